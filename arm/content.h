@@ -1,0 +1,62 @@
+// content.h – comparing states of a resource by what a client could have written.
+//
+// Why: an ETag moves for reasons that are none of a client's business (the end of its own operation, a neighbour's
+// change). Whether two states are the same for the purposes of a full PUT is decided here: JSON values are compared
+// without the members that only the service writes. Anything that cannot be parsed is never equal to anything: the safe
+// answer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+
+namespace armgate::arm {
+
+// Names of members that only the service writes, at any depth, compared without case. The generic ones (etag,
+// provisioningState, resourceGuid, systemData and the service's timestamps) are always in it; a rule may add more for
+// its type.
+class ReadOnlyMembers {
+ public:
+  ReadOnlyMembers();
+  explicit ReadOnlyMembers(const std::vector<std::string>& more);
+  bool contains(std::string_view member) const;
+
+ private:
+  std::vector<std::string> names_;  // lower case, sorted
+};
+
+// True if both parse as JSON and are equal without the read-only members: objects by member name whatever their order,
+// arrays element by element in order, numbers by value, strings exactly.
+bool same_writable_content(std::string_view a, std::string_view b, const ReadOnlyMembers& read_only);
+
+// A hash equal for exactly the bodies that same_writable_content() calls equal (up to collisions). Nothing if it does not
+// parse.
+std::optional<Hash128> writable_content_hash(std::string_view json, const ReadOnlyMembers& read_only,
+                                             const Hasher& hasher);
+
+// True if `state` is what a PUT of `wanted` asks for: every writable member of `wanted` is in `state` with that value
+// (objects: a subset; arrays: same length and each element in order satisfies; strings: exactly, ids of resources without
+// case). Members that `wanted` sets to null may be absent. Members the service never returns (secrets, such as
+// adminPassword) make it false: in doubt it is not ours.
+bool satisfies(std::string_view state, std::string_view wanted, const ReadOnlyMembers& read_only);
+
+// JSON pointers (RFC 6901) of what differs between two states, read-only members aside; at most `most` of them.
+std::vector<std::string> changed_pointers(std::string_view before, std::string_view after,
+                                          const ReadOnlyMembers& read_only, size_t most);
+
+// properties.provisioningState, as written; nothing if absent.
+std::optional<std::string> provisioning_state(std::string_view json);
+
+// One resource in a list answer ({"value":[...]}).
+struct ListItem {
+  std::string id;          // as written
+  std::string_view body;   // the item's own JSON, a view into the page
+};
+
+// The items of a page that have a string "id". Empty if it is not a list.
+std::vector<ListItem> list_items(std::string_view page);
+
+}  // namespace armgate::arm

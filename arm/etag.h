@@ -1,0 +1,28 @@
+// etag.h – where ARM's resource providers put their ETags (arm-facts: ETag per resource provider).
+//
+// ETags are opaque bytes here: "3", W/"guid" and a bare guid are all in use, so nothing is ever normalised; what is
+// injected is what was seen.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "arm/http.h"
+
+namespace armgate::arm {
+
+// The ETag inside a resource's body: top-level "etag" or "eTag" (any case), else "properties.eTag" (agent pools).
+// Nothing for an absent, empty or non-string member or for what is not a JSON object. Never allocates a DOM of more than
+// the body's size; nesting beyond the parser's limit is "nothing".
+std::optional<std::string> etag_in_body(std::string_view json);
+
+// The ETag of a complete 2xx answer: the ETag header if it is there and not empty, else the body's.
+std::optional<std::string> etag_of(const ResponseHead& head, std::string_view json);
+
+// True if the request carries a precondition of its own that must be left alone: a non-empty If-Match, If-None-Match,
+// If-Modified-Since or If-Unmodified-Since (RFC 9110 §13.1). An empty If-Match counts as absent (ARM RPC Addendum,
+// "ETags for Resources").
+bool has_own_precondition(const Headers& fields);
+
+}  // namespace armgate::arm

@@ -1,0 +1,68 @@
+#include "proxy/async/waiter.h"
+
+#include <absl/base/thread_annotations.h>
+#include <absl/synchronization/mutex.h>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "base/check.h"
+
+namespace armgate {
+
+struct Waiter::State {
+  explicit State(const Executor& on) : executor(on) {}
+
+  const Executor executor;
+  absl::Mutex mutex;
+  uint32_t bits ABSL_GUARDED_BY(mutex) = 0;
+  boost::asio::any_completion_handler<void()> parked ABSL_GUARDED_BY(mutex);
+
+  uint32_t take() {
+    absl::MutexLock lock(&mutex);
+    return std::exchange(bits, 0);
+  }
+
+  void add(uint32_t more) {
+    boost::asio::any_completion_handler<void()> resume;
+    {
+      absl::MutexLock lock(&mutex);
+      bits |= more;
+      resume = std::exchange(parked, nullptr);
+    }
+    if (resume) boost::asio::post(executor, std::move(resume));
+  }
+
+  void park(boost::asio::any_completion_handler<void()> handler) {
+    {
+      absl::MutexLock lock(&mutex);
+      GATE_CHECK(!parked, "two coroutines wait on one Waiter");
+      if (bits == 0) {
+        parked = std::move(handler);
+        return;
+      }
+    }
+    boost::asio::post(executor, std::move(handler));
+  }
+};
+
+Waiter::Waiter(const Executor& executor) : state_(std::make_shared<State>(executor)) {}
+Waiter::~Waiter() = default;
+
+void Waiter::signal(uint32_t bits) { state_->add(bits); }
+
+Task<uint32_t> Waiter::wait() {
+  const auto state = state_;
+  uint32_t bits = state->take();
+  while (bits == 0) {
+    co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&, void()>(
+        [](auto handler, State* parking) { parking->park(std::move(handler)); }, boost::asio::use_awaitable,
+        state.get());
+    bits = state->take();
+  }
+  co_return bits;
+}
+
+}  // namespace armgate

@@ -1,0 +1,35 @@
+// client_link.h – the seam to the client that waits for one answer. Real: its connection. Simulation: a simulated client.
+//
+// The pipeline answers through it exactly once per request: write_head, then write_body any number of times, then
+// finish; or nothing at all if the connection is lost.
+// Threads   all calls on the connection's event loop.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "arm/http.h"
+#include "base/result.h"
+#include "proxy/async/task.h"
+#include "proxy/async/waiter.h"
+#include "proxy/seams/upstream.h"
+
+namespace armgate {
+
+class ClientLink {
+ public:
+  virtual ~ClientLink() = default;
+
+  virtual Task<Result<void>> write_head(const arm::ResponseHead& head, BodyLength length) = 0;
+  virtual Task<Result<void>> write_body(std::string_view piece) = 0;  // suspends while the client is slow
+  virtual Task<Result<void>> finish() = 0;
+
+  // True once the client has closed, half-closed or reset the connection. Only kept up to date while watched.
+  virtual bool gone() const = 0;
+
+  // While a watch is set, the link notices the client's leaving and signals `bits` on `waiter`. Clear it (nullptr)
+  // before the waiter dies. One at a time.
+  virtual void watch(Waiter* waiter, uint32_t bits) = 0;
+};
+
+}  // namespace armgate

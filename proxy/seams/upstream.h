@@ -1,0 +1,53 @@
+// upstream.h – the seam to ARM. Real: a pool of verified TLS connections per host. Simulation: a hostile fake ARM.
+//
+// One call is one attempt: the implementation never sends a request twice on its own, except on a fresh connection
+// after a pooled one turned out dead before the first byte of the request left (Sent::No).
+// Threads   one Upstream per event loop; all calls from that loop.
+// Cancel    destroying an UpstreamAnswer before its body ended closes the connection.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "arm/http.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "proxy/async/task.h"
+
+namespace armgate {
+
+// The content of one message, in pieces, transfer coding removed.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+
+  // The next piece; empty at the end. The view is valid until the next call. An error means that the message was cut:
+  // what was read so far is not the whole.
+  virtual Task<Result<std::string_view>> read() = 0;
+};
+
+// How long the content of a message will be.
+struct BodyLength {
+  enum class Kind { None, Known, Unknown } kind = Kind::None;  // None: this message has no content at all
+  uint64_t bytes = 0;                                          // for Known
+};
+
+struct UpstreamAnswer {
+  arm::ResponseHead head;  // the final response (1xx are consumed); hop-by-hop fields removed
+  BodyLength length;       // for HEAD and 304: None, whatever Content-Length says
+  std::unique_ptr<BodySource> body;
+};
+
+class Upstream {
+ public:
+  virtual ~Upstream() = default;
+
+  // Sends the request to request.head.host and waits for the head of the final answer, at most until `deadline`.
+  // Errors say in `sent` whether any byte of the request may have arrived.
+  virtual Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) = 0;
+};
+
+// Reads a whole body up to `bytes_max`. TooLarge beyond; the body's own error if it was cut.
+Task<Result<std::string>> read_whole(BodySource& body, size_t bytes_max);
+
+}  // namespace armgate

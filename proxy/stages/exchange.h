@@ -1,0 +1,48 @@
+// exchange.h – one request and everything that is learnt about it on its way, for its answer's headers and its log line.
+//
+// The stages talk to each other through return values; an Exchange only carries what the request is, and collects what
+// happened to it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arm/http.h"
+#include "base/hash.h"
+#include "base/time.h"
+#include "proxy/async/task.h"
+
+namespace armgate {
+
+// Who sent the request, as far as its connection tells (DESIGN §3, "Client").
+struct ConnectionIdentity {
+  uint64_t connection = 0;   // unique within the process
+  std::string proxy_user;    // user name in the proxy URL; empty if none
+  std::string peer;          // the peer's address without its port
+};
+
+// What was done, for x-armgate-* headers and the log.
+struct Report {
+  Duration waited{};                 // in the lock queue and in retries' waits
+  int attempts = 0;                  // sendings of this request
+  std::vector<std::string> locks;    // canonical ids of the keys taken
+  std::string guard;                 // how the base was chosen and used ("single", "request-id", "blind", ...)
+  std::string reason;                // why it was altered, delayed, repeated or refused; empty if it was not
+  std::string upstream_code;         // ARM's error code of the last attempt, if any
+  bool altered = false;              // a header was added, or the answer is not ARM's answer to these bytes
+};
+
+struct Exchange {
+  arm::Request request;
+  ConnectionIdentity from;
+  Moment arrived;            // the first byte of the request's head
+  Executor executor;
+  Hash128 client{};          // set by the pipeline
+  std::string client_label;  // for the log: the proxy user or the hash's first digits; never a token
+  int status = 0;            // what the client was answered; 0: nothing
+  bool delivered = false;    // the answer was written completely
+  Report report;
+};
+
+}  // namespace armgate

@@ -1,0 +1,62 @@
+// plan.h – what is to be done with one request, decided from its head and the rules before anything suspends.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arm/http.h"
+#include "arm/operation.h"
+#include "arm/resource_id.h"
+#include "base/result.h"
+#include "rules/rule.h"
+
+namespace armgate::rules {
+
+enum class PlanKind {
+  Pass,   // no rule touches it: relayed unchanged
+  Read,   // relayed unchanged; what it delivers is remembered as versions
+  Write,  // locked, guarded, held
+};
+
+enum class LockMode { Exclusive, Shared };
+
+struct LockKey {
+  std::string id;  // a canonical resource id
+  LockMode mode = LockMode::Exclusive;
+  friend bool operator==(const LockKey&, const LockKey&) = default;
+};
+
+struct Plan {
+  PlanKind kind = PlanKind::Pass;
+  arm::OperationKind operation = arm::OperationKind::Other;
+  arm::Target target;
+  std::shared_ptr<const Rule> rule;  // null for Pass
+  bool guarded = false;              // rule->guard applies to this method
+  std::vector<LockKey> keys;         // sorted by id, no duplicates; empty for reads
+};
+
+// An immutable set of rules; the first rule that matches decides. Cheap to share between threads.
+class Ruleset {
+ public:
+  explicit Ruleset(std::vector<Rule> rules);
+
+  // The first rule for the type and api-version; null if none.
+  std::shared_ptr<const Rule> find(std::string_view type, std::string_view api_version) const;
+  const std::vector<std::shared_ptr<const Rule>>& rules() const { return rules_; }
+
+ private:
+  std::vector<std::shared_ptr<const Rule>> rules_;
+};
+
+// The plan of a request.
+//   - mode off (globally or by the rule), OPTIONS, HEAD, ReadAction, a target no rule matches, an action its rule does not
+//     name as a write: Pass. (HEAD delivers no state, RFC 9110 §9.3.2.)
+//   - GET of a resource, GET of a collection of a matching type: Read.
+//   - PUT, PATCH, DELETE, and a POST action that the rule names: Write, locking the resource and the rule's parents. For a
+//     type below a subscription that is not in a group the same holds.
+// BadInput: the target can be read in two ways; it must be refused (see arm::parse_target).
+Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target);
+
+}  // namespace armgate::rules

@@ -1,0 +1,85 @@
+// rule.h – what an operator can say about a type of resource. Rule files (conf/rules/*.json) are read into these values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arm/operation.h"
+#include "base/time.h"
+
+namespace armgate::rules {
+
+enum class Mode { Protect, Off };
+
+// How a full write is kept from overwriting a state that its sender never saw (DESIGN §3, guard kinds).
+enum class GuardKind {
+  None,  // no precondition exists for the type; the blind rule still applies to its PUTs
+  Etag,  // the base's ETag goes along as If-Match
+};
+
+// Where a rule file says something, for messages to people.
+struct Place {
+  std::string file;
+  int line = 0;
+};
+
+// What a rule applies to.
+struct Match {
+  std::vector<std::string> types;              // canonical types, "microsoft.network/*" matches every depth below
+  std::string api_version_from;                // inclusive, compared as text (dates sort); empty: no bound
+  std::string api_version_to;
+  std::vector<std::string> actions;            // POST actions that are writes here, lower case ("restart")
+};
+
+struct Guard {
+  GuardKind kind = GuardKind::None;
+  std::vector<arm::OperationKind> methods{arm::OperationKind::Put};
+  std::vector<std::string> read_only;          // more members that only the service writes
+};
+
+struct Lock {
+  std::vector<std::string> parents;            // types of ancestors that are locked too, exclusively
+};
+
+enum class HoldUntil { Request, Operation };
+
+struct Hold {
+  HoldUntil until = HoldUntil::Operation;
+  Duration max = std::chrono::minutes(60);     // released loudly at this age ...
+  Duration cap = std::chrono::hours(6);        // ... unless polls keep saying that it runs, up to this
+};
+
+// Full-jitter exponential backoff: the n-th delay is uniform in [0, min(max, base * factor^(n-1))].
+struct Backoff {
+  Duration base = std::chrono::seconds(1);
+  double factor = 2.0;
+  Duration max = std::chrono::seconds(20);
+  int attempts = 20;                           // sendings in all, the first included
+  Duration deadline = std::chrono::minutes(10);
+};
+
+// Waiting for a resource group that was just created to become visible (observed: other providers answer 404).
+struct GroupVisibility {
+  Duration every = std::chrono::seconds(5);
+  int tries = 12;
+  Duration window = std::chrono::minutes(10);  // how long after its creation the wait is believed
+};
+
+enum class BlindAfterWait { Refuse, Send };
+
+struct Rule {
+  std::string name;
+  Place place;
+  Match match;
+  std::optional<Mode> mode;
+  Guard guard;
+  Lock lock;
+  Hold hold;
+  Backoff busy;
+  GroupVisibility group_visibility;
+  BlindAfterWait blind_after_wait = BlindAfterWait::Refuse;
+};
+
+}  // namespace armgate::rules

@@ -1,9 +1,11 @@
 // plan.h – what is to be done with one request, decided from its head and the rules before anything suspends.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "arm/http.h"
@@ -38,6 +40,7 @@ struct Plan {
 };
 
 // An immutable set of rules; the first rule that matches decides. Cheap to share between threads.
+// Finding a rule costs the depth of the type, however many rules there are for other types.
 class Ruleset {
  public:
   explicit Ruleset(std::vector<Rule> rules);
@@ -47,7 +50,16 @@ class Ruleset {
   const std::vector<std::shared_ptr<const Rule>>& rules() const { return rules_; }
 
  private:
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  // Places in rules_, ascending, by what the type must be or begin with.
+  using Index = std::unordered_map<std::string, std::vector<size_t>, TextHash, std::equal_to<>>;
+
   std::vector<std::shared_ptr<const Rule>> rules_;
+  Index by_type_;    // "microsoft.network/virtualnetworks"
+  Index by_prefix_;  // "microsoft.network/" from the pattern "microsoft.network/*"; "" from "*"
 };
 
 // The plan of a request.

@@ -27,7 +27,8 @@ struct Place {
 
 // What a rule applies to.
 struct Match {
-  std::vector<std::string> types;              // canonical types, "microsoft.network/*" matches every depth below
+  std::vector<std::string> types;              // canonical types, "microsoft.network/*" matches every depth below,
+                                               // "*" every type
   std::string api_version_from;                // inclusive, compared as text (dates sort); empty: no bound
   std::string api_version_to;
   std::vector<std::string> actions;            // POST actions that are writes here, lower case ("restart")
@@ -40,7 +41,8 @@ struct Guard {
 };
 
 struct Lock {
-  std::vector<std::string> parents;            // types of ancestors that are locked too, exclusively
+  std::vector<std::string> parents;            // types of ancestors that are locked too, exclusively; "*": the nearest
+                                               // ancestor, whatever its type
 };
 
 enum class HoldUntil { Request, Operation };

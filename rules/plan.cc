@@ -1,0 +1,110 @@
+#include "rules/plan.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace armgate::rules {
+namespace {
+
+bool covers_version(const Match& match, std::string_view api_version) {
+  if (!match.api_version_from.empty() && api_version < match.api_version_from) return false;
+  return match.api_version_to.empty() || api_version <= match.api_version_to;
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The kind of plan a rule makes of an operation on one of its types.
+PlanKind kind_under(const Rule& rule, arm::Method method, arm::OperationKind operation, const arm::Target& target) {
+  switch (operation) {
+    case arm::OperationKind::Read:
+    case arm::OperationKind::List:
+      return method == arm::Method::Get ? PlanKind::Read : PlanKind::Pass;
+    case arm::OperationKind::Put:
+    case arm::OperationKind::Patch:
+    case arm::OperationKind::Delete:
+      return PlanKind::Write;
+    case arm::OperationKind::Action:
+      return contains(rule.match.actions, target.action) ? PlanKind::Write : PlanKind::Pass;
+    case arm::OperationKind::ReadAction:
+    case arm::OperationKind::Other:
+      return PlanKind::Pass;
+  }
+  return PlanKind::Pass;
+}
+
+std::vector<LockKey> keys_of(const Rule& rule, const arm::ResourceId& resource) {
+  std::vector<LockKey> keys{{resource.id, LockMode::Exclusive}};
+  for (const std::string& type : rule.lock.parents) {
+    const auto parent = type == "*" ? arm::parent_of(resource) : arm::ancestor_of_type(resource, type);
+    if (parent) keys.push_back({parent->id, LockMode::Exclusive});
+  }
+  std::sort(keys.begin(), keys.end(), [](const LockKey& a, const LockKey& b) { return a.id < b.id; });
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+}  // namespace
+
+Ruleset::Ruleset(std::vector<Rule> rules) {
+  rules_.reserve(rules.size());
+  for (Rule& rule : rules) {
+    const size_t place = rules_.size();
+    for (const std::string& type : rule.match.types) {
+      auto& places = type.ends_with('*') ? by_prefix_[type.substr(0, type.size() - 1)] : by_type_[type];
+      places.push_back(place);
+    }
+    rules_.push_back(std::make_shared<const Rule>(std::move(rule)));
+  }
+}
+
+std::shared_ptr<const Rule> Ruleset::find(std::string_view type, std::string_view api_version) const {
+  constexpr size_t kNone = std::numeric_limits<size_t>::max();
+  size_t first = kNone;
+  const auto consider = [&](const Index& index, std::string_view key) {
+    const auto found = index.find(key);
+    if (found == index.end()) return;
+    for (size_t place : found->second) {
+      if (place >= first) return;
+      if (covers_version(rules_[place]->match, api_version)) first = place;
+    }
+  };
+  consider(by_type_, type);
+  if (!by_prefix_.empty() && !type.empty()) {
+    consider(by_prefix_, "");
+    for (size_t slash = type.find('/'); slash != type.npos; slash = type.find('/', slash + 1)) {
+      consider(by_prefix_, type.substr(0, slash + 1));
+    }
+  }
+  return first == kNone ? nullptr : rules_[first];
+}
+
+Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target) {
+  Plan plan;
+  auto parsed = arm::parse_target(target, method == arm::Method::Post);
+  if (!parsed) {
+    // The kill switch passes everything on, also what it cannot read.
+    if (mode == Mode::Off) return plan;
+    return std::move(parsed).error();
+  }
+  plan.target = std::move(parsed).value();
+  plan.operation = arm::operation_kind(method, plan.target);
+  if (mode == Mode::Off) return plan;
+
+  auto rule = rules.find(plan.target.resource.type, plan.target.api_version);
+  if (!rule || rule->mode == Mode::Off) return plan;
+  plan.kind = kind_under(*rule, method, plan.operation, plan.target);
+  if (plan.kind == PlanKind::Pass) return plan;
+
+  if (plan.kind == PlanKind::Write) {
+    const auto& methods = rule->guard.methods;
+    plan.guarded = rule->guard.kind != GuardKind::None &&
+                   std::find(methods.begin(), methods.end(), plan.operation) != methods.end();
+    plan.keys = keys_of(*rule, plan.target.resource);
+  }
+  plan.rule = std::move(rule);
+  return plan;
+}
+
+}  // namespace armgate::rules

@@ -1,0 +1,167 @@
+#include "proxy/policy/base.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace armgate::policy {
+namespace {
+
+// One delivery of one version, as a candidate for being what the write was built from.
+struct Candidate {
+  const Version* version = nullptr;
+  const Delivery* delivery = nullptr;
+  bool live = false;
+};
+
+// Every delivery made before the write arrived, in order. A client that is known only by its token may run on several
+// machines: what was delivered to the write's own address counts first, the rest only if there is nothing of that.
+std::vector<Candidate> candidates_of(const View& view, const WriteFacts& write, const Liveness& liveness) {
+  std::vector<Candidate> all;
+  bool any_from_peer = false;
+  for (const auto& version : view.versions()) {
+    const bool live = is_live(view, version, liveness);
+    for (const auto& delivery : version.deliveries) {
+      if (delivery.at.order > write.arrived.order) continue;
+      const bool survives = version.absent || delivery.at.order > liveness.deleted_order;
+      all.push_back({&version, &delivery, live && !delivery.consumed && survives});
+      any_from_peer |= delivery.peer == write.peer;
+    }
+  }
+  if (write.prefer_peer && any_from_peer) {
+    std::erase_if(all, [&](const Candidate& c) { return c.delivery->peer != write.peer; });
+  }
+  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.delivery->at.order < b.delivery->at.order;
+  });
+  return all;
+}
+
+// The newest confirmed candidate; without a confirmed one the oldest: a pending delivery never counts as the newest.
+template <class Wanted>
+const Candidate* newest(const std::vector<Candidate>& candidates, Wanted wanted) {
+  const Candidate* confirmed = nullptr;
+  const Candidate* oldest = nullptr;
+  for (const auto& candidate : candidates) {
+    if (!wanted(candidate)) continue;
+    if (oldest == nullptr) oldest = &candidate;
+    if (candidate.delivery->confirmation == Confirmation::Confirmed) confirmed = &candidate;
+  }
+  return confirmed != nullptr ? confirmed : oldest;
+}
+
+// The base that a candidate makes. Built on absence it is a create, whatever the rule that found it.
+Base on(const Candidate& candidate, BaseRule rule) {
+  const Version& version = *candidate.version;
+  Base base;
+  base.rule = version.absent ? BaseRule::Create : rule;
+  base.version = version.id;
+  base.etag = version.etag;
+  base.body = version.body;
+  base.target = version.target;
+  base.known = candidate.delivery->at;
+  return base;
+}
+
+Base without_state(BaseRule rule) {
+  Base base;
+  base.rule = rule;
+  return base;
+}
+
+// Rule 2. The version, if it is known, gives the body for a later comparison.
+Base by_body_etag(const View& view, const WriteFacts& write) {
+  Base base;
+  for (const auto& version : view.versions()) {
+    if (version.has_etag(write.body_etag)) base = on({&version, &version.deliveries.back()}, BaseRule::BodyEtag);
+  }
+  base.rule = BaseRule::BodyEtag;
+  base.etag = std::string(write.body_etag);
+  return base;
+}
+
+// After a delivered 412 the same bytes are a new intention, but only a read makes them one that can be guarded.
+Base after_refusal(const std::vector<Candidate>& candidates, const WriteFacts& write, const BaseLimits& limits,
+                   const Liveness& liveness) {
+  const auto* since = newest(candidates, [&](const Candidate& c) {
+    return c.delivery->at.order > write.refused_at->order && !c.version->refused;
+  });
+  if (since != nullptr) {
+    return since->live ? on(*since, BaseRule::SinceRefusal) : without_state(BaseRule::Refused);
+  }
+  if (write.refused_first && liveness.now - *write.refused_first >= limits.insist_after) {
+    return without_state(BaseRule::Insisted);
+  }
+  return without_state(BaseRule::Refused);
+}
+
+// Rule 3. One request id for a read and a write: one command made both (az).
+const Candidate* by_request_id(const View& view, const std::vector<Candidate>& candidates, const WriteFacts& write,
+                               const BaseLimits& limits, const Liveness& liveness) {
+  if (write.request_id.empty()) return nullptr;
+  const auto& overlapped = view.overlapped_ids;
+  if (std::find(overlapped.begin(), overlapped.end(), write.request_id) != overlapped.end()) return nullptr;
+  return newest(candidates, [&](const Candidate& c) {
+    return c.delivery->request_id == write.request_id && !c.delivery->consumed &&
+           liveness.now - c.delivery->at.time <= limits.think_max;
+  });
+}
+
+// Rules 4 and 8. The oldest live delivery of each live version, oldest first.
+std::vector<Candidate> live_versions(const std::vector<Candidate>& candidates) {
+  std::vector<Candidate> live;
+  for (const auto& c : candidates) {
+    const bool known = std::any_of(live.begin(), live.end(), [&](const Candidate& l) { return l.version == c.version; });
+    if (c.live && !known) live.push_back(c);
+  }
+  return live;
+}
+
+// Rule 7. One actor knows only the last thing it was shown: a state, or that there is none.
+std::optional<Base> by_single_actor(const View& view, const std::vector<Candidate>& candidates,
+                                    const WriteFacts& write, const Liveness& liveness) {
+  if (write.actor != Actor::Single || liveness.now < view.overlap_until) return std::nullopt;
+  const auto* last = newest(candidates, [](const Candidate& c) { return c.delivery->kind != DeliveryKind::ListItem; });
+  if (last == nullptr) return std::nullopt;
+  // The version counts, not the one delivery: a single actor that wrote on a read may write on it again only if it was
+  // delivered anew, which is another delivery of the same version.
+  return is_live(view, *last->version, liveness) ? on(*last, BaseRule::SingleNewest) : without_state(BaseRule::Refused);
+}
+
+}  // namespace
+
+std::string_view to_text(BaseRule rule) {
+  switch (rule) {
+    case BaseRule::OwnPrecondition: return "client";
+    case BaseRule::BodyEtag: return "body-etag";
+    case BaseRule::RequestId: return "request-id";
+    case BaseRule::OnlyLive: return "only-live";
+    case BaseRule::Create: return "create";
+    case BaseRule::Blind: return "blind";
+    case BaseRule::SingleNewest: return "single";
+    case BaseRule::OldestLive: return "oldest-live";
+    case BaseRule::SinceRefusal: return "since-refusal";
+    case BaseRule::Insisted: return "insisted";
+    case BaseRule::Refused: return "refused";
+  }
+  return "unknown";
+}
+
+Base decide_base(const View& view, const WriteFacts& write, const BaseLimits& limits, const Liveness& liveness) {
+  if (!write.body_etag.empty()) return by_body_etag(view, write);
+
+  const auto candidates = candidates_of(view, write, liveness);
+  if (write.refused_at) return after_refusal(candidates, write, limits, liveness);
+
+  if (const auto* c = by_request_id(view, candidates, write, limits, liveness)) {
+    return is_live(view, *c->version, liveness) ? on(*c, BaseRule::RequestId) : without_state(BaseRule::Refused);
+  }
+
+  const auto live = live_versions(candidates);
+  if (live.size() == 1 && write.actor != Actor::Single) return on(live.front(), BaseRule::OnlyLive);
+  if (candidates.empty()) return without_state(BaseRule::Blind);
+  if (auto base = by_single_actor(view, candidates, write, liveness)) return *std::move(base);
+  return live.empty() ? without_state(BaseRule::Refused) : on(live.front(), BaseRule::OldestLive);
+}
+
+}  // namespace armgate::policy

@@ -1,0 +1,134 @@
+// view.h – what one client has been shown of one resource (DESIGN §3, "Version").
+//
+// Why: a full PUT must go to ARM with the ETag of the state it was built from. That state is one of those that were
+// delivered to its client, so deliveries are remembered, each with when and to whom, and are used up by the writes that
+// were built on them. Pure values; time is passed in.
+//
+// Invariants
+//   1. A version's deliveries are in the order of their moments.
+//   2. Two versions of one view differ in writable content, or it could not be compared.
+//   3. `id`s are unique within a view and never reused.
+//   4. At most one version is `absent`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/time.h"
+
+namespace armgate::policy {
+
+enum class DeliveryKind { PointRead, OwnAnswer, ListItem };
+
+// Confirmed once the client showed that it has the whole answer; until then the delivery counts only as an older
+// candidate: it is never what makes a version the newest, and never what makes older ones die.
+enum class Confirmation { Pending, Confirmed };
+
+struct Delivery {
+  Moment at;                 // taken before the answer's last byte was written
+  DeliveryKind kind = DeliveryKind::PointRead;
+  Confirmation confirmation = Confirmation::Pending;
+  std::string request_id;    // x-ms-client-request-id of the request it answered; may be empty
+  Hash128 peer{};            // the client's address
+  bool consumed = false;     // a write that was built on it was accepted
+};
+
+// A body as it was received; shared between versions, pages and bindings.
+struct KeptBody {
+  std::string bytes;
+  bool compressed = false;   // gzip or deflate, exactly as received
+  // A full PUT's own body stands in for a state when ARM's answer to it carried none (202 with an empty body).
+  bool is_sent_body = false;
+};
+
+struct Version {
+  uint64_t id = 0;
+  std::string etag;          // exact bytes, the newest of equal states; empty: the state carried none
+  std::vector<std::string> older_etags;   // of equal states, for If-None-Match
+  std::shared_ptr<const KeptBody> body;   // null: not kept or evicted
+  std::string target;        // the URL it was read at, for reading it again
+  std::string api_version;
+  std::vector<Delivery> deliveries;
+  bool refused = false;      // a write on it was answered 412: dead at once
+  bool absent = false;       // the state of not existing: a delivered 404, or the end of the client's own DELETE
+
+  bool has_etag(std::string_view wanted) const;
+};
+
+// How a new delivery relates to a version that is there already, decided by whoever can compare bodies.
+enum class Sameness { Same, Different };
+
+struct Observation {
+  std::string etag;
+  std::shared_ptr<const KeptBody> body;
+  std::string target;
+  std::string api_version;
+  Delivery delivery;
+};
+
+class View {
+ public:
+  // A version delivered with exactly this ETag, or null. ETags of one resource never come back for another state.
+  Version* find_etag(std::string_view etag);
+  Version* find(uint64_t id);
+
+  // Adds a delivery to the version that `same_as` names (which takes over the newer ETag, body and URL if the delivery is
+  // the newest), or as a version of its own. Returns the version's id. Beyond kDeliveriesMax the oldest delivery of the
+  // version is forgotten, beyond kVersionsMax the oldest version.
+  uint64_t record(Observation observation, std::optional<uint64_t> same_as);
+
+  // The client was told 404, or its own DELETE has ended: for it the resource does not exist. Absence is a version like
+  // any other: a create is built from it and uses it up.
+  uint64_t record_absent(Delivery delivery);
+
+  // Marks the delivery made at `order` as confirmed, wherever it is.
+  void confirm(uint64_t order);
+
+  // A write built on the version was accepted: one delivery is used up, that with the same request id first, then the
+  // oldest made before `before`.
+  void consume(uint64_t id, std::string_view request_id, Moment before);
+
+  // A write on the version was refused.
+  void refuse(uint64_t id);
+
+  // Drops what is older than `oldest`.
+  void expire(TimePoint oldest);
+
+  const std::vector<Version>& versions() const { return versions_; }
+  bool empty() const { return versions_.empty(); }
+
+  // Frees kept bodies, oldest version first, and returns how many bytes were given up.
+  size_t drop_bodies();
+  size_t body_bytes() const;
+
+  // Until when two overlapping writes of the client to this resource forbid "its newest read" (rule 7).
+  TimePoint overlap_until{TimePoint::min()};
+  // Request ids under which two writes overlapped (rule 3); bounded.
+  std::vector<std::string> overlapped_ids;
+
+  static constexpr size_t kDeliveriesMax = 64;
+  static constexpr size_t kVersionsMax = 64;
+  static constexpr size_t kOverlappedIdsMax = 32;
+
+ private:
+  std::vector<Version> versions_;
+  uint64_t next_id_ = 1;
+};
+
+// What decides whether a version still counts.
+struct Liveness {
+  TimePoint now;
+  Duration think_max{};
+  uint64_t deleted_order = 0;  // the newest finished delete of the resource or of what contains it
+};
+
+// True if a write may be sent on this version: not refused, with a delivery left that is newer than the last delete, and not
+// outlived by a newer confirmed version for longer than think_max.
+bool is_live(const View& view, const Version& version, const Liveness& liveness);
+
+}  // namespace armgate::policy

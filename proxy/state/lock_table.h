@@ -1,0 +1,145 @@
+// lock_table.h – one writer at a time per key, waited for in the order of arrival, never blocking a thread.
+//
+// Why: ARM takes concurrent full PUTs on one resource and the later silently wins, or refuses the second with a passing 409;
+// the lock makes the second wait until the first is really over (docs/decisions/0004).
+//
+// A claim names all its keys at once. It holds none of them while it waits, and is granted all of them together when on each
+// key every holder and every claim before it is compatible with it. So there is no order of acquisition and no deadlock.
+//
+// Invariants
+//   1. A key has one exclusive holder, or any number of shared ones.
+//   2. No claim is granted before an earlier incompatible claim on any of its keys.
+//   3. A granted place becomes a lease or passes the grant on, however its owner ends.
+//   4. A key without holders and waiters has no entry.
+// Threads   any. A grant signals the claim's Waiter.
+// Limits    Options; a claim beyond them is refused at once.
+// Cancel    destroying the Place leaves all queues.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/synchronization/mutex.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "proxy/async/waiter.h"
+#include "rules/plan.h"
+
+namespace armgate {
+
+class LockTable;
+
+// Who asks, for people: the queue view, refusals and loud expiry.
+struct ClaimInfo {
+  std::string client_label;
+  std::string what;     // "PUT /subscriptions/..."
+  TimePoint since{};
+};
+
+namespace internal {
+struct Claim;
+}
+
+// The right to write. Releases all its keys when destroyed.
+class WriteLease {
+ public:
+  WriteLease() = default;
+  WriteLease(WriteLease&& other) noexcept;
+  WriteLease& operator=(WriteLease&& other) noexcept;
+  ~WriteLease();
+
+  bool held() const { return claim_ != nullptr; }
+  void release();
+
+  // True if somebody waits for one of its keys.
+  bool is_wanted() const;
+  std::vector<Hash128> keys() const;
+
+ private:
+  friend class LockPlace;
+  WriteLease(LockTable* table, std::shared_ptr<internal::Claim> claim) : table_(table), claim_(std::move(claim)) {}
+  LockTable* table_ = nullptr;
+  std::shared_ptr<internal::Claim> claim_;
+};
+
+// A place in the queues of all keys of a claim.
+class LockPlace {
+ public:
+  LockPlace(LockPlace&& other) noexcept = default;
+  LockPlace& operator=(LockPlace&&) = delete;
+  ~LockPlace();
+
+  bool granted() const;
+
+  // Requires: granted(). The place is used up.
+  WriteLease take();
+
+ private:
+  friend class LockTable;
+  LockPlace(LockTable* table, std::shared_ptr<internal::Claim> claim) : table_(table), claim_(std::move(claim)) {}
+  LockTable* table_;
+  std::shared_ptr<internal::Claim> claim_;
+};
+
+class LockTable {
+ public:
+  struct Options {
+    size_t waiters_per_key_max = 1'000;
+    size_t waiters_max = 100'000;
+  };
+  struct Counts {
+    size_t keys = 0;
+    size_t waiting = 0;
+  };
+
+  LockTable(Options options, Hasher hasher);
+  ~LockTable();
+
+  // Joins the queues of all keys (at least one); duplicates count once, the stronger mode wins. `waiter` gets `bits` when
+  // the claim is granted later; it must outlive the place. TooLarge when a queue is full: nothing was joined.
+  Result<LockPlace> join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits);
+
+  Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
+  Counts counts() const;
+
+ private:
+  friend class WriteLease;
+  friend class LockPlace;
+  using ClaimPtr = std::shared_ptr<internal::Claim>;
+
+  struct KeyState {
+    std::list<ClaimPtr> waiting;     // in order of arrival
+    std::vector<ClaimPtr> holders;
+  };
+  struct Shard {
+    mutable absl::Mutex mutex;
+    absl::flat_hash_map<Hash128, KeyState> keys ABSL_GUARDED_BY(mutex);
+  };
+  static constexpr size_t kShards = 64;
+  class ShardsLocked;  // all shards of a claim, locked in index order
+
+  Shard& shard_of(const Hash128& key) { return shards_[key.high % kShards]; }
+  KeyState& state_of(const Hash128& key);
+  bool may_hold(const internal::Claim& claim);
+  void grant(const ClaimPtr& claim);
+  void leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_first);
+  void give_back(const ClaimPtr& claim);
+  void grant_any(const std::vector<ClaimPtr>& candidates);
+  void collect_first(const Hash128& key, std::vector<ClaimPtr>& out);
+  void erase_if_idle(const Hash128& key);
+
+  const Options options_;
+  const Hasher hasher_;
+  std::array<Shard, kShards> shards_;
+  std::atomic<size_t> waiting_{0};
+};
+
+}  // namespace armgate

@@ -1,0 +1,127 @@
+#include "proxy/state/resource_log.h"
+
+#include <algorithm>
+
+namespace armgate {
+
+ResourceLog::ResourceLog(Options options, Hasher hasher) : options_(options), hasher_(hasher) {}
+
+ResourceLog::Entry& ResourceLog::touch(Shard& shard, const Hash128& key) const {
+  const auto it = shard.entries.find(key);
+  if (it != shard.entries.end()) {
+    shard.by_age.splice(shard.by_age.end(), shard.by_age, it->second.age);
+    return it->second;
+  }
+  if (shard.entries.size() >= std::max<size_t>(1, options_.resources_max / kShards)) {
+    const auto oldest = shard.entries.find(shard.by_age.front());
+    const Entry& lost = oldest->second;
+    for (const auto& write : lost.recent) shard.horizon = std::max({shard.horizon, write.accepted, write.finished});
+    shard.horizon = std::max({shard.horizon, lost.forgotten_until, lost.deleted});
+    shard.entries.erase(oldest);
+    shard.by_age.pop_front();
+  }
+  Entry& entry = shard.entries[key];
+  entry.age = shard.by_age.insert(shard.by_age.end(), key);
+  entry.forgotten_until = shard.horizon;
+  return entry;
+}
+
+void ResourceLog::accepted(std::string_view resource, const Hash128& client, const Hash128& bytes, Moment when) {
+  const Hash128 key = hasher_.hash(resource);
+  Shard& shard = shard_of(key);
+  absl::MutexLock lock(&shard.mutex);
+  Entry& entry = touch(shard, key);
+  if (entry.recent.size() == kRecentMax) {
+    const Write& lost = entry.recent.front();
+    entry.forgotten_until = std::max({entry.forgotten_until, lost.accepted, lost.finished});
+    entry.recent.erase(entry.recent.begin());
+  }
+  entry.recent.push_back(Write{bytes, client, when.order, 0});
+}
+
+void ResourceLog::finished(std::string_view resource, const Hash128& bytes, Moment when) {
+  const Hash128 key = hasher_.hash(resource);
+  Shard& shard = shard_of(key);
+  absl::MutexLock lock(&shard.mutex);
+  Entry& entry = touch(shard, key);
+  for (auto it = entry.recent.rbegin(); it != entry.recent.rend(); ++it) {
+    if (it->bytes == bytes && it->finished == 0) {
+      it->finished = when.order;
+      return;
+    }
+  }
+  entry.forgotten_until = std::max(entry.forgotten_until, when.order);
+}
+
+void ResourceLog::deleted(std::string_view resource, Moment when) {
+  const Hash128 key = hasher_.hash(resource);
+  Shard& shard = shard_of(key);
+  absl::MutexLock lock(&shard.mutex);
+  Entry& entry = touch(shard, key);
+  entry.deleted = std::max(entry.deleted, when.order);
+  entry.created.reset();
+}
+
+void ResourceLog::created(std::string_view resource, Moment when) {
+  const Hash128 key = hasher_.hash(resource);
+  Shard& shard = shard_of(key);
+  absl::MutexLock lock(&shard.mutex);
+  touch(shard, key).created = when;
+}
+
+template <class Newer>
+bool ResourceLog::any_other(std::string_view resource, const Hash128& bytes, uint64_t since,
+                            std::optional<Hash128> same_client, Newer newer) const {
+  const Hash128 key = hasher_.hash(resource);
+  Shard& shard = shard_of(key);
+  absl::MutexLock lock(&shard.mutex);
+  const auto it = shard.entries.find(key);
+  if (it == shard.entries.end()) return shard.horizon > since;
+  if (it->second.forgotten_until > since) return true;
+  return std::any_of(it->second.recent.begin(), it->second.recent.end(), [&](const Write& write) {
+    const bool ours = write.bytes == bytes || (same_client && write.client == *same_client);
+    return !ours && newer(write);
+  });
+}
+
+bool ResourceLog::other_finished_since(std::string_view resource, const Hash128& bytes, uint64_t since,
+                                       std::optional<Hash128> same_client) const {
+  return any_other(resource, bytes, since, same_client, [&](const Write& w) { return w.finished > since; });
+}
+
+bool ResourceLog::other_accepted_since(std::string_view resource, const Hash128& bytes, uint64_t since,
+                                       std::optional<Hash128> same_client) const {
+  return any_other(resource, bytes, since, same_client, [&](const Write& w) { return w.accepted > since; });
+}
+
+uint64_t ResourceLog::deleted_order(const arm::ResourceId& resource) const {
+  uint64_t newest = 0;
+  for (const auto& id : arm::self_and_ancestors(resource)) {
+    const Hash128 key = hasher_.hash(id);
+    Shard& shard = shard_of(key);
+    absl::MutexLock lock(&shard.mutex);
+    const auto it = shard.entries.find(key);
+    if (it != shard.entries.end()) newest = std::max(newest, it->second.deleted);
+  }
+  return newest;
+}
+
+std::optional<TimePoint> ResourceLog::created_at(std::string_view resource) const {
+  const Hash128 key = hasher_.hash(resource);
+  Shard& shard = shard_of(key);
+  absl::MutexLock lock(&shard.mutex);
+  const auto it = shard.entries.find(key);
+  if (it == shard.entries.end() || !it->second.created) return std::nullopt;
+  return it->second.created->time;
+}
+
+size_t ResourceLog::size() const {
+  size_t total = 0;
+  for (const auto& shard : shards_) {
+    absl::MutexLock lock(&shard.mutex);
+    total += shard.entries.size();
+  }
+  return total;
+}
+
+}  // namespace armgate

@@ -1,0 +1,189 @@
+#include "certs/authority.h"
+
+#include <fmt/format.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "certs/certificate.h"
+#include "certs/secret_file.h"
+
+namespace armgate::certs {
+namespace {
+
+constexpr auto kLifetime = std::chrono::days(3650);
+constexpr auto kClockSkew = std::chrono::hours(1);
+constexpr std::string_view kRemedy = "run `armgate ca init` again and trust the new ca.pem";
+
+std::string_view without_wildcard(std::string_view host) { return host.starts_with("*.") ? host.substr(2) : host; }
+
+Error bad_input(std::string context) { return gateway_error(ErrorKind::BadInput, std::move(context)); }
+
+Result<std::string> name_constraints(const std::vector<std::string>& hosts) {
+  if (hosts.empty())
+    return bad_input("no host to intercept is configured, so a certificate authority would be useless");
+  std::set<std::string> permitted;
+  for (const auto& host : hosts) {
+    const std::string_view name = without_wildcard(host);
+    if (!is_host_name(name)) {
+      return bad_input(
+          fmt::format("\"{}\" is not a host name in lower case (or *.name); addresses cannot be intercepted", host));
+    }
+    permitted.emplace(name);
+  }
+  std::string value = "critical";
+  for (const auto& name : permitted) value += ",permitted;DNS:" + name;
+  value += ",excluded;IP:0.0.0.0/0.0.0.0,excluded;IP:0:0:0:0:0:0:0:0/0:0:0:0:0:0:0:0";
+  return value;
+}
+
+Result<std::string> random_suffix() {
+  std::array<unsigned char, 4> bytes{};
+  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return openssl_failure("making a random name");
+  return fmt::format("{:02x}{:02x}{:02x}{:02x}", bytes[0], bytes[1], bytes[2], bytes[3]);
+}
+
+std::vector<std::string> permitted_names(const X509* certificate) {
+  std::vector<std::string> names;
+  const std::unique_ptr<NAME_CONSTRAINTS, Freed<NAME_CONSTRAINTS_free>> constraints(
+      static_cast<NAME_CONSTRAINTS*>(X509_get_ext_d2i(certificate, NID_name_constraints, nullptr, nullptr)));
+  if (!constraints) return names;
+  for (int i = 0; i < sk_GENERAL_SUBTREE_num(constraints->permittedSubtrees); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_SUBTREE_value(constraints->permittedSubtrees, i)->base;
+    if (name->type != GEN_DNS) continue;
+    const auto* text = reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName));
+    names.emplace_back(text, static_cast<size_t>(ASN1_STRING_length(name->d.dNSName)));
+  }
+  return names;
+}
+
+Result<void> check_validity(const X509* certificate, const std::filesystem::path& file, WallTime now) {
+  if (now < not_before(certificate)) {
+    return bad_input(fmt::format("{} is not valid yet; check this machine's clock", file.string()));
+  }
+  if (now >= not_after(certificate)) return bad_input(fmt::format("{} has expired; {}", file.string(), kRemedy));
+  return {};
+}
+
+Result<CertificateHandle> load_certificate(const std::filesystem::path& file) {
+  auto text = read_file(file);
+  if (!text) return std::move(text).error();
+  auto certificate = certificate_from_pem(*text);
+  if (!certificate) return bad_input(fmt::format("{} holds no PEM certificate; {}", file.string(), kRemedy));
+  return certificate;
+}
+
+}  // namespace
+
+AuthorityFiles files_in(const std::filesystem::path& directory) {
+  return {directory / "ca.pem", directory / "intermediate.pem", directory / "intermediate.key"};
+}
+
+Result<Authority> make_authority(const std::vector<std::string>& hosts, WallTime now) {
+  auto constraints = name_constraints(hosts);
+  if (!constraints) return std::move(constraints).error();
+  auto suffix = random_suffix();
+  if (!suffix) return std::move(suffix).error();
+  auto root_key = make_key();
+  if (!root_key) return std::move(root_key).error();
+  auto key = make_key();
+  if (!key) return std::move(key).error();
+
+  const Validity validity{now - kClockSkew, now + kLifetime};
+  auto root =
+      make_certificate({"armgate root CA " + *suffix,
+                        validity,
+                        {{NID_basic_constraints, "critical,CA:TRUE"}, {NID_key_usage, "critical,keyCertSign,cRLSign"}}},
+                       root_key->get(), {nullptr, root_key->get()});
+  if (!root) return std::move(root).error();
+  auto intermediate = make_certificate({"armgate intermediate CA " + *suffix,
+                                        validity,
+                                        {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
+                                         {NID_key_usage, "critical,keyCertSign,cRLSign"},
+                                         {NID_ext_key_usage, "serverAuth"},
+                                         {NID_name_constraints, *constraints}}},
+                                       key->get(), {root->get(), root_key->get()});
+  if (!intermediate) return std::move(intermediate).error();
+  return Authority{*std::move(root), *std::move(intermediate), *std::move(key)};
+}
+
+Result<void> save_authority(const Authority& authority, const std::filesystem::path& directory, Overwrite overwrite) {
+  const AuthorityFiles files = files_in(directory);
+  if (overwrite == Overwrite::Refuse) {
+    for (const auto& file : {files.root, files.intermediate, files.key}) {
+      std::error_code ignored;
+      if (std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) {
+        return bad_input(fmt::format("{} exists already; tools may trust it. Replace it only on purpose, with --force",
+                                     file.string()));
+      }
+    }
+  }
+  auto root = to_pem(authority.root.get());
+  auto intermediate = to_pem(authority.intermediate.get());
+  auto key = to_pem(authority.key.get());
+  if (!root) return std::move(root).error();
+  if (!intermediate) return std::move(intermediate).error();
+  if (!key) return std::move(key).error();
+  if (auto made = make_private_directory(directory); !made) return made;
+  // The root last: a directory with a root is complete.
+  if (auto written = write_file(files.key, *key, 0600); !written) return written;
+  if (auto written = write_file(files.intermediate, *intermediate, 0644); !written) return written;
+  return write_file(files.root, *root, 0644);
+}
+
+Result<Authority> load_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts,
+                                 WallTime now) {
+  const AuthorityFiles files = files_in(directory);
+  std::error_code ignored;
+  if (!std::filesystem::exists(files.root, ignored)) {
+    return bad_input(fmt::format("{} is not there; run `armgate ca init` first", files.root.string()));
+  }
+  auto root = load_certificate(files.root);
+  if (!root) return std::move(root).error();
+  auto intermediate = load_certificate(files.intermediate);
+  if (!intermediate) return std::move(intermediate).error();
+  auto key_text = read_secret_file(files.key);
+  if (!key_text) return std::move(key_text).error();
+  auto key = key_from_pem(*key_text);
+  if (!key) return bad_input(fmt::format("{} holds no PEM private key; {}", files.key.string(), kRemedy));
+
+  if (X509_check_private_key(intermediate->get(), key->get()) != 1) {
+    take_openssl_errors();
+    return bad_input(
+        fmt::format("{} is not the key of {}; {}", files.key.string(), files.intermediate.string(), kRemedy));
+  }
+  const bool signed_by_root = X509_check_issued(root->get(), intermediate->get()) == X509_V_OK &&
+                              X509_verify(intermediate->get(), X509_get0_pubkey(root->get())) == 1;
+  if (!signed_by_root) {
+    take_openssl_errors();
+    return bad_input(
+        fmt::format("{} was not signed by {}; {}", files.intermediate.string(), files.root.string(), kRemedy));
+  }
+  if (auto valid = check_validity(root->get(), files.root, now); !valid) return std::move(valid).error();
+  if (auto valid = check_validity(intermediate->get(), files.intermediate, now); !valid)
+    return std::move(valid).error();
+
+  Authority authority{*std::move(root), *std::move(intermediate), *std::move(key)};
+  for (const auto& host : hosts) {
+    if (!covers(authority, host)) {
+      return bad_input(fmt::format("{} may not sign for \"{}\": the host was not configured when it was made; {}",
+                                   files.intermediate.string(), host, kRemedy));
+    }
+  }
+  return authority;
+}
+
+bool covers(const Authority& authority, std::string_view host) {
+  const std::string_view name = without_wildcard(host);
+  const auto permitted = permitted_names(authority.intermediate.get());
+  return std::any_of(permitted.begin(), permitted.end(), [&](const std::string& suffix) {
+    return name == suffix ||
+           (name.size() > suffix.size() && name.ends_with(suffix) && name[name.size() - suffix.size() - 1] == '.');
+  });
+}
+
+}  // namespace armgate::certs

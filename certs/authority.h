@@ -1,0 +1,55 @@
+// authority.h – the local certificate authority: made once, trusted by the user's tools, good for ARM hosts only.
+//
+// Why: whoever holds a signing key that a tool trusts can read that tool's traffic. So the root signs one intermediate
+// and its key is thrown away, and the intermediate is constrained to the intercepted hosts. The constraint stands on
+// the intermediate because Java ignores constraints on a trust anchor; OpenSSL, Go, .NET, Java, GnuTLS and NSS all
+// enforce it there.
+//
+// Invariants
+//   1. The root key exists in memory only, while make_authority() runs.
+//   2. The intermediate's key file is never readable by group or others, at no moment.
+// Threads   an Authority is immutable after construction.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "certs/ssl_handles.h"
+
+namespace armgate::certs {
+
+struct Authority {
+  CertificateHandle root;          // what tools must trust
+  CertificateHandle intermediate;  // signs leaves; sent with each leaf
+  KeyHandle key;                   // the intermediate's
+};
+
+struct AuthorityFiles {
+  std::filesystem::path root;          // ca.pem
+  std::filesystem::path intermediate;  // intermediate.pem
+  std::filesystem::path key;           // intermediate.key, 0600
+};
+AuthorityFiles files_in(const std::filesystem::path& directory);
+
+enum class Overwrite { Refuse, Force };
+
+// A new authority in memory, constrained to `hosts` (exact names or "*.suffix"; a permitted name covers its subdomains,
+// RFC 5280 §4.2.1.10). BadInput if a host is no host name or the list is empty.
+Result<Authority> make_authority(const std::vector<std::string>& hosts, WallTime now);
+
+// Writes the three files, the directory 0700, each file at once or not at all. BadInput if one is there already.
+Result<void> save_authority(const Authority& authority, const std::filesystem::path& directory, Overwrite overwrite);
+
+// Reads what save_authority wrote. Refuses, naming file and remedy: missing files, a key that group or others can read
+// or that belongs to another user, a key of another certificate, a chain that does not verify, certificates outside
+// their validity, and hosts that the constraints do not cover.
+Result<Authority> load_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts,
+                                 WallTime now);
+
+// Whether the constraints of `authority` permit leaves for `host` (exact or "*.suffix").
+bool covers(const Authority& authority, std::string_view host);
+
+}  // namespace armgate::certs

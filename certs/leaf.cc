@@ -1,0 +1,44 @@
+#include "certs/leaf.h"
+
+#include <fmt/format.h>
+#include <openssl/x509v3.h>
+
+#include <utility>
+
+#include "certs/certificate.h"
+
+namespace armgate::certs {
+namespace {
+
+constexpr auto kClockSkew = std::chrono::hours(1);
+constexpr size_t kCommonNameBytesMax = 64;
+
+}  // namespace
+
+Result<LeafMinter> LeafMinter::make(Authority authority) {
+  auto key = make_key();
+  if (!key) return std::move(key).error();
+  return LeafMinter(std::move(authority), *std::move(key));
+}
+
+Result<CertificateHandle> LeafMinter::mint(std::string_view host, WallTime now) const {
+  if (!is_host_name(host)) {
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("\"{}\" is no host name a certificate can be made for", host));
+  }
+  if (!covers(authority_, host)) {
+    return gateway_error(
+        ErrorKind::BadInput,
+        fmt::format("the certificate authority may not sign for {}; run `armgate ca init` again", host));
+  }
+  const Validity validity{now - kClockSkew, now + kLeafLifetime};
+  return make_certificate({host.size() <= kCommonNameBytesMax ? std::string(host) : "armgate intercepted host",
+                           validity,
+                           {{NID_basic_constraints, "critical,CA:FALSE"},
+                            {NID_key_usage, "critical,digitalSignature"},
+                            {NID_ext_key_usage, "serverAuth"},
+                            {NID_subject_alt_name, fmt::format("DNS:{}", host)}}},
+                          key_.get(), {authority_.intermediate.get(), authority_.key.get()});
+}
+
+}  // namespace armgate::certs

@@ -1,0 +1,129 @@
+#include "certs/secret_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace armgate::certs {
+namespace {
+
+constexpr size_t kFileBytesMax = 1 << 20;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Error bad_file(const char* verb, const std::filesystem::path& file) {
+  return gateway_error(ErrorKind::BadInput, fmt::format("cannot {} {}: {}", verb, file.string(), std::strerror(errno)));
+}
+
+bool write_whole(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    content.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+Result<std::string> read_whole(int fd, const std::filesystem::path& file) {
+  std::string content;
+  std::array<char, 4096> piece{};
+  while (true) {
+    const ssize_t count = ::read(fd, piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return bad_file("read", file);
+    if (count == 0) return content;
+    content.append(piece.data(), static_cast<size_t>(count));
+    if (content.size() > kFileBytesMax) {
+      return gateway_error(ErrorKind::TooLarge,
+                           fmt::format("{} is larger than {} bytes", file.string(), kFileBytesMax));
+    }
+  }
+}
+
+}  // namespace
+
+Result<void> make_private_directory(const std::filesystem::path& directory) {
+  std::error_code failure;
+  if (directory.has_parent_path()) std::filesystem::create_directories(directory.parent_path(), failure);
+  if (failure) {
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("cannot make {}: {}", directory.parent_path().string(), failure.message()));
+  }
+  if (::mkdir(directory.c_str(), 0700) == 0) return {};
+  if (errno != EEXIST) return bad_file("make", directory);
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0) return bad_file("look at", directory);
+  if (!S_ISDIR(status.st_mode)) {
+    return gateway_error(ErrorKind::BadInput, fmt::format("{} is not a directory", directory.string()));
+  }
+  if ((status.st_mode & 0022) != 0) {
+    return gateway_error(ErrorKind::BadInput, fmt::format("others may write to {}; run: chmod go-w {}",
+                                                          directory.string(), directory.string()));
+  }
+  return {};
+}
+
+Result<void> write_file(const std::filesystem::path& file, std::string_view content, mode_t mode) {
+  const std::filesystem::path fresh = file.string() + ".new";
+  ::unlink(fresh.c_str());
+  {
+    const Descriptor out(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (out.get() < 0) return bad_file("create", fresh);
+    if (::fchmod(out.get(), mode) != 0 || !write_whole(out.get(), content) || ::fsync(out.get()) != 0) {
+      const Error failure = bad_file("write", fresh);
+      ::unlink(fresh.c_str());
+      return failure;
+    }
+  }
+  if (::rename(fresh.c_str(), file.c_str()) != 0) {
+    const Error failure = bad_file("replace", file);
+    ::unlink(fresh.c_str());
+    return failure;
+  }
+  return {};
+}
+
+Result<std::string> read_file(const std::filesystem::path& file) {
+  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (in.get() < 0) return bad_file("open", file);
+  return read_whole(in.get(), file);
+}
+
+Result<std::string> read_secret_file(const std::filesystem::path& file) {
+  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (in.get() < 0) return bad_file("open", file);
+  struct stat status {};
+  if (::fstat(in.get(), &status) != 0) return bad_file("look at", file);
+  if ((status.st_mode & 0077) != 0) {
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("{} is a secret, but its mode {:04o} lets others at it; run: chmod 600 {}",
+                                     file.string(), status.st_mode & 07777, file.string()));
+  }
+  if (status.st_uid != ::geteuid()) {
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("{} belongs to user {}, armgate runs as user {}; run: chown {} {}", file.string(),
+                                     status.st_uid, ::geteuid(), ::geteuid(), file.string()));
+  }
+  return read_whole(in.get(), file);
+}
+
+}  // namespace armgate::certs

@@ -1,0 +1,127 @@
+// Goal: the authority on disk is private, complete and refused when anything about it is off. Method: real files in a
+// temporary directory; each fault is made by hand.
+#include "certs/authority.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "cert_test_support.h"
+
+namespace armgate::certs {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<std::string> kHosts{"management.azure.com"};
+
+mode_t mode_of(const std::filesystem::path& file) {
+  struct stat status {};
+  ::stat(file.c_str(), &status);
+  return status.st_mode & 07777;
+}
+
+class AuthorityOnDisk : public ::testing::Test {
+ protected:
+  AuthorityOnDisk() : home_(directory_.path() / "private") {
+    auto authority = make_authority(kHosts, kNow);
+    EXPECT_TRUE(save_authority(*authority, home_, Overwrite::Refuse).ok());
+  }
+  std::string refusal(const std::vector<std::string>& hosts = kHosts, WallTime now = kNow) {
+    auto loaded = load_authority(home_, hosts, now);
+    return loaded.ok() ? "loaded" : loaded.error().context;
+  }
+
+  TemporaryDirectory directory_;
+  std::filesystem::path home_;
+};
+
+TEST_F(AuthorityOnDisk, IsPrivateAndHoldsNoRootKey) {
+  EXPECT_EQ(mode_of(home_), 0700u);
+  EXPECT_EQ(mode_of(files_in(home_).key), 0600u);
+  int files = 0;
+  auto root = load_authority(home_, kHosts, kNow);
+  ASSERT_TRUE(root.ok());
+  for (const auto& entry : std::filesystem::directory_iterator(home_)) {
+    ++files;
+    std::ifstream in(entry.path());
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    if (auto key = key_from_pem(text); key.ok()) {
+      EXPECT_NE(X509_check_private_key(root->root.get(), key->get()), 1) << entry.path();
+    }
+  }
+  take_openssl_errors();
+  EXPECT_EQ(files, 3);
+}
+
+TEST_F(AuthorityOnDisk, IsNotOverwrittenUnlessForced) {
+  auto other = make_authority(kHosts, kNow);
+  auto refused = save_authority(*other, home_, Overwrite::Refuse);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().context, HasSubstr("ca.pem exists already"));
+  EXPECT_TRUE(save_authority(*other, home_, Overwrite::Force).ok());
+  auto loaded = load_authority(home_, kHosts, kNow);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(X509_cmp(loaded->root.get(), other->root.get()), 0);
+}
+
+TEST_F(AuthorityOnDisk, RefusesAKeyThatOthersCanRead) {
+  for (const mode_t mode : {0640, 0604, 0620, 0610}) {
+    ::chmod(files_in(home_).key.c_str(), mode);
+    EXPECT_THAT(refusal(), HasSubstr("chmod 600 " + files_in(home_).key.string())) << mode;
+  }
+}
+
+TEST_F(AuthorityOnDisk, RefusesTheKeyOfAnotherCertificate) {
+  auto key = make_key();
+  { std::ofstream(files_in(home_).key) << *to_pem(key->get()); }
+  EXPECT_THAT(refusal(), HasSubstr("is not the key of"));
+}
+
+TEST_F(AuthorityOnDisk, RefusesAnIntermediateOfAnotherRoot) {
+  auto other = make_authority(kHosts, kNow);
+  { std::ofstream(files_in(home_).root) << *to_pem(other->root.get()); }
+  EXPECT_THAT(refusal(), HasSubstr("was not signed by"));
+}
+
+TEST_F(AuthorityOnDisk, NamesMissingAndBrokenFiles) {
+  { std::ofstream(files_in(home_).intermediate) << "nonsense"; }
+  EXPECT_THAT(refusal(), HasSubstr("intermediate.pem holds no PEM certificate"));
+  std::filesystem::remove(files_in(home_).intermediate);
+  EXPECT_THAT(refusal(), HasSubstr("cannot open " + files_in(home_).intermediate.string()));
+  std::filesystem::remove(files_in(home_).root);
+  EXPECT_THAT(refusal(), HasSubstr("run `armgate ca init` first"));
+}
+
+TEST_F(AuthorityOnDisk, IsBoundToItsValidity) {
+  EXPECT_THAT(refusal(kHosts, kNow + std::chrono::days(3651)), HasSubstr("has expired"));
+  EXPECT_THAT(refusal(kHosts, kNow - std::chrono::days(1)), HasSubstr("not valid yet"));
+}
+
+TEST_F(AuthorityOnDisk, MustCoverEveryInterceptedHost) {
+  EXPECT_EQ(refusal({"management.azure.com", "*.management.azure.com", "westeurope.management.azure.com"}), "loaded");
+  EXPECT_THAT(refusal({"management.usgovcloudapi.net"}),
+              HasSubstr("may not sign for \"management.usgovcloudapi.net\""));
+  EXPECT_THAT(refusal({"evilmanagement.azure.com"}), HasSubstr("may not sign for"));
+  EXPECT_THAT(refusal({"azure.com"}), HasSubstr("may not sign for"));
+}
+
+TEST(Authority, RefusesWhatIsNoHostName) {
+  for (const char* host :
+       {"", "*", "10.0.0.1", "::1", "a b", "a,permitted;DNS:b", "UPPER.case", "-a.b", "a..b", "a.b."}) {
+    EXPECT_FALSE(make_authority({host}, kNow).ok()) << host;
+  }
+  EXPECT_FALSE(make_authority({}, kNow).ok());
+}
+
+TEST(Authority, RefusesADirectoryThatOthersCanWriteTo) {
+  const TemporaryDirectory directory;
+  ::chmod(directory.path().c_str(), 0777);
+  auto authority = make_authority(kHosts, kNow);
+  auto refused = save_authority(*authority, directory.path(), Overwrite::Refuse);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().context, HasSubstr("chmod go-w"));
+}
+
+}  // namespace
+}  // namespace armgate::certs

@@ -1,0 +1,44 @@
+// json_positions.h – on which line each value of a JSON text stands.
+//
+// Why: the JSON library forgets where things stood and silently lets the last of two equal keys win. People who mend a
+// configuration need the line, and a key given twice is a mistake.
+// Limits   values nested deeper than kDepthMax are not recorded; too_deep() tells.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace armgate::rules {
+
+class JsonPositions {
+ public:
+  static constexpr size_t kDepthMax = 64;
+
+  struct DuplicateKey {
+    std::string pointer;
+    int line = 0;
+    int first_line = 0;
+  };
+
+  // `text`: JSON with comments that the JSON library has accepted.
+  explicit JsonPositions(std::string_view text);
+
+  // The line of a member's name or of an array's element; for what does not exist, that of its nearest ancestor.
+  int line_of(std::string_view pointer) const;
+
+  const std::vector<DuplicateKey>& duplicates() const { return duplicates_; }
+  bool too_deep() const { return too_deep_; }
+
+ private:
+  friend class PositionScanner;
+  std::unordered_map<std::string, int> lines_;
+  std::vector<DuplicateKey> duplicates_;
+  bool too_deep_ = false;
+};
+
+// One reference token of a JSON pointer, escaped (RFC 6901 §3).
+std::string pointer_token(std::string_view name);
+
+}  // namespace armgate::rules

@@ -1,0 +1,221 @@
+#include "rules/rule_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arm/operation.h"
+#include "base/text.h"
+
+namespace armgate::rules {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+bool is_type_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
+
+// "namespace/type[/type...]" in lower case.
+bool is_type(std::string_view text) {
+  if (text.find('/') == text.npos || text.front() == '/' || text.back() == '/') return false;
+  if (text.find("//") != text.npos) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return is_type_character(c) || c == '/'; });
+}
+
+std::optional<std::string> check_type(std::string& type) {
+  type = lower_text(type);
+  const std::string_view plain = type.ends_with("/*") ? std::string_view(type).substr(0, type.size() - 2) : type;
+  const bool is_pattern = plain.size() != type.size();
+  if (type == "*" || is_type(plain)) return std::nullopt;
+  if (is_pattern && !plain.empty() && std::all_of(plain.begin(), plain.end(), is_type_character)) return std::nullopt;
+  return "is not a resource type such as \"Microsoft.Network/virtualNetworks\" or a pattern such as "
+         "\"Microsoft.Network/*\"";
+}
+
+std::optional<std::string> check_parent(std::string& type) {
+  type = lower_text(type);
+  if (type == "*" || is_type(type)) return std::nullopt;
+  return "is not a resource type such as \"Microsoft.Network/virtualNetworks\" (\"*\": the nearest ancestor)";
+}
+
+std::optional<std::string> check_api_version(std::string& version) {
+  version = lower_text(version);
+  constexpr std::string_view kForm = "0000-00-00";
+  bool dated = version.size() >= kForm.size();
+  for (size_t i = 0; dated && i < kForm.size(); ++i) {
+    dated = kForm[i] == '-' ? version[i] == '-' : version[i] >= '0' && version[i] <= '9';
+  }
+  if (dated && (version.size() == kForm.size() || version[kForm.size()] == '-')) return std::nullopt;
+  return "is not an api-version such as \"2024-03-01\" or \"2024-03-01-preview\"";
+}
+
+std::optional<std::string> check_action(std::string& action) {
+  action = lower_text(action);
+  if (action.empty() || !std::all_of(action.begin(), action.end(), is_type_character)) {
+    return "is not the name of a POST action such as \"restart\"";
+  }
+  const arm::Target target{arm::TargetKind::Action, {}, action, {}};
+  if (arm::operation_kind(arm::Method::Post, target) == arm::OperationKind::ReadAction) {
+    return "only reads and never waits; remove it";
+  }
+  if (action.starts_with("abort") || action.starts_with("cancel")) {
+    return "must be able to pass the operation that it ends; remove it";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> check_name(std::string& name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
+  if (plain && !name.empty() && name.size() <= 100) return std::nullopt;
+  return "is not a name of 1 to 100 characters on one line";
+}
+
+std::optional<std::string> check_member(std::string& member) {
+  if (!member.empty() && member.find('/') == member.npos) return std::nullopt;
+  return "is not the name of a member; members are named without a path and count at any depth";
+}
+
+// True if a rule for `pattern` applies to everything that a rule for `type` (itself a type or a pattern) applies to.
+bool covers_type(std::string_view pattern, std::string_view type) {
+  if (pattern == type) return true;
+  return pattern.ends_with('*') && type.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+bool covers_versions(const Match& wide, const Match& narrow) {
+  const bool from = wide.api_version_from.empty() ||
+                    (!narrow.api_version_from.empty() && wide.api_version_from <= narrow.api_version_from);
+  const bool to = wide.api_version_to.empty() ||
+                  (!narrow.api_version_to.empty() && narrow.api_version_to <= wide.api_version_to);
+  return from && to;
+}
+
+// Within one provider namespace an ancestor's type begins the type; a resource of another namespace may be extended by
+// anything, so nothing can be said about it here.
+bool can_be_parent(std::string_view parent, const std::vector<std::string>& types) {
+  if (parent == "*") return true;
+  const auto provider = parent.substr(0, parent.find('/') + 1);
+  bool same_provider = false;
+  for (const std::string& type : types) {
+    if (type.starts_with(std::string(parent) + "/") || (type.ends_with('*') && covers_type(type, parent))) return true;
+    same_provider = same_provider || type.starts_with(provider);
+  }
+  return !same_provider;
+}
+
+void check_rule(const Rule& rule, const std::string& pointer, const JsonPositions& positions, FaultList& faults) {
+  const auto fault = [&](const std::string& below, std::string message) {
+    const std::string place = pointer + below;
+    faults.push_back({rule.place.file, positions.line_of(place), place, std::move(message)});
+  };
+  const Match& match = rule.match;
+  if (!match.api_version_to.empty() && match.api_version_from > match.api_version_to) {
+    fault("/match/api_version", fmt::format("\"from\" ({}) is later than \"to\" ({}); no request would match",
+                                            match.api_version_from, match.api_version_to));
+  }
+  for (size_t i = 0; i < rule.lock.parents.size(); ++i) {
+    if (can_be_parent(rule.lock.parents[i], match.types)) continue;
+    fault(fmt::format("/lock/parents/{}", i),
+          fmt::format("\"{}\" is not the type of an ancestor of the types that this rule matches", rule.lock.parents[i]));
+  }
+  if (rule.hold.max > rule.hold.cap) fault("/hold", "\"max\" is longer than \"cap\"; raise \"cap\" or lower \"max\"");
+  if (rule.busy.base > rule.busy.max) {
+    fault("/retry/busy", "\"base\" is longer than \"max\"; raise \"max\" or lower \"base\"");
+  }
+}
+
+}  // namespace
+
+SettingTable settings_of(Rule& rule) {
+  using Kind = arm::OperationKind;
+  const std::vector<Kind> methods{Kind::Put, Kind::Patch, Kind::Delete};
+  const auto set_methods = [&rule, methods](const std::vector<size_t>& chosen) {
+    rule.guard.methods.clear();
+    for (size_t index : chosen) rule.guard.methods.push_back(methods[index]);
+  };
+  Match& match = rule.match;
+  Backoff& busy = rule.busy;
+  GroupVisibility& visibility = rule.group_visibility;
+  return {
+      {"/name", Text{&rule.name, check_name}, "what messages and headers call the rule", Need::Required},
+      {"/match/types", TextList{&match.types, check_type, 1},
+       "the resource types it applies to, \"Microsoft.Network/*\" for every depth below", Need::Required},
+      {"/match/api_version/from", Text{&match.api_version_from, check_api_version}, "the first api-version it applies to"},
+      {"/match/api_version/to", Text{&match.api_version_to, check_api_version}, "the last api-version it applies to"},
+      {"/match/actions", TextList{&match.actions, check_action}, "POST actions that are queued like writes"},
+      {"/mode", choice<std::optional<Mode>>(&rule.mode, {{"protect", Mode::Protect}, {"off", Mode::Off}}),
+       "\"off\" passes everything of these types through unchanged"},
+      {"/guard/kind", choice(&rule.guard.kind, {{"etag", GuardKind::Etag}, {"none", GuardKind::None}}),
+       "whether writes carry the ETag of the state they were built from"},
+      {"/guard/methods", ChoiceList{{"PUT", "PATCH", "DELETE"}, set_methods}, "the methods that are guarded"},
+      {"/guard/read_only", TextList{&rule.guard.read_only, check_member},
+       "members that only the service writes, at any depth, besides the generic ones"},
+      {"/lock/parents", TextList{&rule.lock.parents, check_parent}, "the types of ancestors that a write locks too"},
+      {"/hold/until", choice(&rule.hold.until, {{"operation", HoldUntil::Operation}, {"request", HoldUntil::Request}}),
+       "whether the lock is held until the long-running operation or only the request ends"},
+      {"/hold/max", TimeSpan{&rule.hold.max, seconds(1), hours(168)}, "the age at which a hold is released"},
+      {"/hold/cap", TimeSpan{&rule.hold.cap, seconds(1), hours(720)}, "the same while polls say that it still runs"},
+      {"/retry/busy/base", TimeSpan{&busy.base, milliseconds(10), minutes(5)}, "the first delay at most"},
+      {"/retry/busy/factor", Number{&busy.factor, 1, 10}, "how much each further delay may be longer"},
+      {"/retry/busy/max", TimeSpan{&busy.max, milliseconds(10), hours(1)}, "the longest delay"},
+      {"/retry/busy/attempts", WholeNumber{&busy.attempts, 1, 1000}, "sendings in all, the first included"},
+      {"/retry/busy/deadline", TimeSpan{&busy.deadline, seconds(1), hours(24)}, "when retrying ends at the latest"},
+      {"/retry/group_visibility/every", TimeSpan{&visibility.every, milliseconds(100), minutes(5)},
+       "the pause between tries while a new resource group is not visible everywhere"},
+      {"/retry/group_visibility/tries", WholeNumber{&visibility.tries, 0, 1000}, "how often to try; 0: never"},
+      {"/retry/group_visibility/window", TimeSpan{&visibility.window, seconds(0), hours(24)},
+       "how long after its creation a group may be invisible"},
+      {"/blind_after_wait",
+       choice(&rule.blind_after_wait, {{"refuse", BlindAfterWait::Refuse}, {"send", BlindAfterWait::Send}}),
+       "what becomes of a full write that was built on no delivered state when another write came before it"},
+  };
+}
+
+std::vector<Rule> read_rules(const std::string& file, std::string_view text, FaultList& faults) {
+  std::vector<Rule> rules;
+  std::string schema;  // for editors; not used here
+  const auto add = [&](int line) {
+    Rule& rule = rules.emplace_back();
+    rule.place = {file, line};
+    return settings_of(rule);
+  };
+  const SettingTable table{
+      {"/$schema", Text{&schema, {}}, "for editors"},
+      {"/rules", Items{add}, "the rules; the first that matches decides", Need::Required},
+  };
+  const size_t faults_before = faults.size();
+  const auto positions = read_json(file, text, table, faults);
+  if (!positions || faults.size() != faults_before) return rules;
+  for (size_t i = 0; i < rules.size(); ++i) check_rule(rules[i], fmt::format("/rules/{}", i), *positions, faults);
+  return rules;
+}
+
+void check_rules(const std::vector<Rule>& rules, FaultList& faults) {
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const Rule& rule = rules[i];
+    std::vector<std::string> taken;
+    for (size_t j = 0; j < i; ++j) {
+      const Rule& earlier = rules[j];
+      if (earlier.name == rule.name) {
+        faults.push_back({rule.place.file, rule.place.line, "",
+                          fmt::format("the rule name \"{}\" was given before, at {}:{}; choose another", rule.name,
+                                      earlier.place.file, earlier.place.line)});
+      }
+      if (earlier.place.file != rule.place.file || !covers_versions(earlier.match, rule.match)) continue;
+      for (const std::string& type : rule.match.types) {
+        const auto covers = [&](const std::string& pattern) { return covers_type(pattern, type); };
+        if (std::none_of(earlier.match.types.begin(), earlier.match.types.end(), covers)) continue;
+        if (std::find(taken.begin(), taken.end(), type) != taken.end()) continue;
+        taken.push_back(type);
+        faults.push_back({rule.place.file, rule.place.line, "",
+                          fmt::format("rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first",
+                                      rule.name, type, earlier.name, earlier.place.line)});
+      }
+    }
+  }
+}
+
+}  // namespace armgate::rules

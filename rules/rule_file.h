@@ -1,0 +1,27 @@
+// rule_file.h – reads rule files (conf/rules/*.json) and checks them as a whole.
+//
+// Why: a rule that silently does nothing is a lost update waiting to happen, so a misspelt key, type or method, a rule
+// that can never match and a name given twice are all refused, with their line (promise P9).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/fault_list.h"
+#include "rules/json_reader.h"
+#include "rules/rule.h"
+
+namespace armgate::rules {
+
+// The rules of one file, in order. Adds every fault; with a new fault, the result is of no use.
+std::vector<Rule> read_rules(const std::string& file, std::string_view text, FaultList& faults);
+
+// Checks the rules of all files together: no name is given twice, and no type of a rule is wholly taken by an earlier
+// rule of the same file. (An earlier file may take what a later one says: that is how shipped rules are overruled.)
+void check_rules(const std::vector<Rule>& rules, FaultList& faults);
+
+// Everything that a rule can say, bound to `rule`.
+SettingTable settings_of(Rule& rule);
+
+}  // namespace armgate::rules

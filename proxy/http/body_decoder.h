@@ -1,6 +1,6 @@
 // body_decoder.h – takes the transfer coding off the content of one message, piece by piece, without copying it.
 //
-// Why: chunk sizes, extensions and trailers are where parsers disagree (reliability: CVE-2023-46846, CVE-2025-22871,
+// Why: chunk sizes, extensions and trailers are where parsers disagree (CVE-2023-46846, CVE-2025-22871,
 // CVE-2025-55315), so this one takes only the grammar of RFC 9112 §7.1 with CRLF line ends and no optional white space.
 // Trailers are read and dropped: they never become header fields.
 // Limits    content bytes (optional), chunk extensions and trailers per message.
@@ -52,14 +52,16 @@ class BodyDecoder {
     Failed,
   };
 
-  Result<Step> take_content(std::string_view input);
-  // Advances over one byte that is no content; nothing if it may stand there, else why not.
+  // Hands out what the input holds of the content at this place.
+  void take_content(std::string_view input, Step& step);
+  // Advances over one byte that is no content. Returns why it may not stand there, or nullptr.
   const char* take_byte(char c);
   const char* take_size_byte(char c);
   const char* take_extension_byte(char c);
   const char* take_trailer_byte(char c);
+  // The limit that the message is beyond, or nullptr.
+  const char* limit_reached() const;
   Error fail(ErrorKind kind, std::string_view why);
-  bool over_limit(uint64_t more) const;
 
   const Framing framing_;
   const ErrorSource source_;

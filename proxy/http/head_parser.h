@@ -5,8 +5,9 @@
 // identity; everything else is refused by name, and what only concerns the connection is taken out, never copied.
 //
 // Invariants of a parsed head
-//   1. fields holds no Host, Connection, Keep-Alive, Proxy-*, TE, Trailer, Transfer-Encoding, Upgrade or Expect field, and
-//      nothing that Connection names. What is left keeps its bytes and its order (promise P7).
+//   1. fields holds no Host, Connection, Keep-Alive, Proxy-Connection, Proxy-Authorization, Proxy-Authenticate, TE, Trailer,
+//      Transfer-Encoding, Upgrade or Expect field, and nothing that Connection names. What is left keeps its bytes and its
+//      order (promise P7).
 //   2. Content-Length is gone too, except where it says something that the content cannot: the zero of a request without
 //      content, and the length that a HEAD or 304 answer only announces. compose.h never copies it as framing.
 //   3. No name or value holds a control character but the tab.

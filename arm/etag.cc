@@ -1,0 +1,47 @@
+#include "arm/etag.h"
+
+#include <algorithm>
+#include <array>
+
+#include "arm/json_scan.h"
+#include "base/text.h"
+
+namespace armgate::arm {
+namespace {
+
+// An ETag from a body becomes a header value, so it must not end the line (RFC 9110 §5.5).
+bool fits_in_a_header(std::string_view etag) {
+  return !etag.empty() && std::all_of(etag.begin(), etag.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte != 0x7f;
+  });
+}
+
+}  // namespace
+
+std::optional<std::string> etag_in_body(std::string_view json) {
+  ScannedMember found = scan_string_member(json, "etag");
+  for (auto* etag : {&found.own, &found.in_properties}) {
+    if (*etag && fits_in_a_header(**etag)) return std::move(*etag);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> etag_of(const ResponseHead& head, std::string_view json) {
+  if (!is_success(head.status)) return std::nullopt;
+  const std::string_view header = trim(head.fields.get("ETag"));
+  if (!header.empty()) return std::string(header);
+  return etag_in_body(json);
+}
+
+bool has_own_precondition(const Headers& fields) {
+  static constexpr std::array<std::string_view, 4> kNames{"If-Match", "If-None-Match", "If-Modified-Since",
+                                                          "If-Unmodified-Since"};
+  return std::any_of(fields.begin(), fields.end(), [](const Field& field) {
+    return !trim(field.value).empty() && std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
+      return equal_ignoring_case(field.name, name);
+    });
+  });
+}
+
+}  // namespace armgate::arm

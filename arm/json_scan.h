@@ -1,0 +1,28 @@
+// json_scan.h – one string member of a resource's JSON, found without building a tree.
+//
+// Why: almost every answer that passes is asked for its ETag or its provisioningState and for nothing else.
+// Limits: what is skipped is not validated beyond its strings and brackets; a text that breaks off, or that names the
+// member twice with different values, is unreadable.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace armgate::arm {
+
+struct ScannedMember {
+  bool readable = false;                     // the text is a JSON object
+  std::optional<std::string> own;            // the string member of that name at the top
+  std::optional<std::string> in_properties;  // the same inside the top's "properties"
+};
+
+// Names are compared without case: providers spell "etag" and "eTag", ARM reads members in any case.
+ScannedMember scan_string_member(std::string_view json, std::string_view wanted);
+
+// Without a leading byte order mark, which some providers write and RFC 8259 §8.1 lets a reader ignore.
+inline std::string_view without_byte_order_mark(std::string_view text) {
+  return text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
+}
+
+}  // namespace armgate::arm

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rules/nearest_name.h"
+#include "rules/setting_text.h"
 #include "rules/units.h"
 
 namespace armgate::rules {
@@ -19,9 +20,9 @@ std::string kind_of(const json& value) {
     case json::value_t::null: return "null";
     case json::value_t::object: return "an object";
     case json::value_t::array: return "an array";
-    case json::value_t::string: return fmt::format("the text {}", value.dump(-1, ' ', false, json::error_handler_t::replace));
+    case json::value_t::string: return "the text " + value.dump();
     case json::value_t::boolean: return value.get<bool>() ? "true" : "false";
-    default: return fmt::format("the number {}", value.dump());
+    default: return "the number " + value.dump();
   }
 }
 
@@ -36,7 +37,7 @@ struct ScalarReader {
   }
 
   Complaint operator()(const WholeNumber& setting) const {
-    const auto range = fmt::format("a whole number from {} to {}", setting.least, setting.most);
+    const auto range = "a whole number from " + bounds_to_text(setting);
     if (!value.is_number_unsigned()) return wrong_kind(range);
     const auto number = value.get<uint64_t>();
     if (number < setting.least || number > setting.most) return wrong_kind(range);
@@ -45,7 +46,7 @@ struct ScalarReader {
   }
 
   Complaint operator()(const Number& setting) const {
-    const auto range = fmt::format("a number from {} to {}", setting.least, setting.most);
+    const auto range = "a number from " + bounds_to_text(setting);
     if (!value.is_number()) return wrong_kind(range);
     const auto number = value.get<double>();
     if (!(number >= setting.least && number <= setting.most)) return wrong_kind(range);
@@ -54,8 +55,7 @@ struct ScalarReader {
   }
 
   Complaint operator()(const ByteSize& setting) const {
-    const auto range = fmt::format("a size in B, KiB, MiB or GiB from \"{}\" to \"{}\"", bytes_to_text(setting.least),
-                                   bytes_to_text(setting.most));
+    const auto range = "a size in B, KiB, MiB or GiB from " + bounds_to_text(setting);
     const auto bytes = value.is_string() ? parse_bytes(value.get_ref<const std::string&>()) : std::nullopt;
     if (!bytes || *bytes < setting.least || *bytes > setting.most) return wrong_kind(range);
     *setting.to = *bytes;
@@ -63,8 +63,7 @@ struct ScalarReader {
   }
 
   Complaint operator()(const TimeSpan& setting) const {
-    const auto range = fmt::format("a duration in ms, s, m or h from \"{}\" to \"{}\"", to_text(setting.least),
-                                   to_text(setting.most));
+    const auto range = "a duration in ms, s, m or h from " + bounds_to_text(setting);
     const auto duration = value.is_string() ? parse_duration(value.get_ref<const std::string&>()) : std::nullopt;
     if (!duration || *duration < setting.least || *duration > setting.most) return wrong_kind(range);
     *setting.to = *duration;
@@ -237,21 +236,6 @@ std::string plain_syntax_message(const std::string& message) {
   return colon == message.npos ? message : message.substr(colon + 2);
 }
 
-struct ValuePrinter {
-  json operator()(const WholeNumber& setting) const {
-    return std::visit([](const auto* to) { return json(*to); }, setting.to);
-  }
-  json operator()(const Number& setting) const { return *setting.to; }
-  json operator()(const ByteSize& setting) const { return bytes_to_text(*setting.to); }
-  json operator()(const TimeSpan& setting) const { return to_text(*setting.to); }
-  json operator()(const Text& setting) const { return *setting.to; }
-  json operator()(const TextList& setting) const { return *setting.to; }
-  json operator()(const Choice& setting) const { return setting.names[setting.get()]; }
-  json operator()(const ChoiceList&) const { return json::array(); }
-  json operator()(const Entries&) const { return json::object(); }
-  json operator()(const Items&) const { return json::array(); }
-};
-
 }  // namespace
 
 std::optional<JsonPositions> read_json(const std::string& file, std::string_view text, const SettingTable& table,
@@ -284,7 +268,5 @@ std::optional<JsonPositions> read_json(const std::string& file, std::string_view
   faults.insert(faults.end(), found.begin(), found.end());
   return positions;
 }
-
-std::string value_to_json(const SettingValue& value) { return std::visit(ValuePrinter{}, value).dump(); }
 
 }  // namespace armgate::rules

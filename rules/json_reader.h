@@ -110,7 +110,4 @@ Choice choice(Enum* to, std::vector<std::pair<std::string, Enum>> names) {
 std::optional<JsonPositions> read_json(const std::string& file, std::string_view text, const SettingTable& table,
                                        FaultList& faults);
 
-// The value that a setting's place holds, as JSON on one line ("{}" for Entries, "[]" for Items).
-std::string value_to_json(const SettingValue& value);
-
 }  // namespace armgate::rules

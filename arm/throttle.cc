@@ -5,6 +5,7 @@
 #include <charconv>
 #include <ctime>
 #include <iomanip>
+#include <limits>
 #include <locale>
 #include <sstream>
 #include <string>
@@ -45,7 +46,11 @@ std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view text) {
     in.imbue(std::locale::classic());
     std::tm parts{};
     in >> std::get_time(&parts, form);
-    if (in.fail() || in.peek() != std::istringstream::traits_type::eof()) continue;
+    // get_time() takes a text that breaks off for a whole one, so the date must also be written back as it was read.
+    std::ostringstream back;
+    back.imbue(std::locale::classic());
+    back << std::put_time(&parts, form);
+    if (in.fail() || back.view() != text) continue;
     const std::chrono::year_month_day day{std::chrono::year(parts.tm_year + 1900),
                                           std::chrono::month(static_cast<unsigned>(parts.tm_mon + 1)),
                                           std::chrono::day(static_cast<unsigned>(parts.tm_mday))};

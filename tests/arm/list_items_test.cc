@@ -1,0 +1,76 @@
+// Goal: the items of a page are found as exact slices of it, or not at all.
+#include <gtest/gtest.h>
+
+#include "arm/content.h"
+#include "hostile_json.h"
+
+namespace armgate::arm {
+namespace {
+
+struct Expected {
+  std::string_view id;
+  std::string_view body;
+};
+
+TEST(ListItemsTest, ItemsAreSlicesOfThePage) {
+  const std::pair<std::string_view, std::vector<Expected>> cases[] = {
+      {R"({"value":[]})", {}},
+      {R"({"value":[{"id":"/a"}]})", {{"/a", R"({"id":"/a"})"}}},
+      {R"({"value":[{"id":"/a","x":[1,{"id":"no"}]},{"n":{"id":"no"},"id":"/B"}],"nextLink":"https://a/?x"})",
+       {{"/a", R"({"id":"/a","x":[1,{"id":"no"}]})"}, {"/B", R"({"n":{"id":"no"},"id":"/B"})"}}},
+      {" {\n \"nextLink\" : null , \"value\" : [ { \"id\" : \"/a\" } \n , {\"id\":\"/b\"}\t] } ",
+       {{"/a", "{ \"id\" : \"/a\" }"}, {"/b", "{\"id\":\"/b\"}"}}},
+      {R"({"value":[{"id":"\u002fa","t":"}],{\"id\":\"x\""}]})", {{"/a", R"({"id":"\u002fa","t":"}],{\"id\":\"x\""})"}}},
+      {"\xEF\xBB\xBF{\"value\":[{\"id\":\"/a\"}]}", {{"/a", R"({"id":"/a"})"}}},
+      // What is no resource is passed over.
+      {R"({"value":[1,"x",null,[{"id":"/no"}],{},{"id":7},{"id":""},{"ID":"/no"},{"id":"/a"}]})",
+       {{"/a", R"({"id":"/a"})"}}},
+      // No list.
+      {R"({"value":{"id":"/a"}})", {}},
+      {R"({"value":"x"})", {}},
+      {R"({"Value":[{"id":"/a"}]})", {}},
+      {R"({"properties":{"value":[{"id":"/a"}]}})", {}},
+      {R"([{"id":"/a"}])", {}},
+      // Two lists, or two ids, could be read in two ways.
+      {R"({"value":[{"id":"/a"}],"value":[{"id":"/b"}]})", {}},
+      {R"({"value":[{"id":"/a","id":"/b"}]})", {}},
+  };
+  for (const auto& [page, expected] : cases) {
+    const auto items = list_items(page);
+    ASSERT_EQ(items.size(), expected.size()) << page;
+    for (size_t i = 0; i < items.size(); ++i) {
+      EXPECT_EQ(items[i].id, expected[i].id) << page;
+      EXPECT_EQ(items[i].body, expected[i].body) << page;
+      EXPECT_GE(items[i].body.data(), page.data());
+      EXPECT_LE(items[i].body.data() + items[i].body.size(), page.data() + page.size());
+    }
+  }
+}
+
+TEST(ListItemsTest, HostilePagesHaveNone) {
+  for (const std::string& page : hostile_json()) EXPECT_TRUE(list_items(page).empty()) << page.substr(0, 80);
+  EXPECT_TRUE(list_items(nested_json("value", 50'000)).empty());
+}
+
+TEST(ListItemsTest, APageCutAnywhereHasNone) {
+  const std::string whole = R"({"value":[{"id":"/a","p":{"q":[]}} , {"id":"/b"}],"nextLink":"x"})";
+  ASSERT_EQ(list_items(whole).size(), 2u);
+  for (size_t length = 0; length < whole.size(); ++length) {
+    EXPECT_TRUE(list_items(std::string_view(whole).substr(0, length)).empty()) << whole.substr(0, length);
+  }
+}
+
+TEST(ListItemsTest, APageOfManyMegabytesIsRead) {
+  const std::string item = R"({"id":"/subscriptions/s/resourceGroups/g","etag":"\"1\"","x":")" + repeated("y", 400) + "\"}";
+  constexpr size_t kCount = 10'000;
+  std::string page = "{\"value\":[" + item;
+  for (size_t i = 1; i < kCount; ++i) page += "," + item;
+  page += "]}";
+  const auto items = list_items(page);
+  ASSERT_EQ(items.size(), kCount);
+  EXPECT_EQ(items.front().body, item);
+  EXPECT_EQ(items.back().body, item);
+}
+
+}  // namespace
+}  // namespace armgate::arm

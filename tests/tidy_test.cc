@@ -115,9 +115,7 @@ TEST(TidyReader, EachBanCatchesItsBadExampleAndLeavesTheGoodOne) {
   EXPECT_TRUE(has_capturing_coroutine("auto f = [self, n](int a) mutable -> Task<int> {"));
   EXPECT_FALSE(has_capturing_coroutine("auto f = [](int a) -> Task<int> {"));
   EXPECT_FALSE(has_capturing_coroutine("int n = table[i]; Task<int> f(int a); auto g() -> Task<int>;"));
-  EXPECT_TRUE(
-      has_unfinished_mark("// TO"
-                          "DO: later"));
+  for (const string& mark : kUnfinishedMarks) EXPECT_TRUE(has_unfinished_mark("// " + mark + ": later"));
   EXPECT_FALSE(has_unfinished_mark("// nothing is left to do"));
 }
 

@@ -17,8 +17,8 @@ struct ArmError {
   bool has_code(std::string_view wanted) const;
 };
 
-// Reads an error body in any spelling that providers use: {"error":{...}}, {"code":...} and Microsoft.Web's {"Code":...}.
-// Nothing if it is not one.
+// Reads an error body in any spelling that providers use: {"error":{...}}, {"code":...} and Microsoft.Web's
+// {"Code":...}, whose details[].ErrorEntity codes count as details too. Nothing if it is not one.
 std::optional<ArmError> parse_error(std::string_view body);
 
 // A detail of an error that armgate itself answers.

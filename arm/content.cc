@@ -21,7 +21,7 @@ namespace dom = simdjson::dom;
 // Deeper documents count as unparseable; what ARM takes nests about twenty deep.
 constexpr size_t kDepthMax = 256;
 
-// Lower case, sorted. Only names that no request schema of ARM lets a client set.
+// In lower case. A name belongs here only if no provider is known to let a client write a member so called.
 constexpr std::array<std::string_view, 12> kGenericReadOnly{
     "changedtime",       "createdat",    "createdtime",  "creationtime", "etag",        "lastmodifiedat",
     "lastmodifiedtime", "provisioningstate", "resourceguid", "systemdata",   "timecreated", "timemodified",

@@ -17,7 +17,7 @@ namespace armgate::arm {
 
 // Names of members that only the service writes, at any depth, compared without case. The generic ones (etag,
 // provisioningState, resourceGuid, systemData and the service's timestamps) are always in it; a rule may add more for
-// its type.
+// its type. They do not count inside "tags": what stands there is the client's own words, "createdAt" among them.
 class ReadOnlyMembers {
  public:
   ReadOnlyMembers();
@@ -29,21 +29,23 @@ class ReadOnlyMembers {
 };
 
 // True if both parse as JSON and are equal without the read-only members: objects by member name whatever their order,
-// arrays element by element in order, numbers by value, strings exactly.
+// arrays element by element in order, numbers by value (as binary64 if they are no 64-bit integers), strings exactly. A
+// text with two members of one name in an object, an integer beyond 64 bits or nesting beyond 256 does not parse.
 bool same_writable_content(std::string_view a, std::string_view b, const ReadOnlyMembers& read_only);
 
-// A hash equal for exactly the bodies that same_writable_content() calls equal (up to collisions). Nothing if it does not
-// parse.
+// A hash equal for exactly the bodies that same_writable_content() calls equal (up to collisions). Nothing if it does
+// not parse.
 std::optional<Hash128> writable_content_hash(std::string_view json, const ReadOnlyMembers& read_only,
                                              const Hasher& hasher);
 
 // True if `state` is what a PUT of `wanted` asks for: every writable member of `wanted` is in `state` with that value
-// (objects: a subset; arrays: same length and each element in order satisfies; strings: exactly, ids of resources without
-// case). Members that `wanted` sets to null may be absent. Members the service never returns (secrets, such as
+// (objects: a subset; arrays: same length and each element in order satisfies; strings: exactly, ids of resources
+// without case). Members that `wanted` sets to null may be absent. Members the service never returns (secrets, such as
 // adminPassword) make it false: in doubt it is not ours.
 bool satisfies(std::string_view state, std::string_view wanted, const ReadOnlyMembers& read_only);
 
-// JSON pointers (RFC 6901) of what differs between two states, read-only members aside; at most `most` of them.
+// JSON pointers (RFC 6901) of what differs between two states, read-only members aside; at most `most` of them. Arrays
+// of different lengths differ as a whole, and so does a text that does not parse (pointer "").
 std::vector<std::string> changed_pointers(std::string_view before, std::string_view after,
                                           const ReadOnlyMembers& read_only, size_t most);
 
@@ -56,7 +58,8 @@ struct ListItem {
   std::string_view body;   // the item's own JSON, a view into the page
 };
 
-// The items of a page that have a string "id". Empty if it is not a list.
+// The items of a page that have a string "id". Empty if it is not a list, breaks off, or could be read in two ways
+// (two members "value", an item with two ids).
 std::vector<ListItem> list_items(std::string_view page);
 
 }  // namespace armgate::arm

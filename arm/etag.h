@@ -13,8 +13,8 @@
 namespace armgate::arm {
 
 // The ETag inside a resource's body: top-level "etag" or "eTag" (any case), else "properties.eTag" (agent pools).
-// Nothing for an absent, empty or non-string member or for what is not a JSON object. Never allocates a DOM of more than
-// the body's size; nesting beyond the parser's limit is "nothing".
+// Nothing for an absent, empty or non-string member, for one that could not stand in a header line, for two that
+// differ, or for what is not a JSON object. Builds no tree, whatever the body's size.
 std::optional<std::string> etag_in_body(std::string_view json);
 
 // The ETag of a complete 2xx answer: the ETag header if it is there and not empty, else the body's.

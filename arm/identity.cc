@@ -57,7 +57,8 @@ std::optional<std::string_view> credential_of(std::string_view text, std::string
   return text;
 }
 
-// The payload of a signed token in compact form: header.payload.signature (RFC 7515 §7.1). Encrypted ones have five parts.
+// The payload of a signed token in compact form: header.payload.signature (RFC 7515 §7.1). Encrypted ones have five
+// parts.
 std::optional<std::string_view> payload_of(std::string_view token) {
   const size_t first = token.find('.');
   if (first == std::string_view::npos || first == 0) return std::nullopt;

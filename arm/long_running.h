@@ -29,10 +29,11 @@ struct Tracking {
 // What the 2xx answer to a write (PUT, PATCH, DELETE, POST) says about its operation.
 //   - Azure-AsyncOperation wins whatever the status and whatever provisioningState says: DELETE 200 with it, PUT 200
 //     "Succeeded" with it are running (observed: NIC delete, load balancer and subnet PUT).
-//   - PUT/PATCH 200/201 with a non-terminal provisioningState and no URL is tracked by the resource's state (observed: VM
-//     PUT 200 "Updating").
+//   - PUT/PATCH 200/201 with a non-terminal provisioningState and no URL is tracked by the resource's state (observed:
+//     VM PUT 200 "Updating").
 //   - A relative Location, or on 200/201 a Location without Azure-AsyncOperation and with a terminal or absent
 //     provisioningState, names no operation (observed: managed identity 201 with a relative Location).
+//   - A status header that is no absolute https URL still means that the write runs: then as without a URL.
 //   - 202 without any URL: PUT/PATCH by the resource's state, DELETE until it is gone, POST: nothing to track.
 Tracking tracking_of(Method method, const ResponseHead& head, std::string_view body);
 
@@ -52,11 +53,12 @@ inline bool is_terminal(Progress p) {
 // Succeeded, Failed, Canceled, also "Cancelled" and "Completed", in any case; every other non-empty word is Running.
 Progress progress_of_word(std::string_view state);
 
-// The answer of an Azure-AsyncOperation URL: {"status": ...}.
+// The answer of an Azure-AsyncOperation URL: {"status": ...}, else a provisioningState; 202 without either is Running.
 Progress progress_of_status_url(const ResponseHead& head, std::string_view body);
 
-// The answer of a Location URL: 202 Running; 200/201/204 Succeeded unless a body says status Failed or Canceled (observed);
-// other 4xx Failed.
+// The answer of a Location URL: 202 Running; 200/201/204 Succeeded unless a body says status Failed or Canceled
+// (observed) or is a resource whose provisioningState says otherwise (observed: a Location that is the resource
+// itself); 401, 403 and 408 are about the reading: Unknown; other 4xx Failed.
 Progress progress_of_location_url(const ResponseHead& head, std::string_view body);
 
 // The answer of a GET of the resource after a PUT or PATCH: provisioningState; absent on 200 = Succeeded.

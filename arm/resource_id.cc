@@ -113,8 +113,8 @@ std::string child_type(const std::vector<Level>& levels, const std::string& segm
   return type + "/" + segment;
 }
 
-// Walks type and name in turns. "providers" where a type is due opens a namespace: on the tenant, or on the resource read
-// so far, which it then extends. "providers" where a name is due is a name.
+// Walks type and name in turns. "providers" where a type is due opens a namespace: on the tenant, or on the resource
+// read so far, which it then extends. "providers" where a name is due is a name.
 Reading read_segments(const Segments& segments) {
   Reading reading;
   size_t at = 0;

@@ -34,22 +34,23 @@ enum class TargetKind {
 
 struct Target {
   TargetKind kind = TargetKind::Other;
-  ResourceId resource;      // Resource: itself. Action: what it acts on. Collection: its scope (type: of the items).
-                            // Other: empty.
+  ResourceId resource;      // Resource: itself. Action: what it acts on. Collection: its scope (type: of the items; the
+                            // id is empty for the tenant). Other: empty.
   std::string action;       // Action: the last segment, lower case
   std::string api_version;  // lower case; empty if absent
 };
 
 // Reads a request target (origin-form). POST makes an odd path an action, every other method a collection.
 // BadInput if the decoded path could be read in two ways: an encoded '/', a "." or ".." segment, an empty segment, NUL
-// or another control character, a broken percent-escape. Such a target must be refused, not guessed.
+// or another control character, a backslash, a '#', a broken percent-escape. Such a target must be refused, not
+// guessed. Only ASCII letters are folded; ARM may take two spellings of another letter for one name.
 Result<Target> parse_target(std::string_view target, bool is_post);
 
 // Reads an id as it stands in a body ("id" members). Nothing if it is not a resource's.
 std::optional<ResourceId> parse_resource_id(std::string_view id);
 
 // The resource that contains this one: child -> parent resource, extension -> the resource it extends, top-level
-// resource -> its resource group, resource group -> nothing.
+// resource -> its resource group (else its subscription), resource group -> nothing.
 std::optional<ResourceId> parent_of(const ResourceId& resource);
 
 // The resource itself and everything above it up to its resource group, nearest first.

@@ -1,4 +1,5 @@
-// Goal: the codes of an error are found in every spelling that providers use; what armgate writes is read back the same.
+// Goal: the codes of an error are found in every spelling that providers use; what armgate writes is read back as it
+// was.
 #include "arm/arm_error.h"
 
 #include <gtest/gtest.h>

@@ -115,7 +115,8 @@ TEST(ContentTest, ARuleMayNameMoreReadOnlyMembers) {
 }
 
 TEST(ContentTest, TheHashDependsOnItsKey) {
-  EXPECT_NE(writable_content_hash("{}", kGeneric, kHasher), writable_content_hash("{}", kGeneric, Hasher(HashKey{3, 4})));
+  const Hasher other(HashKey{3, 4});
+  EXPECT_NE(writable_content_hash("{}", kGeneric, kHasher), writable_content_hash("{}", kGeneric, other));
 }
 
 TEST(ContentTest, AStateSatisfiesWhatAPutAskedFor) {
@@ -135,7 +136,8 @@ TEST(ContentTest, AStateSatisfiesWhatAPutAskedFor) {
       {R"({"s":[{"name":"a"},{"name":"b"}]})", R"({"s":[{"name":"a"}]})", false},
       {R"({"s":[]})", R"({"s":[]})", true},
       {"{}", R"({"s":[]})", false},
-      {R"({"r":{"id":"/subscriptions/S/resourcegroups/G"}})", R"({"r":{"id":"/Subscriptions/s/resourceGroups/g"}})", true},
+      {R"({"r":{"id":"/subscriptions/S/resourcegroups/G"}})",
+       R"({"r":{"id":"/Subscriptions/s/resourceGroups/g"}})", true},
       {R"({"r":"/subscriptions/s/x"})", R"({"r":"/subscriptions/s/y"})", false},
       {R"({"name":"A"})", R"({"name":"a"})", false},
       {R"({"user":"x"})", R"({"user":"x","adminPassword":"y"})", false},
@@ -196,7 +198,8 @@ std::string random_json(Rng& shape, Rng& style, int depth) {
     default: {
       std::vector<std::string> members;
       for (const std::string_view name : {"a", "b", "c"}) {
-        if (shape.chance(0.6)) members.push_back("\"" + std::string(name) + "\":" + random_json(shape, style, depth - 1));
+        if (!shape.chance(0.6)) continue;
+        members.push_back("\"" + std::string(name) + "\":" + random_json(shape, style, depth - 1));
       }
       if (style.chance(0.3)) members.push_back(R"("systemData":{"createdBy":"noise"})");
       std::string text = "{";

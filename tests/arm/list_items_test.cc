@@ -20,7 +20,8 @@ TEST(ListItemsTest, ItemsAreSlicesOfThePage) {
        {{"/a", R"({"id":"/a","x":[1,{"id":"no"}]})"}, {"/B", R"({"n":{"id":"no"},"id":"/B"})"}}},
       {" {\n \"nextLink\" : null , \"value\" : [ { \"id\" : \"/a\" } \n , {\"id\":\"/b\"}\t] } ",
        {{"/a", "{ \"id\" : \"/a\" }"}, {"/b", "{\"id\":\"/b\"}"}}},
-      {R"({"value":[{"id":"\u002fa","t":"}],{\"id\":\"x\""}]})", {{"/a", R"({"id":"\u002fa","t":"}],{\"id\":\"x\""})"}}},
+      {R"({"value":[{"id":"\u002fa","t":"}],{\"id\":\"x\""}]})",
+       {{"/a", R"({"id":"\u002fa","t":"}],{\"id\":\"x\""})"}}},
       {"\xEF\xBB\xBF{\"value\":[{\"id\":\"/a\"}]}", {{"/a", R"({"id":"/a"})"}}},
       // What is no resource is passed over.
       {R"({"value":[1,"x",null,[{"id":"/no"}],{},{"id":7},{"id":""},{"ID":"/no"},{"id":"/a"}]})",
@@ -61,7 +62,8 @@ TEST(ListItemsTest, APageCutAnywhereHasNone) {
 }
 
 TEST(ListItemsTest, APageOfManyMegabytesIsRead) {
-  const std::string item = R"({"id":"/subscriptions/s/resourceGroups/g","etag":"\"1\"","x":")" + repeated("y", 400) + "\"}";
+  const std::string item =
+      R"({"id":"/subscriptions/s/resourceGroups/g","etag":"\"1\"","x":")" + repeated("y", 400) + "\"}";
   constexpr size_t kCount = 10'000;
   std::string page = "{\"value\":[" + item;
   for (size_t i = 1; i < kCount; ++i) page += "," + item;

@@ -85,7 +85,8 @@ TEST(LongRunningTest, WhatAnAcceptedWriteIsTrackedBy) {
 }
 
 TEST(LongRunningTest, OperationLocationIsAStatusUrlToo) {
-  const auto tracking = tracking_of(Method::Put, ResponseHead{201, "", {{"Operation-Location", std::string(kStatus)}}}, "{}");
+  const Headers fields{{"Operation-Location", std::string(kStatus)}};
+  const auto tracking = tracking_of(Method::Put, ResponseHead{201, "", fields}, "{}");
   EXPECT_EQ(tracking.by, TrackedBy::StatusUrl);
   EXPECT_EQ(tracking.status_url, kStatus);
 }
@@ -159,7 +160,8 @@ TEST(LongRunningTest, AnswersOfALocationUrl) {
       {410, "", Progress::Missing},
   };
   for (const auto& c : cases) {
-    EXPECT_EQ(progress_of_location_url(ResponseHead{c.status, "", {}}, c.body), c.expected) << c.status << " " << c.body;
+    const ResponseHead head{c.status, "", {}};
+    EXPECT_EQ(progress_of_location_url(head, c.body), c.expected) << c.status << " " << c.body;
   }
 }
 

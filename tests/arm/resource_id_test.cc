@@ -1,4 +1,4 @@
-// Goal: every spelling of one resource gives one id, and no path that can be read in two ways gives any. Method: tables.
+// Goal: every spelling of one resource gives one id; no path that can be read in two ways gives any. Method: tables.
 #include "arm/resource_id.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,8 @@ TEST(ResourceIdTest, PathsThatNameAResource) {
        "microsoft.resources/resourcegroups"},
       // Extensions, also of extensions, and "providers" as a name.
       {"/subscriptions/s/providers/Microsoft.Authorization/roleAssignments/r",
-       "/subscriptions/s/providers/microsoft.authorization/roleassignments/r", "microsoft.authorization/roleassignments"},
+       "/subscriptions/s/providers/microsoft.authorization/roleassignments/r",
+       "microsoft.authorization/roleassignments"},
       {"/subscriptions/s/resourceGroups/g/providers/Microsoft.Resources/tags/default",
        "/subscriptions/s/resourcegroups/g/providers/microsoft.resources/tags/default", "microsoft.resources/tags"},
       {"/subscriptions/s/resourceGroups/g/providers/A.B/c/d/providers/E.F/g/h/i/j/providers/K.L/m/n",
@@ -196,9 +197,10 @@ TEST(ResourceIdTest, TheApiVersionIsLowerCaseAndFoundWhateverTheCaseOfItsName) {
 
 TEST(ResourceIdTest, OnlyIdsOfResourcesInBodiesAreIds) {
   EXPECT_EQ(must_be_id("/Subscriptions/S/resourceGroups/G").id, kGroup);
-  for (const std::string_view text : {"", "/", "not an id", "/subscriptions", "/subscriptions/s/resourceGroups",
-                                      "/subscriptions/s?x", "https://a.b/subscriptions/s", "/providers/Microsoft.Network",
-                                      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks"}) {
+  for (const std::string_view text :
+       {"", "/", "not an id", "/subscriptions", "/subscriptions/s/resourceGroups", "/subscriptions/s?x",
+        "https://a.b/subscriptions/s", "/providers/Microsoft.Network",
+        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks"}) {
     EXPECT_FALSE(parse_resource_id(text)) << text;
   }
 }

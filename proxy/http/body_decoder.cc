@@ -23,13 +23,18 @@ BodyDecoder::BodyDecoder(Framing framing, ErrorSource source, const Limits& limi
                          std::optional<uint64_t> content_bytes_max)
     : framing_(framing), source_(source), limits_(limits), content_bytes_max_(content_bytes_max), state_(State::Done) {
   switch (framing.kind) {
-    case Framing::Kind::None: break;
+    case Framing::Kind::None:
+      break;
     case Framing::Kind::Length:
       left_ = framing.bytes;
       if (left_ > 0) state_ = State::Content;
       break;
-    case Framing::Kind::Chunked: state_ = State::SizeStart; break;
-    case Framing::Kind::UntilClose: state_ = State::Content; break;
+    case Framing::Kind::Chunked:
+      state_ = State::SizeStart;
+      break;
+    case Framing::Kind::UntilClose:
+      state_ = State::Content;
+      break;
   }
 }
 
@@ -72,7 +77,8 @@ const char* BodyDecoder::take_byte(char c) {
   switch (state_) {
     case State::SizeStart:
     case State::Size:
-    case State::SizeLf: return take_size_byte(c);
+    case State::SizeLf:
+      return take_size_byte(c);
     case State::ExtensionStart:
     case State::ExtensionName:
     case State::ExtensionValueStart:
@@ -100,7 +106,8 @@ const char* BodyDecoder::take_byte(char c) {
     case State::Content:
     case State::ChunkContent:
     case State::Done:
-    case State::Failed: break;
+    case State::Failed:
+      break;
   }
   GATE_CHECK(false, "these states take no single bytes");
 }
@@ -119,16 +126,21 @@ const char* BodyDecoder::take_size_byte(char c) {
     return nullptr;
   }
   if (state_ == State::SizeStart) return "a chunk does not begin with its size in hexadecimal digits";
-  if (c == ';') state_ = State::ExtensionStart;
-  else if (c == '\r') state_ = State::SizeLf;
-  else return "a chunk size holds something else than hexadecimal digits";
+  if (c == ';')
+    state_ = State::ExtensionStart;
+  else if (c == '\r')
+    state_ = State::SizeLf;
+  else
+    return "a chunk size holds something else than hexadecimal digits";
   return nullptr;
 }
 
-// chunk-ext = *( ";" token [ "=" ( token / quoted-string ) ] ), without the optional white space that RFC 9112 §7.1.1 tolerates.
+// chunk-ext = *( ";" token [ "=" ( token / quoted-string ) ] ), without the optional white space that RFC 9112 §7.1.1
+// tolerates.
 const char* BodyDecoder::take_extension_byte(char c) {
   constexpr const char* kBad = "a chunk extension is not `;name=value`";
-  const bool ends_item = state_ == State::ExtensionName || state_ == State::ExtensionValue || state_ == State::ExtensionQuoteEnd;
+  const bool ends_item =
+      state_ == State::ExtensionName || state_ == State::ExtensionValue || state_ == State::ExtensionQuoteEnd;
   if (ends_item && (c == ';' || c == '\r')) {
     state_ = c == ';' ? State::ExtensionStart : State::SizeLf;
     return nullptr;
@@ -145,7 +157,8 @@ const char* BodyDecoder::take_extension_byte(char c) {
     case State::ExtensionValueStart:
       state_ = c == '"' ? State::ExtensionQuoted : State::ExtensionValue;
       return c == '"' || is_token_char(c) ? nullptr : kBad;
-    case State::ExtensionValue: return is_token_char(c) ? nullptr : kBad;
+    case State::ExtensionValue:
+      return is_token_char(c) ? nullptr : kBad;
     case State::ExtensionQuoted:
       if (c == '"') state_ = State::ExtensionQuoteEnd;
       if (c == '\\') state_ = State::ExtensionEscape;
@@ -153,7 +166,8 @@ const char* BodyDecoder::take_extension_byte(char c) {
     case State::ExtensionEscape:
       state_ = State::ExtensionQuoted;
       return is_value_char(c) ? nullptr : kBad;
-    default: return kBad;
+    default:
+      return kBad;
   }
 }
 
@@ -169,8 +183,12 @@ const char* BodyDecoder::take_trailer_byte(char c) {
     case State::TrailerValue:
       if (c == '\r') state_ = State::TrailerLf;
       return c == '\r' || is_value_char(c) ? nullptr : kBad;
-    case State::TrailerLf: state_ = State::TrailerStart; break;
-    default: state_ = State::Done; break;  // LastLf
+    case State::TrailerLf:
+      state_ = State::TrailerStart;
+      break;
+    default:
+      state_ = State::Done;
+      break;  // LastLf
   }
   return c == '\n' ? nullptr : kBad;
 }
@@ -193,7 +211,8 @@ const char* BodyDecoder::limit_reached() const {
 
 Error BodyDecoder::fail(ErrorKind kind, std::string_view why) {
   state_ = State::Failed;
-  if (source_ == ErrorSource::Client) return client_error(kind, fmt::format("the request body cannot be read: {}", why));
+  if (source_ == ErrorSource::Client)
+    return client_error(kind, fmt::format("the request body cannot be read: {}", why));
   return upstream_error(kind, Sent::Answered, fmt::format("the upstream's answer body cannot be read: {}", why));
 }
 

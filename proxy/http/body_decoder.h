@@ -1,8 +1,9 @@
 // body_decoder.h – takes the transfer coding off the content of one message, piece by piece, without copying it.
 //
-// Why: chunk sizes, extensions and trailers are where parsers disagree (CVE-2023-46846, CVE-2025-22871,
-// CVE-2025-55315), so this one takes only the grammar of RFC 9112 §7.1 with CRLF line ends and no optional white space.
-// Trailers are read and dropped: they never become header fields.
+// Why: chunk sizes, extensions and trailers are where parsers disagree (CVE-2023-46846, CVE-2025-22871, CVE-2025-55315),
+// so this one takes only the grammar of RFC 9112 §7.1 with CRLF line ends and without optional white space. Trailers are
+// read and dropped: they never become header fields.
+//
 // Limits    content bytes (optional), chunk extensions and trailers per message.
 // Threads   one owner.
 #pragma once
@@ -43,11 +44,24 @@ class BodyDecoder {
  private:
   enum class State {
     Content,  // Length and UntilClose
-    SizeStart, Size, SizeLf,
-    ExtensionStart, ExtensionName, ExtensionValueStart, ExtensionValue, ExtensionQuoted, ExtensionEscape,
+    SizeStart,
+    Size,
+    SizeLf,
+    ExtensionStart,
+    ExtensionName,
+    ExtensionValueStart,
+    ExtensionValue,
+    ExtensionQuoted,
+    ExtensionEscape,
     ExtensionQuoteEnd,
-    ChunkContent, ChunkCr, ChunkLf,
-    TrailerStart, TrailerName, TrailerValue, TrailerLf, LastLf,
+    ChunkContent,
+    ChunkCr,
+    ChunkLf,
+    TrailerStart,
+    TrailerName,
+    TrailerValue,
+    TrailerLf,
+    LastLf,
     Done,
     Failed,
   };

@@ -33,8 +33,8 @@ struct KnownField {
   Often often = Often::Any;
 };
 
-// Sorted by length, so that a field is compared with the few names of its own length. End-to-end fields are here if two of
-// them would be two identities, two preconditions or two kinds of content, or to protect them from Connection.
+// Sorted by length, so that a field is compared with the few names of its own length. End-to-end fields are here if two
+// of them would be two identities, two preconditions or two kinds of content, or to protect them from Connection.
 constexpr std::array kKnownFields = {
     KnownField{"te", Role::HopByHop},
     KnownField{"date"},
@@ -94,8 +94,9 @@ const KnownField* find_known(std::string_view name) {
   return nullptr;
 }
 
-// Whether Connection may not name it. A client can leave a field out; but one that is sent and declared as meant only for
-// this connection is there to be read by the guard and not by ARM, or the other way round (CVE-2025-48865 and its kind).
+// Whether Connection may not name it. A client can leave a field out; but one that is sent and declared as meant only
+// for this connection is there to be read by the guard and not by ARM, or the other way round (CVE-2025-48865 and its
+// kind).
 bool is_protected(std::string_view name) {
   if (const KnownField* known = find_known(name)) {
     return known->role != Role::HopByHop && known->role != Role::Connection && known->role != Role::ProxyAuthorization;
@@ -153,11 +154,12 @@ class FieldReader {
   // Names a field only if it is a known one: a broken line may begin with anything, also with a secret.
   Error refuse_name(std::string_view line, size_t name_end) const {
     if (line.front() == ' ' || line.front() == '\t') {
-      return refuse(fmt::format("header line {} is folded (it begins with white space); send each field on one line", line_));
+      return refuse(
+          fmt::format("header line {} is folded (it begins with white space); send each field on one line", line_));
     }
     const KnownField* known = find_known(line.substr(0, name_end));
-    const std::string which =
-        known != nullptr ? fmt::format("header line {} ({})", line_, known->name) : fmt::format("header line {}", line_);
+    const std::string which = known != nullptr ? fmt::format("header line {} ({})", line_, known->name)
+                                               : fmt::format("header line {}", line_);
     if (line.find(':') == std::string_view::npos) return refuse(which + " has no colon; send `Name: value`");
     if (name_end == 0) return refuse(which + " does not begin with a name; send `Name: value`");
     return refuse(which + " has white space or another character that no name may have before its colon; remove it");
@@ -176,17 +178,29 @@ class FieldReader {
       return refuse(fmt::format("two {} headers; send it once", known->name));
     }
     switch (known->role) {
-      case Role::Onward: block_.fields.add(name, value); break;
-      case Role::HopByHop: break;
-      case Role::Connection: take_connection(value); break;
-      case Role::Host: block_.host = value; break;
-      case Role::ContentLength: return take_content_length(name, value);
+      case Role::Onward:
+        block_.fields.add(name, value);
+        break;
+      case Role::HopByHop:
+        break;
+      case Role::Connection:
+        take_connection(value);
+        break;
+      case Role::Host:
+        block_.host = value;
+        break;
+      case Role::ContentLength:
+        return take_content_length(name, value);
       case Role::TransferEncoding:
         if (again) return refuse("two transfer-encoding headers; send `Transfer-Encoding: chunked` once");
         block_.transfer_encoding = value;
         break;
-      case Role::ProxyAuthorization: block_.proxy_authorization = value; break;
-      case Role::Expect: block_.expect = value; break;
+      case Role::ProxyAuthorization:
+        block_.proxy_authorization = value;
+        break;
+      case Role::Expect:
+        block_.expect = value;
+        break;
     }
     return {};
   }
@@ -205,18 +219,23 @@ class FieldReader {
 
   void take_connection(std::string_view value) {
     for_each_element(value, [this](std::string_view option) {
-      if (equal_ignoring_case(option, "close")) block_.says_close = true;
-      else if (equal_ignoring_case(option, "keep-alive")) block_.says_keep_alive = true;
-      else named_.push_back(option);
+      if (equal_ignoring_case(option, "close"))
+        block_.says_close = true;
+      else if (equal_ignoring_case(option, "keep-alive"))
+        block_.says_keep_alive = true;
+      else
+        named_.push_back(option);
       return true;
     });
   }
 
   Result<void> remove_named() {
     for (const std::string_view name : named_) {
-      if (!is_token(name)) return refuse("the connection header names something that is no header; send `close` or nothing");
+      if (!is_token(name))
+        return refuse("the connection header names something that is no header; send `close` or nothing");
       if (is_protected(name)) {
-        return refuse(fmt::format("the connection header names {}, which must not be dropped on the way; do not name it", name));
+        return refuse(
+            fmt::format("the connection header names {}, which must not be dropped on the way; do not name it", name));
       }
       block_.fields.remove(name);
     }
@@ -234,7 +253,8 @@ class FieldReader {
 
 }  // namespace
 
-Result<FieldBlock> parse_fields(std::string_view lines, const Limits& limits, ErrorSource source, KeepLength keep_length) {
+Result<FieldBlock> parse_fields(std::string_view lines, const Limits& limits, ErrorSource source,
+                                KeepLength keep_length) {
   return FieldReader(limits, source, keep_length).read(lines);
 }
 

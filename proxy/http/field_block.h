@@ -1,4 +1,4 @@
-// field_block.h – the field lines of a head, read in one pass: what goes on, and what only this connection needs to know.
+// field_block.h – the field lines of a head, read in one pass: what goes on, and what concerns only this connection.
 //
 // Requests and responses share it; head_parser.cc decides what its findings mean for either.
 // Threads   any; the views are into the bytes that were parsed.
@@ -28,10 +28,11 @@ struct FieldBlock {
 // Which Content-Length stays among the fields, at its place (head_parser.h, invariant 2).
 enum class KeepLength { Never, IfZero, Always };
 
-// `lines` are the field lines and the empty line that ends them. Refuses what RFC 9112 §5 does not allow, what would break a
-// limit, fields that a request may have only once (of a response: Transfer-Encoding, and differing Content-Lengths), and a
-// Connection field that names a field which armgate or ARM decides by.
-Result<FieldBlock> parse_fields(std::string_view lines, const Limits& limits, ErrorSource source, KeepLength keep_length);
+// `lines` are the field lines and the empty line that ends them. Refuses what RFC 9112 §5 does not allow, what would
+// break a limit, fields that a request may have only once (of a response: Transfer-Encoding, and differing
+// Content-Lengths), and a Connection field that names a field which armgate or ARM decides by.
+Result<FieldBlock> parse_fields(std::string_view lines, const Limits& limits, ErrorSource source,
+                                KeepLength keep_length);
 
 // An error on the account of who sent the message.
 Error refusal(ErrorSource source, ErrorKind kind, std::string context);

@@ -25,7 +25,8 @@ Result<HeadParts> split_head(std::string_view head, const Limits& limits, ErrorS
   if (line_feed == std::string_view::npos || line_feed == 0 || head[line_feed - 1] != '\r') {
     return refusal(source, ErrorKind::BadInput, "the first line does not end with CRLF; end lines with CRLF");
   }
-  if (line_feed == 1) return refusal(source, ErrorKind::BadInput, "an empty line comes before the first line; remove it");
+  if (line_feed == 1)
+    return refusal(source, ErrorKind::BadInput, "an empty line comes before the first line; remove it");
   return HeadParts{head.substr(0, line_feed - 1), head.substr(line_feed + 1)};
 }
 
@@ -58,16 +59,19 @@ Result<RequestLine> parse_request_line(std::string_view line, const Limits& limi
   }
   if (parts.target.size() > limits.target_bytes_max) {
     return client_error(ErrorKind::TooLarge, fmt::format("the request target is longer than {} bytes "
-                                                         "(limits.target_bytes_max); shorten it", limits.target_bytes_max));
+                                                         "(limits.target_bytes_max); shorten it",
+                                                         limits.target_bytes_max));
   }
   if (!is_target(parts.target)) {
-    return client_error(ErrorKind::BadInput, "the request target is empty or has a control character, a fragment or a byte "
-                                             "beyond ASCII; percent-encode it");
+    return client_error(ErrorKind::BadInput,
+                        "the request target is empty or has a control character, a fragment or a byte "
+                        "beyond ASCII; percent-encode it");
   }
   const std::optional<int> minor_version = parse_minor_version(line.substr(target_end + 1));
   if (!minor_version) {
-    return client_error(ErrorKind::BadInput, "the request line does not end with HTTP/1.1 or HTTP/1.0 after exactly one space; "
-                                             "use that version and percent-encode spaces in the target");
+    return client_error(ErrorKind::BadInput,
+                        "the request line does not end with HTTP/1.1 or HTTP/1.0 after exactly one space; "
+                        "use that version and percent-encode spaces in the target");
   }
   parts.minor_version = *minor_version;
   return parts;
@@ -79,23 +83,28 @@ Result<Framing> request_framing(const FieldBlock& block, int minor_version, cons
       return client_error(ErrorKind::BadInput, "both content-length and transfer-encoding headers; send one of them");
     }
     if (minor_version == 0) {
-      return client_error(ErrorKind::BadInput, "a transfer-encoding header in HTTP/1.0; send content-length or use HTTP/1.1");
+      return client_error(ErrorKind::BadInput,
+                          "a transfer-encoding header in HTTP/1.0; send content-length or use HTTP/1.1");
     }
     if (!equal_ignoring_case(*block.transfer_encoding, "chunked")) {
-      return client_error(ErrorKind::BadInput, "the transfer-encoding header is not `chunked`; send exactly that or "
-                                               "content-length");
+      return client_error(ErrorKind::BadInput,
+                          "the transfer-encoding header is not `chunked`; send exactly that or "
+                          "content-length");
     }
     return Framing{Framing::Kind::Chunked};
   }
   if (!block.content_length) return Framing{};
   const std::optional<uint64_t> bytes = parse_decimal(*block.content_length);
   if (!bytes) {
-    return client_error(ErrorKind::BadInput, "the content-length header is no number in decimal digits; send one number");
+    return client_error(ErrorKind::BadInput,
+                        "the content-length header is no number in decimal digits; send one number");
   }
   if (*bytes > limits.request_body_bytes_max) {
-    return client_error(ErrorKind::TooLarge,
-                        fmt::format("the content-length header announces more than {} bytes (limits.request_body_bytes_max); "
-                                    "send less", limits.request_body_bytes_max));
+    return client_error(
+        ErrorKind::TooLarge,
+        fmt::format("the content-length header announces more than {} bytes (limits.request_body_bytes_max); "
+                    "send less",
+                    limits.request_body_bytes_max));
   }
   return Framing{Framing::Kind::Length, *bytes};
 }
@@ -106,8 +115,9 @@ Result<void> take_host(ParsedRequestHead& request, const FieldBlock& block) {
   }
   std::optional<Authority> authority = parse_authority(*block.host);
   if (!authority) {
-    return client_error(ErrorKind::BadInput, "the host header is not one name with an optional port from 1 to 65535; send "
-                                             "`Host: name` or `Host: name:port`");
+    return client_error(ErrorKind::BadInput,
+                        "the host header is not one name with an optional port from 1 to 65535; send "
+                        "`Host: name` or `Host: name:port`");
   }
   request.head.host = std::move(authority->host);
   request.port = authority->port;
@@ -122,8 +132,9 @@ Result<void> take_connect_target(ParsedRequestHead& request, const FieldBlock& b
   }
   std::optional<Authority> authority = parse_authority(request.head.target);
   if (!authority || !authority->port) {
-    return client_error(ErrorKind::BadInput, "the target of CONNECT is not host:port with a port from 1 to 65535; send for "
-                                             "example `CONNECT management.azure.com:443 HTTP/1.1`");
+    return client_error(ErrorKind::BadInput,
+                        "the target of CONNECT is not host:port with a port from 1 to 65535; send for "
+                        "example `CONNECT management.azure.com:443 HTTP/1.1`");
   }
   if (request.framing.kind == Framing::Kind::Chunked || request.framing.bytes > 0) {
     return client_error(ErrorKind::BadInput, "a CONNECT request with content; send none");
@@ -138,8 +149,9 @@ Result<void> take_connect_target(ParsedRequestHead& request, const FieldBlock& b
 Result<void> check_origin_form(std::string_view target) {
   if (target.front() == '/') return {};
   if (target.find("://") != std::string_view::npos) {
-    return client_error(ErrorKind::BadInput, "the request target is a whole URL; send https requests through a CONNECT tunnel "
-                                             "and a target that begins with a slash in it (plain http is not forwarded)");
+    return client_error(ErrorKind::BadInput,
+                        "the request target is a whole URL; send https requests through a CONNECT tunnel "
+                        "and a target that begins with a slash in it (plain http is not forwarded)");
   }
   return client_error(ErrorKind::BadInput, "the request target does not begin with a slash; send path and query");
 }
@@ -154,7 +166,8 @@ Result<StatusLine> parse_status_line(std::string_view line) {
   constexpr size_t kReasonBegins = std::string_view("HTTP/1.1 200 ").size();
   const std::optional<int> minor_version = parse_minor_version(line.substr(0, line.find(' ')));
   if (!minor_version) {
-    return refusal(ErrorSource::Upstream, ErrorKind::BadInput, "the upstream's answer does not begin with HTTP/1.1 or HTTP/1.0");
+    return refusal(ErrorSource::Upstream, ErrorKind::BadInput,
+                   "the upstream's answer does not begin with HTTP/1.1 or HTTP/1.0");
   }
   const std::optional<uint64_t> status =
       line.size() < kReasonBegins ? std::nullopt : parse_decimal(line.substr(kReasonBegins - 4, 3));
@@ -172,8 +185,9 @@ Result<StatusLine> parse_status_line(std::string_view line) {
 Result<Framing> response_framing(const FieldBlock& block, const StatusLine& line) {
   if (block.transfer_encoding) {
     if (block.content_length || line.minor_version == 0 || !equal_ignoring_case(*block.transfer_encoding, "chunked")) {
-      return refusal(ErrorSource::Upstream, ErrorKind::BadInput,
-                     "the upstream's transfer-encoding header is not `chunked`, or comes with content-length or in HTTP/1.0");
+      return refusal(
+          ErrorSource::Upstream, ErrorKind::BadInput,
+          "the upstream's transfer-encoding header is not `chunked`, or comes with content-length or in HTTP/1.0");
     }
     return Framing{Framing::Kind::Chunked};
   }
@@ -189,10 +203,13 @@ Result<Framing> response_framing(const FieldBlock& block, const StatusLine& line
 
 BodyLength body_length(const Framing& framing) {
   switch (framing.kind) {
-    case Framing::Kind::None: return {BodyLength::Kind::None, 0};
-    case Framing::Kind::Length: return {BodyLength::Kind::Known, framing.bytes};
+    case Framing::Kind::None:
+      return {BodyLength::Kind::None, 0};
+    case Framing::Kind::Length:
+      return {BodyLength::Kind::Known, framing.bytes};
     case Framing::Kind::Chunked:
-    case Framing::Kind::UntilClose: break;
+    case Framing::Kind::UntilClose:
+      break;
   }
   return {BodyLength::Kind::Unknown, 0};
 }
@@ -210,9 +227,10 @@ std::optional<size_t> find_head_end(std::string_view bytes, size_t from) {
 }
 
 Error head_too_large(const Limits& limits, ErrorSource source) {
-  return refusal(source, ErrorKind::TooLarge,
-                 fmt::format("the message head is longer than {} bytes (limits.head_bytes_max); send fewer or shorter headers",
-                             limits.head_bytes_max));
+  return refusal(
+      source, ErrorKind::TooLarge,
+      fmt::format("the message head is longer than {} bytes (limits.head_bytes_max); send fewer or shorter headers",
+                  limits.head_bytes_max));
 }
 
 Result<ParsedRequestHead> parse_request_head(std::string_view head, const Limits& limits) {
@@ -244,20 +262,22 @@ Result<ParsedRequestHead> parse_request_head(std::string_view head, const Limits
       return client_error(ErrorKind::BadInput, "the expect header is not `100-continue`; send that or none");
     }
     // RFC 9110 §10.1.1: ignored in HTTP/1.0, and pointless without content.
-    request.expects_continue = line->minor_version == 1 &&
-                               (framing->kind == Framing::Kind::Chunked || framing->bytes > 0);
+    request.expects_continue =
+        line->minor_version == 1 && (framing->kind == Framing::Kind::Chunked || framing->bytes > 0);
   }
   request.head.fields = std::move(block->fields);
   return request;
 }
 
-Result<ParsedResponseHead> parse_response_head(std::string_view head, const Limits& limits, arm::Method request_method) {
+Result<ParsedResponseHead> parse_response_head(std::string_view head, const Limits& limits,
+                                               arm::Method request_method) {
   Result<HeadParts> parts = split_head(head, limits, ErrorSource::Upstream);
   if (!parts) return std::move(parts).error();
   Result<StatusLine> line = parse_status_line(parts->start_line);
   if (!line) return std::move(line).error();
   if (line->status == 101) {
-    return refusal(ErrorSource::Upstream, ErrorKind::BadInput, "the upstream switches protocols (101) without being asked to");
+    return refusal(ErrorSource::Upstream, ErrorKind::BadInput,
+                   "the upstream switches protocols (101) without being asked to");
   }
   const bool announces = request_method == arm::Method::Head || line->status == 304;
   const bool without_content = announces || line->status < 200 || line->status == 204;
@@ -271,7 +291,8 @@ Result<ParsedResponseHead> parse_response_head(std::string_view head, const Limi
   response.minor_version = line->minor_version;
   response.keep_alive = keeps_alive(*block, line->minor_version);
   if (without_content) {
-    // An upstream that announces content where none may be could send it after all: nothing may follow on that connection.
+    // An upstream that announces content where none may be could send it after all: nothing may follow on that
+    // connection.
     const bool may_send = framing->kind == Framing::Kind::Chunked || framing->bytes > 0;
     if (!announces && may_send) response.keep_alive = false;
   } else {
@@ -289,8 +310,10 @@ Result<void> check_authority(const ParsedRequestHead& request, std::string_view 
     return client_error(ErrorKind::BadInput, "CONNECT inside a tunnel; open another connection to the proxy for it");
   }
   if (request.head.host != host || request.port.value_or(kHttpsPort) != port) {
-    return client_error(ErrorKind::BadInput, fmt::format("the host header is not the host {}:{} that the tunnel was opened to; "
-                                                         "open a tunnel to each host", host, port));
+    return client_error(ErrorKind::BadInput,
+                        fmt::format("the host header is not the host {}:{} that the tunnel was opened to; "
+                                    "open a tunnel to each host",
+                                    host, port));
   }
   return {};
 }

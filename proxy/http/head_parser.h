@@ -1,16 +1,18 @@
 // head_parser.h – reads the head of an HTTP/1.1 message, and is the gate that lets only one reading of it through.
 //
-// Why: a proxy that relays a message which two parsers can read differently lets a client hide a second request, another
-// precondition or another identity from armgate's guard. Whatever passes here has exactly one framing, one host and one
-// identity; everything else is refused by name, and what only concerns the connection is taken out, never copied.
+// Why: a proxy that relays a message which two parsers can read differently lets a client hide a second request,
+// another precondition or another identity from armgate's guard. Whatever passes here has exactly one framing, one host
+// and one identity; everything else is refused by name, and what only concerns the connection is taken out, never
+// copied.
 //
 // Invariants of a parsed head
-//   1. fields holds no Host, Connection, Keep-Alive, Proxy-Connection, Proxy-Authorization, Proxy-Authenticate, TE, Trailer,
-//      Transfer-Encoding, Upgrade or Expect field, and nothing that Connection names. What is left keeps its bytes and its
-//      order (promise P7).
-//   2. Content-Length is gone too, except where it says something that the content cannot: the zero of a request without
+//   1. fields holds no Host, Connection, Keep-Alive, Proxy-Connection, Proxy-Authorization, Proxy-Authenticate, TE,
+//      Trailer, Transfer-Encoding, Upgrade or Expect field, and nothing that Connection names. What is left keeps its
+//      bytes and its order (promise P7).
+//   2. Content-Length is gone too, except where it says what the content cannot: the zero of a request without
 //      content, and the length that a HEAD or 304 answer only announces. compose.h never copies it as framing.
 //   3. No name or value holds a control character but the tab.
+//
 // Errors    BadInput or TooLarge; of a request with source Client, of a response with source Upstream and Sent::Maybe.
 //           The context names the field and the remedy and never repeats a value that could be a secret.
 // Threads   any; nothing is shared.
@@ -53,15 +55,15 @@ struct ParsedRequestHead {
 
 struct ParsedResponseHead {
   arm::ResponseHead head;
-  Framing framing;         // for HEAD, 1xx, 204 and 304: None
+  Framing framing;  // for HEAD, 1xx, 204 and 304: None
   int minor_version = 1;
   bool keep_alive = true;  // the upstream allows another request on this connection, once the content was read
 
   bool is_interim() const { return head.status < 200; }  // 1xx: another head follows
 };
 
-// One past the empty line that ends the head, or nothing if more bytes are due. A line that no head may hold (a bare line
-// feed, an empty first line) ends it at once, so that the parser can refuse it without waiting for the rest.
+// One past the empty line that ends the head, or nothing if more bytes are due. A line that no head may hold (a bare
+// line feed, an empty first line) ends it at once, so that the parser can refuse it without waiting for the rest.
 // `from`: how many bytes the last call has seen (0 at first); found again where a line was cut in between.
 // Callers refuse with head_too_large() once more than head_bytes_max bytes hold no end.
 std::optional<size_t> find_head_end(std::string_view bytes, size_t from);
@@ -77,8 +79,8 @@ Result<ParsedRequestHead> parse_request_head(std::string_view head, const Limits
 // `request_method` decides whether content follows (RFC 9112 §6.3). 101 is refused, other 1xx are interim.
 Result<ParsedResponseHead> parse_response_head(std::string_view head, const Limits& limits, arm::Method request_method);
 
-// For a request inside a tunnel: Host must be the host the tunnel was opened to, whose port may be left out if it is 443.
-// Refuses a CONNECT inside a tunnel as well. `host`: lower case, without port.
+// For a request inside a tunnel: Host must be the host the tunnel was opened to, whose port may be left out if it is
+// 443. Refuses a CONNECT inside a tunnel as well. `host`: lower case, without port.
 Result<void> check_authority(const ParsedRequestHead& request, std::string_view host, uint16_t port);
 
 }  // namespace armgate::http

@@ -25,8 +25,10 @@ bool is_bracketed_ipv6(std::string_view text) {
   if (text.size() < 4 || text.size() > 47 || text.front() != '[' || text.back() != ']') return false;
   size_t colons = 0;
   for (const char c : text.substr(1, text.size() - 2)) {
-    if (c == ':') ++colons;
-    else if (!is_digit(c) && !(lower(c) >= 'a' && lower(c) <= 'f') && c != '.') return false;
+    if (c == ':')
+      ++colons;
+    else if (!is_digit(c) && !(lower(c) >= 'a' && lower(c) <= 'f') && c != '.')
+      return false;
   }
   return colons >= 2;
 }

@@ -16,8 +16,9 @@ namespace internal {
 
 enum CharacterClass : uint8_t { kToken = 1, kValue = 2, kTarget = 4 };
 
-// One table look-up per byte. Token: tchar of RFC 9110 §5.6.2. Value: HTAB, SP, VCHAR and obs-text of §5.5. Target: visible
-// ASCII but '#' (a fragment is never sent, RFC 9112 §3.2); what else RFC 3986 forbids is sent by real clients and passed.
+// One table look-up per byte. Token: tchar of RFC 9110 §5.6.2. Value: HTAB, SP, VCHAR and obs-text of §5.5. Target:
+// visible ASCII but '#' (a fragment is never sent, RFC 9112 §3.2); what else RFC 3986 forbids is sent by real clients
+// and passed.
 constexpr std::array<uint8_t, 256> make_character_classes() {
   std::array<uint8_t, 256> classes{};
   for (int c = 0; c < 256; ++c) {
@@ -31,7 +32,9 @@ constexpr std::array<uint8_t, 256> make_character_classes() {
 
 inline constexpr std::array<uint8_t, 256> kCharacterClasses = make_character_classes();
 
-constexpr bool is_of(char c, CharacterClass wanted) { return (kCharacterClasses[static_cast<uint8_t>(c)] & wanted) != 0; }
+constexpr bool is_of(char c, CharacterClass wanted) {
+  return (kCharacterClasses[static_cast<uint8_t>(c)] & wanted) != 0;
+}
 
 }  // namespace internal
 
@@ -85,8 +88,8 @@ struct Authority {
 };
 
 // host[:port] as a Host field or a CONNECT target holds it: a name of labels of letters, digits, '-' and '_', an IPv4
-// address, or an IPv6 address in brackets. Nothing for all else: user information, commas, escapes, an empty label, a dot
-// at the end, an empty port or one out of range.
+// address, or an IPv6 address in brackets. Nothing for all else: user information, commas, escapes, an empty label, a
+// dot at the end, an empty port or one out of range.
 std::optional<Authority> parse_authority(std::string_view text);
 
 // Calls `each` with every non-empty element of a comma-separated list (RFC 9110 §5.6.1) until it returns false.

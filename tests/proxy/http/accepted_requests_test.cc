@@ -20,7 +20,8 @@ std::string fields_of(const arm::Headers& fields) {
 
 ParsedRequestHead parsed(std::string_view bytes) {
   Result<ParsedRequestHead> request = parse_request_head(bytes, Limits{});
-  EXPECT_TRUE(request.ok()) << ::testing::PrintToString(std::string(bytes)) << (request.ok() ? "" : request.error().context);
+  EXPECT_TRUE(request.ok()) << ::testing::PrintToString(std::string(bytes))
+                            << (request.ok() ? "" : request.error().context);
   return request.ok() ? *request : ParsedRequestHead{};
 }
 
@@ -54,8 +55,10 @@ TEST(AcceptedRequests, KeepTheBytesAndTheOrderOfTheirFields) {
 
 TEST(AcceptedRequests, LoseTheFieldsOfTheirConnection) {
   const auto read = read_request(
-      put("Connection: Keep-Alive, X-Mine ,,upgrade, HTTP2-Settings, TE\r\nKeep-Alive: 5\r\nX-Mine: 1\r\nX-Other: 2\r\nTE: trailers\r\n"
-          "Trailer: If-Match\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\nProxy-Connection: keep-alive\r\nProxy-Authenticate: x\r\n"
+      put("Connection: Keep-Alive, X-Mine ,,upgrade, HTTP2-Settings, TE\r\nKeep-Alive: 5\r\nX-Mine: 1\r\nX-Other: "
+          "2\r\nTE: trailers\r\n"
+          "Trailer: If-Match\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\nProxy-Connection: "
+          "keep-alive\r\nProxy-Authenticate: x\r\n"
           "Proxy-Authorization: Basic c2VjcmV0\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\nx-mine: 3\r\n",
           "0\r\n\r\n"));
   ASSERT_TRUE(read.ok()) << read.error().context;
@@ -65,8 +68,9 @@ TEST(AcceptedRequests, LoseTheFieldsOfTheirConnection) {
 }
 
 TEST(AcceptedRequests, TrailersNeverBecomeFields) {
-  const std::string bytes = put("Transfer-Encoding: chunked\r\nX: 1\r\n",
-                                "2\r\n{}\r\n0\r\nIf-Match: \"smuggled\"\r\nAuthorization: Bearer other\r\nHost: other.example\r\n\r\n");
+  const std::string bytes =
+      put("Transfer-Encoding: chunked\r\nX: 1\r\n",
+          "2\r\n{}\r\n0\r\nIf-Match: \"smuggled\"\r\nAuthorization: Bearer other\r\nHost: other.example\r\n\r\n");
   const auto read = read_request(bytes);
   ASSERT_TRUE(read.ok()) << read.error().context;
   EXPECT_EQ(fields_of(read->parsed.head.fields), "X: 1\n");
@@ -76,7 +80,10 @@ TEST(AcceptedRequests, TrailersNeverBecomeFields) {
 }
 
 TEST(AcceptedRequests, Framing) {
-  struct Case { std::string fields; Framing framing; };
+  struct Case {
+    std::string fields;
+    Framing framing;
+  };
   const std::vector<Case> cases = {
       {"", {Framing::Kind::None}},
       {"Content-Length: 0\r\n", {Framing::Kind::Length, 0}},
@@ -99,7 +106,11 @@ TEST(AcceptedRequests, AZeroLengthIsRemembered) {
 }
 
 TEST(AcceptedRequests, KeepAliveFollowsVersionAndConnection) {
-  struct Case { std::string version; std::string fields; bool keep_alive; };
+  struct Case {
+    std::string version;
+    std::string fields;
+    bool keep_alive;
+  };
   const std::vector<Case> cases = {
       {"1.1", "", true},
       {"1.1", "Connection: close\r\n", false},
@@ -123,17 +134,24 @@ TEST(AcceptedRequests, ContinueIsExpectedOnlyWhereItHelps) {
   EXPECT_FALSE(parsed(put("Content-Length: 1\r\n")).expects_continue);
   EXPECT_FALSE(parsed(put("Content-Length: 0\r\nExpect: 100-continue\r\n")).expects_continue);
   EXPECT_FALSE(parsed(put("Expect: 100-continue\r\n")).expects_continue);
-  EXPECT_FALSE(parsed("PUT /a HTTP/1.0\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n").expects_continue);
+  EXPECT_FALSE(
+      parsed("PUT /a HTTP/1.0\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n").expects_continue);
 }
 
 TEST(AcceptedRequests, ConnectGoesByItsTarget) {
-  struct Case { std::string_view bytes; std::string_view host; uint16_t port; std::string_view secret; };
+  struct Case {
+    std::string_view bytes;
+    std::string_view host;
+    uint16_t port;
+    std::string_view secret;
+  };
   const std::vector<Case> cases = {
-      {"CONNECT Management.azure.com:443 HTTP/1.1\r\nHost: management.azure.com:443\r\n\r\n", "management.azure.com", 443, ""},
+      {"CONNECT Management.azure.com:443 HTTP/1.1\r\nHost: management.azure.com:443\r\n\r\n", "management.azure.com",
+       443, ""},
       // Python's http.client before 3.12.
       {"CONNECT management.azure.com:443 HTTP/1.0\r\n\r\n", "management.azure.com", 443, ""},
-      {"CONNECT management.azure.com:443 HTTP/1.0\r\nProxy-Authorization: Basic dTo=\r\n\r\n", "management.azure.com", 443,
-       "Basic dTo="},
+      {"CONNECT management.azure.com:443 HTTP/1.0\r\nProxy-Authorization: Basic dTo=\r\n\r\n", "management.azure.com",
+       443, "Basic dTo="},
       // Old Node tunnels name the proxy in Host.
       {"CONNECT management.azure.com:443 HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", "management.azure.com", 443, ""},
       {"CONNECT my_service:1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", "my_service", 1, ""},

@@ -1,5 +1,5 @@
-// Goal: the decoder takes exactly the grammar of RFC 9112 §7.1, whatever way the bytes are cut. Method: tables, each run whole
-// and split at every byte.
+// Goal: the decoder takes exactly the grammar of RFC 9112 §7.1, whatever way the bytes are cut. Method: tables, each
+// run whole and split at every byte.
 #include "proxy/http/body_decoder.h"
 
 #include <gtest/gtest.h>
@@ -23,32 +23,94 @@ Framing length(uint64_t bytes) { return {Framing::Kind::Length, bytes}; }
 TEST(BodyDecoder, RefusesEveryOtherChunkSyntaxHoweverItIsCut) {
   const std::vector<std::string> cases = {
       // Sizes.
-      "\r\nhello\r\n0\r\n\r\n", "x\r\nhello\r\n0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n", "0X5\r\nhello\r\n0\r\n\r\n",
-      "5x\r\nhello\r\n0\r\n\r\n", "+5\r\nhello\r\n0\r\n\r\n", "-5\r\nhello\r\n0\r\n\r\n", " 5\r\nhello\r\n0\r\n\r\n",
-      "5 \r\nhello\r\n0\r\n\r\n", "\t5\r\nhello\r\n0\r\n\r\n", "5\t\r\nhello\r\n0\r\n\r\n", "0_5\r\nhello\r\n0\r\n\r\n",
-      "5_\r\nhello\r\n0\r\n\r\n", "5,\r\nhello\r\n0\r\n\r\n", "5.0\r\nhello\r\n0\r\n\r\n", "\"5\"\r\nhello\r\n0\r\n\r\n",
-      "g\r\nhello\r\n0\r\n\r\n", "5h\r\nhello\r\n0\r\n\r\n", "\xd9\xa5\r\nhello\r\n0\r\n\r\n", "5\0\r\nhello\r\n0\r\n\r\n"s,
-      "\0" "5\r\nhello\r\n0\r\n\r\n"s, "10000000000000005\r\nhello\r\n0\r\n\r\n", "00000000000000005\r\nhello\r\n0\r\n\r\n",
-      "fffffffffffffffff\r\nhello\r\n0\r\n\r\n", "5\r\nhello\r\n-0\r\n\r\n", "5\r\nhello\r\n0x0\r\n\r\n",
+      "\r\nhello\r\n0\r\n\r\n",
+      "x\r\nhello\r\n0\r\n\r\n",
+      "0x5\r\nhello\r\n0\r\n\r\n",
+      "0X5\r\nhello\r\n0\r\n\r\n",
+      "5x\r\nhello\r\n0\r\n\r\n",
+      "+5\r\nhello\r\n0\r\n\r\n",
+      "-5\r\nhello\r\n0\r\n\r\n",
+      " 5\r\nhello\r\n0\r\n\r\n",
+      "5 \r\nhello\r\n0\r\n\r\n",
+      "\t5\r\nhello\r\n0\r\n\r\n",
+      "5\t\r\nhello\r\n0\r\n\r\n",
+      "0_5\r\nhello\r\n0\r\n\r\n",
+      "5_\r\nhello\r\n0\r\n\r\n",
+      "5,\r\nhello\r\n0\r\n\r\n",
+      "5.0\r\nhello\r\n0\r\n\r\n",
+      "\"5\"\r\nhello\r\n0\r\n\r\n",
+      "g\r\nhello\r\n0\r\n\r\n",
+      "5h\r\nhello\r\n0\r\n\r\n",
+      "\xd9\xa5\r\nhello\r\n0\r\n\r\n",
+      "5\0\r\nhello\r\n0\r\n\r\n"s,
+      "\0"
+      "5\r\nhello\r\n0\r\n\r\n"s,
+      "10000000000000005\r\nhello\r\n0\r\n\r\n",
+      "00000000000000005\r\nhello\r\n0\r\n\r\n",
+      "fffffffffffffffff\r\nhello\r\n0\r\n\r\n",
+      "5\r\nhello\r\n-0\r\n\r\n",
+      "5\r\nhello\r\n0x0\r\n\r\n",
       // Line ends of the size line.
-      "5\nhello\r\n0\r\n\r\n", "5\rhello\r\n0\r\n\r\n", "5\r\rhello\r\n0\r\n\r\n", "5\n\rhello\r\n0\r\n\r\n",
-      "5\r\nhello\r\n0\n\r\n", "5\r\nhello\r\n0\r\r\n", "\n5\r\nhello\r\n0\r\n\r\n",
+      "5\nhello\r\n0\r\n\r\n",
+      "5\rhello\r\n0\r\n\r\n",
+      "5\r\rhello\r\n0\r\n\r\n",
+      "5\n\rhello\r\n0\r\n\r\n",
+      "5\r\nhello\r\n0\n\r\n",
+      "5\r\nhello\r\n0\r\r\n",
+      "\n5\r\nhello\r\n0\r\n\r\n",
       // Ends of the data.
-      "5\r\nhello!\r\n0\r\n\r\n", "5\r\nhell\r\n0\r\n\r\n", "5\r\nhello\n0\r\n\r\n", "5\r\nhello\r0\r\n\r\n",
-      "5\r\nhello0\r\n\r\n", "5\r\nhelloXX0\r\n\r\n", "5\r\nhello\n\r0\r\n\r\n", "5\r\nhello\r\r0\r\n\r\n",
+      "5\r\nhello!\r\n0\r\n\r\n",
+      "5\r\nhell\r\n0\r\n\r\n",
+      "5\r\nhello\n0\r\n\r\n",
+      "5\r\nhello\r0\r\n\r\n",
+      "5\r\nhello0\r\n\r\n",
+      "5\r\nhelloXX0\r\n\r\n",
+      "5\r\nhello\n\r0\r\n\r\n",
+      "5\r\nhello\r\r0\r\n\r\n",
       "5\r\nhello\r\n\r\n0\r\n\r\n",
       // Extensions.
-      "5;\r\nhello\r\n0\r\n\r\n", "5;;a\r\nhello\r\n0\r\n\r\n", "5 ;a\r\nhello\r\n0\r\n\r\n", "5; a\r\nhello\r\n0\r\n\r\n",
-      "5;a \r\nhello\r\n0\r\n\r\n", "5;a =b\r\nhello\r\n0\r\n\r\n", "5;a= b\r\nhello\r\n0\r\n\r\n", "5;a=\r\nhello\r\n0\r\n\r\n",
-      "5;=b\r\nhello\r\n0\r\n\r\n", "5;a=b=c\r\nhello\r\n0\r\n\r\n", "5;a\nhello\r\n0\r\n\r\n", "5;a\rhello\r\n0\r\n\r\n",
-      "5;a=b\nhello\r\n0\r\n\r\n", "5;\nhello\r\n0\r\n\r\n", "5;a=\"b\r\nhello\r\n0\r\n\r\n", "5;a=\"b\nc\"\r\nhello\r\n0\r\n\r\n",
-      "5;a=\"b\\\r\nhello\r\n0\r\n\r\n", "5;a=\"b\"c\r\nhello\r\n0\r\n\r\n", "5;a=\"b\0\"\r\nhello\r\n0\r\n\r\n"s,
-      "5;a\0\r\nhello\r\n0\r\n\r\n"s, "5;a=(b)\r\nhello\r\n0\r\n\r\n", "5:a=b\r\nhello\r\n0\r\n\r\n", "5,a=b\r\nhello\r\n0\r\n\r\n",
+      "5;\r\nhello\r\n0\r\n\r\n",
+      "5;;a\r\nhello\r\n0\r\n\r\n",
+      "5 ;a\r\nhello\r\n0\r\n\r\n",
+      "5; a\r\nhello\r\n0\r\n\r\n",
+      "5;a \r\nhello\r\n0\r\n\r\n",
+      "5;a =b\r\nhello\r\n0\r\n\r\n",
+      "5;a= b\r\nhello\r\n0\r\n\r\n",
+      "5;a=\r\nhello\r\n0\r\n\r\n",
+      "5;=b\r\nhello\r\n0\r\n\r\n",
+      "5;a=b=c\r\nhello\r\n0\r\n\r\n",
+      "5;a\nhello\r\n0\r\n\r\n",
+      "5;a\rhello\r\n0\r\n\r\n",
+      "5;a=b\nhello\r\n0\r\n\r\n",
+      "5;\nhello\r\n0\r\n\r\n",
+      "5;a=\"b\r\nhello\r\n0\r\n\r\n",
+      "5;a=\"b\nc\"\r\nhello\r\n0\r\n\r\n",
+      "5;a=\"b\\\r\nhello\r\n0\r\n\r\n",
+      "5;a=\"b\"c\r\nhello\r\n0\r\n\r\n",
+      "5;a=\"b\0\"\r\nhello\r\n0\r\n\r\n"s,
+      "5;a\0\r\nhello\r\n0\r\n\r\n"s,
+      "5;a=(b)\r\nhello\r\n0\r\n\r\n",
+      "5:a=b\r\nhello\r\n0\r\n\r\n",
+      "5,a=b\r\nhello\r\n0\r\n\r\n",
       "0;a\nGET / HTTP/1.1\r\n\r\n",
       // Trailers.
-      "0\r\n: x\r\n\r\n", "0\r\n x: y\r\n\r\n", "0\r\n\tx: y\r\n\r\n", "0\r\nx : y\r\n\r\n", "0\r\nx y\r\n\r\n", "0\r\nx\r\n\r\n",
-      "0\r\nx: y\n\r\n", "0\r\nx: y\r\r\n\r\n", "0\r\nx: y\r\n z\r\n\r\n", "0\r\nx: \0\r\n\r\n"s, "0\r\nx: y\x7f\r\n\r\n",
-      "0\r\n\n", "0\r\n\rx", "0\r\nx: y\r\n\n", "0\r\nx: y\rz\r\n\r\n", "0\r\n\0\r\n\r\n"s, "0\r\nx: y\r\n\rz",
+      "0\r\n: x\r\n\r\n",
+      "0\r\n x: y\r\n\r\n",
+      "0\r\n\tx: y\r\n\r\n",
+      "0\r\nx : y\r\n\r\n",
+      "0\r\nx y\r\n\r\n",
+      "0\r\nx\r\n\r\n",
+      "0\r\nx: y\n\r\n",
+      "0\r\nx: y\r\r\n\r\n",
+      "0\r\nx: y\r\n z\r\n\r\n",
+      "0\r\nx: \0\r\n\r\n"s,
+      "0\r\nx: y\x7f\r\n\r\n",
+      "0\r\n\n",
+      "0\r\n\rx",
+      "0\r\nx: y\r\n\n",
+      "0\r\nx: y\rz\r\n\r\n",
+      "0\r\n\0\r\n\r\n"s,
+      "0\r\nx: y\r\n\rz",
   };
   for (const std::string& bytes : cases) {
     for (const size_t step : {~size_t{0}, size_t{1}}) {
@@ -143,7 +205,9 @@ TEST(BodyDecoder, PiecesAreViewsOfTheInput) {
 TEST(BodyDecoder, ContentBeyondTheLimitIsRefusedByItsAnnouncement) {
   const auto kind = [](std::string_view bytes, Framing framing) {
     const auto read = decode(bytes, framing, {}, ~size_t{0}, ErrorSource::Client, 5);
-    return read.ok() ? std::string("read") : read.error().kind == ErrorKind::TooLarge ? "too large" : read.error().context;
+    return read.ok()                                  ? std::string("read")
+           : read.error().kind == ErrorKind::TooLarge ? "too large"
+                                                      : read.error().context;
   };
   EXPECT_EQ(kind("hello", length(5)), "read");
   EXPECT_EQ(kind("h", length(6)), "too large");
@@ -162,7 +226,8 @@ TEST(BodyDecoder, ExtensionsAndTrailersAreBoundedOverTheWholeMessage) {
   limits.trailer_bytes_max = 12;
   const auto refused = [&](std::string_view bytes, std::string_view word) {
     const auto read = decode(bytes, kChunked, limits, 1);
-    return !read.ok() && read.error().kind == ErrorKind::TooLarge && read.error().context.find(word) != std::string::npos;
+    return !read.ok() && read.error().kind == ErrorKind::TooLarge &&
+           read.error().context.find(word) != std::string::npos;
   };
   EXPECT_TRUE(decode("1;aaa\r\nx\r\n0;aaa\r\n\r\n", kChunked, limits).ok());
   EXPECT_TRUE(refused("1;aaaaaaaaaaaaaaaaaaa", "chunk_extension_bytes_max"));

@@ -30,8 +30,14 @@ std::string written(const arm::RequestHead& head, BodyLength length, std::string
 }
 
 TEST(ComposeRequest, KeepsFieldsAndMakesFramingAnew) {
-  const arm::RequestHead head = request("PUT", {{"x-A", "1"}, {"Host", "evil.example"}, {"Connection", "close"}, {"If-Match", "\"e\""},
-                                                {"Transfer-Encoding", "chunked"}, {"Via", "1.1 a"}, {"KEEP-alive", "5"}, {"X-a", ""}});
+  const arm::RequestHead head = request("PUT", {{"x-A", "1"},
+                                                {"Host", "evil.example"},
+                                                {"Connection", "close"},
+                                                {"If-Match", "\"e\""},
+                                                {"Transfer-Encoding", "chunked"},
+                                                {"Via", "1.1 a"},
+                                                {"KEEP-alive", "5"},
+                                                {"X-a", ""}});
   EXPECT_EQ(written(head, known(5), "1.1 armgate"),
             "PUT /a?b=c HTTP/1.1\r\nHost: management.azure.com\r\nx-A: 1\r\nIf-Match: \"e\"\r\nVia: 1.1 a\r\nX-a: \r\n"
             "Content-Length: 5\r\nVia: 1.1 armgate\r\n\r\n");
@@ -40,7 +46,12 @@ TEST(ComposeRequest, KeepsFieldsAndMakesFramingAnew) {
 TEST(ComposeRequest, LengthFollowsMethodAndWhatWasSent) {
   const std::string none;
   const std::string zero = "Content-Length: 0\r\n";
-  struct Case { std::string_view method; arm::Headers fields; BodyLength length; std::string expected; };
+  struct Case {
+    std::string_view method;
+    arm::Headers fields;
+    BodyLength length;
+    std::string expected;
+  };
   const std::vector<Case> cases = {
       {"GET", {}, kNone, none},
       {"DELETE", {}, kNone, none},
@@ -93,7 +104,8 @@ TEST(ComposeRequest, RefusesWhatWouldBreakTheMessageApart) {
 
 TEST(ComposeRequest, RoundTripChangesNothing) {
   const std::string bytes =
-      "DELETE /subscriptions/1/x?sig=a%2Fb&$x='y' HTTP/1.1\r\nHost: management.azure.com\r\nuser-agent: az/2\r\nContent-Length: 0\r\n"
+      "DELETE /subscriptions/1/x?sig=a%2Fb&$x='y' HTTP/1.1\r\nHost: management.azure.com\r\nuser-agent: "
+      "az/2\r\nContent-Length: 0\r\n"
       "X-Twice: a\r\nx-twice: b\r\nX-Empty: \r\nAccept: */*\r\n\r\n";
   std::string once = written(parse_request_head(bytes, Limits{})->head, kNone);
   EXPECT_EQ(once, bytes);
@@ -115,21 +127,30 @@ Answer answer(const arm::ResponseHead& head, BodyLength length, Connection conne
 
 TEST(ComposeResponse, FramingFollowsLengthAndVersion) {
   using Content = ComposedResponse::Content;
-  struct Case { BodyLength length; Connection connection; int minor_version; std::string fields; Content content; Connection then; };
+  struct Case {
+    BodyLength length;
+    Connection connection;
+    int minor_version;
+    std::string fields;
+    Content content;
+    Connection then;
+  };
   const std::vector<Case> cases = {
       {known(2), Connection::Keep, 1, "Content-Length: 2\r\n", Content::Plain, Connection::Keep},
       {known(0), Connection::Close, 1, "Content-Length: 0\r\nConnection: close\r\n", Content::Plain, Connection::Close},
-      {known(2), Connection::Keep, 0, "Content-Length: 2\r\nConnection: keep-alive\r\n", Content::Plain, Connection::Keep},
+      {known(2), Connection::Keep, 0, "Content-Length: 2\r\nConnection: keep-alive\r\n", Content::Plain,
+       Connection::Keep},
       {known(2), Connection::Close, 0, "Content-Length: 2\r\nConnection: close\r\n", Content::Plain, Connection::Close},
       {kUnknown, Connection::Keep, 1, "Transfer-Encoding: chunked\r\n", Content::Chunked, Connection::Keep},
-      {kUnknown, Connection::Close, 1, "Transfer-Encoding: chunked\r\nConnection: close\r\n", Content::Chunked, Connection::Close},
+      {kUnknown, Connection::Close, 1, "Transfer-Encoding: chunked\r\nConnection: close\r\n", Content::Chunked,
+       Connection::Close},
       {kUnknown, Connection::Keep, 0, "Connection: close\r\n", Content::Plain, Connection::Close},
       {kNone, Connection::Keep, 1, "", Content::None, Connection::Keep},
       {kNone, Connection::Close, 1, "Connection: close\r\n", Content::None, Connection::Close},
   };
   for (const Case& c : cases) {
-    const Answer made = answer({200, "OK", {{"ETag", "\"a\""}, {"Connection", "x"}, {"transfer-encoding", "gzip"}}}, c.length,
-                               c.connection, c.minor_version);
+    const Answer made = answer({200, "OK", {{"ETag", "\"a\""}, {"Connection", "x"}, {"transfer-encoding", "gzip"}}},
+                               c.length, c.connection, c.minor_version);
     EXPECT_EQ(made.text, "HTTP/1.1 200 OK\r\nETag: \"a\"\r\n" + c.fields + "\r\n");
     EXPECT_EQ(made.composed.content, c.content);
     EXPECT_EQ(made.composed.connection, c.then);
@@ -144,8 +165,10 @@ TEST(ComposeResponse, OnlyAnAnnouncedLengthIsCopied) {
 }
 
 TEST(ComposeResponse, RefusesWhatWouldBreakTheMessageApart) {
-  const std::vector<arm::ResponseHead> heads = {
-      {200, "OK\r\nX: 1", {}}, {200, "OK", {{"X", "a\r\nb"}}}, {200, "OK", {{"X Y", "a"}}}, {200, "OK", {{"X", "a\0"s}}}};
+  const std::vector<arm::ResponseHead> heads = {{200, "OK\r\nX: 1", {}},
+                                                {200, "OK", {{"X", "a\r\nb"}}},
+                                                {200, "OK", {{"X Y", "a"}}},
+                                                {200, "OK", {{"X", "a\0"s}}}};
   for (const arm::ResponseHead& head : heads) {
     std::string out;
     EXPECT_FALSE(compose_response(out, head, kNone, Connection::Keep, 1).ok());
@@ -157,7 +180,8 @@ TEST(ComposeResponse, ChunksAreReadBackAsTheyWereWritten) {
   std::string out;
   ASSERT_TRUE(compose_response(out, {202, "Accepted", {{"Location", "/x"}}}, kUnknown, Connection::Keep, 1).ok());
   const std::string large(70000, 'x');
-  for (const std::string_view piece : {std::string_view("hello"), std::string_view(""), std::string_view(large)}) append_chunk(out, piece);
+  for (const std::string_view piece : {std::string_view("hello"), std::string_view(""), std::string_view(large)})
+    append_chunk(out, piece);
   append_last_chunk(out);
   const auto read = testing::read_response(out);
   ASSERT_TRUE(read.ok()) << read.error().context;

@@ -1,5 +1,5 @@
-// Goal: nothing but well-formed field lines, one identity and one precondition pass. Method: tables of raw requests, each
-// with a word that the refusal must hold.
+// Goal: nothing but well-formed field lines, one identity and one precondition pass. Method: tables of raw requests,
+// each with a word that the refusal must hold.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -163,7 +163,8 @@ TEST(RefusedFields, TheDefaultLimitsHold) {
   for (int i = 0; i < 199; ++i) many += "X: 1\r\n";
   EXPECT_EQ(refusal_of(testing::put(many)), "accepted");
   EXPECT_NE(refusal_of(testing::put(many + "X: 1\r\n")).find("fields_max"), std::string::npos);
-  EXPECT_NE(refusal_of(testing::put("X: " + std::string(65536, 'a') + "\r\n")).find("head_bytes_max"), std::string::npos);
+  EXPECT_NE(refusal_of(testing::put("X: " + std::string(65536, 'a') + "\r\n")).find("head_bytes_max"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -57,13 +57,19 @@ TEST(RefusedHeads, AmbiguousFraming) {
       {"Transfer-Encoding: chunked identity\r\n", "transfer-encoding"},
       {"Transfer-Encoding: x chunked\r\n", "transfer-encoding"},
       {"Transfer-Encoding: chun\tked\r\n", "transfer-encoding"},
-      {"Transfer-Encoding: \xa0" "chunked\r\n", "transfer-encoding"},
+      {"Transfer-Encoding: \xa0"
+       "chunked\r\n",
+       "transfer-encoding"},
       {"Transfer-Encoding: chunked\xff\r\n", "transfer-encoding"},
       {"Transfer-Encoding:\r\n", "transfer-encoding"},
       {"Transfer-Encoding: \r\n", "transfer-encoding"},
       {"Transfer-Encoding: chunked\v\r\n", "control character"},
-      {"Transfer-Encoding: \x0b" "chunked\r\n", "control character"},
-      {"Transfer-Encoding: \x0c" "chunked\r\n", "control character"},
+      {"Transfer-Encoding: \x0b"
+       "chunked\r\n",
+       "control character"},
+      {"Transfer-Encoding: \x0c"
+       "chunked\r\n",
+       "control character"},
       {"Transfer-Encoding: chunked\0\r\n"s, "control character"},
       {"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "two transfer-encoding"},
       {"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", "two transfer-encoding"},
@@ -124,12 +130,14 @@ TEST(RefusedHeads, AmbiguousFraming) {
 }
 
 TEST(RefusedHeads, OldVersionWithTransferEncoding) {
-  expect_refused("PUT /a HTTP/1.0\r\nHost: management.azure.com\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "HTTP/1.0");
+  expect_refused("PUT /a HTTP/1.0\r\nHost: management.azure.com\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                 "HTTP/1.0");
 }
 
 TEST(RefusedHeads, LengthBeyondTheLimit) {
   expect_refused(testing::put("Content-Length: 8388609\r\n"), "request_body_bytes_max", ErrorKind::TooLarge);
-  expect_refused(testing::put("Content-Length: 18446744073709551615\r\n"), "request_body_bytes_max", ErrorKind::TooLarge);
+  expect_refused(testing::put("Content-Length: 18446744073709551615\r\n"), "request_body_bytes_max",
+                 ErrorKind::TooLarge);
 }
 
 TEST(RefusedHeads, HostIsMissingDoubledOrInvalid) {

@@ -1,5 +1,5 @@
-// whole_message.h – reads a message that is in memory, in the way a connection does: find the end of the head, parse it,
-// decode the body.
+// whole_message.h – reads a message that is in memory, in the way a connection does: find the end of the head, parse
+// it, decode the body.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ struct Whole {
 inline constexpr std::string_view kHost = "management.azure.com";
 
 // Feeds `bytes` in pieces of `step` bytes.
-inline Result<Whole<Framing>> decode(std::string_view bytes, Framing framing, const Limits& limits = {}, size_t step = ~size_t{0},
-                                     ErrorSource source = ErrorSource::Client,
+inline Result<Whole<Framing>> decode(std::string_view bytes, Framing framing, const Limits& limits = {},
+                                     size_t step = ~size_t{0}, ErrorSource source = ErrorSource::Client,
                                      std::optional<uint64_t> content_bytes_max = std::nullopt) {
   Whole<Framing> whole{framing, {}, 0};
   BodyDecoder decoder(framing, source, limits, content_bytes_max);

@@ -62,6 +62,14 @@ void ResourceLog::deleted(std::string_view resource, Moment when) {
   entry.created.reset();
 }
 
+void ResourceLog::being_deleted(std::string_view resource) {
+  const Hash128 key = hasher_.hash(resource);
+  Shard& shard = shard_of(key);
+  absl::MutexLock lock(&shard.mutex);
+  const auto it = shard.entries.find(key);
+  if (it != shard.entries.end()) it->second.created.reset();
+}
+
 void ResourceLog::created(std::string_view resource, Moment when) {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);

@@ -49,6 +49,8 @@ class ResourceLog {
   void finished(std::string_view resource, const Hash128& bytes, Moment when);
   // A delete of the resource ended with success.
   void deleted(std::string_view resource, Moment when);
+  // A delete of the resource was accepted: that it was created is no evidence any more.
+  void being_deleted(std::string_view resource);
   // A create of the resource was answered 201 or 200 (kept for resource groups).
   void created(std::string_view resource, Moment when);
 

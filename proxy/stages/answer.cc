@@ -1,0 +1,92 @@
+#include "proxy/stages/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace armgate {
+namespace {
+
+// Field values are one line of printable ASCII; names in ids may be anything.
+std::string field_text(std::string_view text) {
+  std::string clean(text);
+  std::replace_if(clean.begin(), clean.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return clean;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const auto& part : parts) {
+    if (!text.empty()) text += ", ";
+    text += part;
+  }
+  return text;
+}
+
+}  // namespace
+
+arm::Response make_error(int status, std::string_view code, std::string_view message,
+                         std::optional<Duration> retry_after, const std::vector<arm::ErrorDetail>& details) {
+  arm::Response answer;
+  answer.head.status = status;
+  answer.body = arm::error_body(code, message, {}, details);
+  answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
+  if (retry_after) {
+    const auto seconds = std::max<int64_t>(1, std::chrono::ceil<std::chrono::seconds>(*retry_after).count());
+    answer.head.fields.add("Retry-After", std::to_string(seconds));
+  }
+  return answer;
+}
+
+arm::Response make_stale(std::string_view why, const std::vector<std::string>& changed) {
+  std::vector<arm::ErrorDetail> details;
+  for (const auto& pointer : changed) {
+    details.push_back({"ArmgateChangedMember", "This member changed since the state the request was built from.", pointer});
+  }
+  return make_error(412, "ArmgateStaleWrite",
+                    fmt::format("{} Read the resource again, apply the change to what it is now, and send it.", why),
+                    std::nullopt, details);
+}
+
+arm::Response make_busy(std::string_view why, Duration retry_after) {
+  return make_error(503, "ArmgateBusy", fmt::format("{} Nothing was sent; send the same request again.", why), retry_after);
+}
+
+arm::Response make_outcome_unknown(std::string_view resource, std::string_view why) {
+  return make_error(409, "ArmgateOutcomeUnknown",
+                    fmt::format("{} Whether the request took effect is not known, and it is not sent again. Read {} to see, "
+                                "then decide.",
+                                why, resource));
+}
+
+arm::Response make_upstream_failure(const Error& error) {
+  if (error.sent == Sent::No) {
+    return make_error(502, "ArmgateUpstreamUnreachable", fmt::format("No request was sent: {}.", error.context));
+  }
+  if (error.kind == ErrorKind::TimedOut) {
+    return make_error(504, "ArmgateUpstreamTimeout", fmt::format("ARM did not answer in time: {}.", error.context));
+  }
+  return make_error(502, "ArmgateUpstreamBroken", fmt::format("ARM's answer did not arrive whole: {}.", error.context));
+}
+
+void explain(arm::ResponseHead& head, const Report& report) {
+  head.fields.set("x-armgate-waited-ms", std::to_string(whole_milliseconds(report.waited)));
+  head.fields.set("x-armgate-attempts", std::to_string(report.attempts));
+  if (!report.locks.empty()) head.fields.set("x-armgate-locks", field_text(joined(report.locks)));
+  if (!report.guard.empty()) head.fields.set("x-armgate-guard", field_text(report.guard));
+  if (!report.reason.empty()) head.fields.set("x-armgate-reason", field_text(report.reason));
+}
+
+Task<bool> write_answer(Exchange& exchange, ClientLink& client, const arm::Response& answer) {
+  exchange.status = answer.head.status;
+  const bool has_content = answer.head.status != 204 && answer.head.status != 304;
+  BodyLength length;
+  if (has_content) length = {BodyLength::Kind::Known, answer.body.size()};
+  if (!co_await client.write_head(answer.head, length)) co_return false;
+  if (has_content && !answer.body.empty() && !co_await client.write_body(answer.body)) co_return false;
+  const auto end = co_await client.finish();
+  exchange.delivered = end.ok();
+  co_return end.ok();
+}
+
+}  // namespace armgate

@@ -1,0 +1,35 @@
+// answer.h – the only place where armgate's own decisions become HTTP (DESIGN promise P5).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arm/arm_error.h"
+#include "arm/http.h"
+#include "base/result.h"
+#include "proxy/seams/client_link.h"
+#include "proxy/stages/exchange.h"
+
+namespace armgate {
+
+// An answer in ARM's error shape. `retry_after` only where waiting helps.
+arm::Response make_error(int status, std::string_view code, std::string_view message,
+                         std::optional<Duration> retry_after = std::nullopt,
+                         const std::vector<arm::ErrorDetail>& details = {});
+
+// The refusals that armgate makes itself.
+arm::Response make_stale(std::string_view why, const std::vector<std::string>& changed);      // 412 ArmgateStaleWrite
+arm::Response make_busy(std::string_view why, Duration retry_after);                           // 503 ArmgateBusy
+arm::Response make_outcome_unknown(std::string_view resource, std::string_view why);           // 409 ArmgateOutcomeUnknown
+// 502 ArmgateUpstreamUnreachable, 504 ArmgateUpstreamTimeout or 502 ArmgateUpstreamBroken.
+arm::Response make_upstream_failure(const Error& error);
+
+// Adds what was done to the answer as x-armgate-* fields.
+void explain(arm::ResponseHead& head, const Report& report);
+
+// Writes a whole answer. True if every byte was written.
+Task<bool> write_answer(Exchange& exchange, ClientLink& client, const arm::Response& answer);
+
+}  // namespace armgate

@@ -1,0 +1,22 @@
+#include "proxy/stages/blind.h"
+
+namespace armgate {
+
+std::optional<std::string> blind_conflict(const Write& write) {
+  if (!write.replaces || !write.base().goes_unguarded()) return std::nullopt;
+  if (write.base().rule == policy::BaseRule::Insisted) return std::nullopt;
+  if (write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send) return std::nullopt;
+  const auto& resources = write.parts.shared.resources;
+  const std::string& id = write.plan.target.resource.id;
+  if (resources.other_finished_since(id, write.bytes, write.bound.first_arrival.order, write.own_client())) {
+    return "Another write to this resource finished while this one, which is not known to be based on any state of it, was on "
+           "its way.";
+  }
+  if (write.base().rule == policy::BaseRule::Create &&
+      resources.other_accepted_since(id, write.bytes, write.base().known.order, write.own_client())) {
+    return "Somebody else created or changed this resource after this client was told that it does not exist.";
+  }
+  return std::nullopt;
+}
+
+}  // namespace armgate

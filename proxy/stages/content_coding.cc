@@ -1,0 +1,50 @@
+#include "proxy/stages/content_coding.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/text.h"
+#include "proxy/http/inflate.h"
+
+namespace armgate {
+namespace {
+
+enum class Coding { Identity, Compressed, Unknown };
+
+Coding coding_of(const arm::ResponseHead& head) {
+  const auto coding = trim(head.fields.get("content-encoding"));
+  if (coding.empty() || equal_ignoring_case(coding, "identity")) return Coding::Identity;
+  if (equal_ignoring_case(coding, "gzip") || equal_ignoring_case(coding, "x-gzip") ||
+      equal_ignoring_case(coding, "deflate")) {
+    return Coding::Compressed;
+  }
+  return Coding::Unknown;
+}
+
+}  // namespace
+
+Result<std::string> plain_content(const arm::ResponseHead& head, std::string body, size_t bytes_max) {
+  switch (coding_of(head)) {
+    case Coding::Identity: return body;
+    case Coding::Compressed: return body.empty() ? Result<std::string>(std::move(body)) : http::inflate_gzip(body, bytes_max);
+    case Coding::Unknown: break;
+  }
+  return gateway_error(ErrorKind::BadInput, fmt::format("the content coding {} cannot be read here",
+                                                        head.fields.get("content-encoding")));
+}
+
+std::shared_ptr<const policy::KeptBody> keep_body(const arm::ResponseHead& head, std::string body) {
+  const Coding coding = coding_of(head);
+  if (coding == Coding::Unknown) return nullptr;
+  auto kept = std::make_shared<policy::KeptBody>();
+  kept->bytes = std::move(body);
+  kept->compressed = coding == Coding::Compressed;
+  return kept;
+}
+
+Result<std::string> plain_body(const policy::KeptBody& body, size_t bytes_max) {
+  return body.compressed ? http::inflate_gzip(body.bytes, bytes_max) : Result<std::string>(body.bytes);
+}
+
+}  // namespace armgate

@@ -1,0 +1,44 @@
+#include "proxy/stages/doubt.h"
+
+#include "proxy/stages/answer.h"
+#include "proxy/stages/remember.h"
+
+namespace armgate {
+namespace {
+
+// The same bytes with another credential are not the same request: claims alone are unverified.
+Hash128 doubt_key(const Hasher& hasher, const Exchange& exchange) {
+  return hasher.chain(bytes_of(hasher, exchange.request), exchange.request.head.fields.get("authorization"));
+}
+
+}  // namespace
+
+Hash128 bytes_of(const Hasher& hasher, const arm::Request& request) {
+  return hasher.hash_fields(request.head.method_token, request.head.host, request.head.target, request.body);
+}
+
+bool is_watched_action(const Pipeline::Parts& parts, const rules::Plan& plan) {
+  const bool protects = parts.shared.options.mode == rules::Mode::Protect &&
+                        (!plan.rule || plan.rule->mode.value_or(rules::Mode::Protect) == rules::Mode::Protect);
+  return protects && plan.operation == arm::OperationKind::Action;
+}
+
+void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const rules::Plan& plan,
+                   const Client& client) {
+  const Hasher& hasher = parts.shared.hasher;
+  client.state->note_in_doubt(doubt_key(hasher, exchange), request_id_of(exchange), hasher.hash(plan.target.resource.id),
+                              parts.clock.next_moment());
+}
+
+std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange,
+                                                   const rules::Plan& plan, const Client& client) {
+  const auto doubt = client.state->doubt_of(doubt_key(parts.shared.hasher, exchange), request_id_of(exchange),
+                                            parts.clock.now());
+  if (doubt == ClientState::Doubt::Expired) exchange.report.reason = "sent-again-after-doubt-expired";
+  if (doubt != ClientState::Doubt::InDoubt) return std::nullopt;
+  exchange.report.reason = "still-in-doubt";
+  exchange.report.altered = true;
+  return make_outcome_unknown(plan.target.resource.id, "An earlier sending of this request got no answer.");
+}
+
+}  // namespace armgate

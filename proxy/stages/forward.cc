@@ -1,0 +1,95 @@
+// forward.cc – sends a recorded write, and sends it again only on proof (DESIGN §6, promise P4).
+#include <utility>
+
+#include "proxy/policy/error_class.h"
+#include "proxy/stages/answer.h"
+#include "proxy/stages/content_coding.h"
+#include "proxy/stages/recover.h"
+#include "proxy/stages/write.h"
+
+namespace armgate {
+namespace {
+
+constexpr int kUnreachableMax = 3;
+constexpr Duration kUnreachablePause = std::chrono::milliseconds(200);
+
+// One sending and its whole answer.
+Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts) {
+  auto& parts = write.parts;
+  if (attempts.sent == 0) attempts.first_sent = parts.clock.now();
+  ++attempts.sent;
+  ++write.report().attempts;
+  const arm::Request* request = &write.exchange.request;
+  arm::Request guarded;
+  if (!attempts.if_match.empty()) {
+    guarded = write.exchange.request;
+    guarded.head.fields.set("If-Match", attempts.if_match);
+    request = &guarded;
+  }
+  auto answer = co_await parts.upstream.send(*request, parts.clock.now() + parts.shared.options.answer_timeout);
+  if (!answer) co_return std::move(answer).error();
+  auto body = co_await read_whole(*answer->body, parts.shared.options.write_answer_bytes_max);
+  if (!body) {
+    Error error = std::move(body).error();
+    error.sent = Sent::Maybe;
+    co_return error;
+  }
+  co_return arm::Response{std::move(answer->head), *std::move(body)};
+}
+
+// The body of an answer for reading; what cannot be decoded reads as empty and so classifies as nothing.
+std::string readable(const Write& write, const arm::Response& answer) {
+  auto plain = plain_content(answer.head, answer.body, write.parts.shared.options.write_answer_bytes_max);
+  return plain ? *std::move(plain) : std::string();
+}
+
+Outcome final_outcome(const Write& write, arm::Response answer, const std::string& body) {
+  Outcome outcome;
+  outcome.kind = arm::is_success(answer.head.status) ? Outcome::Kind::Accepted : Outcome::Kind::Answered;
+  if (outcome.kind == Outcome::Kind::Accepted) outcome.tracking = arm::tracking_of(write.head().method, answer.head, body);
+  outcome.answer = std::move(answer);
+  return outcome;
+}
+
+Task<NextStep> after_failure(const Write& write, Attempts& attempts, const Error& error) {
+  if (error.sent != Sent::No) co_return co_await after_lost_answer(write, attempts, error);
+  if (++attempts.unreachable < kUnreachableMax &&
+      co_await write.patience.pause(kUnreachablePause) == Patience::End::Ready) {
+    co_return NextStep{};
+  }
+  if (write.patience.client_gone()) co_return NextStep{Outcome{Outcome::Kind::Left, {}, {}}};
+  write.report().reason = "upstream-failure";
+  write.report().altered = true;
+  co_return NextStep{Outcome{Outcome::Kind::Answered, make_upstream_failure(error), {}}};
+}
+
+Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Response answer) {
+  const std::string body = readable(write, answer);
+  const auto facts = policy::classify_error(answer.head, body, write.parts.clock.wall());
+  write.report().upstream_code = facts.code;
+  switch (facts.kind) {
+    case policy::ErrorClass::Stale:
+      if (!attempts.if_match.empty()) co_return co_await after_stale(write, attempts, std::move(answer));
+      break;
+    case policy::ErrorClass::Busy: co_return co_await after_busy(write, attempts, std::move(answer), facts);
+    case policy::ErrorClass::GroupNotFound: co_return co_await after_group_not_found(write, attempts, std::move(answer));
+    case policy::ErrorClass::None: break;
+  }
+  co_return NextStep{final_outcome(write, std::move(answer), body)};
+}
+
+}  // namespace
+
+Task<Outcome> forward(const Write& write, Intent& intent) {
+  Attempts attempts;
+  attempts.if_match = intent.if_match();
+  attempts.maybe_applied = write.client.state->maybe_applied(write.bound.binding);
+  while (true) {
+    auto answer = co_await send_once(write, attempts);
+    NextStep next = answer ? co_await after_answer(write, attempts, *std::move(answer))
+                           : co_await after_failure(write, attempts, answer.error());
+    if (next.outcome) co_return *std::move(next.outcome);
+  }
+}
+
+}  // namespace armgate

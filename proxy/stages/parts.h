@@ -1,0 +1,83 @@
+// parts.h – what a pipeline works with: the seams, the shared tables, and the limits it obeys.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "base/time.h"
+#include "proxy/policy/base.h"
+#include "proxy/seams/clock.h"
+#include "proxy/seams/faults.h"
+#include "proxy/seams/store.h"
+#include "proxy/seams/upstream.h"
+#include "proxy/stages/pipeline.h"
+#include "proxy/state/client_table.h"
+#include "proxy/state/hold_table.h"
+#include "proxy/state/lock_table.h"
+#include "proxy/state/resource_log.h"
+#include "rules/plan.h"
+
+namespace armgate {
+
+struct PipelineOptions {
+  rules::Mode mode = rules::Mode::Protect;
+  Duration wait_max = std::chrono::seconds(50);        // how long a client is kept waiting before 503
+  Duration retry_after = std::chrono::seconds(2);      // what the 503 says
+  Duration answer_timeout = std::chrono::seconds(120); // for the head of ARM's answer (ARM itself gives up after 60 s)
+  size_t write_answer_bytes_max = 16u << 20;           // ARM's own limit for an answer is 8 MB
+  size_t body_keep_max = 1u << 20;                     // a longer point read is a version without a body
+  size_t list_scan_max = 4u << 20;                     // a longer list delivers no versions (counted)
+  Duration poll_wanted = std::chrono::seconds(10);     // own polls with a waiter, if ARM names no interval
+  Duration poll_idle = std::chrono::seconds(60);       // own polls without a waiter: only to bound the hold
+  Duration read_again_timeout = std::chrono::seconds(30);
+  policy::BaseLimits base;
+  std::map<std::string, policy::Actor> actors;         // declared clients; others are Actor::Many
+  std::function<bool(std::string_view host)> is_arm_host;  // where tokens may be sent
+};
+
+// What is worth counting (promise P10: hitting a limit is counted).
+struct Counters {
+  std::atomic<uint64_t> requests{0};
+  std::atomic<uint64_t> writes{0};
+  std::atomic<uint64_t> refused_stale{0};
+  std::atomic<uint64_t> insisted{0};
+  std::atomic<uint64_t> queue_full{0};
+  std::atomic<uint64_t> wait_timeouts{0};
+  std::atomic<uint64_t> clients_left{0};
+  std::atomic<uint64_t> false_alarms{0};
+  std::atomic<uint64_t> outcomes_unknown{0};
+  std::atomic<uint64_t> holds_expired{0};
+  std::atomic<uint64_t> lists_too_long{0};
+};
+
+// The tables and options that every event loop's pipeline shares.
+struct SharedState {
+  PipelineOptions options;
+  Hasher hasher;
+  std::shared_ptr<const rules::Ruleset> rules;
+  ClientTable clients;
+  ResourceLog resources;
+  LockTable locks;
+  HoldTable holds;
+  Counters counters;
+  std::atomic<IntentId> next_intent{1};
+};
+
+struct Pipeline::Parts {
+  SharedState& shared;
+  Clock& clock;
+  Upstream& upstream;   // of this event loop
+  Store& store;
+  Faults& faults;
+  Rng& rng;             // of this event loop
+  Executor executor;    // of this event loop; watchers run on it
+  std::function<void(const Exchange&)> account;               // one call per request, when all is known about it
+  std::function<void(const std::string& message)> tell_loudly; // an operator should know
+};
+
+}  // namespace armgate

@@ -1,0 +1,33 @@
+#include "proxy/stages/patience.h"
+
+namespace armgate {
+
+Patience::Patience(Clock& clock, const Executor& executor, ClientLink& client, TimePoint until)
+    : clock_(clock), executor_(executor), client_(client), until_(until), waiter_(executor) {
+  client_.watch(&waiter_, kClient);
+}
+
+Patience::~Patience() { client_.watch(nullptr, 0); }
+
+Task<Patience::End> Patience::await_grant(const LockPlace& place) {
+  const auto timer = clock_.call_at(executor_, until_, [this] { waiter_.signal(kTimer); });
+  while (true) {
+    if (client_.gone()) co_return End::Gone;
+    if (place.granted()) co_return End::Ready;
+    if (clock_.now() >= until_) co_return End::TimeUp;
+    co_await waiter_.wait();
+  }
+}
+
+Task<Patience::End> Patience::pause(Duration duration) {
+  const TimePoint wake = clock_.now() + duration;
+  if (wake > until_) co_return End::TimeUp;
+  const auto timer = clock_.call_at(executor_, wake, [this] { waiter_.signal(kTimer); });
+  while (true) {
+    if (client_.gone()) co_return End::Gone;
+    if (clock_.now() >= wake) co_return End::Ready;
+    co_await waiter_.wait();
+  }
+}
+
+}  // namespace armgate

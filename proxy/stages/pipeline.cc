@@ -1,0 +1,54 @@
+#include "proxy/stages/pipeline.h"
+
+#include <utility>
+
+#include "proxy/stages/answer.h"
+#include "proxy/stages/doubt.h"
+#include "proxy/stages/identify.h"
+#include "proxy/stages/parts.h"
+#include "proxy/stages/relay.h"
+#include "proxy/stages/serve_write.h"
+
+namespace armgate {
+namespace {
+
+Task<Receipt> serve_planned(Pipeline::Parts& parts, Exchange& exchange, ClientLink& link, const rules::Plan& plan,
+                            const Client& client) {
+  const bool may_be_in_doubt = plan.kind == rules::PlanKind::Write || is_watched_action(parts, plan);
+  if (may_be_in_doubt) {
+    if (auto answer = answer_while_in_doubt(parts, exchange, plan, client)) {
+      explain(answer->head, exchange.report);
+      co_await write_answer(exchange, link, *answer);
+      co_return Receipt();
+    }
+  }
+  if (plan.kind == rules::PlanKind::Write) co_return co_await serve_write(parts, exchange, link, plan, client);
+  co_return co_await relay(parts, exchange, link, plan, client);
+}
+
+}  // namespace
+
+Task<Receipt> Pipeline::serve(Exchange& exchange, ClientLink& link) {
+  auto& shared = parts_.shared;
+  shared.counters.requests.fetch_add(1, std::memory_order_relaxed);
+  const arm::RequestHead& head = exchange.request.head;
+  const auto plan = rules::make_plan(*shared.rules, shared.options.mode, head.method, head.target);
+  Receipt receipt;
+  if (!plan) {
+    exchange.report.reason = "ambiguous-target";
+    exchange.report.altered = true;
+    auto answer = make_error(400, "ArmgateBadTarget", plan.error().context);
+    explain(answer.head, exchange.report);
+    co_await write_answer(exchange, link, answer);
+  } else {
+    const Client client = identify(parts_, exchange);
+    exchange.client = client.key;
+    exchange.client_label = client.label;
+    shared.holds.renew(client.key, head.fields.get("authorization"));
+    receipt = co_await serve_planned(parts_, exchange, link, *plan, client);
+  }
+  if (parts_.account) parts_.account(exchange);
+  co_return std::move(receipt);
+}
+
+}  // namespace armgate

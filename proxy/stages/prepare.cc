@@ -1,0 +1,116 @@
+// prepare.cc – the stages before anything is sent: lock, guard, intend.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "proxy/stages/answer.h"
+#include "proxy/stages/blind.h"
+#include "proxy/stages/read_again.h"
+#include "proxy/stages/remember.h"
+#include "proxy/stages/write.h"
+
+namespace armgate {
+namespace {
+
+Outcome refused(const Write& write, std::string_view why, std::string_view reason,
+                const std::vector<std::string>& changed = {}) {
+  write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
+  write.report().reason = reason;
+  write.report().altered = true;
+  // Whatever it was built on is dead now, so that an undeserved refusal cannot repeat itself.
+  write.client.state->refuse(write.resource, write.base());
+  return {Outcome::Kind::Refused, make_stale(why, changed), {}};
+}
+
+Outcome busy(const Write& write, std::string_view why, std::string_view reason) {
+  write.report().reason = reason;
+  write.report().altered = true;
+  return {Outcome::Kind::Busy, make_busy(why, write.parts.shared.options.retry_after), {}};
+}
+
+}  // namespace
+
+std::optional<Outcome> refuse_without_state(const Write& write) {
+  if (!write.replaces) return std::nullopt;
+  write.report().guard = policy::to_text(write.base().rule);
+  if (write.base().rule != policy::BaseRule::Refused) return std::nullopt;
+  return refused(write, "No state of this resource that this client was shown is still one to build on.", "no-live-version");
+}
+
+Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
+  auto& parts = write.parts;
+  const TimePoint asked = parts.clock.now();
+  ClaimInfo info;
+  info.client_label = write.client.label;
+  info.what = fmt::format("{} {}", write.head().method_token, write.plan.target.resource.id);
+  info.since = asked;
+  auto place = parts.shared.locks.join(write.plan.keys, std::move(info), &write.patience.waiter(), Patience::kGranted);
+  if (!place) {
+    parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
+    co_return busy(write, place.error().context, "queue-full");
+  }
+  for (const auto& key : write.plan.keys) write.report().locks.push_back(key.id);
+  if (place->granted()) co_return place->take();
+
+  std::vector<Hash128> keys;
+  for (const auto& key : write.plan.keys) keys.push_back(parts.shared.locks.key_of(key.id));
+  parts.shared.holds.hurry(keys);
+  const auto end = co_await write.patience.await_grant(*place);
+  write.report().waited += parts.clock.now() - asked;
+  switch (end) {
+    case Patience::End::Ready: {
+      write.report().reason = "waited-for-another-write";
+      co_return place->take();
+    }
+    case Patience::End::Gone: {
+      parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);
+      write.report().reason = "client-left-the-queue";
+      co_return Outcome{Outcome::Kind::Left, {}, {}};
+    }
+    case Patience::End::TimeUp: break;
+  }
+  parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
+  co_return busy(write, "Another write to this resource is still running.", "waited-too-long");
+}
+
+Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease) {
+  const policy::Base& base = write.base();
+  if (!write.replaces || base.rule == policy::BaseRule::OwnPrecondition) co_return Guarded(std::move(lease), "");
+  if (base.goes_unguarded()) {
+    if (const auto conflict = blind_conflict(write)) co_return refused(write, *conflict, "blind-after-another-write");
+    if (base.rule == policy::BaseRule::Insisted) {
+      write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
+    }
+    co_return Guarded(std::move(lease), "");
+  }
+  if (!base.etag.empty()) {
+    write.report().altered = true;
+    co_return Guarded(std::move(lease), base.etag);
+  }
+  // The base came without an ETag (a 202 with an empty body): compare now, and let the state's own ETag guard the rest.
+  const auto now = co_await read_again(write.parts, write.head().host, base.target, write.authorization);
+  if (!now) co_return busy(write, "The resource could not be read to see whether it has changed.", "verify-failed");
+  const auto comparison = compare_with_base(*now, base, write.plan, write.parts.shared.options.body_keep_max);
+  if (!comparison.same) {
+    co_return refused(write, "The resource is not what this client was shown.", "verified-stale", comparison.changed);
+  }
+  write.report().altered = !now->etag.empty();
+  co_return Guarded(std::move(lease), now->etag);
+}
+
+Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) {
+  auto& parts = write.parts;
+  IntentRecord record;
+  record.id = parts.shared.next_intent.fetch_add(1, std::memory_order_relaxed);
+  record.client = write.client.key;
+  record.bytes = write.bytes;
+  record.method = write.head().method_token;
+  record.resource = write.plan.target.resource.id;
+  record.api_version = write.plan.target.api_version;
+  record.started = parts.clock.next_moment();
+  const auto recorded = co_await parts.store.record_intent(record);
+  if (!recorded) co_return busy(write, "The journal cannot take the write.", "journal-unavailable");
+  co_return Intent(std::move(guarded), record.id);
+}
+
+}  // namespace armgate

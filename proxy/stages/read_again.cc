@@ -1,0 +1,64 @@
+#include "proxy/stages/read_again.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "arm/etag.h"
+#include "arm/throttle.h"
+#include "proxy/stages/content_coding.h"
+
+namespace armgate {
+namespace {
+
+constexpr Duration kFirstPause = std::chrono::milliseconds(500);
+constexpr Duration kLongestPause = std::chrono::seconds(5);
+
+bool says_nothing(int status) { return status == 408 || status == 429 || status >= 500; }
+
+}  // namespace
+
+Task<Result<SeenState>> read_once(const Pipeline::Parts& parts, std::string host, std::string target,
+                                  std::string authorization) {
+  const auto& options = parts.shared.options;
+  if (options.is_arm_host && !options.is_arm_host(host)) {
+    co_return gateway_error(ErrorKind::BadInput, "the URL's host is not a configured ARM host; a token is not sent there");
+  }
+  arm::Request request;
+  request.head.host = std::move(host);
+  request.head.target = std::move(target);
+  if (!authorization.empty()) request.head.fields.add("Authorization", authorization);
+  request.head.fields.add("Accept", "application/json");
+  request.head.fields.add("User-Agent", "armgate/" ARMGATE_VERSION);
+  auto answer = co_await parts.upstream.send(request, parts.clock.now() + options.read_again_timeout);
+  if (!answer) co_return std::move(answer).error();
+  auto body = co_await read_whole(*answer->body, options.write_answer_bytes_max);
+  if (!body) co_return std::move(body).error();
+  auto plain = plain_content(answer->head, *std::move(body), options.write_answer_bytes_max);
+  if (!plain) co_return std::move(plain).error();
+  SeenState seen;
+  seen.head = std::move(answer->head);
+  seen.body = *std::move(plain);
+  seen.etag = arm::etag_of(seen.head, seen.body).value_or("");
+  co_return std::move(seen);
+}
+
+Task<Result<SeenState>> read_again(const Pipeline::Parts& parts, std::string host, std::string target,
+                                   std::string authorization) {
+  const TimePoint deadline = parts.clock.now() + parts.shared.options.read_again_timeout;
+  Duration pause = kFirstPause;
+  while (true) {
+    auto seen = co_await read_once(parts, host, target, authorization);
+    const bool transient = seen ? says_nothing(seen->head.status) : seen.error().kind != ErrorKind::BadInput;
+    if (!transient) co_return std::move(seen);
+    Duration wait = pause;
+    if (seen) wait = std::max(wait, arm::retry_after(seen->head.fields, parts.clock.wall()).value_or(Duration{}));
+    if (parts.clock.now() + wait > deadline) {
+      if (!seen) co_return std::move(seen);
+      co_return upstream_error(ErrorKind::TimedOut, Sent::Answered, "ARM kept refusing to show the resource");
+    }
+    co_await parts.clock.sleep_for(wait);
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+}  // namespace armgate

@@ -1,0 +1,234 @@
+#include "proxy/stages/recover.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "arm/url.h"
+#include "proxy/policy/backoff.h"
+#include "proxy/stages/answer.h"
+#include "proxy/stages/read_again.h"
+#include "proxy/stages/remember.h"
+
+namespace armgate {
+namespace {
+
+constexpr int kFalseAlarmsMax = 2;
+constexpr Duration kDeletePause = std::chrono::seconds(2);
+
+Outcome stop(const Write& write, Outcome::Kind kind, arm::Response answer, std::string_view reason) {
+  write.report().reason = reason;
+  return {kind, std::move(answer), {}};
+}
+
+// A 412 for the client, with what it was built on marked dead.
+Outcome stale(const Write& write, arm::Response answer, std::string_view reason) {
+  write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
+  write.client.state->refuse(write.resource, write.base());
+  return stop(write, Outcome::Kind::Refused, std::move(answer), reason);
+}
+
+Outcome gone(const Write& write) {
+  write.parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);
+  return stop(write, Outcome::Kind::Left, {}, "client-left-while-waiting");
+}
+
+// The write is in the state that was read: the client is told so with the state as ARM shows it now.
+Outcome was_ours(const Write& write, SeenState&& state) {
+  Outcome outcome;
+  outcome.kind = Outcome::Kind::Accepted;
+  if (arm::progress_of_resource(state.head, state.body) == arm::Progress::Running) {
+    outcome.tracking.by = arm::TrackedBy::ResourceState;
+  }
+  outcome.answer.head.status = 200;
+  outcome.answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
+  const auto etag = state.head.fields.get("etag");
+  if (!etag.empty()) outcome.answer.head.fields.add("ETag", etag);
+  outcome.answer.body = std::move(state.body);
+  write.report().reason = "answer-recovered-by-reading";
+  write.report().altered = true;
+  return outcome;
+}
+
+Outcome unknown(const Write& write, std::string_view why) {
+  write.parts.shared.counters.outcomes_unknown.fetch_add(1, std::memory_order_relaxed);
+  write.report().reason = "outcome-unknown";
+  write.report().altered = true;
+  Outcome outcome;
+  outcome.kind = Outcome::Kind::Unknown;
+  outcome.answer = make_outcome_unknown(write.plan.target.resource.id, why);
+  outcome.tracking.by = arm::TrackedBy::ResourceState;
+  return outcome;
+}
+
+bool asks_for_this(const Write& write, const SeenState& state) {
+  return state.exists() && arm::satisfies(state.body, write.exchange.request.body, read_only_members(write.plan));
+}
+
+const std::string& base_target(const Write& write) {
+  return write.base().target.empty() ? write.head().target : write.base().target;
+}
+
+Task<Result<SeenState>> see(const Write& write, const std::string& target) {
+  return read_again(write.parts, write.head().host, target, write.authorization);
+}
+
+Task<Patience::End> pause_counted(const Write& write, Duration duration) {
+  const TimePoint before = write.parts.clock.now();
+  const auto end = co_await write.patience.pause(duration);
+  write.report().waited += write.parts.clock.now() - before;
+  co_return end;
+}
+
+// While the client's patience lasts, waits; afterwards the client is asked to come again.
+Task<std::optional<Outcome>> wait_for(const Write& write, Duration delay, std::string_view why) {
+  switch (co_await pause_counted(write, delay)) {
+    case Patience::End::Ready: co_return std::nullopt;
+    case Patience::End::Gone: co_return gone(write);
+    case Patience::End::TimeUp: break;
+  }
+  write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
+  co_return stop(write, Outcome::Kind::Busy, make_busy(why, write.parts.shared.options.retry_after), "waited-too-long");
+}
+
+// If nothing that the client could have written differs from its base, the ETag moved for reasons that are none of its
+// business: the same bytes go again with the ETag of now.
+bool renew_if_false_alarm(const Write& write, Attempts& attempts, const SeenState& now) {
+  if (attempts.false_alarms >= kFalseAlarmsMax || now.etag.empty() || !write.base().body) return false;
+  const auto comparison = compare_with_base(now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
+  if (!comparison.same) return false;
+  ++attempts.false_alarms;
+  attempts.if_match = now.etag;
+  write.parts.shared.counters.false_alarms.fetch_add(1, std::memory_order_relaxed);
+  write.report().reason = "etag-moved-without-a-change";
+  return true;
+}
+
+// A full PUT after the conflict that stopped it is over: the state decides.
+Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::Response answer) {
+  const bool own = write.base().rule == policy::BaseRule::OwnPrecondition;
+  if (own || write.base().rule == policy::BaseRule::Insisted) co_return NextStep{};
+  const bool unguarded = attempts.if_match.empty();
+  const auto now = co_await see(write, unguarded ? write.head().target : base_target(write));
+  if (!now) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable")};
+  if (unguarded) {
+    const bool may_replace = now->absent() || write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send;
+    if (may_replace) co_return NextStep{};
+    co_return NextStep{stale(write, make_stale("ARM was working on this resource for somebody else, and this write is not known "
+                                               "to be based on what it has become.", {}),
+                             "blind-after-conflict")};
+  }
+  if (now->etag == attempts.if_match || renew_if_false_alarm(write, attempts, *now)) co_return NextStep{};
+  const auto comparison = compare_with_base(*now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
+  co_return NextStep{stale(write, make_stale("The resource changed while ARM was busy with it.", comparison.changed),
+                           "changed-while-busy")};
+}
+
+// Waits until the operation that ARM's refusal names is over, as far as the client's patience goes.
+Task<std::optional<Outcome>> wait_for_operation(const Write& write, const policy::ErrorFacts& facts, Duration delay) {
+  constexpr std::string_view kWhy = "ARM is still working on another change of this resource.";
+  const auto url = arm::parse_url(facts.operation_url);
+  if (auto ended = co_await wait_for(write, delay, kWhy)) co_return ended;
+  while (url) {
+    const auto seen = co_await read_once(write.parts, url->host, url->target, write.authorization);
+    if (!seen || arm::progress_of_status_url(seen->head, seen->body) != arm::Progress::Running) break;
+    if (auto ended = co_await wait_for(write, std::max<Duration>(delay, std::chrono::seconds(1)), kWhy)) co_return ended;
+  }
+  co_return std::nullopt;
+}
+
+Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
+  auto now = co_await see(write, write.head().target);
+  if (!now) co_return NextStep{unknown(write, "ARM's answer was lost and the resource could not be read.")};
+  // Unmoved: whatever became of the lost sending, the precondition makes a second one harmless.
+  if (now->exists() && now->etag == attempts.if_match) {
+    write.report().reason = "answer-lost-state-unmoved";
+    co_return NextStep{};
+  }
+  if (asks_for_this(write, *now)) co_return NextStep{was_ours(write, *std::move(now))};
+  co_return NextStep{stale(write, make_stale("ARM's answer was lost, and the resource is neither what this write was built from nor "
+                                             "what it asks for.", {}),
+                           "answer-lost-state-moved")};
+}
+
+Task<NextStep> after_lost_delete(const Write& write) {
+  while (true) {
+    const auto now = co_await see(write, write.head().target);
+    if (!now) co_return NextStep{unknown(write, "ARM's answer was lost and the resource could not be read.")};
+    if (now->absent()) {
+      Outcome outcome{Outcome::Kind::Accepted, {}, {}};
+      outcome.answer.head.status = 204;
+      write.report().reason = "answer-recovered-by-reading";
+      write.report().altered = true;
+      co_return NextStep{std::move(outcome)};
+    }
+    const bool underway = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Running;
+    if (!underway) co_return NextStep{};  // still there and at rest: a delete is an intention, it goes again
+    const auto end = co_await pause_counted(write, kDeletePause);
+    if (end == Patience::End::Gone) co_return NextStep{gone(write)};
+    if (end == Patience::End::TimeUp) co_return NextStep{unknown(write, "ARM's answer was lost; the delete seems to be running.")};
+  }
+}
+
+}  // namespace
+
+Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer) {
+  if (attempts.maybe_applied) {
+    auto now = co_await see(write, write.head().target);
+    if (now && asks_for_this(write, *now)) co_return NextStep{was_ours(write, *std::move(now))};
+  }
+  const auto now = co_await see(write, base_target(write));
+  if (!now) co_return NextStep{stale(write, std::move(answer), "stale")};
+  if (renew_if_false_alarm(write, attempts, *now)) co_return NextStep{};
+  const bool create_after_all = now->absent() && write.base().rule == policy::BaseRule::BodyEtag;
+  if (create_after_all && !attempts.if_match.empty()) {
+    attempts.if_match.clear();
+    write.report().guard = policy::to_text(policy::BaseRule::Create);
+    co_return NextStep{};
+  }
+  co_return NextStep{stale(write, std::move(answer), "stale")};
+}
+
+Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer,
+                          const policy::ErrorFacts& facts) {
+  if (write.plan.operation == arm::OperationKind::Action) {
+    co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy")};
+  }
+  const auto& backoff = write.plan.rule->busy;
+  const auto delay = policy::next_delay(backoff, attempts.sent + 1, write.parts.clock.now() - attempts.first_sent,
+                                        facts.come_back, write.parts.rng);
+  if (!delay) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-too-long")};
+  write.report().reason = "arm-was-busy";
+  if (auto ended = co_await wait_for_operation(write, facts, *delay)) co_return NextStep{std::move(ended)};
+  if (write.replaces) co_return co_await replace_after_busy(write, attempts, std::move(answer));
+  co_return NextStep{};
+}
+
+Task<NextStep> after_group_not_found(const Write& write, Attempts& attempts, arm::Response answer) {
+  const auto& visibility = write.plan.rule->group_visibility;
+  const auto group = arm::resource_group_of(write.plan.target.resource);
+  const auto created = group ? write.parts.shared.resources.created_at(*group) : std::nullopt;
+  const bool evidence = created && write.parts.clock.now() - *created <= visibility.window;
+  const int tries = write.bound.group_tries + attempts.sent;
+  if (!evidence || tries >= visibility.tries || write.plan.operation == arm::OperationKind::Delete) {
+    co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "")};
+  }
+  write.client.state->note_group_try(write.bound.binding);
+  auto ended = co_await wait_for(write, visibility.every, "The resource group was created a moment ago and is not visible to "
+                                                          "this resource's provider yet.");
+  if (ended) co_return NextStep{std::move(ended)};
+  write.report().reason = "waited-for-the-group-to-appear";
+  co_return NextStep{};
+}
+
+Task<NextStep> after_lost_answer(const Write& write, Attempts& attempts, const Error& error) {
+  attempts.maybe_applied = true;
+  write.client.state->note_maybe_applied(write.bound.binding);
+  const bool guarded_put = write.replaces && !attempts.if_match.empty();
+  if (guarded_put) co_return co_await after_lost_put(write, attempts);
+  if (write.plan.operation == arm::OperationKind::Delete) co_return co_await after_lost_delete(write);
+  co_return NextStep{unknown(write, fmt::format("ARM's answer was lost: {}.", error.context))};
+}
+
+}  // namespace armgate

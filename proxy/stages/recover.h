@@ -1,0 +1,40 @@
+// recover.h – what to do when a sent write did not simply succeed: each function turns one kind of trouble into the next
+// step, and none of them ever sends the write itself.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "proxy/policy/error_class.h"
+#include "proxy/stages/write.h"
+
+namespace armgate {
+
+// What a write's sendings have come to so far.
+struct Attempts {
+  std::string if_match;       // what goes along as If-Match; empty: nothing of ours
+  int sent = 0;
+  int false_alarms = 0;       // times the ETag was renewed because nothing had really changed
+  int unreachable = 0;        // times no byte could be sent
+  bool maybe_applied = false; // an earlier sending, also by an earlier request with these bytes, may have taken effect
+  TimePoint first_sent{};
+};
+
+// Either send again (with `attempts` as changed), or stop with the outcome.
+struct NextStep {
+  std::optional<Outcome> outcome;  // empty: send again
+};
+
+// ARM said 412 to an ETag that we injected.
+Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer);
+
+// ARM refused because another operation runs on the entity.
+Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts);
+
+// ARM does not see a resource group that was just created.
+Task<NextStep> after_group_not_found(const Write& write, Attempts& attempts, arm::Response answer);
+
+// The answer to a sent write was lost.
+Task<NextStep> after_lost_answer(const Write& write, Attempts& attempts, const Error& error);
+
+}  // namespace armgate

@@ -1,0 +1,167 @@
+#include "proxy/stages/relay.h"
+
+#include <memory>
+#include <utility>
+
+#include "proxy/stages/answer.h"
+#include "proxy/stages/content_coding.h"
+#include "proxy/stages/doubt.h"
+#include "proxy/stages/remember.h"
+#include "proxy/stages/watch.h"
+
+namespace armgate {
+namespace {
+
+constexpr size_t kPollBytesMax = 64u << 10;  // operation status bodies are small
+
+// Confirms what a read delivered.
+class ReadReceipt final : public Receipt::Effect {
+ public:
+  ReadReceipt(std::shared_ptr<ClientState> state, PendingDelivery pending)
+      : state_(std::move(state)), pending_(pending) {}
+  void confirm() override {
+    if (pending_.what == PendingDelivery::What::Version) state_->confirm(pending_.resource, pending_.order);
+    if (pending_.what == PendingDelivery::What::Page) state_->confirm_page(pending_.order);
+  }
+  // A reset after a complete answer proves nothing: it stays an older candidate.
+  void drop() override {}
+
+ private:
+  std::shared_ptr<ClientState> state_;
+  PendingDelivery pending_;
+};
+
+// What the answer is copied for while it streams by.
+struct Capture {
+  bool wanted = false;
+  size_t bytes_max = 0;
+  bool overflown = false;
+  std::string bytes;
+
+  void add(std::string_view piece) {
+    if (!wanted || overflown) return;
+    if (bytes.size() + piece.size() > bytes_max) {
+      overflown = true;
+      bytes = std::string();
+    } else {
+      bytes.append(piece);
+    }
+  }
+};
+
+bool is_guarded_read(const rules::Plan& plan) {
+  return plan.kind == rules::PlanKind::Read && plan.rule->guard.kind == rules::GuardKind::Etag;
+}
+
+Capture capture_for(const Pipeline::Parts& parts, const rules::Plan& plan, const arm::ResponseHead& head,
+                    bool is_poll) {
+  const auto& options = parts.shared.options;
+  Capture capture;
+  if (is_guarded_read(plan) && head.status == 200) {
+    capture.wanted = true;
+    capture.bytes_max = plan.operation == arm::OperationKind::List ? options.list_scan_max : options.body_keep_max;
+  } else if (is_poll) {
+    capture.wanted = true;
+    capture.bytes_max = kPollBytesMax;
+  }
+  return capture;
+}
+
+// Safe methods may be sent again when a connection dies before any of the answer was seen (RFC 9110 §9.2.1): once.
+bool may_send_again(const Exchange& exchange, const Error& error) {
+  const auto method = exchange.request.head.method;
+  const bool safe = method == arm::Method::Get || method == arm::Method::Head || method == arm::Method::Options;
+  return error.kind != ErrorKind::TimedOut && (error.sent == Sent::No || (safe && error.sent == Sent::Maybe));
+}
+
+Task<Result<UpstreamAnswer>> send_relayed(Pipeline::Parts& parts, Exchange& exchange) {
+  const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
+  exchange.report.attempts = 1;
+  auto answer = co_await parts.upstream.send(exchange.request, deadline);
+  if (!answer && may_send_again(exchange, answer.error())) {
+    exchange.report.attempts = 2;
+    answer = co_await parts.upstream.send(exchange.request, deadline);
+  }
+  co_return std::move(answer);
+}
+
+// A lost answer to an action is told as what it is: SDKs send a POST again on 502, 503 and 504, and it would run twice.
+arm::Response make_failure(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client,
+                           const Error& error) {
+  if (is_watched_action(parts, plan) && error.sent != Sent::No) {
+    exchange.report.reason = "outcome-unknown";
+    note_in_doubt(parts, exchange, plan, client);
+    return make_outcome_unknown(plan.target.resource.id, "ARM's answer was lost.");
+  }
+  exchange.report.reason = "upstream-failure";
+  return make_upstream_failure(error);
+}
+
+struct Passing {
+  Pipeline::Parts& parts;
+  Exchange& exchange;
+  const rules::Plan& plan;
+  const Client& client;
+  std::vector<HoldTable::Match> polls;
+  Capture capture;
+  PendingDelivery pending;
+
+  // Called when the whole answer is known and before its end is written.
+  void complete(const arm::ResponseHead& head) {
+    std::shared_ptr<const policy::KeptBody> body;
+    if (capture.wanted && !capture.overflown) body = keep_body(head, std::move(capture.bytes));
+    if (!polls.empty()) {
+      const auto plain = body ? plain_body(*body, kPollBytesMax * 16) : Result<std::string>(std::string());
+      learn_from_poll(parts, polls, head, plain ? std::string_view(*plain) : std::string_view());
+    }
+    if (is_guarded_read(plan)) pending = remember_read(parts, client, exchange, plan, head, std::move(body));
+  }
+};
+
+// Copies the body to the client. The last piece of a body of known length is written only after the answer was remembered.
+Task<bool> pass_body(Passing& passing, ClientLink& client_link, UpstreamAnswer& answer) {
+  uint64_t seen = 0;
+  bool completed = false;
+  while (true) {
+    auto piece = co_await answer.body->read();
+    if (!piece) co_return false;
+    if (piece->empty()) break;
+    seen += piece->size();
+    passing.capture.add(*piece);
+    if (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes) {
+      passing.complete(answer.head);
+      completed = true;
+    }
+    if (!co_await client_link.write_body(*piece)) co_return false;
+  }
+  if (!completed) passing.complete(answer.head);
+  co_return (co_await client_link.finish()).ok();
+}
+
+}  // namespace
+
+Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
+                    const Client& client) {
+  auto sent = co_await send_relayed(parts, exchange);
+  if (!sent) {
+    auto failure = make_failure(parts, exchange, plan, client, sent.error());
+    exchange.report.altered = true;
+    explain(failure.head, exchange.report);
+    co_await write_answer(exchange, client_link, failure);
+    co_return Receipt();
+  }
+  UpstreamAnswer answer = *std::move(sent);
+  exchange.status = answer.head.status;
+  const bool is_get = exchange.request.head.method == arm::Method::Get;
+  Passing passing{parts, exchange, plan, client, {}, {}, {}};
+  if (is_get) {
+    passing.polls = parts.shared.holds.find(exchange.request.head.host, exchange.request.head.target,
+                                            plan.target.kind == arm::TargetKind::Resource ? plan.target.resource.id : "");
+  }
+  passing.capture = capture_for(parts, plan, answer.head, !passing.polls.empty());
+  if (!co_await client_link.write_head(answer.head, answer.length)) co_return Receipt();
+  exchange.delivered = co_await pass_body(passing, client_link, answer);
+  co_return Receipt(std::make_unique<ReadReceipt>(client.state, passing.pending));
+}
+
+}  // namespace armgate

@@ -1,0 +1,182 @@
+#include "proxy/stages/remember.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "arm/etag.h"
+#include "base/text.h"
+#include "proxy/stages/content_coding.h"
+
+namespace armgate {
+namespace {
+
+constexpr size_t kPointersMax = 10;
+
+policy::Delivery make_delivery(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
+                               policy::DeliveryKind kind) {
+  policy::Delivery delivery;
+  delivery.at = parts.clock.next_moment();
+  delivery.kind = kind;
+  delivery.request_id = std::string(request_id_of(exchange));
+  delivery.peer = client.peer;
+  return delivery;
+}
+
+// Two bodies can be compared only if both are at hand and were read in the same shape.
+bool same_content(const policy::Version& version, const policy::Observation& seen, const arm::ReadOnlyMembers& read_only,
+                  size_t bytes_max) {
+  if (!version.body || !seen.body || version.api_version != seen.api_version) return false;
+  if (version.body->is_sent_body || seen.body->is_sent_body) return false;
+  const auto a = plain_body(*version.body, bytes_max);
+  const auto b = plain_body(*seen.body, bytes_max);
+  return a.ok() && b.ok() && arm::same_writable_content(*a, *b, read_only);
+}
+
+// The version that the observation is another delivery of.
+std::optional<uint64_t> find_same(const std::vector<policy::Version>& versions, const policy::Observation& seen,
+                                  const rules::Plan& plan, size_t bytes_max) {
+  for (const auto& version : versions) {
+    if (!version.absent && version.has_etag(seen.etag)) return version.id;
+  }
+  const auto read_only = read_only_members(plan);
+  for (const auto& version : versions) {
+    if (!version.absent && same_content(version, seen, read_only, bytes_max)) return version.id;
+  }
+  return std::nullopt;
+}
+
+PendingDelivery record(const Pipeline::Parts& parts, const Client& client, const rules::Plan& plan,
+                       const std::string& resource, policy::Observation observation) {
+  const Hash128 key = parts.shared.hasher.hash(resource);
+  const uint64_t order = observation.delivery.at.order;
+  const auto versions = client.state->versions(key);
+  const auto same_as = find_same(versions, observation, plan, parts.shared.options.body_keep_max);
+  client.state->record(key, std::move(observation), same_as);
+  return {key, order, PendingDelivery::What::Version};
+}
+
+// The ETag of an answer: its header, else the one in its body.
+std::string etag_of_answer(const arm::ResponseHead& head, const policy::KeptBody* body, size_t bytes_max) {
+  const auto header = head.fields.get("etag");
+  if (!header.empty()) return std::string(header);
+  if (body == nullptr) return {};
+  const auto plain = plain_body(*body, bytes_max);
+  return plain ? arm::etag_in_body(*plain).value_or("") : std::string();
+}
+
+PendingDelivery remember_page(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
+                              const rules::Plan& plan, std::shared_ptr<const policy::KeptBody> body) {
+  if (!body) {
+    parts.shared.counters.lists_too_long.fetch_add(1, std::memory_order_relaxed);
+    return {};
+  }
+  KeptPage page;
+  page.scope = plan.target.resource;
+  page.api_version = plan.target.api_version;
+  page.delivery = make_delivery(parts, client, exchange, policy::DeliveryKind::ListItem);
+  page.body = std::move(body);
+  const PendingDelivery pending{{}, page.delivery.at.order, PendingDelivery::What::Page};
+  client.state->record_page(std::move(page));
+  return pending;
+}
+
+}  // namespace
+
+std::string_view request_id_of(const Exchange& exchange) {
+  return exchange.request.head.fields.get("x-ms-client-request-id");
+}
+
+arm::ReadOnlyMembers read_only_members(const rules::Plan& plan) {
+  return plan.rule ? arm::ReadOnlyMembers(plan.rule->guard.read_only) : arm::ReadOnlyMembers();
+}
+
+PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
+                              const rules::Plan& plan, const arm::ResponseHead& head,
+                              std::shared_ptr<const policy::KeptBody> body) {
+  const auto& options = parts.shared.options;
+  const bool is_list = plan.operation == arm::OperationKind::List;
+  if (is_list) return head.status == 200 ? remember_page(parts, client, exchange, plan, std::move(body)) : PendingDelivery{};
+
+  const std::string& resource = plan.target.resource.id;
+  policy::Delivery delivery = make_delivery(parts, client, exchange, policy::DeliveryKind::PointRead);
+  const Hash128 key = parts.shared.hasher.hash(resource);
+  const PendingDelivery pending{key, delivery.at.order, PendingDelivery::What::Version};
+  if (head.status == 404) {
+    client.state->record_absent(key, std::move(delivery));
+    return pending;
+  }
+  if (head.status == 304) {
+    client.state->record_not_modified(key, exchange.request.head.fields.get("if-none-match"), std::move(delivery));
+    return pending;
+  }
+  if (head.status != 200) return {};
+  policy::Observation seen;
+  seen.etag = etag_of_answer(head, body.get(), options.body_keep_max);
+  seen.body = std::move(body);
+  if (seen.etag.empty() && !seen.body) return {};
+  seen.target = exchange.request.head.target;
+  seen.api_version = plan.target.api_version;
+  seen.delivery = std::move(delivery);
+  return record(parts, client, plan, resource, std::move(seen));
+}
+
+PendingDelivery remember_own_answer(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
+                                    const rules::Plan& plan, const arm::Response& answer) {
+  const auto& options = parts.shared.options;
+  policy::Observation seen;
+  if (!answer.body.empty()) seen.body = keep_body(answer.head, answer.body);
+  seen.etag = etag_of_answer(answer.head, seen.body.get(), options.body_keep_max);
+  const bool is_put = plan.operation == arm::OperationKind::Put;
+  if (!seen.body && seen.etag.empty()) {
+    if (!is_put) return {};
+    auto sent = std::make_shared<policy::KeptBody>();
+    sent->bytes = exchange.request.body;
+    sent->is_sent_body = true;
+    seen.body = std::move(sent);
+  }
+  if (seen.body && seen.body->bytes.size() > options.body_keep_max) seen.body.reset();
+  if (!seen.body && seen.etag.empty()) return {};
+  seen.target = exchange.request.head.target;
+  seen.api_version = plan.target.api_version;
+  seen.delivery = make_delivery(parts, client, exchange, policy::DeliveryKind::OwnAnswer);
+  return record(parts, client, plan, plan.target.resource.id, std::move(seen));
+}
+
+void take_list_items(const Pipeline::Parts& parts, const Client& client, const rules::Plan& plan) {
+  const arm::ResourceId& resource = plan.target.resource;
+  const size_t bytes_max = parts.shared.options.list_scan_max;
+  for (const auto& page : client.state->pages_for(resource, parts.shared.hasher.hash(resource.id))) {
+    const auto plain = plain_body(*page.body, bytes_max);
+    if (!plain) continue;
+    for (const auto& item : arm::list_items(*plain)) {
+      const auto id = arm::parse_resource_id(item.id);
+      if (!id || id->id != resource.id) continue;
+      policy::Observation seen;
+      auto body = std::make_shared<policy::KeptBody>();
+      body->bytes = std::string(item.body);
+      seen.etag = arm::etag_in_body(item.body).value_or("");
+      seen.body = std::move(body);
+      seen.target = fmt::format("{}?api-version={}", item.id, page.api_version);
+      seen.api_version = page.api_version;
+      seen.delivery = page.delivery;
+      record(parts, client, plan, resource.id, std::move(seen));
+      break;
+    }
+  }
+}
+
+Comparison compare_with_base(const SeenState& now, const policy::Base& base, const rules::Plan& plan,
+                             size_t bytes_max) {
+  Comparison result;
+  if (!base.body || !now.exists()) return result;
+  const auto before = plain_body(*base.body, bytes_max);
+  if (!before) return result;
+  const auto read_only = read_only_members(plan);
+  result.same = base.body->is_sent_body ? arm::satisfies(now.body, *before, read_only)
+                                        : arm::same_writable_content(*before, now.body, read_only);
+  if (!result.same) result.changed = arm::changed_pointers(*before, now.body, read_only, kPointersMax);
+  return result;
+}
+
+}  // namespace armgate

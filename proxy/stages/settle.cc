@@ -1,0 +1,95 @@
+// settle.cc – closes the record of a write and passes its lease on: to the next writer, or to the hold that waits for the end
+// of its operation.
+#include <utility>
+
+#include "arm/url.h"
+#include "proxy/stages/doubt.h"
+#include "proxy/stages/watch.h"
+#include "proxy/stages/write.h"
+
+namespace armgate {
+namespace {
+
+constexpr std::string_view kGroupType = "microsoft.resources/resourcegroups";
+
+OutcomeKind record_kind(const Outcome& outcome) {
+  switch (outcome.kind) {
+    case Outcome::Kind::Unknown: return OutcomeKind::InDoubt;
+    case Outcome::Kind::Left:
+    case Outcome::Kind::Busy: return OutcomeKind::NotSent;
+    case Outcome::Kind::Refused:
+    case Outcome::Kind::Accepted:
+    case Outcome::Kind::Answered: break;
+  }
+  return OutcomeKind::Answered;
+}
+
+// Operation URLs are signed in their query, which is a secret of a kind: only the path is recorded.
+std::string recordable_url(const arm::Tracking& tracking) {
+  const auto& text = tracking.status_url.empty() ? tracking.location_url : tracking.status_url;
+  const auto url = arm::parse_url(text);
+  return url ? url->host + std::string(arm::path_of(url->target)) : std::string();
+}
+
+HeldWrite held_write(const Write& write, const Outcome& outcome) {
+  HeldWrite held;
+  held.resource = write.plan.target.resource;
+  held.method = write.head().method;
+  held.host = write.head().host;
+  held.resource_target = write.head().target;
+  held.tracking = outcome.tracking;
+  held.client = write.client.key;
+  held.bytes = write.bytes;
+  held.client_label = write.client.label;
+  held.opened = write.parts.clock.now();
+  held.max = write.plan.rule->hold.max;
+  held.cap = write.plan.rule->hold.cap;
+  return held;
+}
+
+// What ARM's acceptance means to everybody else.
+void note_accepted(const Write& write, Moment now) {
+  auto& resources = write.parts.shared.resources;
+  const arm::ResourceId& resource = write.plan.target.resource;
+  resources.accepted(resource.id, write.client.key, write.bytes, now);
+  if (write.replaces) {
+    write.client.state->consume(write.resource, write.base(), write.head().fields.get("x-ms-client-request-id"),
+                                write.exchange.arrived);
+    write.client.state->note_maybe_applied(write.bound.binding);
+  }
+  if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(resource.id);
+  if (write.plan.operation == arm::OperationKind::Put && resource.type == kGroupType) resources.created(resource.id, now);
+}
+
+}  // namespace
+
+Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
+  auto& parts = write.parts;
+  const Moment now = parts.clock.next_moment();
+  OutcomeRecord record;
+  record.id = intent.id();
+  record.kind = record_kind(outcome);
+  record.status = outcome.answer.head.status;
+  record.operation_url = recordable_url(outcome.tracking);
+  record.finished = now;
+  // The answer is not held back for the record: what is missing from it is in doubt, which is the truth.
+  (void)co_await parts.store.record_outcome(record);
+
+  const bool accepted = outcome.kind == Outcome::Kind::Accepted;
+  const bool in_doubt = outcome.kind == Outcome::Kind::Unknown;
+  if (accepted) note_accepted(write, now);
+  if (in_doubt) note_in_doubt(parts, write.exchange, write.plan, write.client);
+  if (!accepted && !in_doubt) co_return;
+
+  // A finished write goes the same way as a long one, only that its end is known already.
+  auto hold = open_hold(parts, held_write(write, outcome), std::move(intent).take_lease(), write.authorization);
+  const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
+                                write.plan.rule->hold.until == rules::HoldUntil::Request;
+  if (accepted && ends_with_answer) {
+    conclude(parts, hold, arm::Progress::Succeeded);
+  } else {
+    start_watching(parts, std::move(hold));
+  }
+}
+
+}  // namespace armgate

@@ -1,0 +1,29 @@
+// watch.h – follows accepted writes until their operations end (DESIGN §5).
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "arm/long_running.h"
+#include "proxy/stages/exchange.h"
+#include "proxy/stages/parts.h"
+#include "proxy/state/hold_table.h"
+
+namespace armgate {
+
+// Ends a hold for everybody: the write counts as finished, a successful delete kills what was below, the lease goes to the
+// next. Nothing happens if it has ended before.
+void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last);
+
+// Opens the hold: from now on a client's poll can end it.
+std::shared_ptr<Hold> open_hold(Pipeline::Parts& parts, HeldWrite write, WriteLease lease, std::string authorization);
+
+// Starts the watcher of a hold, which polls for itself: soon while somebody waits, rarely otherwise, and releases the hold loudly
+// when it is too old.
+void start_watching(Pipeline::Parts& parts, std::shared_ptr<Hold> hold);
+
+// A client's own poll passes by: learn from it (costs ARM nothing).
+void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::Match>& matches,
+                     const arm::ResponseHead& head, std::string_view body);
+
+}  // namespace armgate

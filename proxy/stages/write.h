@@ -1,0 +1,108 @@
+// write.h – a write on its way: the typed steps that make a wrong order a compile error.
+//
+//   Plan + Bound  ->  lock()  ->  WriteLease  ->  guard()  ->  Guarded  ->  intend()  ->  Intent  ->  forward()  ->  Outcome  ->  settle()
+//
+// A request leaves only through forward(), which needs an Intent; an Intent is made only from a Guarded, a Guarded only
+// from a WriteLease. Each step consumes the one before (docs/decisions/0005).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "arm/http.h"
+#include "arm/long_running.h"
+#include "proxy/stages/exchange.h"
+#include "proxy/stages/identify.h"
+#include "proxy/stages/parts.h"
+#include "proxy/stages/patience.h"
+#include "proxy/state/client_state.h"
+#include "rules/plan.h"
+
+namespace armgate {
+
+// Everything about one write that its stages need and none of them changes, but for the report.
+struct Write {
+  Pipeline::Parts& parts;
+  Exchange& exchange;
+  const rules::Plan& plan;
+  const Client& client;
+  Patience& patience;
+  Hash128 resource{};       // of the canonical id
+  Hash128 bytes{};          // of method, host, target and body
+  std::string authorization{};
+  Bound bound;              // binding 0: this write needs no base
+  bool replaces = false;    // a full PUT whose base matters
+
+  const policy::Base& base() const { return bound.base; }
+  const arm::RequestHead& head() const { return exchange.request.head; }
+  Report& report() const { return exchange.report; }
+  // Writes that do not count as "other" for the blind rule: a single actor's own.
+  std::optional<Hash128> own_client() const {
+    return client.actor == policy::Actor::Single ? std::optional<Hash128>(client.key) : std::nullopt;
+  }
+};
+
+// How a write ended before or after it was sent.
+struct Outcome {
+  enum class Kind {
+    Left,       // the client is gone; nothing (more) is sent, nobody is answered
+    Busy,       // armgate's 503: nothing was sent or ARM proved it without effect; the client is expected again
+    Refused,    // 412, by ARM for an injected ETag or by armgate
+    Accepted,   // ARM took it (2xx)
+    Answered,   // any other final answer
+    Unknown,    // it may have taken effect
+  };
+  Kind kind = Kind::Answered;
+  arm::Response answer;
+  arm::Tracking tracking;   // for Accepted and Unknown
+};
+
+class Guarded;
+class Intent;
+
+// Whether the write must be refused before it waits for anything: there is no state left that it can have been built from.
+std::optional<Outcome> refuse_without_state(const Write& write);
+
+// The lock stage. Suspends until all keys are granted; an Outcome is Busy or Left.
+Task<std::variant<WriteLease, Outcome>> lock(const Write& write);
+
+// The guard stage: decides what goes along as If-Match. An Outcome is Refused (or Unknown's look failed: Busy).
+Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
+
+// The intend stage: records the write; nothing was sent yet if it fails.
+Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);
+
+// The forward stage: sends, and does what ARM's answers prove to be safe, until there is an outcome.
+Task<Outcome> forward(const Write& write, Intent& intent);
+
+// The settle stage: closes the record, and lets the lease go or hands it to the hold. `outcome` stays the caller's.
+Task<void> settle(const Write& write, Intent intent, const Outcome& outcome);
+
+class Guarded {
+ public:
+  const std::string& if_match() const { return if_match_; }
+
+ private:
+  friend Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
+  friend class Intent;
+  Guarded(WriteLease lease, std::string if_match) : lease_(std::move(lease)), if_match_(std::move(if_match)) {}
+  WriteLease lease_;
+  std::string if_match_;  // empty: no precondition of ours
+};
+
+class Intent {
+ public:
+  const std::string& if_match() const { return guarded_.if_match_; }
+  IntentId id() const { return id_; }
+  WriteLease take_lease() && { return std::move(guarded_.lease_); }
+
+ private:
+  friend Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);
+  Intent(Guarded guarded, IntentId id) : guarded_(std::move(guarded)), id_(id) {}
+  Guarded guarded_;
+  IntentId id_;
+};
+
+}  // namespace armgate

@@ -1,0 +1,320 @@
+#include "proxy/state/client_state.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace armgate {
+
+ClientState::ClientState(const Options& options, SharedBudget& budget)
+    : options_(options), budget_(budget), bindings_(options.bindings) {}
+
+ClientState::~ClientState() {
+  absl::MutexLock lock(&mutex_);
+  budget_.body_bytes.fetch_sub(body_bytes_, std::memory_order_relaxed);
+}
+
+ClientState::Slot& ClientState::slot(const Hash128& resource) {
+  auto& entry = slots_[resource];
+  if (entry) {
+    by_age_.splice(by_age_.end(), by_age_, entry->age);
+    return *entry;
+  }
+  entry = std::make_unique<Slot>();
+  entry->age = by_age_.insert(by_age_.end(), resource);
+  return *entry;
+}
+
+void ClientState::adjust_bytes(size_t before, size_t after) {
+  body_bytes_ = body_bytes_ - before + after;
+  budget_.body_bytes.fetch_add(after - before, std::memory_order_relaxed);  // wraps around correctly for after < before
+}
+
+void ClientState::drop_oldest_page() {
+  adjust_bytes(pages_.front().body->bytes.size(), 0);
+  pages_.pop_front();
+}
+
+// Gives up bodies and views, the least recently used first, but never those of `keep`, which is being worked on.
+void ClientState::keep_within_budget(const Hash128& keep) {
+  const auto over = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return body_bytes_ > options_.body_bytes_max ||
+           budget_.body_bytes.load(std::memory_order_relaxed) > budget_.body_bytes_max;
+  };
+  while (over() && !pages_.empty()) {
+    drop_oldest_page();
+    budget_.bodies_evicted.fetch_add(1, std::memory_order_relaxed);
+  }
+  for (auto it = by_age_.begin(); over() && it != by_age_.end(); ++it) {
+    if (*it == keep) continue;
+    const size_t freed = slots_.at(*it)->view.drop_bodies();
+    if (freed == 0) continue;
+    adjust_bytes(freed, 0);
+    budget_.bodies_evicted.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (over()) adjust_bytes(slot(keep).view.drop_bodies(), 0);
+
+  auto it = by_age_.begin();
+  while (slots_.size() > options_.views_max && it != by_age_.end()) {
+    const Hash128 oldest = *it;
+    Slot& candidate = *slots_.at(oldest);
+    if (oldest == keep || !candidate.active.empty()) {
+      ++it;
+      continue;
+    }
+    adjust_bytes(candidate.view.body_bytes(), 0);
+    it = by_age_.erase(it);
+    slots_.erase(oldest);
+    budget_.views_evicted.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+std::vector<policy::Version> ClientState::versions(const Hash128& resource) const {
+  absl::MutexLock lock(&mutex_);
+  const auto it = slots_.find(resource);
+  return it == slots_.end() ? std::vector<policy::Version>{} : it->second->view.versions();
+}
+
+// A delivered read resolves what was in doubt about the resource: its client knows the state now.
+void ClientState::read_was_delivered(const Hash128& resource) {
+  absl::erase_if(doubts_, [&](const auto& entry) { return entry.second.resource == resource; });
+}
+
+uint64_t ClientState::record(const Hash128& resource, policy::Observation observation,
+                             std::optional<uint64_t> same_as) {
+  absl::MutexLock lock(&mutex_);
+  policy::View& view = slot(resource).view;
+  const size_t before = view.body_bytes();
+  view.expire(observation.delivery.at.time - options_.observation_age);
+  if (observation.delivery.kind == policy::DeliveryKind::PointRead) read_was_delivered(resource);
+  if (observation.delivery.kind == policy::DeliveryKind::ListItem) {
+    for (auto& page : pages_) {
+      if (page.delivery.at.order != observation.delivery.at.order) continue;
+      page.taken.push_back(resource);
+      observation.delivery.confirmation = page.delivery.confirmation;
+    }
+  }
+  const uint64_t id = view.record(std::move(observation), same_as);
+  adjust_bytes(before, view.body_bytes());
+  keep_within_budget(resource);
+  return id;
+}
+
+void ClientState::record_absent(const Hash128& resource, policy::Delivery delivery) {
+  absl::MutexLock lock(&mutex_);
+  if (delivery.kind == policy::DeliveryKind::PointRead) read_was_delivered(resource);
+  slot(resource).view.record_absent(std::move(delivery));
+  keep_within_budget(resource);
+}
+
+void ClientState::record_not_modified(const Hash128& resource, std::string_view etag, policy::Delivery delivery) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = slots_.find(resource);
+  policy::Version* version = it == slots_.end() ? nullptr : it->second->view.find_etag(etag);
+  if (version == nullptr) return;
+  policy::Observation observation;
+  observation.etag = std::string(etag);
+  observation.body = version->body;
+  observation.target = version->target;
+  observation.api_version = version->api_version;
+  observation.delivery = std::move(delivery);
+  read_was_delivered(resource);
+  it->second->view.record(std::move(observation), version->id);
+}
+
+void ClientState::record_page(KeptPage page) {
+  absl::MutexLock lock(&mutex_);
+  adjust_bytes(0, page.body->bytes.size());
+  pages_.push_back(std::move(page));
+  while (pages_.size() > options_.pages_max) drop_oldest_page();
+  while (!pages_.empty() && (body_bytes_ > options_.body_bytes_max ||
+                             budget_.body_bytes.load(std::memory_order_relaxed) > budget_.body_bytes_max)) {
+    drop_oldest_page();
+    budget_.bodies_evicted.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void ClientState::confirm(const Hash128& resource, uint64_t order) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = slots_.find(resource);
+  if (it != slots_.end()) it->second->view.confirm(order);
+}
+
+void ClientState::confirm_page(uint64_t order) {
+  absl::MutexLock lock(&mutex_);
+  for (auto& page : pages_) {
+    if (page.delivery.at.order != order) continue;
+    page.delivery.confirmation = policy::Confirmation::Confirmed;
+    for (const auto& resource : page.taken) {
+      const auto it = slots_.find(resource);
+      if (it != slots_.end()) it->second->view.confirm(order);
+    }
+  }
+}
+
+std::vector<KeptPage> ClientState::pages_for(const arm::ResourceId& resource, const Hash128& key) const {
+  absl::MutexLock lock(&mutex_);
+  const auto it = slots_.find(key);
+  const auto known = [&](uint64_t order) {
+    if (it == slots_.end()) return false;
+    const auto& versions = it->second->view.versions();
+    return std::any_of(versions.begin(), versions.end(), [&](const policy::Version& v) {
+      return std::any_of(v.deliveries.begin(), v.deliveries.end(),
+                         [&](const policy::Delivery& d) { return d.at.order == order; });
+    });
+  };
+  std::vector<KeptPage> pages;
+  for (const auto& page : pages_) {
+    if (page.scope.type == resource.type && resource.id.starts_with(page.scope.id) && !known(page.delivery.at.order)) {
+      pages.push_back(page);
+    }
+  }
+  return pages;
+}
+
+Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& liveness) {
+  absl::MutexLock lock(&mutex_);
+  Slot& place = slot(write.resource);
+  place.view.expire(liveness.now - options_.observation_age);
+  const auto read_since = [&](Moment since) {
+    const auto& versions = place.view.versions();
+    return std::any_of(versions.begin(), versions.end(), [&](const policy::Version& v) {
+      return std::any_of(v.deliveries.begin(), v.deliveries.end(), [&](const policy::Delivery& d) {
+        return d.kind != policy::DeliveryKind::OwnAnswer && d.at.order > since.order;
+      });
+    });
+  };
+  Binding* binding = bindings_.find_resend(write.bytes, write.facts.request_id, liveness.now, read_since);
+  Bound bound;
+  bound.resend = binding != nullptr;
+  if (binding == nullptr) {
+    policy::WriteFacts facts = write.facts;
+    const auto refusal = refusals_.find(write.bytes);
+    if (refusal != refusals_.end()) {
+      facts.refused_at = refusal->second.delivered;
+      facts.refused_first = refusal->second.first;
+    }
+    binding = &bindings_.add(write.bytes, facts.request_id,
+                             policy::decide_base(place.view, facts, options_.base, liveness), facts.arrived);
+  }
+  ++binding->workers;
+  binding->phase = BindingPhase::Working;
+  bound.binding = binding->id;
+  bound.base = binding->base;
+  bound.first_arrival = binding->first_arrival;
+  bound.group_tries = binding->group_tries;
+  return bound;
+}
+
+void ClientState::note_maybe_applied(uint64_t binding) {
+  absl::MutexLock lock(&mutex_);
+  if (Binding* b = bindings_.find(binding)) b->maybe_applied = true;
+}
+
+void ClientState::note_group_try(uint64_t binding) {
+  absl::MutexLock lock(&mutex_);
+  if (Binding* b = bindings_.find(binding)) ++b->group_tries;
+}
+
+bool ClientState::maybe_applied(uint64_t binding) const {
+  absl::MutexLock lock(&mutex_);
+  const Binding* b = bindings_.find(binding);
+  return b != nullptr && b->maybe_applied;
+}
+
+void ClientState::leave(uint64_t binding, BindingPhase phase, TimePoint now) {
+  absl::MutexLock lock(&mutex_);
+  Binding* b = bindings_.find(binding);
+  if (b == nullptr) return;
+  b->workers = std::max(0, b->workers - 1);
+  if (b->workers > 0) return;
+  b->phase = phase;
+  b->since = now;
+}
+
+void ClientState::confirm_written(uint64_t binding, Final final, Moment when) {
+  absl::MutexLock lock(&mutex_);
+  const Binding* b = bindings_.find(binding);
+  if (b == nullptr) return;
+  if (final == Final::Refused) {
+    if (refusals_.size() >= options_.refusals_max && !refusals_.contains(b->bytes)) {
+      const auto oldest = std::min_element(refusals_.begin(), refusals_.end(), [](const auto& x, const auto& y) {
+        return x.second.delivered.order < y.second.delivered.order;
+      });
+      refusals_.erase(oldest);
+    }
+    const auto [it, fresh] = refusals_.try_emplace(b->bytes);
+    if (fresh) it->second.first = when.time;
+    it->second.delivered = when;
+  } else {
+    refusals_.erase(b->bytes);
+  }
+  if (b->workers == 0) bindings_.forget(binding);
+}
+
+void ClientState::consume(const Hash128& resource, const policy::Base& base, std::string_view request_id,
+                          Moment arrived) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = slots_.find(resource);
+  if (it != slots_.end() && base.version != 0) it->second->view.consume(base.version, request_id, arrived);
+}
+
+void ClientState::refuse(const Hash128& resource, const policy::Base& base) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = slots_.find(resource);
+  if (it != slots_.end() && base.version != 0) it->second->view.refuse(base.version);
+}
+
+uint64_t ClientState::begin_write(const Hash128& resource, std::string_view request_id, TimePoint now) {
+  absl::MutexLock lock(&mutex_);
+  Slot& place = slot(resource);
+  if (!place.active.empty()) {
+    place.view.overlap_until = now + options_.base.think_max;
+    const bool same_id = !request_id.empty() &&
+                         std::any_of(place.active.begin(), place.active.end(),
+                                     [&](const Slot::Active& a) { return a.request_id == request_id; });
+    auto& ids = place.view.overlapped_ids;
+    if (same_id && std::find(ids.begin(), ids.end(), request_id) == ids.end()) {
+      ids.emplace_back(request_id);
+      if (ids.size() > policy::View::kOverlappedIdsMax) ids.erase(ids.begin());
+    }
+  }
+  const uint64_t write = next_write_++;
+  place.active.push_back({write, std::string(request_id)});
+  return write;
+}
+
+void ClientState::end_write(const Hash128& resource, uint64_t write) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = slots_.find(resource);
+  if (it != slots_.end()) std::erase_if(it->second->active, [&](const Slot::Active& a) { return a.write == write; });
+}
+
+void ClientState::note_in_doubt(const Hash128& bytes, std::string_view request_id, const Hash128& resource,
+                                Moment when) {
+  absl::MutexLock lock(&mutex_);
+  if (doubts_.size() >= options_.refusals_max) {
+    doubts_.erase(std::min_element(doubts_.begin(), doubts_.end(), [](const auto& x, const auto& y) {
+      return x.second.since.order < y.second.since.order;
+    }));
+  }
+  doubts_[bytes] = Doubtful{std::string(request_id), resource, when};
+}
+
+ClientState::Doubt ClientState::doubt_of(const Hash128& bytes, std::string_view request_id, TimePoint now) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = doubts_.find(bytes);
+  if (it == doubts_.end()) return Doubt::None;
+  // A different id is a different call by the client's own word; the same or none may be a re-send.
+  const bool other_call = !request_id.empty() && !it->second.request_id.empty() && request_id != it->second.request_id;
+  if (other_call) return Doubt::None;
+  if (now - it->second.since.time <= options_.in_doubt_max) return Doubt::InDoubt;
+  doubts_.erase(it);
+  return Doubt::Expired;
+}
+
+bool ClientState::busy() const {
+  absl::MutexLock lock(&mutex_);
+  return bindings_.size() > 0 || !doubts_.empty();
+}
+
+}  // namespace armgate

@@ -1,0 +1,170 @@
+// client_state.h – everything armgate remembers about one client (DESIGN §3).
+//
+// Views of resources, kept list pages, bindings of bytes to bases, refusals, and writes in doubt. What it says is decided by
+// proxy/policy; this class adds the mutex, the bounds and the order of things.
+//
+// Threads   any; one short mutex. No method suspends, parses JSON or calls out with the mutex held.
+// Limits    Options. Over the budget kept bodies go first (least recently used resource first), then whole views; both are
+//           counted.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/synchronization/mutex.h>
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arm/resource_id.h"
+#include "base/hash.h"
+#include "base/time.h"
+#include "proxy/policy/base.h"
+#include "proxy/policy/view.h"
+#include "proxy/state/bindings.h"
+
+namespace armgate {
+
+// A list answer that was delivered, indexed when a write needs it.
+struct KeptPage {
+  arm::ResourceId scope;      // id: what was listed; type: of the items
+  std::string api_version;
+  policy::Delivery delivery;
+  std::shared_ptr<const policy::KeptBody> body;
+  std::vector<Hash128> taken;  // resources whose item has become a version
+};
+
+// A write of the client as it arrives.
+struct ArrivingWrite {
+  Hash128 resource{};
+  Hash128 bytes{};            // method, URL and body
+  policy::WriteFacts facts;
+};
+
+// The outcome of bind(): the base, and what earlier arrivals of the same bytes left behind.
+struct Bound {
+  uint64_t binding = 0;
+  policy::Base base;
+  Moment first_arrival;
+  bool resend = false;
+  int group_tries = 0;
+};
+
+class ClientState {
+ public:
+  struct Options {
+    size_t views_max = 100'000;
+    size_t body_bytes_max = 32u << 20;
+    size_t pages_max = 64;
+    size_t refusals_max = 10'000;
+    Duration observation_age = std::chrono::hours(12);
+    Duration in_doubt_max = std::chrono::minutes(5);
+    policy::BaseLimits base;
+    Bindings::Options bindings;
+  };
+
+  // Bytes of kept bodies over all clients, with their common bound.
+  struct SharedBudget {
+    std::atomic<size_t> body_bytes{0};
+    size_t body_bytes_max = 512u << 20;
+    std::atomic<uint64_t> views_evicted{0};
+    std::atomic<uint64_t> bodies_evicted{0};
+  };
+
+  ClientState(const Options& options, SharedBudget& budget);
+  ~ClientState();
+
+  // ---- what was delivered ----
+
+  // The versions of a resource, for comparing bodies outside the mutex.
+  std::vector<policy::Version> versions(const Hash128& resource) const;
+  uint64_t record(const Hash128& resource, policy::Observation observation, std::optional<uint64_t> same_as);
+  void record_absent(const Hash128& resource, policy::Delivery delivery);
+  void record_page(KeptPage page);
+  // A 304: one more delivery of the version with that ETag, if it is known.
+  void record_not_modified(const Hash128& resource, std::string_view etag, policy::Delivery delivery);
+  void confirm(const Hash128& resource, uint64_t order);
+  void confirm_page(uint64_t order);
+
+  // Pages that may hold an item for the resource and whose item is not among its versions yet.
+  std::vector<KeptPage> pages_for(const arm::ResourceId& resource, const Hash128& key) const;
+
+  // ---- which state a write was built from ----
+
+  Bound bind(const ArrivingWrite& write, const policy::Liveness& liveness);
+  void note_maybe_applied(uint64_t binding);
+  void note_group_try(uint64_t binding);
+  // Whether an attempt of these bytes may have taken effect by now, also one of an earlier request.
+  bool maybe_applied(uint64_t binding) const;
+  // How the exchange's answer went; see BindingPhase. `Written` becomes final by confirm_written().
+  void leave(uint64_t binding, BindingPhase phase, TimePoint now);
+  // The final answer arrived. With `refused`, the same bytes count as a new intention from `when` on.
+  enum class Final { Plain, Refused };
+  void confirm_written(uint64_t binding, Final final, Moment when);
+
+  void consume(const Hash128& resource, const policy::Base& base, std::string_view request_id, Moment arrived);
+  void refuse(const Hash128& resource, const policy::Base& base);
+
+  // ---- overlapping writes (rules 3 and 7) ----
+
+  uint64_t begin_write(const Hash128& resource, std::string_view request_id, TimePoint now);
+  void end_write(const Hash128& resource, uint64_t write);
+
+  // ---- in doubt (DESIGN §6) ----
+
+  void note_in_doubt(const Hash128& bytes, std::string_view request_id, const Hash128& resource, Moment when);
+  enum class Doubt { None, InDoubt, Expired };
+  // Whether these bytes are a re-send of a write whose outcome is unknown. Expired is told once.
+  Doubt doubt_of(const Hash128& bytes, std::string_view request_id, TimePoint now);
+
+  TimePoint last_used() const { return last_used_.load(std::memory_order_relaxed); }
+  void touch(TimePoint now) { last_used_.store(now, std::memory_order_relaxed); }
+  bool busy() const;
+
+ private:
+  struct Slot {
+    policy::View view;
+    struct Active {
+      uint64_t write;
+      std::string request_id;
+    };
+    std::vector<Active> active;
+    std::list<Hash128>::iterator age;
+  };
+  struct Refusal {
+    Moment delivered;
+    TimePoint first{};
+    uint64_t age = 0;
+  };
+  struct Doubtful {
+    std::string request_id;
+    Hash128 resource{};
+    Moment since;
+  };
+
+  Slot& slot(const Hash128& resource) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void read_was_delivered(const Hash128& resource) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void adjust_bytes(size_t before, size_t after) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void keep_within_budget(const Hash128& keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void drop_oldest_page() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Options options_;
+  SharedBudget& budget_;
+  std::atomic<TimePoint> last_used_{TimePoint{}};
+
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_map<Hash128, std::unique_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
+  std::list<Hash128> by_age_ ABSL_GUARDED_BY(mutex_);  // least recently used first
+  std::list<KeptPage> pages_ ABSL_GUARDED_BY(mutex_);  // oldest first
+  size_t body_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  Bindings bindings_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Hash128, Refusal> refusals_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Hash128, Doubtful> doubts_ ABSL_GUARDED_BY(mutex_);
+  uint64_t next_write_ ABSL_GUARDED_BY(mutex_) = 1;
+};
+
+}  // namespace armgate

@@ -1,0 +1,41 @@
+#include "proxy/state/client_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace armgate {
+
+void ClientTable::make_room(Shard& shard) {
+  if (shard.clients.size() < std::max<size_t>(1, options_.clients_max / kShards)) return;
+  auto oldest = shard.clients.end();
+  for (auto it = shard.clients.begin(); it != shard.clients.end(); ++it) {
+    const bool in_use = it->second.use_count() > 1 || it->second->busy();
+    if (in_use) continue;
+    const auto age = [](const auto& entry) { return std::pair(entry->second->last_used(), entry->first); };
+    if (oldest == shard.clients.end() || age(it) < age(oldest)) oldest = it;
+  }
+  if (oldest != shard.clients.end()) shard.clients.erase(oldest);
+}
+
+std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, TimePoint now) {
+  Shard& shard = shards_[client.high % kShards];
+  absl::MutexLock lock(&shard.mutex);
+  auto it = shard.clients.find(client);
+  if (it == shard.clients.end()) {
+    make_room(shard);
+    it = shard.clients.emplace(client, std::make_shared<ClientState>(options_.client, budget_)).first;
+  }
+  it->second->touch(now);
+  return it->second;
+}
+
+size_t ClientTable::size() const {
+  size_t total = 0;
+  for (const auto& shard : shards_) {
+    absl::MutexLock lock(&shard.mutex);
+    total += shard.clients.size();
+  }
+  return total;
+}
+
+}  // namespace armgate

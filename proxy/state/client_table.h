@@ -1,0 +1,45 @@
+// client_table.h – the clients, by their keyed hash.
+//
+// Threads   any. A ClientState stays alive as long as somebody holds it, also after it was forgotten here.
+// Limits    clients_max; over it the least recently used idle one is forgotten.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/synchronization/mutex.h>
+
+#include <array>
+#include <memory>
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "proxy/state/client_state.h"
+
+namespace armgate {
+
+class ClientTable {
+ public:
+  struct Options {
+    size_t clients_max = 10'000;
+    size_t body_bytes_max = 512u << 20;  // kept bodies over all clients
+    ClientState::Options client;
+  };
+  explicit ClientTable(const Options& options) : options_(options) { budget_.body_bytes_max = options.body_bytes_max; }
+
+  std::shared_ptr<ClientState> find_or_add(const Hash128& client, TimePoint now);
+  const ClientState::SharedBudget& budget() const { return budget_; }
+  size_t size() const;
+
+ private:
+  struct Shard {
+    mutable absl::Mutex mutex;
+    absl::flat_hash_map<Hash128, std::shared_ptr<ClientState>> clients ABSL_GUARDED_BY(mutex);
+  };
+  static constexpr size_t kShards = 16;
+  void make_room(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+
+  const Options options_;
+  ClientState::SharedBudget budget_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace armgate

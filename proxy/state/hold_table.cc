@@ -1,0 +1,141 @@
+#include "proxy/state/hold_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "arm/url.h"
+
+namespace armgate {
+
+Hold::Hold(HeldWrite write, WriteLease lease, std::string authorization, const Executor& executor)
+    : write_(std::move(write)),
+      keys_(lease.keys()),
+      waiter_(executor),
+      lease_(std::move(lease)),
+      authorization_(std::move(authorization)) {}
+
+bool Hold::wanted() const {
+  absl::MutexLock lock(&mutex_);
+  return lease_.is_wanted();
+}
+
+bool Hold::open() const {
+  absl::MutexLock lock(&mutex_);
+  return !finished_.has_value();
+}
+
+std::string Hold::authorization() const {
+  absl::MutexLock lock(&mutex_);
+  return authorization_;
+}
+
+void Hold::renew(std::string_view authorization) {
+  absl::MutexLock lock(&mutex_);
+  if (!finished_) authorization_ = std::string(authorization);
+}
+
+bool Hold::finish(arm::Progress last) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (finished_) return false;
+    finished_ = last;
+    authorization_.clear();
+  }
+  waiter_.signal(kWake);
+  return true;
+}
+
+std::optional<arm::Progress> Hold::finished() const {
+  absl::MutexLock lock(&mutex_);
+  return finished_;
+}
+
+void Hold::release() {
+  WriteLease lease;
+  {
+    absl::MutexLock lock(&mutex_);
+    lease = std::move(lease_);
+  }
+}
+
+Hash128 HoldTable::url_key(std::string_view host, std::string_view target) const {
+  return hasher_.hash_fields(host, target);
+}
+
+std::vector<Hash128> HoldTable::url_keys(const Hold& hold) const {
+  std::vector<Hash128> keys;
+  for (const auto* text : {&hold.write().tracking.status_url, &hold.write().tracking.location_url}) {
+    if (const auto url = arm::parse_url(*text)) keys.push_back(url_key(url->host, url->target));
+  }
+  return keys;
+}
+
+void HoldTable::open(const std::shared_ptr<Hold>& hold) {
+  absl::MutexLock lock(&mutex_);
+  for (const auto& key : url_keys(*hold)) by_url_[key].push_back(hold);
+  by_resource_[hasher_.hash(hold->write().resource.id)].push_back(hold);
+  for (const auto& key : hold->keys()) by_key_[key].push_back(hold);
+  by_client_[hold->write().client].push_back(hold);
+  count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void HoldTable::drop(Index& index, const Hash128& key, const std::shared_ptr<Hold>& hold) {
+  const auto it = index.find(key);
+  if (it == index.end()) return;
+  std::erase(it->second, hold);
+  if (it->second.empty()) index.erase(it);
+}
+
+void HoldTable::close(const std::shared_ptr<Hold>& hold) {
+  absl::MutexLock lock(&mutex_);
+  for (const auto& key : url_keys(*hold)) drop(by_url_, key, hold);
+  drop(by_resource_, hasher_.hash(hold->write().resource.id), hold);
+  for (const auto& key : hold->keys()) drop(by_key_, key, hold);
+  drop(by_client_, hold->write().client, hold);
+  count_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+std::vector<HoldTable::Match> HoldTable::find(std::string_view host, std::string_view target,
+                                              std::string_view resource) const {
+  std::vector<Match> matches;
+  if (empty()) return matches;
+  absl::MutexLock lock(&mutex_);
+  const auto by_url = by_url_.find(url_key(host, target));
+  if (by_url != by_url_.end()) {
+    for (const auto& hold : by_url->second) {
+      const auto status = arm::parse_url(hold->write().tracking.status_url);
+      const bool is_status = status && status->host == host && status->target == target;
+      matches.push_back({hold, is_status ? arm::TrackedBy::StatusUrl : arm::TrackedBy::LocationUrl});
+    }
+  }
+  const auto by_resource = resource.empty() ? by_resource_.end() : by_resource_.find(hasher_.hash(resource));
+  if (by_resource != by_resource_.end()) {
+    for (const auto& hold : by_resource->second) {
+      const bool deletes = hold->write().method == arm::Method::Delete;
+      const bool by_state = hold->write().tracking.by == arm::TrackedBy::ResourceState;
+      if (deletes) matches.push_back({hold, arm::TrackedBy::ResourceGone});
+      else if (by_state) matches.push_back({hold, arm::TrackedBy::ResourceState});
+    }
+  }
+  return matches;
+}
+
+void HoldTable::hurry(const std::vector<Hash128>& keys) const {
+  if (empty()) return;
+  absl::MutexLock lock(&mutex_);
+  for (const auto& key : keys) {
+    const auto it = by_key_.find(key);
+    if (it == by_key_.end()) continue;
+    for (const auto& hold : it->second) hold->waiter().signal(Hold::kWake);
+  }
+}
+
+void HoldTable::renew(const Hash128& client, std::string_view authorization) const {
+  if (empty() || authorization.empty()) return;
+  absl::MutexLock lock(&mutex_);
+  const auto it = by_client_.find(client);
+  if (it == by_client_.end()) return;
+  for (const auto& hold : it->second) hold->renew(authorization);
+}
+
+}  // namespace armgate

@@ -1,0 +1,118 @@
+// hold_table.h – leases that live on after their write was answered, until its long-running operation ends.
+//
+// Why: "answered" is not "finished" (DESIGN §5). The lease moves here, is found again when the client's own polls pass by,
+// and is released when the operation is terminal, or loudly when it is too old.
+//
+// Invariants
+//   1. A hold ends once: whoever calls finish() first gets true and with it the duty to release.
+//   2. The token of a hold is kept only while it is open.
+// Threads   any.
+// Limits    by the lock table: a hold has a lease on a key, and a key has one writer.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/synchronization/mutex.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arm/http.h"
+#include "arm/long_running.h"
+#include "arm/resource_id.h"
+#include "base/hash.h"
+#include "base/time.h"
+#include "proxy/async/waiter.h"
+#include "proxy/state/lock_table.h"
+
+namespace armgate {
+
+// What a hold is about; constant after it was opened.
+struct HeldWrite {
+  arm::ResourceId resource;
+  arm::Method method = arm::Method::Put;
+  std::string host;               // to be asked for the resource
+  std::string resource_target;    // the write's own target, with its api-version
+  arm::Tracking tracking;
+  Hash128 client{};
+  Hash128 bytes{};
+  std::string client_label;
+  TimePoint opened{};
+  Duration max{};
+  Duration cap{};
+};
+
+class Hold {
+ public:
+  static constexpr uint32_t kWake = 1;
+
+  Hold(HeldWrite write, WriteLease lease, std::string authorization, const Executor& executor);
+
+  const HeldWrite& write() const { return write_; }
+  const std::vector<Hash128>& keys() const { return keys_; }  // the lease's
+  Waiter& waiter() { return waiter_; }          // of its watcher
+  bool wanted() const;                          // somebody waits for one of its keys
+  bool open() const;
+
+  std::string authorization() const;            // the newest token of its client; empty if there is none
+  void renew(std::string_view authorization);
+
+  // Ends the hold: true for the first caller, whose `last` is kept for the watcher. The lease is still held then.
+  bool finish(arm::Progress last);
+  std::optional<arm::Progress> finished() const;
+  void release();
+
+ private:
+  const HeldWrite write_;
+  const std::vector<Hash128> keys_;
+  Waiter waiter_;
+  mutable absl::Mutex mutex_;
+  WriteLease lease_ ABSL_GUARDED_BY(mutex_);
+  std::string authorization_ ABSL_GUARDED_BY(mutex_);
+  std::optional<arm::Progress> finished_ ABSL_GUARDED_BY(mutex_);
+};
+
+class HoldTable {
+ public:
+  explicit HoldTable(Hasher hasher) : hasher_(hasher) {}
+
+  void open(const std::shared_ptr<Hold>& hold);
+  void close(const std::shared_ptr<Hold>& hold);
+
+  // Holds whose end a GET of this URL can tell, and how.
+  struct Match {
+    std::shared_ptr<Hold> hold;
+    arm::TrackedBy by = arm::TrackedBy::Nothing;
+  };
+  // `resource` is the canonical id if the URL names a resource, else empty.
+  std::vector<Match> find(std::string_view host, std::string_view target, std::string_view resource) const;
+
+  // A writer waits for these keys: their watchers should look sooner.
+  void hurry(const std::vector<Hash128>& keys) const;
+
+  // The client came by with a token: its holds use it from now on.
+  void renew(const Hash128& client, std::string_view authorization) const;
+
+  size_t size() const { return count_.load(std::memory_order_relaxed); }
+  bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
+
+ private:
+  using Index = absl::flat_hash_map<Hash128, std::vector<std::shared_ptr<Hold>>>;
+  std::vector<Hash128> url_keys(const Hold& hold) const;
+  Hash128 url_key(std::string_view host, std::string_view target) const;
+  static void drop(Index& index, const Hash128& key, const std::shared_ptr<Hold>& hold);
+
+  const Hasher hasher_;
+  std::atomic<size_t> count_{0};
+  mutable absl::Mutex mutex_;
+  Index by_url_ ABSL_GUARDED_BY(mutex_);
+  Index by_resource_ ABSL_GUARDED_BY(mutex_);
+  Index by_key_ ABSL_GUARDED_BY(mutex_);
+  Index by_client_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace armgate

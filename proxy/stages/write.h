@@ -32,7 +32,7 @@ struct Write {
   Hash128 resource{};       // of the canonical id
   Hash128 bytes{};          // of method, host, target and body
   std::string authorization{};
-  Bound bound;              // binding 0: this write needs no base
+  Bound bound{};             // binding 0: this write needs no base
   bool replaces = false;    // a full PUT whose base matters
 
   const policy::Base& base() const { return bound.base; }

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "hostile_json.h"
+#include "tests/arm/hostile_json.h"
 
 namespace armgate::arm {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hostile_json.h"
+#include "tests/arm/hostile_json.h"
 
 namespace armgate::arm {
 namespace {

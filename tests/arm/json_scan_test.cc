@@ -1,8 +1,10 @@
-// Goal: the items of a page are found as exact slices of it, or not at all.
+// Goal: a member is found where it belongs, and the items of a page as exact slices of it, or not at all.
+#include "arm/json_scan.h"
+
 #include <gtest/gtest.h>
 
 #include "arm/content.h"
-#include "hostile_json.h"
+#include "tests/arm/hostile_json.h"
 
 namespace armgate::arm {
 namespace {
@@ -72,6 +74,32 @@ TEST(ListItemsTest, APageOfManyMegabytesIsRead) {
   ASSERT_EQ(items.size(), kCount);
   EXPECT_EQ(items.front().body, item);
   EXPECT_EQ(items.back().body, item);
+}
+
+TEST(ScanStringMemberTest, TheTopAndItsPropertiesAreToldApart) {
+  using Found = std::optional<std::string>;
+  const struct {
+    std::string_view json;
+    bool readable;
+    Found own, in_properties;
+  } cases[] = {
+      {"{}", true, {}, {}},
+      {R"({"status":"A","properties":{"status":"B"}})", true, "A", "B"},
+      {R"({"PROPERTIES":{"x":{"status":"no"},"Status":"B"},"y":{"status":"no"}})", true, {}, "B"},
+      {R"({"status":7,"properties":{"status":false}})", true, {}, {}},
+      {R"({"status":""})", true, "", {}},
+      {R"({"status":"A","STATUS":"A"})", true, "A", {}},
+      {R"({"status":"A","STATUS":"B"})", false, {}, {}},
+      {R"({"properties":"status"})", true, {}, {}},
+      {R"([{"status":"A"}])", false, {}, {}},
+      {R"({"status":"A"} {})", false, {}, {}},
+  };
+  for (const auto& c : cases) {
+    const ScannedMember found = scan_string_member(c.json, "status");
+    EXPECT_EQ(found.readable, c.readable) << c.json;
+    EXPECT_EQ(found.own, c.own) << c.json;
+    EXPECT_EQ(found.in_properties, c.in_properties) << c.json;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,59 @@
+// address.h – what a request target names, as the simulated ARM understands it.
+//
+// Why: it does not use arm/resource_id on purpose. The simulator checks the gateway, so a mistake in the gateway's own
+// reading of ids must not be repeated here.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arm/http.h"
+
+namespace armgate::sim {
+
+enum class AddressKind {
+  Control,        // /__sim/{name}
+  Subscriptions,  // /subscriptions
+  Subscription,   // /subscriptions/{s}
+  Providers,      // /subscriptions/{s}/providers
+  Provider,       // /subscriptions/{s}/providers/{ns} (and POST .../register)
+  Operation,      // an operation URL
+  Groups,         // /subscriptions/{s}/resourceGroups
+  Group,
+  List,  // a collection below a subscription or a group; type empty: all resources of the group
+  Resource,
+  Children,  // the collection of a resource's children
+  Child,     // a subnet or a security rule
+  Action,    // POST on a group (type empty), a resource or a child
+  Tags,      // {scope}/providers/Microsoft.Resources/tags/default; the other fields name the scope
+  Unknown,
+};
+
+// Names as written; `type`, `child_type`, `action` and the keys in lower case.
+struct Address {
+  AddressKind kind = AddressKind::Unknown;
+  std::string subscription;
+  std::string group;
+  std::string provider;    // "Microsoft.Network"
+  std::string shown_type;  // "Microsoft.Network/virtualNetworks"
+  std::string type;
+  std::string name;
+  std::string shown_child_type;
+  std::string child_type;
+  std::string child_name;
+  std::string action;
+  std::string group_key;  // "/subscriptions/s/resourcegroups/g"
+  std::string root_key;   // of the group, or of the top-level resource
+  std::string root_id;    // the same as written, with "resourceGroups"
+};
+
+Address parse_address(const arm::RequestHead& head);
+
+// The key on which writes to a child exclude each other if they do not exclude the whole resource.
+std::string child_key(const Address& address);
+
+// Segments between slashes, percent-decoded once.
+std::vector<std::string> path_segments(std::string_view path);
+
+}  // namespace armgate::sim

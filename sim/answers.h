@@ -1,0 +1,28 @@
+// answers.h – the bodies and errors that the simulated ARM answers with.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "arm/http.h"
+#include "sim/address.h"
+
+namespace armgate::sim {
+
+// Whose error it is: ARM itself marks its own with x-ms-failure-cause: gateway, a provider's carries nothing.
+enum class FailureCause { Provider, Gateway };
+
+arm::Response plain_answer(int status);
+arm::Response json_answer(int status, const nlohmann::json& body);
+arm::Response error_answer(int status, std::string_view code, std::string_view message,
+                           FailureCause cause = FailureCause::Provider);
+
+// ARM's own 404 for a resource that its provider need not even be asked about.
+arm::Response missing_resource(const Address& address);
+
+// 412 as Compute and Network phrase it (observed); `current` is empty for a resource that does not exist.
+arm::Response compute_412(std::string_view given, std::string_view current);
+arm::Response network_412(std::string_view given, std::string_view current, std::string_view id);
+
+}  // namespace armgate::sim

@@ -1,0 +1,67 @@
+// entity.h – one resource group or top-level resource, and what it was like before.
+//
+// A VNet's subnets and an NSG's rules live inside their parent's content and nowhere else: written inline or as
+// resources of their own, they are one object.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "sim/address.h"
+#include "sim/resource_type.h"
+
+namespace armgate::sim {
+
+// What clients can write of a resource, never changed once it is shared.
+using Content = std::shared_ptr<const nlohmann::json>;
+
+struct Snapshot {
+  TimePoint since;
+  Content content;  // null: it did not exist
+  std::string etag;
+};
+
+struct Entity {
+  std::string key;  // lower-case id
+  std::string id;   // as first written; ARM preserves casing
+  std::string name;
+  std::string shown_type;
+  std::string type;
+  const ResourceType* traits = nullptr;
+  std::string subscription;
+  std::string group_key;  // empty for a group
+  std::string guid;       // properties.resourceGuid of Network types
+  TimePoint created;
+  Content content;
+  uint64_t writes = 0;  // moves with every ETag
+  std::string etag;     // exact bytes; empty for types without
+  std::deque<Snapshot> history;
+};
+
+// Ordered by key, so that lists and random choices are the same in every run.
+using Entities = std::map<std::string, Entity, std::less<>>;
+
+// `body` without what only the service writes (id, name, type, etag, provisioningState, ...), at any depth; names of
+// children stay.
+nlohmann::json writable_content(const nlohmann::json& body, const ResourceType& traits);
+
+// A child as it stands in the parent's content; null if there is none of that name (compared without case).
+const nlohmann::json* find_child(const nlohmann::json& content, const ResourceType& traits, std::string_view name);
+
+// The parent's content with the child put in, or taken out.
+nlohmann::json with_child(nlohmann::json content, const ResourceType& traits, const nlohmann::json& child);
+nlohmann::json without_child(nlohmann::json content, const ResourceType& traits, std::string_view name);
+
+// 16 hex digits that are equal for equal content: x-sim-version.
+std::string version_of(const nlohmann::json& content);
+
+// True for an ETag list as in If-Match that names `etag` or everything. Quotes and W/ are optional, as Network accepts.
+bool etag_matches(std::string_view condition, std::string_view etag);
+
+}  // namespace armgate::sim

@@ -1,0 +1,76 @@
+#include "sim/fault_script.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace armgate::sim {
+
+using Json = nlohmann::json;
+
+std::optional<Fault> parse_fault(std::string_view kind) {
+  constexpr std::string_view kStatus = "status-";
+  if (kind == "drop-before") return Fault{Fault::Kind::DropBefore};
+  if (kind == "drop-after") return Fault{Fault::Kind::DropAfter};
+  if (!kind.starts_with(kStatus)) return std::nullopt;
+  int status = 0;
+  const auto [end, error] = std::from_chars(kind.data() + kStatus.size(), kind.data() + kind.size(), status);
+  if (error != std::errc() || end != kind.data() + kind.size() || status < 400 || status > 599) return std::nullopt;
+  return Fault{Fault::Kind::Status, status};
+}
+
+Result<FaultScript::Entry> FaultScript::parse_entry(std::string_view json) {
+  const Json item = Json::parse(json);
+  Entry entry;
+  try {
+    entry.method = item.value("method", "");
+    entry.path = item.value("path", "");
+    entry.times = item.value("times", uint64_t{1});
+    const std::string kind = item.value("kind", "");
+    const auto fault = parse_fault(kind);
+    if (!fault) {
+      return client_error(ErrorKind::BadInput,
+                          fmt::format("unknown fault kind '{}': use drop-before, drop-after or status-NNN", kind));
+    }
+    entry.fault = *fault;
+  } catch (const Json::exception& error) {
+    return client_error(ErrorKind::BadInput, fmt::format("fault {}: {}", json, error.what()));
+  }
+  return entry;
+}
+
+Result<void> FaultScript::add(std::string_view json) {
+  const Json script = Json::parse(json, nullptr, false);
+  if (!script.is_object() || !script.contains("faults") || !script["faults"].is_array()) {
+    return client_error(ErrorKind::BadInput, "the body must be {\"faults\":[...]}");
+  }
+  std::vector<Entry> added;
+  for (const Json& item : script["faults"]) {
+    Result<Entry> entry = parse_entry(item.dump());
+    if (!entry) return entry.error();
+    added.push_back(std::move(*entry));
+  }
+  entries_.insert(entries_.end(), added.begin(), added.end());
+  return {};
+}
+
+Fault FaultScript::next(const arm::RequestHead& head, const SimOptions& options, Rng& rng) {
+  if (const auto fault = parse_fault(head.fields.get("x-sim-fault"))) return *fault;
+  for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+    const bool fits =
+        (it->method.empty() || it->method == head.method_token) && contains_ignoring_case(head.target, it->path);
+    if (!fits || it->times == 0) continue;
+    const Fault fault = it->fault;
+    if (--it->times == 0) entries_.erase(it);
+    return fault;
+  }
+  if (head.method == arm::Method::Get || head.method == arm::Method::Head) return {};
+  if (options.drop_before_chance > 0 && rng.chance(options.drop_before_chance)) return {Fault::Kind::DropBefore};
+  if (options.drop_after_chance > 0 && rng.chance(options.drop_after_chance)) return {Fault::Kind::DropAfter};
+  return {};
+}
+
+}  // namespace armgate::sim

@@ -1,0 +1,48 @@
+// fault_script.h – which requests go wrong on purpose: by header, by script, by chance.
+//
+// A script is the body of POST /__sim/faults:
+// {"faults":[{"method":"POST","path":"restart","kind":"drop-after","times":3}]} where method and path (a part of the
+// target, compared without case) may be absent and times is 1 by default. Kinds: drop-before, drop-after, and
+// status-429 or any other error status, which is answered without doing anything.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arm/http.h"
+#include "base/result.h"
+#include "base/rng.h"
+#include "sim/sim_options.h"
+
+namespace armgate::sim {
+
+struct Fault {
+  enum class Kind { None, DropBefore, DropAfter, Status } kind = Kind::None;
+  int status = 0;
+};
+
+class FaultScript {
+ public:
+  // Adds to the script; BadInput leaves it as it was.
+  Result<void> add(std::string_view json);
+
+  // The fault of this request, if any. A script entry is used up by it.
+  Fault next(const arm::RequestHead& head, const SimOptions& options, Rng& rng);
+
+ private:
+  struct Entry {
+    std::string method;
+    std::string path;
+    Fault fault;
+    uint64_t times = 1;
+  };
+  static Result<Entry> parse_entry(std::string_view json);
+  std::vector<Entry> entries_;
+};
+
+std::optional<Fault> parse_fault(std::string_view kind);
+
+}  // namespace armgate::sim

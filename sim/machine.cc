@@ -1,0 +1,244 @@
+#include "sim/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "sim/answers.h"
+
+namespace armgate::sim {
+namespace {
+
+using Json = nlohmann::json;
+
+bool is_read_method(arm::Method method) { return method == arm::Method::Get || method == arm::Method::Head; }
+
+// Spelling and shape that every later step relies on; the sentence for the client if something is wrong.
+std::optional<std::string> fault_in_body(const Json& body) {
+  if (!body.is_object()) return "The request content was invalid and could not be deserialized.";
+  if (const auto tags = body.find("tags"); tags != body.end() && !tags->is_null()) {
+    if (!tags->is_object()) return "The 'tags' member must be an object.";
+    for (const Json& value : *tags) {
+      if (!value.is_string()) return "Every tag value must be a string.";
+    }
+  }
+  const auto properties = body.find("properties");
+  if (properties == body.end() || properties->is_null()) return std::nullopt;
+  if (!properties->is_object()) return "The 'properties' member must be an object.";
+  for (const char* member : {"subnets", "securityRules"}) {
+    const auto children = properties->find(member);
+    if (children == properties->end() || children->is_null()) continue;
+    if (!children->is_array()) return fmt::format("'properties.{}' must be an array.", member);
+    for (const Json& child : *children) {
+      if (!child.is_object() || !child.contains("name") || !child["name"].is_string()) {
+        return fmt::format("Every item of 'properties.{}' needs a name.", member);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+arm::Response status_fault(int status, Duration retry_after) {
+  const std::string_view code = status == 429   ? "TooManyRequests"
+                                : status == 503 ? "ServerTimeout"
+                                                : "InternalServerError";
+  arm::Response answer = error_answer(status, code, "This request was chosen to fail.");
+  if (status == 429 || status == 503) {
+    answer.head.fields.add("Retry-After", std::to_string(whole_milliseconds(retry_after) / 1000));
+  }
+  return answer;
+}
+
+}  // namespace
+
+SimArm::Machine::Machine(SimOptions options, uint64_t seed)
+    : options_(std::move(options)), seed_(seed), rng_(seed), operations_(options_, rng_) {}
+
+SimAnswer SimArm::Machine::handle(const arm::Request& request, TimePoint now) {
+  advance(now);
+  const Address address = parse_address(request.head);
+  if (address.kind == AddressKind::Control) return {control(request, address.name), false};
+  const bool reading = is_read_method(request.head.method);
+  ++counts_.requests;
+  ++(reading ? counts_.reads : counts_.writes);
+  const Fault fault = faults_.next(request.head, options_, rng_);
+  if (fault.kind == Fault::Kind::DropBefore) {
+    ++counts_.dropped_before;
+    return {{}, true};
+  }
+  SimAnswer result;
+  if (fault.kind == Fault::Kind::Status) {
+    result.response = status_fault(fault.status, options_.retry_after);
+  } else {
+    WriteFacts facts = read_write_facts(request);
+    facts.acknowledged = fault.kind != Fault::Kind::DropAfter;
+    result.response = answer(request, address, now, facts);
+    result.drop = !facts.acknowledged;
+    if (result.drop) ++counts_.dropped_after;
+  }
+  stamp(result.response, request.head);
+  return result;
+}
+
+arm::Response SimArm::Machine::answer(const arm::Request& request, const Address& address, TimePoint now,
+                                      const WriteFacts& facts) {
+  if (address.kind != AddressKind::Operation &&
+      arm::query_parameter(request.head.target, "api-version").value_or("").empty()) {
+    return error_answer(400, "MissingApiVersionParameter",
+                        "The api-version query parameter (?api-version=) is required for all requests.");
+  }
+  Json body;
+  Call call{request, address, now, facts};
+  if (!is_read_method(request.head.method) && !request.body.empty()) {
+    body = Json::parse(request.body, nullptr, false);
+    if (const auto fault = fault_in_body(body)) return error_answer(400, "InvalidRequestContent", *fault);
+    call.body = &body;
+  }
+  return route(call);
+}
+
+arm::Response SimArm::Machine::route(Call& call) {
+  if (is_read_method(call.method())) return read(call);
+  if (call.address.kind == AddressKind::Tags) return tags(call);
+  if (call.method() == arm::Method::Post) return act(call);
+  const bool needs_body = call.method() == arm::Method::Put || call.method() == arm::Method::Patch;
+  if (!needs_body && call.method() != arm::Method::Delete) {
+    return error_answer(405, "MethodNotAllowed", "The request method is not supported.");
+  }
+  if (needs_body && call.body == nullptr) {
+    return error_answer(400, "InvalidRequestContent", "The request content was invalid: it is empty.");
+  }
+  return route_write(call);
+}
+
+arm::Response SimArm::Machine::route_write(Call& call) {
+  switch (call.address.kind) {
+    case AddressKind::Group:
+      return write_group(call);
+    case AddressKind::Resource:
+      return write_resource(call);
+    case AddressKind::Child:
+      return write_child(call);
+    default:
+      return error_answer(405, "MethodNotAllowed", "Nothing can be written at this address.");
+  }
+}
+
+void SimArm::Machine::advance(TimePoint now) {
+  if (options_.neighbour_every > Duration{} && neighbour_at_ == kNever) neighbour_at_ = now + options_.neighbour_every;
+  while (true) {
+    const auto due = operations_.next_end();
+    const bool neighbour_first = neighbour_at_ <= now && (!due || neighbour_at_ < *due);
+    if (neighbour_first) {
+      move_neighbour(neighbour_at_);
+      neighbour_at_ += options_.neighbour_every;
+    } else if (Operation* ended = operations_.end_next(now)) {
+      finish(*ended, ended->end);
+    } else {
+      return;
+    }
+  }
+}
+
+std::optional<TimePoint> SimArm::Machine::next_event() const {
+  const auto due = operations_.next_end();
+  if (neighbour_at_ == kNever) return due;
+  return due ? std::min(*due, neighbour_at_) : neighbour_at_;
+}
+
+// What the end of an operation changes. A canceled one changes nothing more: what superseded it stands.
+void SimArm::Machine::finish(const Operation& operation, TimePoint now) {
+  Entity* entity = find_entity(operation.entity_key);
+  if (entity == nullptr) return;
+  const bool succeeded = operation.result == "Succeeded";
+  if (operation.kind == OperationOf::Delete && operation.child.empty() && succeeded) {
+    const std::string key = entity->key;
+    judge_.removed(key);
+    entities_.erase(key);
+    // A group takes everything below it along.
+    const std::string below = key + "/";
+    for (auto it = entities_.lower_bound(below); it != entities_.end() && it->first.starts_with(below);) {
+      judge_.removed(it->first);
+      it = entities_.erase(it);
+    }
+    return;
+  }
+  if (operation.kind == OperationOf::Delete && succeeded) {
+    Json after = without_child(*entity->content, *entity->traits, operation.child);
+    WriteFacts facts;
+    facts.deletes.insert(operation.child);
+    judge_.changed(entity->key, *entity->traits, *entity->content, after, facts);
+    set_content(*entity, std::move(after), now);
+    return;
+  }
+  if (!succeeded && operation.before && entity->content == operation.after) {
+    judge_.rolled_back(entity->key, operation.write_key);
+    set_content(*entity, *operation.before, now);
+    return;
+  }
+  const bool moves = options_.etag_at_end == EtagAtEnd::Always ||
+                     (options_.etag_at_end == EtagAtEnd::AfterCreate && operation.kind == OperationOf::Create);
+  if (moves) move_etag(*entity, now);
+}
+
+void SimArm::Machine::move_neighbour(TimePoint now) {
+  if (entities_.empty()) return;
+  auto chosen = std::next(entities_.begin(), static_cast<std::ptrdiff_t>(rng_.below(entities_.size())));
+  move_etag(chosen->second, now);
+}
+
+void SimArm::Machine::stamp(arm::Response& answer, const arm::RequestHead& head) {
+  arm::Headers& fields = answer.head.fields;
+  const std::string id = make_guid(rng_);
+  fields.add("Cache-Control", "no-cache");
+  fields.add("x-ms-request-id", id);
+  const std::string_view correlation = head.fields.get("x-ms-correlation-request-id");
+  fields.add("x-ms-correlation-request-id", correlation.empty() ? std::string_view(id) : correlation);
+  fields.add("x-ms-routing-request-id", "SIMULATED:" + id);
+  if (equal_ignoring_case(head.fields.get("x-ms-return-client-request-id"), "true")) {
+    fields.add("x-ms-client-request-id", head.fields.get("x-ms-client-request-id"));
+  }
+  const bool reading = is_read_method(head.method);
+  fields.add(reading ? "x-ms-ratelimit-remaining-subscription-global-reads"
+                     : "x-ms-ratelimit-remaining-subscription-global-writes",
+             reading ? "3749" : "2999");
+  if (answer.head.status == 409) ++counts_.conflicts;
+}
+
+arm::Response SimArm::Machine::control(const arm::Request& request, const std::string& name) {
+  const bool posting = request.head.method == arm::Method::Post;
+  if (name == "report" && request.head.method == arm::Method::Get)
+    return json_answer(200, Json::parse(to_json(report())));
+  if (name == "reset" && posting) {
+    rng_ = Rng(seed_);
+    entities_.clear();
+    operations_.clear();
+    judge_ = Judge();
+    faults_ = FaultScript();
+    counts_ = Report();
+    return plain_answer(204);
+  }
+  if (name == "faults" && posting) {
+    const Result<void> added = faults_.add(request.body);
+    return added ? plain_answer(204) : error_answer(400, "BadFaultScript", added.error().context);
+  }
+  return error_answer(404, "NotFound", "Known are GET /__sim/report, POST /__sim/reset and POST /__sim/faults.");
+}
+
+Report SimArm::Machine::report() const {
+  Report report = counts_;
+  judge_.add_to(report);
+  return report;
+}
+
+bool SimArm::Machine::is_current(std::string_view resource_path, std::string_view etag) const {
+  arm::RequestHead head;
+  head.target = resource_path;
+  const Entity* entity = find_entity(parse_address(head).root_key);
+  return entity != nullptr && judge_.had_version(entity->key, etag, version_of(*entity->content));
+}
+
+}  // namespace armgate::sim

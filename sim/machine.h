@@ -1,0 +1,122 @@
+// machine.h – the inside of SimArm: one class, its methods split by what they answer.
+//
+//   machine.cc           time, faults, routing, control endpoints
+//   machine_state.cc     what all writes share: content, ETags, refusals, operations
+//   machine_reads.cc     GET and HEAD, lists, operation URLs
+//   machine_groups.cc    writes to resource groups
+//   machine_writes.cc    writes to resources and their children, POST actions
+//   machine_tags.cc      Microsoft.Resources/tags/default
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arm/http.h"
+#include "base/rng.h"
+#include "base/time.h"
+#include "sim/address.h"
+#include "sim/entity.h"
+#include "sim/fault_script.h"
+#include "sim/judge.h"
+#include "sim/operations.h"
+#include "sim/sim_arm.h"
+
+namespace armgate::sim {
+
+class SimArm::Machine {
+ public:
+  Machine(SimOptions options, uint64_t seed);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  SimAnswer handle(const arm::Request& request, TimePoint now);
+  void advance(TimePoint now);
+  std::optional<TimePoint> next_event() const;
+  Report report() const;
+  bool is_current(std::string_view resource_path, std::string_view etag) const;
+
+ private:
+  // One request on its way through.
+  struct Call {
+    const arm::Request& request;
+    const Address& address;
+    TimePoint now;
+    WriteFacts facts;
+    nlohmann::json* body = nullptr;  // PUT, PATCH and POST with a body: parsed
+    arm::Method method() const { return request.head.method; }
+  };
+
+  // machine.cc
+  arm::Response answer(const arm::Request& request, const Address& address, TimePoint now, const WriteFacts& facts);
+  arm::Response route(Call& call);
+  arm::Response route_write(Call& call);
+  arm::Response control(const arm::Request& request, const std::string& name);
+  void finish(const Operation& operation, TimePoint now);
+  void move_neighbour(TimePoint now);
+  void stamp(arm::Response& answer, const arm::RequestHead& head);
+
+  // machine_state.cc
+  Entity* find_entity(std::string_view key);
+  const Entity* find_entity(std::string_view key) const;
+  Entity& add_entity(const Call& call, const ResourceType& traits);
+  void set_content(Entity& entity, nlohmann::json content, TimePoint now);
+  void move_etag(Entity& entity, TimePoint now);
+  void record(Entity& entity, TimePoint now);
+  Duration operation_length(const Call& call, const ResourceType& traits, std::string_view what) const;
+  std::optional<arm::Response> refuse_in_group(const Call& call);
+  std::optional<arm::Response> refuse_precondition(const Call& call, const Entity* entity, const ResourceType& traits,
+                                                   const nlohmann::json* current);
+  arm::Response busy_answer(const ResourceType& traits, const Operation& running) const;
+
+  // The door of every write to something that may exist (`current` is its content, else null): preconditions, then what
+  // runs on `lock_key`. An answer means that the write is refused.
+  std::optional<arm::Response> refuse_write(const Call& call, const Entity* entity, const ResourceType& traits,
+                                            const nlohmann::json* current, const std::string& lock_key);
+  Operation* begin_operation(const Call& call, const Entity& entity, OperationOf kind, const std::string& lock_key,
+                             Duration length, Content before);
+
+  // machine_reads.cc
+  arm::Response read(Call& call);
+  arm::Response read_entity(const Call& call);
+  arm::Response read_operation(const Call& call);
+  arm::Response read_subscriptions(const Call& call) const;
+  arm::Response list(const Call& call);
+  arm::Response list_children(const Call& call);
+  arm::Response page_of(const Call& call, std::vector<nlohmann::json> items) const;
+  nlohmann::json shown(const Entity& entity, const nlohmann::json& content, std::string_view etag) const;
+  nlohmann::json shown_child(const Entity& entity, const nlohmann::json& child, std::string_view etag) const;
+  std::string state_shown(const Entity& entity, std::string_view child) const;
+  Snapshot visible(const Entity& entity, TimePoint now);
+
+  // machine_groups.cc
+  arm::Response write_group(Call& call);
+
+  // machine_writes.cc
+  arm::Response write_resource(Call& call);
+  arm::Response put_resource(Call& call, Entity* entity, const ResourceType& traits);
+  arm::Response patch_resource(Call& call, Entity& entity);
+  arm::Response delete_anything(Call& call, Entity& entity, const std::string& lock_key);
+  arm::Response write_child(Call& call);
+  arm::Response act(Call& call);
+  arm::Response answer_write(const Call& call, int status, nlohmann::json body, const Entity& entity,
+                             const Operation* operation) const;
+
+  // machine_tags.cc
+  arm::Response tags(Call& call);
+
+  const SimOptions options_;
+  const uint64_t seed_;
+  Rng rng_;
+  Entities entities_;
+  Operations operations_;
+  Judge judge_;
+  FaultScript faults_;
+  Report counts_;
+  TimePoint neighbour_at_ = kNever;
+};
+
+}  // namespace armgate::sim

@@ -1,0 +1,264 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "sim/answers.h"
+#include "sim/machine.h"
+
+namespace armgate::sim {
+namespace {
+
+using Json = nlohmann::json;
+
+Json subscription_json(std::string_view id) {
+  return Json{{"id", fmt::format("/subscriptions/{}", id)},
+              {"subscriptionId", id},
+              {"displayName", "Simulated"},
+              {"state", "Enabled"},
+              {"tenantId", "22222222-2222-2222-2222-222222222222"}};
+}
+
+Json provider_json(std::string_view subscription, std::string_view name) {
+  Json types = Json::array();
+  for (const char* type : {"virtualMachineScaleSets", "virtualMachines", "networkSecurityGroups", "virtualNetworks",
+                           "storageAccounts", "resourceGroups", "tags"}) {
+    types.push_back({{"resourceType", type},
+                     {"locations", {"West Europe"}},
+                     {"apiVersions", {"2025-05-01", "2025-04-01", "2024-07-01", "2021-04-01"}}});
+  }
+  return Json{{"id", fmt::format("/subscriptions/{}/providers/{}", subscription, name)},
+              {"namespace", name},
+              {"registrationState", "Registered"},
+              {"resourceTypes", types}};
+}
+
+// A time of day that depends on nothing but the simulated time.
+std::string shown_time(TimePoint time) {
+  const int64_t milliseconds = whole_milliseconds(time.time_since_epoch());
+  return fmt::format("2026-01-{:02}T{:02}:{:02}:{:02}.{:03}Z", 1 + milliseconds / 86'400'000 % 28,
+                     milliseconds / 3'600'000 % 24, milliseconds / 60'000 % 60, milliseconds / 1000 % 60,
+                     milliseconds % 1000);
+}
+
+Json operation_error(const Operation& operation) {
+  if (operation.result == "Canceled") {
+    return Json{{"code", "Canceled"},
+                {"message", "Operation was canceled."},
+                {"details", Json::array({{{"code", "CanceledAndSupersededDueToAnotherOperation"},
+                                          {"message", "Operation was canceled and superseded by another one."}}})}};
+  }
+  return Json{{"code", "InternalOperationError"}, {"message", "This operation was chosen to fail."}};
+}
+
+}  // namespace
+
+arm::Response SimArm::Machine::read(Call& call) {
+  switch (call.address.kind) {
+    case AddressKind::Operation:
+      return read_operation(call);
+    case AddressKind::Subscriptions:
+    case AddressKind::Subscription:
+    case AddressKind::Providers:
+    case AddressKind::Provider:
+      return read_subscriptions(call);
+    case AddressKind::Groups:
+    case AddressKind::List:
+      return list(call);
+    case AddressKind::Children:
+      return list_children(call);
+    case AddressKind::Tags:
+      return tags(call);
+    case AddressKind::Group:
+    case AddressKind::Resource:
+    case AddressKind::Child:
+      return read_entity(call);
+    default:
+      return error_answer(404, "NotFound", "The simulated ARM knows nothing at this address.");
+  }
+}
+
+Snapshot SimArm::Machine::visible(const Entity& entity, TimePoint now) {
+  if (options_.stale_read_chance <= 0 || !rng_.chance(options_.stale_read_chance)) {
+    return Snapshot{now, entity.content, entity.etag};
+  }
+  Snapshot seen{now, nullptr, {}};
+  for (const Snapshot& snapshot : entity.history) {
+    if (snapshot.since <= now - options_.stale_by) seen = snapshot;
+  }
+  return seen;
+}
+
+arm::Response SimArm::Machine::read_entity(const Call& call) {
+  const Address& address = call.address;
+  const bool is_group = address.kind == AddressKind::Group;
+  if (!is_group) {
+    if (auto refused = refuse_in_group(call)) return *refused;
+  }
+  const Entity* entity = find_entity(address.root_key);
+  const Snapshot seen = entity == nullptr ? Snapshot{} : visible(*entity, call.now);
+  if (call.method() == arm::Method::Head) return plain_answer(seen.content ? 204 : 404);
+  if (!seen.content && is_group) return *refuse_in_group(call);
+  if (!seen.content) return missing_resource(address);
+  Json body;
+  std::string version;
+  if (address.kind == AddressKind::Child) {
+    const Json* child = find_child(*seen.content, *entity->traits, address.child_name);
+    if (child == nullptr || address.child_type != entity->traits->child_type) {
+      return error_answer(
+          404, "NotFound",
+          fmt::format("Resource {}/{}/{} not found.", entity->id, address.shown_child_type, address.child_name));
+    }
+    body = shown_child(*entity, *child, seen.etag);
+    version = version_of(*child);
+  } else {
+    body = shown(*entity, *seen.content, seen.etag);
+    version = version_of(*seen.content);
+  }
+  arm::Response answer = json_answer(200, body);
+  if (!seen.etag.empty()) answer.head.fields.add("ETag", seen.etag);
+  answer.head.fields.add("x-sim-version", version);
+  return answer;
+}
+
+std::string SimArm::Machine::state_shown(const Entity& entity, std::string_view child) const {
+  const std::string word = operations_.state_word(entity.key, lower_text(child), entity.type);
+  const bool trap = options_.state_shown == StateShown::Succeeded && word != "Deleting";
+  return word.empty() || trap ? "Succeeded" : word;
+}
+
+Json SimArm::Machine::shown_child(const Entity& entity, const Json& child, std::string_view etag) const {
+  Json body = child;
+  const std::string name = child.value("name", "");
+  body["id"] = fmt::format("{}/{}/{}", entity.id, entity.traits->child_member, name);
+  body["type"] = fmt::format("{}/{}", entity.shown_type, entity.traits->child_member);
+  body["etag"] = etag;
+  if (!body["properties"].is_object()) body["properties"] = Json::object();
+  body["properties"]["provisioningState"] = state_shown(entity, name);
+  return body;
+}
+
+Json SimArm::Machine::shown(const Entity& entity, const Json& content, std::string_view etag) const {
+  Json body = content;
+  body["id"] = entity.id;
+  body["name"] = entity.name;
+  body["type"] = entity.shown_type;
+  if (!etag.empty()) body["etag"] = etag;
+  Json& properties = body["properties"];
+  if (!properties.is_object()) properties = Json::object();
+  properties["provisioningState"] = state_shown(entity, "");
+  if (entity.traits->etags == EtagForm::WeakGuid) properties["resourceGuid"] = entity.guid;
+  const std::string member(entity.traits->child_member);
+  if (!member.empty()) {
+    Json children = Json::array();
+    if (properties.contains(member) && properties[member].is_array()) {
+      for (const Json& child : properties[member]) children.push_back(shown_child(entity, child, etag));
+    }
+    properties[member] = std::move(children);
+  }
+  return body;
+}
+
+arm::Response SimArm::Machine::read_operation(const Call& call) {
+  const auto [match, operation] = operations_.find(call.address.name, call.request.head.target);
+  if (match == Operations::Match::Unknown) {
+    return error_answer(404, "NotFound", "The operation does not exist.", FailureCause::Gateway);
+  }
+  if (match == Operations::Match::Forged) {
+    ++counts_.bad_signatures;
+    return error_answer(403, "AuthorizationFailed", "The signature of the operation URL does not match its bytes.");
+  }
+  const bool failed = operation->ended && operation->result != "Succeeded";
+  if (match == Operations::Match::Status) {
+    Json body{{"id", std::string(arm::path_of(operation->status_target))},
+              {"name", operation->id},
+              {"status", operation->ended ? operation->result : "InProgress"},
+              {"startTime", shown_time(operation->start)}};
+    if (operation->ended) body["endTime"] = shown_time(operation->end);
+    if (failed) body["error"] = operation_error(*operation);
+    arm::Response answer = json_answer(200, body);
+    if (!operation->ended) {
+      answer.head.fields.add("Retry-After", std::to_string(whole_milliseconds(options_.retry_after) / 1000));
+    }
+    return answer;
+  }
+  if (!operation->ended) {
+    arm::Response answer = plain_answer(202);
+    operations_.announce(*operation, answer.head.fields);
+    return answer;
+  }
+  if (failed) return json_answer(409, Json{{"error", operation_error(*operation)}});
+  const Entity* entity = find_entity(operation->entity_key);
+  const bool has_result = operation->kind == OperationOf::Create || operation->kind == OperationOf::Update;
+  if (has_result && entity != nullptr) return json_answer(200, shown(*entity, *entity->content, entity->etag));
+  return plain_answer(operation->kind == OperationOf::Delete ? 204 : 200);
+}
+
+arm::Response SimArm::Machine::read_subscriptions(const Call& call) const {
+  const Address& address = call.address;
+  switch (address.kind) {
+    case AddressKind::Subscriptions:
+      return json_answer(200, Json{{"value", {subscription_json("11111111-1111-1111-1111-111111111111")}}});
+    case AddressKind::Subscription:
+      return json_answer(200, subscription_json(address.subscription));
+    case AddressKind::Providers: {
+      Json providers = Json::array();
+      for (const char* name : {"Microsoft.Compute", "Microsoft.Network", "Microsoft.Resources", "Microsoft.Storage"}) {
+        providers.push_back(provider_json(address.subscription, name));
+      }
+      return json_answer(200, Json{{"value", providers}});
+    }
+    default:
+      return json_answer(200, provider_json(address.subscription, address.provider));
+  }
+}
+
+arm::Response SimArm::Machine::list(const Call& call) {
+  const Address& address = call.address;
+  const bool groups = address.kind == AddressKind::Groups;
+  if (!address.group_key.empty()) {
+    if (auto refused = refuse_in_group(call)) return *refused;
+  }
+  std::vector<Json> items;
+  for (const auto& [key, entity] : entities_) {
+    const bool is_group = entity.traits == &group_type();
+    if (!equal_ignoring_case(entity.subscription, address.subscription) || is_group != groups) continue;
+    if (!address.group_key.empty() && entity.group_key != address.group_key) continue;
+    if (!address.type.empty() && entity.type != address.type) continue;
+    items.push_back(shown(entity, *entity.content, entity.etag));
+    // The list of everything in a group shows only the envelope.
+    if (!groups && address.type.empty()) items.back().erase("properties");
+  }
+  return page_of(call, std::move(items));
+}
+
+arm::Response SimArm::Machine::list_children(const Call& call) {
+  if (auto refused = refuse_in_group(call)) return *refused;
+  const Entity* entity = find_entity(call.address.root_key);
+  if (entity == nullptr) return missing_resource(call.address);
+  std::vector<Json> items;
+  if (call.address.child_type == entity->traits->child_type) {
+    const Json body = shown(*entity, *entity->content, entity->etag);
+    for (const Json& child : body["properties"][std::string(entity->traits->child_member)]) items.push_back(child);
+  }
+  return page_of(call, std::move(items));
+}
+
+arm::Response SimArm::Machine::page_of(const Call& call, std::vector<Json> items) const {
+  const std::string& target = call.request.head.target;
+  const auto plain = arm::query_parameter(target, "$skiptoken");
+  const std::string_view token = plain ? *plain : arm::query_parameter(target, "%24skiptoken").value_or("");
+  size_t skip = 0;
+  std::from_chars(token.data(), token.data() + token.size(), skip);
+  Json page{{"value", Json::array()}};
+  const size_t end = std::min(items.size(), skip + options_.page_items);
+  for (size_t i = std::min(skip, end); i < end; ++i) page["value"].push_back(std::move(items[i]));
+  if (end < items.size()) {
+    page["nextLink"] = fmt::format("{}{}?api-version={}&%24skiptoken={}", options_.origin, arm::path_of(target),
+                                   arm::query_parameter(target, "api-version").value_or(""), end);
+  }
+  return json_answer(200, page);
+}
+
+}  // namespace armgate::sim

@@ -1,0 +1,102 @@
+// sim_options.h – what a simulated ARM does, and what it saw.
+//
+// Why: the deterministic tests, the armsim server, the demo and the load test use one simulated ARM; they differ only
+// in these values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "arm/http.h"
+#include "base/time.h"
+
+namespace armgate::sim {
+
+// Whether a second write is refused while an operation runs on the same entity.
+enum class Exclusivity {
+  Refuse,     // 409, as Compute and most of Network do
+  Accept,     // taken at once, both run: the harm that a naive provider does
+  Supersede,  // Network's other behaviour: the running operation ends Canceled, the new write wins (azure-cli#21156)
+};
+
+// What the answer to a PUT, and a GET during its operation, say about provisioningState.
+enum class StateShown {
+  Honest,     // Creating, Updating, Deleting
+  Succeeded,  // the trap: Succeeded although Azure-AsyncOperation still runs (observed: load balancer, subnet)
+};
+
+// How a PUT or PATCH that replaces something tells that it still runs.
+enum class UpdateAnnounced {
+  StatusUrl,  // Azure-AsyncOperation
+  StateOnly,  // the trap: 200 "Updating" and no header at all (observed: virtual machine update)
+};
+
+// When the end of an operation moves the ETag again.
+enum class EtagAtEnd { Always, AfterCreate, Never };
+
+struct SimOptions {
+  std::string origin = "https://management.azure.com";  // of operation URLs and nextLink
+
+  // How long operations last: of Compute and Network types, then per type ("microsoft.network/virtualnetworks/subnets",
+  // "microsoft.compute/virtualmachinescalesets/restart", "microsoft.resources/resourcegroups", any other type). Zero:
+  // the write is finished with its answer. Other types are synchronous unless named here.
+  Duration operation = std::chrono::seconds(5);
+  std::map<std::string, Duration> operation_by_type;
+
+  Duration group_lag{};  // for so long after its creation a group is unknown to every provider below it
+  Duration retry_after = std::chrono::seconds(1);
+  Exclusivity exclusivity = Exclusivity::Refuse;
+  StateShown state_shown = StateShown::Honest;
+  UpdateAnnounced update_announced = UpdateAnnounced::StatusUrl;
+  EtagAtEnd etag_at_end = EtagAtEnd::Always;
+  size_t page_items = 100;
+  size_t operation_url_bytes = 600;  // about this long; real ones reach 4 KB
+
+  double stale_read_chance = 0;  // a GET is answered by a replica that lags by...
+  Duration stale_by{};
+  Duration neighbour_every{};  // zero: never. Else some resource's ETag moves so often although nothing changed
+
+  double drop_before_chance = 0;  // of writes: the connection breaks before / after the write was applied
+  double drop_after_chance = 0;
+};
+
+// One answer, or a connection that is closed without one.
+struct SimAnswer {
+  arm::Response response;
+  bool drop = false;
+};
+
+// What the judge saw. Every harm is a count that must be zero behind a working gateway.
+struct Report {
+  uint64_t requests = 0;
+  uint64_t reads = 0;
+  uint64_t writes = 0;  // PUT, PATCH, DELETE and POST actions that arrived
+  uint64_t writes_applied = 0;
+
+  uint64_t lost_updates = 0;            // acknowledged members (tags, rules, subnets) that are not there now
+  uint64_t vanished = 0;                // times that an acknowledged member was wiped out, even if it came back
+  uint64_t lost_increments = 0;         // declared and acknowledged, but missing in the counter now
+  uint64_t overcounted_increments = 0;  // in the counter, but nobody ever declared them
+  uint64_t stale_writes_accepted = 0;   // full PUTs whose declared base was not the current state
+  uint64_t overlaps_attempted = 0;      // arrived while another client's operation ran on the entity, refused or not
+  uint64_t overlaps_accepted = 0;
+  uint64_t overlaps_own = 0;  // the same, but of the same declared client; not in the two above
+  uint64_t applied_twice = 0;
+  uint64_t undeserved_412 = 0;  // although the declared base is writable-equal to the current state
+
+  uint64_t precondition_failed = 0;
+  uint64_t conflicts = 0;        // 409
+  uint64_t group_not_found = 0;  // 404 ResourceGroupNotFound
+  uint64_t dropped_before = 0;
+  uint64_t dropped_after = 0;
+  uint64_t bad_signatures = 0;              // operation URLs whose bytes were changed on the way
+  std::map<std::string, uint64_t> actions;  // "restart": times applied
+  std::vector<std::string> findings;        // one sentence per harm, the first 100
+};
+
+std::string to_json(const Report& report);
+
+}  // namespace armgate::sim

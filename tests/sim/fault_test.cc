@@ -1,0 +1,89 @@
+// Faults on request, and the endpoints that control the simulated ARM.
+#include <gtest/gtest.h>
+
+#include "tests/sim/sim_requests.h"
+
+namespace armgate::sim {
+namespace {
+
+constexpr std::string_view kPlace = R"({"location":"westeurope"})";
+
+TEST(SimFault, DropBeforeDoesNothingAndDropAfterHasTheEffect) {
+  Bench bench;
+  EXPECT_TRUE(bench.send("PUT", kGroup, kPlace, {{"x-sim-fault", "drop-before"}}).drop);
+  EXPECT_EQ(bench.ask("GET", kGroup).head.status, 404);
+  EXPECT_TRUE(bench.send("PUT", kGroup, kPlace, {{"x-sim-fault", "drop-after"}}).drop);
+  EXPECT_EQ(bench.ask("GET", kGroup).head.status, 200);
+  EXPECT_EQ(bench.arm.report().dropped_before, 1u);
+  EXPECT_EQ(bench.arm.report().dropped_after, 1u);
+}
+
+TEST(SimFault, ScriptStrikesTheNextMatchingRequestsOnly) {
+  Bench bench;
+  bench.create(kScaleSet);
+  EXPECT_EQ(
+      bench
+          .ask("POST", "/__sim/faults", R"({"faults":[{"method":"POST","path":"/RESTART","kind":"drop-after","times":2},
+                                                            {"method":"DELETE","kind":"status-429"}]})")
+          .head.status,
+      204);
+  EXPECT_FALSE(bench.send("GET", kScaleSet).drop);
+  EXPECT_TRUE(bench.send("POST", kScaleSet + "/restart").drop);
+  bench.pass(5000);
+  EXPECT_TRUE(bench.send("POST", kScaleSet + "/restart").drop);
+  bench.pass(5000);
+  EXPECT_EQ(bench.ask("POST", kScaleSet + "/restart").head.status, 202);
+  EXPECT_EQ(bench.arm.report().actions.at("restart"), 3u);
+  const arm::Response throttled = bench.ask("DELETE", kNetwork);
+  EXPECT_EQ(throttled.head.status, 429);
+  EXPECT_EQ(throttled.head.fields.get("Retry-After"), "1");
+  EXPECT_EQ(bench.ask("DELETE", kNetwork).head.status, 204);
+}
+
+TEST(SimFault, BadScriptIsRefusedAndChangesNothing) {
+  Bench bench;
+  for (const char* script : {"", "[]", R"({"faults":7})", R"({"faults":[{"kind":"explode"}]})", R"({"faults":[1]})",
+                             R"({"faults":[{"kind":"drop-before"},{"kind":"status-200"}]})",
+                             R"({"faults":[{"kind":"drop-before","times":"x"}]})"}) {
+    EXPECT_EQ(bench.ask("POST", "/__sim/faults", script).head.status, 400) << script;
+  }
+  EXPECT_FALSE(bench.send("PUT", kGroup, kPlace).drop);
+}
+
+TEST(SimFault, ChanceOfOneDropsEveryWriteAndNoRead) {
+  SimOptions options;
+  options.drop_before_chance = 1;
+  Bench bench(options);
+  EXPECT_TRUE(bench.send("PUT", kGroup, kPlace).drop);
+  EXPECT_FALSE(bench.send("GET", kGroup).drop);
+}
+
+TEST(SimControl, ReportIsJsonAndResetForgetsEverything) {
+  Bench bench;
+  bench.create(kScaleSet, R"({"location":"we","tags":{"a":"1"}})");
+  bench.ask("PUT", kScaleSet, R"({"location":"we"})");
+  nlohmann::json report = body_of(bench.ask("GET", "/__sim/report"));
+  EXPECT_EQ(report["lost_updates"], 1);
+  EXPECT_EQ(report["writes"], 3);
+  EXPECT_EQ(bench.ask("POST", "/__sim/reset").head.status, 204);
+  report = body_of(bench.ask("GET", "/__sim/report"));
+  EXPECT_EQ(report["lost_updates"], 0);
+  EXPECT_EQ(report["requests"], 0);
+  EXPECT_EQ(bench.arm.next_event(), std::nullopt);
+  EXPECT_EQ(bench.ask("GET", kGroup).head.status, 404);
+  EXPECT_EQ(bench.ask("GET", "/__sim/nothing").head.status, 404);
+}
+
+TEST(SimControl, EveryAnswerCarriesRequestIds) {
+  Bench bench;
+  const arm::Response answer = bench.ask("GET", kGroup, "",
+                                         {{"x-ms-correlation-request-id", "c"},
+                                          {"x-ms-client-request-id", "mine"},
+                                          {"x-ms-return-client-request-id", "true"}});
+  EXPECT_EQ(answer.head.fields.get("x-ms-request-id").size(), 36u);
+  EXPECT_EQ(answer.head.fields.get("x-ms-correlation-request-id"), "c");
+  EXPECT_EQ(answer.head.fields.get("x-ms-client-request-id"), "mine");
+}
+
+}  // namespace
+}  // namespace armgate::sim

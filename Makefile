@@ -16,10 +16,11 @@ test: ## run every test: unit, simulation, sanitizers, house rules, end to end
 	@scripts/setup build test
 	@scripts/run_tests
 
-run: ## start armgate in the foreground with conf/armgate.json (ARGS="..." adds options)
+run: ## start armgate in the foreground (ARGS="--config FILE": with your configuration)
 	@scripts/setup build
 	@scripts/build release armgate
-	@build/release/bin/armgate run --config conf/armgate.json $(ARGS)
+	@build/release/bin/armgate ca path >/dev/null 2>&1 || build/release/bin/armgate ca init
+	@build/release/bin/armgate run $(ARGS)
 
 lint: ## check the formatting and run clang-tidy on what changed (ARGS=--all: on everything)
 	@scripts/setup build lint

@@ -1,0 +1,227 @@
+// The world of one end-to-end test: armsim, armgate and recording upstreams on ephemeral ports of loopback, in a directory of
+// its own. Everything that was started is stopped by close().
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import https from "node:https";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+
+export const ARM_HOST = "management.azure.com";
+
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export async function withinSeconds(seconds, what, promise) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took more than ${seconds} s`)), seconds * 1000);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+// Runs a program to its end. Standard input is `input`; the output is bytes.
+export async function run(program, args, { input = "", env = {}, seconds = 60 } = {}) {
+  const child = spawn(program, args, { env: cleanEnvironment(env), stdio: ["pipe", "pipe", "pipe"] });
+  const output = [[], []];
+  child.stdout.on("data", (piece) => output[0].push(piece));
+  child.stderr.on("data", (piece) => output[1].push(piece));
+  child.stdin.on("error", () => {});  // a program may end without reading its input
+  child.stdin.end(input);
+  const timer = setTimeout(() => child.kill("SIGKILL"), seconds * 1000);
+  const [code, signal] = await once(child, "close");
+  clearTimeout(timer);
+  if (signal === "SIGKILL") throw new Error(`${program} ${args.join(" ")} took more than ${seconds} s`);
+  return { code, stdout: Buffer.concat(output[0]), stderr: Buffer.concat(output[1]).toString() };
+}
+
+// The environment without the proxies and authorities of whoever runs the tests.
+function cleanEnvironment(additions) {
+  const environment = { ...process.env };
+  for (const name of Object.keys(environment)) {
+    if (/_proxy$/i.test(name) || /^(NODE_EXTRA_CA_CERTS|NODE_OPTIONS|CURL_CA_BUNDLE|SSL_CERT_FILE|SSL_CERT_DIR)$/.test(name)) {
+      delete environment[name];
+    }
+  }
+  return { ...environment, ...additions };
+}
+
+export async function freePort() {
+  const server = net.createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function isListening(port) {
+  const socket = net.connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+export class World {
+  constructor(binDirectory) {
+    this.bin = path.resolve(binDirectory);
+    this.directory = mkdtempSync(path.join(os.tmpdir(), "armgate-e2e-"));
+    this.children = [];
+    this.servers = [];
+  }
+
+  file(name) {
+    return path.join(this.directory, name);
+  }
+
+  // Starts a program that serves until it is stopped, and waits until it listens.
+  async start(name, program, args, port) {
+    const child = spawn(path.join(this.bin, program), args, { cwd: this.directory, env: cleanEnvironment({ HOME: this.directory }),
+                                                              stdio: ["ignore", "pipe", "pipe"] });
+    const entry = { name, child, log: "", exited: null };
+    const append = (piece) => { entry.log += piece; };
+    child.stdout.on("data", append);
+    child.stderr.on("data", append);
+    entry.exit = new Promise((resolve) => child.on("close", (code, signal) => resolve(entry.exited = { code, signal })));
+    child.on("error", (error) => append(String(error)));
+    this.children.push(entry);
+    for (let tries = 0; !(await isListening(port)); ++tries) {
+      if (entry.exited || tries > 400) throw new Error(`${name} did not start to listen on port ${port}`);
+      await sleep(25);
+    }
+    return entry;
+  }
+
+  // A simulated ARM. `args` are more options of armsim.
+  async startSim(args = []) {
+    const port = await freePort();
+    const caFile = this.file("armsim-ca.pem");
+    const process = await this.start("armsim", "armsim", ["--listen", `127.0.0.1:${port}`, "--ca-file", caFile, ...args], port);
+    return new Sim(port, caFile, process);
+  }
+
+  // An ARM that answers what `answer(request)` says, {status, headers, body}, and keeps what it was sent, as sent.
+  async startRecorder(answer, { name = ARM_HOST } = {}) {
+    const { certificate, key } = await this.makeCertificate(name);
+    const seen = [];
+    const server = https.createServer({ cert: readFileSync(certificate), key: readFileSync(key) }, async (request, response) => {
+      const pieces = [];
+      for await (const piece of request) pieces.push(piece);
+      const record = { method: request.method, url: request.url, fields: pairsOf(request.rawHeaders),
+                       headers: request.headers, body: Buffer.concat(pieces) };
+      seen.push(record);
+      const { status = 200, headers = [], body = "" } = await answer(record);
+      if (!response.destroyed) response.writeHead(status, headers).end(body);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    this.servers.push(server);
+    return { port: server.address().port, caFile: certificate, seen };
+  }
+
+  async makeCertificate(name) {
+    const certificate = this.file(`${name}.pem`);
+    const key = this.file(`${name}-key.pem`);
+    if (!existsSync(certificate)) {
+      const made = await run("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                                         "-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`, "-keyout", key, "-out", certificate]);
+      if (made.code !== 0) throw new Error(made.stderr);
+    }
+    return { certificate, key };
+  }
+
+  // armgate in front of `upstream` (a sim or a recorder). `config` is merged over what every test needs.
+  async startGateway(upstream, config = {}) {
+    const port = await freePort();
+    const directory = this.file(`gateway-${port}`);
+    mkdirSync(directory);
+    const base = {
+      listen: { proxy: `127.0.0.1:${port}` },
+      ca: { directory: "ca" },
+      hosts: { [ARM_HOST]: { address: `127.0.0.1:${upstream.port}`, ca_file: upstream.caFile } },
+      log: { level: "debug" },
+    };
+    const configFile = path.join(directory, "armgate.json");
+    writeFileSync(configFile, JSON.stringify(merged(base, config), null, 2));
+    const made = await run(path.join(this.bin, "armgate"), ["ca", "init", "--config", configFile], { env: { HOME: this.directory } });
+    if (made.code !== 0) throw new Error(`armgate ca init: ${made.stderr}`);
+    const process = await this.start("armgate", "armgate", ["run", "--config", configFile], port);
+    return { port, configFile, caFile: made.stdout.toString().trim(), process };
+  }
+
+  logs() {
+    return this.children.map(({ name, log }) => `${name}:\n${log.split("\n").slice(-60).join("\n")}`).join("\n");
+  }
+
+  async close() {
+    for (const server of this.servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+    for (const entry of this.children) {
+      if (!entry.exited) entry.child.kill("SIGKILL");
+      await entry.exit;
+    }
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+// A running armsim, and its control paths.
+class Sim {
+  constructor(port, caFile, process) {
+    Object.assign(this, { port, caFile, process });
+  }
+
+  async control(method, name, body = "") {
+    const answer = await httpsRequest({ port: this.port, method, path: `/__sim/${name}`, ca: readFileSync(this.caFile) }, body);
+    if (answer.status >= 300) throw new Error(`armsim: ${method} ${name}: ${answer.status} ${answer.body}`);
+    return answer.body.length > 0 ? JSON.parse(answer.body) : null;
+  }
+  report() { return this.control("GET", "report"); }
+  addFaults(faults) { return this.control("POST", "faults", JSON.stringify({ faults })); }
+
+  // What ARM holds, asked directly.
+  async read(id, apiVersion) {
+    const answer = await httpsRequest({ port: this.port, method: "GET", path: `${id}?api-version=${apiVersion}`,
+                                        ca: readFileSync(this.caFile), headers: { authorization: "Bearer inspector" } });
+    if (answer.status !== 200) throw new Error(`armsim: GET ${id}: ${answer.status} ${answer.body}`);
+    return JSON.parse(answer.body);
+  }
+}
+
+function httpsRequest(options, body = "") {
+  return new Promise((resolve, reject) => {
+    const request = https.request({ host: "127.0.0.1", servername: ARM_HOST, agent: false, ...options,
+                                    headers: { host: ARM_HOST, ...options.headers } }, async (response) => {
+      const pieces = [];
+      for await (const piece of response) pieces.push(piece);
+      resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(pieces).toString() });
+    });
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+function pairsOf(flat) {
+  const pairs = [];
+  for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i], flat[i + 1]]);
+  return pairs;
+}
+
+function merged(base, more) {
+  const both = { ...base };
+  for (const [key, value] of Object.entries(more)) {
+    const nested = value !== null && typeof value === "object" && !Array.isArray(value) && typeof base[key] === "object";
+    both[key] = nested ? merged(base[key], value) : value;
+  }
+  return both;
+}

@@ -1,0 +1,112 @@
+// A tool that uses the Azure SDK for JavaScript as its documentation shows: node client.mjs COMMAND SETTINGS_AS_JSON.
+// Prints one JSON value: what was acknowledged and what was refused, as this client saw it.
+import { webcrypto } from "node:crypto";
+import { createRequire } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
+
+globalThis.crypto ??= webcrypto;  // the SDK wants it; Node 18 has it only by this name
+const require = createRequire(`${process.env.ARMGATE_E2E_MODULES}/package.json`);
+const { ComputeManagementClient } = require("@azure/arm-compute");
+const { NetworkManagementClient } = require("@azure/arm-network");
+const { ResourceManagementClient } = require("@azure/arm-resources");
+
+const SUBSCRIPTION = "11111111-1111-1111-1111-111111111111";
+const POLL = { updateIntervalInMs: 100 };
+const THINK_MS = 30;
+const ATTEMPTS_MAX = 100;
+
+const [command, settingsText] = process.argv.slice(2);
+const settings = JSON.parse(settingsText);
+// The token's claims name nobody: all clients of a test are one service principal, and only the proxy's user name differs.
+const credential = { getToken: async () => ({ token: "test-token", expiresOnTimestamp: Date.now() + 3_600_000 }) };
+const options = settings.endpoint ? { endpoint: settings.endpoint } : {};
+const compute = new ComputeManagementClient(credential, SUBSCRIPTION, options);
+const network = new NetworkManagementClient(credential, SUBSCRIPTION, options);
+const resources = new ResourceManagementClient(credential, SUBSCRIPTION, options);
+
+const describe = (error) => ({ status: error.statusCode ?? 0, code: error.code ?? error.name, message: String(error.message).slice(0, 300) });
+
+// Reads, changes and writes back the whole resource `writes` times; begins again, from the read, when refused with 412.
+async function readModifyWrite(read, change, write) {
+  const result = { acknowledged: [], refused: 0, errors: [] };
+  for (let i = 0; i < settings.writes; ++i) {
+    const name = `${settings.client}-${i}`;
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; ++attempt) {
+      try {
+        const resource = await read();
+        change(resource, name, i);
+        await sleep(THINK_MS);
+        await write(resource);
+        result.acknowledged.push(name);
+        break;
+      } catch (error) {
+        if (error.statusCode !== 412) {
+          result.errors.push(describe(error));
+          break;
+        }
+        result.refused += 1;
+      }
+    }
+  }
+  return result;
+}
+
+async function attempt(work) {
+  const started = Date.now();
+  try {
+    const value = await work();
+    return { ok: true, ms: Date.now() - started, value };
+  } catch (error) {
+    return { ok: false, ms: Date.now() - started, ...describe(error) };
+  }
+}
+
+const scaleSet = (capacity) => ({ location: "westeurope", sku: { name: "Standard_D2s_v5", tier: "Standard", capacity }, tags: {} });
+const { group, name } = settings;
+
+const commands = {
+  createGroup: () => attempt(async () => (await resources.resourceGroups.createOrUpdate(group, { location: "westeurope" })).id),
+
+  createScaleSet: () => attempt(async () => {
+    const made = await compute.virtualMachineScaleSets.createOrUpdate(group, name, scaleSet(settings.capacity ?? 1), POLL).pollUntilDone();
+    return { capacity: made.sku.capacity, state: made.provisioningState };
+  }),
+
+  createSecurityGroup: () => attempt(async () => {
+    const made = await network.networkSecurityGroups.createOrUpdate(group, name, { location: "westeurope", securityRules: [] }, POLL).pollUntilDone();
+    return made.provisioningState;
+  }),
+
+  addTags: () => readModifyWrite(
+    () => compute.virtualMachineScaleSets.get(group, name),
+    (resource, tag) => { resource.tags = { ...resource.tags, [tag]: settings.client }; },
+    (resource) => compute.virtualMachineScaleSets.createOrUpdate(group, name, resource, POLL).pollUntilDone()),
+
+  addRules: () => readModifyWrite(
+    () => network.networkSecurityGroups.get(group, name),
+    (resource, rule, i) => {
+      resource.securityRules = [...(resource.securityRules ?? []), {
+        name: rule, priority: settings.priority + i, direction: "Inbound", access: "Allow", protocol: "Tcp", sourceAddressPrefix: "*",
+        sourcePortRange: "*", destinationAddressPrefix: "*", destinationPortRange: "443" }];
+    },
+    (resource) => network.networkSecurityGroups.createOrUpdate(group, name, resource, POLL).pollUntilDone()),
+
+  scale: () => attempt(async () => {
+    const updated = await compute.virtualMachineScaleSets.update(group, name, { sku: { capacity: settings.capacity } }, POLL).pollUntilDone();
+    return updated.sku.capacity;
+  }),
+
+  restart: () => attempt(async () => { await compute.virtualMachineScaleSets.restart(group, name, POLL).pollUntilDone(); }),
+
+  // What scripts do: make the group and, at once, something in it.
+  groupThenNetwork: () => attempt(async () => {
+    await resources.resourceGroups.createOrUpdate(group, { location: "westeurope" });
+    const made = await network.virtualNetworks.createOrUpdate(
+      group, name, { location: "westeurope", addressSpace: { addressPrefixes: ["10.0.0.0/16"] } }, POLL).pollUntilDone();
+    return made.provisioningState;
+  }),
+};
+
+if (!(command in commands)) throw new Error(`no command ${command}; there are: ${Object.keys(commands).join(", ")}`);
+console.log(JSON.stringify(await commands[command]()));
+process.exit(0);

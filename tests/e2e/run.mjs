@@ -1,0 +1,44 @@
+// Runs the end-to-end tests: the real programs, real clients, on loopback.
+//   node run.mjs --bin DIRECTORY_OF_THE_PROGRAMS [--only PART_OF_A_NAME]
+// Each test gets a World of its own (harness.mjs), which is taken down whatever happens; a failed test shows its logs.
+import { parseArgs } from "node:util";
+import { World, withinSeconds } from "./harness.mjs";
+import { installSdk } from "./sdk.mjs";
+
+const SUITES = ["transport", "passthrough", "service", "protection"];
+const SECONDS_PER_TEST = 90;
+
+const { values: options } = parseArgs({ options: { bin: { type: "string" }, only: { type: "string", default: "" } } });
+if (!options.bin) throw new Error("--bin DIRECTORY is missing: where armgate and armsim are");
+
+async function runTest(name, test) {
+  const world = new World(options.bin);
+  const started = Date.now();
+  try {
+    await withinSeconds(SECONDS_PER_TEST, "the test", test(world));
+    console.log(`ok      ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
+    return true;
+  } catch (error) {
+    console.log(`FAILED  ${name}`);
+    console.log(String(error.stack ?? error).replace(/^/gm, "    "));
+    console.log(world.logs().replace(/^/gm, "    | "));
+    return false;
+  } finally {
+    await world.close();
+  }
+}
+
+let passed = 0;
+let total = 0;
+await installSdk();
+for (const suite of SUITES) {
+  const { tests } = await import(`./${suite}_suite.mjs`);
+  for (const [name, test] of Object.entries(tests)) {
+    const full = `${suite}: ${name}`;
+    if (!full.includes(options.only)) continue;
+    total += 1;
+    if (await runTest(full, test)) passed += 1;
+  }
+}
+console.log(`${passed} of ${total} end-to-end tests passed`);
+process.exit(passed === total && total > 0 ? 0 : 1);

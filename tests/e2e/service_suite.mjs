@@ -1,0 +1,102 @@
+// armgate as a service: starting, refusing to start, the listener without CONNECT, stopping. And the simulated ARM behind it.
+import assert from "node:assert/strict";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { curl, curlJson, sending } from "./curl.mjs";
+import { freePort, run, sleep, withinSeconds } from "./harness.mjs";
+
+const GROUP = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg";
+const SCALE_SET = `${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/web`;
+const GROUP_PATH = `${GROUP}?api-version=2024-03-01`;
+const PATH = `${SCALE_SET}?api-version=2024-07-01`;
+
+async function waitFor(what, check) {
+  await withinSeconds(20, what, (async () => {
+    while (!(await check())) await sleep(50);
+  })());
+}
+
+export const tests = {
+  "a resource is made, changed and read through the gateway": async (world) => {
+    const sim = await world.startSim(["--operation-ms", "200"]);
+    const gateway = await world.startGateway(sim);
+    assert.equal((await curl(world, gateway, GROUP_PATH, { args: sending("PUT", { location: "westeurope" }) })).status, 201);
+    const made = await curlJson(world, gateway, PATH, { args: sending("PUT", { location: "westeurope", sku: { capacity: 1 } }) });
+    assert.equal(made.status, 201);
+    await waitFor("the operation's end", async () => (await curlJson(world, gateway, PATH)).json.properties.provisioningState === "Succeeded");
+    const read = await curlJson(world, gateway, PATH);
+    const changed = await curlJson(world, gateway, PATH, { args: sending("PUT", { ...read.json, tags: { seen: "yes" } }) });
+    assert.equal(changed.status, 200);
+    assert.equal(changed.json.tags.seen, "yes");
+  },
+
+  "the second of two writes from one read is refused": async (world) => {
+    const sim = await world.startSim(["--operation-ms", "0"]);
+    const gateway = await world.startGateway(sim, { clients: { one: { actor: "single" }, two: { actor: "single" } } });
+    await curl(world, gateway, GROUP_PATH, { args: sending("PUT", { location: "westeurope" }) });
+    await curl(world, gateway, PATH, { user: "maker", args: sending("PUT", { location: "westeurope", sku: { capacity: 1 } }) });
+    const reads = { one: await curlJson(world, gateway, PATH, { user: "one" }), two: await curlJson(world, gateway, PATH, { user: "two" }) };
+    const put = (user) => curlJson(world, gateway, PATH, { user, args: sending("PUT", { ...reads[user].json, tags: { [user]: "1" } }) });
+    assert.equal((await put("one")).status, 200);
+    const late = await put("two");
+    assert.equal(late.status, 412);
+    assert.ok(late.json.error.code.length > 0);
+    assert.deepEqual((await sim.read(SCALE_SET, "2024-07-01")).tags, { one: "1" });
+    assert.equal((await sim.report()).lost_updates, 0);
+  },
+
+  "ARM's names reach the listener without CONNECT as well": async (world) => {
+    const port = await freePort();
+    const sim = await world.startSim();
+    const gateway = await world.startGateway(sim, { listen: { tls: `127.0.0.1:${port}` } });
+    const args = ["--connect-to", `management.azure.com:443:127.0.0.1:${port}`];
+    const answer = await curlJson(world, gateway, "/subscriptions?api-version=2022-12-01", { direct: true, args });
+    assert.equal(answer.status, 200);
+    assert.ok(Array.isArray(answer.json.value));
+  },
+
+  "a stop lets the request that is under way end": async (world) => {
+    let release;
+    const released = new Promise((resolve) => { release = resolve; });
+    const upstream = await world.startRecorder(async () => {
+      await released;
+      return { headers: ["Content-Type", "application/json"], body: "{}" };
+    });
+    const gateway = await world.startGateway(upstream);
+    const slow = curl(world, gateway, PATH);
+    await waitFor("the request's arrival", async () => upstream.seen.length === 1);
+    gateway.process.child.kill("SIGTERM");
+    await sleep(200);
+    assert.equal(gateway.process.exited, null, "it left before the request's end");
+    const refused = await curl(world, gateway, PATH);
+    assert.notEqual(refused.code, 0, "a new connection was taken after the signal");
+    release();
+    assert.equal((await slow).status, 200);
+    assert.deepEqual(await withinSeconds(10, "the stop", gateway.process.exit), { code: 0, signal: null });
+  },
+
+  "a bad configuration stops the start with every fault": async (world) => {
+    const file = world.file("bad.json");
+    writeFileSync(file, '{\n  "mode": "protekt",\n  "limits": {"head_bytes": "1 parsec"},\n  "lisen": {}\n}\n');
+    const home = { env: { HOME: world.directory } };
+    for (const command of ["check", "run"]) {
+      const done = await run(path.join(world.bin, "armgate"), [command, "--config", file], home);
+      assert.equal(done.code, 1);
+      for (const part of ["bad.json:2", "bad.json:3", "bad.json:4", "lisen"]) assert.ok(done.stderr.includes(part), `${part} is not in ${done.stderr}`);
+    }
+  },
+
+  "the authority's private key is for its owner only, and no token is logged": async (world) => {
+    const sim = await world.startSim();
+    const gateway = await world.startGateway(sim);
+    await curl(world, gateway, "/subscriptions?api-version=2022-12-01&secret=of-the-query");
+    const directory = path.dirname(gateway.caFile);
+    const { stdout } = await run("find", [directory, "-type", "f", "-name", "*key*"]);
+    const keys = stdout.toString().trim().split("\n");
+    assert.notEqual(keys[0], "");
+    for (const key of keys) assert.equal(statSync(key).mode & 0o777, 0o600, key);
+    assert.match(readFileSync(gateway.caFile, "utf8"), /BEGIN CERTIFICATE/);
+    await waitFor("the line of the request", async () => gateway.process.log.includes("/subscriptions"));
+    for (const secret of ["token-of-the-test", "of-the-query"]) assert.ok(!gateway.process.log.includes(secret));
+  },
+};

@@ -153,7 +153,7 @@ inline string fault_of_include(string_view path, string_view header) {
   for (const LibraryRule& rule : kLibraries) {
     if (header.starts_with(rule.header) && !starts_with_any(path, rule.allowed)) return string(rule.why);
   }
-  const bool json = header.starts_with("nlohmann/") || header == "simdjson.h";
+  const bool json = !path.starts_with("tests/") && (header.starts_with("nlohmann/") || header == "simdjson.h");
   if (json && header != "nlohmann/json_fwd.hpp" && !path.ends_with(".cc")) return "JSON types stay in .cc files";
   const string_view to = layer_of(header);
   const string_view from = layer_of(path);

@@ -9,6 +9,7 @@ const SUITES = ["transport", "passthrough", "service", "protection"];
 const SECONDS_PER_TEST = 90;
 
 const { values: options } = parseArgs({ options: { bin: { type: "string" }, only: { type: "string", default: "" } } });
+if (Number(process.versions.node.split(".")[0]) < 18) throw new Error(`Node 18 or later is needed, this is ${process.version}`);
 if (!options.bin) throw new Error("--bin DIRECTORY is missing: where armgate and armsim are");
 
 async function runTest(name, test) {

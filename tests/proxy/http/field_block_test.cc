@@ -1,5 +1,7 @@
 // Goal: nothing but well-formed field lines, one identity and one precondition pass. Method: tables of raw requests,
 // each with a word that the refusal must hold.
+#include "proxy/http/field_block.h"
+
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,6 @@
 // Goal: what real clients send passes, and its head says what it must. Method: raw requests read whole.
+#include "proxy/http/head_parser.h"
+
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,0 +1,88 @@
+#include "proxy/net/client_connection.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace armgate::net {
+
+using Content = http::ComposedResponse::Content;
+
+void ClientConnection::begin(arm::Method method, int minor_version, http::Connection connection) {
+  state_ = State::Nothing;
+  method_ = method;
+  minor_version_ = minor_version;
+  if (connection_ == http::Connection::Keep) connection_ = connection;
+  pending_.clear();
+  ends_with_connection_ = false;
+}
+
+Task<Result<void>> ClientConnection::write_head(const arm::ResponseHead& head, BodyLength length) {
+  if (state_ != State::Nothing) co_return refuse("a second head was written");
+  arm::ResponseHead adapted = head;
+  const bool may_have_content = method_ != arm::Method::Head && head.status >= 200 && head.status != 204 && head.status != 304;
+  if (!may_have_content) {
+    // A HEAD answer announces the length of what GET would return (RFC 9110 §8.6); a 204 must not have one.
+    if (method_ == arm::Method::Head && length.kind == BodyLength::Kind::Known) {
+      adapted.fields.set("Content-Length", std::to_string(length.bytes));
+    }
+    if (head.status == 204) adapted.fields.remove("Content-Length");
+    length = BodyLength{};
+  } else if (length.kind == BodyLength::Kind::None) {
+    adapted.fields.remove("Content-Length");
+    length = {BodyLength::Kind::Known, 0};  // without it the client would wait for content until the connection ends
+  }
+  const auto composed = http::compose_response(pending_, adapted, length, connection_, minor_version_);
+  if (!composed) {
+    state_ = State::Failed;
+    co_return composed.error();
+  }
+  state_ = State::Writing;
+  content_ = composed->content;
+  connection_ = composed->connection;
+  counted_ = length.kind == BodyLength::Kind::Known;
+  left_ = length.bytes;
+  ends_with_connection_ = length.kind == BodyLength::Kind::Unknown && content_ == Content::Plain;
+  co_return Result<void>{};
+}
+
+Task<Result<void>> ClientConnection::write_body(std::string_view piece) {
+  if (state_ != State::Writing) co_return refuse("content was written outside an answer");
+  if (content_ == Content::None || piece.empty()) co_return Result<void>{};
+  if (content_ == Content::Chunked) {
+    const std::string start = fmt::format("{}{:x}\r\n", std::exchange(pending_, {}), piece.size());
+    co_return co_await write(start, piece, "\r\n");
+  }
+  if (counted_ && piece.size() > left_) co_return refuse("more content was written than declared");
+  left_ -= counted_ ? piece.size() : 0;
+  const std::string start = std::exchange(pending_, {});
+  co_return co_await write(start, piece);
+}
+
+Task<Result<void>> ClientConnection::finish() {
+  if (state_ != State::Writing) co_return refuse("an answer was finished that was not begun");
+  if (content_ == Content::Plain && counted_ && left_ > 0) co_return refuse("less content was written than declared");
+  std::string last = std::exchange(pending_, {});
+  if (content_ == Content::Chunked) http::append_last_chunk(last);
+  if (!last.empty()) {
+    auto written = co_await write(last);
+    if (!written) co_return written;
+  }
+  state_ = State::Complete;
+  co_return Result<void>{};
+}
+
+Task<Result<void>> ClientConnection::write(std::string_view first, std::string_view second, std::string_view third) {
+  const std::array<std::string_view, 3> pieces{first, second, third};
+  auto written = co_await stream_.write_all(pieces, clock_.now() + write_max_);
+  if (!written) state_ = State::Failed;
+  co_return written;
+}
+
+Result<void> ClientConnection::refuse(std::string_view why) {
+  state_ = State::Failed;
+  return gateway_error(ErrorKind::Internal, fmt::format("{}; the connection is closed", why));
+}
+
+}  // namespace armgate::net

@@ -1,0 +1,67 @@
+#include "proxy/net/client_input.h"
+
+#include "base/check.h"
+#include "proxy/async/spawn.h"
+
+namespace armgate::net {
+
+Task<Result<size_t>> ClientInput::more(TimePoint deadline) {
+  GATE_CHECK(watcher_ == nullptr, "read while a watch is set");
+  const size_t before = bytes().size();
+  co_await stop();
+  if (bytes().size() > before) co_return bytes().size() - before;
+  if (end_ == End::Closed) co_return size_t{0};
+  if (end_ == End::Broken) co_return broken_;
+  auto outcome = co_await stream_.read_some(scratch_area(), deadline);
+  note(outcome);
+  co_return outcome;
+}
+
+void ClientInput::watch(Waiter* waiter, uint32_t bits) {
+  watcher_ = waiter;
+  watcher_bits_ = bits;
+  if (waiter == nullptr) return;
+  if (gone()) {
+    waiter->signal(bits);
+  } else if (!in_background_) {
+    in_background_ = true;
+    spawn(executor_, read_in_background());
+  }
+}
+
+Task<void> ClientInput::stop() {
+  watcher_ = nullptr;
+  while (in_background_) {
+    stream_.cancel_read();
+    co_await stopped_.wait();
+  }
+}
+
+Task<void> ClientInput::read_in_background() {
+  while (watcher_ != nullptr && !gone() && bytes().size() < early_bytes_max_) {
+    const auto outcome = co_await stream_.read_some(scratch_area(), kNever);
+    if (!outcome && outcome.error().kind == ErrorKind::Cancelled) break;
+    note(outcome);
+  }
+  in_background_ = false;
+  stopped_.signal(1);
+}
+
+void ClientInput::note(const Result<size_t>& outcome) {
+  if (outcome && *outcome > 0) {
+    if (buffer_.empty()) arrived_ = clock_.next_moment();
+    buffer_.append(std::string_view(scratch_area().data(), *outcome));
+    return;
+  }
+  if (outcome) {
+    end_ = End::Closed;
+  } else if (outcome.error().kind == ErrorKind::TimedOut || outcome.error().kind == ErrorKind::Cancelled) {
+    return;
+  } else {
+    end_ = End::Broken;
+    broken_ = outcome.error();
+  }
+  if (watcher_ != nullptr) watcher_->signal(watcher_bits_);
+}
+
+}  // namespace armgate::net

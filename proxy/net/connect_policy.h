@@ -1,0 +1,38 @@
+// connect_policy.h – what becomes of the first request on the proxy port. Decided by the text alone, before any DNS.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "proxy/http/limits.h"
+#include "proxy/net/connector.h"
+#include "proxy/net/refusal.h"
+
+namespace armgate::net {
+
+// Host patterns in lower case: an exact name, or "*.suffix" for every name below the suffix (not the suffix itself).
+bool matches_host(std::string_view host, const std::vector<std::string>& patterns);
+
+struct ConnectPolicy {
+  std::vector<std::string> intercepted;
+  uint16_t intercepted_port = 443;
+  LocalTargets local_targets = LocalTargets::Refuse;
+  std::vector<std::string> overridden;  // hosts with a HostOverride: allowed wherever they lead
+};
+
+enum class ConnectAction { Intercept, Tunnel, Refuse };
+
+struct ConnectDecision {
+  ConnectAction action = ConnectAction::Refuse;
+  std::string host;        // lower case
+  uint16_t port = 0;
+  std::string proxy_user;  // of Proxy-Authorization, whose password nobody looks at
+  Refusal refusal;         // for Refuse
+};
+
+// `head`: the whole first head, or the refused beginning of one.
+ConnectDecision decide_connect(std::string_view head, const http::Limits& limits, const ConnectPolicy& policy);
+
+}  // namespace armgate::net

@@ -1,0 +1,71 @@
+#include "proxy/net/listener.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "proxy/net/address_policy.h"
+#include "proxy/net/connector.h"
+
+namespace armgate::net {
+namespace {
+
+namespace ip = boost::asio::ip;
+
+// Out of descriptors or memory: the kernel keeps the connection waiting, so trying again at once would spin.
+constexpr auto kPauseAfterFailure = std::chrono::milliseconds(100);
+
+bool is_about_one_connection(int number) {
+  return number == ECONNABORTED || number == EINTR || number == EPROTO || number == EPERM || number == ENETDOWN ||
+         number == EHOSTUNREACH || number == ENETUNREACH;
+}
+
+std::string address_text(ip::tcp::endpoint& endpoint) { return endpoint.address().to_string(); }
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& executor, const std::string& address,
+                                                 uint16_t port) {
+  const auto bad = [&](const char* what) {
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("cannot listen on {} port {}: {}{}", address, port, what, std::strerror(errno)));
+  };
+  const auto parsed = address_of(address);
+  if (!parsed) return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no address to listen on", address));
+  ip::tcp::endpoint endpoint(*parsed, port);
+  const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return bad("");
+  auto socket = std::make_unique<Socket>(clock, executor, fd, Peer{ErrorSource::Gateway, "the listener"});
+  const int on = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  if (::bind(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) return bad("");
+  if (::listen(fd, SOMAXCONN) != 0) return bad("");
+  socklen_t size = static_cast<socklen_t>(endpoint.capacity());
+  if (::getsockname(fd, endpoint.data(), &size) != 0) return bad("");
+  return std::unique_ptr<Listener>(new Listener(clock, std::move(socket), endpoint.port()));
+}
+
+Task<void> Listener::run(std::function<void(Accepted)> take, NetEventSink events) {
+  while (socket_->is_open()) {
+    ip::tcp::endpoint peer;
+    socklen_t size = static_cast<socklen_t>(peer.capacity());
+    const int fd = ::accept4(socket_->fd(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      peer.resize(size);
+      tune_tcp(fd);
+      take({fd, address_text(peer)});
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      if (const auto ready = co_await socket_->wait(Waiting::Reader, Readiness::Readable, kNever); !ready) co_return;
+    } else if (!is_about_one_connection(errno)) {
+      tell(events, {NetEventKind::AcceptFailed, {}, {}, std::strerror(errno)});
+      co_await clock_.sleep_for(kPauseAfterFailure);
+    }
+  }
+}
+
+}  // namespace armgate::net

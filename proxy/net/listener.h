@@ -1,0 +1,42 @@
+// listener.h – accepts TCP connections on one address.
+//
+// Each event loop has a listener of its own on the same port (SO_REUSEPORT); the kernel spreads connections over them.
+// Threads   one event loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "proxy/net/net_event.h"
+#include "proxy/net/socket.h"
+
+namespace armgate::net {
+
+struct Accepted {
+  int fd = -1;       // non-blocking; the taker owns it
+  std::string peer;  // the address without its port
+};
+
+class Listener {
+ public:
+  // `port` 0: any free one. BadInput if the address is none or is in use.
+  static Result<std::unique_ptr<Listener>> open(Clock& clock, const Executor& executor, const std::string& address,
+                                                uint16_t port);
+
+  uint16_t port() const { return port_; }
+
+  // Hands every connection to `take` until stop().
+  Task<void> run(std::function<void(Accepted)> take, NetEventSink events);
+  void stop() { socket_->close(); }
+
+ private:
+  Listener(Clock& clock, std::unique_ptr<Socket> socket, uint16_t port)
+      : clock_(clock), socket_(std::move(socket)), port_(port) {}
+
+  Clock& clock_;
+  const std::unique_ptr<Socket> socket_;
+  const uint16_t port_;
+};
+
+}  // namespace armgate::net

@@ -1,0 +1,39 @@
+// net_event.h – what the network shell tells the log and the metrics. Never a header value, a body or a target.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace armgate::net {
+
+enum class NetEventKind {
+  ConnectionAccepted,
+  ConnectionLimit,   // refused: too many connections
+  AcceptFailed,
+  ProxyRefused,      // the first request on the proxy port was refused
+  Intercepted,
+  HandshakeFailed,   // with the client
+  RequestRefused,    // malformed, too large or too slow
+  TunnelOpened,
+  TunnelFailed,
+  TunnelClosed,
+};
+
+struct NetEvent {
+  NetEventKind kind;
+  std::string_view peer;  // the client's address
+  std::string_view host;  // that it asked for, if known
+  std::string_view text;  // a sentence for a person; may be empty
+  uint64_t to_host_bytes = 0;    // for TunnelClosed
+  uint64_t from_host_bytes = 0;  // for TunnelClosed
+};
+
+// May be called on any event loop; must not block. Empty: nobody listens.
+using NetEventSink = std::function<void(const NetEvent& event)>;
+
+inline void tell(const NetEventSink& sink, const NetEvent& event) {
+  if (sink) sink(event);
+}
+
+}  // namespace armgate::net

@@ -1,0 +1,89 @@
+// session.h – the life of one intercepted connection: request after request, in order, until either side ends it.
+//
+// Invariants
+//   1. A request reaches the handler only with its whole content in memory and past every check of proxy/http.
+//   2. A malformed request gets one 4xx in ARM's error shape and touches nothing else; the connection ends.
+//   3. Receipts: confirmed when the next request's first byte arrives after the answer or the connection ends in an
+//      orderly way with every byte acknowledged; dropped when it is reset; else left unconfirmed.
+//   4. After an answer that ends the connection the client gets time to close first. A client that has destroyed its socket
+//      (Node does so at once) answers our close_notify with RST, and a delivered answer would look undelivered.
+// Threads   one event loop.
+// Limits    SessionOptions; each wait has a deadline.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proxy/http/head_parser.h"
+#include "proxy/http/limits.h"
+#include "proxy/net/client_connection.h"
+#include "proxy/net/net_event.h"
+#include "proxy/net/refusal.h"
+#include "proxy/stages/exchange.h"
+#include "proxy/stages/pipeline.h"
+
+namespace armgate::net {
+
+// Answers one exchange: Pipeline::serve in production.
+using RequestHandler = std::function<Task<Receipt>(Exchange& exchange, ClientLink& client)>;
+
+struct SessionOptions {
+  http::Limits limits;
+  Duration idle_max = std::chrono::seconds(60);   // between requests
+  Duration head_max = std::chrono::seconds(10);   // from its first byte to its last
+  Duration body_max = std::chrono::seconds(60);   // the whole content, however steadily it drips
+  Duration write_max = std::chrono::seconds(60);  // each piece of an answer
+  Duration linger_max = std::chrono::seconds(2);  // for the client to close first
+  size_t early_bytes_max = 64 * 1024;             // of later requests, while one is being served
+};
+
+struct SessionSetup {
+  Clock& clock;
+  Executor executor;
+  const SessionOptions& options;
+  const RequestHandler& handler;
+  const NetEventSink& events;
+  std::string host;  // that the connection was intercepted for
+  uint16_t port = 443;
+  ConnectionIdentity from;
+};
+
+class Session {
+ public:
+  Session(std::unique_ptr<ByteStream> stream, SessionSetup setup);
+
+  // Serves until the connection has ended. Runs once.
+  Task<void> run();
+
+  // Closes now if idle, else after the current exchange.
+  void drain();
+
+  // Cuts the connection; an exchange that runs is not interrupted, but its client is gone.
+  void abort() { stream_->close(); }
+
+ private:
+  enum class After { NextRequest, Linger, Close };
+
+  Task<bool> wait_for_request();
+  Task<After> serve_request();
+  Task<Result<http::ParsedRequestHead>> read_head();
+  Task<Result<void>> read_body(const http::ParsedRequestHead& head, std::string& body);
+  Task<After> refuse(Refusal refusal, arm::Method method);
+  Task<void> linger();
+  void keep_receipt(Receipt receipt);
+  void confirm_receipts();
+  void drop_receipts();
+  void confirm_if_acknowledged();
+
+  const std::unique_ptr<ByteStream> stream_;
+  const SessionSetup setup_;
+  ClientInput input_;
+  ClientConnection link_;
+  std::vector<Receipt> receipts_;  // of answers whose arrival is not certain yet, oldest first
+  bool idle_ = false;
+  bool draining_ = false;
+};
+
+}  // namespace armgate::net

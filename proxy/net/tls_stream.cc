@@ -1,0 +1,166 @@
+#include "proxy/net/tls_stream.h"
+
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace armgate::net {
+namespace {
+
+constexpr size_t kRecordBytes = 16 * 1024;  // RFC 8446 §5.1: a record holds at most 2^14 bytes
+
+}  // namespace
+
+Result<std::unique_ptr<TlsStream>> TlsStream::make(std::unique_ptr<Socket> socket, SSL_CTX* context, std::string early) {
+  std::unique_ptr<TlsStream> stream(new TlsStream(std::move(socket)));
+  stream->bio_.fd = stream->socket_->fd();
+  stream->bio_.early = std::move(early);
+  stream->ssl_.reset(SSL_new(context));
+  if (!stream->ssl_) return certs::openssl_failure("making a TLS connection");
+  BIO* const bio = make_socket_bio(stream->bio_).release();
+  SSL_set_bio(stream->ssl_.get(), bio, bio);
+  SSL_set_app_data(stream->ssl_.get(), stream.get());
+  return stream;
+}
+
+TlsStream::~TlsStream() = default;
+
+TlsStream::Verdict TlsStream::judge(int result) {
+  using Kind = Verdict::Kind;
+  switch (SSL_get_error(ssl_.get(), result)) {
+    case SSL_ERROR_WANT_READ: return {Kind::WaitReadable, {}};
+    case SSL_ERROR_WANT_WRITE: return {Kind::WaitWritable, {}};
+    case SSL_ERROR_ZERO_RETURN:
+      end_ = StreamEnd::Notified;
+      return {Kind::Ended, {}};
+    case SSL_ERROR_SYSCALL:
+      broken_ = true;
+      if (bio_.last_errno != 0) return {Kind::Failed, socket_->error_of(bio_.last_errno)};
+      end_ = StreamEnd::Bare;
+      return {Kind::Ended, {}};
+    default:
+      broken_ = true;
+      if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+        certs::take_openssl_errors();
+        end_ = StreamEnd::Bare;
+        return {Kind::Ended, {}};
+      }
+      return {Kind::Failed, protocol_error()};
+  }
+}
+
+Error TlsStream::protocol_error() {
+  const Peer& peer = socket_->peer();
+  const std::string reasons = certs::take_openssl_errors();
+  const long verified = SSL_get_verify_result(ssl_.get());
+  if (!SSL_is_server(ssl_.get()) && verified != X509_V_OK) {
+    return {ErrorKind::Untrusted, peer.source, Sent::No,
+            fmt::format("the certificate of {} is not trusted: {}", peer.name, X509_verify_cert_error_string(verified))};
+  }
+  return {ErrorKind::BadInput, peer.source, Sent::No, fmt::format("TLS with {} failed: {}", peer.name, reasons)};
+}
+
+Task<Result<void>> TlsStream::wait_for(Verdict verdict, Waiting who, TimePoint deadline) {
+  switch (verdict.kind) {
+    case Verdict::Kind::WaitReadable: co_return co_await socket_->wait(who, Readiness::Readable, deadline);
+    case Verdict::Kind::WaitWritable: co_return co_await socket_->wait(who, Readiness::Writable, deadline);
+    case Verdict::Kind::Ended:
+      co_return Error{ErrorKind::Closed, socket_->peer().source, Sent::No,
+                      fmt::format("{} closed the connection", socket_->peer().name)};
+    case Verdict::Kind::Failed: break;
+  }
+  co_return std::move(verdict.error);
+}
+
+Task<Result<void>> TlsStream::handshake(TimePoint deadline) {
+  while (socket_->is_open()) {
+    ERR_clear_error();
+    const int result = SSL_do_handshake(ssl_.get());
+    if (result == 1) co_return Result<void>{};
+    auto ready = co_await wait_for(judge(result), Waiting::Reader, deadline);
+    if (!ready) co_return ready;
+  }
+  co_return socket_->cancelled();
+}
+
+Task<Result<size_t>> TlsStream::read_some(std::span<char> into, TimePoint deadline) {
+  while (socket_->is_open()) {
+    if (end_ != StreamEnd::Open) co_return size_t{0};
+    if (broken_) co_return socket_->error_of(ECONNRESET);
+    ERR_clear_error();
+    const int count = SSL_read(ssl_.get(), into.data(), static_cast<int>(std::min<size_t>(into.size(), 1 << 30)));
+    if (count > 0) co_return static_cast<size_t>(count);
+    Verdict verdict = judge(count);
+    if (verdict.kind == Verdict::Kind::Ended) co_return size_t{0};
+    auto ready = co_await wait_for(std::move(verdict), Waiting::Reader, deadline);
+    if (!ready) co_return std::move(ready).error();
+  }
+  co_return socket_->cancelled();
+}
+
+Task<Result<void>> TlsStream::write_one(std::string_view bytes, TimePoint deadline) {
+  while (!bytes.empty()) {
+    if (!socket_->is_open()) co_return socket_->cancelled();
+    if (broken_) co_return socket_->error_of(EPIPE);
+    ERR_clear_error();
+    const int count = SSL_write(ssl_.get(), bytes.data(), static_cast<int>(std::min<size_t>(bytes.size(), 1 << 30)));
+    if (count > 0) {
+      bytes.remove_prefix(static_cast<size_t>(count));
+      continue;
+    }
+    auto ready = co_await wait_for(judge(count), Waiting::Writer, deadline);
+    if (!ready) co_return ready;
+  }
+  co_return Result<void>{};
+}
+
+// Small pieces (a head and the beginning of a body, a chunk's size line) share one record and one system call.
+Task<Result<void>> TlsStream::write_all(std::span<const std::string_view> pieces, TimePoint deadline) {
+  if (pieces.size() == 1) co_return co_await write_one(pieces.front(), deadline);
+  std::string record;
+  for (std::string_view piece : pieces) {
+    while (!piece.empty()) {
+      if (record.empty() && piece.size() >= kRecordBytes) {
+        const size_t whole_records = piece.size() / kRecordBytes * kRecordBytes;
+        auto written = co_await write_one(piece.substr(0, whole_records), deadline);
+        if (!written) co_return written;
+        piece.remove_prefix(whole_records);
+        continue;
+      }
+      const size_t count = std::min(piece.size(), kRecordBytes - record.size());
+      record.append(piece.substr(0, count));
+      piece.remove_prefix(count);
+      if (record.size() < kRecordBytes) continue;
+      auto written = co_await write_one(record, deadline);
+      if (!written) co_return written;
+      record.clear();
+    }
+  }
+  co_return co_await write_one(record, deadline);
+}
+
+Task<void> TlsStream::shutdown(TimePoint deadline) {
+  while (socket_->is_open() && !broken_ && SSL_is_init_finished(ssl_.get())) {
+    ERR_clear_error();
+    const int result = SSL_shutdown(ssl_.get());
+    if (result >= 0) break;
+    Verdict verdict = judge(result);
+    if (verdict.kind != Verdict::Kind::WaitWritable) break;
+    if (auto ready = co_await wait_for(std::move(verdict), Waiting::Writer, deadline); !ready) break;
+  }
+  socket_->shutdown_write();
+}
+
+bool TlsStream::is_quiet() {
+  if (!socket_->is_open() || broken_ || end_ != StreamEnd::Open) return false;
+  ERR_clear_error();
+  char byte = 0;
+  const int count = SSL_peek(ssl_.get(), &byte, 1);  // also takes in session tickets that arrived meanwhile
+  return count <= 0 && judge(count).kind == Verdict::Kind::WaitReadable;
+}
+
+}  // namespace armgate::net

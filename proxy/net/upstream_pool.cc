@@ -1,0 +1,147 @@
+#include "proxy/net/upstream_pool.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "certs/tls_context.h"
+#include "proxy/http/compose.h"
+
+namespace armgate::net {
+namespace {
+
+constexpr int kInterimAnswersMax = 16;
+
+int keep_new_session(SSL* ssl, SSL_SESSION* session) {
+  if (!TlsStream::of(ssl).session_sink()) return 0;
+  TlsStream::of(ssl).session_sink()(certs::SessionHandle(session));
+  return 1;  // we own it now
+}
+
+Result<certs::ContextHandle> make_context(const std::optional<std::filesystem::path>& ca_file) {
+  auto context = certs::make_client_context(ca_file);
+  if (context) SSL_CTX_sess_set_new_cb(context->get(), keep_new_session);
+  return context;
+}
+
+Task<Result<http::ParsedResponseHead>> read_head(UpstreamConnection& connection, const std::string& host,
+                                                 const http::Limits& limits, arm::Method method, TimePoint deadline) {
+  size_t seen = 0;
+  while (true) {
+    const std::string_view bytes = connection.input.bytes();
+    const auto end = http::find_head_end(bytes, seen);
+    if (end.value_or(bytes.size()) > limits.head_bytes_max) co_return http::head_too_large(limits, ErrorSource::Upstream);
+    if (end) {
+      auto head = http::parse_response_head(bytes.substr(0, *end), limits, method);
+      connection.input.consume(*end);
+      co_return head;
+    }
+    seen = bytes.size();
+    const auto got = co_await connection.stream->read_some(scratch_area(), deadline);
+    if (!got) co_return got.error();
+    if (*got == 0) {
+      co_return upstream_error(ErrorKind::Closed, Sent::Maybe, fmt::format("{} closed the connection without an answer", host));
+    }
+    connection.input.append(std::string_view(scratch_area().data(), *got));
+  }
+}
+
+Task<Result<http::ParsedResponseHead>> read_final_head(UpstreamConnection& connection, const std::string& host,
+                                                       const http::Limits& limits, arm::Method method, TimePoint deadline) {
+  for (int i = 0; i < kInterimAnswersMax; ++i) {
+    auto head = co_await read_head(connection, host, limits, method, deadline);
+    if (!head || !head->is_interim()) co_return head;
+  }
+  co_return upstream_error(ErrorKind::BadInput, Sent::Maybe, fmt::format("{} sent interim answers without end", host));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<UpstreamPool>> UpstreamPool::make(Clock& clock, Executor executor, UpstreamOptions options,
+                                                         Resolve resolve) {
+  std::unique_ptr<UpstreamPool> pool(new UpstreamPool(clock, std::move(executor), std::move(options), std::move(resolve)));
+  auto context = make_context(pool->options_.ca_file);
+  if (!context) return std::move(context).error();
+  pool->context_ = *std::move(context);
+  for (const auto& [host, known] : pool->options_.connector.overrides) {
+    if (!known.ca_file) continue;
+    auto own = make_context(known.ca_file);
+    if (!own) return std::move(own).error();
+    pool->own_contexts_.emplace(host, *std::move(own));
+  }
+  return pool;
+}
+
+UpstreamPool::UpstreamPool(Clock& clock, Executor executor, UpstreamOptions options, Resolve resolve)
+    : clock_(clock),
+      executor_(std::move(executor)),
+      options_(std::move(options)),
+      connector_(clock, executor_, options_.connector, std::move(resolve)) {}
+
+size_t UpstreamPool::connections() const {
+  size_t open = 0;
+  for (const auto& [name, host] : hosts_) open += host->open();
+  return open;
+}
+
+Result<std::shared_ptr<UpstreamHost>> UpstreamPool::host_for(const std::string& name) {
+  if (const auto it = hosts_.find(name); it != hosts_.end()) return it->second;
+  if (hosts_.size() >= options_.hosts_max) {
+    std::erase_if(hosts_, [](const auto& entry) { return entry.second->unused() && entry.second.use_count() == 1; });
+  }
+  if (hosts_.size() >= options_.hosts_max) {
+    return upstream_error(ErrorKind::TooLarge, Sent::No, fmt::format("connections to {} other hosts are in use", hosts_.size()));
+  }
+  const auto own = own_contexts_.find(name);
+  SSL_CTX* const context = own == own_contexts_.end() ? context_.get() : own->second.get();
+  auto host = std::make_shared<UpstreamHost>(name, clock_, executor_, connector_, context, options_.host);
+  hosts_.emplace(name, host);
+  return host;
+}
+
+Task<Result<UpstreamAnswer>> UpstreamPool::send(const arm::Request& request, TimePoint deadline) {
+  std::string head;
+  if (auto composed = http::compose_request(head, request.head, http::body_length(request), options_.via); !composed) {
+    co_return std::move(composed).error();
+  }
+  auto host = host_for(request.head.host);
+  if (!host) co_return std::move(host).error();
+  while (true) {
+    auto connection = co_await (*host)->acquire(deadline);
+    if (!connection) co_return std::move(connection).error();
+    const bool reused = (*connection)->exchanges > 0;
+    auto answer = co_await exchange(*host, *std::move(connection), request, head, deadline);
+    if (answer || !reused || answer.error().sent != Sent::No || answer.error().kind != ErrorKind::Reset) co_return answer;
+  }
+}
+
+Task<Result<UpstreamAnswer>> UpstreamPool::exchange(std::shared_ptr<UpstreamHost> host,
+                                                    std::unique_ptr<UpstreamConnection> connection,
+                                                    const arm::Request& request, std::string_view head, TimePoint deadline) {
+  ByteStream& stream = *connection->stream;
+  const uint64_t before = stream.bytes_written();
+  const std::array<std::string_view, 2> pieces{head, request.body};
+  const auto written = co_await stream.write_all(pieces, deadline);
+  if (!written) {
+    Error failure = written.error();
+    failure.sent = stream.bytes_written() == before ? Sent::No : Sent::Maybe;
+    host->discard(std::move(connection));
+    co_return failure;
+  }
+  auto parsed = co_await read_final_head(*connection, host->name(), options_.limits, request.head.method, deadline);
+  if (!parsed) {
+    Error failure = std::move(parsed).error();
+    failure.source = ErrorSource::Upstream;
+    failure.sent = Sent::Maybe;
+    host->discard(std::move(connection));
+    co_return failure;
+  }
+  UpstreamAnswer answer;
+  answer.length = http::body_length(parsed->framing);
+  answer.body = std::make_unique<AnswerBody>(std::move(host), std::move(connection), clock_, *parsed, options_.body);
+  answer.head = std::move(parsed->head);
+  co_return answer;
+}
+
+}  // namespace armgate::net

@@ -1,0 +1,62 @@
+#include "proxy/seams/real_clock.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <utility>
+
+namespace armgate {
+namespace {
+
+std::chrono::steady_clock::time_point to_steady(TimePoint when) {
+  return std::chrono::steady_clock::time_point(
+      std::chrono::duration_cast<std::chrono::steady_clock::duration>(when.time_since_epoch()));
+}
+
+class SteadyTimer final : public TimerHandle {
+ public:
+  SteadyTimer(const Executor& executor, TimePoint when, std::function<void()> callback)
+      : state_(std::make_shared<State>(executor, to_steady(when), std::move(callback))) {
+    state_->timer.async_wait([state = state_](const boost::system::error_code&) {
+      // A timer that fired and was then cancelled before its handler ran still ends here: the callback decides.
+      if (const auto then = std::exchange(state->callback, nullptr)) then();
+    });
+  }
+  ~SteadyTimer() override {
+    state_->callback = nullptr;
+    state_->timer.cancel();
+  }
+
+ private:
+  struct State {
+    State(const Executor& executor, std::chrono::steady_clock::time_point when, std::function<void()> then)
+        : timer(executor, when), callback(std::move(then)) {}
+    boost::asio::steady_timer timer;
+    std::function<void()> callback;
+  };
+  std::shared_ptr<State> state_;
+};
+
+class NoTimer final : public TimerHandle {};
+
+}  // namespace
+
+TimePoint RealClock::now() const { return TimePoint(std::chrono::steady_clock::now().time_since_epoch()); }
+
+WallTime RealClock::wall() const {
+  return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+Moment RealClock::next_moment() { return {moments_.fetch_add(1, std::memory_order_relaxed) + 1, now()}; }
+
+std::unique_ptr<TimerHandle> RealClock::call_at(const Executor& executor, TimePoint when,
+                                                std::function<void()> callback) {
+  if (when == kNever) return std::make_unique<NoTimer>();
+  return std::make_unique<SteadyTimer>(executor, when, std::move(callback));
+}
+
+Task<void> RealClock::sleep_until(TimePoint when) {
+  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, to_steady(when));
+  co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+}
+
+}  // namespace armgate

@@ -11,7 +11,7 @@ namespace armgate::http {
 namespace {
 
 TEST(Syntax, FieldValueChecksEveryByteAtEveryPlace) {
-  for (size_t size = 1; size <= 25; ++size) {
+  for (const size_t size : {size_t{1}, size_t{7}, size_t{31}, size_t{32}, size_t{33}, size_t{64}, size_t{65}}) {
     for (size_t at = 0; at < size; ++at) {
       for (int byte = 0; byte < 256; ++byte) {
         for (const char other : {'a', '\t', '\x80'}) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/hash.h"
 #include "base/rng.h"
@@ -57,9 +58,24 @@ struct Counters {
 
 // The tables and options that every event loop's pipeline shares.
 struct SharedState {
-  PipelineOptions options;
-  Hasher hasher;
-  std::shared_ptr<const rules::Ruleset> rules;
+  struct Options {
+    PipelineOptions pipeline;
+    ClientTable::Options clients;
+    ResourceLog::Options resources;
+    LockTable::Options locks;
+  };
+  SharedState(Options given, Hasher keyed, std::shared_ptr<const rules::Ruleset> ruleset)
+      : options(std::move(given.pipeline)),
+        hasher(keyed),
+        rules(std::move(ruleset)),
+        clients(given.clients),
+        resources(given.resources, keyed),
+        locks(given.locks, keyed),
+        holds(keyed) {}
+
+  const PipelineOptions options;
+  const Hasher hasher;
+  const std::shared_ptr<const rules::Ruleset> rules;
   ClientTable clients;
   ResourceLog resources;
   LockTable locks;

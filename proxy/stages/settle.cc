@@ -33,6 +33,7 @@ std::string recordable_url(const arm::Tracking& tracking) {
 
 HeldWrite held_write(const Write& write, const Outcome& outcome) {
   HeldWrite held;
+  if (outcome.kind == Outcome::Kind::Unknown) held.because = HeldBecause::InDoubt;
   held.resource = write.plan.target.resource;
   held.method = write.head().method;
   held.host = write.head().host;

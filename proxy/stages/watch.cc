@@ -70,7 +70,11 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   const auto seen = co_await read_once(parts, at.host, at.target, authorization);
   if (!seen) co_return;
   if (const auto interval = arm::retry_after(seen->head.fields, parts.clock.wall())) watcher.named_interval = *interval;
-  const arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
+  arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
+  // What an accepted write creates may be invisible until its operation ends (ARM RPC async-api-reference, the 202 pattern).
+  const bool not_yet_there = watcher.by == arm::TrackedBy::ResourceState && progress == arm::Progress::Missing &&
+                             watcher.hold->write().because == HeldBecause::Accepted;
+  if (not_yet_there) progress = arm::Progress::Running;
   watcher.missing = progress == arm::Progress::Missing ? watcher.missing + 1 : 0;
   if (arm::is_terminal(progress)) {
     conclude(parts, watcher.hold, progress);

@@ -31,8 +31,12 @@
 
 namespace armgate {
 
+// Whether ARM took the held write, or nobody knows.
+enum class HeldBecause { Accepted, InDoubt };
+
 // What a hold is about; constant after it was opened.
 struct HeldWrite {
+  HeldBecause because = HeldBecause::Accepted;
   arm::ResourceId resource;
   arm::Method method = arm::Method::Put;
   std::string host;               // to be asked for the resource

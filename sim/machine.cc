@@ -210,8 +210,12 @@ void SimArm::Machine::stamp(arm::Response& answer, const arm::RequestHead& head)
 
 arm::Response SimArm::Machine::control(const arm::Request& request, const std::string& name) {
   const bool posting = request.head.method == arm::Method::Post;
-  if (name == "report" && request.head.method == arm::Method::Get)
-    return json_answer(200, Json::parse(to_json(report())));
+  if (name == "report" && request.head.method == arm::Method::Get) {
+    arm::Response answer = plain_answer(200);
+    answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
+    answer.body = to_json(report());
+    return answer;
+  }
   if (name == "reset" && posting) {
     rng_ = Rng(seed_);
     entities_.clear();

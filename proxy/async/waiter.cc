@@ -30,7 +30,7 @@ struct Waiter::State {
     {
       absl::MutexLock lock(&mutex);
       bits |= more;
-      resume = std::exchange(parked, nullptr);
+      resume.swap(parked);  // Boost 1.81: the move assignment of any_completion_handler recurses for ever
     }
     if (resume) boost::asio::post(executor, std::move(resume));
   }
@@ -40,7 +40,7 @@ struct Waiter::State {
       absl::MutexLock lock(&mutex);
       GATE_CHECK(!parked, "two coroutines wait on one Waiter");
       if (bits == 0) {
-        parked = std::move(handler);
+        parked.swap(handler);
         return;
       }
     }

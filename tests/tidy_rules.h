@@ -102,7 +102,7 @@ inline const std::vector<std::pair<string_view, string_view>> kLayers = {
     {"proxy/stages", "base arm rules proxy/policy proxy/async proxy/seams proxy/state proxy/http"},
     {"proxy/net", kBelow},
     {"proxy", kBelow},
-    {"sim", "base arm"},
+    {"sim", "base arm proxy/async proxy/seams"},  // time and coroutines, but nothing that it judges
     {"bench", kBelow},
     {"tests", kBelow},
 };

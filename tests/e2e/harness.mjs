@@ -83,10 +83,10 @@ export class World {
     return path.join(this.directory, name);
   }
 
-  // Starts a program that serves until it is stopped, and waits until it listens.
-  async start(name, program, args, port) {
-    const child = spawn(path.join(this.bin, program), args, { cwd: this.directory, env: cleanEnvironment({ HOME: this.directory }),
-                                                              stdio: ["ignore", "pipe", "pipe"] });
+  // Starts a program that serves until it is stopped, and waits until `isReady`.
+  async start(name, args, isReady) {
+    const child = spawn(path.join(this.bin, name), args, { cwd: this.directory, env: cleanEnvironment({ HOME: this.directory }),
+                                                           stdio: ["ignore", "pipe", "pipe"] });
     const entry = { name, child, log: "", exited: null };
     const append = (piece) => { entry.log += piece; };
     child.stdout.on("data", append);
@@ -94,8 +94,8 @@ export class World {
     entry.exit = new Promise((resolve) => child.on("close", (code, signal) => resolve(entry.exited = { code, signal })));
     child.on("error", (error) => append(String(error)));
     this.children.push(entry);
-    for (let tries = 0; !(await isListening(port)); ++tries) {
-      if (entry.exited || tries > 400) throw new Error(`${name} did not start to listen on port ${port}`);
+    for (let tries = 0; !(await isReady()); ++tries) {
+      if (entry.exited || tries > 400) throw new Error(`${name} did not get ready`);
       await sleep(25);
     }
     return entry;
@@ -103,10 +103,9 @@ export class World {
 
   // A simulated ARM. `args` are more options of armsim.
   async startSim(args = []) {
-    const port = await freePort();
-    const caFile = this.file("armsim-ca.pem");
-    const process = await this.start("armsim", "armsim", ["--listen", `127.0.0.1:${port}`, "--ca-file", caFile, ...args], port);
-    return new Sim(port, caFile, process);
+    const portFile = this.file("armsim-port");
+    const process = await this.start("armsim", ["--make-ca", this.directory, "--port-file", portFile, ...args], () => existsSync(portFile));
+    return new Sim(Number(readFileSync(portFile)), this.file("ca.pem"), process);
   }
 
   // An ARM that answers what `answer(request)` says, {status, headers, body}, and keeps what it was sent, as sent.
@@ -154,7 +153,7 @@ export class World {
     writeFileSync(configFile, JSON.stringify(merged(base, config), null, 2));
     const made = await run(path.join(this.bin, "armgate"), ["ca", "init", "--config", configFile], { env: { HOME: this.directory } });
     if (made.code !== 0) throw new Error(`armgate ca init: ${made.stderr}`);
-    const process = await this.start("armgate", "armgate", ["run", "--config", configFile], port);
+    const process = await this.start("armgate", ["run", "--config", configFile], () => isListening(port));
     return { port, configFile, caFile: made.stdout.toString().trim(), process };
   }
 

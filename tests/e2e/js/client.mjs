@@ -73,7 +73,7 @@ const commands = {
   }),
 
   createSecurityGroup: () => attempt(async () => {
-    const made = await network.networkSecurityGroups.createOrUpdate(group, name, { location: "westeurope", securityRules: [] }, POLL).pollUntilDone();
+    const made = await network.networkSecurityGroups.beginCreateOrUpdateAndWait(group, name, { location: "westeurope", securityRules: [] }, POLL);
     return made.provisioningState;
   }),
 
@@ -89,7 +89,7 @@ const commands = {
         name: rule, priority: settings.priority + i, direction: "Inbound", access: "Allow", protocol: "Tcp", sourceAddressPrefix: "*",
         sourcePortRange: "*", destinationAddressPrefix: "*", destinationPortRange: "443" }];
     },
-    (resource) => network.networkSecurityGroups.createOrUpdate(group, name, resource, POLL).pollUntilDone()),
+    (resource) => network.networkSecurityGroups.beginCreateOrUpdateAndWait(group, name, resource, POLL)),
 
   scale: () => attempt(async () => {
     const updated = await compute.virtualMachineScaleSets.update(group, name, { sku: { capacity: settings.capacity } }, POLL).pollUntilDone();
@@ -101,8 +101,8 @@ const commands = {
   // What scripts do: make the group and, at once, something in it.
   groupThenNetwork: () => attempt(async () => {
     await resources.resourceGroups.createOrUpdate(group, { location: "westeurope" });
-    const made = await network.virtualNetworks.createOrUpdate(
-      group, name, { location: "westeurope", addressSpace: { addressPrefixes: ["10.0.0.0/16"] } }, POLL).pollUntilDone();
+    const made = await network.virtualNetworks.beginCreateOrUpdateAndWait(
+      group, name, { location: "westeurope", addressSpace: { addressPrefixes: ["10.0.0.0/16"] } }, POLL);
     return made.provisioningState;
   }),
 };

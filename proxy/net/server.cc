@@ -81,7 +81,8 @@ void ProxyServer::abort() {
 }
 
 Task<void> ProxyServer::Core::accept_all(CorePtr core) {
-  co_await core->listener->run([&core](Accepted accepted) { take(core, std::move(accepted)); }, core->parts.events);
+  std::function<void(Accepted)> take_one = [&core](Accepted accepted) { take(core, std::move(accepted)); };
+  co_await core->listener->run(std::move(take_one), core->parts.events);
 }
 
 void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {

@@ -46,7 +46,7 @@ Task<Ended> relay(Tunnel& tunnel, ByteStream& from, ByteStream& to, std::string 
 }
 
 Task<void> relay_back(Tunnel& tunnel, ByteStream& host, ByteStream& client, uint64_t& bytes) {
-  if (co_await relay(tunnel, host, client, {}, bytes) == Ended::Broken) {
+  if (co_await relay(tunnel, host, client, std::string(), bytes) == Ended::Broken) {
     client.close();
     host.close();
   }

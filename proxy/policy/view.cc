@@ -19,6 +19,24 @@ uint64_t newest_order(const Version& version) {
   return version.deliveries.empty() ? 0 : version.deliveries.back().at.order;
 }
 
+void remember_older(Version& version, std::string etag) {
+  if (etag.empty()) return;
+  version.older_etags.push_back(std::move(etag));
+  if (version.older_etags.size() > View::kDeliveriesMax) version.older_etags.erase(version.older_etags.begin());
+}
+
+// One more ETag of the version's content. One that was known as older comes from a replica that lags.
+void take_etag(Version& version, std::string etag, bool newest) {
+  if (version.has_etag(etag)) return;
+  if (!newest && !version.etag.empty()) {
+    remember_older(version, std::move(etag));
+    return;
+  }
+  remember_older(version, std::exchange(version.etag, std::move(etag)));
+  // A refused ETag says nothing about the same content under a new one.
+  if (newest) version.refused = false;
+}
+
 }  // namespace
 
 bool Version::has_etag(std::string_view wanted) const {
@@ -38,6 +56,7 @@ Version* View::find(uint64_t id) {
 
 uint64_t View::record(Observation observation, std::optional<uint64_t> same_as) {
   Version* version = same_as ? find(*same_as) : nullptr;
+  if (version == nullptr) version = find_etag(observation.etag);
   if (version == nullptr) {
     if (versions_.size() == kVersionsMax) {
       versions_.erase(std::min_element(versions_.begin(), versions_.end(), [](const Version& a, const Version& b) {
@@ -47,19 +66,18 @@ uint64_t View::record(Observation observation, std::optional<uint64_t> same_as) 
     version = &versions_.emplace_back();
     version->id = next_id_++;
   }
-  if (observation.delivery.at.order >= newest_order(*version)) {
-    if (!version->etag.empty() && version->etag != observation.etag && !version->has_etag(observation.etag)) {
-      version->older_etags.push_back(version->etag);
-      if (version->older_etags.size() > kDeliveriesMax) version->older_etags.erase(version->older_etags.begin());
-      // A refused ETag says nothing about the same content under a new one.
-      version->refused = false;
-    }
-    version->etag = std::move(observation.etag);
-    if (observation.body) version->body = std::move(observation.body);
+  const bool newest = observation.delivery.at.order >= newest_order(*version);
+  if (!observation.etag.empty()) {
+    take_etag(*version, std::move(observation.etag), newest);
+  } else if (newest && version->refused) {
+    // The content is back, but not under the ETag that was refused for it: it is to be compared before it is built on.
+    remember_older(*version, std::exchange(version->etag, {}));
+    version->refused = false;
+  }
+  if (newest && (observation.body || !version->body)) {
+    version->body = std::move(observation.body);
     version->target = std::move(observation.target);
     version->api_version = std::move(observation.api_version);
-  } else if (!version->has_etag(observation.etag) && !observation.etag.empty()) {
-    version->older_etags.push_back(std::move(observation.etag));
   }
   insert_in_order(version->deliveries, std::move(observation.delivery));
   return version->id;

@@ -77,9 +77,10 @@ class View {
   Version* find_etag(std::string_view etag);
   Version* find(uint64_t id);
 
-  // Adds a delivery to the version that `same_as` names (which takes over the newer ETag, body and URL if the delivery is
-  // the newest), or as a version of its own. Returns the version's id. Beyond kDeliveriesMax the oldest delivery of the
-  // version is forgotten, beyond kVersionsMax the oldest version.
+  // Adds a delivery to the version that `same_as` names, or that was delivered with the same ETag, or as a version of its
+  // own. If it is the version's newest, the version takes over its body and URL, and its ETag if it has one that is new:
+  // a delivery without an ETag drops none, unless that one was refused. Returns the version's id. Beyond kDeliveriesMax
+  // the oldest delivery of the version is forgotten, beyond kVersionsMax the oldest version.
   uint64_t record(Observation observation, std::optional<uint64_t> same_as);
 
   // The client was told 404, or its own DELETE has ended: for it the resource does not exist. Absence is a version like

@@ -29,7 +29,9 @@ std::vector<Candidate> candidates_of(const View& view, const WriteFacts& write, 
     }
   }
   if (write.prefer_peer && any_from_peer) {
-    std::erase_if(all, [&](const Candidate& c) { return c.delivery->peer != write.peer; });
+    std::erase_if(all, [&](const Candidate& c) {
+      return c.delivery->peer != write.peer && !c.delivery->peer.is_zero();
+    });
   }
   std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     return a.delivery->at.order < b.delivery->at.order;
@@ -80,11 +82,14 @@ Base by_body_etag(const View& view, const WriteFacts& write) {
   return base;
 }
 
-// After a delivered 412 the same bytes are a new intention, but only a read makes them one that can be guarded.
+// After a delivered 412 the same bytes are a new intention, but only a read makes them one that can be guarded: the answer
+// to another write may have gone to another actor.
 Base after_refusal(const std::vector<Candidate>& candidates, const WriteFacts& write, const BaseLimits& limits,
                    const Liveness& liveness) {
   const auto* since = newest(candidates, [&](const Candidate& c) {
-    return c.delivery->at.order > write.refused_at->order && !c.version->refused;
+    const bool read = c.delivery->kind != DeliveryKind::OwnAnswer || c.version->absent;
+    return c.delivery->at.order > write.refused_at->order && !c.version->refused &&
+           (read || write.actor == Actor::Single);
   });
   if (since != nullptr) {
     return since->live ? on(*since, BaseRule::SinceRefusal) : without_state(BaseRule::Refused);

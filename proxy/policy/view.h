@@ -34,7 +34,7 @@ struct Delivery {
   DeliveryKind kind = DeliveryKind::PointRead;
   Confirmation confirmation = Confirmation::Pending;
   std::string request_id;    // x-ms-client-request-id of the request it answered; may be empty
-  Hash128 peer{};            // the client's address
+  Hash128 peer{};            // the client's address; zero: told at no address, it counts for all
   bool consumed = false;     // a write that was built on it was accepted
 };
 

@@ -64,6 +64,7 @@ class Shown {
     return std::string(to_text(base.rule)) + (base.etag.empty() ? "" : " " + base.etag);
   }
   void accept(const Base& base) { view.consume(base.version, facts.request_id, facts.arrived); }
+  void use_up(uint64_t id) { view.consume(id, "", tick()); }
   void forbid_until_read() {
     facts.refused_at = tick();
     if (!facts.refused_first) facts.refused_first = now_;

@@ -27,7 +27,11 @@ Result<std::unique_ptr<TlsStream>> TlsStream::make(std::unique_ptr<Socket> socke
   return stream;
 }
 
-TlsStream::~TlsStream() = default;
+TlsStream::~TlsStream() {
+  // OpenSSL forbids resuming the session of a connection that was not shut down in both directions. TLS 1.3 knows no such
+  // rule (RFC 8446 §6.1), and closing without a farewell is how idle connections end.
+  if (ssl_ && !broken_) SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+}
 
 TlsStream::Verdict TlsStream::judge(int result) {
   using Kind = Verdict::Kind;

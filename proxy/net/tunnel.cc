@@ -12,6 +12,9 @@ namespace {
 constexpr size_t kPieceBytes = 16 * 1024;
 
 struct Tunnel {
+  Tunnel(Clock& with, Duration limit, const Executor& executor)
+      : clock(with), idle_max(limit), last_moved(with.now()), other_done(executor) {}
+
   Clock& clock;
   const Duration idle_max;
   TimePoint last_moved;
@@ -46,7 +49,9 @@ Task<Ended> relay(Tunnel& tunnel, ByteStream& from, ByteStream& to, std::string 
 }
 
 Task<void> relay_back(Tunnel& tunnel, ByteStream& host, ByteStream& client, uint64_t& bytes) {
-  if (co_await relay(tunnel, host, client, std::string(), bytes) == Ended::Broken) {
+  std::string nothing;
+  const Ended ended = co_await relay(tunnel, host, client, std::move(nothing), bytes);
+  if (ended == Ended::Broken) {
     client.close();
     host.close();
   }
@@ -58,9 +63,10 @@ Task<void> relay_back(Tunnel& tunnel, ByteStream& host, ByteStream& client, uint
 Task<TunnelCounts> run_tunnel(ByteStream& client, ByteStream& host, std::string early, Clock& clock, Duration idle_max) {
   const Executor executor = co_await boost::asio::this_coro::executor;
   TunnelCounts counts;
-  Tunnel tunnel{clock, idle_max, clock.now(), Waiter(executor)};
+  Tunnel tunnel(clock, idle_max, executor);
   spawn(executor, relay_back(tunnel, host, client, counts.from_host_bytes));
-  if (co_await relay(tunnel, client, host, std::move(early), counts.to_host_bytes) == Ended::Broken) {
+  const Ended ended = co_await relay(tunnel, client, host, std::move(early), counts.to_host_bytes);
+  if (ended == Ended::Broken) {
     client.close();
     host.close();
   }

@@ -9,7 +9,7 @@ std::optional<Duration> next_delay(const rules::Backoff& backoff, int next_attem
                                    std::optional<Duration> come_back, Rng& rng) {
   if (next_attempt > backoff.attempts) return std::nullopt;
   Duration delay{};
-  if (come_back) {
+  if (come_back && *come_back > Duration{}) {
     delay = *come_back;
   } else {
     const double base = std::chrono::duration<double>(backoff.base).count();

@@ -86,8 +86,9 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   attempts.maybe_applied = write.client.state->maybe_applied(write.bound.binding);
   while (true) {
     auto answer = co_await send_once(write, attempts);
-    NextStep next = answer ? co_await after_answer(write, attempts, *std::move(answer))
-                           : co_await after_failure(write, attempts, answer.error());
+    NextStep next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
+    if (answer) next = co_await after_answer(write, attempts, *std::move(answer));
+    else next = co_await after_failure(write, attempts, answer.error());
     if (next.outcome) co_return *std::move(next.outcome);
   }
 }

@@ -1,6 +1,7 @@
 #include "proxy/policy/base.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -82,14 +83,36 @@ Base by_body_etag(const View& view, const WriteFacts& write) {
   return base;
 }
 
+// Takes out reads that may not have arrived, if something else was shown before and nothing certainly afterwards: such a
+// read counts only as an older candidate.
+void forget_doubtful(std::vector<Candidate>& candidates) {
+  if (candidates.empty()) return;
+  const Version* first = candidates.front().version;
+  const auto confirmed = [](const Candidate& c) { return c.delivery->confirmation == Confirmation::Confirmed; };
+  const auto after_confirmed = std::find_if(candidates.rbegin(), candidates.rend(), confirmed).base();
+  candidates.erase(std::remove_if(after_confirmed, candidates.end(),
+                                  [&](const Candidate& c) {
+                                    return c.delivery->kind != DeliveryKind::OwnAnswer && c.version != first;
+                                  }),
+                   candidates.end());
+}
+
 // After a delivered 412 the same bytes are a new intention, but only a read makes them one that can be guarded: the answer
-// to another write may have gone to another actor.
+// to another write may have gone to another actor. A read that may not have arrived counts if its state was certainly
+// shown, or if it is the same command's.
 Base after_refusal(const std::vector<Candidate>& candidates, const WriteFacts& write, const BaseLimits& limits,
                    const Liveness& liveness) {
+  const auto was_shown = [&](const Candidate& c) {
+    const auto& deliveries = c.version->deliveries;
+    const bool same_command = !write.request_id.empty() && c.delivery->request_id == write.request_id;
+    return same_command || std::any_of(deliveries.begin(), deliveries.end(), [](const Delivery& d) {
+      return d.confirmation == Confirmation::Confirmed;
+    });
+  };
   const auto* since = newest(candidates, [&](const Candidate& c) {
     const bool read = c.delivery->kind != DeliveryKind::OwnAnswer || c.version->absent;
     return c.delivery->at.order > write.refused_at->order && !c.version->refused &&
-           (read || write.actor == Actor::Single);
+           (read || write.actor == Actor::Single) && was_shown(c);
   });
   if (since != nullptr) {
     return since->live ? on(*since, BaseRule::SinceRefusal) : without_state(BaseRule::Refused);
@@ -100,20 +123,29 @@ Base after_refusal(const std::vector<Candidate>& candidates, const WriteFacts& w
   return without_state(BaseRule::Refused);
 }
 
+// What the command of this write was certainly told under its request id.
+std::vector<Candidate> own_of(const std::vector<Candidate>& candidates, std::string_view request_id) {
+  std::vector<Candidate> own;
+  if (request_id.empty()) return own;
+  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(own),
+               [&](const Candidate& c) { return c.delivery->request_id == request_id; });
+  forget_doubtful(own);
+  return own;
+}
+
 // Rule 3. One request id for a read and a write: one command made both (az).
-const Candidate* by_request_id(const View& view, const std::vector<Candidate>& candidates, const WriteFacts& write,
+const Candidate* by_request_id(const View& view, const std::vector<Candidate>& own, const WriteFacts& write,
                                const BaseLimits& limits, const Liveness& liveness) {
-  if (write.request_id.empty()) return nullptr;
   const auto& overlapped = view.overlapped_ids;
   if (std::find(overlapped.begin(), overlapped.end(), write.request_id) != overlapped.end()) return nullptr;
-  return newest(candidates, [&](const Candidate& c) {
-    return c.delivery->request_id == write.request_id && !c.delivery->consumed &&
-           liveness.now - c.delivery->at.time <= limits.think_max;
+  return newest(own, [&](const Candidate& c) {
+    return !c.delivery->consumed && liveness.now - c.delivery->at.time <= limits.think_max;
   });
 }
 
 // Rules 4 and 8. The oldest live delivery of each live version, oldest first.
-std::vector<Candidate> live_versions(const std::vector<Candidate>& candidates) {
+std::vector<Candidate> live_versions(std::vector<Candidate> candidates) {
+  forget_doubtful(candidates);
   std::vector<Candidate> live;
   for (const auto& c : candidates) {
     const bool known = std::any_of(live.begin(), live.end(), [&](const Candidate& l) { return l.version == c.version; });
@@ -155,11 +187,17 @@ std::string_view to_text(BaseRule rule) {
 Base decide_base(const View& view, const WriteFacts& write, const BaseLimits& limits, const Liveness& liveness) {
   if (!write.body_etag.empty()) return by_body_etag(view, write);
 
-  const auto candidates = candidates_of(view, write, liveness);
+  auto candidates = candidates_of(view, write, liveness);
   if (write.refused_at) return after_refusal(candidates, write, limits, liveness);
 
-  if (const auto* c = by_request_id(view, candidates, write, limits, liveness)) {
+  const auto own = own_of(candidates, write.request_id);
+  if (const auto* c = by_request_id(view, own, write, limits, liveness)) {
     return is_live(view, *c->version, liveness) ? on(*c, BaseRule::RequestId) : without_state(BaseRule::Refused);
+  }
+  // A command that has read under its id holds nothing that came later under others, also if that read was used up or is
+  // too old for rule 3: in doubt the older state.
+  if (!own.empty()) {
+    std::erase_if(candidates, [&](const Candidate& c) { return c.delivery->at.order > own.back().delivery->at.order; });
   }
 
   const auto live = live_versions(candidates);

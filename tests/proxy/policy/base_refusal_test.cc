@@ -18,7 +18,14 @@ TEST(AfterARefusal, TheSameBytesAreJudgedByWhatWasDeliveredSince) {
       {"a read", [](Shown& s) { s.show("b"); }, "since-refusal b"},
       {"two reads: the newest", [](Shown& s) { s.show("b"), s.show("c"); }, "since-refusal c"},
       {"a list item", [](Shown& s) { s.show("b", as_list_item()); }, "since-refusal b"},
-      {"a pending read", [](Shown& s) { s.show("b", pending()); }, "since-refusal b"},
+      {"a read that may not have arrived", [](Shown& s) { s.show("b", pending()); }, "refused"},
+      {"the same, of a state that was shown", [](Shown& s) { s.show("shown", pending()); }, "since-refusal shown"},
+      {"the same, by the same command",
+       [](Shown& s) {
+         s.facts.request_id = "mine";
+         s.show("b", {DeliveryKind::PointRead, Confirmation::Pending, "mine", {}});
+       },
+       "since-refusal b"},
       {"a pending read is not the newest", [](Shown& s) { s.show("b"), s.show("c", pending()); }, "since-refusal b"},
       {"the refused state again", [](Shown& s) { s.show("a"); }, "refused"},
       {"a read that was used up", [](Shown& s) { s.use_up(s.show("b")); }, "refused"},
@@ -31,6 +38,7 @@ TEST(AfterARefusal, TheSameBytesAreJudgedByWhatWasDeliveredSince) {
   };
   for (const auto& c : cases) {
     Shown shown;
+    shown.show("shown");
     shown.view.refuse(shown.show("a"));
     shown.forbid_until_read();
     c.happens(shown);

@@ -173,7 +173,44 @@ TEST(DecideBase, ADeadReadWithTheSameRequestIdIsRefused) {
   EXPECT_EQ(shown.decide_text(), "refused");
 }
 
+TEST(DecideBase, ACommandThatHasReadHoldsNothingThatOthersReadLater) {
+  struct Case {
+    const char* name;
+    void (*happens)(Shown&, uint64_t own);
+  };
+  const Case cases[] = {
+      {"its read was used up", [](Shown& s, uint64_t own) { s.use_up(own); }},
+      {"its read is older than think_max", [](Shown& s, uint64_t) { s.pass(minutes(6)); }},
+  };
+  for (const auto& c : cases) {
+    Shown shown;
+    const uint64_t own = shown.show("a", with_id("mine"));
+    shown.show("b", with_id("theirs"));
+    c.happens(shown, own);
+    shown.facts.request_id = "mine";
+    EXPECT_EQ(shown.decide_text(), "refused") << c.name;
+    shown.facts.request_id = "a fresh one";
+    EXPECT_EQ(shown.decide_text(), "only-live b") << c.name;
+  }
+}
+
 // ---- rules 4 and 8
+
+TEST(DecideBase, APendingReadIsNoBaseForWhoWasShownSomethingElseBefore) {
+  Shown shown;
+  shown.view.refuse(shown.show("a"));
+  shown.show("b", pending());
+  EXPECT_EQ(shown.decide_text(), "refused");
+  shown.view.confirm(2);
+  EXPECT_EQ(shown.decide_text(), "only-live b");
+}
+
+TEST(DecideBase, APendingReadIsAnOlderCandidate) {
+  Shown shown;
+  shown.show("a", pending());
+  shown.show("b");
+  EXPECT_EQ(shown.decide_text(), "oldest-live a");
+}
 
 TEST(DecideBase, OfSeveralLiveStatesTheOldestCounts) {
   Shown shown;

@@ -102,7 +102,7 @@ inline const std::vector<std::pair<string_view, string_view>> kLayers = {
     {"proxy/stages", "base arm rules proxy/policy proxy/async proxy/seams proxy/state proxy/http"},
     {"proxy/net", kBelow},
     {"proxy", kBelow},
-    {"sim", "base arm proxy/async proxy/seams"},  // time and coroutines, but nothing that it judges
+    {"sim", "base arm certs proxy/async proxy/seams"},  // time, coroutines, certificates; nothing that it judges
     {"bench", kBelow},
     {"tests", kBelow},
 };
@@ -238,6 +238,12 @@ inline bool uses(const string& code, string_view word) {
 inline bool has_capturing_coroutine(const string& code) {
   static const std::regex pattern(R"(\[[^\]\s]+[^\]]*\]\s*(\([^;{}]*\)\s*)?(mutable\s*)?->\s*(armgate::)?Task<)");
   return code.find("-> Task<") != string::npos && std::regex_search(code, pattern);
+}
+
+// g++ 12 copies the result of a co_await in a conditional expression bit by bit: strings point into freed frames.
+inline bool has_conditional_await(const string& code) {
+  static const std::regex pattern(R"(\?\s*co_await\b|\?[^;{}?]*[^:]:\s*co_await\b)");
+  return code.find("co_await") != string::npos && std::regex_search(code, pattern);
 }
 
 // Marks of unfinished work. Put together from halves, so that this file has none.

@@ -115,6 +115,9 @@ TEST(TidyReader, EachBanCatchesItsBadExampleAndLeavesTheGoodOne) {
   EXPECT_TRUE(has_capturing_coroutine("auto f = [self, n](int a) mutable -> Task<int> {"));
   EXPECT_FALSE(has_capturing_coroutine("auto f = [](int a) -> Task<int> {"));
   EXPECT_FALSE(has_capturing_coroutine("int n = table[i]; Task<int> f(int a); auto g() -> Task<int>;"));
+  EXPECT_TRUE(has_conditional_await("auto next = ok ? co_await f() : g();"));
+  EXPECT_TRUE(has_conditional_await("auto next = ok ? g(1)\n : co_await f();"));
+  EXPECT_FALSE(has_conditional_await("int n = ok ? 1 : 2; switch (n) { case Kind::A: co_await f(); }"));
   for (const string& mark : kUnfinishedMarks) EXPECT_TRUE(has_unfinished_mark("// " + mark + ": later"));
   EXPECT_FALSE(has_unfinished_mark("// nothing is left to do"));
 }
@@ -137,6 +140,8 @@ TEST(Tidy, NothingBannedIsUsed) {
     if (!file.is_cpp()) continue;
     EXPECT_FALSE(has_capturing_coroutine(file.code))
         << file.path << ": a coroutine takes parameters, it does not capture";
+    EXPECT_FALSE(has_conditional_await(file.code))
+        << file.path << ": await in statements of their own, with if and else";
     for (const Ban& ban : kBans) {
       if (starts_with_any(file.path, ban.allowed)) continue;
       EXPECT_FALSE(uses(file.code, ban.word)) << file.path << ": instead of " << ban.word << " use " << ban.instead;
@@ -153,7 +158,10 @@ TEST(Tidy, NoFileIsTooLongToRead) {
 TEST(Tidy, EveryHeaderIsGuardedAndUsed) {
   std::set<string> included;
   for (const File& file : tree()) {
-    for (string& header : includes_of(file.code)) included.insert(std::move(header));
+    for (const string& header : includes_of(file.code)) {
+      included.insert(header);
+      included.insert((fs::path(file.path).parent_path() / header).string());  // named from its own folder
+    }
   }
   for (const File& file : tree()) {
     if (!file.path.ends_with(".h")) continue;

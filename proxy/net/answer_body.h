@@ -1,9 +1,11 @@
 // answer_body.h – the content of an upstream's answer, read from its connection; gives the connection back at the end.
 //
 // Invariants
-//   1. The connection is reused only if the content ended where its framing said, keep-alive holds, and nothing more was
+//   1. The connection is reused only if the content ended where its framing said, keep-alive holds, and nothing more
+//   was
 //      received: an unsolicited second answer would be taken for the next request's.
-//   2. Content that ends with the connection is whole only if the end was notified (close_notify); a bare FIN may be a cut.
+//   2. Content that ends with the connection is whole only if the end was notified (close_notify); a bare FIN may be a
+//   cut.
 // Threads   one event loop.
 // Cancel    destroying it before the end closes the connection.
 #pragma once

@@ -2,7 +2,8 @@
 //
 // Invariants
 //   1. The head and the first piece of the content leave in one write.
-//   2. An answer that is not written to its declared end is never followed by another: the connection is closed instead, so
+//   2. An answer that is not written to its declared end is never followed by another: the connection is closed
+//   instead, so
 //      that the client sees it cut.
 // Threads   one event loop.
 #pragma once

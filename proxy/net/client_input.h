@@ -1,7 +1,7 @@
 // client_input.h – the reading side of a client's connection, which also notices that the client left.
 //
-// While a watch is set, a read is pending in the background. Bytes that arrive early (pipelined requests) are kept for the
-// next request, up to a limit; beyond it nothing is read until they are used.
+// While a watch is set, a read is pending in the background. Bytes that arrive early (pipelined requests) are kept for
+// the next request, up to a limit; beyond it nothing is read until they are used.
 //
 // Invariants
 //   1. arrived() is never later than the true arrival of the first unused byte (in doubt the older moment counts).

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kForbidden = "ArmgateConnectRefused";
 
-// The address that instance metadata clients ask over plain HTTP (learn.microsoft.com, Azure Instance Metadata Service).
+// The address that instance metadata clients ask over plain HTTP (learn.microsoft.com, Azure Instance Metadata
+// Service).
 constexpr std::string_view kMetadata = "169.254.169.254";
 
 Refusal refuse_plain_request(std::string_view head) {
@@ -25,8 +26,7 @@ Refusal refuse_plain_request(std::string_view head) {
             fmt::format("armgate does not relay requests to the metadata service: set NO_PROXY={}", kMetadata)};
   }
   if (target.starts_with("http://")) {
-    return {405, kForbidden,
-            "armgate relays HTTPS only, by CONNECT: set HTTPS_PROXY to it and leave HTTP_PROXY unset"};
+    return {405, kForbidden, "armgate relays HTTPS only, by CONNECT: set HTTPS_PROXY to it and leave HTTP_PROXY unset"};
   }
   return {405, kForbidden, "this is the proxy port of armgate: set HTTPS_PROXY to it instead of calling it directly"};
 }
@@ -68,8 +68,9 @@ ConnectDecision decide_connect(std::string_view head, const http::Limits& limits
   if (const auto address = address_of(decision.host)) why = refused_address(*address);
   if (why) {
     decision.action = ConnectAction::Refuse;
-    decision.refusal = {403, kForbidden,
-                        fmt::format("{} is {}, to which armgate opens no tunnel: put it into NO_PROXY", decision.host, *why)};
+    decision.refusal = {
+        403, kForbidden,
+        fmt::format("{} is {}, to which armgate opens no tunnel: put it into NO_PROXY", decision.host, *why)};
   }
   return decision;
 }

@@ -26,7 +26,7 @@ enum class ConnectAction { Intercept, Tunnel, Refuse };
 
 struct ConnectDecision {
   ConnectAction action = ConnectAction::Refuse;
-  std::string host;        // lower case
+  std::string host;  // lower case
   uint16_t port = 0;
   std::string proxy_user;  // of Proxy-Authorization, whose password nobody looks at
   Refusal refusal;         // for Refuse

@@ -18,16 +18,17 @@ namespace armgate::net {
 
 // Where a host is really to be found; for tests, private clouds and `armsim`.
 struct HostOverride {
-  std::string address;                            // a name or an address
-  uint16_t port = 0;                              // 0: the port that was asked for
-  std::optional<std::filesystem::path> ca_file;   // trusted for this host instead of the system's store
+  std::string address;                           // a name or an address
+  uint16_t port = 0;                             // 0: the port that was asked for
+  std::optional<std::filesystem::path> ca_file;  // trusted for this host instead of the system's store
 };
 using HostOverrides = std::map<std::string, HostOverride, std::less<>>;  // by host in lower case
 
 enum class LocalTargets { Refuse, Allow };
 
 // The addresses of a name, in order of preference.
-using Resolve = std::function<Task<Result<std::vector<boost::asio::ip::address>>>(std::string name, TimePoint deadline)>;
+using Resolve =
+    std::function<Task<Result<std::vector<boost::asio::ip::address>>>(std::string name, TimePoint deadline)>;
 
 // Asks the system (getaddrinfo, on Asio's resolver thread). The wait ends at the deadline even if the system goes on.
 Resolve system_resolve(Clock& clock);
@@ -46,7 +47,8 @@ class Connector {
 
   // Errors: Unreachable, TimedOut; BadInput if the host resolves to addresses that are refused and has no override.
   // All with Sent::No.
-  Task<Result<std::unique_ptr<Socket>>> connect(std::string host, uint16_t port, LocalTargets local, TimePoint deadline);
+  Task<Result<std::unique_ptr<Socket>>> connect(std::string host, uint16_t port, LocalTargets local,
+                                                TimePoint deadline);
 
  private:
   Task<Result<std::unique_ptr<Socket>>> connect_to(boost::asio::ip::address address, uint16_t port, std::string host,

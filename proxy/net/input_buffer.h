@@ -12,8 +12,8 @@
 
 namespace armgate::net {
 
-// Valid only until the next suspension: a stream fills it and the reader takes the bytes out in one go, and nothing else
-// of this thread runs in between.
+// Valid only until the next suspension: a stream fills it and the reader takes the bytes out in one go, and nothing
+// else of this thread runs in between.
 inline std::span<char> scratch_area() {
   static thread_local std::array<char, 16 * 1024> area;
   return area;

@@ -18,15 +18,18 @@ Error explain(Error error, const std::string& host) {
   const bool distrust = contains_ignoring_case(error.context, "alert") || error.kind == ErrorKind::Closed ||
                         error.kind == ErrorKind::Reset;
   if (distrust) {
-    error.context += fmt::format("; if the client does not trust armgate's ca.pem for {}, see `armgate env` and "
-                                 "`armgate ca trust`", host.empty() ? "the host" : host);
+    error.context += fmt::format(
+        "; if the client does not trust armgate's ca.pem for {}, see `armgate env` and "
+        "`armgate ca trust`",
+        host.empty() ? "the host" : host);
   }
   return error;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Interceptor>> Interceptor::make(certs::CertCache& cache, Clock& clock, InterceptOptions options) {
+Result<std::unique_ptr<Interceptor>> Interceptor::make(certs::CertCache& cache, Clock& clock,
+                                                       InterceptOptions options) {
   auto front = certs::make_server_context();
   if (!front) return std::move(front).error();
   SSL_CTX_set_tlsext_servername_callback(front->get(), check_name);
@@ -49,9 +52,8 @@ Task<Result<Interceptor::Intercepted>> Interceptor::handshake(std::unique_ptr<So
   Intercepted result{*std::move(made), {}};
   SSL_set_accept_state(result.stream->ssl());
   std::string& host = result.host;
-  result.stream->set_name_check([this, &wanted, &host](SSL* ssl, int* alert) {
-    return choose_certificate(ssl, alert, wanted, host);
-  });
+  result.stream->set_name_check(
+      [this, &wanted, &host](SSL* ssl, int* alert) { return choose_certificate(ssl, alert, wanted, host); });
   const auto done = co_await result.stream->handshake(clock_.now() + options_.handshake_max);
   // OpenSSL asks for the name only within the handshake (renegotiation is off).
   result.stream->set_name_check([](SSL*, int*) { return SSL_TLSEXT_ERR_ALERT_FATAL; });

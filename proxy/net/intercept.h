@@ -1,7 +1,7 @@
 // intercept.h – answers TLS in the name of an intercepted host, with a certificate minted for it.
 //
-// The name decides: SNI must be the host that CONNECT named, if the client sends it at all; on the direct TLS port it is
-// required and must be an intercepted host. Anything else gets the alert unrecognized_name (RFC 6066 §3) and mints
+// The name decides: SNI must be the host that CONNECT named, if the client sends it at all; on the direct TLS port it
+// is required and must be an intercepted host. Anything else gets the alert unrecognized_name (RFC 6066 §3) and mints
 // nothing, so that a scanner cannot fill the cache.
 // Threads   one per event loop; the certificate cache is shared.
 #pragma once
@@ -16,7 +16,7 @@
 namespace armgate::net {
 
 struct InterceptOptions {
-  std::vector<std::string> hosts;                     // patterns, see matches_host()
+  std::vector<std::string> hosts;  // patterns, see matches_host()
   Duration handshake_max = std::chrono::seconds(10);
 };
 

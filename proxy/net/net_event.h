@@ -9,12 +9,12 @@ namespace armgate::net {
 
 enum class NetEventKind {
   ConnectionAccepted,
-  ConnectionLimit,   // refused: too many connections
+  ConnectionLimit,  // refused: too many connections
   AcceptFailed,
-  ProxyRefused,      // the first request on the proxy port was refused
+  ProxyRefused,  // the first request on the proxy port was refused
   Intercepted,
-  HandshakeFailed,   // with the client
-  RequestRefused,    // malformed, too large or too slow
+  HandshakeFailed,  // with the client
+  RequestRefused,   // malformed, too large or too slow
   TunnelOpened,
   TunnelFailed,
   TunnelClosed,
@@ -22,9 +22,9 @@ enum class NetEventKind {
 
 struct NetEvent {
   NetEventKind kind;
-  std::string_view peer;  // the client's address
-  std::string_view host;  // that it asked for, if known
-  std::string_view text;  // a sentence for a person; may be empty
+  std::string_view peer;         // the client's address
+  std::string_view host;         // that it asked for, if known
+  std::string_view text;         // a sentence for a person; may be empty
   uint64_t to_host_bytes = 0;    // for TunnelClosed
   uint64_t from_host_bytes = 0;  // for TunnelClosed
 };

@@ -73,7 +73,8 @@ Task<void> PlainStream::shutdown(TimePoint) {
 
 bool PlainStream::is_quiet() {
   char byte = 0;
-  return socket_->is_open() && ::recv(socket_->fd(), &byte, 1, MSG_PEEK) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+  return socket_->is_open() && ::recv(socket_->fd(), &byte, 1, MSG_PEEK) < 0 &&
+         (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
 }  // namespace armgate::net

@@ -25,7 +25,9 @@ class Counted {
   explicit Counted(ConnectionCounter& counter) : counter_(&counter) {}
   Counted(Counted&& other) noexcept : counter_(std::exchange(other.counter_, nullptr)) {}
   Counted& operator=(Counted&&) = delete;
-  ~Counted() { if (counter_ != nullptr) counter_->open.fetch_sub(1, std::memory_order_relaxed); }
+  ~Counted() {
+    if (counter_ != nullptr) counter_->open.fetch_sub(1, std::memory_order_relaxed);
+  }
 
  private:
   ConnectionCounter* counter_;
@@ -90,7 +92,8 @@ void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {
   if (parts.counter.open.fetch_add(1, std::memory_order_relaxed) >= core->options.connections_max) {
     parts.counter.open.fetch_sub(1, std::memory_order_relaxed);
     if (core->options.door == Door::Proxy) {
-      const std::string answer = to_bytes({503, "ArmgateTooManyConnections", "armgate has reached its limit of connections"});
+      const std::string answer =
+          to_bytes({503, "ArmgateTooManyConnections", "armgate has reached its limit of connections"});
       // Best effort: a new socket's buffer takes this much, and nobody waits for one that does not.
       [[maybe_unused]] const ssize_t sent = ::send(accepted.fd, answer.data(), answer.size(), MSG_NOSIGNAL);
     }
@@ -108,7 +111,8 @@ void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {
   spawn(parts.executor, serve(core, std::move(socket), std::move(from), std::move(counted)));
 }
 
-Task<void> ProxyServer::Core::serve(CorePtr core, std::unique_ptr<Socket> socket, ConnectionIdentity from, Counted counted) {
+Task<void> ProxyServer::Core::serve(CorePtr core, std::unique_ptr<Socket> socket, ConnectionIdentity from,
+                                    Counted counted) {
   const Counted held(std::move(counted));
   Place place(core->live);
   if (core->options.door == Door::Proxy) {
@@ -129,7 +133,8 @@ Task<void> ProxyServer::Core::serve_proxy(Place& place, std::unique_ptr<Socket> 
     stream.close();
     co_return;
   }
-  ConnectDecision decision = decide_connect(input.bytes().substr(0, head_bytes), options.session.limits, options.connect);
+  ConnectDecision decision =
+      decide_connect(input.bytes().substr(0, head_bytes), options.session.limits, options.connect);
   input.consume(head_bytes);
   from.proxy_user = std::move(decision.proxy_user);
   if (decision.action == ConnectAction::Refuse) {
@@ -166,7 +171,8 @@ Task<void> ProxyServer::Core::serve_direct(Place& place, std::unique_ptr<Socket>
   co_await serve_intercepted(place, *std::move(intercepted), std::move(from));
 }
 
-Task<void> ProxyServer::Core::serve_intercepted(Place& place, Interceptor::Intercepted intercepted, ConnectionIdentity from) {
+Task<void> ProxyServer::Core::serve_intercepted(Place& place, Interceptor::Intercepted intercepted,
+                                                ConnectionIdentity from) {
   tell(parts.events, {NetEventKind::Intercepted, from.peer, intercepted.host, {}});
   Session session(std::move(intercepted.stream),
                   SessionSetup{parts.clock, parts.executor, options.session, parts.handler, parts.events,
@@ -184,7 +190,8 @@ Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, co
   if (!socket) {
     const bool refused = socket.error().kind == ErrorKind::BadInput;
     tell(parts.events, {NetEventKind::TunnelFailed, from.peer, decision.host, socket.error().context});
-    Refusal refusal{refused ? 403 : 502, refused ? "ArmgateConnectRefused" : "ArmgateHostUnreachable", socket.error().context};
+    Refusal refusal{refused ? 403 : 502, refused ? "ArmgateConnectRefused" : "ArmgateHostUnreachable",
+                    socket.error().context};
     co_return co_await refuse(client, std::move(refusal), decision.host, from.peer);
   }
   PlainStream host(*std::move(socket));
@@ -196,8 +203,10 @@ Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, co
   const auto written = co_await client.write_all(kEstablished, parts.clock.now() + options.connect_head_max);
   if (written) {
     tell(parts.events, {NetEventKind::TunnelOpened, from.peer, decision.host, {}});
-    const TunnelCounts counts = co_await run_tunnel(client, host, std::move(early), parts.clock, options.tunnel_idle_max);
-    tell(parts.events, {NetEventKind::TunnelClosed, from.peer, decision.host, {}, counts.to_host_bytes, counts.from_host_bytes});
+    const TunnelCounts counts =
+        co_await run_tunnel(client, host, std::move(early), parts.clock, options.tunnel_idle_max);
+    tell(parts.events,
+         {NetEventKind::TunnelClosed, from.peer, decision.host, {}, counts.to_host_bytes, counts.from_host_bytes});
   }
   place.leave_phase();
 }
@@ -218,7 +227,8 @@ Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& 
   }
 }
 
-Task<void> ProxyServer::Core::refuse(PlainStream& stream, Refusal refusal, std::string_view host, std::string_view peer) {
+Task<void> ProxyServer::Core::refuse(PlainStream& stream, Refusal refusal, std::string_view host,
+                                     std::string_view peer) {
   tell(parts.events, {NetEventKind::ProxyRefused, peer, host, refusal.message});
   const TimePoint deadline = parts.clock.now() + options.session.linger_max;
   const std::string answer = to_bytes(refusal);

@@ -58,8 +58,8 @@ class ProxyServer {
   uint16_t port() const;
   void start();
 
-  // Stops accepting, closes idle connections, lets running exchanges finish. `drained` runs once, when nothing but tunnels
-  // is left (they are not ours to guard; abort() cuts them).
+  // Stops accepting, closes idle connections, lets running exchanges finish. `drained` runs once, when nothing but
+  // tunnels is left (they are not ours to guard; abort() cuts them).
   void drain(std::function<void()> drained);
 
   // Cuts every connection. Exchanges that were sent still run to their end.

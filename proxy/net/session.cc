@@ -10,7 +10,8 @@ namespace {
 constexpr size_t kReceiptsMax = 16;  // answers to pipelined requests; beyond it the oldest stay unconfirmed
 
 bool has_content(const http::Framing& framing) {
-  return framing.kind == http::Framing::Kind::Chunked || (framing.kind == http::Framing::Kind::Length && framing.bytes > 0);
+  return framing.kind == http::Framing::Kind::Chunked ||
+         (framing.kind == http::Framing::Kind::Length && framing.bytes > 0);
 }
 
 Error client_left() { return client_error(ErrorKind::Closed, "the client closed the connection within a request"); }
@@ -71,8 +72,7 @@ Task<Session::After> Session::serve_request() {
   auto head = co_await read_head();
   if (!head) {
     if (head.error().kind == ErrorKind::Closed || head.error().kind == ErrorKind::Reset) co_return After::Close;
-    co_return co_await refuse(refuse_head(head.error(), input_.bytes(), setup_.options.limits),
-                              arm::Method::Get);
+    co_return co_await refuse(refuse_head(head.error(), input_.bytes(), setup_.options.limits), arm::Method::Get);
   }
   link_.begin(head->head.method, head->minor_version,
               head->keep_alive && !draining_ ? http::Connection::Keep : http::Connection::Close);

@@ -5,7 +5,8 @@
 //   2. A malformed request gets one 4xx in ARM's error shape and touches nothing else; the connection ends.
 //   3. Receipts: confirmed when the next request's first byte arrives after the answer or the connection ends in an
 //      orderly way with every byte acknowledged; dropped when it is reset; else left unconfirmed.
-//   4. After an answer that ends the connection the client gets time to close first. A client that has destroyed its socket
+//   4. After an answer that ends the connection the client gets time to close first. A client that has destroyed its
+//   socket
 //      (Node does so at once) answers our close_notify with RST, and a delivered answer would look undelivered.
 // Threads   one event loop.
 // Limits    SessionOptions; each wait has a deadline.

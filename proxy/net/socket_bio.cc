@@ -21,8 +21,10 @@ int write_bytes(BIO* bio, const char* data, int size) {
     state.bytes_written += static_cast<uint64_t>(count);
     return static_cast<int>(count);
   }
-  if (is_passing(errno)) BIO_set_retry_write(bio);
-  else state.last_errno = errno;
+  if (is_passing(errno))
+    BIO_set_retry_write(bio);
+  else
+    state.last_errno = errno;
   return -1;
 }
 
@@ -41,8 +43,10 @@ int read_bytes(BIO* bio, char* data, int size) {
     state.end_seen = true;
     return 0;
   }
-  if (is_passing(errno)) BIO_set_retry_read(bio);
-  else state.last_errno = errno;
+  if (is_passing(errno))
+    BIO_set_retry_read(bio);
+  else
+    state.last_errno = errno;
   return -1;
 }
 

@@ -15,7 +15,8 @@ constexpr size_t kRecordBytes = 16 * 1024;  // RFC 8446 §5.1: a record holds at
 
 }  // namespace
 
-Result<std::unique_ptr<TlsStream>> TlsStream::make(std::unique_ptr<Socket> socket, SSL_CTX* context, std::string early) {
+Result<std::unique_ptr<TlsStream>> TlsStream::make(std::unique_ptr<Socket> socket, SSL_CTX* context,
+                                                   std::string early) {
   std::unique_ptr<TlsStream> stream(new TlsStream(std::move(socket)));
   stream->bio_.fd = stream->socket_->fd();
   stream->bio_.early = std::move(early);
@@ -28,16 +29,18 @@ Result<std::unique_ptr<TlsStream>> TlsStream::make(std::unique_ptr<Socket> socke
 }
 
 TlsStream::~TlsStream() {
-  // OpenSSL forbids resuming the session of a connection that was not shut down in both directions. TLS 1.3 knows no such
-  // rule (RFC 8446 §6.1), and closing without a farewell is how idle connections end.
+  // OpenSSL forbids resuming the session of a connection that was not shut down in both directions. TLS 1.3 knows no
+  // such rule (RFC 8446 §6.1), and closing without a farewell is how idle connections end.
   if (ssl_ && !broken_) SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }
 
 TlsStream::Verdict TlsStream::judge(int result) {
   using Kind = Verdict::Kind;
   switch (SSL_get_error(ssl_.get(), result)) {
-    case SSL_ERROR_WANT_READ: return {Kind::WaitReadable, {}};
-    case SSL_ERROR_WANT_WRITE: return {Kind::WaitWritable, {}};
+    case SSL_ERROR_WANT_READ:
+      return {Kind::WaitReadable, {}};
+    case SSL_ERROR_WANT_WRITE:
+      return {Kind::WaitWritable, {}};
     case SSL_ERROR_ZERO_RETURN:
       end_ = StreamEnd::Notified;
       return {Kind::Ended, {}};
@@ -62,20 +65,24 @@ Error TlsStream::protocol_error() {
   const std::string reasons = certs::take_openssl_errors();
   const long verified = SSL_get_verify_result(ssl_.get());
   if (!SSL_is_server(ssl_.get()) && verified != X509_V_OK) {
-    return {ErrorKind::Untrusted, peer.source, Sent::No,
-            fmt::format("the certificate of {} is not trusted: {}", peer.name, X509_verify_cert_error_string(verified))};
+    return {
+        ErrorKind::Untrusted, peer.source, Sent::No,
+        fmt::format("the certificate of {} is not trusted: {}", peer.name, X509_verify_cert_error_string(verified))};
   }
   return {ErrorKind::BadInput, peer.source, Sent::No, fmt::format("TLS with {} failed: {}", peer.name, reasons)};
 }
 
 Task<Result<void>> TlsStream::wait_for(Verdict verdict, Waiting who, TimePoint deadline) {
   switch (verdict.kind) {
-    case Verdict::Kind::WaitReadable: co_return co_await socket_->wait(who, Readiness::Readable, deadline);
-    case Verdict::Kind::WaitWritable: co_return co_await socket_->wait(who, Readiness::Writable, deadline);
+    case Verdict::Kind::WaitReadable:
+      co_return co_await socket_->wait(who, Readiness::Readable, deadline);
+    case Verdict::Kind::WaitWritable:
+      co_return co_await socket_->wait(who, Readiness::Writable, deadline);
     case Verdict::Kind::Ended:
       co_return Error{ErrorKind::Closed, socket_->peer().source, Sent::No,
                       fmt::format("{} closed the connection", socket_->peer().name)};
-    case Verdict::Kind::Failed: break;
+    case Verdict::Kind::Failed:
+      break;
   }
   co_return std::move(verdict.error);
 }

@@ -16,7 +16,8 @@ enum WaitSignal : uint32_t { kChanged = 1, kTooLate = 2 };
 Error not_sent(Error error) {
   error.source = ErrorSource::Upstream;
   error.sent = Sent::No;
-  const bool keep = error.kind == ErrorKind::Untrusted || error.kind == ErrorKind::TimedOut || error.kind == ErrorKind::Cancelled;
+  const bool keep =
+      error.kind == ErrorKind::Untrusted || error.kind == ErrorKind::TimedOut || error.kind == ErrorKind::Cancelled;
   if (!keep) error.kind = ErrorKind::Unreachable;
   return error;
 }

@@ -1,7 +1,8 @@
 // upstream_host.h – the keep-alive TLS connections of one event loop to one upstream host.
 //
 // Invariants
-//   1. At most `connections_max` connections exist; a caller beyond that waits, first come, first served, until its deadline.
+//   1. At most `connections_max` connections exist; a caller beyond that waits, first come, first served, until its
+//   deadline.
 //   2. A connection is handed out for reuse only if it is young enough and nothing unread, FIN included, waits on it.
 // Threads   one event loop.
 #pragma once
@@ -30,7 +31,8 @@ struct UpstreamConnection {
 struct UpstreamHostOptions {
   size_t connections_max = 256;
   size_t idle_connections_max = 64;
-  Duration idle_max = std::chrono::seconds(50);  // ARM's front door keeps idle connections longer; the first to close loses no request
+  Duration idle_max =
+      std::chrono::seconds(50);  // ARM's front door keeps idle connections longer; the first to close loses no request
   Duration connect_max = std::chrono::seconds(10);
   Duration handshake_max = std::chrono::seconds(10);
   uint16_t port = 443;

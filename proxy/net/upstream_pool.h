@@ -20,15 +20,16 @@ struct UpstreamOptions {
   AnswerBodyOptions body;
   http::Limits limits;
   size_t hosts_max = 1000;
-  std::string via = "1.1 armgate";                // RFC 9110 §7.6.3; empty: none
-  std::optional<std::filesystem::path> ca_file;   // instead of the system's trust store
+  std::string via = "1.1 armgate";               // RFC 9110 §7.6.3; empty: none
+  std::optional<std::filesystem::path> ca_file;  // instead of the system's trust store
   ConnectorOptions connector;
 };
 
 class UpstreamPool final : public Upstream {
  public:
   // BadInput if a CA file cannot be used.
-  static Result<std::unique_ptr<UpstreamPool>> make(Clock& clock, Executor executor, UpstreamOptions options, Resolve resolve);
+  static Result<std::unique_ptr<UpstreamPool>> make(Clock& clock, Executor executor, UpstreamOptions options,
+                                                    Resolve resolve);
 
   Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) override;
 
@@ -38,8 +39,9 @@ class UpstreamPool final : public Upstream {
   UpstreamPool(Clock& clock, Executor executor, UpstreamOptions options, Resolve resolve);
 
   Result<std::shared_ptr<UpstreamHost>> host_for(const std::string& name);
-  Task<Result<UpstreamAnswer>> exchange(std::shared_ptr<UpstreamHost> host, std::unique_ptr<UpstreamConnection> connection,
-                                        const arm::Request& request, std::string_view head, TimePoint deadline);
+  Task<Result<UpstreamAnswer>> exchange(std::shared_ptr<UpstreamHost> host,
+                                        std::unique_ptr<UpstreamConnection> connection, const arm::Request& request,
+                                        std::string_view head, TimePoint deadline);
 
   Clock& clock_;
   const Executor executor_;

@@ -19,7 +19,8 @@ ConnectPolicy policy() {
 }
 
 ConnectDecision decide(const std::string& authority, const std::string& more = {}) {
-  return decide_connect("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n" + more + "\r\n", {}, policy());
+  return decide_connect("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n" + more + "\r\n", {},
+                        policy());
 }
 
 TEST(ConnectPolicy, DecidesByHostAndPort) {
@@ -57,7 +58,8 @@ TEST(ConnectPolicy, DecidesByHostAndPort) {
 TEST(ConnectPolicy, AllowsLocalTargetsWhenTold) {
   ConnectPolicy open = policy();
   open.local_targets = LocalTargets::Allow;
-  EXPECT_EQ(decide_connect("CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n", {}, open).action, ConnectAction::Tunnel);
+  EXPECT_EQ(decide_connect("CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n", {}, open).action,
+            ConnectAction::Tunnel);
 }
 
 TEST(ConnectPolicy, TakesTheUserNameFromTheCredentials) {
@@ -68,7 +70,8 @@ TEST(ConnectPolicy, TakesTheUserNameFromTheCredentials) {
 
 TEST(ConnectPolicy, ExplainsWhatToDoInstead) {
   const std::pair<const char*, const char*> rows[] = {
-      {"GET http://169.254.169.254/metadata/identity HTTP/1.1\r\nHost: 169.254.169.254\r\n\r\n", "NO_PROXY=169.254.169.254"},
+      {"GET http://169.254.169.254/metadata/identity HTTP/1.1\r\nHost: 169.254.169.254\r\n\r\n",
+       "NO_PROXY=169.254.169.254"},
       {"GET http://example.org/ HTTP/1.1\r\nHost: example.org\r\n\r\n", "set HTTPS_PROXY"},
       {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "proxy port of armgate"},
       {"CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n", "NO_PROXY"},
@@ -83,9 +86,12 @@ TEST(ConnectPolicy, ExplainsWhatToDoInstead) {
 
 TEST(AddressPolicy, KnowsAddressesInsideAddresses) {
   const std::pair<const char*, bool> rows[] = {
-      {"127.0.0.1", true}, {"::ffff:169.254.169.254", true}, {"64:ff9b::7f00:1", true}, {"::127.0.0.1", true},
-      {"fd00:ec2::254", true}, {"ff02::1", true}, {"255.255.255.255", true}, {"::", true},
-      {"8.8.8.8", false}, {"192.168.1.1", false}, {"2603:1030::1", false}, {"64:ff9b::808:808", false},
+      {"127.0.0.1", true},       {"::ffff:169.254.169.254", true},
+      {"64:ff9b::7f00:1", true}, {"::127.0.0.1", true},
+      {"fd00:ec2::254", true},   {"ff02::1", true},
+      {"255.255.255.255", true}, {"::", true},
+      {"8.8.8.8", false},        {"192.168.1.1", false},
+      {"2603:1030::1", false},   {"64:ff9b::808:808", false},
   };
   for (const auto& [text, refused] : rows) {
     EXPECT_EQ(refused_address(boost::asio::ip::make_address(text)).has_value(), refused) << text;

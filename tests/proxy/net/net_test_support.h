@@ -34,7 +34,8 @@ class TestClock final : public Clock {
   // TLS verifies against the system's time, so leaves are minted for it.
   WallTime wall() const override { return WallTime(std::chrono::seconds(::time(nullptr))); }
   Moment next_moment() override { return {++moments_, now_}; }
-  std::unique_ptr<TimerHandle> call_at(const Executor& executor, TimePoint when, std::function<void()> callback) override {
+  std::unique_ptr<TimerHandle> call_at(const Executor& executor, TimePoint when,
+                                       std::function<void()> callback) override {
     auto entry = std::make_shared<Entry>(Entry{executor, std::move(callback)});
     timers_->emplace(when, entry);
     return std::make_unique<Handle>(entry);
@@ -50,7 +51,9 @@ class TestClock final : public Clock {
     while (!timers_->empty() && timers_->begin()->first <= now_) {
       auto entry = timers_->begin()->second;
       timers_->erase(timers_->begin());
-      boost::asio::post(entry->executor, [entry] { if (const auto then = std::exchange(entry->callback, nullptr)) then(); });
+      boost::asio::post(entry->executor, [entry] {
+        if (const auto then = std::exchange(entry->callback, nullptr)) then();
+      });
     }
   }
 
@@ -78,7 +81,8 @@ class NetTest : public ::testing::Test {
   template <class Done>
   bool run_until(Done done) {
     for (int i = 0; i < 2000; ++i) {
-      while (io_.poll() > 0) {}
+      while (io_.poll() > 0) {
+      }
       if (done()) return true;
       io_.restart();
       io_.run_one_for(std::chrono::milliseconds(5));
@@ -91,7 +95,8 @@ class NetTest : public ::testing::Test {
   void settle() {
     for (int i = 0; i < 5; ++i) {
       io_.restart();
-      while (io_.poll() > 0) {}
+      while (io_.poll() > 0) {
+      }
       io_.run_one_for(std::chrono::milliseconds(1));
     }
     io_.restart();
@@ -120,7 +125,9 @@ class NetTest : public ::testing::Test {
 
  private:
   template <class T>
-  static Task<void> store(Task<T> task, std::optional<T>& result) { result.emplace(co_await std::move(task)); }
+  static Task<void> store(Task<T> task, std::optional<T>& result) {
+    result.emplace(co_await std::move(task));
+  }
   static Task<void> flag(Task<void> task, bool& done) {
     co_await std::move(task);
     done = true;
@@ -174,10 +181,14 @@ struct Received {
     char piece[4096];
     while (!ended && !broken) {
       const ssize_t count = ::recv(fd, piece, sizeof piece, MSG_DONTWAIT);
-      if (count > 0) text.append(piece, static_cast<size_t>(count));
-      else if (count == 0) ended = true;
-      else if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-      else broken = true;
+      if (count > 0)
+        text.append(piece, static_cast<size_t>(count));
+      else if (count == 0)
+        ended = true;
+      else if (errno == EAGAIN || errno == EWOULDBLOCK)
+        return;
+      else
+        broken = true;
     }
   }
 };

@@ -44,14 +44,16 @@ class TestOrigin {
     }
   }
 
-  std::deque<Play> plays;              // one for each request; without one the request stays unanswered
-  std::vector<std::string> requests;   // as received
-  int connections = 0;                 // TLS handshakes that succeeded
+  std::deque<Play> plays;             // one for each request; without one the request stays unanswered
+  std::vector<std::string> requests;  // as received
+  int connections = 0;                // TLS handshakes that succeeded
   int resumed = 0;
-  int refused = 0;                     // handshakes that failed
+  int refused = 0;  // handshakes that failed
 
  private:
-  static int SSL_get_fd_of(TlsStream& stream) { return static_cast<SocketBioState*>(BIO_get_data(SSL_get_rbio(stream.ssl())))->fd; }
+  static int SSL_get_fd_of(TlsStream& stream) {
+    return static_cast<SocketBioState*>(BIO_get_data(SSL_get_rbio(stream.ssl())))->fd;
+  }
 
   Task<void> serve(int fd) {
     auto socket = std::make_unique<Socket>(clock_, executor_, fd, Peer{ErrorSource::Client, "the client"});

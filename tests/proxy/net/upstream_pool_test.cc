@@ -45,7 +45,9 @@ class UpstreamPoolTest : public NetTest {
     options.connector.overrides["arm.example.org"] = {"127.0.0.1", origin_.port(), ca_file};
     pool_ = *UpstreamPool::make(clock_, executor(), options, system_resolve(clock_));
   }
-  Result<std::string> get(const std::string& host = "arm.example.test") { return await(fetch(*pool_, request_to(host), kNever)); }
+  Result<std::string> get(const std::string& host = "arm.example.test") {
+    return await(fetch(*pool_, request_to(host), kNever));
+  }
   std::string got(const std::string& host = "arm.example.test") {
     auto text = get(host);
     return text.ok() ? *text : "error: " + text.error().context;
@@ -77,7 +79,8 @@ TEST_F(UpstreamPoolTest, ConsumesInterimAnswers) {
 
 TEST_F(UpstreamPoolTest, TakesChunkedAndConnectionDelimitedContent) {
   origin_.plays = {{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"},
-                   {"HTTP/1.1 200 OK\r\n\r\nuntil the end", Play::Then::CloseNotify}, ok("after")};
+                   {"HTTP/1.1 200 OK\r\n\r\nuntil the end", Play::Then::CloseNotify},
+                   ok("after")};
   EXPECT_EQ(got(), "200 abc");
   EXPECT_EQ(got(), "200 until the end");
   EXPECT_EQ(got(), "200 after");

@@ -1,0 +1,232 @@
+// Goal: both streams carry bytes whole, tell an orderly end from a break, and obey deadlines and cancels.
+// Method: loopback sockets; TLS between two of armgate's own streams.
+#include <gmock/gmock.h>
+
+#include "certs/tls_context.h"
+#include "net_test_support.h"
+#include "proxy/net/input_buffer.h"
+#include "proxy/net/plain_stream.h"
+#include "proxy/net/tls_stream.h"
+#include "proxy/seams/real_clock.h"
+
+namespace armgate::net {
+namespace {
+
+Task<Result<std::string>> read_all(ByteStream& stream) {
+  std::string text;
+  while (true) {
+    const auto got = co_await stream.read_some(scratch_area(), kNever);
+    if (!got) co_return got.error();
+    if (*got == 0) co_return text;
+    text.append(scratch_area().data(), *got);
+  }
+}
+
+Task<Result<void>> write_pieces(ByteStream& stream, std::vector<std::string_view> pieces, TimePoint deadline) {
+  co_return co_await stream.write_all(pieces, deadline);
+}
+
+Task<void> write_and_end(ByteStream& stream, std::vector<std::string_view> pieces) {
+  const auto written = co_await stream.write_all(pieces, kNever);
+  if (written) co_await stream.shutdown(kNever);
+}
+
+Task<void> store_handshake(TlsStream& stream, std::optional<Result<void>>& into) {
+  into.emplace(co_await stream.handshake(kNever));
+}
+
+Task<void> store_read(ByteStream& stream, TimePoint deadline, std::optional<Result<size_t>>& into) {
+  into.emplace(co_await stream.read_some(scratch_area(), deadline));
+}
+
+Task<void> store_write(ByteStream& stream, std::string_view text, TimePoint deadline,
+                       std::optional<Result<void>>& into) {
+  into.emplace(co_await stream.write_all(text, deadline));
+}
+
+enum class Kind { Plain, Tls };
+
+class StreamTest : public NetTest, public ::testing::WithParamInterface<Kind> {
+ protected:
+  void SetUp() override {
+    const auto [near, far] = make_tcp_pair();
+    far_fd_ = far;
+    if (GetParam() == Kind::Plain) {
+      near_ = std::make_unique<PlainStream>(wrap(near));
+      far_ = std::make_unique<PlainStream>(wrap(far));
+      return;
+    }
+    client_context_ = *certs::make_client_context(authority_.root_file());
+    server_context_ = *authority_.cache().context_for("a.example.test", TestAuthority::now());
+    auto server = *TlsStream::make(wrap(near), server_context_.get());
+    auto client = *TlsStream::make(wrap(far), client_context_.get());
+    SSL_set_accept_state(server->ssl());
+    SSL_set_connect_state(client->ssl());
+    SSL_set1_host(client->ssl(), "a.example.test");
+    std::optional<Result<void>> one, two;
+    bool one_done = false, two_done = false;
+    start(store_handshake(*server, one), one_done);
+    start(store_handshake(*client, two), two_done);
+    run_until([&] { return one_done && two_done; });
+    ASSERT_TRUE(one->ok() && two->ok());
+    near_ = std::move(server);
+    far_ = std::move(client);
+  }
+  void TearDown() override {
+    near_->close();
+    far_->close();
+    settle();
+  }
+
+  TestAuthority authority_;
+  certs::ContextHandle client_context_;
+  std::shared_ptr<SSL_CTX> server_context_;
+  std::unique_ptr<ByteStream> near_, far_;
+  int far_fd_ = -1;
+};
+
+INSTANTIATE_TEST_SUITE_P(Both, StreamTest, ::testing::Values(Kind::Plain, Kind::Tls),
+                         [](const auto& row) { return row.param == Kind::Plain ? "Plain" : "Tls"; });
+
+TEST_P(StreamTest, CarriesManyPiecesOfAllSizesInOrder) {
+  std::vector<std::string> texts;
+  for (const size_t size : {0, 1, 16383, 16384, 16385, 100000, 0, 3, 3000000, 7, 16380, 10, 1, 0, 40000}) {
+    texts.emplace_back(size, static_cast<char>('a' + texts.size()));
+  }
+  std::string all;
+  for (const auto& text : texts) all += text;
+  bool written = false;
+  start(write_and_end(*near_, {texts.begin(), texts.end()}), written);
+  const auto got = await(read_all(*far_));
+  ASSERT_TRUE(got.ok());
+  EXPECT_TRUE(*got == all);
+  EXPECT_TRUE(written);
+  EXPECT_EQ(far_->end(), StreamEnd::Notified);
+  EXPECT_GE(near_->bytes_written(), all.size());
+}
+
+TEST_P(StreamTest, TellsAResetFromAnEnd) {
+  const linger at_once{1, 0};
+  ::setsockopt(far_fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  far_->close();
+  const auto got = await(read_all(*near_));
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().kind, ErrorKind::Reset);
+}
+
+TEST_P(StreamTest, TellsAnUnnotifiedEndOfTls) {
+  ::shutdown(far_fd_, SHUT_WR);
+  EXPECT_TRUE(await(read_all(*near_)).ok());
+  EXPECT_EQ(near_->end(), GetParam() == Kind::Tls ? StreamEnd::Bare : StreamEnd::Notified);
+}
+
+TEST_P(StreamTest, WritingToABrokenPeerIsAnErrorAndNoSignal) {
+  far_->close();
+  settle();
+  std::optional<Result<void>> last;
+  for (int i = 0; i < 3; ++i) {
+    last.emplace(await(write_pieces(*near_, {"x"}, kNever)));
+    settle();
+  }
+  ASSERT_FALSE(last->ok());
+  EXPECT_EQ(last->error().kind, ErrorKind::Reset);
+}
+
+TEST_P(StreamTest, ReadsUntilTheDeadlineAndCanReadAgain) {
+  std::optional<Result<size_t>> got;
+  bool done = false;
+  start(store_read(*near_, clock_.now() + std::chrono::seconds(5), got), done);
+  settle();
+  EXPECT_FALSE(done);
+  clock_.advance(std::chrono::seconds(6));
+  run_until([&] { return done; });
+  EXPECT_EQ(got->error().kind, ErrorKind::TimedOut);
+  ASSERT_TRUE(await(write_pieces(*far_, {"still here"}, kNever)).ok());
+  done = false;
+  start(store_read(*near_, clock_.now() + std::chrono::seconds(5), got), done);
+  run_until([&] { return done; });
+  EXPECT_EQ(got->value(), 10u);
+}
+
+TEST_P(StreamTest, AWriteThatNobodyTakesEndsAtItsDeadline) {
+  const std::string much(16 << 20, 'x');
+  std::optional<Result<void>> result;
+  bool done = false;
+  start(store_write(*near_, much, clock_.now() + std::chrono::seconds(5), result), done);
+  settle();
+  EXPECT_FALSE(done);
+  EXPECT_GT(near_->unacknowledged(), 0u);
+  clock_.advance(std::chrono::seconds(6));
+  run_until([&] { return done; });
+  EXPECT_EQ(result->error().kind, ErrorKind::TimedOut);
+}
+
+TEST_P(StreamTest, ACancelledOrClosedReadSaysSo) {
+  for (const bool close : {false, true}) {
+    std::optional<Result<size_t>> got;
+    bool done = false;
+    start(store_read(*near_, kNever, got), done);
+    settle();
+    if (close)
+      near_->close();
+    else
+      near_->cancel_read();
+    run_until([&] { return done; });
+    EXPECT_EQ(got->error().kind, ErrorKind::Cancelled);
+  }
+}
+
+TEST_P(StreamTest, IsQuietUntilSomethingComes) {
+  settle();
+  EXPECT_TRUE(near_->is_quiet());
+  EXPECT_TRUE(far_->is_quiet()) << "session tickets are no content";
+  ASSERT_TRUE(await(write_pieces(*far_, {"x"}, kNever)).ok());
+  settle();
+  EXPECT_FALSE(near_->is_quiet());
+  near_->close();
+  settle();
+  EXPECT_FALSE(far_->is_quiet());
+}
+
+TEST(InputBuffer, ForgetsWhatIsUsed) {
+  InputBuffer buffer;
+  buffer.append("abc");
+  buffer.consume(1);
+  buffer.append("de");
+  EXPECT_EQ(buffer.bytes(), "bcde");
+  buffer.consume(4);
+  EXPECT_TRUE(buffer.empty());
+  buffer.append("f");
+  EXPECT_EQ(buffer.bytes(), "f");
+}
+
+TEST(RealClock, FiresInOrderAndNotAfterCancel) {
+  RealClock clock;
+  boost::asio::io_context io;
+  std::string fired;
+  const auto late = clock.call_at(io.get_executor(), clock.now() + std::chrono::milliseconds(2), [&] { fired += "2"; });
+  const auto soon = clock.call_at(io.get_executor(), clock.now(), [&] { fired += "1"; });
+  auto cancelled = clock.call_at(io.get_executor(), clock.now(), [&] { fired += "x"; });
+  const auto never = clock.call_at(io.get_executor(), kNever, [&] { fired += "n"; });
+  cancelled.reset();
+  io.run();
+  EXPECT_EQ(fired, "12");
+  const Moment first = clock.next_moment();
+  EXPECT_LT(first.order, clock.next_moment().order);
+}
+
+TEST(RealClock, MayBeDestroyedFromItsOwnCallback) {
+  RealClock clock;
+  boost::asio::io_context io;
+  std::unique_ptr<TimerHandle> timer;
+  bool fired = false;
+  timer = clock.call_at(io.get_executor(), clock.now(), [&] {
+    timer.reset();
+    fired = true;
+  });
+  io.run();
+  EXPECT_TRUE(fired);
+}
+
+}  // namespace
+}  // namespace armgate::net

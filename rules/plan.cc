@@ -84,8 +84,10 @@ Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std:
   Plan plan;
   auto parsed = arm::parse_target(target, method == arm::Method::Post);
   if (!parsed) {
-    // The kill switch passes everything on, also what it cannot read.
-    if (mode == Mode::Off) return plan;
+    // The kill switch passes everything on, also what it cannot read; and a read, an operation URL for example, does no harm
+    // whatever it names.
+    const bool reads = method == arm::Method::Get || method == arm::Method::Head || method == arm::Method::Options;
+    if (mode == Mode::Off || reads) return plan;
     return std::move(parsed).error();
   }
   plan.target = std::move(parsed).value();

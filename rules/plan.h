@@ -68,7 +68,7 @@ class Ruleset {
 //   - GET of a resource, GET of a collection of a matching type: Read.
 //   - PUT, PATCH, DELETE, and a POST action that the rule names: Write, locking the resource and the rule's parents. For a
 //     type below a subscription that is not in a group the same holds.
-// BadInput: the target can be read in two ways; it must be refused (see arm::parse_target).
+// BadInput: the target of something that may write can be read in two ways; it must be refused (see arm::parse_target).
 Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target);
 
 }  // namespace armgate::rules

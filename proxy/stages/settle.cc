@@ -2,6 +2,7 @@
 // of its operation.
 #include <utility>
 
+#include "arm/throttle.h"
 #include "arm/url.h"
 #include "proxy/stages/doubt.h"
 #include "proxy/stages/watch.h"
@@ -43,6 +44,7 @@ HeldWrite held_write(const Write& write, const Outcome& outcome) {
   held.bytes = write.bytes;
   held.client_label = write.client.label;
   held.opened = write.parts.clock.now();
+  held.interval = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall()).value_or(Duration{});
   held.max = write.plan.rule->hold.max;
   held.cap = write.plan.rule->hold.cap;
   return held;

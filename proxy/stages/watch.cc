@@ -113,6 +113,7 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
   watcher.hold = hold;
   watcher.by = hold->write().tracking.by;
   watcher.last_look = hold->write().opened;
+  watcher.named_interval = hold->write().interval;
   watcher.expires = hold->write().opened + hold->write().max;
   while (hold->open()) {
     const TimePoint due = next_look(parts, watcher);

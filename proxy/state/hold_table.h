@@ -46,6 +46,7 @@ struct HeldWrite {
   Hash128 bytes{};
   std::string client_label;
   TimePoint opened{};
+  Duration interval{};            // between polls, as ARM's answer to the write asked; zero if it did not
   Duration max{};
   Duration cap{};
 };

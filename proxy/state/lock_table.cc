@@ -152,10 +152,11 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
   claim->bits = bits;
 
   ShardsLocked locked(*this, *claim);
+  const bool at_once = may_hold(*claim);  // then it waits in no queue, however full
   const bool table_full = waiting_.load(std::memory_order_relaxed) >= options_.waiters_max;
   for (const auto& key : claim->keys) {
     const size_t waiting = state_of(key.hash).waiting.size();
-    if (table_full || waiting >= options_.waiters_per_key_max) {
+    if (!at_once && (table_full || waiting >= options_.waiters_per_key_max)) {
       for (const auto& k : claim->keys) erase_if_idle(k.hash);
       return gateway_error(ErrorKind::TooLarge,
                            fmt::format("{} writes wait for this resource already and {} in all; the limits are {} and {}",
@@ -167,7 +168,7 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
     key.place = state.waiting.insert(state.waiting.end(), claim);
   }
   waiting_.fetch_add(1, std::memory_order_relaxed);
-  if (may_hold(*claim)) grant(claim);
+  if (at_once) grant(claim);
   return LockPlace(this, std::move(claim));
 }
 

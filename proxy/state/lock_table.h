@@ -12,7 +12,7 @@
 //   3. A granted place becomes a lease or passes the grant on, however its owner ends.
 //   4. A key without holders and waiters has no entry.
 // Threads   any. A grant signals the claim's Waiter.
-// Limits    Options; a claim beyond them is refused at once.
+// Limits    Options; a claim beyond them that would have to wait is refused at once.
 // Cancel    destroying the Place leaves all queues.
 #pragma once
 
@@ -104,7 +104,8 @@ class LockTable {
   ~LockTable();
 
   // Joins the queues of all keys (at least one); duplicates count once, the stronger mode wins. `waiter` gets `bits` when
-  // the claim is granted later; it must outlive the place. TooLarge when a queue is full: nothing was joined.
+  // the claim is granted later; it must outlive the place. TooLarge when it would have to wait and a queue is full: nothing
+  // was joined.
   Result<LockPlace> join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits);
 
   Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }

@@ -163,13 +163,16 @@ TEST(Plan, OffPassesEverything) {
   }
 }
 
-TEST(Plan, AmbiguousTargetIsRefusedUnlessEverythingIsOff) {
+TEST(Plan, AmbiguousTargetIsRefusedUnlessItOnlyReadsOrEverythingIsOff) {
   for (const std::string& target : {kNetwork + "/virtualNetworks/a%2fb", kNetwork + "/virtualNetworks/../x",
                                    kNetwork + "/virtualNetworks/%zz"}) {
     SCOPED_TRACE(target);
     const auto plan = make_plan(sample(), Mode::Protect, Method::Put, target + kNew);
     ASSERT_FALSE(plan.ok());
     EXPECT_EQ(plan.error().kind, ErrorKind::BadInput);
+    const auto read = make_plan(sample(), Mode::Protect, Method::Get, target + kNew);
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(read->kind, PlanKind::Pass);
     const auto off = make_plan(sample(), Mode::Off, Method::Put, target + kNew);
     ASSERT_TRUE(off.ok());
     EXPECT_EQ(off->kind, PlanKind::Pass);

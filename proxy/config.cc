@@ -1,0 +1,146 @@
+#include "proxy/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+
+#include "certs/secret_file.h"
+#include "proxy/option_table.h"
+#include "rules/rule_file.h"
+
+namespace armgate {
+namespace {
+
+namespace fs = std::filesystem;
+using rules::FaultList;
+
+constexpr std::string_view kShipped = "shipped";
+
+// The absolute form of a path that stands in `file`. Empty stays empty: it means "none".
+std::string resolve(const std::string& path, const fs::path& file, const Surroundings& surroundings) {
+  if (path.empty()) return path;
+  const bool at_home = path == "~" || path.starts_with("~/");
+  const fs::path base = at_home ? surroundings.home : fs::path(file).parent_path();
+  const fs::path below = at_home ? path.substr(std::min<size_t>(2, path.size())) : path;
+  return (base / below).lexically_normal().string();
+}
+
+void resolve_paths(Config& config, const fs::path& file, const Surroundings& surroundings) {
+  const auto in_place = [&](std::string& path) { path = resolve(path, file, surroundings); };
+  in_place(config.ca.directory);
+  in_place(config.upstream.ca_file);
+  in_place(config.log.file);
+  for (auto& [name, host] : config.hosts) in_place(host.ca_file);
+  for (std::string& path : config.rule_paths) {
+    if (path == kShipped) path = surroundings.shipped_rules.string();
+    else in_place(path);
+  }
+}
+
+// What no single option's bounds can say.
+void check_together(const Config& config, const rules::JsonPositions& positions, FaultList& faults) {
+  const auto require = [&](bool good, const char* pointer, const char* message) {
+    if (!good) faults.push_back({config.source, positions.line_of(pointer), pointer, message});
+  };
+  require(config.queue.waiters_per_key <= config.queue.waiters_total, "/queue/waiters_per_key",
+          "is more than /queue/waiters_total; lower it or raise the other");
+  require(config.upstream.idle_per_host <= config.upstream.connections_per_host, "/upstream/idle_per_host",
+          "is more than /upstream/connections_per_host; lower it or raise the other");
+  require(config.versions.client_bytes <= config.versions.total_bytes, "/versions/client_bytes",
+          "is more than /versions/total_bytes; lower it or raise the other");
+  require(config.versions.think_max <= config.versions.observation_age, "/versions/think_max",
+          "is longer than /versions/observation_age; lower it or raise the other");
+  require(config.limits.target_bytes <= config.limits.head_bytes, "/limits/target_bytes",
+          "is more than /limits/head_bytes; lower it or raise the other");
+}
+
+// The rule files that a path names: itself, or those in the directory, by name. Nothing if there is no such thing.
+std::optional<std::vector<fs::path>> rule_files_at(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    if (!fs::exists(path, error)) return std::nullopt;
+    return std::vector{path};
+  }
+  std::vector<fs::path> files;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == ".json") files.push_back(entry->path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Reads the files of one path. Whatever prevents that is a fault of the option that names the path.
+void load_rule_path(const std::string& path, const rules::Fault& place, std::vector<rules::Rule>& rules,
+                    FaultList& faults) {
+  const auto fault = [&](std::string message) {
+    faults.push_back({place.file, place.line, place.pointer, std::move(message)});
+  };
+  const auto files = rule_files_at(path);
+  if (!files) return fault(fmt::format("there is no file or directory \"{}\"", path));
+  if (files->empty()) return fault(fmt::format("the directory \"{}\" holds no *.json file", path));
+  for (const fs::path& file : *files) {
+    const auto text = certs::read_file(file);
+    if (!text) {
+      fault(text.error().context);
+      continue;
+    }
+    auto more = rules::read_rules(file.string(), *text, faults);
+    rules.insert(rules.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+}
+
+struct Parsed {
+  LoadedConfig loaded;
+  std::optional<rules::JsonPositions> positions;
+};
+
+Parsed parse(const std::string& file, std::string_view text, const Surroundings& surroundings) {
+  Parsed parsed;
+  Config& config = parsed.loaded.config;
+  config.source = file;
+  std::string schema;  // for editors; not used here
+  auto table = options_of(config);
+  table.push_back({"/$schema", rules::Text{&schema, {}}, "for editors"});
+  parsed.positions = rules::read_json(file, text, table, parsed.loaded.faults);
+  if (parsed.positions && parsed.loaded.faults.empty()) {
+    check_together(config, *parsed.positions, parsed.loaded.faults);
+  }
+  resolve_paths(config, file, surroundings);
+  return parsed;
+}
+
+}  // namespace
+
+LoadedConfig parse_config(const std::string& file, std::string_view text, const Surroundings& surroundings) {
+  return parse(file, text, surroundings).loaded;
+}
+
+LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& surroundings) {
+  Parsed parsed;
+  if (file.empty()) {
+    parsed = parse("", "{}", surroundings);
+  } else {
+    const auto text = certs::read_file(file);
+    if (!text) {
+      parsed.loaded.faults.push_back({file.string(), 0, "", text.error().context});
+      return std::move(parsed.loaded);
+    }
+    std::error_code error;
+    const fs::path absolute = fs::absolute(file, error);
+    parsed = parse((error ? file : absolute).lexically_normal().string(), *text, surroundings);
+  }
+  LoadedConfig& loaded = parsed.loaded;
+  if (!parsed.positions) return std::move(loaded);
+  for (size_t i = 0; i < loaded.config.rule_paths.size(); ++i) {
+    const std::string pointer = fmt::format("/rules/{}", i);
+    const rules::Fault place{file.empty() ? "built-in defaults" : loaded.config.source,
+                             parsed.positions->line_of(pointer), pointer, {}};
+    load_rule_path(loaded.config.rule_paths[i], place, loaded.config.rules, loaded.faults);
+  }
+  if (loaded.faults.empty()) rules::check_rules(loaded.config.rules, loaded.faults);
+  return std::move(loaded);
+}
+
+}  // namespace armgate

@@ -1,0 +1,125 @@
+// config.h – everything an operator can set, as one plain value, and how it gets from files into it.
+//
+// Why: only main.cc and gateway.cc include this header; every other component takes its own small Options, so that no
+// component depends on all options. Names, bounds and meanings stand in option_table.cc; the defaults stand here.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "proxy/log.h"
+#include "proxy/policy/base.h"
+#include "rules/fault_list.h"
+#include "rules/rule.h"
+
+namespace armgate {
+
+// Where a host is really reached, and by which authorities its certificate is verified there.
+struct HostOverride {
+  std::string address;  // "host:port"; empty: the host itself, port 443
+  std::string ca_file;  // empty: upstream.ca_file
+};
+
+struct ClientOptions {
+  policy::Actor actor = policy::Actor::Many;
+};
+
+struct Config {
+  rules::Mode mode = rules::Mode::Protect;
+  int threads = 0;  // 0: one per processor
+  Duration drain_max = std::chrono::minutes(2);
+
+  struct Listen {
+    std::string proxy = "127.0.0.1:8080";
+    std::string tls;  // empty: none
+  } listen;
+
+  std::vector<std::string> intercept{"management.azure.com", "*.management.azure.com"};
+  std::map<std::string, HostOverride> hosts;
+  std::vector<std::string> allow_connect_to;
+
+  struct Ca {
+    std::string directory = "~/.armgate/ca";
+  } ca;
+
+  struct Upstream {
+    std::string ca_file;  // empty: the system's trust store
+    size_t connections_per_host = 256;
+    size_t idle_per_host = 32;
+    Duration idle_max = std::chrono::seconds(55);  // below the minute or more after which ARM's front ends close
+    Duration connect_max = std::chrono::seconds(10);
+    Duration handshake_max = std::chrono::seconds(10);
+    Duration answer_max = std::chrono::minutes(5);
+  } upstream;
+
+  struct Limits {
+    size_t connections = 10'000;
+    size_t head_bytes = 64 * 1024;
+    size_t fields = 200;
+    size_t target_bytes = 16 * 1024;
+    size_t request_body_bytes = 8 * 1024 * 1024;
+    Duration handshake_max = std::chrono::seconds(10);
+    Duration head_max = std::chrono::seconds(10);
+    Duration body_max = std::chrono::seconds(60);
+    Duration idle_max = std::chrono::minutes(2);
+    Duration tunnel_idle_max = std::chrono::minutes(10);
+  } limits;
+
+  struct Queue {
+    Duration wait_max = std::chrono::seconds(50);
+    size_t waiters_per_key = 1'000;
+    size_t waiters_total = 100'000;
+  } queue;
+
+  struct Versions {
+    Duration think_max = std::chrono::minutes(5);
+    Duration observation_age = std::chrono::hours(12);
+    Duration insist_after = std::chrono::minutes(5);
+    Duration in_doubt_max = std::chrono::minutes(5);
+    size_t client_bytes = 32u << 20;
+    size_t total_bytes = 512u << 20;
+    size_t list_scan_max = 4u << 20;
+    size_t body_keep_max = 1u << 20;
+  } versions;
+
+  struct Operations {
+    Duration poll_waited = std::chrono::seconds(10);
+    Duration poll_unwaited = std::chrono::seconds(60);
+  } operations;
+
+  std::map<std::string, ClientOptions> clients;
+  std::vector<std::string> rule_paths{"shipped"};
+
+  struct Log {
+    LogLevel level = LogLevel::Info;
+    std::string file;  // empty: standard error
+  } log;
+
+  // Not options: what loading made of them.
+  std::string source;               // the file it was read from; empty: the built-in defaults
+  std::vector<rules::Rule> rules;   // of all files in rule_paths, in order
+};
+
+// What loading needs to know about the machine.
+struct Surroundings {
+  std::filesystem::path home;           // for "~/"
+  std::filesystem::path shipped_rules;  // for "shipped"
+};
+
+struct LoadedConfig {
+  Config config;
+  rules::FaultList faults;  // not empty: the config must not be used
+};
+
+// Reads the file (empty path: the built-in defaults) and every rule file it names. Relative paths in it are relative to
+// the file. All faults of all files are found at once.
+LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& surroundings);
+
+// The same from text, without its rule files; `file` names it in faults and is what paths are relative to.
+LoadedConfig parse_config(const std::string& file, std::string_view text, const Surroundings& surroundings);
+
+}  // namespace armgate

@@ -1,0 +1,136 @@
+#include "proxy/gateway_options.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <charconv>
+#include <utility>
+
+#include "base/check.h"
+
+namespace armgate {
+namespace {
+
+// "host:port", "[v6]:port"; the configuration has been validated.
+std::pair<std::string, uint16_t> split_address(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  GATE_CHECK(colon != std::string::npos, "an address without a port passed validation");
+  std::string host = text.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  uint16_t port = 0;
+  std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
+  return {std::move(host), port};
+}
+
+http::Limits http_limits(const Config& config) {
+  http::Limits limits;
+  limits.head_bytes_max = config.limits.head_bytes;
+  limits.fields_max = config.limits.fields;
+  limits.target_bytes_max = config.limits.target_bytes;
+  limits.request_body_bytes_max = config.limits.request_body_bytes;
+  return limits;
+}
+
+net::ServerOptions door(const Config& config, const std::string& address, uint16_t bound, net::Door kind) {
+  net::ServerOptions options;
+  std::tie(options.address, options.port) = split_address(address);
+  if (bound != 0) options.port = bound;
+  options.door = kind;
+  options.connections_max = config.limits.connections;
+  options.connect.intercepted = config.intercept;
+  for (const auto& [host, unused] : config.hosts) options.connect.overridden.push_back(host);
+  for (const auto& host : config.allow_connect_to) options.connect.overridden.push_back(host);
+  options.session.limits = http_limits(config);
+  options.session.idle_max = config.limits.idle_max;
+  options.session.head_max = config.limits.head_max;
+  options.session.body_max = config.limits.body_max;
+  options.tunnel_idle_max = config.limits.tunnel_idle_max;
+  return options;
+}
+
+}  // namespace
+
+PipelineOptions pipeline_options(const Config& config) {
+  PipelineOptions options;
+  options.mode = config.mode;
+  options.wait_max = config.queue.wait_max;
+  options.answer_timeout = config.upstream.answer_max;
+  options.body_keep_max = config.versions.body_keep_max;
+  options.list_scan_max = config.versions.list_scan_max;
+  options.poll_wanted = config.operations.poll_waited;
+  options.poll_idle = config.operations.poll_unwaited;
+  options.base.think_max = config.versions.think_max;
+  options.base.insist_after = config.versions.insist_after;
+  for (const auto& [name, client] : config.clients) options.actors[name] = client.actor;
+  options.is_arm_host = [patterns = config.intercept](std::string_view host) { return net::matches_host(host, patterns); };
+  return options;
+}
+
+ClientTable::Options client_options(const Config& config) {
+  ClientTable::Options options;
+  options.body_bytes_max = config.versions.total_bytes;
+  options.client.body_bytes_max = config.versions.client_bytes;
+  options.client.observation_age = config.versions.observation_age;
+  options.client.in_doubt_max = config.versions.in_doubt_max;
+  options.client.base.think_max = config.versions.think_max;
+  options.client.base.insist_after = config.versions.insist_after;
+  return options;
+}
+
+LockTable::Options lock_options(const Config& config) {
+  return {config.queue.waiters_per_key, config.queue.waiters_total};
+}
+
+net::ConnectorOptions connector_options(const Config& config) {
+  net::ConnectorOptions options;
+  for (const auto& [host, given] : config.hosts) {
+    net::HostOverride override_;
+    if (given.address.empty()) {
+      override_.address = host;
+    } else {
+      std::tie(override_.address, override_.port) = split_address(given.address);
+    }
+    if (!given.ca_file.empty()) override_.ca_file = given.ca_file;
+    options.overrides[host] = std::move(override_);
+  }
+  return options;
+}
+
+net::UpstreamOptions upstream_options(const Config& config) {
+  net::UpstreamOptions options;
+  options.host.connections_max = config.upstream.connections_per_host;
+  options.host.idle_connections_max = config.upstream.idle_per_host;
+  options.host.idle_max = config.upstream.idle_max;
+  options.host.connect_max = config.upstream.connect_max;
+  options.host.handshake_max = config.upstream.handshake_max;
+  options.limits = http_limits(config);
+  if (!config.upstream.ca_file.empty()) options.ca_file = config.upstream.ca_file;
+  options.connector = connector_options(config);
+  return options;
+}
+
+net::InterceptOptions intercept_options(const Config& config) {
+  return {config.intercept, config.limits.handshake_max};
+}
+
+net::ServerOptions proxy_door(const Config& config, uint16_t bound) {
+  return door(config, config.listen.proxy, bound, net::Door::Proxy);
+}
+
+std::optional<net::ServerOptions> direct_door(const Config& config, uint16_t bound) {
+  if (config.listen.tls.empty()) return std::nullopt;
+  return door(config, config.listen.tls, bound, net::Door::Direct);
+}
+
+std::string door_text(const std::string& configured, uint16_t port) {
+  return fmt::format("{}:{}", configured.substr(0, configured.rfind(':')), port);
+}
+
+HashKey random_hash_key() {
+  HashKey key;
+  const ssize_t got = ::getrandom(&key, sizeof key, 0);
+  GATE_CHECK(got == static_cast<ssize_t>(sizeof key), "the system gives no random bytes");
+  return key;
+}
+
+}  // namespace armgate

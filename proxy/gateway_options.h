@@ -1,0 +1,40 @@
+// gateway_options.h – the configuration, cut into the small options of each part.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/hash.h"
+#include "proxy/config.h"
+#include "proxy/net/intercept.h"
+#include "proxy/net/server.h"
+#include "proxy/net/upstream_pool.h"
+#include "proxy/stages/parts.h"
+
+namespace armgate {
+
+// The ports that were bound: with port 0 in the configuration, the first loop's choice holds for all.
+struct DoorPorts {
+  uint16_t proxy = 0;
+  uint16_t direct = 0;
+};
+
+PipelineOptions pipeline_options(const Config& config);
+ClientTable::Options client_options(const Config& config);
+LockTable::Options lock_options(const Config& config);
+net::ConnectorOptions connector_options(const Config& config);
+net::UpstreamOptions upstream_options(const Config& config);
+net::InterceptOptions intercept_options(const Config& config);
+
+// `bound`: the port if it is known already, else 0.
+net::ServerOptions proxy_door(const Config& config, uint16_t bound);
+std::optional<net::ServerOptions> direct_door(const Config& config, uint16_t bound);
+
+// "host:port" with the port that was really bound.
+std::string door_text(const std::string& configured, uint16_t port);
+
+// From the system's secure random source.
+HashKey random_hash_key();
+
+}  // namespace armgate

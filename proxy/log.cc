@@ -1,0 +1,113 @@
+#include "proxy/log.h"
+
+#include <fmt/chrono.h>
+#include <spdlog/logger.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <nlohmann/json.hpp>
+
+#include "arm/resource_id.h"
+
+namespace armgate {
+namespace {
+
+using Line = nlohmann::ordered_json;
+
+spdlog::level::level_enum spdlog_level(LogLevel level) {
+  switch (level) {
+    case LogLevel::Debug: return spdlog::level::debug;
+    case LogLevel::Info: return spdlog::level::info;
+    case LogLevel::Warning: return spdlog::level::warn;
+    case LogLevel::Error: return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+std::string_view name_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::Debug: return "debug";
+    case LogLevel::Info: return "info";
+    case LogLevel::Warning: return "warning";
+    case LogLevel::Error: return "error";
+  }
+  return "error";
+}
+
+// RFC 3339, UTC, with milliseconds.
+std::string timestamp(WallTime wall) {
+  const auto second = std::chrono::floor<std::chrono::seconds>(wall);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(second)),
+                     (wall - second).count());
+}
+
+Line line_of(LogLevel level, WallTime wall, std::string_view event) {
+  return Line{{"time", timestamp(wall)}, {"level", name_of(level)}, {"event", event}};
+}
+
+// Bytes that are not UTF-8 come from clients; they are replaced, never a reason to lose the line.
+std::string text_of(const Line& line) { return line.dump(-1, ' ', true, Line::error_handler_t::replace); }
+
+std::string resource_of(const arm::RequestHead& head) {
+  const auto target = arm::parse_target(head.target, head.method == arm::Method::Post);
+  return target ? target->resource.id : std::string();
+}
+
+}  // namespace
+
+Log::Log(std::shared_ptr<spdlog::logger> logger, LogLevel least) : logger_(std::move(logger)) {
+  logger_->set_pattern("%v");
+  logger_->set_level(spdlog_level(least));
+  logger_->flush_on(spdlog::level::trace);  // a line that is not on disk when the process dies is no evidence
+}
+
+Result<std::unique_ptr<Log>> Log::open(const std::string& file, LogLevel least) {
+  spdlog::sink_ptr sink;
+  if (file.empty()) {
+    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  } else {
+    try {
+      sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
+    } catch (const spdlog::spdlog_ex& error) {
+      return gateway_error(ErrorKind::BadInput, fmt::format("the log file cannot be opened: {}", error.what()));
+    }
+  }
+  return std::unique_ptr<Log>(new Log(std::make_shared<spdlog::logger>("armgate", std::move(sink)), least));
+}
+
+std::unique_ptr<Log> Log::to_stream(std::ostream& stream, LogLevel least) {
+  auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(stream);
+  return std::unique_ptr<Log>(new Log(std::make_shared<spdlog::logger>("armgate", std::move(sink)), least));
+}
+
+void Log::request(const Exchange& exchange, WallTime wall, TimePoint now) {
+  if (!logger_->should_log(spdlog::level::info)) return;
+  const arm::RequestHead& head = exchange.request.head;
+  const Report& report = exchange.report;
+  Line line = line_of(LogLevel::Info, wall, "request");
+  line["client"] = exchange.client_label;
+  line["method"] = head.method_token;
+  line["host"] = head.host;
+  line["path"] = arm::path_of(head.target);
+  if (auto resource = resource_of(head); !resource.empty()) line["resource"] = std::move(resource);
+  line["status"] = exchange.status;
+  line["duration_ms"] = whole_milliseconds(now - exchange.arrived.time);
+  line["waited_ms"] = whole_milliseconds(report.waited);
+  line["attempts"] = report.attempts;
+  if (!report.locks.empty()) line["locks"] = report.locks;
+  if (!report.guard.empty()) line["guard"] = report.guard;
+  if (!report.reason.empty()) line["reason"] = report.reason;
+  if (!report.upstream_code.empty()) line["upstream_code"] = report.upstream_code;
+  line["delivered"] = exchange.delivered;
+  logger_->info(text_of(line));
+}
+
+void Log::event(LogLevel level, WallTime wall, std::string_view name, Fields fields) {
+  if (!logger_->should_log(spdlog_level(level))) return;
+  Line line = line_of(level, wall, name);
+  for (const auto& [field, value] : fields) line[std::string(field)] = value;
+  logger_->log(spdlog_level(level), text_of(line));
+}
+
+}  // namespace armgate

@@ -1,0 +1,47 @@
+// log.h – one JSON object per line: one for every request, and one for every event an operator should know.
+//
+// Why: "why was my write refused?" is answered from here (promise P11), so a line names what was done and ARM's own
+// error; but no query string, no header value and no body is ever written (promise P8).
+// Threads   any.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "proxy/stages/exchange.h"
+
+namespace spdlog {
+class logger;
+}
+
+namespace armgate {
+
+enum class LogLevel { Debug, Info, Warning, Error };
+
+class Log {
+ public:
+  using Fields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+  // Writes to the end of `file`, which is made if need be; empty: to standard error.
+  static Result<std::unique_ptr<Log>> open(const std::string& file, LogLevel least);
+  // Writes to a stream, which must outlive the log.
+  static std::unique_ptr<Log> to_stream(std::ostream& stream, LogLevel least);
+
+  // The line of a finished exchange, at level Info.
+  void request(const Exchange& exchange, WallTime wall, TimePoint now);
+
+  // "started", "stopping", "hold expired", ... and what there is to know about it.
+  void event(LogLevel level, WallTime wall, std::string_view name, Fields fields = {});
+
+ private:
+  Log(std::shared_ptr<spdlog::logger> logger, LogLevel least);
+  const std::shared_ptr<spdlog::logger> logger_;
+};
+
+}  // namespace armgate

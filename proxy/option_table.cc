@@ -1,0 +1,249 @@
+#include "proxy/option_table.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "certs/certificate.h"
+#include "rules/setting_text.h"
+
+namespace armgate {
+namespace {
+
+using rules::ByteSize;
+using rules::Entries;
+using rules::SettingTable;
+using rules::Text;
+using rules::TextCheck;
+using rules::TextList;
+using rules::TimeSpan;
+using rules::WholeNumber;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr size_t kKiB = 1024;
+constexpr size_t kMiB = 1024 * kKiB;
+constexpr size_t kGiB = 1024 * kMiB;
+
+bool is_address(const std::string& text) {
+  in6_addr ignored{};
+  return inet_pton(AF_INET, text.c_str(), &ignored) == 1 || inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
+}
+
+bool is_host_or_address(const std::string& text) { return is_address(text) || certs::is_host_name(text); }
+
+enum class ZeroPort { Allowed, Refused };
+
+std::optional<std::string> check_endpoint(std::string& text, ZeroPort zero) {
+  const auto complaint = "is not \"host:port\", such as \"127.0.0.1:8080\", \"[::1]:8080\" or \"arm.example.com:443\"";
+  text = lower_text(text);
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos) return complaint;
+  std::string host = text.substr(0, colon);
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  if (bracketed != (host.find(':') != host.npos) || !is_host_or_address(host)) return complaint;
+  uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
+  if (error != std::errc{} || end != text.data() + text.size()) return complaint;
+  if (port == 0 && zero == ZeroPort::Refused) return "has port 0, where nothing can be reached";
+  return std::nullopt;
+}
+
+std::optional<std::string> check_listen(std::string& text) { return check_endpoint(text, ZeroPort::Allowed); }
+
+std::optional<std::string> check_optional_listen(std::string& text) {
+  return text.empty() ? std::nullopt : check_listen(text);
+}
+
+std::optional<std::string> check_target(std::string& text) { return check_endpoint(text, ZeroPort::Refused); }
+
+std::optional<std::string> check_host(std::string& text) {
+  text = lower_text(text);
+  if (!is_address(text) && certs::is_host_name(text)) return std::nullopt;
+  return "is not a host name such as \"management.azure.com\"";
+}
+
+std::optional<std::string> check_host_pattern(std::string& text) {
+  std::string host = text.starts_with("*.") ? text.substr(2) : text;
+  if (check_host(host)) return "is not a host name such as \"management.azure.com\" or \"*.management.azure.com\"";
+  text = lower_text(text);
+  return std::nullopt;
+}
+
+std::optional<std::string> check_destination(std::string& text) {
+  text = lower_text(text);
+  if (is_host_or_address(text)) return std::nullopt;
+  return "is not a host name or an address, such as \"localhost\", \"127.0.0.1\" or \"::1\"";
+}
+
+std::optional<std::string> check_not_empty(std::string& text) {
+  if (!text.empty()) return std::nullopt;
+  return "must not be empty";
+}
+
+SettingTable settings_of(HostOverride& host) {
+  return {
+      {"/address", Text{&host.address, check_target}, "where the host is really reached"},
+      {"/ca_file", Text{&host.ca_file, {}}, "certificates (PEM) that the host's own is verified by there"},
+  };
+}
+
+SettingTable settings_of(ClientOptions& client) {
+  using policy::Actor;
+  return {{"/actor", rules::choice(&client.actor, {{"many", Actor::Many}, {"single", Actor::Single}}),
+           "\"single\": everything under this name is one sequence of steps, never two at once"}};
+}
+
+void add_service(SettingTable& table, Config& config) {
+  using rules::Mode;
+  table.insert(table.end(), {
+      {"/mode", rules::choice(&config.mode, {{"protect", Mode::Protect}, {"off", Mode::Off}}),
+       "\"off\" passes everything through unchanged"},
+      {"/threads", WholeNumber{&config.threads, 0, 256}, "event loops; 0: one per processor"},
+      {"/drain_max", TimeSpan{&config.drain_max, seconds(0), hours(24)},
+       "how long a stop waits for writes that are under way"},
+      {"/listen/proxy", Text{&config.listen.proxy, check_listen},
+       "where clients reach the proxy (HTTPS_PROXY); port 0: any free one"},
+      {"/listen/tls", Text{&config.listen.tls, check_optional_listen},
+       "where clients reach intercepted hosts directly with TLS, without CONNECT; \"\": nowhere"},
+      {"/intercept", TextList{&config.intercept, check_host_pattern, 1},
+       "hosts whose traffic is looked into; the local authority can sign for these only"},
+      {"/hosts", Entries{check_host, [&config](const std::string& name) { return settings_of(config.hosts[name]); }},
+       "hosts that are reached elsewhere: {\"management.azure.com\": {\"address\": \"10.0.0.4:443\", \"ca_file\": "
+       "\"private.pem\"}}"},
+      {"/allow_connect_to", TextList{&config.allow_connect_to, check_destination},
+       "loopback, link-local and metadata destinations that CONNECT may reach all the same"},
+      {"/ca/directory", Text{&config.ca.directory, check_not_empty},
+       "where the local certificate authority is kept; \"~/\" is the user's home"},
+      {"/clients",
+       Entries{check_not_empty, [&config](const std::string& name) { return settings_of(config.clients[name]); }},
+       "what is known about clients, by the user name in their proxy URL: {\"nightly\": {\"actor\": \"single\"}}"},
+      {"/rules", TextList{&config.rule_paths, check_not_empty},
+       "rule files, or directories of them, in the order in which they decide; \"shipped\": those that came with armgate"},
+  });
+}
+
+void add_upstream_and_limits(SettingTable& table, Config& config) {
+  Config::Upstream& upstream = config.upstream;
+  Config::Limits& limits = config.limits;
+  table.insert(table.end(), {
+      {"/upstream/ca_file", Text{&upstream.ca_file, {}},
+       "certificates (PEM) that ARM's own is verified by; \"\": the system's trust store"},
+      {"/upstream/connections_per_host", WholeNumber{&upstream.connections_per_host, 1, 10'000},
+       "open connections to one host and one event loop at most"},
+      {"/upstream/idle_per_host", WholeNumber{&upstream.idle_per_host, 0, 10'000},
+       "unused connections kept open to one host and one event loop"},
+      {"/upstream/idle_max", TimeSpan{&upstream.idle_max, seconds(1), hours(1)}, "how long an unused one is kept"},
+      {"/upstream/connect_max", TimeSpan{&upstream.connect_max, milliseconds(100), minutes(5)},
+       "name resolution and TCP connection"},
+      {"/upstream/handshake_max", TimeSpan{&upstream.handshake_max, milliseconds(100), minutes(5)}, "TLS handshake"},
+      {"/upstream/answer_max", TimeSpan{&upstream.answer_max, seconds(1), hours(1)},
+       "from the request to the head of its answer"},
+      {"/limits/connections", WholeNumber{&limits.connections, 1, 1'000'000}, "client connections"},
+      {"/limits/head_bytes", ByteSize{&limits.head_bytes, kKiB, kMiB}, "the head of a request or an answer"},
+      {"/limits/fields", WholeNumber{&limits.fields, 10, 10'000}, "header fields of a request or an answer"},
+      {"/limits/target_bytes", ByteSize{&limits.target_bytes, kKiB, kMiB}, "path and query of a request"},
+      {"/limits/request_body_bytes", ByteSize{&limits.request_body_bytes, kKiB, kGiB},
+       "body of a request (ARM itself takes 4 MiB)"},
+      {"/limits/handshake_max", TimeSpan{&limits.handshake_max, milliseconds(100), minutes(5)},
+       "TLS handshake with a client"},
+      {"/limits/head_max", TimeSpan{&limits.head_max, milliseconds(100), minutes(5)},
+       "from the first to the last byte of a request's head"},
+      {"/limits/body_max", TimeSpan{&limits.body_max, milliseconds(100), hours(1)}, "the whole of a request's body"},
+      {"/limits/idle_max", TimeSpan{&limits.idle_max, seconds(1), hours(24)}, "a client connection between requests"},
+      {"/limits/tunnel_idle_max", TimeSpan{&limits.tunnel_idle_max, seconds(1), hours(24)},
+       "a tunnel to another host without a byte in either direction"},
+  });
+}
+
+void add_protection(SettingTable& table, Config& config) {
+  Config::Queue& queue = config.queue;
+  Config::Versions& versions = config.versions;
+  Config::Operations& operations = config.operations;
+  table.insert(table.end(), {
+      {"/queue/wait_max", TimeSpan{&queue.wait_max, milliseconds(0), hours(24)},
+       "how long a write waits for others before its client is told to come back (503); clients give up after 60s and more"},
+      {"/queue/waiters_per_key", WholeNumber{&queue.waiters_per_key, 1, 1'000'000}, "writes waiting for one resource"},
+      {"/queue/waiters_total", WholeNumber{&queue.waiters_total, 1, 10'000'000}, "writes waiting in all"},
+      {"/versions/think_max", TimeSpan{&versions.think_max, seconds(1), hours(24)},
+       "how long a client may work on an older state after it was delivered a newer one"},
+      {"/versions/observation_age", TimeSpan{&versions.observation_age, minutes(1), hours(720)},
+       "how long what a client has read is remembered"},
+      {"/versions/insist_after", TimeSpan{&versions.insist_after, seconds(1), hours(24)},
+       "when the same bytes are sent unguarded after a refusal, if the client never reads"},
+      {"/versions/in_doubt_max", TimeSpan{&versions.in_doubt_max, seconds(1), hours(24)},
+       "how long a write without a known outcome holds back its own repetition"},
+      {"/versions/client_bytes", ByteSize{&versions.client_bytes, 0, 64 * kGiB}, "bodies kept for one client"},
+      {"/versions/total_bytes", ByteSize{&versions.total_bytes, 0, 1024 * kGiB}, "bodies kept in all"},
+      {"/versions/list_scan_max", ByteSize{&versions.list_scan_max, 0, kGiB},
+       "the largest list answer that is looked into"},
+      {"/versions/body_keep_max", ByteSize{&versions.body_keep_max, 0, kGiB}, "the largest body that is kept"},
+      {"/operations/poll_waited", TimeSpan{&operations.poll_waited, milliseconds(100), hours(1)},
+       "how often a long-running operation is asked about while a write waits for it and ARM names no pause"},
+      {"/operations/poll_unwaited", TimeSpan{&operations.poll_unwaited, milliseconds(100), hours(24)},
+       "the same while nothing waits for it"},
+  });
+}
+
+}  // namespace
+
+SettingTable options_of(Config& config) {
+  SettingTable table;
+  add_service(table, config);
+  add_upstream_and_limits(table, config);
+  add_protection(table, config);
+  table.push_back({"/log/level",
+                   rules::choice(&config.log.level, {{"debug", LogLevel::Debug},
+                                                     {"info", LogLevel::Info},
+                                                     {"warning", LogLevel::Warning},
+                                                     {"error", LogLevel::Error}}),
+                   "the least important lines that are written; one per request at \"info\""});
+  table.push_back({"/log/file", Text{&config.log.file, {}}, "where lines are added; \"\": standard error"});
+  return table;
+}
+
+void set_option(Config& config, std::string_view pointer, std::string_view value, const std::string& origin,
+                rules::FaultList& faults) {
+  const nlohmann::json::json_pointer place("/" + std::string(pointer));
+  nlohmann::json document;
+  document[place] = value;
+  const std::string text = document.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  rules::FaultList found;
+  rules::read_json(origin, text, options_of(config), found);
+  for (const rules::Fault& fault : found) faults.push_back({origin, 0, "", fault.message});
+}
+
+std::string print_defaults() {
+  Config defaults;
+  const SettingTable table = options_of(defaults);
+  std::string text =
+      "// armgate's configuration. Every option stands here with its default; what is left out keeps it.\n"
+      "// Relative paths are relative to this file. `armgate check` tells what is wrong with it, by line.\n{\n";
+  std::string group;
+  for (size_t i = 0; i < table.size(); ++i) {
+    const rules::Setting& setting = table[i];
+    const size_t slash = setting.pointer.rfind('/');
+    const std::string own_group = setting.pointer.substr(0, slash);
+    const bool last_of_group = i + 1 == table.size() ||
+                               table[i + 1].pointer.substr(0, table[i + 1].pointer.rfind('/')) != own_group;
+    if (own_group != group && !own_group.empty()) text += fmt::format("  \"{}\": {{\n", own_group.substr(1));
+    group = own_group;
+    const std::string indent = own_group.empty() ? "  " : "    ";
+    const std::string limits = rules::bounds_to_text(setting.value);
+    text += fmt::format("{0}// {1}{2}\n{0}\"{3}\": {4}", indent, setting.sentence,
+                        limits.empty() ? "" : " (" + limits + ")", setting.pointer.substr(slash + 1),
+                        rules::value_to_json(setting.value));
+    const bool last = i + 1 == table.size();
+    if (own_group.empty()) text += last ? "\n" : ",\n";
+    else text += !last_of_group ? ",\n" : last ? "\n  }\n" : "\n  },\n";
+  }
+  return text + "}\n";
+}
+
+}  // namespace armgate

@@ -204,8 +204,9 @@ TEST(RealClock, FiresInOrderAndNotAfterCancel) {
   RealClock clock;
   boost::asio::io_context io;
   std::string fired;
-  const auto late = clock.call_at(io.get_executor(), clock.now() + std::chrono::milliseconds(2), [&] { fired += "2"; });
-  const auto soon = clock.call_at(io.get_executor(), clock.now(), [&] { fired += "1"; });
+  const TimePoint start = clock.now();
+  const auto late = clock.call_at(io.get_executor(), start + std::chrono::milliseconds(2), [&] { fired += "2"; });
+  const auto soon = clock.call_at(io.get_executor(), start, [&] { fired += "1"; });
   auto cancelled = clock.call_at(io.get_executor(), clock.now(), [&] { fired += "x"; });
   const auto never = clock.call_at(io.get_executor(), kNever, [&] { fired += "n"; });
   cancelled.reset();

@@ -83,7 +83,9 @@ Task<bool> write_answer(Exchange& exchange, ClientLink& client, const arm::Respo
   BodyLength length;
   if (has_content) length = {BodyLength::Kind::Known, answer.body.size()};
   if (!co_await client.write_head(answer.head, length)) co_return false;
-  if (has_content && !answer.body.empty() && !co_await client.write_body(answer.body)) co_return false;
+  if (has_content && !answer.body.empty()) {
+    if (!co_await client.write_body(answer.body)) co_return false;
+  }
   const auto end = co_await client.finish();
   exchange.delivered = end.ok();
   co_return end.ok();

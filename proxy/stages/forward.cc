@@ -53,9 +53,9 @@ Outcome final_outcome(const Write& write, arm::Response answer, const std::strin
 
 Task<NextStep> after_failure(const Write& write, Attempts& attempts, const Error& error) {
   if (error.sent != Sent::No) co_return co_await after_lost_answer(write, attempts, error);
-  if (++attempts.unreachable < kUnreachableMax &&
-      co_await write.patience.pause(kUnreachablePause) == Patience::End::Ready) {
-    co_return NextStep{};
+  if (++attempts.unreachable < kUnreachableMax) {
+    const Patience::End end = co_await write.patience.pause(kUnreachablePause);
+    if (end == Patience::End::Ready) co_return NextStep{};
   }
   if (write.patience.client_gone()) co_return NextStep{Outcome{Outcome::Kind::Left, {}, {}}};
   write.report().reason = "upstream-failure";

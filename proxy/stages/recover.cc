@@ -83,7 +83,8 @@ Task<Patience::End> pause_counted(const Write& write, Duration duration) {
 
 // While the client's patience lasts, waits; afterwards the client is asked to come again.
 Task<std::optional<Outcome>> wait_for(const Write& write, Duration delay, std::string_view why) {
-  switch (co_await pause_counted(write, delay)) {
+  const auto end = co_await pause_counted(write, delay);
+  switch (end) {
     case Patience::End::Ready: co_return std::nullopt;
     case Patience::End::Gone: co_return gone(write);
     case Patience::End::TimeUp: break;

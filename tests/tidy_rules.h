@@ -240,9 +240,10 @@ inline bool has_capturing_coroutine(const string& code) {
   return code.find("-> Task<") != string::npos && std::regex_search(code, pattern);
 }
 
-// g++ 12 copies the result of a co_await in a conditional expression bit by bit: strings point into freed frames.
+// g++ 12 miscompiles a co_await on one side of ?:, && or ||: what it gives is destroyed twice, or the frame is laid out
+// wrong.
 inline bool has_conditional_await(const string& code) {
-  static const std::regex pattern(R"(\?\s*co_await\b|\?[^;{}?]*[^:]:\s*co_await\b)");
+  static const std::regex pattern(R"((\?|&&|\|\|)\s*!?\(?co_await\b|\?[^;{}?]*[^:]:\s*co_await\b)");
   return code.find("co_await") != string::npos && std::regex_search(code, pattern);
 }
 

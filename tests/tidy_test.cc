@@ -117,6 +117,8 @@ TEST(TidyReader, EachBanCatchesItsBadExampleAndLeavesTheGoodOne) {
   EXPECT_FALSE(has_capturing_coroutine("int n = table[i]; Task<int> f(int a); auto g() -> Task<int>;"));
   EXPECT_TRUE(has_conditional_await("auto next = ok ? co_await f() : g();"));
   EXPECT_TRUE(has_conditional_await("auto next = ok ? g(1)\n : co_await f();"));
+  EXPECT_TRUE(has_conditional_await("if (n > 0 &&\n    !co_await f()) g();"));
+  EXPECT_FALSE(has_conditional_await("if (!co_await f()) g(a && b);"));
   EXPECT_FALSE(has_conditional_await("int n = ok ? 1 : 2; switch (n) { case Kind::A: co_await f(); }"));
   for (const string& mark : kUnfinishedMarks) EXPECT_TRUE(has_unfinished_mark("// " + mark + ": later"));
   EXPECT_FALSE(has_unfinished_mark("// nothing is left to do"));

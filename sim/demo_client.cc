@@ -169,21 +169,11 @@ Task<void> DemoClient::create_group_and_network(std::string subscription) {
   --tally_->clients_left;
 }
 
-Task<void> DemoClient::fire_and_forget(std::string scale_set, int times) {
+Task<void> DemoClient::repeat_action(std::string scale_set, std::string action, Wait wait, int times) {
   for (int i = 0; i < times; ++i) {
-    arm::Request post = make_request("POST", scale_set + "/reimage", {});
+    arm::Request post = make_request("POST", scale_set + "/" + action, {});
     post.head.fields.add("x-sim-write-id", next_write_id());
-    count(co_await write(post, Wait::No));
-    co_await think(kThinkMax);
-  }
-  --tally_->clients_left;
-}
-
-Task<void> DemoClient::restart(std::string scale_set, int times) {
-  for (int i = 0; i < times; ++i) {
-    arm::Request post = make_request("POST", scale_set + "/restart", {});
-    post.head.fields.add("x-sim-write-id", next_write_id());
-    count(co_await write(post, Wait::ForOperation));
+    count(co_await write(post, wait));
     co_await think(kThinkMax);
   }
   --tally_->clients_left;

@@ -50,14 +50,11 @@ class DemoClient {
   // Creates a resource group and, at once, a network in it.
   Task<void> create_group_and_network(std::string subscription);
 
-  // Sends changes to one scale set and waits for none of their operations.
-  Task<void> fire_and_forget(std::string scale_set, int times);
-
-  // Restarts a scale set; a request whose connection breaks is sent again.
-  Task<void> restart(std::string scale_set, int times);
+  // Sends an action to a scale set again and again. A request whose connection breaks is sent again by the SDK.
+  enum class Wait { ForOperation, No };
+  Task<void> repeat_action(std::string scale_set, std::string action, Wait wait, int times);
 
  private:
-  enum class Wait { ForOperation, No };
   enum class Outcome { Done, Failed, Stale, Unknown };
 
   arm::Request make_request(std::string_view method, const std::string& path, std::string body);

@@ -188,8 +188,10 @@ int verdict(const RaceResult& straight, const RaceResult& gated) {
   const bool kept = gated.lost() == 0 && gated.overlaps() == 0 && gated.report.applied_twice == 0;
   const bool useful = gated.tally.failed < straight.tally.failed;
   const bool harm = straight.lost() > 0 && straight.overlaps() > 0 && straight.report.applied_twice > 0;
-  if (!kept) fmt::print("\narmgate did NOT keep its promises:\n");
-  for (const std::string& finding : gated.report.findings) fmt::print("  {}\n", finding);
+  if (!kept) {
+    fmt::print("\narmgate did NOT keep its promises:\n");
+    for (const std::string& finding : gated.report.findings) fmt::print("  {}\n", finding);
+  }
   if (gated.tally.failed > 0) fmt::print("\nThe first failure through armgate: {}\n", gated.tally.first_failure);
   if (!harm) fmt::print("\nThe straight race did little harm this time; run the demo again.\n");
   return kept && useful && harm ? 0 : kExitBroken;

@@ -69,10 +69,10 @@ Task<void> run_part(std::shared_ptr<DemoClient> client, Part part) {
       co_await client->create_group_and_network(kSubscription);
       break;
     case Work::FireAndForget:
-      co_await client->fire_and_forget(kScaleSets + "batch", part.writes);
+      co_await client->repeat_action(kScaleSets + "batch", "reimage", DemoClient::Wait::No, part.writes);
       break;
     case Work::Restart:
-      co_await client->restart(kScaleSets + "api", part.writes);
+      co_await client->repeat_action(kScaleSets + "api", "restart", DemoClient::Wait::ForOperation, part.writes);
       break;
   }
 }

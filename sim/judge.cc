@@ -205,7 +205,6 @@ void Judge::refused_412(const std::string& entity_key, const std::string& curren
   const std::string base = base_version(entity_key, facts);
   if (base.empty() || base != current_version) return;
   ++counts_.undeserved_412;
-  add_finding(fmt::format("{} on {} was refused with 412 although nothing had changed", facts.write_key, entity_key));
 }
 
 void Judge::overlapped(const std::string& lock_key, const std::string& running_client, const WriteFacts& facts,

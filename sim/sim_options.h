@@ -69,7 +69,8 @@ struct SimAnswer {
   bool drop = false;
 };
 
-// What the judge saw. Every harm is a count that must be zero behind a working gateway.
+// What the judge saw. The counts from lost_updates to applied_twice, overlaps_own aside, are harms: zero behind a
+// working gateway.
 struct Report {
   uint64_t requests = 0;
   uint64_t reads = 0;
@@ -85,7 +86,9 @@ struct Report {
   uint64_t overlaps_accepted = 0;
   uint64_t overlaps_own = 0;  // the same, but of the same declared client; not in the two above
   uint64_t applied_twice = 0;
-  uint64_t undeserved_412 = 0;  // although the declared base is writable-equal to the current state
+  // 412s of ARM itself although the declared base is writable-equal to the current state: a gateway can put them right
+  // before its client sees them.
+  uint64_t undeserved_412 = 0;
 
   uint64_t precondition_failed = 0;
   uint64_t conflicts = 0;        // 409

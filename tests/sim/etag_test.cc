@@ -91,7 +91,8 @@ TEST(SimEtag, Refusals412AreWordedAsObserved) {
   compute.create(kScaleSet);
   EXPECT_EQ(
       compute.ask("PUT", kScaleSet, "{}", {{"If-Match", "\"invalid\""}}).body,
-      R"({"error":{"code":"PreconditionFailed","message":"Etag provided in if-match header \"invalid\" does not match etag \"2\" of resource."}})");
+      R"({"error":{"code":"PreconditionFailed","message":"Etag provided in if-match header \"invalid\")"
+      R"( does not match etag \"2\" of resource."}})");
   Bench network;
   network.create(kNetwork);
   const std::string etag = body_of(network.ask("GET", kNetwork))["etag"];

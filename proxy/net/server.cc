@@ -185,7 +185,9 @@ Task<void> ProxyServer::Core::serve_intercepted(Place& place, Interceptor::Inter
 Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, const ConnectDecision& decision,
                                            std::string early, const ConnectionIdentity& from) {
   place.enter_tunnel([&client] { client.close(); });
-  auto socket = co_await parts.connector.connect(decision.host, decision.port, options.connect.local_targets,
+  const bool allowed = matches_host(decision.host, options.connect.overridden);
+  const LocalTargets local = allowed ? LocalTargets::Allow : options.connect.local_targets;
+  auto socket = co_await parts.connector.connect(decision.host, decision.port, local,
                                                  parts.clock.now() + options.tunnel_connect_max);
   if (!socket) {
     const bool refused = socket.error().kind == ErrorKind::BadInput;

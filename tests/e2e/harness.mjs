@@ -158,7 +158,8 @@ export class World {
   }
 
   logs() {
-    return this.children.map(({ name, log }) => `${name}:\n${log.split("\n").slice(-60).join("\n")}`).join("\n");
+    return this.children.map(({ name, log, exited }) =>
+      `${name}${exited ? ` (ended: ${exited.signal ?? exited.code})` : ""}:\n${log.split("\n").slice(-60).join("\n")}`).join("\n");
   }
 
   async close() {

@@ -5,7 +5,8 @@ import { curl, sending } from "./curl.mjs";
 const ID = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/web";
 const PATH = `${ID}?api-version=2024-07-01`;
 const RESOURCE = { name: "web", location: "westeurope", tags: { a: "1" } };
-const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding", "proxy-connection", "proxy-authorization", "te", "trailer"]);
+// Fields of one hop, and Via, which a proxy must add (RFC 9110 §7.6.3).
+const HOP_BY_HOP = new Set(["via", "connection", "keep-alive", "transfer-encoding", "proxy-connection", "proxy-authorization", "te", "trailer"]);
 
 const resourceAnswer = () => ({
   headers: ["Content-Type", "application/json; charset=utf-8", "ETag", '"7"', "X-Ms-Request-Id", "abc", "Set-Cookie", "a=1", "Set-Cookie", "b=2",

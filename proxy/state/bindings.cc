@@ -30,7 +30,7 @@ Binding* Bindings::find_resend(const Hash128& bytes, std::string_view request_id
   if (it == by_bytes_.end()) return nullptr;
   for (auto id = it->second.rbegin(); id != it->second.rend(); ++id) {
     Binding& earlier = *by_id_.at(*id);
-    if (continues(earlier, request_id, read_since)) return &earlier;
+    if (!is_over(earlier, now) && continues(earlier, request_id, read_since)) return &earlier;
   }
   return nullptr;
 }
@@ -72,11 +72,15 @@ void Bindings::forget(uint64_t id) {
   in_order_.erase(place);
 }
 
+bool Bindings::is_over(const Binding& binding, TimePoint now) const {
+  return binding.workers == 0 && now - binding.since > options_.keep;
+}
+
 void Bindings::expire(TimePoint now) {
   // Arrivals are in order, the ends of their phases nearly so: looking at the front is enough to keep the table small.
   while (!in_order_.empty()) {
     const Binding& oldest = in_order_.front();
-    if (oldest.workers > 0 || now - oldest.since <= options_.keep) break;
+    if (!is_over(oldest, now)) break;
     forget(oldest.id);
   }
 }

@@ -67,6 +67,8 @@ class Bindings {
   size_t size() const { return by_id_.size(); }
 
  private:
+  bool is_over(const Binding& binding, TimePoint now) const;
+
   const Options options_;
   uint64_t next_id_ = 1;
   std::list<Binding> in_order_;  // oldest first

@@ -32,6 +32,7 @@ void ClientState::adjust_bytes(size_t before, size_t after) {
 void ClientState::drop_oldest_page() {
   adjust_bytes(pages_.front().body->bytes.size(), 0);
   pages_.pop_front();
+  budget_.bodies_evicted.fetch_add(1, std::memory_order_relaxed);
 }
 
 // Gives up bodies and views, the least recently used first, but never those of `keep`, which is being worked on.
@@ -40,10 +41,7 @@ void ClientState::keep_within_budget(const Hash128& keep) {
     return body_bytes_ > options_.body_bytes_max ||
            budget_.body_bytes.load(std::memory_order_relaxed) > budget_.body_bytes_max;
   };
-  while (over() && !pages_.empty()) {
-    drop_oldest_page();
-    budget_.bodies_evicted.fetch_add(1, std::memory_order_relaxed);
-  }
+  while (over() && !pages_.empty()) drop_oldest_page();
   for (auto it = by_age_.begin(); over() && it != by_age_.end(); ++it) {
     if (*it == keep) continue;
     const size_t freed = slots_.at(*it)->view.drop_bodies();
@@ -51,7 +49,11 @@ void ClientState::keep_within_budget(const Hash128& keep) {
     adjust_bytes(freed, 0);
     budget_.bodies_evicted.fetch_add(1, std::memory_order_relaxed);
   }
-  if (over()) adjust_bytes(slot(keep).view.drop_bodies(), 0);
+  if (over()) {
+    const size_t freed = slot(keep).view.drop_bodies();
+    adjust_bytes(freed, 0);
+    if (freed > 0) budget_.bodies_evicted.fetch_add(1, std::memory_order_relaxed);
+  }
 
   auto it = by_age_.begin();
   while (slots_.size() > options_.views_max && it != by_age_.end()) {
@@ -102,7 +104,10 @@ uint64_t ClientState::record(const Hash128& resource, policy::Observation observ
 void ClientState::record_absent(const Hash128& resource, policy::Delivery delivery) {
   absl::MutexLock lock(&mutex_);
   if (delivery.kind == policy::DeliveryKind::PointRead) read_was_delivered(resource);
-  slot(resource).view.record_absent(std::move(delivery));
+  policy::View& view = slot(resource).view;
+  const size_t before = view.body_bytes();
+  view.record_absent(std::move(delivery));
+  adjust_bytes(before, view.body_bytes());
   keep_within_budget(resource);
 }
 
@@ -129,7 +134,6 @@ void ClientState::record_page(KeptPage page) {
   while (!pages_.empty() && (body_bytes_ > options_.body_bytes_max ||
                              budget_.body_bytes.load(std::memory_order_relaxed) > budget_.body_bytes_max)) {
     drop_oldest_page();
-    budget_.bodies_evicted.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
@@ -162,11 +166,12 @@ std::vector<KeptPage> ClientState::pages_for(const arm::ResourceId& resource, co
                          [&](const policy::Delivery& d) { return d.at.order == order; });
     });
   };
+  const auto below = [&](const std::string& scope) {
+    return resource.id.starts_with(scope) && resource.id.substr(scope.size()).starts_with('/');
+  };
   std::vector<KeptPage> pages;
   for (const auto& page : pages_) {
-    if (page.scope.type == resource.type && resource.id.starts_with(page.scope.id) && !known(page.delivery.at.order)) {
-      pages.push_back(page);
-    }
+    if (page.scope.type == resource.type && below(page.scope.id) && !known(page.delivery.at.order)) pages.push_back(page);
   }
   return pages;
 }
@@ -174,12 +179,17 @@ std::vector<KeptPage> ClientState::pages_for(const arm::ResourceId& resource, co
 Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& liveness) {
   absl::MutexLock lock(&mutex_);
   Slot& place = slot(write.resource);
+  const size_t before = place.view.body_bytes();
   place.view.expire(liveness.now - options_.observation_age);
+  adjust_bytes(before, place.view.body_bytes());
+  keep_within_budget(write.resource);
+  // A read that may not have arrived cannot be what the bytes were built from anew.
   const auto read_since = [&](Moment since) {
     const auto& versions = place.view.versions();
     return std::any_of(versions.begin(), versions.end(), [&](const policy::Version& v) {
       return std::any_of(v.deliveries.begin(), v.deliveries.end(), [&](const policy::Delivery& d) {
-        return d.kind != policy::DeliveryKind::OwnAnswer && d.at.order > since.order;
+        return d.kind != policy::DeliveryKind::OwnAnswer && d.confirmation == policy::Confirmation::Confirmed &&
+               d.at.order > since.order;
       });
     });
   };
@@ -187,6 +197,7 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
   Bound bound;
   bound.resend = binding != nullptr;
   if (binding == nullptr) {
+    note_overlap(place, write.facts.request_id, liveness.now);
     policy::WriteFacts facts = write.facts;
     const auto refusal = refusals_.find(write.bytes);
     if (refusal != refusals_.end()) {
@@ -264,20 +275,22 @@ void ClientState::refuse(const Hash128& resource, const policy::Base& base) {
   if (it != slots_.end() && base.version != 0) it->second->view.refuse(base.version);
 }
 
+void ClientState::note_overlap(Slot& place, std::string_view request_id, TimePoint now) {
+  if (place.active.empty()) return;
+  place.view.overlap_until = now + options_.base.think_max;
+  const bool same_id = !request_id.empty() && std::any_of(place.active.begin(), place.active.end(), [&](const auto& a) {
+    return a.request_id == request_id;
+  });
+  auto& ids = place.view.overlapped_ids;
+  if (!same_id || std::find(ids.begin(), ids.end(), request_id) != ids.end()) return;
+  ids.emplace_back(request_id);
+  if (ids.size() > policy::View::kOverlappedIdsMax) ids.erase(ids.begin());
+}
+
 uint64_t ClientState::begin_write(const Hash128& resource, std::string_view request_id, TimePoint now) {
   absl::MutexLock lock(&mutex_);
   Slot& place = slot(resource);
-  if (!place.active.empty()) {
-    place.view.overlap_until = now + options_.base.think_max;
-    const bool same_id = !request_id.empty() &&
-                         std::any_of(place.active.begin(), place.active.end(),
-                                     [&](const Slot::Active& a) { return a.request_id == request_id; });
-    auto& ids = place.view.overlapped_ids;
-    if (same_id && std::find(ids.begin(), ids.end(), request_id) == ids.end()) {
-      ids.emplace_back(request_id);
-      if (ids.size() > policy::View::kOverlappedIdsMax) ids.erase(ids.begin());
-    }
-  }
+  note_overlap(place, request_id, now);
   const uint64_t write = next_write_++;
   place.active.push_back({write, std::string(request_id)});
   return write;
@@ -292,7 +305,7 @@ void ClientState::end_write(const Hash128& resource, uint64_t write) {
 void ClientState::note_in_doubt(const Hash128& bytes, std::string_view request_id, const Hash128& resource,
                                 Moment when) {
   absl::MutexLock lock(&mutex_);
-  if (doubts_.size() >= options_.refusals_max) {
+  if (doubts_.size() >= options_.refusals_max && !doubts_.contains(bytes)) {
     doubts_.erase(std::min_element(doubts_.begin(), doubts_.end(), [](const auto& x, const auto& y) {
       return x.second.since.order < y.second.since.order;
     }));
@@ -312,8 +325,10 @@ ClientState::Doubt ClientState::doubt_of(const Hash128& bytes, std::string_view 
   return Doubt::Expired;
 }
 
-bool ClientState::busy() const {
+bool ClientState::busy(TimePoint now) {
   absl::MutexLock lock(&mutex_);
+  bindings_.expire(now);
+  absl::erase_if(doubts_, [&](const auto& entry) { return now - entry.second.since.time > options_.in_doubt_max; });
   return bindings_.size() > 0 || !doubts_.empty();
 }
 

@@ -29,12 +29,22 @@
 
 namespace armgate {
 
+// Where the items of a page stand in its body, by the keyed hash of their canonical ids.
+struct PageIndex {
+  struct Span {
+    size_t offset = 0;
+    size_t size = 0;
+  };
+  absl::flat_hash_map<Hash128, Span> items;
+};
+
 // A list answer that was delivered, indexed when a write needs it.
 struct KeptPage {
   arm::ResourceId scope;      // id: what was listed; type: of the items
   std::string api_version;
   policy::Delivery delivery;
   std::shared_ptr<const policy::KeptBody> body;
+  std::shared_ptr<const PageIndex> index;  // null until a write needed it; then `body` is in plain bytes
   std::vector<Hash128> taken;  // resources whose item has become a version
 };
 
@@ -72,7 +82,8 @@ class ClientState {
     std::atomic<size_t> body_bytes{0};
     size_t body_bytes_max = 512u << 20;
     std::atomic<uint64_t> views_evicted{0};
-    std::atomic<uint64_t> bodies_evicted{0};
+    std::atomic<uint64_t> bodies_evicted{0};   // of views, and whole pages
+    std::atomic<uint64_t> clients_evicted{0};
   };
 
   ClientState(const Options& options, SharedBudget& budget);
@@ -92,6 +103,8 @@ class ClientState {
 
   // Pages that may hold an item for the resource and whose item is not among its versions yet.
   std::vector<KeptPage> pages_for(const arm::ResourceId& resource, const Hash128& key) const;
+  // The page delivered at `order` has been read: from now on its items are found without reading it again.
+  void index_page(uint64_t order, std::shared_ptr<const policy::KeptBody> plain, std::shared_ptr<const PageIndex> index);
 
   // ---- which state a write was built from ----
 
@@ -123,7 +136,8 @@ class ClientState {
 
   TimePoint last_used() const { return last_used_.load(std::memory_order_relaxed); }
   void touch(TimePoint now) { last_used_.store(now, std::memory_order_relaxed); }
-  bool busy() const;
+  // Whether something is still expected of the client. Forgets what is not any more.
+  bool busy(TimePoint now);
 
  private:
   struct Slot {
@@ -147,6 +161,8 @@ class ClientState {
   };
 
   Slot& slot(const Hash128& resource) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The write that arrives now overlaps with those that are under way, and already counts as such for its own base.
+  void note_overlap(Slot& place, std::string_view request_id, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void read_was_delivered(const Hash128& resource) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void adjust_bytes(size_t before, size_t after) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void keep_within_budget(const Hash128& keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -5,16 +5,18 @@
 
 namespace armgate {
 
-void ClientTable::make_room(Shard& shard) {
+void ClientTable::make_room(Shard& shard, TimePoint now) {
   if (shard.clients.size() < std::max<size_t>(1, options_.clients_max / kShards)) return;
   auto oldest = shard.clients.end();
   for (auto it = shard.clients.begin(); it != shard.clients.end(); ++it) {
-    const bool in_use = it->second.use_count() > 1 || it->second->busy();
+    const bool in_use = it->second.use_count() > 1 || it->second->busy(now);
     if (in_use) continue;
     const auto age = [](const auto& entry) { return std::pair(entry->second->last_used(), entry->first); };
     if (oldest == shard.clients.end() || age(it) < age(oldest)) oldest = it;
   }
-  if (oldest != shard.clients.end()) shard.clients.erase(oldest);
+  if (oldest == shard.clients.end()) return;
+  shard.clients.erase(oldest);
+  budget_.clients_evicted.fetch_add(1, std::memory_order_relaxed);
 }
 
 std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, TimePoint now) {
@@ -22,7 +24,7 @@ std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, Tim
   absl::MutexLock lock(&shard.mutex);
   auto it = shard.clients.find(client);
   if (it == shard.clients.end()) {
-    make_room(shard);
+    make_room(shard, now);
     it = shard.clients.emplace(client, std::make_shared<ClientState>(options_.client, budget_)).first;
   }
   it->second->touch(now);

@@ -35,7 +35,7 @@ class ClientTable {
     absl::flat_hash_map<Hash128, std::shared_ptr<ClientState>> clients ABSL_GUARDED_BY(mutex);
   };
   static constexpr size_t kShards = 16;
-  void make_room(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  void make_room(Shard& shard, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
 
   const Options options_;
   ClientState::SharedBudget budget_;

@@ -1,0 +1,147 @@
+#include "proxy/state/resource_log.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace armgate {
+namespace {
+
+constexpr Hash128 kMine{1, 1};
+constexpr Hash128 kTheirs{2, 2};
+constexpr Hash128 kMyBytes{10, 10};
+constexpr Hash128 kTheirBytes{20, 20};
+const std::string kGroup = "/subscriptions/s/resourcegroups/g";
+const std::string kNet = kGroup + "/providers/microsoft.network/virtualnetworks/v";
+
+Moment at(uint64_t order) { return {order, TimePoint{std::chrono::seconds(order)}}; }
+
+struct Log : ResourceLog {
+  explicit Log(size_t resources_max = 1'000'000) : ResourceLog({resources_max}, Hasher(HashKey{1, 2})) {}
+  bool finished_since(uint64_t since, std::optional<Hash128> own = {}) const {
+    return other_finished_since(kNet, kMyBytes, since, own);
+  }
+  bool accepted_since(uint64_t since, std::optional<Hash128> own = {}) const {
+    return other_accepted_since(kNet, kMyBytes, since, own);
+  }
+};
+
+// ---- the blind rule
+
+TEST(ResourceLog, KnowsNothingOfAResourceThatNobodyWrote) {
+  const Log log;
+  EXPECT_FALSE(log.finished_since(0));
+  EXPECT_FALSE(log.accepted_since(0));
+  EXPECT_EQ(log.created_at(kGroup), std::nullopt);
+}
+
+TEST(ResourceLog, AnotherWriteCountsFromItsAcceptanceAndFromItsEnd) {
+  Log log;
+  log.accepted(kNet, kTheirs, kTheirBytes, at(10));
+  EXPECT_TRUE(log.accepted_since(9));
+  EXPECT_FALSE(log.accepted_since(10));
+  EXPECT_FALSE(log.finished_since(0)) << "it still runs";
+  log.finished(kNet, kTheirBytes, at(20));
+  EXPECT_TRUE(log.finished_since(19));
+  EXPECT_FALSE(log.finished_since(20));
+}
+
+TEST(ResourceLog, TheSameBytesAreNotAnotherWriteAndOneActorsOwnAreNotEither) {
+  Log log;
+  log.accepted(kNet, kMine, kMyBytes, at(10));
+  log.finished(kNet, kMyBytes, at(11));
+  EXPECT_FALSE(log.finished_since(0));
+  log.accepted(kNet, kMine, kTheirBytes, at(12));
+  log.finished(kNet, kTheirBytes, at(13));
+  EXPECT_TRUE(log.finished_since(0)) << "the same client may hide several actors";
+  EXPECT_FALSE(log.finished_since(0, kMine));
+  EXPECT_TRUE(log.finished_since(0, kTheirs));
+}
+
+TEST(ResourceLog, OfTwoRunningWritesOfTheSameBytesEachEndsOnce) {
+  Log log;
+  log.accepted(kNet, kTheirs, kTheirBytes, at(1));
+  log.accepted(kNet, kMine, kTheirBytes, at(2));
+  log.finished(kNet, kTheirBytes, at(3));
+  log.finished(kNet, kTheirBytes, at(4));
+  EXPECT_TRUE(log.finished_since(3));
+  EXPECT_FALSE(log.finished_since(4));
+}
+
+TEST(ResourceLog, WhatItForgotMakesTheBlindRuleRefuse) {
+  Log log;
+  for (uint64_t i = 1; i <= 17; ++i) log.accepted(kNet, kMine, {i, i}, at(i));
+  EXPECT_TRUE(log.accepted_since(0, kMine)) << "the first of seventeen is forgotten: it may have been anybody's";
+  EXPECT_FALSE(log.accepted_since(1, kMine));
+}
+
+TEST(ResourceLog, AnEndWhoseBeginningWasForgottenCountsAsAnothers) {
+  Log log;
+  log.finished(kNet, kMyBytes, at(5));
+  EXPECT_TRUE(log.finished_since(4, kMine));
+  EXPECT_FALSE(log.finished_since(5, kMine));
+}
+
+// ---- eviction
+
+TEST(ResourceLog, IsBoundedAndAForgottenResourceMakesTheBlindRuleRefuse) {
+  Log log(64);  // one per shard
+  log.accepted(kNet, kTheirs, kTheirBytes, at(1));
+  log.finished(kNet, kTheirBytes, at(2));
+  for (uint64_t i = 0; i < 2000; ++i) log.accepted("/r" + std::to_string(i), kTheirs, kTheirBytes, at(100 + i));
+  EXPECT_LE(log.size(), 64u);
+  EXPECT_TRUE(log.finished_since(1)) << "its write is forgotten, not undone";
+  EXPECT_TRUE(log.accepted_since(0));
+  EXPECT_FALSE(log.finished_since(5000)) << "nothing that was forgotten is as new as that";
+}
+
+TEST(ResourceLog, AResourceThatComesBackAfterEvictionRemembersThatSomethingWasForgotten) {
+  Log log(64);
+  log.accepted(kNet, kTheirs, kTheirBytes, at(1));
+  for (uint64_t i = 0; i < 2000; ++i) log.created("/r" + std::to_string(i), at(100 + i));
+  log.accepted(kNet, kMine, kMyBytes, at(5000));
+  EXPECT_TRUE(log.accepted_since(0, kMine));
+  EXPECT_FALSE(log.accepted_since(4999, kMine));
+}
+
+TEST(ResourceLog, TheLeastRecentlyChangedGoesFirst) {
+  Log log(128);  // two per shard
+  log.deleted(kNet, at(1));
+  for (uint64_t i = 0; i < 2000; ++i) {
+    log.accepted(kNet, kMine, kMyBytes, at(10 + 2 * i));
+    log.accepted("/r" + std::to_string(i), kTheirs, kTheirBytes, at(11 + 2 * i));
+  }
+  EXPECT_EQ(log.deleted_order({kNet, "microsoft.network/virtualnetworks"}), 1u);
+}
+
+// ---- deletes and creations
+
+TEST(ResourceLog, ADeleteConcernsAllThatWasBelow) {
+  Log log;
+  const arm::ResourceId subnet{kNet + "/subnets/a", "microsoft.network/virtualnetworks/subnets"};
+  EXPECT_EQ(log.deleted_order(subnet), 0u);
+  log.deleted(kGroup, at(5));
+  EXPECT_EQ(log.deleted_order(subnet), 5u);
+  log.deleted(kNet, at(9));
+  EXPECT_EQ(log.deleted_order(subnet), 9u);
+  log.deleted(kGroup, at(7));
+  EXPECT_EQ(log.deleted_order(subnet), 9u) << "the newest counts";
+  EXPECT_EQ(log.deleted_order({kGroup + "2", "microsoft.resources/resourcegroups"}), 0u);
+}
+
+TEST(ResourceLog, ACreationIsEvidenceUntilADeleteIsAccepted) {
+  Log log;
+  log.created(kGroup, at(5));
+  EXPECT_EQ(log.created_at(kGroup), at(5).time);
+  log.being_deleted(kGroup);
+  EXPECT_EQ(log.created_at(kGroup), std::nullopt);
+  log.created(kGroup, at(8));
+  EXPECT_EQ(log.created_at(kGroup), at(8).time);
+  log.deleted(kGroup, at(9));
+  EXPECT_EQ(log.created_at(kGroup), std::nullopt);
+  log.being_deleted("/unknown");
+  EXPECT_EQ(log.size(), 1u) << "asking about the unknown leaves nothing behind";
+}
+
+}  // namespace
+}  // namespace armgate

@@ -13,20 +13,26 @@ namespace {
 constexpr int kUnreachableMax = 3;
 constexpr Duration kUnreachablePause = std::chrono::milliseconds(200);
 
+// What goes along as If-Match is set in the request itself: nothing looks at the client's own fields any more, and a body of
+// megabytes need not be copied. A precondition of the client's is never touched: then there is none of ours.
+void apply_precondition(arm::Headers& fields, Attempts& attempts) {
+  if (!attempts.if_match.empty()) {
+    fields.set("If-Match", attempts.if_match);
+  } else if (attempts.injected) {
+    fields.remove("If-Match");
+  }
+  attempts.injected = !attempts.if_match.empty();
+}
+
 // One sending and its whole answer.
 Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts) {
   auto& parts = write.parts;
   if (attempts.sent == 0) attempts.first_sent = parts.clock.now();
   ++attempts.sent;
   ++write.report().attempts;
-  const arm::Request* request = &write.exchange.request;
-  arm::Request guarded;
-  if (!attempts.if_match.empty()) {
-    guarded = write.exchange.request;
-    guarded.head.fields.set("If-Match", attempts.if_match);
-    request = &guarded;
-  }
-  auto answer = co_await parts.upstream.send(*request, parts.clock.now() + parts.shared.options.answer_timeout);
+  apply_precondition(write.exchange.request.head.fields, attempts);
+  auto answer = co_await parts.upstream.send(write.exchange.request,
+                                             parts.clock.now() + parts.shared.options.answer_timeout);
   if (!answer) co_return std::move(answer).error();
   auto body = co_await read_whole(*answer->body, parts.shared.options.write_answer_bytes_max);
   if (!body) {

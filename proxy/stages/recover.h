@@ -13,6 +13,7 @@ namespace armgate {
 // What a write's sendings have come to so far.
 struct Attempts {
   std::string if_match;       // what goes along as If-Match; empty: nothing of ours
+  bool injected = false;      // the request carries it
   int sent = 0;
   int false_alarms = 0;       // times the ETag was renewed because nothing had really changed
   int unreachable = 0;        // times no byte could be sent

@@ -81,6 +81,25 @@ PendingDelivery remember_page(const Pipeline::Parts& parts, const Client& client
   return pending;
 }
 
+// Reads a page once and keeps where its items stand. A page that cannot be read shows nothing.
+void index_items(const Pipeline::Parts& parts, const Client& client, KeptPage& page) {
+  auto index = std::make_shared<PageIndex>();
+  auto plain = std::make_shared<policy::KeptBody>();
+  auto text = plain_body(*page.body, parts.shared.options.list_scan_max);
+  if (text) {
+    plain->bytes = *std::move(text);
+    for (const auto& item : arm::list_items(plain->bytes)) {
+      const auto id = arm::parse_resource_id(item.id);
+      if (!id) continue;
+      const auto offset = static_cast<size_t>(item.body.data() - plain->bytes.data());
+      index->items[parts.shared.hasher.hash(id->id)] = {offset, item.body.size()};
+    }
+  }
+  page.body = std::move(plain);
+  page.index = std::move(index);
+  client.state->index_page(page.delivery.at.order, page.body, page.index);
+}
+
 }  // namespace
 
 std::string_view request_id_of(const Exchange& exchange) {
@@ -145,24 +164,20 @@ PendingDelivery remember_own_answer(const Pipeline::Parts& parts, const Client& 
 
 void take_list_items(const Pipeline::Parts& parts, const Client& client, const rules::Plan& plan) {
   const arm::ResourceId& resource = plan.target.resource;
-  const size_t bytes_max = parts.shared.options.list_scan_max;
-  for (const auto& page : client.state->pages_for(resource, parts.shared.hasher.hash(resource.id))) {
-    const auto plain = plain_body(*page.body, bytes_max);
-    if (!plain) continue;
-    for (const auto& item : arm::list_items(*plain)) {
-      const auto id = arm::parse_resource_id(item.id);
-      if (!id || id->id != resource.id) continue;
-      policy::Observation seen;
-      auto body = std::make_shared<policy::KeptBody>();
-      body->bytes = std::string(item.body);
-      seen.etag = arm::etag_in_body(item.body).value_or("");
-      seen.body = std::move(body);
-      seen.target = fmt::format("{}?api-version={}", item.id, page.api_version);
-      seen.api_version = page.api_version;
-      seen.delivery = page.delivery;
-      record(parts, client, plan, resource.id, std::move(seen));
-      break;
-    }
+  const Hash128 key = parts.shared.hasher.hash(resource.id);
+  for (auto& page : client.state->pages_for(resource, key)) {
+    if (!page.index) index_items(parts, client, page);
+    const auto item = page.index->items.find(key);
+    if (item == page.index->items.end()) continue;
+    auto body = std::make_shared<policy::KeptBody>();
+    body->bytes = page.body->bytes.substr(item->second.offset, item->second.size);
+    policy::Observation seen;
+    seen.etag = arm::etag_in_body(body->bytes).value_or("");
+    seen.body = std::move(body);
+    seen.target = fmt::format("{}?api-version={}", resource.id, page.api_version);
+    seen.api_version = page.api_version;
+    seen.delivery = page.delivery;
+    record(parts, client, plan, resource.id, std::move(seen));
   }
 }
 

@@ -171,9 +171,23 @@ std::vector<KeptPage> ClientState::pages_for(const arm::ResourceId& resource, co
   };
   std::vector<KeptPage> pages;
   for (const auto& page : pages_) {
-    if (page.scope.type == resource.type && below(page.scope.id) && !known(page.delivery.at.order)) pages.push_back(page);
+    const bool may_show = page.index == nullptr || page.index->items.contains(key);
+    const bool in_scope = page.scope.type == resource.type && below(page.scope.id);
+    if (in_scope && may_show && !known(page.delivery.at.order)) pages.push_back(page);
   }
   return pages;
+}
+
+void ClientState::index_page(uint64_t order, std::shared_ptr<const policy::KeptBody> plain,
+                             std::shared_ptr<const PageIndex> index) {
+  absl::MutexLock lock(&mutex_);
+  for (auto& page : pages_) {
+    if (page.delivery.at.order != order) continue;
+    adjust_bytes(page.body->bytes.size(), plain->bytes.size());
+    page.body = std::move(plain);
+    page.index = std::move(index);
+    return;
+  }
 }
 
 Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& liveness) {

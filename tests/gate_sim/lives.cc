@@ -1,0 +1,204 @@
+#include "tests/gate_sim/lives.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace armgate::world {
+namespace {
+
+constexpr int kTriesMax = 40;  // for one change
+
+// A state as the client has it in hand.
+struct Known {
+  std::string body;
+  arm::Headers declares;  // what the judge is told about the write that is built from it
+};
+
+void declare_version(Known& known, const arm::Response& answer) {
+  known.declares.set("x-sim-base-version", answer.head.fields.get("x-sim-version"));
+}
+
+Task<std::optional<Known>> look(SimClient& client, const Subject& subject, ReadsBy reads) {
+  Known known;
+  const bool lists = reads == ReadsBy::List;
+  const std::string target = lists ? list_target(subject) : subject.target;
+  Asked asked("GET", target);
+  const Got got = co_await client.perform(std::move(asked));
+  if (got.status() != 200) co_return std::nullopt;
+  if (!lists) {
+    known.body = got.answer.body;
+    declare_version(known, got.answer);
+    co_return known;
+  }
+  known.body = item_of(got.answer.body, subject);
+  if (known.body.empty()) co_return std::nullopt;
+  known.declares.set("x-sim-base-etag", etag_in(known.body));
+  co_return known;
+}
+
+// One change, from the read to the write that took it in. True if it is in.
+struct Change {
+  Subject subject;
+  std::string member;
+  Writing writing;
+};
+
+Task<bool> change_once(SimClient& client, const Change& change, std::optional<Known>& own_answer) {
+  const Subject& subject = change.subject;
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    client.begin_command();
+    std::optional<Known> known = std::exchange(own_answer, std::nullopt);
+    if (!known) known = co_await look(client, subject, change.writing.reads);
+    if (!known) {
+      co_await client.pause(std::chrono::seconds(5));
+      continue;
+    }
+    if (has_member(known->body, subject.change, change.member)) co_return true;  // a write that seemed to fail
+    co_await client.pause(change.writing.think_max);
+    Asked asked{"PUT", subject.target, {}, known->declares};
+    const auto etag = client.habits().keeps_etag_in_body ? BodyEtag::Kept : BodyEtag::Dropped;
+    asked.body = with_change(known->body, subject.change, change.member, etag, asked.fields);
+    if (static_cast<int>(client.world().rng().below(100)) < change.writing.operation_failures_in_hundred) {
+      asked.fields.set("x-sim-operation-result", "Failed");
+    }
+    const Got got = co_await client.perform(std::move(asked));
+    if (got.ok()) {
+      if (change.writing.reads == ReadsBy::OwnAnswer && got.answer.head.fields.has("x-sim-version")) {
+        own_answer = Known{got.answer.body, {}};
+        declare_version(*own_answer, got.answer);
+      }
+      co_await client.follow(got.answer);
+      co_return true;
+    }
+    co_await client.pause(std::chrono::seconds(2));
+  }
+  co_return false;
+}
+
+}  // namespace
+
+Task<void> change_repeatedly(std::shared_ptr<SimClient> client, Subject subject, Writing writing) {
+  co_await client->pause(std::chrono::seconds(2));
+  std::optional<Known> own_answer;
+  for (int i = 0; i < writing.writes; ++i) {
+    const Change change{subject, fmt::format("{}-{}", client->name(), i), writing};
+    const bool in = co_await change_once(*client, change, own_answer);
+    ++client->world().tally()[in ? "changes done" : "changes given up"];
+    co_await client->pause(writing.pause_max);
+  }
+}
+
+Task<void> create_or_change(std::shared_ptr<SimClient> client, Subject subject) {
+  co_await client->pause(std::chrono::seconds(1));
+  const std::string member = client->name();
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    client->begin_command();
+    const Got got = co_await client->perform(Asked{"GET", subject.target});
+    Asked asked{"PUT", subject.target};
+    if (got.status() == 200) {
+      if (has_member(got.answer.body, subject.change, member)) break;
+      asked.fields.set("x-sim-base-version", got.answer.head.fields.get("x-sim-version"));
+      asked.body = with_change(got.answer.body, subject.change, member, BodyEtag::Dropped, asked.fields);
+    } else if (got.status() == 404) {
+      asked.fields.set("x-sim-base", "absent");
+      asked.body = with_change(subject.initial, subject.change, member, BodyEtag::Dropped, asked.fields);
+    } else {
+      co_await client->pause(std::chrono::seconds(3));
+      continue;
+    }
+    co_await client->pause(std::chrono::seconds(1));
+    const Got put = co_await client->perform(std::move(asked));
+    if (put.ok()) {
+      co_await client->follow(put.answer);
+      ++client->world().tally()["changes done"];
+      co_return;
+    }
+    co_await client->pause(std::chrono::seconds(2));
+  }
+  ++client->world().tally()["create races ended without a write"];
+}
+
+Task<void> create_and_delete(std::shared_ptr<SimClient> client, Subject subject, int rounds) {
+  for (int i = 0; i < rounds; ++i) {
+    co_await create_or_change(client, subject);
+    co_await client->pause(std::chrono::seconds(4));
+    client->begin_command();
+    const Got got = co_await client->perform(Asked{"DELETE", subject.target});
+    if (got.ok()) co_await client->follow(got.answer);
+    co_await client->pause(std::chrono::seconds(2));
+  }
+}
+
+Task<void> put_children(std::shared_ptr<SimClient> client, std::string network_name, int count) {
+  for (int i = 0; i < count; ++i) {
+    const Subject child = subnet(network_name, fmt::format("{}-child-{}", client->name(), i));
+    for (int tries = 0; tries < kTriesMax; ++tries) {
+      client->begin_command();
+      Asked asked{"PUT", child.target, child.initial};
+      const Got got = co_await client->perform(std::move(asked));
+      if (got.ok()) co_await client->follow(got.answer);
+      if (got.ok()) break;
+      const Got seen = co_await client->perform(Asked{"GET", child.target});
+      if (seen.status() == 200) break;
+      co_await client->pause(std::chrono::seconds(2));
+    }
+    co_await client->pause(std::chrono::seconds(3));
+  }
+}
+
+Task<void> restart_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times) {
+  const std::string path(arm::path_of(subject.target));
+  for (int i = 0; i < times; ++i) {
+    client->begin_command();
+    Asked asked{"POST", fmt::format("{}/restart?{}", path, arm::query_of(subject.target))};
+    const Got got = co_await client->perform(std::move(asked));
+    if (got.ok()) co_await client->follow(got.answer);
+    co_await client->pause(std::chrono::seconds(5));
+  }
+}
+
+Task<void> read_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times) {
+  for (int i = 0; i < times; ++i) {
+    const bool lists = client->world().rng().chance(0.2);
+    const std::string target = lists ? list_target(subject) : subject.target;
+    Asked asked("GET", target);
+    co_await client->call(std::move(asked));
+    co_await client->pause(std::chrono::seconds(3));
+  }
+}
+
+Task<void> change_around(SimWorld& world, std::string name, Subject subject, int writes) {
+  for (int i = 0; i < writes; ++i) {
+    co_await world.clock().sleep_for(Duration(static_cast<int64_t>(world.rng().below(8'000'000'000))));
+    arm::Request read;
+    read.head.target = subject.target;
+    const auto seen = world.arm().handle(read, world.clock().now()).response;
+    if (seen.head.status != 200) continue;
+    arm::Request write;
+    write.head.method = arm::Method::Put;
+    write.head.method_token = "PUT";
+    write.head.target = subject.target;
+    write.head.fields.add("If-Match", etag_in(seen.body));
+    write.head.fields.add("x-sim-client", name);
+    write.head.fields.add("x-sim-write-id", fmt::format("{}-write-{}", name, i));
+    write.body = with_change(seen.body, subject.change, fmt::format("{}-{}", name, i), BodyEtag::Dropped, write.head.fields);
+    const auto answer = world.arm().handle(write, world.clock().now()).response;
+    world.trace().add(world.clock().now(), "around armgate: {} -> {}", arm::path_of(subject.target), answer.head.status);
+    ++world.tally()["around"];
+  }
+}
+
+void prepare(SimWorld& world, const Subject& subject) {
+  for (const auto& [target, body] : {std::pair(group_target(), group("rg").initial), std::pair(subject.target, subject.initial)}) {
+    arm::Request request;
+    request.head.method = arm::Method::Put;
+    request.head.method_token = "PUT";
+    request.head.target = target;
+    request.head.fields.add("x-sim-operation-ms", "0");
+    request.body = body;
+    world.arm().handle(request, world.clock().now());
+  }
+}
+
+}  // namespace armgate::world

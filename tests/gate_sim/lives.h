@@ -1,0 +1,46 @@
+// lives.h – what simulated clients do: each function is the whole life of one of them.
+#pragma once
+
+#include <string>
+
+#include "tests/gate_sim/subjects.h"
+#include "tests/support/sim_client.h"
+
+namespace armgate::world {
+
+// Where a writer takes the state from that it changes.
+enum class ReadsBy { Point, List, OwnAnswer };
+
+struct Writing {
+  int writes = 3;
+  ReadsBy reads = ReadsBy::Point;
+  Duration think_max = std::chrono::seconds(2);   // between the read and the write
+  Duration pause_max = std::chrono::seconds(3);   // before the next change
+  int operation_failures_in_hundred = 0;          // operations that ARM accepts and that then fail
+};
+
+// Read, change one thing, write the whole back; on a refusal from the start. Until `writes` changes are in.
+Task<void> change_repeatedly(std::shared_ptr<SimClient> client, Subject subject, Writing writing);
+
+// Creates the subject if it is not there, else adds to it: many do so at once.
+Task<void> create_or_change(std::shared_ptr<SimClient> client, Subject subject);
+
+// Creates and deletes it over and over.
+Task<void> create_and_delete(std::shared_ptr<SimClient> client, Subject subject, int rounds);
+
+// PUTs a child without reading anything, as `nsg rule create` does.
+Task<void> put_children(std::shared_ptr<SimClient> client, std::string network, int count);
+
+// POST .../restart, with the same request sent again after a lost answer, as SDKs do.
+Task<void> restart_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times);
+
+// Reads all the time.
+Task<void> read_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times);
+
+// Goes around armgate, directly to ARM, with a guard of its own.
+Task<void> change_around(SimWorld& world, std::string name, Subject subject, int writes);
+
+// Makes the group and the subject before anybody starts, directly at ARM.
+void prepare(SimWorld& world, const Subject& subject);
+
+}  // namespace armgate::world

@@ -1,0 +1,69 @@
+#include "tests/gate_sim/scenario.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tests/gate_sim/rules_in_code.h"
+
+namespace armgate::world {
+namespace {
+
+const Workload& workload_of(const Scenario& scenario, Rng& rng) {
+  const auto& all = workloads();
+  const uint64_t drawn = rng.below(all.size());
+  const auto named = std::find_if(all.begin(), all.end(), [&](const Workload& w) { return w.name == scenario.workload; });
+  return named == all.end() ? all[drawn] : *named;
+}
+
+bool excludes(const Disturbance& disturbance, const Workload& workload) {
+  const auto& names = disturbance.not_with;
+  return std::find(names.begin(), names.end(), workload.name) != names.end();
+}
+
+// The named ones, else up to three that the seed draws.
+std::vector<const Disturbance*> disturbances_of(const Scenario& scenario, const Workload& workload, Rng& rng) {
+  std::vector<const Disturbance*> chosen;
+  const uint64_t wanted = rng.below(4);
+  for (uint64_t i = 0; scenario.disturbances.empty() && i < wanted; ++i) {
+    const Disturbance* drawn = &disturbances()[rng.below(disturbances().size())];
+    if (std::find(chosen.begin(), chosen.end(), drawn) == chosen.end()) chosen.push_back(drawn);
+  }
+  for (const auto& disturbance : disturbances()) {
+    const auto& names = scenario.disturbances;
+    if (std::find(names.begin(), names.end(), disturbance.name) != names.end()) chosen.push_back(&disturbance);
+  }
+  std::erase_if(chosen, [&](const Disturbance* d) { return excludes(*d, workload); });
+  return chosen;
+}
+
+}  // namespace
+
+RunResult run_scenario(const Scenario& scenario) {
+  Rng rng(scenario.seed * 0x9e3779b97f4a7c15ULL + 1);
+  const Workload& workload = workload_of(scenario, rng);
+  const auto chosen = disturbances_of(scenario, workload, rng);
+  WorldOptions options;
+  options.seed = scenario.seed;
+  options.rules = simulated_rules();
+  options.echo = scenario.echo;
+  workload.configure(options);
+  for (const auto* disturbance : chosen) disturbance->configure(options, rng);
+
+  SimWorld world(std::move(options));
+  workload.start(world);
+  const TimePoint start = world.clock().now();
+  world.run();
+
+  RunResult result;
+  result.workload = workload.name;
+  for (const auto* disturbance : chosen) result.disturbances.emplace_back(disturbance->name);
+  result.violations = world.checkers().violations();
+  result.tail.assign(world.trace().tail().begin(), world.trace().tail().end());
+  result.hash = world.trace().hash();
+  result.tally = world.tally();
+  for (const auto& [fault, count] : world.upstream().counts()) result.tally["fault: " + fault] += count;
+  result.lasted = world.clock().now() - start;
+  return result;
+}
+
+}  // namespace armgate::world

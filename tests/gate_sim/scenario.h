@@ -1,0 +1,50 @@
+// scenario.h – the two lists of which every simulated run combines one workload with some disturbances.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/sim_world.h"
+
+namespace armgate::world {
+
+struct Workload {
+  std::string_view name;
+  void (*configure)(WorldOptions& options);  // before the world is made
+  void (*start)(SimWorld& world);
+};
+
+struct Disturbance {
+  std::string_view name;
+  void (*configure)(WorldOptions& options, Rng& rng);
+  // Never together with these workloads: there the harm would be the disturbance's own, not armgate's.
+  std::vector<std::string_view> not_with{};
+};
+
+const std::vector<Workload>& workloads();
+const std::vector<Disturbance>& disturbances();
+
+struct Scenario {
+  uint64_t seed = 1;
+  std::string workload;                    // empty: the seed chooses
+  std::vector<std::string> disturbances;   // empty: the seed chooses; {"none"}: a kind world
+  std::string mutant;                      // what is broken on purpose; empty: nothing
+  Trace::Echo echo = Trace::Echo::Off;
+};
+
+struct RunResult {
+  std::string workload;
+  std::vector<std::string> disturbances;
+  std::vector<Violation> violations;
+  std::vector<std::string> tail;
+  Hash128 hash{};
+  std::map<std::string, uint64_t> tally;
+  Duration lasted{};
+};
+
+RunResult run_scenario(const Scenario& scenario);
+
+}  // namespace armgate::world

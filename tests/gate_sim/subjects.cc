@@ -1,0 +1,138 @@
+#include "tests/gate_sim/subjects.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace armgate::world {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kGroup = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg";
+constexpr std::string_view kCompute = "?api-version=2025-04-01";
+constexpr std::string_view kNetwork = "?api-version=2025-05-01";
+
+Subject make(std::string_view type, std::string_view name, std::string_view version, Json body, ChangeKind change) {
+  body["location"] = "westeurope";
+  return {fmt::format("{}/providers/{}/{}{}", kGroup, type, name, version), body.dump(), change};
+}
+
+// Where the members of a kind of change are; null for tags.
+const char* array_of(ChangeKind change) {
+  switch (change) {
+    case ChangeKind::AddRule: return "securityRules";
+    case ChangeKind::AddSubnet: return "subnets";
+    default: return nullptr;
+  }
+}
+
+std::string raised(const Json& count) {
+  return std::to_string((count.is_string() ? std::stoll(count.get<std::string>()) : 0) + 1);
+}
+
+}  // namespace
+
+Subject scale_set(std::string_view name, ChangeKind change) {
+  return make("Microsoft.Compute/virtualMachineScaleSets", name, kCompute,
+              Json{{"sku", {{"name", "Standard_D2s_v5"}, {"capacity", 1}}}, {"tags", Json::object()}}, change);
+}
+
+Subject virtual_machine(std::string_view name) {
+  return make("Microsoft.Compute/virtualMachines", name, kCompute, Json{{"tags", Json::object()}}, ChangeKind::AddTag);
+}
+
+Subject security_group(std::string_view name, ChangeKind change) {
+  return make("Microsoft.Network/networkSecurityGroups", name, kNetwork,
+              Json{{"properties", {{"securityRules", Json::array()}}}, {"tags", Json::object()}}, change);
+}
+
+Subject network(std::string_view name, ChangeKind change) {
+  return make("Microsoft.Network/virtualNetworks", name, kNetwork,
+              Json{{"properties", {{"subnets", Json::array()}}}, {"tags", Json::object()}}, change);
+}
+
+Subject subnet(std::string_view in_network, std::string_view name) {
+  Subject subject = network(in_network, ChangeKind::AddSubnet);
+  subject.target = fmt::format("{}/providers/Microsoft.Network/virtualNetworks/{}/subnets/{}{}", kGroup, in_network, name, kNetwork);
+  subject.initial = Json{{"name", name}, {"properties", {{"addressPrefix", "10.0.0.0/24"}}}}.dump();
+  return subject;
+}
+
+Subject storage_account(std::string_view name) {
+  return make("Microsoft.Storage/storageAccounts", name, "?api-version=2023-01-01", Json{{"tags", Json::object()}}, ChangeKind::AddTag);
+}
+
+Subject group(std::string_view name) {
+  Subject subject;
+  subject.target = fmt::format("/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/{}?api-version=2021-04-01", name);
+  subject.initial = Json{{"location", "westeurope"}, {"tags", Json::object()}}.dump();
+  return subject;
+}
+
+std::string group_target() { return fmt::format("{}?api-version=2021-04-01", kGroup); }
+
+std::string list_target(const Subject& subject) {
+  const std::string path(arm::path_of(subject.target));
+  return fmt::format("{}?{}", path.substr(0, path.rfind('/')), arm::query_of(subject.target));
+}
+
+std::string with_change(std::string_view body, ChangeKind change, const std::string& member, BodyEtag etag,
+                        arm::Headers& fields) {
+  Json state = Json::parse(body);
+  if (etag == BodyEtag::Dropped) state.erase("etag");
+  if (!state.contains("tags") || !state["tags"].is_object()) state["tags"] = Json::object();
+  switch (change) {
+    case ChangeKind::AddTag: state["tags"][member] = "here"; break;
+    case ChangeKind::CountInTag:
+      state["tags"]["count"] = raised(state["tags"].value("count", Json()));
+      fields.set("x-sim-increments", "/tags/count:1");
+      break;
+    case ChangeKind::RaiseCapacity:
+      state["sku"]["capacity"] = state["sku"]["capacity"].get<int>() + 1;
+      fields.set("x-sim-increments", "/sku/capacity:1");
+      break;
+    case ChangeKind::AddRule:
+    case ChangeKind::AddSubnet:
+      state["properties"][array_of(change)].push_back({{"name", member}, {"properties", {{"priority", 100}}}});
+      break;
+  }
+  return state.dump();
+}
+
+bool has_member(std::string_view body, ChangeKind change, const std::string& member) {
+  const Json state = Json::parse(body, nullptr, false);
+  if (!state.is_object()) return false;
+  if (const char* array = array_of(change)) {
+    const auto members = state.value("properties", Json::object()).value(array, Json::array());
+    for (const Json& item : members) {
+      if (equal_ignoring_case(item.value("name", ""), member)) return true;
+    }
+    return false;
+  }
+  return change == ChangeKind::AddTag && state.value("tags", Json::object()).contains(member);
+}
+
+std::string item_of(std::string_view page, const Subject& subject) {
+  const Json list = Json::parse(page, nullptr, false);
+  if (!list.is_object() || !list.contains("value")) return {};
+  for (const Json& item : list["value"]) {
+    if (equal_ignoring_case(item.value("id", ""), arm::path_of(subject.target))) return item.dump();
+  }
+  return {};
+}
+
+std::string etag_in(std::string_view body) {
+  const Json state = Json::parse(body, nullptr, false);
+  return state.is_object() ? state.value("etag", "") : std::string();
+}
+
+std::string provisioning_state(std::string_view body) {
+  const Json state = Json::parse(body, nullptr, false);
+  if (!state.is_object()) return {};
+  return state.value("properties", Json::object()).value("provisioningState", "");
+}
+
+}  // namespace armgate::world

@@ -1,0 +1,76 @@
+// sim_upstream.h – the Upstream seam onto a simulated ARM over a hostile network.
+//
+// Every sending is a flight of its own: a request may never leave, be lost on its way, take effect and lose its answer, take
+// effect long after the connection broke, be answered late or in half. What the gateway is told in `Sent` is what a real
+// connection could have told it.
+// Threads   the simulation's one loop.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/rng.h"
+#include "proxy/seams/upstream.h"
+#include "sim/sim_arm.h"
+#include "tests/support/sim_clock.h"
+#include "tests/support/trace.h"
+
+namespace armgate::world {
+
+struct NetworkFaults {
+  double refuse = 0;       // no connection
+  double lose_request = 0; // a byte left, nothing arrived
+  double lose_answer = 0;  // took effect, the answer was lost
+  double late = 0;         // the connection broke, the request took effect seconds later (not for DELETE and POST)
+  double cut = 0;          // the head of the answer arrives, its body breaks off
+  double throttle = 0;     // ARM answers 429 before effect
+  double fail = 0;         // ARM answers 500 or 503 before effect
+  double slow = 0;         // the answer takes long
+  Duration slow_max = std::chrono::seconds(30);
+  Duration delay_max = std::chrono::milliseconds(120);  // of every way, uniform: answers overtake each other
+};
+
+// What the simulation wants to know about each sending; all default to silence.
+class UpstreamWatch {
+ public:
+  enum class How { Answered, Lost, NotSent };
+  virtual ~UpstreamWatch() = default;
+  virtual void sending(const arm::Request& request) = 0;                                    // the gateway hands it over
+  virtual void applied(const arm::Request& request, const arm::Response& answer, bool late) = 0;  // ARM has handled it
+  virtual void returned(const arm::Request& request, How how, const arm::Response* answer) = 0;
+};
+
+class SimUpstream final : public Upstream {
+ public:
+  SimUpstream(SimClock& clock, sim::SimArm& arm, UpstreamWatch& watch, Trace& trace, NetworkFaults faults, uint64_t seed);
+
+  Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) override;
+
+  // From now on the network and ARM are kind.
+  void calm() { faults_ = NetworkFaults{}; }
+  // How often each fault happened.
+  const std::map<std::string, uint64_t, std::less<>>& counts() const { return counts_; }
+
+ private:
+  struct Flight;
+  arm::Response answer_of(const arm::Request& request);
+  arm::Response error_answer(int status, std::string_view code, Duration retry_after);
+  void apply(const std::shared_ptr<Flight>& flight);
+  Duration delay();
+  Duration slow_answer(bool can_be_late);
+  bool happens(double chance, std::string_view name);
+
+  SimClock& clock_;
+  sim::SimArm& arm_;
+  UpstreamWatch& watch_;
+  Trace& trace_;
+  NetworkFaults faults_;
+  Rng rng_;
+  std::map<std::string, uint64_t, std::less<>> counts_;
+};
+
+// The time until which the simulated token is good; "Bearer exp-<seconds>" (see SimClient). kNever without one.
+TimePoint token_expiry(std::string_view authorization);
+
+}  // namespace armgate::world

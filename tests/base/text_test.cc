@@ -1,0 +1,32 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace armgate {
+namespace {
+
+TEST(Text, OnlyAsciiLettersAreFolded) {
+  EXPECT_EQ(lower_text("AZaz09-_[]@`{\xC3\x84"), "azaz09-_[]@`{\xC3\x84");
+  EXPECT_FALSE(equal_ignoring_case("@", "`")) << "one bit apart like a letter and its capital";
+  EXPECT_FALSE(equal_ignoring_case("[", "{"));
+  EXPECT_TRUE(equal_ignoring_case("ETag", "eTAG"));
+}
+
+TEST(Text, ComparesWholesBeginningsAndParts) {
+  EXPECT_FALSE(equal_ignoring_case("etag", "etags"));
+  EXPECT_TRUE(equal_ignoring_case("", ""));
+  EXPECT_TRUE(starts_with_ignoring_case("Bearer x", "bearer "));
+  EXPECT_FALSE(starts_with_ignoring_case("Bear", "bearer"));
+  EXPECT_TRUE(contains_ignoring_case("is In Progress now", "in progress"));
+  EXPECT_TRUE(contains_ignoring_case("x", ""));
+  EXPECT_FALSE(contains_ignoring_case("", "x"));
+}
+
+TEST(Text, TrimTakesSpacesAndTabsOffTheEndsOnly) {
+  EXPECT_EQ(trim(" \t a b\t "), "a b");
+  EXPECT_EQ(trim(" \t "), "");
+  EXPECT_EQ(trim("a\r\n"), "a\r\n");
+}
+
+}  // namespace
+}  // namespace armgate

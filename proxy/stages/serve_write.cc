@@ -19,11 +19,16 @@ class WriteReceipt final : public Receipt::Effect {
  public:
   WriteReceipt(std::shared_ptr<ClientState> state, Clock& clock, PendingDelivery pending, uint64_t binding,
                ClientState::Final final)
-      : state_(std::move(state)), clock_(clock), pending_(pending), binding_(binding), final_(final) {}
+      : state_(std::move(state)),
+        clock_(clock),
+        written_(clock.next_moment()),
+        pending_(pending),
+        binding_(binding),
+        final_(final) {}
 
   void confirm() override {
     if (pending_.what == PendingDelivery::What::Version) state_->confirm(pending_.resource, pending_.order);
-    if (binding_ != 0) state_->confirm_written(binding_, final_, clock_.next_moment());
+    if (binding_ != 0) state_->confirm_written(binding_, final_, written_);
   }
   void drop() override {
     if (binding_ != 0) state_->leave(binding_, BindingPhase::Undelivered, clock_.now());
@@ -32,6 +37,7 @@ class WriteReceipt final : public Receipt::Effect {
  private:
   std::shared_ptr<ClientState> state_;
   Clock& clock_;
+  const Moment written_;  // a read that is answered from now on is one since a refusal, however late that is confirmed
   PendingDelivery pending_;
   uint64_t binding_;
   ClientState::Final final_;

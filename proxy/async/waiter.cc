@@ -49,7 +49,13 @@ struct Waiter::State {
 };
 
 Waiter::Waiter(const Executor& executor) : state_(std::make_shared<State>(executor)) {}
-Waiter::~Waiter() = default;
+// A coroutine that is parked here for ever is given back to its executor, which destroys it: parked, it keeps the state
+// that keeps it.
+Waiter::~Waiter() {
+  boost::asio::any_completion_handler<void()> abandoned;  // destroyed after the mutex is free
+  absl::MutexLock lock(&state_->mutex);
+  abandoned.swap(state_->parked);
+}
 
 void Waiter::signal(uint32_t bits) { state_->add(bits); }
 

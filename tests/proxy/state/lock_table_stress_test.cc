@@ -52,7 +52,7 @@ void work(Shared& shared, const std::vector<rules::LockKey>& keys) {
   }
 }
 
-Task<void> write_often(Shared& shared, const Executor& executor, uint64_t seed) {
+Task<void> write_often(Shared& shared, Executor executor, uint64_t seed) {
   Rng rng(seed);
   for (int round = 0; round < kRounds; ++round) {
     const auto keys = some_keys(rng);

@@ -142,6 +142,13 @@ Task<bool> pass_body(Passing& passing, ClientLink& client_link, UpstreamAnswer& 
 
 Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
                     const Client& client) {
+  // Only what was accepted before this read was sent can be learnt from its answer: a slow 404 from before a resource was
+  // made says nothing about the end of its deletion.
+  std::vector<HoldTable::Match> polls;
+  if (exchange.request.head.method == arm::Method::Get) {
+    const std::string_view resource = plan.target.kind == arm::TargetKind::Resource ? plan.target.resource.id : "";
+    polls = parts.shared.holds.find(exchange.request.head.host, exchange.request.head.target, resource);
+  }
   auto sent = co_await send_relayed(parts, exchange);
   if (!sent) {
     auto failure = make_failure(parts, exchange, plan, client, sent.error());
@@ -152,12 +159,7 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
   }
   UpstreamAnswer answer = *std::move(sent);
   exchange.status = answer.head.status;
-  const bool is_get = exchange.request.head.method == arm::Method::Get;
-  Passing passing{parts, exchange, plan, client, {}, {}, {}};
-  if (is_get) {
-    passing.polls = parts.shared.holds.find(exchange.request.head.host, exchange.request.head.target,
-                                            plan.target.kind == arm::TargetKind::Resource ? plan.target.resource.id : "");
-  }
+  Passing passing{parts, exchange, plan, client, std::move(polls), {}, {}};
   passing.capture = capture_for(parts, plan, answer.head, !passing.polls.empty());
   if (!co_await client_link.write_head(answer.head, answer.length)) co_return Receipt();
   exchange.delivered = co_await pass_body(passing, client_link, answer);

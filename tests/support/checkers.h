@@ -62,7 +62,7 @@ class Checkers final : public UpstreamWatch {
     std::string entity;
     TimePoint served{};
     std::optional<TimePoint> left;
-    bool over = false;
+    const SimLink* link = nullptr;   // until the pipeline is done with it
     bool in_flight = false;
     int sends = 0;
     std::optional<How> last_how;

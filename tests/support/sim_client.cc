@@ -155,7 +155,8 @@ Task<Got> SimClient::perform(Asked asked) {
   Got got;
   for (int tries = 0;; ++tries) {
     got = co_await call(asked);
-    if (got.ok() && is_write) world_.checkers().acknowledged(write_id);
+    // That something is gone can be told truly whoever deleted it.
+    if (got.ok() && is_write && asked.method != "DELETE") world_.checkers().acknowledged(write_id);
     if (tries >= habits_.resends) break;
     if (!got.whole) {
       const bool again = habits_.lost == Habits::LostAnswers::SendAgain ||

@@ -24,7 +24,7 @@ std::vector<Candidate> candidates_of(const View& view, const WriteFacts& write, 
     const bool live = is_live(view, version, liveness);
     for (const auto& delivery : version.deliveries) {
       if (delivery.at.order > write.arrived.order) continue;
-      const bool survives = version.absent || delivery.at.order > liveness.deleted_order;
+      const bool survives = version.absent || delivery.known_since() > liveness.deleted_order;
       all.push_back({&version, &delivery, live && !delivery.consumed && survives});
       any_from_peer |= delivery.peer == write.peer;
     }
@@ -62,7 +62,7 @@ Base on(const Candidate& candidate, BaseRule rule) {
   base.etag = version.etag;
   base.body = version.body;
   base.target = version.target;
-  base.known = candidate.delivery->at;
+  base.known = {candidate.delivery->known_since(), candidate.delivery->at.time};
   return base;
 }
 
@@ -198,6 +198,12 @@ Base decide_base(const View& view, const WriteFacts& write, const BaseLimits& li
   // too old for rule 3: in doubt the older state.
   if (!own.empty()) {
     std::erase_if(candidates, [&](const Candidate& c) { return c.delivery->at.order > own.back().delivery->at.order; });
+  }
+
+  if (write.own_delete && !candidates.empty() && candidates.back().delivery->at.order < write.own_delete->order) {
+    Base create = without_state(BaseRule::Create);
+    create.known = *write.own_delete;
+    return create;
   }
 
   const auto live = live_versions(candidates);

@@ -59,6 +59,8 @@ struct WriteFacts {
   Actor actor = Actor::Many;
   Hash128 peer{};
   bool prefer_peer = false;          // the client is known by its token only: versions seen from its address first
+  std::optional<Moment> own_delete;  // the client's own finished delete of the resource or of what contained it, if no
+                                     // other client's came later: for it there is nothing there since then
   std::optional<Moment> refused_at;  // these bytes were answered 412 (delivered) then ...
   std::optional<TimePoint> refused_first;  // ... and first at this time
 };

@@ -144,7 +144,7 @@ size_t View::body_bytes() const {
 bool is_live(const View& view, const Version& version, const Liveness& liveness) {
   if (version.refused) return false;
   const bool has_delivery = std::any_of(version.deliveries.begin(), version.deliveries.end(), [&](const Delivery& d) {
-    return !d.consumed && (version.absent || d.at.order > liveness.deleted_order);
+    return !d.consumed && (version.absent || d.known_since() > liveness.deleted_order);
   });
   if (!has_delivery) return false;
   const uint64_t newest = newest_order(version);

@@ -36,6 +36,11 @@ struct Delivery {
   std::string request_id;    // x-ms-client-request-id of the request it answered; may be empty
   Hash128 peer{};            // the client's address; zero: told at no address, it counts for all
   bool consumed = false;     // a write that was built on it was accepted
+  uint64_t asked = 0;        // order of when the read was sent to ARM, if it was one
+
+  // The state is at least as new as this: what armgate saw happen later may be missing from it, however late it was
+  // delivered.
+  uint64_t known_since() const { return asked != 0 ? asked : at.order; }
 };
 
 // A body as it was received; shared between versions, pages and bindings.

@@ -37,6 +37,7 @@ struct Exchange {
   arm::Request request;
   ConnectionIdentity from;
   Moment arrived;            // the first byte of the request's head
+  Moment forwarded;          // a relayed request: before its first byte was sent to ARM
   Executor executor;
   Hash128 client{};          // set by the pipeline
   std::string client_label;  // for the log: the proxy user or the hash's first digits; never a token

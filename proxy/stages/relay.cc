@@ -77,6 +77,7 @@ bool may_send_again(const Exchange& exchange, const Error& error) {
 Task<Result<UpstreamAnswer>> send_relayed(Pipeline::Parts& parts, Exchange& exchange) {
   const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
   exchange.report.attempts = 1;
+  exchange.forwarded = parts.clock.next_moment();
   auto answer = co_await parts.upstream.send(exchange.request, deadline);
   if (!answer && may_send_again(exchange, answer.error())) {
     exchange.report.attempts = 2;
@@ -146,7 +147,8 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
   // made says nothing about the end of its deletion.
   std::vector<HoldTable::Match> polls;
   if (exchange.request.head.method == arm::Method::Get) {
-    const std::string_view resource = plan.target.kind == arm::TargetKind::Resource ? plan.target.resource.id : "";
+    std::string_view resource;
+    if (plan.target.kind == arm::TargetKind::Resource) resource = plan.target.resource.id;
     polls = parts.shared.holds.find(exchange.request.head.host, exchange.request.head.target, resource);
   }
   auto sent = co_await send_relayed(parts, exchange);

@@ -71,7 +71,9 @@ Bound bind(const Write& write) {
   policy::Liveness liveness;
   liveness.now = write.parts.clock.now();
   liveness.think_max = shared.options.base.think_max;
-  liveness.deleted_order = shared.resources.deleted_order(write.plan.target.resource);
+  const auto deletion = shared.resources.last_delete(write.plan.target.resource);
+  liveness.deleted_order = deletion.when.order;
+  if (deletion.when.order != 0 && deletion.client == write.client.key) arriving.facts.own_delete = deletion.when;
   return write.client.state->bind(arriving, liveness);
 }
 

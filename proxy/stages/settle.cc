@@ -32,13 +32,22 @@ std::string recordable_url(const arm::Tracking& tracking) {
   return url ? url->host + std::string(arm::path_of(url->target)) : std::string();
 }
 
+// Where the resource itself can be read: an action's target names it before its last segment.
+std::string resource_target(const Write& write) {
+  const std::string& target = write.head().target;
+  if (write.plan.operation != arm::OperationKind::Action) return target;
+  std::string_view path = arm::path_of(target);
+  if (path.ends_with('/')) path.remove_suffix(1);
+  return std::string(path.substr(0, path.rfind('/'))) + std::string(target.substr(arm::path_of(target).size()));
+}
+
 HeldWrite held_write(const Write& write, const Outcome& outcome) {
   HeldWrite held;
   if (outcome.kind == Outcome::Kind::Unknown) held.because = HeldBecause::InDoubt;
   held.resource = write.plan.target.resource;
   held.method = write.head().method;
   held.host = write.head().host;
-  held.resource_target = write.head().target;
+  held.resource_target = resource_target(write);
   held.tracking = outcome.tracking;
   held.client = write.client.key;
   held.bytes = write.bytes;

@@ -139,7 +139,7 @@ void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, a
   const Moment now = parts.clock.next_moment();
   parts.shared.resources.finished(write.resource.id, write.bytes, now);
   if (write.method == arm::Method::Delete && last == arm::Progress::Succeeded) {
-    parts.shared.resources.deleted(write.resource.id, now);
+    parts.shared.resources.deleted(write.resource.id, write.client, now);
     policy::Delivery told;
     told.at = now;
     told.kind = policy::DeliveryKind::OwnAnswer;

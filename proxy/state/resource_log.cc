@@ -16,7 +16,7 @@ ResourceLog::Entry& ResourceLog::touch(Shard& shard, const Hash128& key) const {
     const auto oldest = shard.entries.find(shard.by_age.front());
     const Entry& lost = oldest->second;
     for (const auto& write : lost.recent) shard.horizon = std::max({shard.horizon, write.accepted, write.finished});
-    shard.horizon = std::max({shard.horizon, lost.forgotten_until, lost.deleted});
+    shard.horizon = std::max({shard.horizon, lost.forgotten_until, lost.deletion.when.order});
     shard.entries.erase(oldest);
     shard.by_age.pop_front();
   }
@@ -53,12 +53,12 @@ void ResourceLog::finished(std::string_view resource, const Hash128& bytes, Mome
   entry.forgotten_until = std::max(entry.forgotten_until, when.order);
 }
 
-void ResourceLog::deleted(std::string_view resource, Moment when) {
+void ResourceLog::deleted(std::string_view resource, const Hash128& client, Moment when) {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
   absl::MutexLock lock(&shard.mutex);
   Entry& entry = touch(shard, key);
-  entry.deleted = std::max(entry.deleted, when.order);
+  if (when.order > entry.deletion.when.order) entry.deletion = {when, client};
   entry.created.reset();
 }
 
@@ -102,14 +102,14 @@ bool ResourceLog::other_accepted_since(std::string_view resource, const Hash128&
   return any_other(resource, bytes, since, same_client, [&](const Write& w) { return w.accepted > since; });
 }
 
-uint64_t ResourceLog::deleted_order(const arm::ResourceId& resource) const {
-  uint64_t newest = 0;
+ResourceLog::Deletion ResourceLog::last_delete(const arm::ResourceId& resource) const {
+  Deletion newest;
   for (const auto& id : arm::self_and_ancestors(resource)) {
     const Hash128 key = hasher_.hash(id);
     Shard& shard = shard_of(key);
     absl::MutexLock lock(&shard.mutex);
     const auto it = shard.entries.find(key);
-    if (it != shard.entries.end()) newest = std::max(newest, it->second.deleted);
+    if (it != shard.entries.end() && it->second.deletion.when.order > newest.when.order) newest = it->second.deletion;
   }
   return newest;
 }

@@ -48,7 +48,7 @@ class ResourceLog {
   // Its operation ended (for a synchronous write: at once).
   void finished(std::string_view resource, const Hash128& bytes, Moment when);
   // A delete of the resource ended with success.
-  void deleted(std::string_view resource, Moment when);
+  void deleted(std::string_view resource, const Hash128& client, Moment when);
   // A delete of the resource was accepted: that it was created is no evidence any more.
   void being_deleted(std::string_view resource);
   // A create of the resource was answered 201 or 200 (kept for resource groups).
@@ -61,8 +61,12 @@ class ResourceLog {
   bool other_accepted_since(std::string_view resource, const Hash128& bytes, uint64_t since,
                             std::optional<Hash128> same_client) const;
 
-  // The newest order at which the resource or anything that contains it was deleted; 0 for never.
-  uint64_t deleted_order(const arm::ResourceId& resource) const;
+  // The newest finished delete of the resource or of anything that contains it.
+  struct Deletion {
+    Moment when;       // order 0: never
+    Hash128 client{};  // whose it was
+  };
+  Deletion last_delete(const arm::ResourceId& resource) const;
 
   // When it was created, if that was through armgate and it was not deleted since.
   std::optional<TimePoint> created_at(std::string_view resource) const;
@@ -73,7 +77,7 @@ class ResourceLog {
   struct Entry {
     std::vector<Write> recent;        // the newest kRecentMax, oldest first
     uint64_t forgotten_until = 0;     // writes up to this order may be missing from `recent`
-    uint64_t deleted = 0;
+    Deletion deletion;
     std::optional<Moment> created;
     std::list<Hash128>::iterator age;
   };

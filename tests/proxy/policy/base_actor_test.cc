@@ -82,5 +82,21 @@ TEST(DecideBase, AfterItsOwnDeleteAClientKnownByItsTokenCreates) {
   EXPECT_EQ(shown.decide_text(), "create");
 }
 
+// A group that the client deleted took everything below it along: what it makes there next is a create.
+TEST(DecideBase, AfterItsOwnDeleteOfWhatContainedTheResourceAClientCreates) {
+  for (const Actor actor : {Actor::Single, Actor::Many}) {
+    Shown shown;
+    shown.facts.actor = actor;
+    shown.show("a");
+    const Moment deleted = shown.tick();
+    shown.deleted_order = deleted.order;
+    EXPECT_EQ(shown.decide_text(), "refused") << "somebody else's delete";
+    shown.facts.own_delete = deleted;
+    EXPECT_EQ(shown.decide_text(), "create");
+    shown.show("b");
+    EXPECT_NE(shown.decide_text(), "create") << "it has been shown something since";
+  }
+}
+
 }  // namespace
 }  // namespace armgate::policy

@@ -106,12 +106,12 @@ TEST(ResourceLog, AResourceThatComesBackAfterEvictionRemembersThatSomethingWasFo
 
 TEST(ResourceLog, TheLeastRecentlyChangedGoesFirst) {
   Log log(128);  // two per shard
-  log.deleted(kNet, at(1));
+  log.deleted(kNet, {}, at(1));
   for (uint64_t i = 0; i < 2000; ++i) {
     log.accepted(kNet, kMine, kMyBytes, at(10 + 2 * i));
     log.accepted("/r" + std::to_string(i), kTheirs, kTheirBytes, at(11 + 2 * i));
   }
-  EXPECT_EQ(log.deleted_order({kNet, "microsoft.network/virtualnetworks"}), 1u);
+  EXPECT_EQ(log.last_delete({kNet, "microsoft.network/virtualnetworks"}).when.order, 1u);
 }
 
 // ---- deletes and creations
@@ -119,14 +119,14 @@ TEST(ResourceLog, TheLeastRecentlyChangedGoesFirst) {
 TEST(ResourceLog, ADeleteConcernsAllThatWasBelow) {
   Log log;
   const arm::ResourceId subnet{kNet + "/subnets/a", "microsoft.network/virtualnetworks/subnets"};
-  EXPECT_EQ(log.deleted_order(subnet), 0u);
-  log.deleted(kGroup, at(5));
-  EXPECT_EQ(log.deleted_order(subnet), 5u);
-  log.deleted(kNet, at(9));
-  EXPECT_EQ(log.deleted_order(subnet), 9u);
-  log.deleted(kGroup, at(7));
-  EXPECT_EQ(log.deleted_order(subnet), 9u) << "the newest counts";
-  EXPECT_EQ(log.deleted_order({kGroup + "2", "microsoft.resources/resourcegroups"}), 0u);
+  EXPECT_EQ(log.last_delete(subnet).when.order, 0u);
+  log.deleted(kGroup, {}, at(5));
+  EXPECT_EQ(log.last_delete(subnet).when.order, 5u);
+  log.deleted(kNet, {}, at(9));
+  EXPECT_EQ(log.last_delete(subnet).when.order, 9u);
+  log.deleted(kGroup, {}, at(7));
+  EXPECT_EQ(log.last_delete(subnet).when.order, 9u) << "the newest counts";
+  EXPECT_EQ(log.last_delete({kGroup + "2", "microsoft.resources/resourcegroups"}).when.order, 0u);
 }
 
 TEST(ResourceLog, ACreationIsEvidenceUntilADeleteIsAccepted) {
@@ -137,7 +137,7 @@ TEST(ResourceLog, ACreationIsEvidenceUntilADeleteIsAccepted) {
   EXPECT_EQ(log.created_at(kGroup), std::nullopt);
   log.created(kGroup, at(8));
   EXPECT_EQ(log.created_at(kGroup), at(8).time);
-  log.deleted(kGroup, at(9));
+  log.deleted(kGroup, {}, at(9));
   EXPECT_EQ(log.created_at(kGroup), std::nullopt);
   log.being_deleted("/unknown");
   EXPECT_EQ(log.size(), 1u) << "asking about the unknown leaves nothing behind";

@@ -1,0 +1,208 @@
+// What is sent again, on which proof, and what is answered instead (DESIGN §6).
+#include <gtest/gtest.h>
+
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world {
+namespace {
+
+const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kWanted = R"({"sku":{"capacity":5}})";
+const std::string kBusy =
+    R"({"error":{"code":"ConflictingConcurrentWriteNotAllowed","message":"The operation was interrupted by a conflicting write."}})";
+const std::string kNoGroup = R"({"error":{"code":"ResourceGroupNotFound","message":"Resource group 'g' could not be found."}})";
+
+arm::Headers etag(std::string value) { return {{"ETag", std::move(value)}}; }
+bool says(const arm::Response& answer, std::string_view code) { return answer.body.find(code) != std::string::npos; }
+std::string post(std::string_view target) { return "POST " + std::string(target); }
+
+TEST(LostAnswer, OfAGuardedPutWithTheStateUnmovedIsSentAgain) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.arm(put(kScaleSet), 200, etag("\"2\""), kState);
+  rig.ask("one", get(kScaleSet));
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 200);
+  EXPECT_EQ(rig.sent_field(3, "If-Match"), "\"1\"") << "the same bytes, the same guard";
+}
+
+TEST(LostAnswer, OfAGuardedPutThatTookEffectIsRecoveredByReading) {
+  StageRig rig;
+  const std::string after = R"({"etag":"\"2\"","sku":{"capacity":5,"name":"S"},"properties":{"provisioningState":"Succeeded"}})";
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, etag("\"2\""), after);
+  rig.ask("one", get(kScaleSet));
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.body, after);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
+}
+
+TEST(LostAnswer, OfAGuardedPutWithAnotherStateIsStale) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, etag("\"3\""), R"({"sku":{"capacity":9}})");
+  rig.ask("one", get(kScaleSet));
+  EXPECT_TRUE(says(rig.ask("one", put(kScaleSet), kWanted), "ArmgateStaleWrite"));
+}
+
+TEST(LostAnswer, OfAPostIsUnknownAndItsResendIsNotForwarded) {
+  StageRig rig;
+  rig.arm_fails(post(kRestart), Sent::Maybe);
+  const arm::Headers id{{"x-ms-client-request-id", "r1"}};
+  const auto first = rig.ask("one", post(kRestart), "", id);
+  EXPECT_EQ(first.head.status, 409);
+  EXPECT_TRUE(says(first, "ArmgateOutcomeUnknown"));
+  EXPECT_FALSE(first.head.fields.has("Retry-After")) << "SDKs send again whatever has one";
+  EXPECT_EQ(rig.ask("one", post(kRestart), "", id).head.status, 409);
+  EXPECT_EQ(rig.seen().size(), 1u);
+}
+
+TEST(LostAnswer, AReadResolvesADoubt) {
+  StageRig rig;
+  rig.arm_fails(post(kRestart), Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.ask("one", post(kRestart));
+  rig.ask("one", get(kScaleSet));
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);  // the watcher of the first one: nothing runs any more
+  rig.arm(post(kRestart), 202, {});
+  EXPECT_EQ(rig.ask("one", post(kRestart)).head.status, 202);
+}
+
+TEST(LostAnswer, AnotherRequestIdIsAnotherCall) {
+  StageRig rig;
+  rig.arm_fails(post(kRestart), Sent::Maybe);
+  rig.ask("one", post(kRestart), "", {{"x-ms-client-request-id", "r1"}});
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.arm(post(kRestart), 202, {});
+  EXPECT_EQ(rig.ask("one", post(kRestart), "", {{"x-ms-client-request-id", "r2"}}).head.status, 202);
+}
+
+TEST(LostAnswer, AnUnguardedPutIsUnknown) {
+  StageRig rig;
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  EXPECT_TRUE(says(rig.ask("one", put(kScaleSet), kWanted), "ArmgateOutcomeUnknown"));
+}
+
+TEST(LostAnswer, ADeleteIsDecidedByReading) {
+  StageRig rig;
+  rig.arm_fails("DELETE ", Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, {}, R"({"properties":{"provisioningState":"Deleting"}})");
+  rig.arm(get(kScaleSet), 404, {}, "{}");
+  EXPECT_EQ(rig.ask("one", "DELETE " + std::string(kScaleSet)).head.status, 204);
+}
+
+TEST(NotSent, IsTriedOnAnotherConnectionAndThenSaidSo) {
+  StageRig rig;
+  rig.arm_fails(put(kScaleSet), Sent::No);
+  rig.arm(put(kScaleSet), 200, etag("\"1\""), kState);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 200);
+  for (int i = 0; i < 3; ++i) rig.arm_fails(put(kScaleSet), Sent::No);
+  const auto answer = rig.ask("two", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 502);
+  EXPECT_TRUE(says(answer, "ArmgateUpstreamUnreachable"));
+}
+
+TEST(Busy, AGuardedPutIsComparedWithItsBaseAndSentAgain) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.arm(put(kScaleSet), 409, {{"Retry-After", "3"}}, kBusy);
+  rig.arm(get(kScaleSet), 200, etag("\"2\""), R"({"etag":"\"2\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})");
+  rig.arm(put(kScaleSet), 200, etag("\"3\""), kState);
+  rig.ask("one", get(kScaleSet));
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(rig.sent_field(3, "If-Match"), "\"2\"");
+  EXPECT_EQ(answer.head.fields.get("x-armgate-waited-ms"), "3000");
+}
+
+TEST(Busy, AGuardedPutWhoseBaseChangedMeanwhileIsStaleAndSaysWhere) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.arm(put(kScaleSet), 409, {}, kBusy);
+  rig.arm(get(kScaleSet), 200, etag("\"2\""), R"({"sku":{"capacity":2},"properties":{"provisioningState":"Succeeded"}})");
+  rig.ask("one", get(kScaleSet));
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_TRUE(says(answer, "/sku/capacity"));
+}
+
+TEST(Busy, ABlindPutOntoSomebodyElsesWorkIsStaleACreateGoesAgain) {
+  StageRig rig;
+  rig.arm(put(kScaleSet), 409, {}, kBusy);
+  rig.arm(get(kScaleSet), 200, etag("\"2\""), kState);
+  EXPECT_TRUE(says(rig.ask("one", put(kScaleSet), kWanted), "ArmgateStaleWrite"));
+  rig.arm(put(kSubnet), 409, {}, R"({"error":{"code":"AnotherOperationInProgress","message":"m"}})");
+  rig.arm(get(kSubnet), 404, {}, "{}");
+  rig.arm(put(kSubnet), 201, {}, R"({"etag":"W/\"1\"","properties":{}})");
+  EXPECT_EQ(rig.ask("one", put(kSubnet), kWanted).head.status, 201);
+}
+
+TEST(Busy, ADeleteGoesAgainAPostIsAnswered) {
+  StageRig rig;
+  rig.arm("DELETE ", 409, {}, kBusy);
+  rig.arm("DELETE ", 204);
+  EXPECT_EQ(rig.ask("one", "DELETE " + std::string(kScaleSet)).head.status, 204);
+  rig.arm(post(kRestart), 409, {}, kBusy);
+  EXPECT_EQ(rig.ask("one", post(kRestart)).body, kBusy);
+}
+
+TEST(Busy, UnknownConflictsPassThroughAtOnce) {
+  StageRig rig;
+  const std::string quota = R"({"error":{"code":"OperationNotAllowed","message":"exceeding quota limits of Core"}})";
+  rig.arm(put(kScaleSet), 409, {}, quota);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 409);
+  EXPECT_EQ(answer.body, quota);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-waited-ms"), "0");
+}
+
+TEST(GroupVisibility, AGroupThatWasJustCreatedIsWaitedFor) {
+  StageRig rig;
+  rig.arm(put(kGroup), 201, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
+  rig.arm(put(kScaleSet), 404, {{"x-ms-failure-cause", "gateway"}}, kNoGroup);
+  rig.arm(put(kScaleSet), 404, {{"x-ms-failure-cause", "gateway"}}, kNoGroup);
+  rig.arm(put(kScaleSet), 201, etag("\"1\""), kState);
+  rig.ask("one", put(kGroup), R"({"location":"westeurope"})");
+  const auto answer = rig.ask("two", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 201);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-waited-ms"), "10000");
+  EXPECT_EQ(answer.head.fields.get("x-armgate-attempts"), "3");
+}
+
+TEST(GroupVisibility, WithoutEvidenceARealTypoIsFast) {
+  StageRig rig;
+  rig.arm(put(kScaleSet), 404, {{"x-ms-failure-cause", "gateway"}}, kNoGroup);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).body, kNoGroup);
+  EXPECT_EQ(rig.seen().size(), 1u);
+}
+
+TEST(GroupVisibility, ADeletedGroupIsNoEvidence) {
+  StageRig rig;
+  rig.arm(put(kGroup), 201, {}, "{}");
+  rig.arm("DELETE ", 202, {});
+  rig.arm(put(kScaleSet), 404, {{"x-ms-failure-cause", "gateway"}}, kNoGroup);
+  rig.ask("one", put(kGroup), R"({"location":"westeurope"})");
+  rig.ask("one", "DELETE " + std::string(kGroup));
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 404);
+}
+
+TEST(GroupVisibility, BeyondTheClientsPatienceItIsAskedToComeAgainAndTheTriesGoOn) {
+  StageRig rig;
+  rig.arm(put(kGroup), 201, {}, "{}");
+  rig.ask("one", put(kGroup), R"({"location":"westeurope"})");
+  for (int i = 0; i < 11; ++i) rig.arm(put(kScaleSet), 404, {}, kNoGroup);
+  const auto busy = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(busy.head.status, 503);
+  EXPECT_TRUE(busy.head.fields.has("Retry-After"));
+  rig.arm(put(kScaleSet), 404, {}, kNoGroup);
+  const auto last = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(last.head.status, 404) << "twelve tries in all, then ARM's last answer";
+  EXPECT_EQ(last.body, kNoGroup);
+}
+
+}  // namespace
+}  // namespace armgate::world

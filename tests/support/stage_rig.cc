@@ -1,0 +1,156 @@
+#include "tests/support/stage_rig.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "proxy/async/spawn.h"
+#include "rules/rule_file.h"
+
+namespace armgate::world {
+namespace {
+
+class TextBody final : public BodySource {
+ public:
+  explicit TextBody(std::string text) : text_(std::move(text)) {}
+  Task<Result<std::string_view>> read() override {
+    const std::string_view piece = std::exchange(given_, true) ? std::string_view() : std::string_view(text_);
+    co_return piece;
+  }
+
+ private:
+  const std::string text_;
+  bool given_ = false;
+};
+
+std::shared_ptr<const rules::Ruleset> shipped_rules() {
+  std::vector<rules::Rule> all;
+  for (const char* name : {"compute.json", "network.json", "resources.json"}) {
+    const std::string path = std::string(ARMGATE_SOURCE_DIR) + "/conf/rules/" + name;
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    rules::FaultList faults;
+    for (auto& rule : rules::read_rules(path, text, faults)) all.push_back(std::move(rule));
+  }
+  return std::make_shared<const rules::Ruleset>(std::move(all));
+}
+
+}  // namespace
+
+Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request, TimePoint) {
+  const std::string line = request.head.method_token + " " + request.head.target;
+  if (steps.empty()) {
+    ADD_FAILURE() << "nothing more was expected, but ARM got " << line;
+    co_return upstream_error(ErrorKind::Reset, Sent::Maybe, "the script is over");
+  }
+  Step step = std::move(steps.front());
+  steps.pop_front();
+  EXPECT_TRUE(line.starts_with(step.expected)) << "expected " << step.expected << " but ARM got " << line;
+  seen.push_back(request);
+  if (step.takes > Duration{}) co_await clock_.sleep_for(step.takes);
+  if (step.failure) co_return *step.failure;
+  UpstreamAnswer answer;
+  answer.head.status = step.status;
+  answer.head.fields = std::move(step.fields);
+  const bool has_content = step.status != 204 && step.status != 304 && request.head.method != arm::Method::Head;
+  if (has_content) answer.length = {BodyLength::Kind::Known, step.body.size()};
+  answer.body = std::make_unique<TextBody>(has_content ? std::move(step.body) : std::string());
+  co_return std::move(answer);
+}
+
+PipelineOptions StageRig::default_options() {
+  PipelineOptions options;
+  options.actors["one"] = policy::Actor::Single;
+  options.actors["two"] = policy::Actor::Single;
+  return options;
+}
+
+StageRig::StageRig(PipelineOptions options)
+    : clock_(loop_, 1),
+      upstream_(clock_),
+      shared_(SharedState::Options{std::move(options), {}, {}, {}}, Hasher(HashKey{1, 2}), shipped_rules()),
+      parts_{shared_, clock_, upstream_, store_, faults_, rng_, loop_.get_executor(), {}, {}},
+      pipeline_(parts_) {
+  parts_.tell_loudly = [this](const std::string& message) { loud_.push_back(message); };
+}
+
+void StageRig::arm(std::string expected, int status, arm::Headers fields, std::string body) {
+  arm_takes(Duration{}, std::move(expected), status, std::move(fields), std::move(body));
+}
+
+void StageRig::arm_takes(Duration duration, std::string expected, int status, arm::Headers fields, std::string body) {
+  Step step;
+  step.expected = std::move(expected);
+  step.status = status;
+  step.fields = std::move(fields);
+  step.body = std::move(body);
+  step.takes = duration;
+  upstream_.steps.push_back(std::move(step));
+}
+
+void StageRig::arm_fails(std::string expected, Sent sent) {
+  Step step;
+  step.expected = std::move(expected);
+  step.failure = upstream_error(sent == Sent::No ? ErrorKind::Unreachable : ErrorKind::Reset, sent, "the script says so");
+  upstream_.steps.push_back(std::move(step));
+}
+
+Task<void> StageRig::serve(Pipeline& pipeline, std::shared_ptr<Running> running) {
+  running->receipt = co_await pipeline.serve(running->link->exchange, *running->link);
+  running->done = true;
+}
+
+std::shared_ptr<StageRig::Running> StageRig::start(const std::string& client, std::string_view method_and_target,
+                                                   std::string body, arm::Headers fields) {
+  auto running = std::make_shared<Running>();
+  running->link = std::make_unique<SimLink>(clock_, loop_.get_executor());
+  Exchange& exchange = running->link->exchange;
+  const size_t space = method_and_target.find(' ');
+  arm::RequestHead& head = exchange.request.head;
+  head.method_token = std::string(method_and_target.substr(0, space));
+  head.method = arm::method_of(head.method_token);
+  head.target = std::string(method_and_target.substr(space + 1));
+  head.host = "management.azure.com";
+  head.fields = std::move(fields);
+  if (!head.fields.has("authorization")) head.fields.add("Authorization", "Bearer of-" + client);
+  exchange.request.body = std::move(body);
+  exchange.from = {++connections_, client, "127.0.0.1"};
+  exchange.arrived = clock_.next_moment();
+  exchange.executor = loop_.get_executor();
+  spawn(loop_.get_executor(), serve(pipeline_, running));
+  return running;
+}
+
+void StageRig::run_until(const std::function<bool()>& condition) {
+  clock_.settle();
+  while (!condition()) {
+    if (!clock_.step()) {
+      ADD_FAILURE() << "nothing happens any more";
+      return;
+    }
+  }
+}
+
+void StageRig::pass(Duration duration) {
+  bool over = false;
+  clock_.at(clock_.now() + duration, [&over] { over = true; });
+  run_until([&over] { return over; });
+  clock_.settle();
+}
+
+arm::Response StageRig::ask(const std::string& client, std::string_view method_and_target, std::string body,
+                            arm::Headers fields, Arrived arrived) {
+  const auto running = start(client, method_and_target, std::move(body), std::move(fields));
+  run_until([&] { return running->done; });
+  if (arrived == Arrived::Confirmed) running->receipt.confirm();
+  return running->link->answer();
+}
+
+std::string_view StageRig::sent_field(size_t index, std::string_view name) const {
+  if (index >= upstream_.seen.size()) return "(not sent)";
+  return upstream_.seen[index].head.fields.get(name);
+}
+
+}  // namespace armgate::world

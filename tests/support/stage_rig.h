@@ -1,0 +1,109 @@
+// stage_rig.h – the pipeline between a client and an ARM that both follow a script: one behaviour per test.
+//
+// The upstream answers from a list, in order, and keeps what it was sent; time is virtual. For races use SimWorld.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/stages/parts.h"
+#include "proxy/state/memory_store.h"
+#include "tests/support/sim_clock.h"
+#include "tests/support/sim_link.h"
+
+namespace armgate::world {
+
+// What the scripted ARM does next.
+struct Step {
+  std::string expected;   // "GET /path": the method and the start of the target
+  int status = 200;
+  arm::Headers fields;
+  std::string body;
+  std::optional<Error> failure;   // instead of an answer
+  Duration takes{};               // before it answers
+};
+
+class ScriptedUpstream final : public Upstream {
+ public:
+  explicit ScriptedUpstream(SimClock& clock) : clock_(clock) {}
+
+  Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) override;
+
+  std::deque<Step> steps;
+  std::vector<arm::Request> seen;
+
+ private:
+  SimClock& clock_;
+};
+
+// How the connection ended after an answer.
+enum class Arrived { Confirmed, Unknown };
+
+class StageRig {
+ public:
+  explicit StageRig(PipelineOptions options = default_options());
+
+  static PipelineOptions default_options();
+
+  // Adds to ARM's script.
+  void arm(std::string expected, int status, arm::Headers fields = {}, std::string body = {});
+  void arm_takes(Duration duration, std::string expected, int status, arm::Headers fields = {}, std::string body = {});
+  void arm_fails(std::string expected, Sent sent);
+
+  // One request, served to its end.
+  arm::Response ask(const std::string& client, std::string_view method_and_target, std::string body = {},
+                    arm::Headers fields = {}, Arrived arrived = Arrived::Confirmed);
+
+  // A request that runs while the test goes on.
+  struct Running {
+    std::unique_ptr<SimLink> link;
+    bool done = false;
+    Receipt receipt;
+  };
+  std::shared_ptr<Running> start(const std::string& client, std::string_view method_and_target, std::string body = {},
+                                 arm::Headers fields = {});
+  void run_until(const std::function<bool()>& condition);
+  // Lets time pass, and what is due in it happen.
+  void pass(Duration duration);
+
+  const std::vector<arm::Request>& seen() const { return upstream_.seen; }
+  std::string_view sent_field(size_t index, std::string_view name) const;
+  bool script_is_done() const { return upstream_.steps.empty(); }
+  SharedState& shared() { return shared_; }
+  MemoryStore& store() { return store_; }
+  const std::vector<std::string>& loud() const { return loud_; }
+
+ private:
+  static Task<void> serve(Pipeline& pipeline, std::shared_ptr<Running> running);
+
+  boost::asio::io_context loop_{1};
+  SimClock clock_;
+  ScriptedUpstream upstream_;
+  SharedState shared_;
+  MemoryStore store_;
+  NoFaults faults_;
+  Rng rng_{1};
+  std::vector<std::string> loud_;
+  Pipeline::Parts parts_;
+  Pipeline pipeline_;
+  uint64_t connections_ = 0;
+};
+
+// A scale set, a network and a subnet of the shipped rules' types, with api-versions that have ETags.
+inline constexpr std::string_view kGroup = "/subscriptions/s/resourceGroups/g?api-version=2021-04-01";
+inline constexpr std::string_view kScaleSet =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v?api-version=2024-07-01";
+inline constexpr std::string_view kRestart =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/restart?api-version=2024-07-01";
+inline constexpr std::string_view kSubnet =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/a?api-version=2023-09-01";
+
+inline std::string get(std::string_view target) { return "GET " + std::string(target); }
+inline std::string put(std::string_view target) { return "PUT " + std::string(target); }
+
+}  // namespace armgate::world

@@ -1,0 +1,63 @@
+// How settings show their values and their bounds.
+#include "rules/setting_text.h"
+
+#include <gtest/gtest.h>
+
+namespace armgate::rules {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+enum class Colour { Red, Green };
+
+TEST(SettingText, EveryKindShowsItsValueAsJson) {
+  int whole = 7;
+  size_t size = 70'000'000'000;
+  double number = 2.5;
+  size_t bytes = 64 * 1024;
+  Duration span = milliseconds(1500);
+  std::string text = "a \"quoted\"\nline";
+  std::vector<std::string> list{"x", "y"};
+  Colour colour = Colour::Green;
+  const struct {
+    SettingValue value;
+    const char* json;
+  } cases[] = {
+      {WholeNumber{&whole, 0, 9}, "7"},
+      {WholeNumber{&size, 0, 9}, "70000000000"},
+      {Number{&number, 1, 10}, "2.5"},
+      {ByteSize{&bytes, 0, 9}, "\"64KiB\""},
+      {TimeSpan{&span, {}, {}}, "\"1500ms\""},
+      {Text{&text, {}}, R"("a \"quoted\"\nline")"},
+      {TextList{&list, {}}, R"(["x","y"])"},
+      {choice(&colour, {{"red", Colour::Red}, {"green", Colour::Green}}), "\"green\""},
+      {ChoiceList{}, "[]"},
+      {Entries{}, "{}"},
+      {Items{}, "[]"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(value_to_json(c.value), c.json);
+}
+
+TEST(SettingText, BoundsAreShownAsTheyAreWritten) {
+  const struct {
+    SettingValue value;
+    const char* bounds;
+  } cases[] = {
+      {WholeNumber{static_cast<int*>(nullptr), 1, 256}, "1 to 256"},
+      {Number{nullptr, 1, 2.5}, "1 to 2.5"},
+      {ByteSize{nullptr, 0, 8u << 20}, "\"0B\" to \"8MiB\""},
+      {TimeSpan{nullptr, seconds(1), hours(1)}, "\"1s\" to \"1h\""},
+      {Choice{{"protect", "off"}, {}, {}}, "\"protect\" or \"off\""},
+      {ChoiceList{{"PUT", "PATCH"}, {}}, "\"PUT\", \"PATCH\""},
+      {Text{}, ""},
+      {TextList{}, ""},
+      {Entries{}, ""},
+      {Items{}, ""},
+  };
+  for (const auto& c : cases) EXPECT_EQ(bounds_to_text(c.value), c.bounds);
+}
+
+}  // namespace
+}  // namespace armgate::rules

@@ -89,6 +89,7 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
 Task<Outcome> forward(const Write& write, Intent& intent) {
   Attempts attempts;
   attempts.if_match = intent.if_match();
+  attempts.known_since = write.base().known.order;
   attempts.maybe_applied = write.client.state->maybe_applied(write.bound.binding);
   while (true) {
     auto answer = co_await send_once(write, attempts);

@@ -62,6 +62,17 @@ Outcome unknown(const Write& write, std::string_view why) {
   return outcome;
 }
 
+// Whether a sending of these bytes can have been taken at all: not if somebody else's write was accepted after the state
+// that our precondition names. Another client may have asked for the very same state (two that both count from 2 to 3), and
+// what it did must not be told to this one as its own.
+bool can_have_been_taken(const Write& write, const Attempts& attempts) {
+  const auto& resources = write.parts.shared.resources;
+  const std::string& id = write.plan.target.resource.id;
+  const auto nobodys = Hash128{};  // the same bytes of another client count too
+  return !resources.other_accepted_since(id, write.bytes, attempts.known_since, std::nullopt) &&
+         !resources.other_accepted_since(id, nobodys, attempts.known_since, write.client.key);
+}
+
 bool asks_for_this(const Write& write, const SeenState& state) {
   return state.exists() && arm::satisfies(state.body, write.exchange.request.body, read_only_members(write.plan));
 }
@@ -100,6 +111,7 @@ bool renew_if_false_alarm(const Write& write, Attempts& attempts, const SeenStat
   const auto comparison = compare_with_base(now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
   if (!comparison.same) return false;
   ++attempts.false_alarms;
+  attempts.known_since = write.parts.clock.next_moment().order;
   attempts.if_match = now.etag;
   write.parts.shared.counters.false_alarms.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = "etag-moved-without-a-change";
@@ -147,7 +159,9 @@ Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
     write.report().reason = "answer-lost-state-unmoved";
     co_return NextStep{};
   }
-  if (asks_for_this(write, *now)) co_return NextStep{was_ours(write, *std::move(now))};
+  if (can_have_been_taken(write, attempts) && asks_for_this(write, *now)) {
+    co_return NextStep{was_ours(write, *std::move(now))};
+  }
   co_return NextStep{stale(write, make_stale("ARM's answer was lost, and the resource is neither what this write was built from nor "
                                              "what it asks for.", {}),
                            "answer-lost-state-moved")};
@@ -175,7 +189,7 @@ Task<NextStep> after_lost_delete(const Write& write) {
 }  // namespace
 
 Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer) {
-  if (attempts.maybe_applied) {
+  if (attempts.maybe_applied && can_have_been_taken(write, attempts)) {
     auto now = co_await see(write, write.head().target);
     if (now && asks_for_this(write, *now)) co_return NextStep{was_ours(write, *std::move(now))};
   }

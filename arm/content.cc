@@ -127,16 +127,18 @@ class Comparison {
 
  private:
   void compare_objects(const dom::object& a, const dom::object& b, Place place) {
+    // A map of tags is replaced as a whole: one too many is not what was asked for.
+    const bool exact = question_ == Question::Same || place == Place::Tags;
     const Members members_a = writable_members(a, place, read_only_);
     const Members members_b = writable_members(b, place, read_only_);
     auto in_a = members_a.begin();
     auto in_b = members_b.begin();
     while (in_a != members_a.end() || in_b != members_b.end()) {
       if (in_b == members_b.end() || (in_a != members_a.end() && in_a->key < in_b->key)) {
-        if (question_ == Question::Same) note_difference_at(in_a->key);
+        if (exact) note_difference_at(in_a->key);
         ++in_a;
       } else if (in_a == members_a.end() || in_b->key < in_a->key) {
-        if (question_ == Question::Same || !in_b->value.is_null()) note_difference_at(in_b->key);
+        if (exact || !in_b->value.is_null()) note_difference_at(in_b->key);
         ++in_b;
       } else {
         path_.emplace_back(in_a->key);

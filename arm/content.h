@@ -39,7 +39,7 @@ std::optional<Hash128> writable_content_hash(std::string_view json, const ReadOn
                                              const Hasher& hasher);
 
 // True if `state` is what a PUT of `wanted` asks for: every writable member of `wanted` is in `state` with that value
-// (objects: a subset; arrays: same length and each element in order satisfies; strings: exactly, ids of resources
+// (objects: a subset, but tags exactly; arrays: same length and each element in order satisfies; strings: exactly, ids of resources
 // without case). Members that `wanted` sets to null may be absent. Members the service never returns (secrets, such as
 // adminPassword) make it false: in doubt it is not ours.
 bool satisfies(std::string_view state, std::string_view wanted, const ReadOnlyMembers& read_only);

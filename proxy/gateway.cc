@@ -37,7 +37,7 @@ struct Common {
                std::make_shared<const rules::Ruleset>(settings.rules)) {}
 
   const Config& config;
-  const std::unique_ptr<Log> log;
+  std::unique_ptr<Log> log;
   RealClock clock;
   certs::CertCache cert_cache;
   SharedState shared;
@@ -154,6 +154,9 @@ class Shutdown {
   Shutdown(Common& common, std::vector<std::unique_ptr<EventLoop>>& loops)
       : common_(common), loops_(loops), signals_(loops.front()->io(), SIGTERM, SIGINT) {}
 
+  // True if the loops were stopped with exchanges still running.
+  bool forced() const { return forced_; }
+
   void wait() {
     signals_.async_wait([this](const boost::system::error_code& failed, int) {
       if (!failed) begin();
@@ -162,11 +165,11 @@ class Shutdown {
 
  private:
   void begin() {
-    if (draining_) return stop("second-signal");
+    if (draining_) return force("second-signal");
     draining_ = true;
     common_.tell(LogLevel::Info, "draining");
     limit_ = common_.clock.call_at(loops_.front()->io().get_executor(), common_.clock.now() + common_.config.drain_max,
-                                   [this] { stop("drain-limit"); });
+                                   [this] { force("drain-limit"); });
     for (auto& loop : loops_) {
       loop->drain([this] {
         boost::asio::post(loops_.front()->io(), [this] {
@@ -175,6 +178,11 @@ class Shutdown {
       });
     }
     wait();
+  }
+
+  void force(std::string_view why) {
+    forced_ = true;
+    stop(why);
   }
 
   void stop(std::string_view why) {
@@ -192,6 +200,7 @@ class Shutdown {
   size_t drained_ = 0;
   bool draining_ = false;
   bool stopped_ = false;
+  bool forced_ = false;
 };
 
 int fail(const Error& error) {
@@ -252,6 +261,12 @@ int run_gateway(const Config& config) {
   }
   loops.front()->run();
   for (auto& thread : others) thread.join();
+  // Exchanges that were cut are parked in tables and on timers of each other's loops: unwinding them in any order would touch
+  // what is gone. Their writes are in doubt either way, and the process ends here.
+  if (shutdown.forced()) {
+    (*common)->log.reset();  // the last lines are written
+    std::_Exit(kExitDone);
+  }
   return kExitDone;
 }
 

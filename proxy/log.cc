@@ -1,6 +1,7 @@
 #include "proxy/log.h"
 
 #include <fmt/chrono.h>
+#include <spdlog/async.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/ostream_sink.h>
@@ -14,6 +15,8 @@ namespace armgate {
 namespace {
 
 using Line = nlohmann::ordered_json;
+
+constexpr size_t kQueuedLinesMax = 8192;
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
   switch (level) {
@@ -56,7 +59,8 @@ std::string resource_of(const arm::RequestHead& head) {
 
 }  // namespace
 
-Log::Log(std::shared_ptr<spdlog::logger> logger, LogLevel least) : logger_(std::move(logger)) {
+Log::Log(std::shared_ptr<spdlog::logger> logger, LogLevel least, std::shared_ptr<void> writer)
+    : writer_(std::move(writer)), logger_(std::move(logger)) {
   logger_->set_pattern("%v");
   logger_->set_level(spdlog_level(least));
   logger_->flush_on(spdlog::level::trace);  // a line that is not on disk when the process dies is no evidence
@@ -73,7 +77,12 @@ Result<std::unique_ptr<Log>> Log::open(const std::string& file, LogLevel least) 
       return gateway_error(ErrorKind::BadInput, fmt::format("the log file cannot be opened: {}", error.what()));
     }
   }
-  return std::unique_ptr<Log>(new Log(std::make_shared<spdlog::logger>("armgate", std::move(sink)), least));
+  // Written by a thread of its own: a full pipe or a slow disk must not stop an event loop. Beyond the queue the oldest lines
+  // are given up.
+  auto writer = std::make_shared<spdlog::details::thread_pool>(kQueuedLinesMax, 1);
+  auto logger = std::make_shared<spdlog::async_logger>("armgate", std::move(sink), writer,
+                                                       spdlog::async_overflow_policy::overrun_oldest);
+  return std::unique_ptr<Log>(new Log(std::move(logger), least, std::move(writer)));
 }
 
 std::unique_ptr<Log> Log::to_stream(std::ostream& stream, LogLevel least) {

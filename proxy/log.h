@@ -40,7 +40,8 @@ class Log {
   void event(LogLevel level, WallTime wall, std::string_view name, Fields fields = {});
 
  private:
-  Log(std::shared_ptr<spdlog::logger> logger, LogLevel least);
+  Log(std::shared_ptr<spdlog::logger> logger, LogLevel least, std::shared_ptr<void> writer = nullptr);
+  const std::shared_ptr<void> writer_;  // the thread that writes, if it is not the caller; ends after the last line
   const std::shared_ptr<spdlog::logger> logger_;
 };
 

@@ -117,7 +117,10 @@ Base after_refusal(const std::vector<Candidate>& candidates, const WriteFacts& w
   if (since != nullptr) {
     return since->live ? on(*since, BaseRule::SinceRefusal) : without_state(BaseRule::Refused);
   }
-  if (write.refused_first && liveness.now - *write.refused_first >= limits.insist_after) {
+  const bool read_since = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+    return c.delivery->kind != DeliveryKind::OwnAnswer && c.delivery->at.order > write.refused_at->order;
+  });
+  if (!read_since && write.refused_first && liveness.now - *write.refused_first >= limits.insist_after) {
     return without_state(BaseRule::Insisted);
   }
   return without_state(BaseRule::Refused);

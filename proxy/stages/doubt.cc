@@ -17,10 +17,11 @@ Hash128 bytes_of(const Hasher& hasher, const arm::Request& request) {
   return hasher.hash_fields(request.head.method_token, request.head.host, request.head.target, request.body);
 }
 
-bool is_watched_action(const Pipeline::Parts& parts, const rules::Plan& plan) {
+bool is_watched_action(const Pipeline::Parts& parts, const Exchange& exchange, const rules::Plan& plan) {
   const bool protects = parts.shared.options.mode == rules::Mode::Protect &&
                         (!plan.rule || plan.rule->mode.value_or(rules::Mode::Protect) == rules::Mode::Protect);
-  return protects && plan.operation == arm::OperationKind::Action;
+  return protects && exchange.request.head.method == arm::Method::Post &&
+         plan.operation != arm::OperationKind::ReadAction;
 }
 
 void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const rules::Plan& plan,

@@ -14,7 +14,7 @@ namespace armgate {
 Hash128 bytes_of(const Hasher& hasher, const arm::Request& request);
 
 // True for a POST that may change something while armgate protects, whether or not a rule names it.
-bool is_watched_action(const Pipeline::Parts& parts, const rules::Plan& plan);
+bool is_watched_action(const Pipeline::Parts& parts, const Exchange& exchange, const rules::Plan& plan);
 
 void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const rules::Plan& plan, const Client& client);
 

@@ -49,16 +49,28 @@ std::string readable(const Write& write, const arm::Response& answer) {
   return plain ? *std::move(plain) : std::string();
 }
 
+// Answers that do not tell whether the write took effect (observed: ServerTimeout, GatewayTimeout, OperationTimedOut and
+// internal errors). The client decides about sending again; its re-send may meet its own effect.
+bool may_be_running(int status) { return status == 408 || status == 500 || status == 502 || status == 504; }
+
+arm::Tracking tracked_by_state(const Write& write) {
+  arm::Tracking tracking;
+  const bool deletes = write.plan.operation == arm::OperationKind::Delete;
+  tracking.by = deletes ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
+  return tracking;
+}
+
 Outcome final_outcome(const Write& write, arm::Response answer, const std::string& body) {
   Outcome outcome;
   outcome.kind = arm::is_success(answer.head.status) ? Outcome::Kind::Accepted : Outcome::Kind::Answered;
   if (outcome.kind == Outcome::Kind::Accepted) outcome.tracking = arm::tracking_of(write.head().method, answer.head, body);
+  if (may_be_running(answer.head.status)) outcome.tracking = tracked_by_state(write);
   outcome.answer = std::move(answer);
   return outcome;
 }
 
 Task<NextStep> after_failure(const Write& write, Attempts& attempts, const Error& error) {
-  if (error.sent != Sent::No) co_return co_await after_lost_answer(write, attempts, error);
+  if (error.sent != Sent::No || attempts.lost > 0) co_return co_await after_lost_answer(write, attempts, error);
   if (++attempts.unreachable < kUnreachableMax) {
     const Patience::End end = co_await write.patience.pause(kUnreachablePause);
     if (end == Patience::End::Ready) co_return NextStep{};
@@ -81,6 +93,7 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
     case policy::ErrorClass::GroupNotFound: co_return co_await after_group_not_found(write, attempts, std::move(answer));
     case policy::ErrorClass::None: break;
   }
+  if (may_be_running(answer.head.status)) write.client.state->note_maybe_applied(write.bound.binding);
   co_return NextStep{final_outcome(write, std::move(answer), body)};
 }
 

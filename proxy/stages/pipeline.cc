@@ -14,7 +14,7 @@ namespace {
 
 Task<Receipt> serve_planned(Pipeline::Parts& parts, Exchange& exchange, ClientLink& link, const rules::Plan& plan,
                             const Client& client) {
-  const bool may_be_in_doubt = plan.kind == rules::PlanKind::Write || is_watched_action(parts, plan);
+  const bool may_be_in_doubt = plan.kind == rules::PlanKind::Write || is_watched_action(parts, exchange, plan);
   if (may_be_in_doubt) {
     if (auto answer = answer_while_in_doubt(parts, exchange, plan, client)) {
       explain(answer->head, exchange.report);

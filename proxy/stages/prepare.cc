@@ -89,9 +89,14 @@ Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease)
   }
   // The base came without an ETag (a 202 with an empty body): compare now, and let the state's own ETag guard the rest.
   const auto now = co_await read_again(write.parts, write.head().host, base.target, write.authorization);
-  if (!now) co_return busy(write, "The resource could not be read to see whether it has changed.", "verify-failed");
+  const bool readable = now && (now->exists() || now->absent());
+  if (!readable) co_return busy(write, "The resource could not be read to see whether it has changed.", "verify-failed");
   const auto comparison = compare_with_base(*now, base, write.plan, write.parts.shared.options.body_keep_max);
-  if (!comparison.same) {
+  // What was sent says less than what was shown: additions of others do not contradict it, so they are looked up as well.
+  const bool others_wrote = base.body->is_sent_body &&
+                            write.parts.shared.resources.other_accepted_since(write.plan.target.resource.id, write.bytes,
+                                                                              base.known.order, write.own_client());
+  if (!comparison.same || others_wrote) {
     co_return refused(write, "The resource is not what this client was shown.", "verified-stale", comparison.changed);
   }
   write.report().altered = !now->etag.empty();

@@ -15,6 +15,8 @@ namespace armgate {
 namespace {
 
 constexpr int kFalseAlarmsMax = 2;
+constexpr int kLostMax = 3;  // sendings whose answers may get lost before the outcome is called unknown
+constexpr Duration kLostPause = std::chrono::seconds(1);
 constexpr Duration kDeletePause = std::chrono::seconds(2);
 
 Outcome stop(const Write& write, Outcome::Kind kind, arm::Response answer, std::string_view reason) {
@@ -58,7 +60,8 @@ Outcome unknown(const Write& write, std::string_view why) {
   Outcome outcome;
   outcome.kind = Outcome::Kind::Unknown;
   outcome.answer = make_outcome_unknown(write.plan.target.resource.id, why);
-  outcome.tracking.by = arm::TrackedBy::ResourceState;
+  const bool deletes = write.plan.operation == arm::OperationKind::Delete;
+  outcome.tracking.by = deletes ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
   return outcome;
 }
 
@@ -73,16 +76,29 @@ bool can_have_been_taken(const Write& write, const Attempts& attempts) {
          !resources.other_accepted_since(id, nobodys, attempts.known_since, write.client.key);
 }
 
-bool asks_for_this(const Write& write, const SeenState& state) {
-  return state.exists() && arm::satisfies(state.body, write.exchange.request.body, read_only_members(write.plan));
+// Whether the state that was read is this write's own doing.
+bool is_ours(const Write& write, const Attempts& attempts, const SeenState& state) {
+  return attempts.maybe_applied && state.exists() && can_have_been_taken(write, attempts) &&
+         arm::satisfies(state.body, write.exchange.request.body, read_only_members(write.plan));
+}
+
+// A write whose ETag names something that is gone may create it, but not undo what another client did through armgate since.
+bool changed_by_another(const Write& write) {
+  return write.parts.shared.resources.other_accepted_since(write.plan.target.resource.id, write.bytes,
+                                                           write.base().known.order, write.own_client());
 }
 
 const std::string& base_target(const Write& write) {
   return write.base().target.empty() ? write.head().target : write.base().target;
 }
 
+// The state, or that there is none. Any other answer (a token that may write but not read) shows nothing.
 Task<Result<SeenState>> see(const Write& write, const std::string& target) {
-  return read_again(write.parts, write.head().host, target, write.authorization);
+  auto seen = co_await read_again(write.parts, write.head().host, target, write.authorization);
+  if (seen && !seen->exists() && !seen->absent()) {
+    co_return upstream_error(ErrorKind::Internal, Sent::Answered, fmt::format("ARM answered {} to a read", seen->head.status));
+  }
+  co_return std::move(seen);
 }
 
 Task<Patience::End> pause_counted(const Write& write, Duration duration) {
@@ -92,14 +108,13 @@ Task<Patience::End> pause_counted(const Write& write, Duration duration) {
   co_return end;
 }
 
-// While the client's patience lasts, waits; afterwards the client is asked to come again.
-Task<std::optional<Outcome>> wait_for(const Write& write, Duration delay, std::string_view why) {
+// While the client's patience lasts, waits; afterwards the client is asked to come again. If an answer was lost before, the
+// write may be running: then nobody is told that nothing was sent.
+Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why) {
   const auto end = co_await pause_counted(write, delay);
-  switch (end) {
-    case Patience::End::Ready: co_return std::nullopt;
-    case Patience::End::Gone: co_return gone(write);
-    case Patience::End::TimeUp: break;
-  }
+  if (end == Patience::End::Ready) co_return std::nullopt;
+  if (attempts.lost > 0) co_return unknown(write, "An earlier answer of ARM was lost, and then ARM was busy for too long.");
+  if (end == Patience::End::Gone) co_return gone(write);
   write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
   co_return stop(write, Outcome::Kind::Busy, make_busy(why, write.parts.shared.options.retry_after), "waited-too-long");
 }
@@ -123,7 +138,7 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
   const bool own = write.base().rule == policy::BaseRule::OwnPrecondition;
   if (own || write.base().rule == policy::BaseRule::Insisted) co_return NextStep{};
   const bool unguarded = attempts.if_match.empty();
-  const auto now = co_await see(write, unguarded ? write.head().target : base_target(write));
+  auto now = co_await see(write, unguarded ? write.head().target : base_target(write));
   if (!now) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable")};
   if (unguarded) {
     const bool may_replace = now->absent() || write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send;
@@ -132,6 +147,7 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
                                                "to be based on what it has become.", {}),
                              "blind-after-conflict")};
   }
+  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
   if (now->etag == attempts.if_match || renew_if_false_alarm(write, attempts, *now)) co_return NextStep{};
   const auto comparison = compare_with_base(*now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
   co_return NextStep{stale(write, make_stale("The resource changed while ARM was busy with it.", comparison.changed),
@@ -139,14 +155,16 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
 }
 
 // Waits until the operation that ARM's refusal names is over, as far as the client's patience goes.
-Task<std::optional<Outcome>> wait_for_operation(const Write& write, const policy::ErrorFacts& facts, Duration delay) {
+Task<std::optional<Outcome>> wait_for_operation(const Write& write, const Attempts& attempts,
+                                                const policy::ErrorFacts& facts, Duration delay) {
   constexpr std::string_view kWhy = "ARM is still working on another change of this resource.";
   const auto url = arm::parse_url(facts.operation_url);
-  if (auto ended = co_await wait_for(write, delay, kWhy)) co_return ended;
+  if (auto ended = co_await wait_for(write, attempts, delay, kWhy)) co_return ended;
   while (url) {
     const auto seen = co_await read_once(write.parts, url->host, url->target, write.authorization);
     if (!seen || arm::progress_of_status_url(seen->head, seen->body) != arm::Progress::Running) break;
-    if (auto ended = co_await wait_for(write, std::max<Duration>(delay, std::chrono::seconds(1)), kWhy)) co_return ended;
+    const Duration pause = std::max<Duration>(delay, std::chrono::seconds(1));
+    if (auto ended = co_await wait_for(write, attempts, pause, kWhy)) co_return ended;
   }
   co_return std::nullopt;
 }
@@ -159,9 +177,7 @@ Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
     write.report().reason = "answer-lost-state-unmoved";
     co_return NextStep{};
   }
-  if (can_have_been_taken(write, attempts) && asks_for_this(write, *now)) {
-    co_return NextStep{was_ours(write, *std::move(now))};
-  }
+  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
   co_return NextStep{stale(write, make_stale("ARM's answer was lost, and the resource is neither what this write was built from nor "
                                              "what it asks for.", {}),
                            "answer-lost-state-moved")};
@@ -181,22 +197,22 @@ Task<NextStep> after_lost_delete(const Write& write) {
     const bool underway = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Running;
     if (!underway) co_return NextStep{};  // still there and at rest: a delete is an intention, it goes again
     const auto end = co_await pause_counted(write, kDeletePause);
-    if (end == Patience::End::Gone) co_return NextStep{gone(write)};
-    if (end == Patience::End::TimeUp) co_return NextStep{unknown(write, "ARM's answer was lost; the delete seems to be running.")};
+    if (end != Patience::End::Ready) co_return NextStep{unknown(write, "ARM's answer was lost; the delete seems to run.")};
   }
 }
 
 }  // namespace
 
 Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer) {
-  if (attempts.maybe_applied && can_have_been_taken(write, attempts)) {
-    auto now = co_await see(write, write.head().target);
-    if (now && asks_for_this(write, *now)) co_return NextStep{was_ours(write, *std::move(now))};
+  if (attempts.maybe_applied) {
+    auto state = co_await see(write, write.head().target);
+    if (state && is_ours(write, attempts, *state)) co_return NextStep{was_ours(write, *std::move(state))};
   }
   const auto now = co_await see(write, base_target(write));
   if (!now) co_return NextStep{stale(write, std::move(answer), "stale")};
   if (renew_if_false_alarm(write, attempts, *now)) co_return NextStep{};
-  const bool create_after_all = now->absent() && write.base().rule == policy::BaseRule::BodyEtag;
+  const bool create_after_all =
+      now->absent() && write.base().rule == policy::BaseRule::BodyEtag && !changed_by_another(write);
   if (create_after_all && !attempts.if_match.empty()) {
     attempts.if_match.clear();
     write.report().guard = policy::to_text(policy::BaseRule::Create);
@@ -215,7 +231,7 @@ Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response 
                                         facts.come_back, write.parts.rng);
   if (!delay) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-too-long")};
   write.report().reason = "arm-was-busy";
-  if (auto ended = co_await wait_for_operation(write, facts, *delay)) co_return NextStep{std::move(ended)};
+  if (auto ended = co_await wait_for_operation(write, attempts, facts, *delay)) co_return NextStep{std::move(ended)};
   if (write.replaces) co_return co_await replace_after_busy(write, attempts, std::move(answer));
   co_return NextStep{};
 }
@@ -230,7 +246,7 @@ Task<NextStep> after_group_not_found(const Write& write, Attempts& attempts, arm
     co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "")};
   }
   write.client.state->note_group_try(write.bound.binding);
-  auto ended = co_await wait_for(write, visibility.every, "The resource group was created a moment ago and is not visible to "
+  auto ended = co_await wait_for(write, attempts, visibility.every, "The resource group was created a moment ago and is not visible to "
                                                           "this resource's provider yet.");
   if (ended) co_return NextStep{std::move(ended)};
   write.report().reason = "waited-for-the-group-to-appear";
@@ -240,6 +256,13 @@ Task<NextStep> after_group_not_found(const Write& write, Attempts& attempts, arm
 Task<NextStep> after_lost_answer(const Write& write, Attempts& attempts, const Error& error) {
   attempts.maybe_applied = true;
   write.client.state->note_maybe_applied(write.bound.binding);
+  const bool repeats = ++attempts.lost > 1;
+  if (repeats) {
+    const auto end = co_await pause_counted(write, kLostPause);
+    if (attempts.lost > kLostMax || end != Patience::End::Ready) {
+      co_return NextStep{unknown(write, "ARM's answer was lost again and again.")};
+    }
+  }
   const bool guarded_put = write.replaces && !attempts.if_match.empty();
   if (guarded_put) co_return co_await after_lost_put(write, attempts);
   if (write.plan.operation == arm::OperationKind::Delete) co_return co_await after_lost_delete(write);

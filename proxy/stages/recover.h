@@ -17,6 +17,7 @@ struct Attempts {
   int sent = 0;
   int false_alarms = 0;       // times the ETag was renewed because nothing had really changed
   int unreachable = 0;        // times no byte could be sent
+  int lost = 0;               // times the answer to a sending of this request was lost
   uint64_t known_since = 0;   // order at which the state that if_match names was known to stand
   bool maybe_applied = false; // an earlier sending, also by an earlier request with these bytes, may have taken effect
   TimePoint first_sent{};

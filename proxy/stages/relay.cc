@@ -89,7 +89,7 @@ Task<Result<UpstreamAnswer>> send_relayed(Pipeline::Parts& parts, Exchange& exch
 // A lost answer to an action is told as what it is: SDKs send a POST again on 502, 503 and 504, and it would run twice.
 arm::Response make_failure(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client,
                            const Error& error) {
-  if (is_watched_action(parts, plan) && error.sent != Sent::No) {
+  if (is_watched_action(parts, exchange, plan) && error.sent != Sent::No) {
     exchange.report.reason = "outcome-unknown";
     note_in_doubt(parts, exchange, plan, client);
     return make_outcome_unknown(plan.target.resource.id, "ARM's answer was lost.");
@@ -114,6 +114,11 @@ struct Passing {
     if (!polls.empty()) {
       const auto plain = body ? plain_body(*body, kPollBytesMax * 16) : Result<std::string>(std::string());
       learn_from_poll(parts, polls, head, plain ? std::string_view(*plain) : std::string_view());
+    }
+    const bool shows_resource = exchange.request.head.method == arm::Method::Get &&
+                                plan.target.kind == arm::TargetKind::Resource && (head.status == 200 || head.status == 404);
+    if (shows_resource) {
+      client.state->resolve_doubts(parts.shared.hasher.hash(plan.target.resource.id), exchange.arrived);
     }
     if (is_guarded_read(plan)) pending = remember_read(parts, client, exchange, plan, head, std::move(body));
   }
@@ -163,6 +168,8 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
   exchange.status = answer.head.status;
   Passing passing{parts, exchange, plan, client, std::move(polls), {}, {}};
   passing.capture = capture_for(parts, plan, answer.head, !passing.polls.empty());
+  const bool to_be_explained = exchange.report.attempts > 1 || !exchange.report.reason.empty();
+  if (to_be_explained) explain(answer.head, exchange.report);
   if (!co_await client_link.write_head(answer.head, answer.length)) co_return Receipt();
   exchange.delivered = co_await pass_body(passing, client_link, answer);
   co_return Receipt(std::make_unique<ReadReceipt>(client.state, passing.pending));

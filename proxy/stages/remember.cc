@@ -12,6 +12,7 @@ namespace armgate {
 namespace {
 
 constexpr size_t kPointersMax = 10;
+constexpr size_t kRequestIdMax = 128;  // ids are GUIDs; a longer one is not worth remembering
 
 policy::Delivery make_delivery(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
                                policy::DeliveryKind kind) {
@@ -104,7 +105,8 @@ void index_items(const Pipeline::Parts& parts, const Client& client, KeptPage& p
 }  // namespace
 
 std::string_view request_id_of(const Exchange& exchange) {
-  return exchange.request.head.fields.get("x-ms-client-request-id");
+  const auto id = exchange.request.head.fields.get("x-ms-client-request-id");
+  return id.size() <= kRequestIdMax ? id : std::string_view();
 }
 
 arm::ReadOnlyMembers read_only_members(const rules::Plan& plan) {

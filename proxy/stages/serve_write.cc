@@ -31,7 +31,7 @@ class WriteReceipt final : public Receipt::Effect {
     if (binding_ != 0) state_->confirm_written(binding_, final_, written_);
   }
   void drop() override {
-    if (binding_ != 0) state_->leave(binding_, BindingPhase::Undelivered, clock_.now());
+    if (binding_ != 0) state_->note_undelivered(binding_, clock_.now());
   }
 
  private:
@@ -46,7 +46,8 @@ class WriteReceipt final : public Receipt::Effect {
 // The ETag in the body is the client's own word on what it read, where the type enforces ETags (rule 2).
 std::string body_etag(const Exchange& exchange, const rules::Plan& plan) {
   if (!plan.guarded) return {};
-  return arm::etag_in_body(exchange.request.body).value_or("");
+  auto etag = arm::etag_in_body(exchange.request.body).value_or("");
+  return etag == "*" ? std::string() : etag;  // as If-Match it would mean "whatever is there"
 }
 
 Bound bind(const Write& write) {
@@ -73,7 +74,8 @@ Bound bind(const Write& write) {
   liveness.think_max = shared.options.base.think_max;
   const auto deletion = shared.resources.last_delete(write.plan.target.resource);
   liveness.deleted_order = deletion.when.order;
-  if (deletion.when.order != 0 && deletion.client == write.client.key) arriving.facts.own_delete = deletion.when;
+  const bool before_arrival = deletion.when.order != 0 && deletion.when.order < write.exchange.arrived.order;
+  if (before_arrival && deletion.client == write.client.key) arriving.facts.own_delete = deletion.when;
   return write.client.state->bind(arriving, liveness);
 }
 

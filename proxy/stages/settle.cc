@@ -11,6 +11,7 @@
 namespace armgate {
 namespace {
 
+constexpr Duration kDoubtInterval = std::chrono::seconds(1);  // between looks at a write that may be running
 constexpr std::string_view kGroupType = "microsoft.resources/resourcegroups";
 
 OutcomeKind record_kind(const Outcome& outcome) {
@@ -43,8 +44,10 @@ std::string resource_target(const Write& write) {
 
 HeldWrite held_write(const Write& write, const Outcome& outcome) {
   HeldWrite held;
-  if (outcome.kind == Outcome::Kind::Unknown) held.because = HeldBecause::InDoubt;
+  const bool accepted = outcome.kind == Outcome::Kind::Accepted;
+  held.because = accepted ? HeldBecause::Accepted : HeldBecause::InDoubt;
   held.resource = write.plan.target.resource;
+  for (const auto& key : write.plan.keys) held.key_ids.push_back(key.id);
   held.method = write.head().method;
   held.host = write.head().host;
   held.resource_target = resource_target(write);
@@ -53,7 +56,8 @@ HeldWrite held_write(const Write& write, const Outcome& outcome) {
   held.bytes = write.bytes;
   held.client_label = write.client.label;
   held.opened = write.parts.clock.now();
-  held.interval = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall()).value_or(Duration{});
+  const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());
+  held.interval = accepted ? asked.value_or(Duration{}) : kDoubtInterval;
   held.max = write.plan.rule->hold.max;
   held.cap = write.plan.rule->hold.cap;
   return held;
@@ -63,7 +67,8 @@ HeldWrite held_write(const Write& write, const Outcome& outcome) {
 void note_accepted(const Write& write, Moment now) {
   auto& resources = write.parts.shared.resources;
   const arm::ResourceId& resource = write.plan.target.resource;
-  resources.accepted(resource.id, write.client.key, write.bytes, now);
+  // On every key: who waits for a network must know of what happened to its subnets.
+  for (const auto& key : write.plan.keys) resources.accepted(key.id, write.client.key, write.bytes, now);
   if (write.replaces) {
     write.client.state->consume(write.resource, write.base(), write.head().fields.get("x-ms-client-request-id"),
                                 write.exchange.arrived);
@@ -91,14 +96,17 @@ Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
   const bool in_doubt = outcome.kind == Outcome::Kind::Unknown;
   if (accepted) note_accepted(write, now);
   if (in_doubt) note_in_doubt(parts, write.exchange, write.plan, write.client);
-  if (!accepted && !in_doubt) co_return;
+  const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
+  if (!may_run) co_return;
 
   // A finished write goes the same way as a long one, only that its end is known already.
   auto hold = open_hold(parts, held_write(write, outcome), std::move(intent).take_lease(), write.authorization);
   const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
                                 write.plan.rule->hold.until == rules::HoldUntil::Request;
   if (accepted && ends_with_answer) {
-    conclude(parts, hold, arm::Progress::Succeeded);
+    // An answer that is not the end of the operation proves nothing about a delete.
+    const bool ended = outcome.tracking.by == arm::TrackedBy::Nothing;
+    conclude(parts, hold, ended ? arm::Progress::Succeeded : arm::Progress::Unknown);
   } else {
     start_watching(parts, std::move(hold));
   }

@@ -13,6 +13,7 @@
 namespace armgate {
 namespace {
 
+constexpr int kAtRestMax = 3;
 constexpr int kMissingMax = 3;  // 404s in a row on an operation URL before the resource itself is asked
 
 arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body) {
@@ -34,6 +35,7 @@ struct Watcher {
   Duration named_interval{};   // what ARM asked for; zero if nothing
   arm::TrackedBy by = arm::TrackedBy::Nothing;
   int missing = 0;
+  int at_rest = 0;             // looks at a resource that should be going and shows no sign of it
   bool seen_running = false;   // since the last extension
 };
 
@@ -62,6 +64,14 @@ TimePoint next_look(const Pipeline::Parts& parts, const Watcher& watcher) {
   return std::min(watcher.last_look + interval, watcher.expires);
 }
 
+// A delete that nobody has confirmed, and a resource that is there and at rest: it was never begun or has failed.
+bool is_at_rest(const Watcher& watcher, const SeenState& seen) {
+  const HeldWrite& write = watcher.hold->write();
+  const bool unconfirmed = write.because == HeldBecause::InDoubt || watcher.by != write.tracking.by;
+  return watcher.by == arm::TrackedBy::ResourceGone && unconfirmed && seen.exists() &&
+         arm::is_terminal(arm::progress_of_resource(seen.head, seen.body));
+}
+
 Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   watcher.last_look = parts.clock.now();
   const std::string authorization = watcher.hold->authorization();
@@ -70,11 +80,14 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   const auto seen = co_await read_once(parts, at.host, at.target, authorization);
   if (!seen) co_return;
   if (const auto interval = arm::retry_after(seen->head.fields, parts.clock.wall())) watcher.named_interval = *interval;
+  const HeldWrite& write = watcher.hold->write();
   arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
   // What an accepted write creates may be invisible until its operation ends (ARM RPC async-api-reference, the 202 pattern).
-  const bool not_yet_there = watcher.by == arm::TrackedBy::ResourceState && progress == arm::Progress::Missing &&
-                             watcher.hold->write().because == HeldBecause::Accepted;
-  if (not_yet_there) progress = arm::Progress::Running;
+  // That it is not there yet is no sign of life either.
+  const bool not_yet_there = watcher.by == arm::TrackedBy::ResourceState && watcher.by == write.tracking.by &&
+                             progress == arm::Progress::Missing && write.because == HeldBecause::Accepted;
+  if (not_yet_there) progress = arm::Progress::Unknown;
+  if (is_at_rest(watcher, *seen) && ++watcher.at_rest >= kAtRestMax) progress = arm::Progress::Failed;
   watcher.missing = progress == arm::Progress::Missing ? watcher.missing + 1 : 0;
   if (arm::is_terminal(progress)) {
     conclude(parts, watcher.hold, progress);
@@ -137,7 +150,7 @@ void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, a
   if (!hold->finish(last)) return;
   const HeldWrite& write = hold->write();
   const Moment now = parts.clock.next_moment();
-  parts.shared.resources.finished(write.resource.id, write.bytes, now);
+  for (const auto& id : write.key_ids) parts.shared.resources.finished(id, write.bytes, now);
   if (write.method == arm::Method::Delete && last == arm::Progress::Succeeded) {
     parts.shared.resources.deleted(write.resource.id, write.client, now);
     policy::Delivery told;

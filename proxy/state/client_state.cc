@@ -76,9 +76,11 @@ std::vector<policy::Version> ClientState::versions(const Hash128& resource) cons
   return it == slots_.end() ? std::vector<policy::Version>{} : it->second->view.versions();
 }
 
-// A delivered read resolves what was in doubt about the resource: its client knows the state now.
-void ClientState::read_was_delivered(const Hash128& resource) {
-  absl::erase_if(doubts_, [&](const auto& entry) { return entry.second.resource == resource; });
+void ClientState::resolve_doubts(const Hash128& resource, Moment asked) {
+  absl::MutexLock lock(&mutex_);
+  absl::erase_if(doubts_, [&](const auto& entry) {
+    return entry.second.resource == resource && entry.second.since.order < asked.order;
+  });
 }
 
 uint64_t ClientState::record(const Hash128& resource, policy::Observation observation,
@@ -87,7 +89,6 @@ uint64_t ClientState::record(const Hash128& resource, policy::Observation observ
   policy::View& view = slot(resource).view;
   const size_t before = view.body_bytes();
   view.expire(observation.delivery.at.time - options_.observation_age);
-  if (observation.delivery.kind == policy::DeliveryKind::PointRead) read_was_delivered(resource);
   if (observation.delivery.kind == policy::DeliveryKind::ListItem) {
     for (auto& page : pages_) {
       if (page.delivery.at.order != observation.delivery.at.order) continue;
@@ -103,7 +104,6 @@ uint64_t ClientState::record(const Hash128& resource, policy::Observation observ
 
 void ClientState::record_absent(const Hash128& resource, policy::Delivery delivery) {
   absl::MutexLock lock(&mutex_);
-  if (delivery.kind == policy::DeliveryKind::PointRead) read_was_delivered(resource);
   policy::View& view = slot(resource).view;
   const size_t before = view.body_bytes();
   view.record_absent(std::move(delivery));
@@ -122,7 +122,6 @@ void ClientState::record_not_modified(const Hash128& resource, std::string_view 
   observation.target = version->target;
   observation.api_version = version->api_version;
   observation.delivery = std::move(delivery);
-  read_was_delivered(resource);
   it->second->view.record(std::move(observation), version->id);
 }
 
@@ -253,6 +252,14 @@ void ClientState::leave(uint64_t binding, BindingPhase phase, TimePoint now) {
   b->workers = std::max(0, b->workers - 1);
   if (b->workers > 0) return;
   b->phase = phase;
+  b->since = now;
+}
+
+void ClientState::note_undelivered(uint64_t binding, TimePoint now) {
+  absl::MutexLock lock(&mutex_);
+  Binding* b = bindings_.find(binding);
+  if (b == nullptr || b->workers > 0) return;
+  b->phase = BindingPhase::Undelivered;
   b->since = now;
 }
 

@@ -115,6 +115,8 @@ class ClientState {
   bool maybe_applied(uint64_t binding) const;
   // How the exchange's answer went; see BindingPhase. `Written` becomes final by confirm_written().
   void leave(uint64_t binding, BindingPhase phase, TimePoint now);
+  // The connection broke after the final answer was written.
+  void note_undelivered(uint64_t binding, TimePoint now);
   // The final answer arrived. With `refused`, the same bytes count as a new intention from `when` on.
   enum class Final { Plain, Refused };
   void confirm_written(uint64_t binding, Final final, Moment when);
@@ -131,6 +133,8 @@ class ClientState {
 
   void note_in_doubt(const Hash128& bytes, std::string_view request_id, const Hash128& resource, Moment when);
   enum class Doubt { None, InDoubt, Expired };
+  // A read of the resource that was asked for after the doubt arose is delivered: its client knows the state now.
+  void resolve_doubts(const Hash128& resource, Moment asked);
   // Whether these bytes are a re-send of a write whose outcome is unknown. Expired is told once.
   Doubt doubt_of(const Hash128& bytes, std::string_view request_id, TimePoint now);
 
@@ -163,7 +167,6 @@ class ClientState {
   Slot& slot(const Hash128& resource) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The write that arrives now overlaps with those that are under way, and already counts as such for its own base.
   void note_overlap(Slot& place, std::string_view request_id, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void read_was_delivered(const Hash128& resource) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void adjust_bytes(size_t before, size_t after) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void keep_within_budget(const Hash128& keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void drop_oldest_page() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "arm/identity.h"
 #include "arm/url.h"
 
 namespace armgate {
@@ -31,7 +32,12 @@ std::string Hold::authorization() const {
 
 void Hold::renew(std::string_view authorization) {
   absl::MutexLock lock(&mutex_);
-  if (!finished_) authorization_ = std::string(authorization);
+  if (finished_ || authorization_ == authorization) return;
+  // A client may use several principals (two tenants): only a newer token of the same one may take the place.
+  const auto before = arm::claims_of(authorization_);
+  const auto now = arm::claims_of(authorization);
+  const bool same = before && now && before->tenant == now->tenant && before->principal == now->principal;
+  if (same) authorization_ = std::string(authorization);
 }
 
 bool Hold::finish(arm::Progress last) {

@@ -38,6 +38,7 @@ enum class HeldBecause { Accepted, InDoubt };
 struct HeldWrite {
   HeldBecause because = HeldBecause::Accepted;
   arm::ResourceId resource;
+  std::vector<std::string> key_ids;  // canonical ids of all locked keys, the resource among them
   arm::Method method = arm::Method::Put;
   std::string host;               // to be asked for the resource
   std::string resource_target;    // the write's own target, with its api-version

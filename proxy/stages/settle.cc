@@ -67,8 +67,6 @@ HeldWrite held_write(const Write& write, const Outcome& outcome) {
 void note_accepted(const Write& write, Moment now) {
   auto& resources = write.parts.shared.resources;
   const arm::ResourceId& resource = write.plan.target.resource;
-  // On every key: who waits for a network must know of what happened to its subnets.
-  for (const auto& key : write.plan.keys) resources.accepted(key.id, write.client.key, write.bytes, now);
   if (write.replaces) {
     write.client.state->consume(write.resource, write.base(), write.head().fields.get("x-ms-client-request-id"),
                                 write.exchange.arrived);
@@ -98,6 +96,8 @@ Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
   if (in_doubt) note_in_doubt(parts, write.exchange, write.plan, write.client);
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
   if (!may_run) co_return;
+  // On every key: who waits for a network must know of what happened to its subnets. What may have been accepted counts too.
+  for (const auto& key : write.plan.keys) parts.shared.resources.accepted(key.id, write.client.key, write.bytes, now);
 
   // A finished write goes the same way as a long one, only that its end is known already.
   auto hold = open_hold(parts, held_write(write, outcome), std::move(intent).take_lease(), write.authorization);

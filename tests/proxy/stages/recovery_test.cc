@@ -94,6 +94,74 @@ TEST(LostAnswer, ADeleteIsDecidedByReading) {
   EXPECT_EQ(rig.ask("one", "DELETE " + std::string(kScaleSet)).head.status, 204);
 }
 
+TEST(LostAnswer, IsChasedOnlySoOften) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.ask("one", get(kScaleSet));
+  for (int i = 0; i < 3; ++i) {
+    rig.arm_fails(put(kScaleSet), Sent::Maybe);
+    rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  }
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  EXPECT_TRUE(says(rig.ask("one", put(kScaleSet), kWanted), "ArmgateOutcomeUnknown"));
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(LostAnswer, OfADeleteThatWasNeverTakenLeavesTheResourceInPlace) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.ask("one", get(kScaleSet));
+  rig.arm_fails("DELETE ", Sent::Maybe);
+  rig.arm(get(kScaleSet), 403, {}, "{}");  // the token may delete but not read: nothing is learnt
+  EXPECT_TRUE(says(rig.ask("one", "DELETE " + std::string(kScaleSet)), "ArmgateOutcomeUnknown"));
+  for (int i = 0; i < 3; ++i) rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.run_until([&] { return rig.shared().holds.empty(); });
+  rig.arm(put(kScaleSet), 200, etag("\"2\""), kState);
+  rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(rig.seen().back().head.fields.get("If-Match"), "\"1\"") << "nothing was deleted, so nothing may be overwritten";
+}
+
+TEST(LostAnswer, OnesOwnEffectIsRecognisedAfterABusyRefusalToo) {
+  const std::string after = R"({"etag":"\"2\"","sku":{"capacity":5},"properties":{"provisioningState":"Succeeded"}})";
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.ask("one", get(kScaleSet));
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);  // a replica that lags
+  rig.arm(put(kScaleSet), 409, {}, kBusy);
+  rig.arm(get(kScaleSet), 200, etag("\"2\""), after);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.body, after);
+}
+
+TEST(GatewayTimeout, TheResendOfAWriteThatTookEffectIsTold200) {
+  const std::string after = R"({"etag":"\"2\"","sku":{"capacity":5},"properties":{"provisioningState":"Succeeded"}})";
+  const arm::Headers id{{"x-ms-client-request-id", "r"}};
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.ask("one", get(kScaleSet));
+  rig.arm(put(kScaleSet), 504, {}, "{}");
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted, id).head.status, 504);
+  rig.arm(get(kScaleSet), 200, etag("\"2\""), after);  // the key is held until the state shows that nothing runs
+  rig.arm(put(kScaleSet), 412, {}, "{}");
+  rig.arm(get(kScaleSet), 200, etag("\"2\""), after);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted, id).head.status, 200);
+  EXPECT_EQ(rig.sent_field(3, "If-Match"), "\"1\"") << "bound to its bytes";
+}
+
+TEST(BodyEtag, DoesNotBringBackWhatAnotherClientDeleted) {
+  const std::string refusal = R"({"error":{"code":"PreconditionFailed","message":"m"}})";
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"7\""), R"({"etag":"\"7\"","sku":{"capacity":1}})");
+  rig.ask("one", get(kScaleSet));
+  rig.arm("DELETE ", 204);
+  rig.ask("two", "DELETE " + std::string(kScaleSet));
+  rig.arm(put(kScaleSet), 412, {}, refusal);
+  rig.arm(get(kScaleSet), 404, {}, "{}");
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"etag":"\"7\"","sku":{"capacity":5}})").body, refusal);
+}
+
 TEST(NotSent, IsTriedOnAnotherConnectionAndThenSaidSo) {
   StageRig rig;
   rig.arm_fails(put(kScaleSet), Sent::No);

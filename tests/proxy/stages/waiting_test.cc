@@ -149,6 +149,15 @@ TEST(Blind, IdenticalBytesOfAnotherClientAreNoOtherWrite) {
   EXPECT_EQ(rig.ask("two", put(kGroup), R"({"location":"westeurope"})").head.status, 200);
 }
 
+TEST(Blind, AWholeNetworkIsStaleIfASubnetWasMadeWhileItWaited) {
+  StageRig rig;
+  rig.arm_takes(seconds(5), put(kSubnet), 201, {}, R"({"etag":"W/\"1\"","properties":{}})");
+  rig.start("one", put(kSubnet), R"({"properties":{}})");
+  rig.pass(seconds(1));
+  EXPECT_EQ(rig.ask("two", put(kNetwork), R"({"properties":{"subnets":[]}})").head.status, 412);
+  EXPECT_EQ(rig.seen().size(), 1u);
+}
+
 TEST(Bound, TheBaseStaysWithTheBytesThroughA503AndAReadInBetween) {
   StageRig rig;
   rig.arm(get(kScaleSet), 200, {{"ETag", "\"1\""}}, kState);

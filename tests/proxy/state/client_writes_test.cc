@@ -171,20 +171,16 @@ TEST(ClientWrites, ReSendsOfAWriteInDoubtAreRecognised) {
   }
 }
 
-TEST(ClientWrites, ADoubtEndsWithADeliveredReadOfItsResource) {
-  using Resolve = void (*)(Events&);
-  const std::pair<Resolve, ClientState::Doubt> cases[] = {
-      {[](Events& c) { c.read(kNet, "a"); }, ClientState::Doubt::None},
-      {[](Events& c) { c.state.record_absent(kNet, c.delivery()); }, ClientState::Doubt::None},
-      {[](Events& c) { c.read(kOther, "a"); }, ClientState::Doubt::InDoubt},
-      {[](Events& c) { c.take(kNet, "a", c.page(kScope, "[...]")); }, ClientState::Doubt::InDoubt},
-  };
-  for (const auto& [resolve, expected] : cases) {
-    Events client;
-    client.state.note_in_doubt(kBytes, "x", kNet, client.tick());
-    resolve(client);
-    EXPECT_EQ(client.state.doubt_of(kBytes, "x", client.now()), expected);
-  }
+TEST(ClientWrites, ADoubtEndsWithAReadOfItsResourceThatWasAskedForAfterwards) {
+  Events client;
+  const Moment before = client.tick();
+  client.state.note_in_doubt(kBytes, "x", kNet, client.tick());
+  client.state.resolve_doubts(kNet, before);
+  EXPECT_EQ(client.state.doubt_of(kBytes, "x", client.now()), ClientState::Doubt::InDoubt) << "an older read says nothing";
+  client.state.resolve_doubts(kOther, client.tick());
+  EXPECT_EQ(client.state.doubt_of(kBytes, "x", client.now()), ClientState::Doubt::InDoubt) << "another resource";
+  client.state.resolve_doubts(kNet, client.tick());
+  EXPECT_EQ(client.state.doubt_of(kBytes, "x", client.now()), ClientState::Doubt::None);
 }
 
 TEST(ClientWrites, ADoubtThatExpiresIsToldOnce) {

@@ -9,6 +9,13 @@
 namespace armgate {
 namespace {
 
+// {"oid":"o"} and {"oid":"p"}, unsigned.
+constexpr char kOldToken[] = "Bearer e30.eyJvaWQiOiJvIn0.b2xk";
+constexpr char kNewToken[] = "Bearer e30.eyJvaWQiOiJvIn0.bmV3";
+constexpr char kNewestToken[] = "Bearer e30.eyJvaWQiOiJvIn0.bmV3ZXN0";
+constexpr char kOtherPrincipal[] = "Bearer e30.eyJvaWQiOiJwIn0.bmV3";
+
+
 using arm::Progress;
 using arm::TrackedBy;
 
@@ -25,7 +32,7 @@ class HoldTableTest : public testing::Test {
     write.tracking = std::move(tracking);
     write.client = {client, client};
     auto place = locks_.join({{"key" + std::to_string(++holds_), rules::LockMode::Exclusive}}, {}, nullptr, 1);
-    auto hold = std::make_shared<Hold>(std::move(write), place->take(), "Bearer old", io_.get_executor());
+    auto hold = std::make_shared<Hold>(std::move(write), place->take(), kOldToken, io_.get_executor());
     table_.open(hold);
     return hold;
   }
@@ -117,14 +124,16 @@ TEST_F(HoldTableTest, ItsKeysStayHeldUntilItIsReleased) {
 TEST_F(HoldTableTest, TheNewestTokenOfItsOwnClientIsUsedAndForgottenAtTheEnd) {
   const auto mine = open({TrackedBy::ResourceState, "", ""});
   const auto theirs = open({TrackedBy::ResourceState, "", ""}, arm::Method::Put, 2);
-  table_.renew({1, 1}, "Bearer new");
-  EXPECT_EQ(mine->authorization(), "Bearer new");
-  EXPECT_EQ(theirs->authorization(), "Bearer old");
+  table_.renew({1, 1}, kNewToken);
+  EXPECT_EQ(mine->authorization(), kNewToken);
+  EXPECT_EQ(theirs->authorization(), kOldToken);
+  table_.renew({1, 1}, kOtherPrincipal);
+  EXPECT_EQ(mine->authorization(), kNewToken) << "a client of two tenants must not poll the one with the other's token";
   table_.renew({1, 1}, "");
-  EXPECT_EQ(mine->authorization(), "Bearer new") << "a request without a token takes none away";
+  EXPECT_EQ(mine->authorization(), kNewToken) << "a request without a token takes none away";
   mine->finish(Progress::Succeeded);
   EXPECT_EQ(mine->authorization(), "");
-  table_.renew({1, 1}, "Bearer newest");
+  table_.renew({1, 1}, kNewestToken);
   EXPECT_EQ(mine->authorization(), "") << "a token is kept only while the operation runs";
 }
 

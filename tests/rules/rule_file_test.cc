@@ -1,0 +1,259 @@
+// Rule files: what they say, and every fault at its line with its remedy.
+#include "rules/rule_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "rules/plan.h"
+
+namespace armgate::rules {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct Expected {
+  int line;
+  std::string pointer;
+  std::string message;  // a part of it
+};
+
+void expect_faults(const std::string& text, const std::vector<Expected>& expected) {
+  FaultList faults;
+  check_rules(read_rules("r.json", text, faults), faults);
+  ASSERT_EQ(faults.size(), expected.size()) << [&] {
+    std::string all = text + "\n";
+    for (const Fault& fault : faults) all += to_text(fault) + "\n";
+    return all;
+  }();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(faults[i].file, "r.json");
+    EXPECT_EQ(faults[i].line, expected[i].line) << to_text(faults[i]);
+    EXPECT_EQ(faults[i].pointer, expected[i].pointer) << to_text(faults[i]);
+    EXPECT_THAT(faults[i].message, HasSubstr(expected[i].message));
+  }
+}
+
+// A file with one rule for a.b/c, and `more` on line 3.
+std::string file_with(const std::string& more) {
+  return "{\"rules\": [\n{\"name\": \"r\", \"match\": {\"types\": [\"A.B/c\"]},\n" + more + "}]}";
+}
+
+TEST(RuleFile, EveryKeyReachesItsPlace) {
+  FaultList faults;
+  const auto rules = read_rules("r.json", R"({
+    "$schema": "rules.schema.json",
+    "rules": [{
+      "name": "all of it", // a comment
+      "match": {"types": ["A.B/C", "A.B/D/*", "A.B/*"], "api_version": {"from": "2024-03-01", "to": "2025-01-01-Preview"},
+                "actions": ["Restart", "powerOff"]},
+      "mode": "off",
+      "guard": {"kind": "etag", "methods": ["PATCH", "PUT"], "read_only": ["instanceView"]},
+      "lock": {"parents": ["A.B/Cs", "Other.Provider/things", "*"]},
+      "hold": {"until": "request", "max": "90s", "cap": "2h"},
+      "retry": {"busy": {"base": "500ms", "factor": 1.5, "max": "30s", "attempts": 7, "deadline": "5m"},
+                "group_visibility": {"every": "2s", "tries": 0, "window": "1m"}},
+      "blind_after_wait": "send"
+    }]})", faults);
+  for (const Fault& fault : faults) ADD_FAILURE() << to_text(fault);
+  ASSERT_EQ(rules.size(), 1u);
+  const Rule& rule = rules[0];
+  EXPECT_EQ(rule.name, "all of it");
+  EXPECT_EQ(rule.place.file, "r.json");
+  EXPECT_EQ(rule.place.line, 3);
+  EXPECT_THAT(rule.match.types, ElementsAre("a.b/c", "a.b/d/*", "a.b/*"));
+  EXPECT_EQ(rule.match.api_version_from, "2024-03-01");
+  EXPECT_EQ(rule.match.api_version_to, "2025-01-01-preview");
+  EXPECT_THAT(rule.match.actions, ElementsAre("restart", "poweroff"));
+  EXPECT_EQ(rule.mode, Mode::Off);
+  EXPECT_EQ(rule.guard.kind, GuardKind::Etag);
+  EXPECT_THAT(rule.guard.methods, ElementsAre(arm::OperationKind::Patch, arm::OperationKind::Put));
+  EXPECT_THAT(rule.guard.read_only, ElementsAre("instanceView"));
+  EXPECT_THAT(rule.lock.parents, ElementsAre("a.b/cs", "other.provider/things", "*"));
+  EXPECT_EQ(rule.hold.until, HoldUntil::Request);
+  EXPECT_EQ(rule.hold.max, seconds(90));
+  EXPECT_EQ(rule.hold.cap, hours(2));
+  EXPECT_EQ(rule.busy.base, milliseconds(500));
+  EXPECT_EQ(rule.busy.factor, 1.5);
+  EXPECT_EQ(rule.busy.max, seconds(30));
+  EXPECT_EQ(rule.busy.attempts, 7);
+  EXPECT_EQ(rule.busy.deadline, minutes(5));
+  EXPECT_EQ(rule.group_visibility.every, seconds(2));
+  EXPECT_EQ(rule.group_visibility.tries, 0);
+  EXPECT_EQ(rule.group_visibility.window, minutes(1));
+  EXPECT_EQ(rule.blind_after_wait, BlindAfterWait::Send);
+}
+
+TEST(RuleFile, WhatIsLeftOutKeepsItsDefault) {
+  FaultList faults;
+  const auto rules = read_rules("r.json", file_with("\"hold\": {}"), faults);
+  ASSERT_TRUE(faults.empty());
+  const Rule defaults;
+  EXPECT_EQ(rules[0].mode, std::nullopt);
+  EXPECT_EQ(rules[0].guard.methods, defaults.guard.methods);
+  EXPECT_EQ(rules[0].hold.max, defaults.hold.max);
+  EXPECT_EQ(rules[0].busy.attempts, defaults.busy.attempts);
+  EXPECT_EQ(rules[0].blind_after_wait, BlindAfterWait::Refuse);
+}
+
+TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
+  struct Case { std::string line_three; std::string pointer; std::string message; };
+  for (const Case& c : std::vector<Case>{
+           {R"("gaurd": {})", "/gaurd", R"(did you mean "guard"?)"},
+           {R"("colour": 1)", "/colour", R"(valid here: "name", "match", "mode")"},
+           {R"("guard": {"knid": "etag"})", "/guard/knid", R"(did you mean "kind"?)"},
+           {R"("guard": {"kind": "etga"})", "/guard/kind", R"("etga" is not a valid value; did you mean "etag"?)"},
+           {R"("guard": {"kind": true})", "/guard/kind", "must be a text, but is true"},
+           {R"("guard": "etag")", "/guard", R"(must be an object, but is the text "etag")"},
+           {R"("guard": {"methods": ["put"]})", "/guard/methods/0", R"(did you mean "PUT"?)"},
+           {R"("guard": {"methods": []})", "/guard/methods", "must name at least 1"},
+           {R"("guard": {"methods": ["PUT", "PUT"]})", "/guard/methods/1", "in this list already"},
+           {R"("guard": {"read_only": ["a/b"]})", "/guard/read_only/0", "is not the name of a member"},
+           {R"("guard": {"read_only": "a"})", "/guard/read_only", "must be an array of texts"},
+           {R"("lock": {"parents": ["A.B"]})", "/lock/parents/0", "is not a resource type"},
+           {R"("lock": {"parents": ["A.B/*"]})", "/lock/parents/0", "is not a resource type"},
+           {R"("lock": {"parents": ["A.B/cc"]})", "/lock/parents/0", "is not the type of an ancestor"},
+           {R"("lock": {"parents": ["A.B/c"]})", "/lock/parents/0", "is not the type of an ancestor"},
+           {R"("hold": {"max": 60})", "/hold/max", R"(a duration in ms, s, m or h from "1s" to "168h", but is the number 60)"},
+           {R"("hold": {"max": "60 m"})", "/hold/max", R"(but is the text "60 m")"},
+           {R"("hold": {"max": "169h"})", "/hold/max", R"(to "168h")"},
+           {R"("hold": {"max": "-1s"})", "/hold/max", R"(from "1s")"},
+           {R"("hold": {"max": "7h"})", "/hold", R"("max" is longer than "cap")"},
+           {R"("hold": {"until": "forever"})", "/hold/until", R"(valid here: "operation" and "request")"},
+           {R"("retry": {"busy": {"attempts": 0}})", "/retry/busy/attempts", "a whole number from 1 to 1000, but is the number 0"},
+           {R"("retry": {"busy": {"attempts": 2.5}})", "/retry/busy/attempts", "but is the number 2.5"},
+           {R"("retry": {"busy": {"attempts": -1}})", "/retry/busy/attempts", "but is the number -1"},
+           {R"("retry": {"busy": {"factor": 11}})", "/retry/busy/factor", "a number from 1 to 10"},
+           {R"("retry": {"busy": {"factor": "2"}})", "/retry/busy/factor", R"(but is the text "2")"},
+           {R"("retry": {"busy": {"base": "1m"}})", "/retry/busy", R"("base" is longer than "max")"},
+           {R"("retry": null)", "/retry", "must be an object, but is null"},
+           {R"("mode": "observe")", "/mode", R"(valid here: "protect" and "off")"},
+           {R"("mode": "off", "mode": "off")", "/mode", "a second time, first on line 3"},
+       }) {
+    SCOPED_TRACE(c.line_three);
+    expect_faults(file_with(c.line_three), {{3, "/rules/0" + c.pointer, c.message}});
+  }
+}
+
+TEST(RuleFile, EachFaultOfAMatchIsReported) {
+  struct Case { std::string match; std::string pointer; std::string message; };
+  for (const Case& c : std::vector<Case>{
+           {R"({})", "", R"("match/types" is missing)"},
+           {R"({"types": []})", "/match/types", "must name at least 1"},
+           {R"({"types": "A.B/c"})", "/match/types", "must be an array of texts"},
+           {R"({"types": [7]})", "/match/types/0", "must be a text, but is the number 7"},
+           {R"({"types": ["A.B"]})", "/match/types/0", R"("A.B" is not a resource type)"},
+           {R"({"types": ["/A.B/c"]})", "/match/types/0", "is not a resource type"},
+           {R"({"types": ["A.B//c"]})", "/match/types/0", "is not a resource type"},
+           {R"({"types": ["A.B/c/"]})", "/match/types/0", "is not a resource type"},
+           {R"({"types": ["A.B/*/c"]})", "/match/types/0", "is not a resource type"},
+           {R"({"types": ["A.B/c*"]})", "/match/types/0", "is not a resource type"},
+           {R"({"types": ["/*"]})", "/match/types/0", "is not a resource type"},
+           {R"({"types": [""]})", "/match/types/0", "is not a resource type"},
+           {R"({"types": ["A.B/c", "a.b/C"]})", "/match/types/1", R"("a.b/c" is in this list already)"},
+           {R"({"types": ["A.B/c"], "api_version": {"from": "2024"}})", "/match/api_version/from", "is not an api-version"},
+           {R"({"types": ["A.B/c"], "api_version": {"to": "2024-01-01x"}})", "/match/api_version/to", "is not an api-version"},
+           {R"({"types": ["A.B/c"], "api_version": "2024-01-01"})", "/match/api_version", "must be an object"},
+           {R"({"types": ["A.B/c"], "api_version": {"from": "2024-01-02", "to": "2024-01-01"}})", "/match/api_version",
+            R"("from" (2024-01-02) is later than "to" (2024-01-01))"},
+           {R"({"types": ["A.B/c"], "actions": ["re start"]})", "/match/actions/0", "is not the name of a POST action"},
+           {R"({"types": ["A.B/c"], "actions": ["listKeys"]})", "/match/actions/0", "only reads"},
+           {R"({"types": ["A.B/c"], "actions": ["abort"]})", "/match/actions/0", "must be able to pass the operation"},
+           {R"({"types": ["A.B/c"], "type": 1})", "/match/type", R"(did you mean "types"?)"},
+       }) {
+    SCOPED_TRACE(c.match);
+    expect_faults("{\"rules\": [{\"name\": \"r\",\n\"match\": " + c.match + "}]}",
+                  {{c.pointer.empty() ? 1 : 2, "/rules/0" + c.pointer, c.message}});
+  }
+}
+
+TEST(RuleFile, WhatIsNoListOfRulesIsRefused) {
+  expect_faults("", {{1, "", "is not valid JSON"}});
+  expect_faults("[]", {{1, "", "must be an object, but is an array"}});
+  expect_faults("{}", {{1, "", R"("rules" is missing)"}});
+  expect_faults("{\n\"rules\": {}}", {{2, "/rules", "must be an array of objects, but is an object"}});
+  expect_faults("{\"rules\": [\n7]}", {{2, "/rules/0", "must be an object, but is the number 7"}});
+  expect_faults("{\"rules\": []\n,}", {{2, "", "is not valid JSON"}});
+  expect_faults("{\n// a comment\n\"rules\" []}", {{3, "", "is not valid JSON"}});
+  expect_faults("{\"rules\": [{\"name\": \"\"}]}", {{1, "/rules/0/name", "is not a name"},
+                                                  {1, "/rules/0", R"("match/types" is missing)"}});
+  expect_faults("{\"rules\": " + std::string(100, '[') + std::string(100, ']') + "}", {{0, "", "nested deeper than 64"}});
+}
+
+TEST(RuleFile, AllFaultsAreReportedAtOnceInTheOrderOfLines) {
+  expect_faults(
+      "{\"rules\": [\n"
+      "  {\"match\": {\"types\": [\"x\"]},\n"
+      "   \"mode\": \"on\",\n"
+      "   \"hold\": {\"max\": \"x\",\n"
+      "              \"mx\": \"1s\"}},\n"
+      "  {\"name\": \"b\", \"mode\": \"off\",\n"
+      "   \"mode\": \"off\"}],\n"
+      " \"rule\": 1}",
+      {{2, "/rules/0/match/types/0", "is not a resource type"},
+       {2, "/rules/0", R"("name" is missing)"},
+       {3, "/rules/0/mode", "is not a valid value"},
+       {4, "/rules/0/hold/max", "must be a duration"},
+       {5, "/rules/0/hold/mx", R"(did you mean "max"?)"},
+       {6, "/rules/1", R"("match/types" is missing)"},
+       {7, "/rules/1/mode", "a second time, first on line 6"},
+       {8, "/rule", R"(did you mean "rules"?)"}});
+}
+
+std::vector<std::string> whole_checks(const std::vector<std::pair<std::string, std::string>>& files) {
+  FaultList faults;
+  std::vector<Rule> rules;
+  for (const auto& [name, text] : files) {
+    for (Rule& rule : read_rules(name, "{\"rules\": [\n" + text + "]}", faults)) rules.push_back(std::move(rule));
+  }
+  check_rules(rules, faults);
+  std::vector<std::string> texts;
+  for (const Fault& fault : faults) texts.push_back(to_text(fault));
+  return texts;
+}
+
+TEST(RuleFile, ANameGivenTwiceIsRefusedAlsoAcrossFiles) {
+  const std::string rule = R"({"name": "r", "match": {"types": ["a.b/c"]}})";
+  EXPECT_THAT(whole_checks({{"one.json", rule}, {"two.json", rule}}),
+              ElementsAre("two.json:2: the rule name \"r\" was given before, at one.json:2; choose another"));
+}
+
+TEST(RuleFile, ARuleThatCanNeverMatchIsRefused) {
+  const auto pair = [](const std::string& first, const std::string& second) {
+    return whole_checks({{"f", "{\"name\": \"1\", \"match\": " + first + "},\n{\"name\": \"2\", \"match\": " + second + "}"}});
+  };
+  struct Case { std::string first; std::string second; std::string shadowed; };
+  for (const Case& c : std::vector<Case>{
+           {R"({"types": ["a.b/c"]})", R"({"types": ["a.b/c"]})", "a.b/c"},
+           {R"({"types": ["a.b/*"]})", R"({"types": ["a.b/c"]})", "a.b/c"},
+           {R"({"types": ["a.b/*"]})", R"({"types": ["a.b/c/*"]})", "a.b/c/*"},
+           {R"({"types": ["*"]})", R"({"types": ["a.b/c"]})", "a.b/c"},
+           {R"({"types": ["a.b/c"]})", R"({"types": ["a.b/*"]})", ""},
+           {R"({"types": ["a.b/c"]})", R"({"types": ["a.b/cc"]})", ""},
+           {R"({"types": ["a.b/c"], "api_version": {"from": "2024-01-01"}})", R"({"types": ["a.b/c"]})", ""},
+           {R"({"types": ["a.b/c"], "api_version": {"to": "2024-01-01"}})", R"({"types": ["a.b/c"]})", ""},
+           {R"({"types": ["a.b/c"], "api_version": {"from": "2024-01-01"}})",
+            R"({"types": ["a.b/c"], "api_version": {"from": "2024-02-01"}})", "a.b/c"},
+           {R"({"types": ["a.b/c"], "api_version": {"from": "2024-01-01", "to": "2024-03-01"}})",
+            R"({"types": ["a.b/c"], "api_version": {"from": "2024-02-01"}})", ""},
+       }) {
+    SCOPED_TRACE(c.first + " then " + c.second);
+    const auto faults = pair(c.first, c.second);
+    ASSERT_EQ(faults.size(), c.shadowed.empty() ? 0u : 1u);
+    if (!c.shadowed.empty()) {
+      EXPECT_THAT(faults[0], HasSubstr("f:3: rule \"2\" can never match \"" + c.shadowed + "\": rule \"1\" on line 2"));
+    }
+  }
+  EXPECT_THAT(whole_checks({{"mine", R"({"name": "1", "match": {"types": ["*"]}})"},
+                            {"shipped", R"({"name": "2", "match": {"types": ["a.b/c"]}})"}}),
+              ElementsAre());
+}
+
+}  // namespace
+}  // namespace armgate::rules

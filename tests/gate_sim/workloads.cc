@@ -110,6 +110,8 @@ void chains(SimWorld& world) {
   start_writers(world, subject, writing, 3);
 }
 
+void hide_actors(WorldOptions& options) { options.harms = Harms::Counted; }
+
 // Many actors behind one name, on connections of their own.
 void shared_identity(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
@@ -179,7 +181,7 @@ const std::vector<Workload>& workloads() {
       {"fire-and-forget", keep_default, fire_and_forget},
       {"list-then-write", keep_default, list_then_write},
       {"chains", keep_default, chains},
-      {"shared-identity", keep_default, shared_identity},
+      {"shared-identity", hide_actors, shared_identity},
       {"single-actors", declare_single, single_actors},
       {"restarts", keep_default, restarts},
       {"readers", long_operations, readers_beside_writers},

@@ -230,10 +230,12 @@ void Checkers::returned(const arm::Request& request, How how, const arm::Respons
   }
 }
 
-void Checkers::at_rest() {
+uint64_t Checkers::at_rest(Harms harms) {
   const sim::Report report = arm_.report();
+  uint64_t counted = 0;
   const auto none = [&](uint64_t count, std::string_view what) {
-    if (count != 0) violated("P1", fmt::format("{} {}", count, what));
+    if (harms == Harms::Counted) counted += count;
+    else if (count != 0) violated("P1", fmt::format("{} {}", count, what));
   };
   none(report.lost_updates, "lost updates");
   none(report.vanished, "members were wiped out");
@@ -244,6 +246,7 @@ void Checkers::at_rest() {
   for (const auto& id : acknowledged_ids_) {
     if (!accepted_ids_.contains(id)) violated("P1", fmt::format("{} was acknowledged, but never took effect", id));
   }
+  return counted;
 }
 
 }  // namespace armgate::world

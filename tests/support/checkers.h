@@ -29,6 +29,10 @@ struct Violation {
   std::string what;
 };
 
+// Whether a lost update breaks a promise. Without content evidence (DESIGN §3, rule 6) actors that hide behind one undeclared
+// name can still hurt each other, which the documentation says; their harms are counted, all other promises hold for them too.
+enum class Harms { Forbidden, Counted };
+
 class Checkers final : public UpstreamWatch {
  public:
   Checkers(SimClock& clock, sim::SimArm& arm, std::shared_ptr<const rules::Ruleset> rules, Trace& trace);
@@ -45,8 +49,8 @@ class Checkers final : public UpstreamWatch {
   void applied(const arm::Request& request, const arm::Response& answer, bool late) override;
   void returned(const arm::Request& request, How how, const arm::Response* answer) override;
 
-  // Everybody is done and the time has run on: what ARM's judge saw.
-  void at_rest();
+  // Everybody is done and the time has run on: what ARM's judge saw. Returns the harms that were only counted.
+  uint64_t at_rest(Harms harms);
 
   void violated(std::string promise, std::string what);
   const std::vector<Violation>& violations() const { return violations_; }

@@ -56,7 +56,7 @@ void SimWorld::run() {
   const TimePoint end = clock_.now() + kAfterwards;
   while (clock_.now() < end && clock_.step()) {
   }
-  checkers_.at_rest();
+  if (const uint64_t harms = checkers_.at_rest(options_.harms)) tally_["harms among hidden actors"] += harms;
   check_empty();
 }
 

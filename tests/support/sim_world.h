@@ -33,6 +33,7 @@ struct WorldOptions {
   sim::SimOptions arm;
   PipelineOptions pipeline;
   std::vector<rules::Rule> rules;
+  Harms harms = Harms::Forbidden;
   Duration token_life{};      // zero: tokens are good for ever
   double poll_skipped = 0;    // of the watchers' own polls
   Trace::Echo echo = Trace::Echo::Off;

@@ -62,7 +62,9 @@ Base on(const Candidate& candidate, BaseRule rule) {
   base.etag = version.etag;
   base.body = version.body;
   base.target = version.target;
-  base.known = {candidate.delivery->known_since(), candidate.delivery->at.time};
+  // The ETag is that of the version's newest delivery; absence counts from the delivery that the write was built from.
+  const Delivery& shown = version.absent ? *candidate.delivery : version.deliveries.back();
+  base.known = {shown.known_since(), shown.at.time};
   return base;
 }
 

@@ -109,7 +109,12 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
     NextStep next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
     if (answer) next = co_await after_answer(write, attempts, *std::move(answer));
     else next = co_await after_failure(write, attempts, answer.error());
-    if (next.outcome) co_return *std::move(next.outcome);
+    if (!next.outcome) continue;
+    Outcome outcome = *std::move(next.outcome);
+    // Whatever the last answer was: a sending whose answer got lost may be running still.
+    const bool ended = outcome.kind != Outcome::Kind::Accepted && outcome.tracking.by == arm::TrackedBy::Nothing;
+    if (ended && attempts.lost > 0) outcome.tracking = tracked_by_state(write);
+    co_return std::move(outcome);
   }
 }
 

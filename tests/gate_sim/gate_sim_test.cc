@@ -6,7 +6,11 @@
 namespace armgate::world {
 namespace {
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr uint64_t kSeeds = 300;  // the sanitizers cost a factor of eight
+#else
 constexpr uint64_t kSeeds = 2000;
+#endif
 
 std::string told(const Scenario& scenario, const RunResult& result) {
   std::string text = "gate_sim --seed " + std::to_string(scenario.seed) + " (" + result.workload + ")\n";

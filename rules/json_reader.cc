@@ -205,12 +205,20 @@ class Reader {
 
   void read_entries(const json& value, const std::string& pointer, const Entries& setting) {
     if (!is_object(value, pointer)) return;
+    std::vector<std::string> names;
     for (const auto& [name, entry] : value.items()) {
       const std::string place = pointer + "/" + pointer_token(name);
       std::string checked = name;
       if (const auto complaint = setting.check_name ? setting.check_name(checked) : std::nullopt) {
         fault(place, fmt::format("\"{}\" {}", name, *complaint));
-      } else if (is_object(entry, place)) {
+        continue;
+      }
+      if (std::find(names.begin(), names.end(), checked) != names.end()) {
+        fault(place, fmt::format("\"{}\" stands here again in another spelling; remove one", name));
+        continue;
+      }
+      names.push_back(checked);
+      if (is_object(entry, place)) {
         read_object(entry, place, setting.add(checked));
       }
     }
@@ -230,10 +238,24 @@ class Reader {
 };
 
 // "[json.exception...] parse error at line 3, column 5: what" -> "what".
-std::string plain_syntax_message(const std::string& message) {
+std::string plain_message(const std::string& message) {
   const size_t place = message.find("parse error");
-  const size_t colon = place == message.npos ? place : message.find(": ", place);
-  return colon == message.npos ? message : message.substr(colon + 2);
+  const size_t end = place == message.npos ? message.find("] ") : message.find(": ", place);
+  return end == message.npos ? message : message.substr(end + 2);
+}
+
+int line_at(std::string_view text, size_t place) {
+  const auto before = text.substr(0, place);
+  return 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+}
+
+// Where the number stands that is too large for a double. The library names only its text, "... parsing '1e400'".
+size_t place_of_huge_number(std::string_view text, std::string_view message) {
+  const size_t open = message.find('\'');
+  const size_t close = message.rfind('\'');
+  if (open == message.npos || open == close) return 0;
+  const size_t place = text.find(message.substr(open + 1, close - open - 1));
+  return place == text.npos ? 0 : place;
 }
 
 }  // namespace
@@ -244,12 +266,12 @@ std::optional<JsonPositions> read_json(const std::string& file, std::string_view
   try {
     document = json::parse(text, nullptr, true, true);
   } catch (const json::parse_error& error) {
-    const auto before = text.substr(0, std::min(text.size(), error.byte > 0 ? error.byte - 1 : 0));
-    const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
-    faults.push_back({file, line, "", "is not valid JSON: " + plain_syntax_message(error.what())});
+    const size_t place = std::min(text.size(), error.byte > 0 ? error.byte - 1 : 0);
+    faults.push_back({file, line_at(text, place), "", "is not valid JSON: " + plain_message(error.what())});
     return std::nullopt;
-  } catch (const json::exception& error) {  // a number beyond the range of a double
-    faults.push_back({file, 0, "", std::string("is not valid JSON: ") + error.what()});
+  } catch (const json::out_of_range& error) {
+    const int line = line_at(text, place_of_huge_number(text, error.what()));
+    faults.push_back({file, line, "", "is not valid JSON: " + plain_message(error.what())});
     return std::nullopt;
   }
   JsonPositions positions(text);

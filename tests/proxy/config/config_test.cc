@@ -1,0 +1,183 @@
+// The configuration: what reaches which place, what paths mean, and every fault at its line.
+#include "proxy/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "proxy/option_table.h"
+#include "tests/support/temporary_directory.h"
+
+namespace armgate {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const Surroundings kSurroundings{.home = "/home/u", .shipped_rules = ARMGATE_SOURCE_DIR "/conf/rules"};
+
+std::vector<std::string> texts_of(const rules::FaultList& faults) {
+  std::vector<std::string> texts;
+  for (const rules::Fault& fault : faults) texts.push_back(rules::to_text(fault));
+  return texts;
+}
+
+Config good(std::string_view text) {
+  LoadedConfig loaded = parse_config("/etc/armgate/a.json", text, kSurroundings);
+  EXPECT_THAT(texts_of(loaded.faults), IsEmpty());
+  return std::move(loaded.config);
+}
+
+TEST(Config, OptionsReachTheirPlaces) {
+  const Config config = good(R"({
+    "$schema": "x",
+    "mode": "off", "threads": 3, "drain_max": "0s",
+    "listen": {"proxy": "[::1]:0", "tls": "LocalHost:8443"},
+    "intercept": ["ARM.example.com", "*.arm.example.com"],
+    "hosts": {"Arm.Example.com": {"address": "10.0.0.4:443", "ca_file": "ca.pem"}, "b.arm.example.com": {}},
+    "allow_connect_to": ["127.0.0.1", "::1", "localhost"],
+    "clients": {"nightly": {"actor": "single"}, "spinnaker": {}},
+    "queue": {"wait_max": "500ms", "waiters_per_key": 5},
+    "versions": {"client_bytes": "1KiB", "total_bytes": "2MiB"},
+    "log": {"level": "warning"}})");
+  EXPECT_EQ(config.mode, rules::Mode::Off);
+  EXPECT_EQ(config.threads, 3);
+  EXPECT_EQ(config.drain_max, seconds(0));
+  EXPECT_EQ(config.listen.proxy, "[::1]:0");
+  EXPECT_EQ(config.listen.tls, "localhost:8443");
+  EXPECT_THAT(config.intercept, ElementsAre("arm.example.com", "*.arm.example.com"));
+  ASSERT_EQ(config.hosts.size(), 2u);
+  EXPECT_EQ(config.hosts.at("arm.example.com").address, "10.0.0.4:443");
+  EXPECT_EQ(config.hosts.at("arm.example.com").ca_file, "/etc/armgate/ca.pem");
+  EXPECT_EQ(config.hosts.at("b.arm.example.com").address, "");
+  EXPECT_THAT(config.allow_connect_to, ElementsAre("127.0.0.1", "::1", "localhost"));
+  EXPECT_EQ(config.clients.at("nightly").actor, policy::Actor::Single);
+  EXPECT_EQ(config.clients.at("spinnaker").actor, policy::Actor::Many);
+  EXPECT_EQ(config.queue.wait_max, milliseconds(500));
+  EXPECT_EQ(config.queue.waiters_per_key, 5u);
+  EXPECT_EQ(config.versions.client_bytes, 1024u);
+  EXPECT_EQ(config.versions.total_bytes, 2u << 20);
+  EXPECT_EQ(config.log.level, LogLevel::Warning);
+}
+
+TEST(Config, PathsAreRelativeToTheFileOrToTheHome) {
+  const Config config = good(R"({"ca": {"directory": "../ca"}, "upstream": {"ca_file": "/abs/x.pem"},
+    "rules": ["mine", "shipped", "~/more.json", "./shipped"], "log": {"file": "~/a.log"}})");
+  EXPECT_EQ(config.ca.directory, "/etc/ca");
+  EXPECT_EQ(config.upstream.ca_file, "/abs/x.pem");
+  EXPECT_EQ(config.log.file, "/home/u/a.log");
+  EXPECT_THAT(config.rule_paths, ElementsAre("/etc/armgate/mine", ARMGATE_SOURCE_DIR "/conf/rules",
+                                             "/home/u/more.json", "/etc/armgate/shipped"));
+  EXPECT_EQ(good("{}").ca.directory, "/home/u/.armgate/ca");
+  EXPECT_EQ(good("{}").log.file, "");
+}
+
+TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
+  struct Case { std::string line_two; std::string pointer; std::string message; };
+  for (const Case& c : std::vector<Case>{
+           {R"("mdoe": "off")", "/mdoe", R"(did you mean "mode"?)"},
+           {R"("mode": "observe")", "/mode", R"(valid here: "protect" and "off")"},
+           {R"("threads": -1)", "/threads", "a whole number from 0 to 256, but is the number -1"},
+           {R"("threads": 257)", "/threads", "from 0 to 256"},
+           {R"("threads": "2")", "/threads", R"(but is the text "2")"},
+           {R"("threads": 1, "threads": 2)", "/threads", "a second time, first on line 2"},
+           {R"("listen": {"proxy": "8080"})", "/listen/proxy", R"("8080" is not "host:port")"},
+           {R"("listen": {"proxy": ""})", "/listen/proxy", "is not \"host:port\""},
+           {R"("listen": {"proxy": "::1:80"})", "/listen/proxy", "is not \"host:port\""},
+           {R"("listen": {"proxy": "[localhost]:80"})", "/listen/proxy", "is not \"host:port\""},
+           {R"("listen": {"proxy": "localhost:65536"})", "/listen/proxy", "is not \"host:port\""},
+           {R"("listen": {"proxy": "localhost:8o"})", "/listen/proxy", "is not \"host:port\""},
+           {R"("listen": {"proxy": ":80"})", "/listen/proxy", "is not \"host:port\""},
+           {R"("listen": {"tls": "x y:1"})", "/listen/tls", "is not \"host:port\""},
+           {R"("listen": {"htpp": ""})", "/listen/htpp", R"(valid here: "proxy" and "tls")"},
+           {R"("intercept": [])", "/intercept", "must name at least 1"},
+           {R"("intercept": ["*"])", "/intercept/0", "is not a host name"},
+           {R"("intercept": ["*.*.com"])", "/intercept/0", "is not a host name"},
+           {R"("intercept": ["10.0.0.1"])", "/intercept/0", "is not a host name"},
+           {R"("intercept": ["a.com", "A.com"])", "/intercept/1", "in this list already"},
+           {R"("hosts": {"a b": {}})", "/hosts/a b", "is not a host name"},
+           {R"("hosts": {"a.com": "10.0.0.1"})", "/hosts/a.com", "must be an object"},
+           {R"("hosts": {"a.com": {"addres": "x"}})", "/hosts/a.com/addres", R"(did you mean "address"?)"},
+           {R"("hosts": {"a.com": {"address": "a.com:0"}})", "/hosts/a.com/address", "has port 0"},
+           {R"("hosts": {"a.com": {}, "A.com": {}})", "/hosts/a.com", "again"},
+           {R"("allow_connect_to": ["10.0.0.0/8"])", "/allow_connect_to/0", "is not a host name or an address"},
+           {R"("clients": {"": {}})", "/clients/", "must not be empty"},
+           {R"("clients": {"x": {"actor": "one"}})", "/clients/x/actor", R"(valid here: "many" and "single")"},
+           {R"("limits": {"head_bytes": 65536})", "/limits/head_bytes", R"(from "1KiB" to "1MiB", but is the number 65536)"},
+           {R"("limits": {"head_bytes": "2MiB"})", "/limits/head_bytes", R"(to "1MiB")"},
+           {R"("limits": {"head_bytes": "64kb"})", "/limits/head_bytes", R"(a size in B, KiB, MiB or GiB)"},
+           {R"("limits": {"target_bytes": "128KiB"})", "/limits/target_bytes", "is more than /limits/head_bytes"},
+           {R"("queue": {"wait_max": "50"})", "/queue/wait_max", "a duration in ms, s, m or h"},
+           {R"("queue": {"waiters_per_key": 200000})", "/queue/waiters_per_key", "is more than /queue/waiters_total"},
+           {R"("upstream": {"idle_per_host": 300})", "/upstream/idle_per_host", "/upstream/connections_per_host"},
+           {R"("versions": {"client_bytes": "1GiB"})", "/versions/client_bytes", "is more than /versions/total_bytes"},
+           {R"("versions": {"observation_age": "1m"})", "/versions/think_max", "/versions/observation_age"},
+           {R"("rules": [""])", "/rules/0", "must not be empty"},
+           {R"("ca": {"directory": ""})", "/ca/directory", "must not be empty"},
+           {R"("log": {"level": "warn"})", "/log/level", R"(valid here: "debug", "info", "warning" and "error")"},
+       }) {
+    SCOPED_TRACE(c.line_two);
+    const auto loaded = parse_config("a.json", "{ // options\n" + c.line_two + "}", kSurroundings);
+    ASSERT_EQ(loaded.faults.size(), 1u) << testing::PrintToString(texts_of(loaded.faults));
+    EXPECT_EQ(loaded.faults[0].file, "a.json");
+    EXPECT_EQ(loaded.faults[0].line, 2);
+    EXPECT_EQ(loaded.faults[0].pointer, c.pointer);
+    EXPECT_THAT(loaded.faults[0].message, HasSubstr(c.message));
+  }
+}
+
+TEST(Config, AFileThatCannotBeReadIsNamed) {
+  const auto loaded = load_config("/nonexistent/a.json", kSurroundings);
+  ASSERT_EQ(loaded.faults.size(), 1u);
+  EXPECT_THAT(rules::to_text(loaded.faults[0]), HasSubstr("/nonexistent/a.json"));
+}
+
+TEST(Config, FaultsOfTheFileAndOfItsRuleFilesComeTogether) {
+  const TemporaryDirectory directory;
+  directory.write("rules/b.json", R"({"rules": [{"name": "b"}]})");
+  directory.write("rules/a.json", "{");
+  directory.write("rules/ignored.txt", "no JSON");
+  const auto file = directory.write("armgate.json", "{\"mode\": 1,\n\"rules\": [\"rules\",\n\"gone.json\", \"empty\"]}");
+  std::filesystem::create_directory(directory.path() / "empty");
+
+  const auto faults = texts_of(load_config(file, kSurroundings).faults);
+  const std::string here = directory.path().string();
+  EXPECT_THAT(faults, ElementsAre(HasSubstr(here + "/armgate.json:1: /mode: must be a text"),
+                                  HasSubstr(here + "/rules/a.json:1: is not valid JSON"),
+                                  HasSubstr(here + "/rules/b.json:1: /rules/0: \"match/types\" is missing"),
+                                  HasSubstr(here + "/armgate.json:3: /rules/1: there is no file or directory"),
+                                  HasSubstr(here + "/armgate.json:3: /rules/2: the directory")));
+}
+
+TEST(Config, OwnRulesComeBeforeShippedOnesInTheOrderOfTheList) {
+  const TemporaryDirectory directory;
+  directory.write("mine.json", R"({"rules": [{"name": "mine", "match": {"types": ["Microsoft.Compute/*"]}}]})");
+  const auto file = directory.write("armgate.json", R"({"rules": ["mine.json", "shipped"]})");
+  const auto loaded = load_config(file, kSurroundings);
+  EXPECT_THAT(texts_of(loaded.faults), IsEmpty());
+  ASSERT_GT(loaded.config.rules.size(), 1u);
+  EXPECT_EQ(loaded.config.rules[0].name, "mine");
+  EXPECT_EQ(loaded.config.source, file.string());
+}
+
+TEST(Config, TheSameRuleFileTwiceIsRefused) {
+  const TemporaryDirectory directory;
+  directory.write("mine.json", R"({"rules": [{"name": "mine", "match": {"types": ["A.B/c"]}}]})");
+  const auto file = directory.write("armgate.json", R"({"rules": ["mine.json", "./mine.json"]})");
+  const auto faults = texts_of(load_config(file, kSurroundings).faults);
+  ASSERT_FALSE(faults.empty());
+  EXPECT_THAT(faults[0], HasSubstr("the rule name \"mine\" was given before"));
+}
+
+TEST(Config, WithoutAFileTheDefaultsAndTheShippedRulesHold) {
+  const auto loaded = load_config({}, kSurroundings);
+  EXPECT_THAT(texts_of(loaded.faults), IsEmpty());
+  EXPECT_EQ(loaded.config.source, "");
+  EXPECT_FALSE(loaded.config.rules.empty());
+  EXPECT_EQ(loaded.config.listen.proxy, "127.0.0.1:8080");
+}
+
+}  // namespace
+}  // namespace armgate

@@ -1,0 +1,146 @@
+// The command line: what each command does, and how it ends.
+#include "proxy/cli.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "proxy/option_table.h"
+#include "tests/support/temporary_directory.h"
+
+namespace armgate {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr WallTime kNow = WallTime(std::chrono::seconds(1767225600));  // 2026-01-01
+
+class Cli : public testing::Test {
+ protected:
+  // Runs "armgate" with these words; what it wrote is in out and err, and what it would have run in run_with.
+  int run(const std::vector<std::string>& words) {
+    out.str("");
+    err.str("");
+    run_with.reset();
+    std::vector<const char*> argv{"armgate"};
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    const CliContext context{
+        .surroundings = {.home = directory.path() / "home", .shipped_rules = ARMGATE_SOURCE_DIR "/conf/rules"},
+        .default_config = directory.path() / "etc" / "armgate.json",
+        .wall = kNow,
+        .run = [this](const Config& config) { run_with = config; return run_result; },
+        .out = out,
+        .err = err,
+    };
+    return run_cli(static_cast<int>(argv.size()), argv.data(), context);
+  }
+
+  const TemporaryDirectory directory;
+  std::ostringstream out, err;
+  std::optional<Config> run_with;
+  int run_result = kExitDone;
+};
+
+TEST_F(Cli, WrongCommandLineEndsWithTwoAndRunsNothing) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {}, {"rum"}, {"run", "--no-such-flag"}, {"run", "--config"}, {"run", "extra"}, {"ca"}, {"ca", "show-me"},
+           {"check", "run"}, {"check", "--listen", "x:1"}}) {
+    SCOPED_TRACE(testing::PrintToString(words));
+    EXPECT_EQ(run(words), kExitUsage);
+    EXPECT_FALSE(run_with);
+    EXPECT_THAT(out.str(), IsEmpty());
+    EXPECT_FALSE(err.str().empty());
+  }
+}
+
+TEST_F(Cli, VersionHelpAndDefaultsGoToStandardOutput) {
+  EXPECT_EQ(run({"--version"}), kExitDone);
+  EXPECT_EQ(out.str(), "armgate " ARMGATE_VERSION "\n");
+  EXPECT_EQ(run({"--help"}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("Exit codes: 0 done, 1 bad input"));
+  EXPECT_EQ(run({"--print-defaults"}), kExitDone);
+  EXPECT_EQ(out.str(), print_defaults());
+}
+
+TEST_F(Cli, RunHandsTheConfigurationToTheServiceAndItsResultBack) {
+  run_result = kExitRuntime;
+  EXPECT_EQ(run({"run", "--mode", "off", "--listen", "0.0.0.0:9"}), kExitRuntime);
+  ASSERT_TRUE(run_with);
+  EXPECT_EQ(run_with->mode, rules::Mode::Off);
+  EXPECT_EQ(run_with->listen.proxy, "0.0.0.0:9");
+  EXPECT_FALSE(run_with->rules.empty());
+  EXPECT_THAT(err.str(), HasSubstr("configuration from the built-in defaults"));
+}
+
+TEST_F(Cli, TheNamedFileComesBeforeTheDefaultOneAndThatBeforeTheBuiltIn) {
+  const auto named = directory.write("named.json", R"({"threads": 3})");
+  EXPECT_EQ(run({"run"}), kExitDone);
+  EXPECT_EQ(run_with->threads, 0);
+
+  const auto installed = directory.write("etc/armgate.json", R"({"threads": 2})");
+  EXPECT_EQ(run({"run"}), kExitDone);
+  EXPECT_EQ(run_with->threads, 2);
+  EXPECT_THAT(err.str(), HasSubstr("configuration from " + installed.string()));
+
+  EXPECT_EQ(run({"run", "--config", named.string()}), kExitDone);
+  EXPECT_EQ(run_with->threads, 3);
+  EXPECT_THAT(err.str(), HasSubstr("configuration from " + named.string()));
+}
+
+TEST_F(Cli, BadConfigurationStartsNothingAndEveryFaultIsPrinted) {
+  const auto file = directory.write("a.json", "{\"mod\": 1,\n\"threads\": -1}");
+  for (const char* command : {"run", "check"}) {
+    SCOPED_TRACE(command);
+    EXPECT_EQ(run({command, "--config", file.string()}), kExitBadInput);
+    EXPECT_FALSE(run_with);
+    EXPECT_THAT(out.str(), IsEmpty());
+    EXPECT_THAT(err.str(), StartsWith(file.string() + ":1: /mod: \"mod\" is not a known key; did you mean \"mode\"?\n" +
+                                      file.string() + ":2: /threads: must be a whole number from 0 to 256"));
+    EXPECT_THAT(err.str(), HasSubstr("armgate: 2 faults found; nothing was changed\n"));
+  }
+  EXPECT_EQ(run({"run", "--mode", "maybe", "--listen", "nowhere"}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("--mode: \"maybe\" is not a valid value"));
+  EXPECT_THAT(err.str(), HasSubstr("--listen: \"nowhere\" is not \"host:port\""));
+  EXPECT_EQ(run({"check", "--config", "/nonexistent.json"}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("/nonexistent.json"));
+}
+
+TEST_F(Cli, CheckOfAGoodConfigurationSaysSoInOneLine) {
+  const auto file = directory.write("a.json", R"({"listen": {"proxy": "127.0.0.1:1234"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
+  const std::string line = out.str();
+  EXPECT_THAT(line, StartsWith("armgate: " + file.string() + ": good; mode protect, proxy on 127.0.0.1:1234, "));
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_THAT(err.str(), IsEmpty());
+  EXPECT_FALSE(run_with);
+}
+
+TEST_F(Cli, TheAuthorityIsMadeOnceAndFoundAgain) {
+  const std::string place = (directory.path() / "ca").string();
+  EXPECT_EQ(run({"ca", "path", "--directory", place}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("make it with: armgate ca init"));
+
+  EXPECT_EQ(run({"ca", "init", "--directory", place}), kExitDone);
+  const std::string root = out.str();
+  EXPECT_TRUE(std::filesystem::exists(root.substr(0, root.size() - 1))) << root;
+  EXPECT_EQ(run({"ca", "path", "--directory", place}), kExitDone);
+  EXPECT_EQ(out.str(), root);
+
+  EXPECT_EQ(run({"ca", "init", "--directory", place}), kExitBadInput);
+  EXPECT_THAT(out.str(), IsEmpty());
+  EXPECT_EQ(run({"ca", "init", "--force", "--directory", place}), kExitDone);
+}
+
+TEST_F(Cli, TheAuthorityStandsWhereTheConfigurationSays) {
+  EXPECT_EQ(run({"ca", "init"}), kExitDone);
+  EXPECT_THAT(out.str(), StartsWith((directory.path() / "home/.armgate/ca/").string()));
+  const auto file = directory.write("conf/a.json", R"({"ca": {"directory": "own"}})");
+  EXPECT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(out.str(), StartsWith((directory.path() / "conf/own/").string()));
+}
+
+}  // namespace
+}  // namespace armgate

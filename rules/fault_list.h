@@ -17,12 +17,17 @@ struct Fault {
 
 using FaultList = std::vector<Fault>;
 
-// "FILE:LINE: POINTER: MESSAGE", the form that editors jump to.
+// "FILE:LINE: POINTER: MESSAGE", the form that editors jump to. Always one line: names and values come from files, and what
+// a terminal would obey in them is shown as "?".
 inline std::string to_text(const Fault& fault) {
   std::string text = fault.file;
   if (fault.line > 0) text += ":" + std::to_string(fault.line);
   if (!fault.pointer.empty()) text += ": " + fault.pointer;
-  return text + ": " + fault.message;
+  text += ": " + fault.message;
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  return text;
 }
 
 }  // namespace armgate::rules

@@ -32,11 +32,11 @@ void print_faults(const rules::FaultList& faults, std::ostream& err) {
 }
 
 // The configuration that the command line asks for. Nothing after the faults were printed.
-std::optional<Config> load_asked(const Asked& asked, const CliContext& context) {
+std::optional<Config> load_asked(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
   std::filesystem::path file = asked.config;
   std::error_code error;
   if (file.empty() && std::filesystem::exists(context.default_config, error)) file = context.default_config;
-  LoadedConfig loaded = load_config(file, context.surroundings);
+  LoadedConfig loaded = load_config(file, context.surroundings, rule_files);
   if (!asked.mode.empty()) set_option(loaded.config, "mode", asked.mode, "--mode", loaded.faults);
   if (!asked.listen.empty()) set_option(loaded.config, "listen/proxy", asked.listen, "--listen", loaded.faults);
   if (loaded.faults.empty()) return std::move(loaded.config);
@@ -45,7 +45,7 @@ std::optional<Config> load_asked(const Asked& asked, const CliContext& context) 
 }
 
 int check(const Asked& asked, const CliContext& context) {
-  const auto config = load_asked(asked, context);
+  const auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
   fmt::print(context.out, "armgate: {}: good; mode {}, proxy on {}, {} rules\n", source_of(*config),
              config->mode == rules::Mode::Off ? "off" : "protect", config->listen.proxy, config->rules.size());
@@ -53,15 +53,15 @@ int check(const Asked& asked, const CliContext& context) {
 }
 
 int run(const Asked& asked, const CliContext& context) {
-  const auto config = load_asked(asked, context);
+  const auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
   fmt::print(context.err, "armgate: configuration from {}\n", source_of(*config));
   return context.run(*config);
 }
 
-// The directory and the hosts of the local authority; --directory needs no configuration to be good beyond its hosts.
+// The directory and the hosts of the local authority; no rule is needed for them.
 std::optional<Config> config_for_ca(const Asked& asked, const CliContext& context) {
-  auto config = load_asked(asked, context);
+  auto config = load_asked(asked, context, RuleFiles::Leave);
   if (config && !asked.ca_directory.empty()) config->ca.directory = asked.ca_directory;
   return config;
 }

@@ -117,7 +117,7 @@ LoadedConfig parse_config(const std::string& file, std::string_view text, const 
   return parse(file, text, surroundings).loaded;
 }
 
-LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& surroundings) {
+LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& surroundings, RuleFiles rule_files) {
   Parsed parsed;
   if (file.empty()) {
     parsed = parse("", "{}", surroundings);
@@ -132,14 +132,14 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
     parsed = parse((error ? file : absolute).lexically_normal().string(), *text, surroundings);
   }
   LoadedConfig& loaded = parsed.loaded;
-  if (!parsed.positions) return std::move(loaded);
+  if (!parsed.positions || rule_files == RuleFiles::Leave) return std::move(loaded);
   for (size_t i = 0; i < loaded.config.rule_paths.size(); ++i) {
     const std::string pointer = fmt::format("/rules/{}", i);
     const rules::Fault place{file.empty() ? "built-in defaults" : loaded.config.source,
                              parsed.positions->line_of(pointer), pointer, {}};
     load_rule_path(loaded.config.rule_paths[i], place, loaded.config.rules, loaded.faults);
   }
-  if (loaded.faults.empty()) rules::check_rules(loaded.config.rules, loaded.faults);
+  rules::check_names(loaded.config.rules, loaded.faults);
   return std::move(loaded);
 }
 

@@ -115,9 +115,13 @@ struct LoadedConfig {
   rules::FaultList faults;  // not empty: the config must not be used
 };
 
+// What needs only options, such as the local authority's place, must work while a rule file is wrong or missing.
+enum class RuleFiles { Load, Leave };
+
 // Reads the file (empty path: the built-in defaults) and every rule file it names. Relative paths in it are relative to
 // the file. All faults of all files are found at once.
-LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& surroundings);
+LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& surroundings,
+                         RuleFiles rule_files = RuleFiles::Load);
 
 // The same from text, without its rule files; `file` names it in faults and is what paths are relative to.
 LoadedConfig parse_config(const std::string& file, std::string_view text, const Surroundings& surroundings);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <unordered_map>
 
 #include "arm/operation.h"
 #include "base/text.h"
@@ -127,6 +129,27 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
   }
 }
 
+// Complains of types that an earlier rule takes for all the api-versions of a later one.
+void check_order(const std::vector<Rule>& rules, FaultList& faults) {
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const Rule& rule = rules[i];
+    for (const std::string& type : rule.match.types) {
+      const auto takes_it = [&](const Rule& earlier) {
+        const auto& patterns = earlier.match.types;
+        return covers_versions(earlier.match, rule.match) &&
+               std::any_of(patterns.begin(), patterns.end(),
+                           [&](const std::string& pattern) { return covers_type(pattern, type); });
+      };
+      const auto end = rules.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto earlier = std::find_if(rules.begin(), end, takes_it);
+      if (earlier == end) continue;
+      faults.push_back({rule.place.file, rule.place.line, "",
+                        fmt::format("rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first",
+                                    rule.name, type, earlier->name, earlier->place.line)});
+    }
+  }
+}
+
 }  // namespace
 
 SettingTable settings_of(Rule& rule) {
@@ -190,31 +213,20 @@ std::vector<Rule> read_rules(const std::string& file, std::string_view text, Fau
   const auto positions = read_json(file, text, table, faults);
   if (!positions || faults.size() != faults_before) return rules;
   for (size_t i = 0; i < rules.size(); ++i) check_rule(rules[i], fmt::format("/rules/{}", i), *positions, faults);
+  check_order(rules, faults);
   return rules;
 }
 
-void check_rules(const std::vector<Rule>& rules, FaultList& faults) {
-  for (size_t i = 0; i < rules.size(); ++i) {
-    const Rule& rule = rules[i];
-    std::vector<std::string> taken;
-    for (size_t j = 0; j < i; ++j) {
-      const Rule& earlier = rules[j];
-      if (earlier.name == rule.name) {
-        faults.push_back({rule.place.file, rule.place.line, "",
-                          fmt::format("the rule name \"{}\" was given before, at {}:{}; choose another", rule.name,
-                                      earlier.place.file, earlier.place.line)});
-      }
-      if (earlier.place.file != rule.place.file || !covers_versions(earlier.match, rule.match)) continue;
-      for (const std::string& type : rule.match.types) {
-        const auto covers = [&](const std::string& pattern) { return covers_type(pattern, type); };
-        if (std::none_of(earlier.match.types.begin(), earlier.match.types.end(), covers)) continue;
-        if (std::find(taken.begin(), taken.end(), type) != taken.end()) continue;
-        taken.push_back(type);
-        faults.push_back({rule.place.file, rule.place.line, "",
-                          fmt::format("rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first",
-                                      rule.name, type, earlier.name, earlier.place.line)});
-      }
-    }
+void check_names(const std::vector<Rule>& rules, FaultList& faults) {
+  std::unordered_map<std::string, const Rule*> first;
+  for (const Rule& rule : rules) {
+    if (rule.name.empty()) continue;  // its absence is a fault already
+    const auto [known, is_new] = first.try_emplace(rule.name, &rule);
+    if (is_new) continue;
+    const Place& before = known->second->place;
+    faults.push_back({rule.place.file, rule.place.line, "",
+                      fmt::format("the rule name \"{}\" was given before, at {}:{}; choose another", rule.name,
+                                  before.file, before.line)});
   }
 }
 

@@ -14,12 +14,13 @@
 
 namespace armgate::rules {
 
-// The rules of one file, in order. Adds every fault; with a new fault, the result is of no use.
+// The rules of one file, in order. Adds every fault; with a new fault, the result serves only check_names. In a file without
+// other faults, no type of a rule may be wholly taken by an earlier rule. (An earlier file may take what a later one says: that
+// is how shipped rules are overruled.)
 std::vector<Rule> read_rules(const std::string& file, std::string_view text, FaultList& faults);
 
-// Checks the rules of all files together: no name is given twice, and no type of a rule is wholly taken by an earlier
-// rule of the same file. (An earlier file may take what a later one says: that is how shipped rules are overruled.)
-void check_rules(const std::vector<Rule>& rules, FaultList& faults);
+// Checks the rules of all files together: no name is given twice.
+void check_names(const std::vector<Rule>& rules, FaultList& faults);
 
 // Everything that a rule can say, bound to `rule`.
 SettingTable settings_of(Rule& rule);

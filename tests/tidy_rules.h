@@ -174,7 +174,7 @@ struct Ban {
 inline const Ban kBans[] = {
     {"_clock::now(",
      "the Clock seam, or a TimePoint argument",
-     {"proxy/seams/real_clock", "sim/", "bench/", "tests/wire/"},
+     {"proxy/seams/real_clock", "sim/", "bench/", "tests/wire/", "tests/gate_sim/gate_sim.cc"},
      "auto t = std::chrono::steady_clock::now();",
      "auto t = clock.now();"},
     {"random_device",

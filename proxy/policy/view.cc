@@ -122,6 +122,14 @@ void View::refuse(uint64_t id) {
   if (Version* version = find(id)) version->refused = true;
 }
 
+void View::bury(uint64_t order) {
+  for (auto& version : versions_) {
+    if (version.absent || newest_order(version) > order) continue;
+    version.etag.clear();
+    version.older_etags.clear();
+  }
+}
+
 void View::expire(TimePoint oldest) {
   for (auto& version : versions_) {
     std::erase_if(version.deliveries, [&](const Delivery& d) { return d.at.time < oldest; });

@@ -102,6 +102,9 @@ class View {
   // A write on the version was refused.
   void refuse(uint64_t id);
 
+  // The resource was deleted at `order`: the ETags of what was shown before mean nothing any more.
+  void bury(uint64_t order);
+
   // Drops what is older than `oldest`.
   void expire(TimePoint oldest);
 

@@ -83,6 +83,12 @@ Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease)
     }
     co_return Guarded(std::move(lease), "");
   }
+  // ETags may begin again with a new resource of the same name (Compute counts from "1"), so the old one proves nothing.
+  const auto deletion = write.parts.shared.resources.last_delete(write.plan.target.resource);
+  const bool deleted_since = base.known.order != 0 && deletion.when.order > base.known.order;
+  if (deleted_since || deletion.when.order > write.bound.first_arrival.order) {
+    co_return refused(write, "The resource was deleted while this write was on its way.", "deleted-meanwhile");
+  }
   if (!base.etag.empty()) {
     write.report().altered = true;
     co_return Guarded(std::move(lease), base.etag);

@@ -52,6 +52,8 @@ PendingDelivery record(const Pipeline::Parts& parts, const Client& client, const
                        const std::string& resource, policy::Observation observation) {
   const Hash128 key = parts.shared.hasher.hash(resource);
   const uint64_t order = observation.delivery.at.order;
+  const uint64_t deleted = parts.shared.resources.last_delete(plan.target.resource).when.order;
+  if (deleted != 0) client.state->bury(key, deleted);
   const auto versions = client.state->versions(key);
   const auto same_as = find_same(versions, observation, plan, parts.shared.options.body_keep_max);
   client.state->record(key, std::move(observation), same_as);

@@ -102,6 +102,12 @@ uint64_t ClientState::record(const Hash128& resource, policy::Observation observ
   return id;
 }
 
+void ClientState::bury(const Hash128& resource, uint64_t order) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = slots_.find(resource);
+  if (it != slots_.end()) it->second->view.bury(order);
+}
+
 void ClientState::record_absent(const Hash128& resource, policy::Delivery delivery) {
   absl::MutexLock lock(&mutex_);
   policy::View& view = slot(resource).view;

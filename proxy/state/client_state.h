@@ -94,6 +94,8 @@ class ClientState {
   // The versions of a resource, for comparing bodies outside the mutex.
   std::vector<policy::Version> versions(const Hash128& resource) const;
   uint64_t record(const Hash128& resource, policy::Observation observation, std::optional<uint64_t> same_as);
+  // The resource was deleted at `order`, see policy::View::bury().
+  void bury(const Hash128& resource, uint64_t order);
   void record_absent(const Hash128& resource, policy::Delivery delivery);
   void record_page(KeptPage page);
   // A 304: one more delivery of the version with that ETag, if it is known.

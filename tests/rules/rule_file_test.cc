@@ -26,7 +26,7 @@ struct Expected {
 
 void expect_faults(const std::string& text, const std::vector<Expected>& expected) {
   FaultList faults;
-  check_rules(read_rules("r.json", text, faults), faults);
+  check_names(read_rules("r.json", text, faults), faults);
   ASSERT_EQ(faults.size(), expected.size()) << [&] {
     std::string all = text + "\n";
     for (const Fault& fault : faults) all += to_text(fault) + "\n";
@@ -212,7 +212,7 @@ std::vector<std::string> whole_checks(const std::vector<std::pair<std::string, s
   for (const auto& [name, text] : files) {
     for (Rule& rule : read_rules(name, "{\"rules\": [\n" + text + "]}", faults)) rules.push_back(std::move(rule));
   }
-  check_rules(rules, faults);
+  check_names(rules, faults);
   std::vector<std::string> texts;
   for (const Fault& fault : faults) texts.push_back(to_text(fault));
   return texts;
@@ -222,6 +222,15 @@ TEST(RuleFile, ANameGivenTwiceIsRefusedAlsoAcrossFiles) {
   const std::string rule = R"({"name": "r", "match": {"types": ["a.b/c"]}})";
   EXPECT_THAT(whole_checks({{"one.json", rule}, {"two.json", rule}}),
               ElementsAre("two.json:2: the rule name \"r\" was given before, at one.json:2; choose another"));
+}
+
+TEST(RuleFile, ANameGivenTwiceIsReportedBesideOtherFaultsAndANamelessRuleOnlyOnce) {
+  const std::string rule = R"({"name": "r", "match": {"types": ["a.b/c"]}, "mode": "on"},
+{"match": {"types": ["a.b/d"]}})";
+  const auto faults = whole_checks({{"one.json", rule}, {"two.json", rule}});
+  EXPECT_THAT(faults, ElementsAre(HasSubstr("one.json:2: /rules/0/mode"), HasSubstr("one.json:3: /rules/1: \"name\" is missing"),
+                                  HasSubstr("two.json:2: /rules/0/mode"), HasSubstr("two.json:3: /rules/1: \"name\" is missing"),
+                                  HasSubstr("two.json:2: the rule name \"r\" was given before, at one.json:2")));
 }
 
 TEST(RuleFile, ARuleThatCanNeverMatchIsRefused) {

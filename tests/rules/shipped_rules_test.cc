@@ -28,7 +28,7 @@ std::vector<Rule> load_shipped(FaultList& faults) {
     auto more = read_rules(file.filename().string(), text.str(), faults);
     rules.insert(rules.end(), more.begin(), more.end());
   }
-  check_rules(rules, faults);
+  check_names(rules, faults);
   return rules;
 }
 

@@ -122,8 +122,7 @@ Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, Time
     watch_.returned(request, How::NotSent, nullptr);
     co_return upstream_error(ErrorKind::Unreachable, Sent::No, "the simulated ARM refuses connections");
   }
-  const auto method = request.head.method;
-  const bool can_be_late = method != arm::Method::Delete && method != arm::Method::Post;
+  const bool can_be_late = request.head.method == arm::Method::Get || request.head.fields.has("If-Match");
   const bool lose_request = happens(faults_.lose_request, "lost request");
   const bool late = !lose_request && can_be_late && happens(faults_.late, "late effect");
   const bool lose_answer = !lose_request && !late && happens(faults_.lose_answer, "lost answer");

@@ -22,7 +22,7 @@ struct NetworkFaults {
   double refuse = 0;       // no connection
   double lose_request = 0; // a byte left, nothing arrived
   double lose_answer = 0;  // took effect, the answer was lost
-  double late = 0;         // the connection broke, the request took effect seconds later (not for DELETE and POST)
+  double late = 0;         // the connection broke, the request took effect seconds later (only what a precondition guards)
   double cut = 0;          // the head of the answer arrives, its body breaks off
   double throttle = 0;     // ARM answers 429 before effect
   double fail = 0;         // ARM answers 500 or 503 before effect

@@ -131,7 +131,21 @@ TEST_F(Cli, TheAuthorityIsMadeOnceAndFoundAgain) {
 
   EXPECT_EQ(run({"ca", "init", "--directory", place}), kExitBadInput);
   EXPECT_THAT(out.str(), IsEmpty());
+  EXPECT_THAT(err.str(), HasSubstr(place));
   EXPECT_EQ(run({"ca", "init", "--force", "--directory", place}), kExitDone);
+}
+
+TEST_F(Cli, TheAuthorityNeedsNoRuleFiles) {
+  directory.write("broken.json", "{");
+  const auto file = directory.write("a.json", R"({"rules": ["gone.json", "broken.json"], "ca": {"directory": "ca"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitBadInput);
+  EXPECT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone) << err.str();
+  EXPECT_EQ(run({"ca", "path", "--config", file.string()}), kExitDone) << err.str();
+  EXPECT_EQ(out.str(), (directory.path() / "ca" / "ca.pem").string() + "\n");
+
+  const auto wrong = directory.write("b.json", R"({"intercept": ["10.0.0.1"], "ca": {"directory": "other"}})");
+  EXPECT_EQ(run({"ca", "init", "--config", wrong.string()}), kExitBadInput) << "its hosts decide what it may sign";
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "other"));
 }
 
 TEST_F(Cli, TheAuthorityStandsWhereTheConfigurationSays) {

@@ -151,15 +151,14 @@ TEST(GatewayTimeout, TheResendOfAWriteThatTookEffectIsTold200) {
 }
 
 TEST(BodyEtag, DoesNotBringBackWhatAnotherClientDeleted) {
-  const std::string refusal = R"({"error":{"code":"PreconditionFailed","message":"m"}})";
   StageRig rig;
   rig.arm(get(kScaleSet), 200, etag("\"7\""), R"({"etag":"\"7\"","sku":{"capacity":1}})");
   rig.ask("one", get(kScaleSet));
   rig.arm("DELETE ", 204);
   rig.ask("two", "DELETE " + std::string(kScaleSet));
-  rig.arm(put(kScaleSet), 412, {}, refusal);
-  rig.arm(get(kScaleSet), 404, {}, "{}");
-  EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"etag":"\"7\"","sku":{"capacity":5}})").body, refusal);
+  const auto answer = rig.ask("one", put(kScaleSet), R"({"etag":"\"7\"","sku":{"capacity":5}})");
+  EXPECT_TRUE(says(answer, "ArmgateStaleWrite")) << "a new resource may well count from the same ETags";
+  EXPECT_EQ(rig.seen().size(), 2u);
 }
 
 TEST(NotSent, IsTriedOnAnotherConnectionAndThenSaidSo) {

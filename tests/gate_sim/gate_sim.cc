@@ -56,7 +56,6 @@ int main(int argc, char** argv) {
   app.add_option("--seeds", seeds, "a range, A..B");
   app.add_option("--workload", scenario.workload, "this one only");
   app.add_option("--disturb", disturb, "these only, separated by commas; none: a kind world");
-  app.add_option("--mutant", scenario.mutant, "break armgate on purpose");
   app.add_option("--tail", tail, "lines of trace to show for a failure");
   app.add_flag("--trace", trace, "print everything that happens");
   app.add_flag("--quiet", quiet, "only the summary");

@@ -31,7 +31,6 @@ struct Scenario {
   uint64_t seed = 1;
   std::string workload;                    // empty: the seed chooses
   std::vector<std::string> disturbances;   // empty: the seed chooses; {"none"}: a kind world
-  std::string mutant;                      // what is broken on purpose; empty: nothing
   Trace::Echo echo = Trace::Echo::Off;
 };
 

@@ -74,6 +74,9 @@ struct Response {
   std::string body;
 };
 
+// 408, 429 and 5xx: nothing is decided yet, and clients send the same request again by themselves.
+inline bool asks_for_another_try(int status) { return status == 408 || status == 429 || status >= 500; }
+
 inline bool is_success(int status) { return status >= 200 && status <= 299; }
 
 // The part of a target before '?', and the part after it (empty without one).

@@ -21,7 +21,7 @@ using IntentId = uint64_t;
 struct IntentRecord {
   IntentId id = 0;
   Hash128 client;         // keyed hash, never a name or a token
-  Hash128 bytes;          // keyed hash of client, method, target and body
+  Hash128 bytes;          // keyed hash of method, host, target and body
   std::string method;
   std::string resource;   // canonical id
   std::string api_version;

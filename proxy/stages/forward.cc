@@ -53,18 +53,11 @@ std::string readable(const Write& write, const arm::Response& answer) {
 // internal errors). The client decides about sending again; its re-send may meet its own effect.
 bool may_be_running(int status) { return status == 408 || status == 500 || status == 502 || status == 504; }
 
-arm::Tracking tracked_by_state(const Write& write) {
-  arm::Tracking tracking;
-  const bool deletes = write.plan.operation == arm::OperationKind::Delete;
-  tracking.by = deletes ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
-  return tracking;
-}
-
 Outcome final_outcome(const Write& write, arm::Response answer, const std::string& body) {
   Outcome outcome;
   outcome.kind = arm::is_success(answer.head.status) ? Outcome::Kind::Accepted : Outcome::Kind::Answered;
   if (outcome.kind == Outcome::Kind::Accepted) outcome.tracking = arm::tracking_of(write.head().method, answer.head, body);
-  if (may_be_running(answer.head.status)) outcome.tracking = tracked_by_state(write);
+  if (may_be_running(answer.head.status)) outcome.tracking = tracked_by_resource(write);
   outcome.answer = std::move(answer);
   return outcome;
 }
@@ -99,6 +92,13 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
 
 }  // namespace
 
+arm::Tracking tracked_by_resource(const Write& write) {
+  arm::Tracking tracking;
+  const bool deletes = write.plan.operation == arm::OperationKind::Delete;
+  tracking.by = deletes ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
+  return tracking;
+}
+
 Task<Outcome> forward(const Write& write, Intent& intent) {
   Attempts attempts;
   attempts.if_match = intent.if_match();
@@ -113,7 +113,7 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
     Outcome outcome = *std::move(next.outcome);
     // Whatever the last answer was: a sending whose answer got lost may be running still.
     const bool ended = outcome.kind != Outcome::Kind::Accepted && outcome.tracking.by == arm::TrackedBy::Nothing;
-    if (ended && attempts.lost > 0) outcome.tracking = tracked_by_state(write);
+    if (ended && attempts.lost > 0) outcome.tracking = tracked_by_resource(write);
     co_return std::move(outcome);
   }
 }

@@ -13,8 +13,6 @@ namespace {
 constexpr Duration kFirstPause = std::chrono::milliseconds(500);
 constexpr Duration kLongestPause = std::chrono::seconds(5);
 
-bool says_nothing(int status) { return status == 408 || status == 429 || status >= 500; }
-
 }  // namespace
 
 Task<Result<SeenState>> read_once(const Pipeline::Parts& parts, std::string host, std::string target,
@@ -48,7 +46,7 @@ Task<Result<SeenState>> read_again(const Pipeline::Parts& parts, std::string hos
   Duration pause = kFirstPause;
   while (true) {
     auto seen = co_await read_once(parts, host, target, authorization);
-    const bool transient = seen ? says_nothing(seen->head.status) : seen.error().kind != ErrorKind::BadInput;
+    const bool transient = seen ? arm::asks_for_another_try(seen->head.status) : seen.error().kind != ErrorKind::BadInput;
     if (!transient) co_return std::move(seen);
     Duration wait = pause;
     if (seen) wait = std::max(wait, arm::retry_after(seen->head.fields, parts.clock.wall()).value_or(Duration{}));

@@ -60,8 +60,7 @@ Outcome unknown(const Write& write, std::string_view why) {
   Outcome outcome;
   outcome.kind = Outcome::Kind::Unknown;
   outcome.answer = make_outcome_unknown(write.plan.target.resource.id, why);
-  const bool deletes = write.plan.operation == arm::OperationKind::Delete;
-  outcome.tracking.by = deletes ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
+  outcome.tracking = tracked_by_resource(write);
   return outcome;
 }
 
@@ -249,8 +248,9 @@ Task<NextStep> after_group_not_found(const Write& write, Attempts& attempts, arm
     co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "")};
   }
   write.client.state->note_group_try(write.bound.binding);
-  auto ended = co_await wait_for(write, attempts, visibility.every, "The resource group was created a moment ago and is not visible to "
-                                                          "this resource's provider yet.");
+  auto ended = co_await wait_for(write, attempts, visibility.every,
+                                 "The resource group was created a moment ago and is not visible to this resource's "
+                                 "provider yet.");
   if (ended) co_return NextStep{std::move(ended)};
   write.report().reason = "waited-for-the-group-to-appear";
   co_return NextStep{};

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "arm/etag.h"
-#include "base/text.h"
 #include "proxy/stages/content_coding.h"
 
 namespace armgate {

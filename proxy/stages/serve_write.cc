@@ -98,12 +98,9 @@ Task<Outcome> run_stages(const Write& write) {
   co_return std::move(outcome);
 }
 
-// Statuses after which clients send the same bytes again by themselves.
-bool client_comes_again(int status) { return status == 408 || status == 429 || status >= 500; }
-
 BindingPhase phase_after(const Outcome& outcome, bool written) {
   const bool expected = outcome.kind == Outcome::Kind::Busy || outcome.kind == Outcome::Kind::Left ||
-                        client_comes_again(outcome.answer.head.status);
+                        arm::asks_for_another_try(outcome.answer.head.status);
   if (expected) return BindingPhase::Expected;
   return written ? BindingPhase::Written : BindingPhase::Undelivered;
 }

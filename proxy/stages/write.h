@@ -62,6 +62,9 @@ struct Outcome {
 class Guarded;
 class Intent;
 
+// How the end of a write is found that may be running although no answer says so: by the resource itself.
+arm::Tracking tracked_by_resource(const Write& write);
+
 // Whether the write must be refused before it waits for anything: there is no state left that it can have been built from.
 std::optional<Outcome> refuse_without_state(const Write& write);
 

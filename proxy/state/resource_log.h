@@ -35,7 +35,7 @@ class ResourceLog {
 
   // A write as others must see it.
   struct Write {
-    Hash128 bytes{};   // client, method, URL and body
+    Hash128 bytes{};   // method, host, URL and body; not the client: the same bytes of another are no other write
     Hash128 client{};
     uint64_t accepted = 0;   // order of ARM's 2xx
     uint64_t finished = 0;   // order of its operation's end; 0 while it runs

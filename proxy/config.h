@@ -80,6 +80,8 @@ struct Config {
     Duration observation_age = std::chrono::hours(12);
     Duration insist_after = std::chrono::minutes(5);
     Duration in_doubt_max = std::chrono::minutes(5);
+    Duration answer_keep = std::chrono::minutes(5);
+    size_t answer_bytes = 8u << 20;
     size_t client_bytes = 32u << 20;
     size_t total_bytes = 512u << 20;
     size_t list_scan_max = 4u << 20;

@@ -72,6 +72,8 @@ ClientTable::Options client_options(const Config& config) {
   options.client.body_bytes_max = config.versions.client_bytes;
   options.client.observation_age = config.versions.observation_age;
   options.client.in_doubt_max = config.versions.in_doubt_max;
+  options.client.unanswered.keep = config.versions.answer_keep;
+  options.client.unanswered.bytes_max = config.versions.answer_bytes;
   options.client.base.think_max = config.versions.think_max;
   options.client.base.insist_after = config.versions.insist_after;
   return options;

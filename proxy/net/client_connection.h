@@ -31,6 +31,7 @@ class ClientConnection final : public ClientLink {
   Task<Result<void>> write_body(std::string_view piece) override;
   Task<Result<void>> finish() override;
   bool gone() const override { return input_.gone(); }
+  std::shared_ptr<const Presence> presence() const override { return input_.presence(); }
   void watch(Waiter* waiter, uint32_t bits) override { input_.watch(waiter, bits); }
 
   bool head_written() const { return state_ != State::Nothing; }

@@ -61,6 +61,7 @@ void ClientInput::note(const Result<size_t>& outcome) {
     end_ = End::Broken;
     broken_ = outcome.error();
   }
+  presence_->gone.store(true, std::memory_order_release);
   if (watcher_ != nullptr) watcher_->signal(watcher_bits_);
 }
 

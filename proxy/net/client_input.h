@@ -12,6 +12,7 @@
 #include "proxy/async/waiter.h"
 #include "proxy/net/byte_stream.h"
 #include "proxy/net/input_buffer.h"
+#include "proxy/seams/client_link.h"
 #include "proxy/seams/clock.h"
 
 namespace armgate::net {
@@ -31,6 +32,7 @@ class ClientInput {
 
   // See ClientLink.
   bool gone() const { return end_ != End::Open; }
+  std::shared_ptr<const Presence> presence() const { return presence_; }
   void watch(Waiter* waiter, uint32_t bits);
 
   // Ends the background read, if one runs.
@@ -51,6 +53,7 @@ class ClientInput {
   Moment arrived_;
   End end_ = End::Open;
   Error broken_;
+  const std::shared_ptr<Presence> presence_ = std::make_shared<Presence>();
 
   Waiter* watcher_ = nullptr;
   uint32_t watcher_bits_ = 0;

@@ -68,6 +68,13 @@ Base on(const Candidate& candidate, BaseRule rule) {
   return base;
 }
 
+// The same, if it was chosen among all that was `shown`.
+Base among(const std::vector<Candidate>& shown, const Candidate& candidate, BaseRule rule) {
+  Base base = on(candidate, rule);
+  base.guessed = rule == BaseRule::OldestLive || shown.back().version != candidate.version;
+  return base;
+}
+
 Base without_state(BaseRule rule) {
   Base base;
   base.rule = rule;
@@ -117,7 +124,7 @@ Base after_refusal(const std::vector<Candidate>& candidates, const WriteFacts& w
            (read || write.actor == Actor::Single) && was_shown(c);
   });
   if (since != nullptr) {
-    return since->live ? on(*since, BaseRule::SinceRefusal) : without_state(BaseRule::Refused);
+    return since->live ? among(candidates, *since, BaseRule::SinceRefusal) : without_state(BaseRule::Refused);
   }
   const bool read_since = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
     return c.delivery->kind != DeliveryKind::OwnAnswer && c.delivery->at.order > write.refused_at->order;
@@ -128,13 +135,12 @@ Base after_refusal(const std::vector<Candidate>& candidates, const WriteFacts& w
   return without_state(BaseRule::Refused);
 }
 
-// What the command of this write was certainly told under its request id.
+// What the command of this write was told under its request id.
 std::vector<Candidate> own_of(const std::vector<Candidate>& candidates, std::string_view request_id) {
   std::vector<Candidate> own;
   if (request_id.empty()) return own;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(own),
                [&](const Candidate& c) { return c.delivery->request_id == request_id; });
-  forget_doubtful(own);
   return own;
 }
 
@@ -167,7 +173,8 @@ std::optional<Base> by_single_actor(const View& view, const std::vector<Candidat
   if (last == nullptr) return std::nullopt;
   // The version counts, not the one delivery: a single actor that wrote on a read may write on it again only if it was
   // delivered anew, which is another delivery of the same version.
-  return is_live(view, *last->version, liveness) ? on(*last, BaseRule::SingleNewest) : without_state(BaseRule::Refused);
+  return is_live(view, *last->version, liveness) ? among(candidates, *last, BaseRule::SingleNewest)
+                                                : without_state(BaseRule::Refused);
 }
 
 }  // namespace
@@ -195,9 +202,12 @@ Base decide_base(const View& view, const WriteFacts& write, const BaseLimits& li
   auto candidates = candidates_of(view, write, liveness);
   if (write.refused_at) return after_refusal(candidates, write, limits, liveness);
 
-  const auto own = own_of(candidates, write.request_id);
+  const auto shown_to_command = own_of(candidates, write.request_id);
+  auto own = shown_to_command;
+  forget_doubtful(own);
   if (const auto* c = by_request_id(view, own, write, limits, liveness)) {
-    return is_live(view, *c->version, liveness) ? on(*c, BaseRule::RequestId) : without_state(BaseRule::Refused);
+    return is_live(view, *c->version, liveness) ? among(shown_to_command, *c, BaseRule::RequestId)
+                                                : without_state(BaseRule::Refused);
   }
   // A command that has read under its id holds nothing that came later under others, also if that read was used up or is
   // too old for rule 3: in doubt the older state.
@@ -212,10 +222,10 @@ Base decide_base(const View& view, const WriteFacts& write, const BaseLimits& li
   }
 
   const auto live = live_versions(candidates);
-  if (live.size() == 1 && write.actor != Actor::Single) return on(live.front(), BaseRule::OnlyLive);
+  if (live.size() == 1 && write.actor != Actor::Single) return among(candidates, live.front(), BaseRule::OnlyLive);
   if (candidates.empty()) return without_state(BaseRule::Blind);
   if (auto base = by_single_actor(view, candidates, write, liveness)) return *std::move(base);
-  return live.empty() ? without_state(BaseRule::Refused) : on(live.front(), BaseRule::OldestLive);
+  return live.empty() ? without_state(BaseRule::Refused) : among(candidates, live.front(), BaseRule::OldestLive);
 }
 
 }  // namespace armgate::policy

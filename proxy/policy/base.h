@@ -41,6 +41,9 @@ struct Base {
   std::shared_ptr<const KeptBody> body;
   std::string target;            // where to read it again
   Moment known;                  // Create: when the client was told that the resource is absent
+  // Something else was shown to the client later, which the write may be built from as well: the base is only the safe side
+  // of a guess, and that the resource is back in that state proves nothing about the write.
+  bool guessed = false;
 
   // True if the write has a state it can be compared with: an ETag or at least a body.
   bool has_state() const { return !etag.empty() || body != nullptr; }

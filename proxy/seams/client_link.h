@@ -5,7 +5,9 @@
 // Threads   all calls on the connection's event loop.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "arm/http.h"
@@ -15,6 +17,11 @@
 #include "proxy/seams/upstream.h"
 
 namespace armgate {
+
+// Whether a client is still there to hear its answer, for whoever asks, on any thread.
+struct Presence {
+  std::atomic<bool> gone{false};
+};
 
 class ClientLink {
  public:
@@ -26,6 +33,9 @@ class ClientLink {
 
   // True once the client has closed, half-closed or reset the connection. Only kept up to date while watched.
   virtual bool gone() const = 0;
+
+  // The same for others, also after the link is gone.
+  virtual std::shared_ptr<const Presence> presence() const = 0;
 
   // While a watch is set, the link notices the client's leaving and signals `bits` on `waiter`. Clear it (nullptr)
   // before the waiter dies. One at a time.

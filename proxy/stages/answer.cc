@@ -52,6 +52,11 @@ arm::Response make_busy(std::string_view why, Duration retry_after) {
   return make_error(503, "ArmgateBusy", fmt::format("{} Nothing was sent; send the same request again.", why), retry_after);
 }
 
+arm::Response make_still_running(Duration retry_after) {
+  return make_error(503, "ArmgateBusy",
+                    "The same request, sent earlier, is still being carried out. Send it again to get its answer.", retry_after);
+}
+
 arm::Response make_outcome_unknown(std::string_view resource, std::string_view why) {
   return make_error(409, "ArmgateOutcomeUnknown",
                     fmt::format("{} Whether the request took effect is not known, and it is not sent again. Read {} to see, "
@@ -70,10 +75,12 @@ arm::Response make_upstream_failure(const Error& error) {
 }
 
 void explain(arm::ResponseHead& head, const Report& report) {
+  for (const char* field : {"x-armgate-locks", "x-armgate-guard", "x-armgate-reason", "x-armgate-replayed"}) head.fields.remove(field);
   head.fields.set("x-armgate-waited-ms", std::to_string(whole_milliseconds(report.waited)));
   head.fields.set("x-armgate-attempts", std::to_string(report.attempts));
   if (!report.locks.empty()) head.fields.set("x-armgate-locks", field_text(joined(report.locks)));
   if (!report.guard.empty()) head.fields.set("x-armgate-guard", field_text(report.guard));
+  if (report.replayed) head.fields.set("x-armgate-replayed", "true");
   if (!report.reason.empty()) head.fields.set("x-armgate-reason", field_text(report.reason));
 }
 

@@ -22,11 +22,12 @@ arm::Response make_error(int status, std::string_view code, std::string_view mes
 // The refusals that armgate makes itself.
 arm::Response make_stale(std::string_view why, const std::vector<std::string>& changed);      // 412 ArmgateStaleWrite
 arm::Response make_busy(std::string_view why, Duration retry_after);                           // 503 ArmgateBusy
+arm::Response make_still_running(Duration retry_after);                                        // 503 ArmgateBusy
 arm::Response make_outcome_unknown(std::string_view resource, std::string_view why);           // 409 ArmgateOutcomeUnknown
 // 502 ArmgateUpstreamUnreachable, 504 ArmgateUpstreamTimeout or 502 ArmgateUpstreamBroken.
 arm::Response make_upstream_failure(const Error& error);
 
-// Adds what was done to the answer as x-armgate-* fields.
+// Adds what was done to the answer as x-armgate-* fields, in place of any that are there.
 void explain(arm::ResponseHead& head, const Report& report);
 
 // Writes a whole answer. True if every byte was written.

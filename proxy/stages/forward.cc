@@ -49,9 +49,9 @@ std::string readable(const Write& write, const arm::Response& answer) {
   return plain ? *std::move(plain) : std::string();
 }
 
-// Answers that do not tell whether the write took effect (observed: ServerTimeout, GatewayTimeout, OperationTimedOut and
+// Answers that do not tell whether the write took effect (observed: ServerTimeout with 503, GatewayTimeout, OperationTimedOut and
 // internal errors). The client decides about sending again; its re-send may meet its own effect.
-bool may_be_running(int status) { return status == 408 || status == 500 || status == 502 || status == 504; }
+bool may_be_running(int status) { return status == 408 || status == 500 || (status >= 502 && status <= 504); }
 
 Outcome final_outcome(const Write& write, arm::Response answer, const std::string& body) {
   Outcome outcome;
@@ -100,6 +100,7 @@ arm::Tracking tracked_by_resource(const Write& write) {
 }
 
 Task<Outcome> forward(const Write& write, Intent& intent) {
+  write.client.state->unanswered().sent(write.unanswered);
   Attempts attempts;
   attempts.if_match = intent.if_match();
   attempts.known_since = write.base().known.order;

@@ -52,6 +52,7 @@ struct Counters {
   std::atomic<uint64_t> clients_left{0};
   std::atomic<uint64_t> false_alarms{0};
   std::atomic<uint64_t> outcomes_unknown{0};
+  std::atomic<uint64_t> replayed{0};
   std::atomic<uint64_t> holds_expired{0};
   std::atomic<uint64_t> lists_too_long{0};
 };

@@ -10,10 +10,14 @@ Patience::Patience(Clock& clock, const Executor& executor, ClientLink& client, T
 Patience::~Patience() { client_.watch(nullptr, 0); }
 
 Task<Patience::End> Patience::await_grant(const LockPlace& place) {
+  return await_ready([&place] { return place.granted(); });
+}
+
+Task<Patience::End> Patience::await_ready(std::function<bool()> ready) {
   const auto timer = clock_.call_at(executor_, until_, [this] { waiter_.signal(kTimer); });
   while (true) {
     if (client_.gone()) co_return End::Gone;
-    if (place.granted()) co_return End::Ready;
+    if (ready()) co_return End::Ready;
     if (clock_.now() >= until_) co_return End::TimeUp;
     co_await waiter_.wait();
   }

@@ -6,6 +6,7 @@
 // Cancel    the destructor ends the watch of the client.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "base/time.h"
@@ -20,6 +21,7 @@ class Patience {
  public:
   enum class End { Ready, TimeUp, Gone };
   static constexpr uint32_t kGranted = 1;
+  static constexpr uint32_t kJoinedEnded = 8;
 
   // Waits end at `until`. `client` must outlive this.
   Patience(Clock& clock, const Executor& executor, ClientLink& client, TimePoint until);
@@ -34,6 +36,9 @@ class Patience {
   // Suspends until the place is granted. A grant wins over a deadline that passes at the same moment; a client that is gone
   // wins over both.
   Task<End> await_grant(const LockPlace& place);
+
+  // Suspends until `ready`, which is asked whenever the waiter is signalled; the same order of precedence.
+  Task<End> await_ready(std::function<bool()> ready);
 
   // Suspends for `duration`. TimeUp at once if that would go beyond `until`.
   Task<End> pause(Duration duration);

@@ -120,10 +120,9 @@ Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attemp
 
 // If nothing that the client could have written differs from its base, the ETag moved for reasons that are none of its
 // business: the same bytes go again with the ETag of now.
-// Only if the base is known: the oldest of several live states is a guess on the safe side, and that the resource is back in
-// that state says nothing about the one the write was really built from.
+// Only if the base is known: of a guess on the safe side it says nothing that the resource is back in that state.
 bool renew_if_false_alarm(const Write& write, Attempts& attempts, const SeenState& now) {
-  if (write.base().rule == policy::BaseRule::OldestLive) return false;
+  if (write.base().guessed) return false;
   if (attempts.false_alarms >= kFalseAlarmsMax || now.etag.empty() || !write.base().body) return false;
   const auto comparison = compare_with_base(now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
   if (!comparison.same) return false;

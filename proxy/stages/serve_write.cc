@@ -8,6 +8,7 @@
 #include "arm/etag.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/doubt.h"
+#include "proxy/stages/join.h"
 #include "proxy/stages/remember.h"
 #include "proxy/stages/write.h"
 
@@ -17,20 +18,23 @@ namespace {
 // Confirms what a write's answer delivered, and closes or keeps its binding.
 class WriteReceipt final : public Receipt::Effect {
  public:
-  WriteReceipt(std::shared_ptr<ClientState> state, Clock& clock, PendingDelivery pending, uint64_t binding,
-               ClientState::Final final)
+  WriteReceipt(std::shared_ptr<ClientState> state, Clock& clock, PendingDelivery pending, uint64_t unanswered,
+               uint64_t binding, ClientState::Final final)
       : state_(std::move(state)),
         clock_(clock),
         written_(clock.next_moment()),
         pending_(pending),
+        unanswered_(unanswered),
         binding_(binding),
         final_(final) {}
 
   void confirm() override {
+    state_->unanswered().delivered(unanswered_);
     if (pending_.what == PendingDelivery::What::Version) state_->confirm(pending_.resource, pending_.order);
     if (binding_ != 0) state_->confirm_written(binding_, final_, written_);
   }
   void drop() override {
+    state_->unanswered().undelivered(unanswered_, clock_.now());
     if (binding_ != 0) state_->note_undelivered(binding_, clock_.now());
   }
 
@@ -39,6 +43,7 @@ class WriteReceipt final : public Receipt::Effect {
   Clock& clock_;
   const Moment written_;  // a read that is answered from now on is one since a refusal, however late that is confirmed
   PendingDelivery pending_;
+  uint64_t unanswered_;
   uint64_t binding_;
   ClientState::Final final_;
 };
@@ -98,9 +103,9 @@ Task<Outcome> run_stages(const Write& write) {
   co_return std::move(outcome);
 }
 
-BindingPhase phase_after(const Outcome& outcome, bool written) {
-  const bool expected = outcome.kind == Outcome::Kind::Busy || outcome.kind == Outcome::Kind::Left ||
-                        arm::asks_for_another_try(outcome.answer.head.status);
+BindingPhase phase_after(Outcome::Kind kind, int status, bool written) {
+  const bool expected =
+      kind == Outcome::Kind::Busy || kind == Outcome::Kind::Left || arm::asks_for_another_try(status);
   if (expected) return BindingPhase::Expected;
   return written ? BindingPhase::Written : BindingPhase::Undelivered;
 }
@@ -119,14 +124,26 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
     pending = remember_own_answer(write.parts, write.client, write.exchange, write.plan, outcome.answer);
   }
   explain(outcome.answer.head, write.report());
-  const bool written = co_await write_answer(write.exchange, client_link, outcome.answer);
-  if (write.bound.binding != 0) {
-    state.leave(write.bound.binding, phase_after(outcome, written), write.parts.clock.now());
+  // Shared with those who ask for the same; they get it as soon as it is known, however slowly this client takes it.
+  const auto answer = std::make_shared<const arm::Response>(std::move(outcome.answer));
+  const bool nothing_sent = outcome.kind == Outcome::Kind::Busy || outcome.kind == Outcome::Kind::Left;
+  UnansweredWrites::Ending ending;
+  ending.accepted = outcome.kind == Outcome::Kind::Accepted;
+  if (!nothing_sent) ending.answer = answer;
+  ending.reason = write.report().reason;
+  ending.binding = write.bound.binding;
+  if (!write.report().replayed) state.unanswered().end(write.unanswered, std::move(ending), write.parts.clock.next_moment());
+
+  const bool written = co_await write_answer(write.exchange, client_link, *answer);
+  const auto phase = phase_after(outcome.kind, answer->head.status, written);
+  if (write.bound.binding != 0) state.leave(write.bound.binding, phase, write.parts.clock.now());
+  if (!written || outcome.kind == Outcome::Kind::Left) {
+    state.unanswered().undelivered(write.unanswered, write.parts.clock.now());
+    co_return Receipt();
   }
-  if (!written || outcome.kind == Outcome::Kind::Left) co_return Receipt();
-  const auto final = outcome.answer.head.status == 412 ? ClientState::Final::Refused : ClientState::Final::Plain;
-  const bool is_final = phase_after(outcome, written) == BindingPhase::Written;
-  co_return Receipt(std::make_unique<WriteReceipt>(write.client.state, write.parts.clock, pending,
+  const auto final = answer->head.status == 412 ? ClientState::Final::Refused : ClientState::Final::Plain;
+  const bool is_final = phase == BindingPhase::Written;
+  co_return Receipt(std::make_unique<WriteReceipt>(write.client.state, write.parts.clock, pending, write.unanswered,
                                                    is_final ? write.bound.binding : 0, final));
 }
 
@@ -142,6 +159,11 @@ Task<Receipt> serve_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink
   write.bytes = bytes_of(shared.hasher, exchange.request);
   write.authorization = std::string(exchange.request.head.fields.get("authorization"));
   write.replaces = plan.operation == arm::OperationKind::Put || plan.guarded;
+
+  const auto arrival = arrival_of(write, client_link.presence());
+  auto joined = co_await join_earlier(write, arrival);
+  if (joined) co_return co_await deliver(write, client_link, *std::move(joined));
+  write.unanswered = client.state->unanswered().add(arrival);
   if (write.replaces) write.bound = bind(write);
 
   std::optional<uint64_t> active;

@@ -33,6 +33,7 @@ struct Write {
   Hash128 bytes{};          // of method, host, target and body
   std::string authorization{};
   Bound bound{};             // binding 0: this write needs no base
+  uint64_t unanswered = 0;   // its entry in the client's table of unanswered writes
   bool replaces = false;    // a full PUT whose base matters
 
   const policy::Base& base() const { return bound.base; }

@@ -6,7 +6,7 @@
 namespace armgate {
 
 ClientState::ClientState(const Options& options, SharedBudget& budget)
-    : options_(options), budget_(budget), bindings_(options.bindings) {}
+    : options_(options), budget_(budget), unanswered_(options.unanswered), bindings_(options.bindings) {}
 
 ClientState::~ClientState() {
   absl::MutexLock lock(&mutex_);
@@ -77,6 +77,7 @@ std::vector<policy::Version> ClientState::versions(const Hash128& resource) cons
 }
 
 void ClientState::resolve_doubts(const Hash128& resource, Moment asked) {
+  unanswered_.resolve(resource, asked);
   absl::MutexLock lock(&mutex_);
   absl::erase_if(doubts_, [&](const auto& entry) {
     return entry.second.resource == resource && entry.second.since.order < asked.order;
@@ -235,6 +236,14 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
   return bound;
 }
 
+void ClientState::join_binding(uint64_t binding) {
+  absl::MutexLock lock(&mutex_);
+  Binding* b = bindings_.find(binding);
+  if (b == nullptr) return;
+  ++b->workers;
+  b->phase = BindingPhase::Working;
+}
+
 void ClientState::note_maybe_applied(uint64_t binding) {
   absl::MutexLock lock(&mutex_);
   if (Binding* b = bindings_.find(binding)) b->maybe_applied = true;
@@ -353,6 +362,8 @@ ClientState::Doubt ClientState::doubt_of(const Hash128& bytes, std::string_view 
 }
 
 bool ClientState::busy(TimePoint now) {
+  unanswered_.expire(now);
+  if (unanswered_.size() > 0) return true;
   absl::MutexLock lock(&mutex_);
   bindings_.expire(now);
   absl::erase_if(doubts_, [&](const auto& entry) { return now - entry.second.since.time > options_.in_doubt_max; });

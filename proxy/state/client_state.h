@@ -26,6 +26,7 @@
 #include "proxy/policy/base.h"
 #include "proxy/policy/view.h"
 #include "proxy/state/bindings.h"
+#include "proxy/state/unanswered.h"
 
 namespace armgate {
 
@@ -75,6 +76,7 @@ class ClientState {
     Duration in_doubt_max = std::chrono::minutes(5);
     policy::BaseLimits base;
     Bindings::Options bindings;
+    UnansweredWrites::Options unanswered;
   };
 
   // Bytes of kept bodies over all clients, with their common bound.
@@ -111,6 +113,8 @@ class ClientState {
   // ---- which state a write was built from ----
 
   Bound bind(const ArrivingWrite& write, const policy::Liveness& liveness);
+  // One more exchange answers for a binding: its client sent the bytes again and gets the answer of their first sending.
+  void join_binding(uint64_t binding);
   void note_maybe_applied(uint64_t binding);
   void note_group_try(uint64_t binding);
   // Whether an attempt of these bytes may have taken effect by now, also one of an earlier request.
@@ -139,6 +143,10 @@ class ClientState {
   void resolve_doubts(const Hash128& resource, Moment asked);
   // Whether these bytes are a re-send of a write whose outcome is unknown. Expired is told once.
   Doubt doubt_of(const Hash128& bytes, std::string_view request_id, TimePoint now);
+
+  // ---- answers that have not arrived ----
+
+  UnansweredWrites& unanswered() { return unanswered_; }
 
   TimePoint last_used() const { return last_used_.load(std::memory_order_relaxed); }
   void touch(TimePoint now) { last_used_.store(now, std::memory_order_relaxed); }
@@ -176,6 +184,7 @@ class ClientState {
   const Options options_;
   SharedBudget& budget_;
   std::atomic<TimePoint> last_used_{TimePoint{}};
+  UnansweredWrites unanswered_;
 
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<Hash128, std::unique_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);

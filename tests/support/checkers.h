@@ -82,6 +82,8 @@ class Checkers final : public UpstreamWatch {
   };
 
   static uint64_t exchange_of(const arm::Request& request);
+  const Record* sending_of(const std::string& write_id) const;
+  bool waits_for_own(const Record& record) const;
   void check_order(const Record& record);
   void check_proof(const Record& record, const arm::Request& request);
   void check_alone(const Record& record, const arm::Request& request);

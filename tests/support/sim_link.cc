@@ -42,6 +42,7 @@ void SimLink::watch(Waiter* waiter, uint32_t bits) {
 
 void SimLink::leave(Leaving how) {
   leaving_ = how;
+  presence_->gone = true;
   if (watcher_ != nullptr) watcher_->signal(watcher_bits_);
   if (how == Leaving::Reset) client_.signal(kEnded);
 }

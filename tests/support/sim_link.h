@@ -29,6 +29,7 @@ class SimLink final : public ClientLink {
   Task<Result<void>> write_body(std::string_view piece) override;
   Task<Result<void>> finish() override;
   bool gone() const override { return leaving_ != Leaving::Stays; }
+  std::shared_ptr<const Presence> presence() const override { return presence_; }
   void watch(Waiter* waiter, uint32_t bits) override;
 
   // ---- the client's side ----
@@ -58,6 +59,7 @@ class SimLink final : public ClientLink {
   Waiter* watcher_ = nullptr;
   uint32_t watcher_bits_ = 0;
   Leaving leaving_ = Leaving::Stays;
+  const std::shared_ptr<Presence> presence_ = std::make_shared<Presence>();
   Duration slowness_{};
   bool loses_answer_ = false;
   bool complete_ = false;

@@ -212,6 +212,35 @@ TEST(DecideBase, APendingReadIsAnOlderCandidate) {
   EXPECT_EQ(shown.decide_text(), "oldest-live a");
 }
 
+TEST(DecideBase, ABaseIsAGuessIfSomethingElseWasShownAfterIt) {
+  Shown doubtful;
+  doubtful.show("a");
+  EXPECT_FALSE(doubtful.decide().guessed);
+  doubtful.show("b", pending());
+  EXPECT_EQ(doubtful.decide_text(), "only-live a");
+  EXPECT_TRUE(doubtful.decide().guessed);
+
+  Shown dead;
+  dead.show("a");
+  dead.view.refuse(dead.show("b"));
+  EXPECT_EQ(dead.decide_text(), "only-live a");
+  EXPECT_TRUE(dead.decide().guessed);
+
+  Shown command;
+  command.show("a", with_id("mine"));
+  command.show("b", {DeliveryKind::PointRead, Confirmation::Pending, "mine", {}});
+  command.facts.request_id = "mine";
+  EXPECT_EQ(command.decide_text(), "request-id a");
+  EXPECT_TRUE(command.decide().guessed);
+
+  Shown several;
+  several.show("a");
+  several.show("b");
+  several.show("a");
+  EXPECT_EQ(several.decide_text(), "oldest-live a");
+  EXPECT_TRUE(several.decide().guessed);
+}
+
 TEST(DecideBase, OfSeveralLiveStatesTheOldestCounts) {
   Shown shown;
   shown.show("a");

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutant.h"
+
 namespace armgate::policy {
 namespace {
 
@@ -95,7 +97,7 @@ Base by_body_etag(const View& view, const WriteFacts& write) {
 // Takes out reads that may not have arrived, if something else was shown before and nothing certainly afterwards: such a
 // read counts only as an older candidate.
 void forget_doubtful(std::vector<Candidate>& candidates) {
-  if (candidates.empty()) return;
+  if (candidates.empty() || is_mutant(Mutant::DoubtfulReadCounts)) return;
   const Version* first = candidates.front().version;
   const auto confirmed = [](const Candidate& c) { return c.delivery->confirmation == Confirmation::Confirmed; };
   const auto after_confirmed = std::find_if(candidates.rbegin(), candidates.rend(), confirmed).base();
@@ -200,6 +202,7 @@ Base decide_base(const View& view, const WriteFacts& write, const BaseLimits& li
   if (!write.body_etag.empty()) return by_body_etag(view, write);
 
   auto candidates = candidates_of(view, write, liveness);
+  if (is_mutant(Mutant::NewestVersionAlways) && !candidates.empty()) return on(candidates.back(), BaseRule::OnlyLive);
   if (write.refused_at) return after_refusal(candidates, write, limits, liveness);
 
   const auto shown_to_command = own_of(candidates, write.request_id);

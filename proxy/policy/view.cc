@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 
 namespace armgate::policy {
 namespace {
@@ -123,6 +124,7 @@ void View::refuse(uint64_t id) {
 }
 
 void View::bury(uint64_t order) {
+  if (is_mutant(Mutant::DeletedEtagsCount)) return;
   for (auto& version : versions_) {
     if (version.absent || newest_order(version) > order) continue;
     version.etag.clear();

@@ -1,9 +1,11 @@
 #include "proxy/stages/blind.h"
 
+#include "base/mutant.h"
+
 namespace armgate {
 
 std::optional<std::string> blind_conflict(const Write& write) {
-  if (!write.replaces || !write.base().goes_unguarded()) return std::nullopt;
+  if (!write.replaces || !write.base().goes_unguarded() || is_mutant(Mutant::BlindAlwaysSent)) return std::nullopt;
   if (write.base().rule == policy::BaseRule::Insisted) return std::nullopt;
   if (write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send) return std::nullopt;
   const auto& resources = write.parts.shared.resources;

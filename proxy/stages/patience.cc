@@ -1,5 +1,7 @@
 #include "proxy/stages/patience.h"
 
+#include "base/mutant.h"
+
 namespace armgate {
 
 Patience::Patience(Clock& clock, const Executor& executor, ClientLink& client, TimePoint until)
@@ -16,7 +18,7 @@ Task<Patience::End> Patience::await_grant(const LockPlace& place) {
 Task<Patience::End> Patience::await_ready(std::function<bool()> ready) {
   const auto timer = clock_.call_at(executor_, until_, [this] { waiter_.signal(kTimer); });
   while (true) {
-    if (client_.gone()) co_return End::Gone;
+    if (client_.gone() && !is_mutant(Mutant::LeaverIsSent)) co_return End::Gone;
     if (ready()) co_return End::Ready;
     if (clock_.now() >= until_) co_return End::TimeUp;
     co_await waiter_.wait();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/mutant.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/doubt.h"
 #include "proxy/stages/identify.h"
@@ -23,6 +24,7 @@ Task<Receipt> serve_planned(Pipeline::Parts& parts, Exchange& exchange, ClientLi
     }
   }
   if (plan.kind == rules::PlanKind::Write) co_return co_await serve_write(parts, exchange, link, plan, client);
+  if (is_mutant(Mutant::ReadWaits)) co_await parts.clock.sleep_for(std::chrono::milliseconds(1));
   co_return co_await relay(parts, exchange, link, plan, client);
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/mutant.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/blind.h"
 #include "proxy/stages/read_again.h"
@@ -44,7 +45,10 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
   info.client_label = write.client.label;
   info.what = fmt::format("{} {}", write.head().method_token, write.plan.target.resource.id);
   info.since = asked;
-  auto place = parts.shared.locks.join(write.plan.keys, std::move(info), &write.patience.waiter(), Patience::kGranted);
+  const auto join = [&](const std::vector<rules::LockKey>& keys) {
+    return parts.shared.locks.join(keys, std::move(info), &write.patience.waiter(), Patience::kGranted);
+  };
+  auto place = is_mutant(Mutant::ParentNotLocked) ? join({write.plan.keys.back()}) : join(write.plan.keys);
   if (!place) {
     parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
     co_return busy(write, place.error().context, "queue-full");
@@ -83,10 +87,14 @@ Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease)
     }
     co_return Guarded(std::move(lease), "");
   }
+  if (is_mutant(Mutant::BaseChosenAfterWait)) {
+    co_return Guarded(std::move(lease), write.client.state->versions(write.resource).back().etag);
+  }
   // ETags may begin again with a new resource of the same name (Compute counts from "1"), so the old one proves nothing.
   const auto deletion = write.parts.shared.resources.last_delete(write.plan.target.resource);
   const bool deleted_since = base.known.order != 0 && deletion.when.order > base.known.order;
-  if (deleted_since || deletion.when.order > write.bound.first_arrival.order) {
+  const bool deleted = deleted_since || deletion.when.order > write.bound.first_arrival.order;
+  if (deleted && !is_mutant(Mutant::DeletedEtagsCount)) {
     co_return refused(write, "The resource was deleted while this write was on its way.", "deleted-meanwhile");
   }
   if (!base.etag.empty()) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arm/url.h"
+#include "base/mutant.h"
 #include "proxy/policy/backoff.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/read_again.h"
@@ -68,6 +69,7 @@ Outcome unknown(const Write& write, std::string_view why) {
 // that our precondition names. Another client may have asked for the very same state (two that both count from 2 to 3), and
 // what it did must not be told to this one as its own.
 bool can_have_been_taken(const Write& write, const Attempts& attempts) {
+  if (is_mutant(Mutant::ForeignStateClaimed)) return true;
   const auto& resources = write.parts.shared.resources;
   const std::string& id = write.plan.target.resource.id;
   const auto nobodys = Hash128{};  // the same bytes of another client count too
@@ -122,10 +124,11 @@ Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attemp
 // business: the same bytes go again with the ETag of now.
 // Only if the base is known: of a guess on the safe side it says nothing that the resource is back in that state.
 bool renew_if_false_alarm(const Write& write, Attempts& attempts, const SeenState& now) {
-  if (write.base().guessed) return false;
+  if (write.base().guessed && !is_mutant(Mutant::FalseAlarmOnGuess)) return false;
   if (attempts.false_alarms >= kFalseAlarmsMax || now.etag.empty() || !write.base().body) return false;
   const auto comparison = compare_with_base(now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
-  if (!comparison.same) return false;
+  const bool overlooked = is_mutant(Mutant::FalseAlarmIgnoresLeaf) && comparison.changed.size() <= 1;
+  if (!comparison.same && !overlooked) return false;
   ++attempts.false_alarms;
   attempts.known_since = write.parts.clock.next_moment().order;
   attempts.if_match = now.etag;
@@ -149,6 +152,7 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
                              "blind-after-conflict")};
   }
   if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
+  if (is_mutant(Mutant::FreshEtagAfterBusy)) attempts.if_match = now->etag;
   if (now->etag == attempts.if_match || renew_if_false_alarm(write, attempts, *now)) co_return NextStep{};
   const auto comparison = compare_with_base(*now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
   co_return NextStep{stale(write, make_stale("The resource changed while ARM was busy with it.", comparison.changed),
@@ -178,7 +182,8 @@ Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
     write.report().reason = "answer-lost-state-unmoved";
     co_return NextStep{};
   }
-  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
+  const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || is_ours(write, attempts, *now);
+  if (taken_for_ours) co_return NextStep{was_ours(write, *std::move(now))};
   co_return NextStep{stale(write, make_stale("ARM's answer was lost, and the resource is neither what this write was built from nor "
                                              "what it asks for.", {}),
                            "answer-lost-state-moved")};
@@ -205,6 +210,10 @@ Task<NextStep> after_lost_delete(const Write& write) {
 }  // namespace
 
 Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer) {
+  if (is_mutant(Mutant::BlindReplayAfter412)) {
+    attempts.if_match.clear();
+    co_return NextStep{};
+  }
   if (attempts.maybe_applied) {
     auto state = co_await see(write, write.head().target);
     if (state && is_ours(write, attempts, *state)) co_return NextStep{was_ours(write, *std::move(state))};
@@ -268,6 +277,7 @@ Task<NextStep> after_lost_answer(const Write& write, Attempts& attempts, const E
   const bool guarded_put = write.replaces && !attempts.if_match.empty();
   if (guarded_put) co_return co_await after_lost_put(write, attempts);
   if (write.plan.operation == arm::OperationKind::Delete) co_return co_await after_lost_delete(write);
+  if (is_mutant(Mutant::PostSentAgain)) co_return NextStep{};
   co_return NextStep{unknown(write, fmt::format("ARM's answer was lost: {}.", error.context))};
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arm/etag.h"
+#include "base/mutant.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/doubt.h"
 #include "proxy/stages/join.h"
@@ -123,6 +124,7 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
   if (outcome.kind == Outcome::Kind::Accepted && remembered) {
     pending = remember_own_answer(write.parts, write.client, write.exchange, write.plan, outcome.answer);
   }
+  if (is_mutant(Mutant::AnswerAltered)) outcome.answer.head.fields.remove("Azure-AsyncOperation");
   explain(outcome.answer.head, write.report());
   // Shared with those who ask for the same; they get it as soon as it is known, however slowly this client takes it.
   const auto answer = std::make_shared<const arm::Response>(std::move(outcome.answer));

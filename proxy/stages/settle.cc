@@ -4,6 +4,7 @@
 
 #include "arm/throttle.h"
 #include "arm/url.h"
+#include "base/mutant.h"
 #include "proxy/stages/doubt.h"
 #include "proxy/stages/watch.h"
 #include "proxy/stages/write.h"
@@ -73,6 +74,9 @@ void note_accepted(const Write& write, Moment now) {
     write.client.state->note_maybe_applied(write.bound.binding);
   }
   if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(resource.id);
+  if (is_mutant(Mutant::DeleteMarkedEarly) && write.plan.operation == arm::OperationKind::Delete) {
+    resources.deleted(resource.id, write.client.key, now);
+  }
   if (write.plan.operation == arm::OperationKind::Put && resource.type == kGroupType) resources.created(resource.id, now);
 }
 
@@ -102,7 +106,8 @@ Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
   // A finished write goes the same way as a long one, only that its end is known already.
   auto hold = open_hold(parts, held_write(write, outcome), std::move(intent).take_lease(), write.authorization);
   const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
-                                write.plan.rule->hold.until == rules::HoldUntil::Request;
+                                write.plan.rule->hold.until == rules::HoldUntil::Request ||
+                                is_mutant(Mutant::LockReleasedAtAnswer);
   if (accepted && ends_with_answer) {
     // An answer that is not the end of the operation proves nothing about a delete.
     const bool ended = outcome.tracking.by == arm::TrackedBy::Nothing;

@@ -7,6 +7,7 @@
 
 #include "arm/throttle.h"
 #include "arm/url.h"
+#include "base/mutant.h"
 #include "proxy/async/spawn.h"
 #include "proxy/stages/read_again.h"
 
@@ -78,6 +79,8 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   if (authorization.empty() || parts.faults.fire(FaultPoint::PollSkipped)) co_return;
   const LookAt at = place_to_look(watcher);
   const auto seen = co_await read_once(parts, at.host, at.target, authorization);
+  if (!seen && is_mutant(Mutant::PollErrorLeaksHold)) watcher.expires = kNever;
+  if (is_mutant(Mutant::PollErrorLeaksHold) && watcher.expires == kNever) watcher.by = arm::TrackedBy::Nothing;
   if (!seen) co_return;
   if (const auto interval = arm::retry_after(seen->head.fields, parts.clock.wall())) watcher.named_interval = *interval;
   const HeldWrite& write = watcher.hold->write();
@@ -151,7 +154,8 @@ void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, a
   const HeldWrite& write = hold->write();
   const Moment now = parts.clock.next_moment();
   for (const auto& id : write.key_ids) parts.shared.resources.finished(id, write.bytes, now);
-  if (write.method == arm::Method::Delete && last == arm::Progress::Succeeded) {
+  const bool deleted = write.method == arm::Method::Delete && last == arm::Progress::Succeeded;
+  if (deleted && !is_mutant(Mutant::DeleteMarkedEarly)) {
     parts.shared.resources.deleted(write.resource.id, write.client, now);
     policy::Delivery told;
     told.at = now;

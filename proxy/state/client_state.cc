@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutant.h"
+
 namespace armgate {
 
 ClientState::ClientState(const Options& options, SharedBudget& budget)
@@ -213,7 +215,7 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
       });
     });
   };
-  Binding* binding = bindings_.find_resend(write.bytes, write.facts.request_id, liveness.now, read_since);
+  Binding* binding = is_mutant(Mutant::BaseNotBound) ? nullptr : bindings_.find_resend(write.bytes, write.facts.request_id, liveness.now, read_since);
   Bound bound;
   bound.resend = binding != nullptr;
   if (binding == nullptr) {
@@ -302,6 +304,7 @@ void ClientState::consume(const Hash128& resource, const policy::Base& base, std
                           Moment arrived) {
   absl::MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
+  if (is_mutant(Mutant::NothingConsumed)) return;
   if (it != slots_.end() && base.version != 0) it->second->view.consume(base.version, request_id, arrived);
 }
 
@@ -309,6 +312,7 @@ void ClientState::refuse(const Hash128& resource, const policy::Base& base) {
   absl::MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
   if (it != slots_.end() && base.version != 0) it->second->view.refuse(base.version);
+  if (is_mutant(Mutant::VersionsForgottenOn412) && it != slots_.end()) it->second->view = policy::View();
 }
 
 void ClientState::note_overlap(Slot& place, std::string_view request_id, TimePoint now) {

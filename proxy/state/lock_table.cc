@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 
 namespace armgate {
 namespace internal {
@@ -165,7 +166,8 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
   }
   for (auto& key : claim->keys) {
     KeyState& state = state_of(key.hash);
-    key.place = state.waiting.insert(state.waiting.end(), claim);
+    const auto place = is_mutant(Mutant::LastComeFirstServed) ? state.waiting.begin() : state.waiting.end();
+    key.place = state.waiting.insert(place, claim);
   }
   waiting_.fetch_add(1, std::memory_order_relaxed);
   if (at_once) grant(claim);
@@ -190,12 +192,14 @@ void LockTable::leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_f
 
 void LockTable::give_back(const ClaimPtr& claim) {
   std::vector<ClaimPtr> now_first;
+  bool forgotten = false;
   {
     ShardsLocked locked(*this, *claim);
+    forgotten = is_mutant(Mutant::GrantLostOnCancel) && claim->waiter != nullptr;
     GATE_CHECK(claim->state != Claim::State::Over, "a claim is given back once");
     leave_queues(claim, now_first);
   }
-  grant_any(now_first);
+  if (!forgotten) grant_any(now_first);
 }
 
 LockTable::Counts LockTable::counts() const {

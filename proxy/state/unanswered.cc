@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/mutant.h"
+
 namespace armgate {
 namespace {
 
@@ -97,9 +99,10 @@ std::optional<uint64_t> UnansweredWrites::find(const Arrival& arrival, TimePoint
   for (auto id = it->second.rbegin(); id != it->second.rend(); ++id) {
     const Write& write = *by_id_.at(*id);
     const bool is_over = write.ending && (!write.ending->accepted || now - write.ended.time > options_.keep);
-    if (is_over || write.request_id != arrival.request_id) continue;
+    const bool other_request = write.request_id != arrival.request_id && !is_mutant(Mutant::IdsIgnoredInJoin);
+    if (is_over || other_request) continue;
     const bool orphan = write.sent && (write.undelivered || write.asker->gone.load(std::memory_order_acquire));
-    if (orphan || !arrival.request_id.empty()) return write.id;
+    if (orphan || !arrival.request_id.empty() || is_mutant(Mutant::LiveWritersJoined)) return write.id;
   }
   return std::nullopt;
 }

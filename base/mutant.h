@@ -1,0 +1,49 @@
+// mutant.h – deliberate defects, one at a time, that the simulation must notice (docs/simulation.md).
+//
+// Why: a checker that never fires proves nothing. Each mutant is a short cut that looks right and breaks a promise; the suite
+// shows within how many seeds it is caught.
+//
+// Only the copies of the libraries that the simulation links are compiled with ARMGATE_MUTANTS. In the program that users run
+// is_mutant() is the constant false, and nothing of a mutant is left in it.
+#pragma once
+
+namespace armgate {
+
+enum class Mutant {
+  None,
+  OneCacheForAll,         // all clients share what they were shown
+  NewestVersionAlways,    // the base is what was delivered last, whoever got it
+  BaseChosenAfterWait,    // and it is looked up when the lock is granted
+  DoubtfulReadCounts,     // an answer that may not have arrived is what the client knows
+  NothingConsumed,        // an accepted write does not use up what it was built on
+  BaseNotBound,           // bytes that come again get a base of their own
+  VersionsForgottenOn412, // a refused client is one that was shown nothing
+  DeletedEtagsCount,      // an ETag survives the resource it belonged to
+  BlindAlwaysSent,        // the blind rule is not applied
+  FreshEtagAfterBusy,     // after a conflict the write goes with the ETag of now
+  BlindReplayAfter412,    // a stale write is sent again without its precondition
+  FalseAlarmOnGuess,      // a base that is the safe side of a guess may be renewed
+  FalseAlarmIgnoresLeaf,  // one changed member is no change
+  ForeignStateClaimed,    // a state that somebody else asked for is taken for one's own
+  LostPutTakenForDone,    // a lost answer is taken for a good one
+  PostSentAgain,          // a POST goes again after its answer was lost
+  DeleteMarkedEarly,      // a delete counts when ARM accepts it, not when it has happened
+  LockReleasedAtAnswer,   // an operation that still runs holds nothing
+  ParentNotLocked,        // a write locks itself alone
+  LastComeFirstServed,    // the queue is a stack
+  GrantLostOnCancel,      // who leaves a queue passes nothing on
+  LeaverIsSent,           // whoever left the queue is sent all the same
+  LiveWritersJoined,      // the same bytes of two that both listen are one write
+  IdsIgnoredInJoin,       // two request ids are one request
+  PollErrorLeaksHold,     // a failed poll ends the watch, not the hold
+  ReadWaits,              // reads stand in line too
+  AnswerAltered,          // a field of ARM's answer is lost
+};
+
+#ifdef ARMGATE_MUTANTS
+bool is_mutant(Mutant mutant);  // defined by the simulation
+#else
+constexpr bool is_mutant(Mutant) { return false; }
+#endif
+
+}  // namespace armgate

@@ -1,0 +1,74 @@
+#include "tests/gate_sim/mutants.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace armgate {
+namespace {
+std::atomic<Mutant> active_mutant{Mutant::None};
+}  // namespace
+
+bool is_mutant(Mutant mutant) { return active_mutant.load(std::memory_order_relaxed) == mutant; }
+
+namespace world {
+
+const std::vector<MutantCase>& mutants() {
+  static const std::vector<MutantCase> all{
+      {Mutant::OneCacheForAll, "one-cache-for-all", "", "", 100},
+      {Mutant::NewestVersionAlways, "newest-version-always", "", "", 2000},
+      {Mutant::BaseChosenAfterWait, "base-chosen-after-wait", "", "", 500},
+      {Mutant::DoubtfulReadCounts, "doubtful-read-counts", "", "", 2000},
+      {Mutant::NothingConsumed, "nothing-consumed", "", "", 2000},
+      {Mutant::BaseNotBound, "base-not-bound", "", "", 2000},
+      {Mutant::VersionsForgottenOn412, "versions-forgotten-on-412", "", "", 500},
+      {Mutant::DeletedEtagsCount, "deleted-etags-count", "create-delete", "", 2000},
+      {Mutant::BlindAlwaysSent, "blind-always-sent", "create-race", "", 500},
+      {Mutant::FreshEtagAfterBusy, "fresh-etag-after-busy", "", "", 2000},
+      {Mutant::BlindReplayAfter412, "blind-replay-after-412", "", "", 100},
+      {Mutant::FalseAlarmOnGuess, "false-alarm-on-guess", "failing-operations", "", 5000},
+      {Mutant::FalseAlarmIgnoresLeaf, "false-alarm-ignores-leaf", "", "", 100},
+      {Mutant::ForeignStateClaimed, "foreign-state-claimed", "counters", "lossy", 2000},
+      {Mutant::LostPutTakenForDone, "lost-put-taken-for-done", "", "lossy", 500},
+      {Mutant::PostSentAgain, "post-sent-again", "restarts", "lossy", 100},
+      {Mutant::DeleteMarkedEarly, "delete-marked-early", "create-delete", "", 2000},
+      {Mutant::LockReleasedAtAnswer, "lock-released-at-answer", "", "", 100},
+      {Mutant::ParentNotLocked, "parent-not-locked", "subnets", "", 100},
+      {Mutant::LastComeFirstServed, "last-come-first-served", "", "", 500},
+      {Mutant::GrantLostOnCancel, "grant-lost-on-cancel", "", "leaving-clients", 500},
+      {Mutant::LeaverIsSent, "leaver-is-sent", "", "leaving-clients", 500},
+      {Mutant::LiveWritersJoined, "live-writers-joined", "", "", 2000},
+      {Mutant::IdsIgnoredInJoin, "ids-ignored-in-join", "", "", 2000},
+      {Mutant::PollErrorLeaksHold, "poll-error-leaks-hold", "", "lossy", 500},
+      {Mutant::ReadWaits, "read-waits", "", "", 10},
+      {Mutant::AnswerAltered, "answer-altered", "", "", 100},
+  };
+  return all;
+}
+
+const MutantCase* find_mutant(std::string_view name) {
+  const auto& all = mutants();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const MutantCase& m) { return m.name == name; });
+  return it == all.end() ? nullptr : &*it;
+}
+
+void set_mutant(Mutant mutant) { active_mutant.store(mutant, std::memory_order_relaxed); }
+
+Catch hunt(const MutantCase& mutant) {
+  set_mutant(mutant.mutant);
+  Catch caught;
+  Scenario scenario;
+  scenario.workload = mutant.workload;
+  if (!mutant.disturbance.empty()) scenario.disturbances = {std::string(mutant.disturbance)};
+  for (uint64_t seed = 1; seed <= mutant.seeds_max && caught.seeds == 0; ++seed) {
+    scenario.seed = seed;
+    const RunResult result = run_scenario(scenario);
+    if (result.violations.empty()) continue;
+    caught.seeds = seed;
+    caught.promise = result.violations.front().promise;
+  }
+  set_mutant(Mutant::None);
+  return caught;
+}
+
+}  // namespace world
+}  // namespace armgate

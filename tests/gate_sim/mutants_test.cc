@@ -1,0 +1,26 @@
+// The suite proves itself: each deliberate defect must be noticed within the number of seeds that it is allowed.
+#include <gtest/gtest.h>
+
+#include "tests/gate_sim/mutants.h"
+
+namespace armgate::world {
+namespace {
+
+class EveryMutant : public ::testing::TestWithParam<MutantCase> {};
+
+TEST_P(EveryMutant, IsCaught) {
+  const Catch caught = hunt(GetParam());
+  EXPECT_NE(caught.seeds, 0u) << GetParam().name << " ran " << GetParam().seeds_max << " seeds unnoticed";
+  if (caught.seeds != 0) std::printf("%-28s caught after %5lu seeds as %s\n", GetParam().name.data(), caught.seeds, caught.promise.c_str());
+}
+
+std::string test_name(const ::testing::TestParamInfo<MutantCase>& info) {
+  std::string name(info.param.name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(GateSim, EveryMutant, ::testing::ValuesIn(mutants()), test_name);
+
+}  // namespace
+}  // namespace armgate::world

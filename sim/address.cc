@@ -15,6 +15,7 @@ int hex_digit(char c) {
 }
 
 std::string percent_decoded(std::string_view text) {
+  if (text.find('%') == text.npos) return std::string(text);
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
     const int high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
@@ -125,6 +126,7 @@ void parse_in_subscription(Segments rest, arm::Method method, Address& address) 
 
 std::vector<std::string> path_segments(std::string_view path) {
   std::vector<std::string> segments;
+  segments.reserve(10);
   while (!path.empty()) {
     if (path.front() == '/') {
       path.remove_prefix(1);

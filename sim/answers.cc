@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/json_text.h"
+
 namespace armgate::sim {
 
 using Json = nlohmann::json;
@@ -17,7 +19,7 @@ arm::Response plain_answer(int status) {
 arm::Response json_answer(int status, const Json& body) {
   arm::Response answer = plain_answer(status);
   answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
-  answer.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  answer.body = json_text(body);
   return answer;
 }
 

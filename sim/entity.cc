@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "sim/json_text.h"
 
 namespace armgate::sim {
 namespace {
@@ -98,7 +99,7 @@ Json without_child(Json content, const ResourceType& traits, std::string_view na
 }
 
 std::string version_of(const Json& content) {
-  return Hasher(HashKey{1, 2}).hash(content.dump(-1, ' ', false, Json::error_handler_t::replace)).hex().substr(0, 16);
+  return Hasher(HashKey{1, 2}).hash(json_text(content)).hex().substr(0, 16);
 }
 
 bool etag_matches(std::string_view condition, std::string_view etag) {

@@ -24,6 +24,7 @@ using Content = std::shared_ptr<const nlohmann::json>;
 struct Snapshot {
   TimePoint since;
   Content content;  // null: it did not exist
+  std::string version;
   std::string etag;
 };
 
@@ -39,6 +40,7 @@ struct Entity {
   std::string guid;       // properties.resourceGuid of Network types
   TimePoint created;
   Content content;
+  std::string version;  // of the content: version_of()
   uint64_t writes = 0;  // moves with every ETag
   std::string etag;     // exact bytes; empty for types without
   std::deque<Snapshot> history;

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "sim/answers.h"
+#include "sim/json_text.h"
 
 namespace armgate::sim {
 namespace {
@@ -93,7 +94,7 @@ arm::Response SimArm::Machine::answer(const arm::Request& request, const Address
   Json body;
   Call call{request, address, now, facts};
   if (!is_read_method(request.head.method) && !request.body.empty()) {
-    body = Json::parse(request.body, nullptr, false);
+    body = json_value(request.body);
     if (const auto fault = fault_in_body(body)) return error_answer(400, "InvalidRequestContent", *fault);
     call.body = &body;
   }
@@ -242,7 +243,7 @@ bool SimArm::Machine::is_current(std::string_view resource_path, std::string_vie
   arm::RequestHead head;
   head.target = resource_path;
   const Entity* entity = find_entity(parse_address(head).root_key);
-  return entity != nullptr && judge_.had_version(entity->key, etag, version_of(*entity->content));
+  return entity != nullptr && judge_.had_version(entity->key, etag, entity->version);
 }
 
 }  // namespace armgate::sim

@@ -26,7 +26,7 @@ arm::Response SimArm::Machine::write_group(Call& call) {
     if (content.contains("tags")) merged["tags"] = content["tags"];
     content = std::move(merged);
   } else if (!creates) {
-    judge_.check_base(group->key, version_of(*current), call.facts);
+    judge_.check_base(group->key, group->version, call.facts);
     if (!content.contains("location")) content["location"] = current->value("location", Json());
   }
   Entity& target = creates ? add_entity(call, traits) : *group;

@@ -81,9 +81,9 @@ arm::Response SimArm::Machine::read(Call& call) {
 
 Snapshot SimArm::Machine::visible(const Entity& entity, TimePoint now) {
   if (options_.stale_read_chance <= 0 || !rng_.chance(options_.stale_read_chance)) {
-    return Snapshot{now, entity.content, entity.etag};
+    return Snapshot{now, entity.content, entity.version, entity.etag};
   }
-  Snapshot seen{now, nullptr, {}};
+  Snapshot seen{now, nullptr, {}, {}};
   for (const Snapshot& snapshot : entity.history) {
     if (snapshot.since <= now - options_.stale_by) seen = snapshot;
   }
@@ -114,7 +114,7 @@ arm::Response SimArm::Machine::read_entity(const Call& call) {
     version = version_of(*child);
   } else {
     body = shown(*entity, *seen.content, seen.etag);
-    version = version_of(*seen.content);
+    version = seen.version;
   }
   arm::Response answer = json_answer(200, body);
   if (!seen.etag.empty()) answer.head.fields.add("ETag", seen.etag);
@@ -171,10 +171,12 @@ arm::Response SimArm::Machine::read_operation(const Call& call) {
   }
   const bool failed = operation->ended && operation->result != "Succeeded";
   if (match == Operations::Match::Status) {
-    Json body{{"id", std::string(arm::path_of(operation->status_target))},
-              {"name", operation->id},
-              {"status", operation->ended ? operation->result : "InProgress"},
-              {"startTime", shown_time(operation->start)}};
+    // Polls are most of what a run asks for, and lists of pairs are copied twice.
+    Json body;
+    body["id"] = arm::path_of(operation->status_target);
+    body["name"] = operation->id;
+    body["status"] = operation->ended ? operation->result : "InProgress";
+    body["startTime"] = shown_time(operation->start);
     if (operation->ended) body["endTime"] = shown_time(operation->end);
     if (failed) body["error"] = operation_error(*operation);
     arm::Response answer = json_answer(200, body);

@@ -40,6 +40,7 @@ Entity& SimArm::Machine::add_entity(const Call& call, const ResourceType& traits
 
 void SimArm::Machine::set_content(Entity& entity, Json content, TimePoint now) {
   entity.content = std::make_shared<const Json>(std::move(content));
+  entity.version = version_of(*entity.content);
   move_etag(entity, now);
 }
 
@@ -55,13 +56,13 @@ void SimArm::Machine::move_etag(Entity& entity, TimePoint now) {
       entity.etag = fmt::format("W/\"{}\"", make_guid(rng_));
       break;
   }
-  if (!entity.etag.empty()) judge_.remember(entity.key, entity.etag, version_of(*entity.content));
+  if (!entity.etag.empty()) judge_.remember(entity.key, entity.etag, entity.version);
   record(entity, now);
 }
 
 void SimArm::Machine::record(Entity& entity, TimePoint now) {
   if (options_.stale_read_chance <= 0) return;
-  entity.history.push_back(Snapshot{now, entity.content, entity.etag});
+  entity.history.push_back(Snapshot{now, entity.content, entity.version, entity.etag});
   while (entity.history.size() > 1 && entity.history[1].since <= now - options_.stale_by) entity.history.pop_front();
 }
 
@@ -110,7 +111,7 @@ std::optional<arm::Response> SimArm::Machine::refuse_precondition(const Call& ca
   if (!if_none_match.empty() && current != nullptr && etag_matches(if_none_match, etag)) given = if_none_match;
   if (given.empty()) return std::nullopt;
   const bool whole = call.address.kind == AddressKind::Resource;
-  judge_.refused_412(call.address.root_key, whole && entity != nullptr ? version_of(*entity->content) : "-",
+  judge_.refused_412(call.address.root_key, whole && entity != nullptr ? entity->version : "-",
                      call.facts);
   const bool weak = traits.etags == EtagForm::WeakGuid;
   // Network shows what it was given in its own form even if it came bare (observed).

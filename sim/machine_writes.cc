@@ -52,7 +52,7 @@ arm::Response SimArm::Machine::put_resource(Call& call, Entity* entity, const Re
     return error_answer(400, "LocationRequired", "The location property is required for this definition.");
   }
   const bool creates = entity == nullptr;
-  if (!creates) judge_.check_base(entity->key, version_of(*entity->content), call.facts);
+  if (!creates) judge_.check_base(entity->key, entity->version, call.facts);
   Entity& target = creates ? add_entity(call, traits) : *entity;
   const Content before = target.content;
   Json content = writable_content(*call.body, traits);
@@ -176,7 +176,7 @@ arm::Response SimArm::Machine::answer_write(const Call& call, int status, Json b
   arm::Response answer = json_answer(status, body);
   // Compute shows the ETag of a write in the header too, Network only in the body (observed).
   if (entity.traits->etags == EtagForm::Number) answer.head.fields.add("ETag", entity.etag);
-  answer.head.fields.add("x-sim-version", version_of(current != nullptr ? *current : *entity.content));
+  answer.head.fields.add("x-sim-version", current != nullptr ? version_of(*current) : entity.version);
   if (operation == nullptr) return answer;
   const bool silent = options_.update_announced == UpdateAnnounced::StateOnly && status == 200;
   if (!silent) operations_.announce(*operation, answer.head.fields);

@@ -54,8 +54,15 @@ void remove_id(std::map<std::string, std::vector<std::string>, std::less<>>& ind
 std::string make_guid(Rng& rng) {
   const uint64_t high = rng.next();
   const uint64_t low = rng.next();
-  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xffff, low >> 48,
-                     low & 0xffffffffffffULL);
+  // Every answer has one: the digits of both words, highest first.
+  std::string guid(36, '-');
+  size_t at = 0;
+  for (int digit = 31; digit >= 0; --digit, ++at) {
+    if (at == 8 || at == 13 || at == 18 || at == 23) ++at;
+    const uint64_t word = digit >= 16 ? high : low;
+    guid[at] = "0123456789abcdef"[(word >> (digit % 16 * 4)) & 0xf];
+  }
+  return guid;
 }
 
 Operation& Operations::start(Operation operation, std::string_view provider, std::string_view subscription) {

@@ -1,7 +1,6 @@
 #include "proxy/async/waiter.h"
 
 #include <absl/base/thread_annotations.h>
-#include <absl/synchronization/mutex.h>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/async_result.hpp>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "proxy/async/mutex.h"
 
 namespace armgate {
 
@@ -16,19 +16,19 @@ struct Waiter::State {
   explicit State(const Executor& on) : executor(on) {}
 
   const Executor executor;
-  absl::Mutex mutex;
+  Mutex mutex;
   uint32_t bits ABSL_GUARDED_BY(mutex) = 0;
   boost::asio::any_completion_handler<void()> parked ABSL_GUARDED_BY(mutex);
 
   uint32_t take() {
-    absl::MutexLock lock(&mutex);
+    MutexLock lock(&mutex);
     return std::exchange(bits, 0);
   }
 
   void add(uint32_t more) {
     boost::asio::any_completion_handler<void()> resume;
     {
-      absl::MutexLock lock(&mutex);
+      MutexLock lock(&mutex);
       bits |= more;
       resume.swap(parked);  // Boost 1.81: the move assignment of any_completion_handler recurses for ever
     }
@@ -37,7 +37,7 @@ struct Waiter::State {
 
   void park(boost::asio::any_completion_handler<void()> handler) {
     {
-      absl::MutexLock lock(&mutex);
+      MutexLock lock(&mutex);
       GATE_CHECK(!parked, "two coroutines wait on one Waiter");
       if (bits == 0) {
         parked.swap(handler);
@@ -53,7 +53,7 @@ Waiter::Waiter(const Executor& executor) : state_(std::make_shared<State>(execut
 // that keeps it.
 Waiter::~Waiter() {
   boost::asio::any_completion_handler<void()> abandoned;  // destroyed after the mutex is free
-  absl::MutexLock lock(&state_->mutex);
+  MutexLock lock(&state_->mutex);
   abandoned.swap(state_->parked);
 }
 

@@ -11,7 +11,7 @@ ClientState::ClientState(const Options& options, SharedBudget& budget)
     : options_(options), budget_(budget), unanswered_(options.unanswered), bindings_(options.bindings) {}
 
 ClientState::~ClientState() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   budget_.body_bytes.fetch_sub(body_bytes_, std::memory_order_relaxed);
 }
 
@@ -73,14 +73,14 @@ void ClientState::keep_within_budget(const Hash128& keep) {
 }
 
 std::vector<policy::Version> ClientState::versions(const Hash128& resource) const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
   return it == slots_.end() ? std::vector<policy::Version>{} : it->second->view.versions();
 }
 
 void ClientState::resolve_doubts(const Hash128& resource, Moment asked) {
   unanswered_.resolve(resource, asked);
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   absl::erase_if(doubts_, [&](const auto& entry) {
     return entry.second.resource == resource && entry.second.since.order < asked.order;
   });
@@ -88,7 +88,7 @@ void ClientState::resolve_doubts(const Hash128& resource, Moment asked) {
 
 uint64_t ClientState::record(const Hash128& resource, policy::Observation observation,
                              std::optional<uint64_t> same_as) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   policy::View& view = slot(resource).view;
   const size_t before = view.body_bytes();
   view.expire(observation.delivery.at.time - options_.observation_age);
@@ -106,13 +106,13 @@ uint64_t ClientState::record(const Hash128& resource, policy::Observation observ
 }
 
 void ClientState::bury(const Hash128& resource, uint64_t order) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
   if (it != slots_.end()) it->second->view.bury(order);
 }
 
 void ClientState::record_absent(const Hash128& resource, policy::Delivery delivery) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   policy::View& view = slot(resource).view;
   const size_t before = view.body_bytes();
   view.record_absent(std::move(delivery));
@@ -121,7 +121,7 @@ void ClientState::record_absent(const Hash128& resource, policy::Delivery delive
 }
 
 void ClientState::record_not_modified(const Hash128& resource, std::string_view etag, policy::Delivery delivery) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
   policy::Version* version = it == slots_.end() ? nullptr : it->second->view.find_etag(etag);
   if (version == nullptr) return;
@@ -135,7 +135,7 @@ void ClientState::record_not_modified(const Hash128& resource, std::string_view 
 }
 
 void ClientState::record_page(KeptPage page) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   adjust_bytes(0, page.body->bytes.size());
   pages_.push_back(std::move(page));
   while (pages_.size() > options_.pages_max) drop_oldest_page();
@@ -146,13 +146,13 @@ void ClientState::record_page(KeptPage page) {
 }
 
 void ClientState::confirm(const Hash128& resource, uint64_t order) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
   if (it != slots_.end()) it->second->view.confirm(order);
 }
 
 void ClientState::confirm_page(uint64_t order) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   for (auto& page : pages_) {
     if (page.delivery.at.order != order) continue;
     page.delivery.confirmation = policy::Confirmation::Confirmed;
@@ -164,7 +164,7 @@ void ClientState::confirm_page(uint64_t order) {
 }
 
 std::vector<KeptPage> ClientState::pages_for(const arm::ResourceId& resource, const Hash128& key) const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = slots_.find(key);
   const auto known = [&](uint64_t order) {
     if (it == slots_.end()) return false;
@@ -188,7 +188,7 @@ std::vector<KeptPage> ClientState::pages_for(const arm::ResourceId& resource, co
 
 void ClientState::index_page(uint64_t order, std::shared_ptr<const policy::KeptBody> plain,
                              std::shared_ptr<const PageIndex> index) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   for (auto& page : pages_) {
     if (page.delivery.at.order != order) continue;
     adjust_bytes(page.body->bytes.size(), plain->bytes.size());
@@ -199,7 +199,7 @@ void ClientState::index_page(uint64_t order, std::shared_ptr<const policy::KeptB
 }
 
 Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& liveness) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Slot& place = slot(write.resource);
   const size_t before = place.view.body_bytes();
   place.view.expire(liveness.now - options_.observation_age);
@@ -239,7 +239,7 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
 }
 
 void ClientState::join_binding(uint64_t binding) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Binding* b = bindings_.find(binding);
   if (b == nullptr) return;
   ++b->workers;
@@ -247,23 +247,23 @@ void ClientState::join_binding(uint64_t binding) {
 }
 
 void ClientState::note_maybe_applied(uint64_t binding) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (Binding* b = bindings_.find(binding)) b->maybe_applied = true;
 }
 
 void ClientState::note_group_try(uint64_t binding) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (Binding* b = bindings_.find(binding)) ++b->group_tries;
 }
 
 bool ClientState::maybe_applied(uint64_t binding) const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const Binding* b = bindings_.find(binding);
   return b != nullptr && b->maybe_applied;
 }
 
 void ClientState::leave(uint64_t binding, BindingPhase phase, TimePoint now) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Binding* b = bindings_.find(binding);
   if (b == nullptr) return;
   b->workers = std::max(0, b->workers - 1);
@@ -273,7 +273,7 @@ void ClientState::leave(uint64_t binding, BindingPhase phase, TimePoint now) {
 }
 
 void ClientState::note_undelivered(uint64_t binding, TimePoint now) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Binding* b = bindings_.find(binding);
   if (b == nullptr || b->workers > 0) return;
   b->phase = BindingPhase::Undelivered;
@@ -281,7 +281,7 @@ void ClientState::note_undelivered(uint64_t binding, TimePoint now) {
 }
 
 void ClientState::confirm_written(uint64_t binding, Final final, Moment when) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const Binding* b = bindings_.find(binding);
   if (b == nullptr) return;
   if (final == Final::Refused) {
@@ -302,14 +302,14 @@ void ClientState::confirm_written(uint64_t binding, Final final, Moment when) {
 
 void ClientState::consume(const Hash128& resource, const policy::Base& base, std::string_view request_id,
                           Moment arrived) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
   if (is_mutant(Mutant::NothingConsumed)) return;
   if (it != slots_.end() && base.version != 0) it->second->view.consume(base.version, request_id, arrived);
 }
 
 void ClientState::refuse(const Hash128& resource, const policy::Base& base) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
   if (it != slots_.end() && base.version != 0) it->second->view.refuse(base.version);
   if (is_mutant(Mutant::VersionsForgottenOn412) && it != slots_.end()) it->second->view = policy::View();
@@ -328,7 +328,7 @@ void ClientState::note_overlap(Slot& place, std::string_view request_id, TimePoi
 }
 
 uint64_t ClientState::begin_write(const Hash128& resource, std::string_view request_id, TimePoint now) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Slot& place = slot(resource);
   note_overlap(place, request_id, now);
   const uint64_t write = next_write_++;
@@ -337,14 +337,14 @@ uint64_t ClientState::begin_write(const Hash128& resource, std::string_view requ
 }
 
 void ClientState::end_write(const Hash128& resource, uint64_t write) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
   if (it != slots_.end()) std::erase_if(it->second->active, [&](const Slot::Active& a) { return a.write == write; });
 }
 
 void ClientState::note_in_doubt(const Hash128& bytes, std::string_view request_id, const Hash128& resource,
                                 Moment when) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (doubts_.size() >= options_.refusals_max && !doubts_.contains(bytes)) {
     doubts_.erase(std::min_element(doubts_.begin(), doubts_.end(), [](const auto& x, const auto& y) {
       return x.second.since.order < y.second.since.order;
@@ -354,7 +354,7 @@ void ClientState::note_in_doubt(const Hash128& bytes, std::string_view request_i
 }
 
 ClientState::Doubt ClientState::doubt_of(const Hash128& bytes, std::string_view request_id, TimePoint now) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = doubts_.find(bytes);
   if (it == doubts_.end()) return Doubt::None;
   // A different id is a different call by the client's own word; the same or none may be a re-send.
@@ -368,7 +368,7 @@ ClientState::Doubt ClientState::doubt_of(const Hash128& bytes, std::string_view 
 bool ClientState::busy(TimePoint now) {
   unanswered_.expire(now);
   if (unanswered_.size() > 0) return true;
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   bindings_.expire(now);
   absl::erase_if(doubts_, [&](const auto& entry) { return now - entry.second.since.time > options_.in_doubt_max; });
   return bindings_.size() > 0 || !doubts_.empty();

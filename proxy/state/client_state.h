@@ -9,7 +9,6 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/synchronization/mutex.h>
 
 #include <atomic>
 #include <cstdint>
@@ -23,6 +22,7 @@
 #include "arm/resource_id.h"
 #include "base/hash.h"
 #include "base/time.h"
+#include "proxy/async/mutex.h"
 #include "proxy/policy/base.h"
 #include "proxy/policy/view.h"
 #include "proxy/state/bindings.h"
@@ -186,7 +186,7 @@ class ClientState {
   std::atomic<TimePoint> last_used_{TimePoint{}};
   UnansweredWrites unanswered_;
 
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   absl::flat_hash_map<Hash128, std::unique_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
   std::list<Hash128> by_age_ ABSL_GUARDED_BY(mutex_);  // least recently used first
   std::list<KeptPage> pages_ ABSL_GUARDED_BY(mutex_);  // oldest first

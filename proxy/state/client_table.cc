@@ -21,7 +21,7 @@ void ClientTable::make_room(Shard& shard, TimePoint now) {
 
 std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, TimePoint now) {
   Shard& shard = shards_[client.high % kShards];
-  absl::MutexLock lock(&shard.mutex);
+  MutexLock lock(&shard.mutex);
   auto it = shard.clients.find(client);
   if (it == shard.clients.end()) {
     make_room(shard, now);
@@ -34,7 +34,7 @@ std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, Tim
 size_t ClientTable::size() const {
   size_t total = 0;
   for (const auto& shard : shards_) {
-    absl::MutexLock lock(&shard.mutex);
+    MutexLock lock(&shard.mutex);
     total += shard.clients.size();
   }
   return total;

@@ -5,13 +5,13 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/synchronization/mutex.h>
 
 #include <array>
 #include <memory>
 
 #include "base/hash.h"
 #include "base/time.h"
+#include "proxy/async/mutex.h"
 #include "proxy/state/client_state.h"
 
 namespace armgate {
@@ -31,7 +31,7 @@ class ClientTable {
 
  private:
   struct Shard {
-    mutable absl::Mutex mutex;
+    mutable Mutex mutex;
     absl::flat_hash_map<Hash128, std::shared_ptr<ClientState>> clients ABSL_GUARDED_BY(mutex);
   };
   static constexpr size_t kShards = 16;

@@ -16,22 +16,22 @@ Hold::Hold(HeldWrite write, WriteLease lease, std::string authorization, const E
       authorization_(std::move(authorization)) {}
 
 bool Hold::wanted() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return lease_.is_wanted();
 }
 
 bool Hold::open() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return !finished_.has_value();
 }
 
 std::string Hold::authorization() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return authorization_;
 }
 
 void Hold::renew(std::string_view authorization) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (finished_ || authorization_ == authorization) return;
   // A client may use several principals (two tenants): only a newer token of the same one may take the place.
   const auto before = arm::claims_of(authorization_);
@@ -42,7 +42,7 @@ void Hold::renew(std::string_view authorization) {
 
 bool Hold::finish(arm::Progress last) {
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (finished_) return false;
     finished_ = last;
     authorization_.clear();
@@ -52,14 +52,14 @@ bool Hold::finish(arm::Progress last) {
 }
 
 std::optional<arm::Progress> Hold::finished() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return finished_;
 }
 
 void Hold::release() {
   WriteLease lease;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     lease = std::move(lease_);
   }
 }
@@ -77,7 +77,7 @@ std::vector<Hash128> HoldTable::url_keys(const Hold& hold) const {
 }
 
 void HoldTable::open(const std::shared_ptr<Hold>& hold) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   for (const auto& key : url_keys(*hold)) by_url_[key].push_back(hold);
   by_resource_[hasher_.hash(hold->write().resource.id)].push_back(hold);
   for (const auto& key : hold->keys()) by_key_[key].push_back(hold);
@@ -93,7 +93,7 @@ void HoldTable::drop(Index& index, const Hash128& key, const std::shared_ptr<Hol
 }
 
 void HoldTable::close(const std::shared_ptr<Hold>& hold) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   for (const auto& key : url_keys(*hold)) drop(by_url_, key, hold);
   drop(by_resource_, hasher_.hash(hold->write().resource.id), hold);
   for (const auto& key : hold->keys()) drop(by_key_, key, hold);
@@ -105,7 +105,7 @@ std::vector<HoldTable::Match> HoldTable::find(std::string_view host, std::string
                                               std::string_view resource) const {
   std::vector<Match> matches;
   if (empty()) return matches;
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto by_url = by_url_.find(url_key(host, target));
   if (by_url != by_url_.end()) {
     for (const auto& hold : by_url->second) {
@@ -128,7 +128,7 @@ std::vector<HoldTable::Match> HoldTable::find(std::string_view host, std::string
 
 void HoldTable::hurry(const std::vector<Hash128>& keys) const {
   if (empty()) return;
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   for (const auto& key : keys) {
     const auto it = by_key_.find(key);
     if (it == by_key_.end()) continue;
@@ -138,7 +138,7 @@ void HoldTable::hurry(const std::vector<Hash128>& keys) const {
 
 void HoldTable::renew(const Hash128& client, std::string_view authorization) const {
   if (empty() || authorization.empty()) return;
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = by_client_.find(client);
   if (it == by_client_.end()) return;
   for (const auto& hold : it->second) hold->renew(authorization);

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/synchronization/mutex.h>
 
 #include <atomic>
 #include <cstdint>
@@ -26,6 +25,7 @@
 #include "arm/resource_id.h"
 #include "base/hash.h"
 #include "base/time.h"
+#include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
 #include "proxy/state/lock_table.h"
 
@@ -76,7 +76,7 @@ class Hold {
   const HeldWrite write_;
   const std::vector<Hash128> keys_;
   Waiter waiter_;
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   WriteLease lease_ ABSL_GUARDED_BY(mutex_);
   std::string authorization_ ABSL_GUARDED_BY(mutex_);
   std::optional<arm::Progress> finished_ ABSL_GUARDED_BY(mutex_);
@@ -114,7 +114,7 @@ class HoldTable {
 
   const Hasher hasher_;
   std::atomic<size_t> count_{0};
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   Index by_url_ ABSL_GUARDED_BY(mutex_);
   Index by_resource_ ABSL_GUARDED_BY(mutex_);
   Index by_key_ ABSL_GUARDED_BY(mutex_);

@@ -205,7 +205,7 @@ void LockTable::give_back(const ClaimPtr& claim) {
 LockTable::Counts LockTable::counts() const {
   Counts counts;
   for (const auto& shard : shards_) {
-    absl::MutexLock lock(&shard.mutex);
+    MutexLock lock(&shard.mutex);
     counts.keys += shard.keys.size();
   }
   counts.waiting = waiting_.load(std::memory_order_relaxed);

@@ -17,7 +17,6 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/synchronization/mutex.h>
 
 #include <array>
 #include <atomic>
@@ -30,6 +29,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
 #include "rules/plan.h"
 
@@ -121,7 +121,7 @@ class LockTable {
     std::vector<ClaimPtr> holders;
   };
   struct Shard {
-    mutable absl::Mutex mutex;
+    mutable Mutex mutex;
     absl::flat_hash_map<Hash128, KeyState> keys ABSL_GUARDED_BY(mutex);
   };
   static constexpr size_t kShards = 64;

@@ -12,24 +12,24 @@ void push_bounded(std::deque<Record>& records, const Record& record, size_t reco
 }  // namespace
 
 Task<Result<void>> MemoryStore::record_intent(const IntentRecord& record) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   push_bounded(intents_, record, records_max_);
   co_return Result<void>{};
 }
 
 Task<Result<void>> MemoryStore::record_outcome(const OutcomeRecord& record) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   push_bounded(outcomes_, record, records_max_);
   co_return Result<void>{};
 }
 
 std::deque<IntentRecord> MemoryStore::intents() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return intents_;
 }
 
 std::deque<OutcomeRecord> MemoryStore::outcomes() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return outcomes_;
 }
 

@@ -4,10 +4,9 @@
 // Limits    Options::records_max of each kind; the oldest are forgotten.
 #pragma once
 
-#include <absl/synchronization/mutex.h>
-
 #include <deque>
 
+#include "proxy/async/mutex.h"
 #include "proxy/seams/store.h"
 
 namespace armgate {
@@ -24,7 +23,7 @@ class MemoryStore final : public Store {
 
  private:
   const size_t records_max_;
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   std::deque<IntentRecord> intents_ ABSL_GUARDED_BY(mutex_);
   std::deque<OutcomeRecord> outcomes_ ABSL_GUARDED_BY(mutex_);
 };

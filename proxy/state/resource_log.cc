@@ -29,7 +29,7 @@ ResourceLog::Entry& ResourceLog::touch(Shard& shard, const Hash128& key) const {
 void ResourceLog::accepted(std::string_view resource, const Hash128& client, const Hash128& bytes, Moment when) {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
-  absl::MutexLock lock(&shard.mutex);
+  MutexLock lock(&shard.mutex);
   Entry& entry = touch(shard, key);
   if (entry.recent.size() == kRecentMax) {
     const Write& lost = entry.recent.front();
@@ -42,7 +42,7 @@ void ResourceLog::accepted(std::string_view resource, const Hash128& client, con
 void ResourceLog::finished(std::string_view resource, const Hash128& bytes, Moment when) {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
-  absl::MutexLock lock(&shard.mutex);
+  MutexLock lock(&shard.mutex);
   Entry& entry = touch(shard, key);
   for (auto it = entry.recent.rbegin(); it != entry.recent.rend(); ++it) {
     if (it->bytes == bytes && it->finished == 0) {
@@ -56,7 +56,7 @@ void ResourceLog::finished(std::string_view resource, const Hash128& bytes, Mome
 void ResourceLog::deleted(std::string_view resource, const Hash128& client, Moment when) {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
-  absl::MutexLock lock(&shard.mutex);
+  MutexLock lock(&shard.mutex);
   Entry& entry = touch(shard, key);
   if (when.order > entry.deletion.when.order) entry.deletion = {when, client};
   entry.created.reset();
@@ -65,7 +65,7 @@ void ResourceLog::deleted(std::string_view resource, const Hash128& client, Mome
 void ResourceLog::being_deleted(std::string_view resource) {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
-  absl::MutexLock lock(&shard.mutex);
+  MutexLock lock(&shard.mutex);
   const auto it = shard.entries.find(key);
   if (it != shard.entries.end()) it->second.created.reset();
 }
@@ -73,7 +73,7 @@ void ResourceLog::being_deleted(std::string_view resource) {
 void ResourceLog::created(std::string_view resource, Moment when) {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
-  absl::MutexLock lock(&shard.mutex);
+  MutexLock lock(&shard.mutex);
   touch(shard, key).created = when;
 }
 
@@ -82,7 +82,7 @@ bool ResourceLog::any_other(std::string_view resource, const Hash128& bytes, uin
                             std::optional<Hash128> same_client, Newer newer) const {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
-  absl::MutexLock lock(&shard.mutex);
+  MutexLock lock(&shard.mutex);
   const auto it = shard.entries.find(key);
   if (it == shard.entries.end()) return shard.horizon > since;
   if (it->second.forgotten_until > since) return true;
@@ -107,7 +107,7 @@ ResourceLog::Deletion ResourceLog::last_delete(const arm::ResourceId& resource) 
   for (const auto& id : arm::self_and_ancestors(resource)) {
     const Hash128 key = hasher_.hash(id);
     Shard& shard = shard_of(key);
-    absl::MutexLock lock(&shard.mutex);
+    MutexLock lock(&shard.mutex);
     const auto it = shard.entries.find(key);
     if (it != shard.entries.end() && it->second.deletion.when.order > newest.when.order) newest = it->second.deletion;
   }
@@ -117,7 +117,7 @@ ResourceLog::Deletion ResourceLog::last_delete(const arm::ResourceId& resource) 
 std::optional<TimePoint> ResourceLog::created_at(std::string_view resource) const {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
-  absl::MutexLock lock(&shard.mutex);
+  MutexLock lock(&shard.mutex);
   const auto it = shard.entries.find(key);
   if (it == shard.entries.end() || !it->second.created) return std::nullopt;
   return it->second.created->time;
@@ -126,7 +126,7 @@ std::optional<TimePoint> ResourceLog::created_at(std::string_view resource) cons
 size_t ResourceLog::size() const {
   size_t total = 0;
   for (const auto& shard : shards_) {
-    absl::MutexLock lock(&shard.mutex);
+    MutexLock lock(&shard.mutex);
     total += shard.entries.size();
   }
   return total;

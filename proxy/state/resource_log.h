@@ -12,7 +12,6 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/synchronization/mutex.h>
 
 #include <array>
 #include <cstdint>
@@ -24,6 +23,7 @@
 #include "arm/resource_id.h"
 #include "base/hash.h"
 #include "base/time.h"
+#include "proxy/async/mutex.h"
 
 namespace armgate {
 
@@ -82,7 +82,7 @@ class ResourceLog {
     std::list<Hash128>::iterator age;
   };
   struct Shard {
-    mutable absl::Mutex mutex;
+    mutable Mutex mutex;
     absl::flat_hash_map<Hash128, Entry> entries ABSL_GUARDED_BY(mutex);
     std::list<Hash128> by_age ABSL_GUARDED_BY(mutex);  // least recently changed first
     uint64_t horizon ABSL_GUARDED_BY(mutex) = 0;       // entries forgotten by the bound knew nothing newer than this

@@ -45,7 +45,7 @@ void UnansweredWrites::keep_within_bounds() {
 }
 
 uint64_t UnansweredWrites::add(const Arrival& arrival) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Write& write = in_order_.emplace_back();
   write.id = next_id_++;
   write.request = arrival.request;
@@ -60,12 +60,12 @@ uint64_t UnansweredWrites::add(const Arrival& arrival) {
 }
 
 void UnansweredWrites::sent(uint64_t write) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (Write* w = find_locked(write)) w->sent = true;
 }
 
 void UnansweredWrites::end(uint64_t write, Ending ending, Moment now) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Write* w = find_locked(write);
   if (w == nullptr) return;
   w->ending = std::move(ending);
@@ -76,13 +76,13 @@ void UnansweredWrites::end(uint64_t write, Ending ending, Moment now) {
 }
 
 void UnansweredWrites::delivered(uint64_t write) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = by_id_.find(write);
   if (it != by_id_.end() && it->second->joiners.empty()) forget(it->second);
 }
 
 void UnansweredWrites::undelivered(uint64_t write, TimePoint now) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = by_id_.find(write);
   if (it == by_id_.end()) return;
   const bool keeps = it->second->ending && it->second->ending->accepted;
@@ -92,7 +92,7 @@ void UnansweredWrites::undelivered(uint64_t write, TimePoint now) {
 }
 
 std::optional<uint64_t> UnansweredWrites::find(const Arrival& arrival, TimePoint now) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   expire_locked(now);
   const auto it = by_request_.find(arrival.request);
   if (it == by_request_.end()) return std::nullopt;
@@ -108,7 +108,7 @@ std::optional<uint64_t> UnansweredWrites::find(const Arrival& arrival, TimePoint
 }
 
 void UnansweredWrites::join(uint64_t write, const Arrival& arrival, Waiter* waiter, uint32_t bits) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Write* w = find_locked(write);
   if (w == nullptr) {
     waiter->signal(bits);
@@ -123,7 +123,7 @@ void UnansweredWrites::join(uint64_t write, const Arrival& arrival, Waiter* wait
 }
 
 void UnansweredWrites::leave(uint64_t write, Waiter* waiter, With with) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Write* w = find_locked(write);
   if (w == nullptr) return;
   const auto joiner = std::find_if(w->joiners.begin(), w->joiners.end(), [&](const Joiner& j) { return j.waiter == waiter; });
@@ -133,13 +133,13 @@ void UnansweredWrites::leave(uint64_t write, Waiter* waiter, With with) {
 }
 
 std::optional<UnansweredWrites::Ending> UnansweredWrites::ending(uint64_t write) const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = by_id_.find(write);
   return it == by_id_.end() ? Ending{} : it->second->ending;
 }
 
 void UnansweredWrites::resolve(const Hash128& resource, Moment asked) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   for (auto it = in_order_.begin(); it != in_order_.end();) {
     const auto candidate = it++;
     const bool seen = candidate->ending && candidate->ended.order < asked.order && candidate->resource == resource;
@@ -148,12 +148,12 @@ void UnansweredWrites::resolve(const Hash128& resource, Moment asked) {
 }
 
 void UnansweredWrites::expire(TimePoint now) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   expire_locked(now);
 }
 
 size_t UnansweredWrites::size() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return in_order_.size();
 }
 

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/synchronization/mutex.h>
 
 #include <cstdint>
 #include <list>
@@ -27,6 +26,7 @@
 #include "arm/http.h"
 #include "base/hash.h"
 #include "base/time.h"
+#include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
 #include "proxy/seams/client_link.h"
 
@@ -114,7 +114,7 @@ class UnansweredWrites {
   void keep_within_bounds() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   std::list<Write> in_order_ ABSL_GUARDED_BY(mutex_);  // oldest first
   absl::flat_hash_map<uint64_t, Place> by_id_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Hash128, std::vector<uint64_t>> by_request_ ABSL_GUARDED_BY(mutex_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
 #include "tests/gate_sim/rules_in_code.h"
 
 namespace armgate::world {
@@ -28,9 +29,10 @@ std::vector<const Disturbance*> disturbances_of(const Scenario& scenario, const 
     const Disturbance* drawn = &disturbances()[rng.below(disturbances().size())];
     if (std::find(chosen.begin(), chosen.end(), drawn) == chosen.end()) chosen.push_back(drawn);
   }
-  for (const auto& disturbance : disturbances()) {
-    const auto& names = scenario.disturbances;
-    if (std::find(names.begin(), names.end(), disturbance.name) != names.end()) chosen.push_back(&disturbance);
+  for (const auto& name : scenario.disturbances) {
+    for (const auto& disturbance : disturbances()) {
+      if (disturbance.name == name) chosen.push_back(&disturbance);
+    }
   }
   std::erase_if(chosen, [&](const Disturbance* d) { return excludes(*d, workload); });
   return chosen;
@@ -47,7 +49,11 @@ RunResult run_scenario(const Scenario& scenario) {
   options.rules = simulated_rules();
   options.echo = scenario.echo;
   workload.configure(options);
-  for (const auto* disturbance : chosen) disturbance->configure(options, rng);
+  // A seed with names is the same run whatever was drawn before, and whatever the lists hold when it is run again.
+  for (const auto* disturbance : chosen) {
+    Rng strength(Hasher(HashKey{scenario.seed, 3}).hash(disturbance->name).low);
+    disturbance->configure(options, strength);
+  }
 
   SimWorld world(std::move(options));
   workload.start(world);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "sim/json_text.h"
 
 namespace armgate::world {
 namespace {
@@ -81,7 +82,7 @@ std::string list_target(const Subject& subject) {
 
 std::string with_change(std::string_view body, ChangeKind change, const std::string& member, BodyEtag etag,
                         arm::Headers& fields) {
-  Json state = Json::parse(body);
+  Json state = sim::json_value(body);
   if (etag == BodyEtag::Dropped) state.erase("etag");
   if (!state.contains("tags") || !state["tags"].is_object()) state["tags"] = Json::object();
   switch (change) {
@@ -99,11 +100,11 @@ std::string with_change(std::string_view body, ChangeKind change, const std::str
       state["properties"][array_of(change)].push_back({{"name", member}, {"properties", {{"priority", 100}}}});
       break;
   }
-  return state.dump();
+  return sim::json_text(state);
 }
 
 bool has_member(std::string_view body, ChangeKind change, const std::string& member) {
-  const Json state = Json::parse(body, nullptr, false);
+  const Json state = sim::json_value(body);
   if (!state.is_object()) return false;
   if (const char* array = array_of(change)) {
     const auto members = state.value("properties", Json::object()).value(array, Json::array());
@@ -116,21 +117,21 @@ bool has_member(std::string_view body, ChangeKind change, const std::string& mem
 }
 
 std::string item_of(std::string_view page, const Subject& subject) {
-  const Json list = Json::parse(page, nullptr, false);
+  const Json list = sim::json_value(page);
   if (!list.is_object() || !list.contains("value")) return {};
   for (const Json& item : list["value"]) {
-    if (equal_ignoring_case(item.value("id", ""), arm::path_of(subject.target))) return item.dump();
+    if (equal_ignoring_case(item.value("id", ""), arm::path_of(subject.target))) return sim::json_text(item);
   }
   return {};
 }
 
 std::string etag_in(std::string_view body) {
-  const Json state = Json::parse(body, nullptr, false);
+  const Json state = sim::json_value(body);
   return state.is_object() ? state.value("etag", "") : std::string();
 }
 
 std::string provisioning_state(std::string_view body) {
-  const Json state = Json::parse(body, nullptr, false);
+  const Json state = sim::json_value(body);
   if (!state.is_object()) return {};
   return state.value("properties", Json::object()).value("provisioningState", "");
 }

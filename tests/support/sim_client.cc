@@ -16,6 +16,16 @@ constexpr std::string_view kHost = "management.azure.com";
 
 bool is_transient(int status) { return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504; }
 
+// Where an exchange is when something happens to its client, as far as its report tells.
+std::string_view stage_of(const SimLink& link) {
+  const Report& report = link.exchange.report;
+  if (link.exchange.request.head.method == arm::Method::Get) return "read";
+  if (link.heads_written() > 0) return "write being answered";
+  if (report.attempts > 1) return "write sent again";
+  if (report.attempts == 1) return "write sent";
+  return report.locks.empty() ? "write before the queue" : "write in the queue";
+}
+
 }  // namespace
 
 Habits habits_of(std::string_view tool) {
@@ -91,6 +101,7 @@ Task<void> SimClient::await_answer(const std::shared_ptr<SimLink>& link) {
   const auto timer = world_.clock().call_at(world_.executor(), world_.clock().now() + patience, [world, link, how] {
     if (link->complete() || link->gone()) return;
     world->checkers().left(*link);
+    ++world->tally()[fmt::format("fault: {} @ {}", how == Leaving::HalfClosed ? "half-closed" : "left", stage_of(*link))];
     link->leave(how);
   });
   while (!link->complete() && !link->broken()) co_await link->client().wait();
@@ -124,6 +135,7 @@ Task<Got> SimClient::call(Asked asked) {
   world_.checkers().served(*link);
   spawn(world_.executor(), serve(world_, link, connection));
   co_await await_answer(link);
+  if (link->answer_lost()) ++world_.tally()[fmt::format("fault: answer undelivered @ {}", stage_of(*link))];
 
   Got got;
   got.whole = link->complete();

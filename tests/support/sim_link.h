@@ -37,6 +37,7 @@ class SimLink final : public ClientLink {
   // Signalled with kEnded when the whole answer is in, or when the connection broke.
   Waiter& client() { return client_; }
   bool complete() const { return complete_; }
+  bool answer_lost() const { return loses_answer_ && ends_ > 0; }
   bool broken() const { return leaving_ == Leaving::Reset; }
   const arm::Response& answer() const { return answer_; }
 

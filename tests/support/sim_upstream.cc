@@ -64,9 +64,22 @@ SimUpstream::SimUpstream(SimClock& clock, sim::SimArm& arm, UpstreamWatch& watch
                          uint64_t seed)
     : clock_(clock), arm_(arm), watch_(watch), trace_(trace), faults_(faults), rng_(seed) {}
 
-bool SimUpstream::happens(double chance, std::string_view name) {
+std::string_view SimUpstream::stage_of(const arm::Request& request) const {
+  const bool polls = request.head.target.find("/locations/") != std::string::npos;
+  const auto exchange = request.head.fields.get("x-sim-exchange");
+  if (exchange.empty()) return polls ? "own poll" : "own read";
+  if (request.head.method == arm::Method::Get) return polls ? "client's poll" : "read";
+  const auto sent = sendings_.find(exchange);
+  return sent != sendings_.end() && sent->second > 1 ? "write again" : "write";
+}
+
+void SimUpstream::count(std::string_view fault, const arm::Request& request) {
+  ++counts_[fmt::format("{} @ {}", fault, stage_of(request))];
+}
+
+bool SimUpstream::happens(double chance, std::string_view name, const arm::Request& request) {
   if (chance <= 0 || !rng_.chance(chance)) return false;
-  ++counts_.try_emplace(std::string(name)).first->second;
+  count(name, request);
   trace_.add(clock_.now(), "  network: {}", name);
   return true;
 }
@@ -95,11 +108,11 @@ arm::Response SimUpstream::error_answer(int status, std::string_view code, Durat
 // What ARM's front door says before it looks at a resource; else what ARM does.
 arm::Response SimUpstream::answer_of(const arm::Request& request) {
   if (clock_.now() > token_expiry(request.head.fields.get("Authorization"))) {
-    ++counts_.try_emplace("expired token").first->second;
+    count("expired token", request);
     return error_answer(401, "ExpiredAuthenticationToken", Duration{});
   }
-  if (happens(faults_.throttle, "429")) return error_answer(429, "TooManyRequests", std::chrono::seconds(3));
-  if (happens(faults_.fail, "5xx")) {
+  if (happens(faults_.throttle, "429", request)) return error_answer(429, "TooManyRequests", std::chrono::seconds(3));
+  if (happens(faults_.fail, "5xx", request)) {
     return rng_.chance(0.5) ? error_answer(500, "InternalServerError", Duration{})
                             : error_answer(503, "ServerTimeout", std::chrono::seconds(2));
   }
@@ -117,16 +130,17 @@ void SimUpstream::apply(const std::shared_ptr<Flight>& flight) {
 Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, TimePoint deadline) {
   using How = UpstreamWatch::How;
   watch_.sending(request);
-  if (happens(faults_.refuse, "refused connection")) {
+  ++sendings_[std::string(request.head.fields.get("x-sim-exchange"))];
+  if (happens(faults_.refuse, "refused connection", request)) {
     co_await clock_.sleep_for(delay());
     watch_.returned(request, How::NotSent, nullptr);
     co_return upstream_error(ErrorKind::Unreachable, Sent::No, "the simulated ARM refuses connections");
   }
   const bool can_be_late = request.head.method == arm::Method::Get || request.head.fields.has("If-Match");
-  const bool lose_request = happens(faults_.lose_request, "lost request");
-  const bool late = !lose_request && can_be_late && happens(faults_.late, "late effect");
-  const bool lose_answer = !lose_request && !late && happens(faults_.lose_answer, "lost answer");
-  const Duration slowness = happens(faults_.slow, "slow") ? slow_answer(can_be_late) : Duration{};
+  const bool lose_request = happens(faults_.lose_request, "lost request", request);
+  const bool late = !lose_request && can_be_late && happens(faults_.late, "late effect", request);
+  const bool lose_answer = !lose_request && !late && happens(faults_.lose_answer, "lost answer", request);
+  const Duration slowness = happens(faults_.slow, "slow", request) ? slow_answer(can_be_late) : Duration{};
   const TimePoint arrives = clock_.now() + delay() + (rng_.chance(0.5) ? slowness : Duration{});
   const TimePoint answered = std::max(arrives, clock_.now() + slowness) + delay();
 
@@ -146,7 +160,7 @@ Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, Time
   }
   arm::Response& answer = *flight->answer;
   const bool content = has_content(request, answer.head.status);
-  const bool cut = content && !answer.body.empty() && happens(faults_.cut, "cut answer");
+  const bool cut = content && !answer.body.empty() && happens(faults_.cut, "cut answer", request);
   watch_.returned(request, cut ? How::Lost : How::Answered, cut ? nullptr : &answer);
   UpstreamAnswer result;
   const bool chunked = content && rng_.chance(0.3);

@@ -49,7 +49,7 @@ class SimUpstream final : public Upstream {
 
   // From now on the network and ARM are kind.
   void calm() { faults_ = NetworkFaults{}; }
-  // How often each fault happened.
+  // How often each fault happened to what: "lost answer @ write" (soak_matrix.cc has all of them).
   const std::map<std::string, uint64_t, std::less<>>& counts() const { return counts_; }
 
  private:
@@ -59,7 +59,9 @@ class SimUpstream final : public Upstream {
   void apply(const std::shared_ptr<Flight>& flight);
   Duration delay();
   Duration slow_answer(bool can_be_late);
-  bool happens(double chance, std::string_view name);
+  bool happens(double chance, std::string_view name, const arm::Request& request);
+  void count(std::string_view fault, const arm::Request& request);
+  std::string_view stage_of(const arm::Request& request) const;
 
   SimClock& clock_;
   sim::SimArm& arm_;
@@ -68,6 +70,7 @@ class SimUpstream final : public Upstream {
   NetworkFaults faults_;
   Rng rng_;
   std::map<std::string, uint64_t, std::less<>> counts_;
+  std::map<std::string, int, std::less<>> sendings_;  // of each exchange
 };
 
 // The time until which the simulated token is good; "Bearer exp-<seconds>" (see SimClient). kNever without one.

@@ -111,8 +111,16 @@ void forget_doubtful(std::vector<Candidate>& candidates) {
 // After a delivered 412 the same bytes are a new intention, but only a read makes them one that can be guarded: the answer
 // to another write may have gone to another actor. A read that may not have arrived counts if its state was certainly
 // shown, or if it is the same command's.
-Base after_refusal(const std::vector<Candidate>& candidates, const WriteFacts& write, const BaseLimits& limits,
+Base after_refusal(std::vector<Candidate> candidates, const WriteFacts& write, const BaseLimits& limits,
                    const Liveness& liveness) {
+  // A command that has read since under its own id knows nothing of what others were shown.
+  const auto is_own_since = [&](const Candidate& c) {
+    return !write.request_id.empty() && c.delivery->request_id == write.request_id &&
+           c.delivery->at.order > write.refused_at->order;
+  };
+  if (std::any_of(candidates.begin(), candidates.end(), is_own_since)) {
+    std::erase_if(candidates, [&](const Candidate& c) { return !is_own_since(c); });
+  }
   const auto was_shown = [&](const Candidate& c) {
     const auto& deliveries = c.version->deliveries;
     const bool same_command = !write.request_id.empty() && c.delivery->request_id == write.request_id;
@@ -203,7 +211,7 @@ Base decide_base(const View& view, const WriteFacts& write, const BaseLimits& li
 
   auto candidates = candidates_of(view, write, liveness);
   if (is_mutant(Mutant::NewestVersionAlways) && !candidates.empty()) return on(candidates.back(), BaseRule::OnlyLive);
-  if (write.refused_at) return after_refusal(candidates, write, limits, liveness);
+  if (write.refused_at) return after_refusal(std::move(candidates), write, limits, liveness);
 
   const auto shown_to_command = own_of(candidates, write.request_id);
   auto own = shown_to_command;

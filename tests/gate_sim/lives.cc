@@ -15,8 +15,15 @@ struct Known {
   arm::Headers declares;  // what the judge is told about the write that is built from it
 };
 
-void declare_version(Known& known, const arm::Response& answer) {
-  known.declares.set("x-sim-base-version", answer.head.fields.get("x-sim-version"));
+void declare_when(arm::Headers& declares, const Got& got) {
+  declares.set("x-sim-base-read-at", std::to_string(got.at.time_since_epoch().count()));
+}
+
+void declare_version(arm::Headers& declares, const Got& got) {
+  declare_when(declares, got);
+  declares.set("x-sim-base-version", got.answer.head.fields.get("x-sim-version"));
+  const std::string etag = etag_in(got.answer.body);  // of a child it is its parent's, which the judge takes for the whole's
+  if (!etag.empty()) declares.set("x-sim-base-etag", etag);
 }
 
 Task<std::optional<Known>> look(SimClient& client, const Subject& subject, ReadsBy reads) {
@@ -28,11 +35,12 @@ Task<std::optional<Known>> look(SimClient& client, const Subject& subject, Reads
   if (got.status() != 200) co_return std::nullopt;
   if (!lists) {
     known.body = got.answer.body;
-    declare_version(known, got.answer);
+    declare_version(known.declares, got);
     co_return known;
   }
   known.body = item_of(got.answer.body, subject);
   if (known.body.empty()) co_return std::nullopt;
+  declare_when(known.declares, got);
   known.declares.set("x-sim-base-etag", etag_in(known.body));
   co_return known;
 }
@@ -66,7 +74,7 @@ Task<bool> change_once(SimClient& client, const Change& change, std::optional<Kn
     if (got.ok()) {
       if (change.writing.reads == ReadsBy::OwnAnswer && got.answer.head.fields.has("x-sim-version")) {
         own_answer = Known{got.answer.body, {}};
-        declare_version(*own_answer, got.answer);
+        declare_version(own_answer->declares, got);
       }
       co_await client.follow(got.answer);
       co_return true;
@@ -98,9 +106,10 @@ Task<void> create_or_change(std::shared_ptr<SimClient> client, Subject subject) 
     Asked asked{"PUT", subject.target};
     if (got.status() == 200) {
       if (has_member(got.answer.body, subject.change, member)) break;
-      asked.fields.set("x-sim-base-version", got.answer.head.fields.get("x-sim-version"));
+      declare_version(asked.fields, got);
       asked.body = with_change(got.answer.body, subject.change, member, BodyEtag::Dropped, asked.fields);
     } else if (got.status() == 404) {
+      declare_when(asked.fields, got);
       asked.fields.set("x-sim-base", "absent");
       asked.body = with_change(subject.initial, subject.change, member, BodyEtag::Dropped, asked.fields);
     } else {
@@ -130,19 +139,55 @@ Task<void> create_and_delete(std::shared_ptr<SimClient> client, Subject subject,
   }
 }
 
+namespace {
+
+// PUTs it until it is there.
+Task<void> put_child(SimClient& client, const Subject& child) {
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    client.begin_command();
+    Asked asked{"PUT", child.target, child.initial};
+    const Got got = co_await client.perform(std::move(asked));
+    if (got.ok()) co_await client.follow(got.answer);
+    if (got.ok()) break;
+    const Got seen = co_await client.perform(Asked{"GET", child.target});
+    if (seen.status() == 200) break;
+    co_await client.pause(std::chrono::seconds(2));
+  }
+  co_await client.pause(std::chrono::seconds(3));
+}
+
+}  // namespace
+
 Task<void> put_children(std::shared_ptr<SimClient> client, std::string network_name, int count) {
   for (int i = 0; i < count; ++i) {
     const Subject child = subnet(network_name, fmt::format("{}-child-{}", client->name(), i));
-    for (int tries = 0; tries < kTriesMax; ++tries) {
+    co_await put_child(*client, child);
+  }
+}
+
+Task<void> put_rules(std::shared_ptr<SimClient> client, std::string group_name, int count) {
+  for (int i = 0; i < count; ++i) {
+    const Subject child = security_rule(group_name, fmt::format("{}-rule-{}", client->name(), i));
+    co_await put_child(*client, child);
+  }
+}
+
+Task<void> tag_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times) {
+  const std::string target = tags_target(subject);
+  for (int i = 0; i < times; ++i) {
+    const std::string tag = fmt::format("{}-tag-{}", client->name(), i);
+    bool in = false;
+    for (int tries = 0; tries < kTriesMax && !in; ++tries) {
       client->begin_command();
-      Asked asked{"PUT", child.target, child.initial};
+      Asked asked{"PATCH", target, fmt::format(R"({{"operation":"Merge","properties":{{"tags":{{"{}":"here"}}}}}})", tag)};
       const Got got = co_await client->perform(std::move(asked));
-      if (got.ok()) co_await client->follow(got.answer);
-      if (got.ok()) break;
-      const Got seen = co_await client->perform(Asked{"GET", child.target});
-      if (seen.status() == 200) break;
+      in = got.ok();
+      if (in) break;
+      const Got seen = co_await client->perform(Asked{"GET", target});
+      in = seen.status() == 200 && seen.answer.body.find(tag) != std::string::npos;
       co_await client->pause(std::chrono::seconds(2));
     }
+    ++client->world().tally()[in ? "changes done" : "changes given up"];
     co_await client->pause(std::chrono::seconds(3));
   }
 }
@@ -169,6 +214,9 @@ Task<void> read_repeatedly(std::shared_ptr<SimClient> client, Subject subject, i
 }
 
 Task<void> change_around(SimWorld& world, std::string name, Subject subject, int writes) {
+  // One who counted around armgate from 2 to 3 could not be told from the client whose own 3 got lost on its way.
+  const bool counts = subject.change == ChangeKind::CountInTag || subject.change == ChangeKind::RaiseCapacity;
+  const ChangeKind change = counts ? ChangeKind::AddTag : subject.change;
   for (int i = 0; i < writes; ++i) {
     co_await world.clock().sleep_for(Duration(static_cast<int64_t>(world.rng().below(8'000'000'000))));
     arm::Request read;
@@ -182,9 +230,9 @@ Task<void> change_around(SimWorld& world, std::string name, Subject subject, int
     write.head.fields.add("If-Match", etag_in(seen.body));
     write.head.fields.add("x-sim-client", name);
     write.head.fields.add("x-sim-write-id", fmt::format("{}-write-{}", name, i));
-    write.body = with_change(seen.body, subject.change, fmt::format("{}-{}", name, i), BodyEtag::Dropped, write.head.fields);
+    write.body = with_change(seen.body, change, fmt::format("{}-{}", name, i), BodyEtag::Dropped, write.head.fields);
     const auto answer = world.arm().handle(write, world.clock().now()).response;
-    world.trace().add(world.clock().now(), "around armgate: {} -> {}", arm::path_of(subject.target), answer.head.status);
+    world.trace().add(world.clock().now(), "around armgate: {} -> {}", short_path(subject.target), answer.head.status);
     ++world.tally()["around"];
   }
 }

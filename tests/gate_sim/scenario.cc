@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "tests/gate_sim/rules_in_code.h"
+#include "tests/gate_sim/world_rules.h"
 
 namespace armgate::world {
 namespace {
@@ -46,7 +46,7 @@ RunResult run_scenario(const Scenario& scenario) {
   const auto chosen = disturbances_of(scenario, workload, rng);
   WorldOptions options;
   options.seed = scenario.seed;
-  options.rules = simulated_rules();
+  options.rules = world_rules();
   options.echo = scenario.echo;
   workload.configure(options);
   // A seed with names is the same run whatever was drawn before, and whatever the lists hold when it is run again.
@@ -56,7 +56,10 @@ RunResult run_scenario(const Scenario& scenario) {
   }
 
   SimWorld world(std::move(options));
-  workload.start(world);
+  const Subject subject = workload.start(world);
+  for (const auto* disturbance : chosen) {
+    if (disturbance->start != nullptr) disturbance->start(world, subject);
+  }
   const TimePoint start = world.clock().now();
   world.run();
 

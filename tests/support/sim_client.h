@@ -37,7 +37,8 @@ struct Asked {
 };
 
 struct Got {
-  bool whole = false;  // the complete answer came
+  bool whole = false;  // the complete answer came...
+  TimePoint at{};      // ...then
   arm::Response answer{};
   int status() const { return whole ? answer.head.status : 0; }
   bool ok() const { return whole && arm::is_success(answer.head.status); }
@@ -67,11 +68,13 @@ class SimClient {
  private:
   struct Connection {
     uint64_t number = 0;
+    std::shared_ptr<Gate> gate;
     std::vector<Receipt> receipts;
   };
   static Task<void> serve(SimWorld& world, std::shared_ptr<SimLink> link, std::shared_ptr<Connection> connection);
+  Task<Got> find_nobody(const Asked& asked);
   static void confirm(Connection& connection);
-  std::shared_ptr<Connection> connect();
+  std::shared_ptr<Connection> connect(std::shared_ptr<Gate> gate);
   Task<void> await_answer(const std::shared_ptr<SimLink>& link);
   std::string authorization();
   static void close_soon(SimWorld& world, std::shared_ptr<Connection> connection);

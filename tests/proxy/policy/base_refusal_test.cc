@@ -82,5 +82,17 @@ TEST(AfterARefusal, OtherBytesAreJudgedAsEver) {
   EXPECT_EQ(shown.decide_text(), "only-live a");
 }
 
+TEST(AfterRefusal, ACommandThatReadSinceBuildsOnWhatItReadItself) {
+  Shown shown;
+  shown.show("a");
+  shown.forbid_until_read();
+  shown.show("b", with_id("mine"));
+  shown.show("c", with_id("another session's"));
+  shown.facts.request_id = "mine";
+  EXPECT_EQ(shown.decide_text(), "since-refusal b");
+  shown.facts.request_id = "one that has read nothing";
+  EXPECT_EQ(shown.decide_text(), "since-refusal c");
+}
+
 }  // namespace
 }  // namespace armgate::policy

@@ -192,6 +192,16 @@ bool Judge::had_version(std::string_view entity_key, std::string_view etag, std:
   return base_version(std::string(entity_key), facts) == version;
 }
 
+bool Judge::is_newer(std::string_view entity_key, std::string_view etag, std::string_view base) const {
+  const auto found = watched_.find(entity_key);
+  if (found == watched_.end()) return false;
+  const auto& versions = found->second.versions;
+  const auto first = std::find_if(versions.begin(), versions.end(), [&](const auto& v) { return v.first == etag; });
+  const auto last = std::find_if(versions.rbegin(), versions.rend(), [&](const auto& v) { return v.first == base; });
+  if (first == versions.end() || last == versions.rend()) return false;
+  return first >= last.base() && first->second != last->second;
+}
+
 void Judge::check_base(const std::string& entity_key, const std::string& current_version, const WriteFacts& facts) {
   const std::string base = base_version(entity_key, facts);
   if (base.empty() || base == current_version) return;

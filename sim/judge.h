@@ -57,6 +57,8 @@ class Judge {
   void check_base(const std::string& entity_key, const std::string& current_version, const WriteFacts& facts);
   void refused_412(const std::string& entity_key, const std::string& current_version, const WriteFacts& facts);
   bool had_version(std::string_view entity_key, std::string_view etag, std::string_view version) const;
+  // ETags may begin again with a new resource of the same name: what came up twice proves nothing.
+  bool is_newer(std::string_view entity_key, std::string_view etag, std::string_view base) const;
 
   enum class Taken { No, Yes };
   void overlapped(const std::string& lock_key, const std::string& running_client, const WriteFacts& facts, Taken taken);

@@ -245,4 +245,11 @@ bool SimArm::Machine::is_current(std::string_view resource_path, std::string_vie
   return entity != nullptr && judge_.had_version(entity->key, etag, version_of(*entity->content));
 }
 
+bool SimArm::Machine::is_newer(std::string_view resource_path, std::string_view etag, std::string_view base) const {
+  arm::RequestHead head;
+  head.target = resource_path;
+  const Address address = parse_address(head);
+  return address.child_type.empty() && judge_.is_newer(address.root_key, etag, base);
+}
+
 }  // namespace armgate::sim

@@ -38,6 +38,7 @@ class SimArm::Machine {
   std::optional<TimePoint> next_event() const;
   Report report() const;
   bool is_current(std::string_view resource_path, std::string_view etag) const;
+  bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base) const;
 
  private:
   // One request on its way through.

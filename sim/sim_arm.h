@@ -54,6 +54,9 @@ class SimArm {
   // True if the state that had this ETag is writable-equal to the current one: a 412 for it would be undeserved.
   bool is_current(std::string_view resource_path, std::string_view etag) const;
 
+  // True if the resource surely had `etag` after `base`, and another content with it. Of whole resources only.
+  bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base) const;
+
  private:
   class Machine;
   std::unique_ptr<Machine> machine_;

@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include "proxy/async/spawn.h"
+#include "tests/gate_sim/lives.h"
 #include "tests/gate_sim/scenario.h"
 
 namespace armgate::world {
@@ -53,6 +57,49 @@ void silent_updates(WorldOptions& options, Rng&) { options.arm.update_announced 
 
 void impatient(WorldOptions& options, Rng& rng) { options.pipeline.wait_max = seconds(1 + rng.below(10)); }
 
+void fail_after_effect(WorldOptions& options, Rng& rng) { options.network.fail_after = 0.05 + 0.2 * rng.unit(); }
+
+void nothing_more(WorldOptions&, Rng&) {}
+
+// ---- what happens while the world runs ----
+
+// Up to `times` moments, most of them while the clients are at work.
+template <class Happening>
+void at_drawn_moments(SimWorld& world, uint64_t times, Happening happening) {
+  for (uint64_t left = 1 + world.rng().below(times); left > 0; --left) {
+    const Duration until = milliseconds(world.rng().below(world.rng().chance(0.7) ? 20'000 : 120'000));
+    world.clock().at(world.clock().now() + until, [&world, happening] { happening(world); });
+  }
+}
+
+void write_around(SimWorld& world, const Subject& subject) {
+  const int writers = 1 + static_cast<int>(world.rng().below(2));
+  for (int i = 0; i < writers; ++i) {
+    const std::string name = fmt::format("outsider{}", i);
+    world.add_client(name, change_around(world, name, subject, 4));
+  }
+}
+
+void crash(SimWorld& world, const Subject&) {
+  at_drawn_moments(world, 3, [](SimWorld& w) { w.crash(milliseconds(w.rng().below(w.rng().chance(0.5) ? 50 : 15'000))); });
+}
+
+void drain(SimWorld& world, const Subject&) {
+  at_drawn_moments(world, 2, [](SimWorld& w) {
+    const Duration most = seconds(1 + w.rng().below(60));
+    w.drain(most, milliseconds(w.rng().below(5'000)));
+  });
+}
+
+void make_clocks_jump(SimWorld& world, const Subject&) {
+  at_drawn_moments(world, 4, [](SimWorld& w) {
+    const auto minutes = static_cast<int64_t>(w.rng().below(600)) - 300;
+    w.clock().set_wall_by(std::chrono::minutes(minutes));
+    if (w.rng().chance(0.3)) w.clock().leap(seconds(w.rng().below(240)));
+    w.trace().add(w.clock().now(), "the wall clock was set by {} minutes", minutes);
+  });
+}
+
 }  // namespace
 
 const std::vector<Disturbance>& disturbances() {
@@ -73,6 +120,11 @@ const std::vector<Disturbance>& disturbances() {
       {"instant-operations", instant_operations},
       {"silent-updates", silent_updates},
       {"short-waits", impatient},
+      {"failing-after-effect", fail_after_effect},
+      {"writers-around", nothing_more, {}, write_around},
+      {"crash", nothing_more, {}, crash},
+      {"drain", nothing_more, {}, drain},
+      {"clock-jumps", nothing_more, {}, make_clocks_jump},
   };
   return all;
 }

@@ -15,8 +15,15 @@ struct Known {
   arm::Headers declares;  // what the judge is told about the write that is built from it
 };
 
-void declare_version(Known& known, const arm::Response& answer) {
-  known.declares.set("x-sim-base-version", answer.head.fields.get("x-sim-version"));
+void declare_when(arm::Headers& declares, SimClient& client) {
+  declares.set("x-sim-base-read-at", std::to_string(client.world().clock().now().time_since_epoch().count()));
+}
+
+void declare_version(arm::Headers& declares, SimClient& client, const arm::Response& answer) {
+  declare_when(declares, client);
+  declares.set("x-sim-base-version", answer.head.fields.get("x-sim-version"));
+  const std::string etag = etag_in(answer.body);
+  if (!etag.empty()) declares.set("x-sim-base-etag", etag);
 }
 
 Task<std::optional<Known>> look(SimClient& client, const Subject& subject, ReadsBy reads) {
@@ -28,11 +35,12 @@ Task<std::optional<Known>> look(SimClient& client, const Subject& subject, Reads
   if (got.status() != 200) co_return std::nullopt;
   if (!lists) {
     known.body = got.answer.body;
-    declare_version(known, got.answer);
+    declare_version(known.declares, client, got.answer);
     co_return known;
   }
   known.body = item_of(got.answer.body, subject);
   if (known.body.empty()) co_return std::nullopt;
+  declare_when(known.declares, client);
   known.declares.set("x-sim-base-etag", etag_in(known.body));
   co_return known;
 }
@@ -66,7 +74,7 @@ Task<bool> change_once(SimClient& client, const Change& change, std::optional<Kn
     if (got.ok()) {
       if (change.writing.reads == ReadsBy::OwnAnswer && got.answer.head.fields.has("x-sim-version")) {
         own_answer = Known{got.answer.body, {}};
-        declare_version(*own_answer, got.answer);
+        declare_version(own_answer->declares, client, got.answer);
       }
       co_await client.follow(got.answer);
       co_return true;
@@ -98,9 +106,10 @@ Task<void> create_or_change(std::shared_ptr<SimClient> client, Subject subject) 
     Asked asked{"PUT", subject.target};
     if (got.status() == 200) {
       if (has_member(got.answer.body, subject.change, member)) break;
-      asked.fields.set("x-sim-base-version", got.answer.head.fields.get("x-sim-version"));
+      declare_version(asked.fields, *client, got.answer);
       asked.body = with_change(got.answer.body, subject.change, member, BodyEtag::Dropped, asked.fields);
     } else if (got.status() == 404) {
+      declare_when(asked.fields, *client);
       asked.fields.set("x-sim-base", "absent");
       asked.body = with_change(subject.initial, subject.change, member, BodyEtag::Dropped, asked.fields);
     } else {

@@ -50,7 +50,10 @@ RunResult run_scenario(const Scenario& scenario) {
   for (const auto* disturbance : chosen) disturbance->configure(options, rng);
 
   SimWorld world(std::move(options));
-  workload.start(world);
+  const Subject subject = workload.start(world);
+  for (const auto* disturbance : chosen) {
+    if (disturbance->start != nullptr) disturbance->start(world, subject);
+  }
   const TimePoint start = world.clock().now();
   world.run();
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/gate_sim/subjects.h"
 #include "tests/support/sim_world.h"
 
 namespace armgate::world {
@@ -14,7 +15,7 @@ namespace armgate::world {
 struct Workload {
   std::string_view name;
   void (*configure)(WorldOptions& options);  // before the world is made
-  void (*start)(SimWorld& world);
+  Subject (*start)(SimWorld& world);             // what its clients work on
 };
 
 struct Disturbance {
@@ -22,6 +23,8 @@ struct Disturbance {
   void (*configure)(WorldOptions& options, Rng& rng);
   // Never together with these workloads: there the harm would be the disturbance's own, not armgate's.
   std::vector<std::string_view> not_with{};
+  // What it does while the world runs; null: nothing.
+  void (*start)(SimWorld& world, const Subject& subject) = nullptr;
 };
 
 const std::vector<Workload>& workloads();

@@ -27,32 +27,36 @@ void start_writers(SimWorld& world, const Subject& subject, const Writing& writi
   }
 }
 
-void tags(SimWorld& world) {
+Subject tags(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 4);
+  return subject;
 }
 
-void counters(SimWorld& world) {
+Subject counters(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::CountInTag);
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 4);
+  return subject;
 }
 
-void capacity(SimWorld& world) {
+Subject capacity(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::RaiseCapacity);
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 3);
+  return subject;
 }
 
-void rules_of_group(SimWorld& world) {
+Subject rules_of_group(SimWorld& world) {
   const Subject subject = security_group("nsg", ChangeKind::AddRule);
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 4);
+  return subject;
 }
 
 // Whole networks from readers, subnets on their own from others.
-void subnets(SimWorld& world) {
+Subject subnets(SimWorld& world) {
   const Subject subject = network("vnet", ChangeKind::AddSubnet);
   prepare(world, subject);
   start_writers(world, subject, Writing{}, 2);
@@ -60,27 +64,31 @@ void subnets(SimWorld& world) {
     const std::string name = fmt::format("children{}", i);
     world.add_client(name, put_children(client_of(world, name, name, any_tool(world)), "vnet", 3));
   }
+  return subject;
 }
 
-void create_race(SimWorld& world) {
+Subject create_race(SimWorld& world) {
   prepare(world, virtual_machine("other"));
   const Subject subject = world.rng().chance(0.5) ? virtual_machine("raced") : security_group("raced", ChangeKind::AddRule);
   for (int i = 0; i < 5; ++i) {
     const std::string name = fmt::format("racer{}", i);
     world.add_client(name, create_or_change(client_of(world, name, name, any_tool(world)), subject));
   }
+  return subject;
 }
 
-void create_delete(SimWorld& world) {
+Subject create_delete(SimWorld& world) {
   prepare(world, virtual_machine("other"));
+  const Subject subject = virtual_machine("machine");
   for (int i = 0; i < 3; ++i) {
     const std::string name = fmt::format("cycler{}", i);
-    world.add_client(name, create_and_delete(client_of(world, name, name, any_tool(world)), virtual_machine("machine"), 3));
+    world.add_client(name, create_and_delete(client_of(world, name, name, any_tool(world)), subject, 3));
   }
+  return subject;
 }
 
 // Nobody polls: only armgate learns when a write is over.
-void fire_and_forget(SimWorld& world) {
+Subject fire_and_forget(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 4; ++i) {
@@ -89,31 +97,34 @@ void fire_and_forget(SimWorld& world) {
     habits.polls = Habits::Polls::Never;
     world.add_client(name, change_repeatedly(client_of(world, name, name, habits), subject, Writing{}));
   }
+  return subject;
 }
 
-void list_then_write(SimWorld& world) {
+Subject list_then_write(SimWorld& world) {
   const Subject subject = security_group("nsg", ChangeKind::AddRule);
   prepare(world, security_group("neighbour", ChangeKind::AddRule));
   prepare(world, subject);
   Writing writing;
   writing.reads = ReadsBy::List;
   start_writers(world, subject, writing, 3);
+  return subject;
 }
 
 // Each builds its next write on the answer to its last.
-void chains(SimWorld& world) {
+Subject chains(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   Writing writing;
   writing.reads = ReadsBy::OwnAnswer;
   writing.writes = 4;
   start_writers(world, subject, writing, 3);
+  return subject;
 }
 
 void hide_actors(WorldOptions& options) { options.harms = Harms::Counted; }
 
 // Many actors behind one name, on connections of their own.
-void shared_identity(SimWorld& world) {
+Subject shared_identity(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 4; ++i) {
@@ -122,21 +133,23 @@ void shared_identity(SimWorld& world) {
     writing.reads = world.rng().chance(0.3) ? ReadsBy::OwnAnswer : ReadsBy::Point;
     world.add_client(name, change_repeatedly(client_of(world, name, "jvm", any_tool(world)), subject, writing));
   }
+  return subject;
 }
 
 void declare_single(WorldOptions& options) {
   for (int i = 0; i < 4; ++i) options.pipeline.actors[fmt::format("writer{}", i)] = policy::Actor::Single;
 }
 
-void single_actors(SimWorld& world) {
+Subject single_actors(SimWorld& world) {
   const Subject subject = network("vnet", ChangeKind::AddSubnet);
   prepare(world, subject);
   Writing writing;
   writing.reads = world.rng().chance(0.5) ? ReadsBy::OwnAnswer : ReadsBy::Point;
   start_writers(world, subject, writing, 4);
+  return subject;
 }
 
-void restarts(SimWorld& world) {
+Subject restarts(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 3; ++i) {
@@ -144,11 +157,12 @@ void restarts(SimWorld& world) {
     world.add_client(name, restart_repeatedly(client_of(world, name, name, any_tool(world)), subject, 4));
   }
   start_writers(world, subject, Writing{}, 1);
+  return subject;
 }
 
 void long_operations(WorldOptions& options) { options.arm.operation = std::chrono::seconds(45); }
 
-void readers_beside_writers(SimWorld& world) {
+Subject readers_beside_writers(SimWorld& world) {
   const Subject subject = network("vnet", ChangeKind::AddSubnet);
   prepare(world, subject);
   start_writers(world, subject, Writing{.writes = 2}, 3);
@@ -156,15 +170,17 @@ void readers_beside_writers(SimWorld& world) {
     const std::string name = fmt::format("reader{}", i);
     world.add_client(name, read_repeatedly(client_of(world, name, name, any_tool(world)), subject, 25));
   }
+  return subject;
 }
 
 // Operations that ARM accepts and that then fail: what they had changed goes back.
-void failing_operations(SimWorld& world) {
+Subject failing_operations(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   Writing writing;
   writing.operation_failures_in_hundred = 30;
   start_writers(world, subject, writing, 3);
+  return subject;
 }
 
 }  // namespace

@@ -23,9 +23,11 @@ std::string entity_of(std::string_view target) {
   return path;
 }
 
-std::string operation_url(const arm::Response& answer) {
-  const auto status = answer.head.fields.get("Azure-AsyncOperation");
-  return std::string(status.empty() ? answer.head.fields.get("Location") : status);
+std::optional<TimePoint> moment_in(std::string_view text) {
+  int64_t nanoseconds = 0;
+  const auto end = text.data() + text.size();
+  if (text.empty() || std::from_chars(text.data(), end, nanoseconds).ptr != end) return std::nullopt;
+  return TimePoint(Duration(nanoseconds));
 }
 
 bool is_armgates(const arm::Response& answer) { return answer.body.find(R"("code":"Armgate)") != std::string::npos; }
@@ -34,8 +36,8 @@ bool is_armgate_field(const arm::Field& field) { return starts_with_ignoring_cas
 
 }  // namespace
 
-Checkers::Checkers(SimClock& clock, sim::SimArm& arm, std::shared_ptr<const rules::Ruleset> rules, Trace& trace)
-    : clock_(clock), arm_(arm), rules_(std::move(rules)), trace_(trace) {}
+Checkers::Checkers(SimClock& clock, sim::SimArm& arm, Rules rules, Trace& trace, Harms harms)
+    : clock_(clock), arm_(arm), rules_(std::move(rules)), trace_(trace), harms_(harms) {}
 
 void Checkers::violated(std::string promise, std::string what) {
   trace_.add(clock_.now(), "VIOLATED {}: {}", promise, what);
@@ -53,6 +55,12 @@ void Checkers::served(const SimLink& link) {
   const auto& head = link.exchange.request.head;
   Record record;
   record.id = exchange_of(link.exchange.request);
+  record.life = life_;
+  record.method = head.method;
+  record.target = head.target;
+  record.rules = rules_;
+  record.base_read = moment_in(head.fields.get("x-sim-base-read-at"));
+  record.base_etag = head.fields.get("x-sim-base-etag");
   record.what = fmt::format("#{} {} {}", record.id, head.method_token, short_path(head.target));
   record.write_id = head.fields.get("x-sim-write-id");
   record.is_read = head.method == arm::Method::Get;
@@ -62,6 +70,7 @@ void Checkers::served(const SimLink& link) {
   const auto plan = rules::make_plan(*rules_, rules::Mode::Protect, head.method, head.target);
   if (plan && plan->kind == PlanKind::Write) {
     record.is_write = true;
+    record.is_guarded = plan->guarded && !head.fields.has("If-Match");
     for (const auto& key : plan->keys) {
       record.keys.push_back(key.id);
       queues_[key.id].push_back(record.id);
@@ -128,26 +137,14 @@ void Checkers::check_unaltered(const Record& record, const SimLink& link) {
 
 void Checkers::acknowledged(const std::string& write_id) { acknowledged_ids_.insert(write_id); }
 
-void Checkers::sending(const arm::Request& request) {
-  const auto found = records_.find(exchange_of(request));
-  if (found == records_.end()) {
-    if (request.head.method != arm::Method::Get) violated("P4", "armgate made up a " + request.head.method_token);
-    return;
-  }
-  Record& record = found->second;
-  if (record.is_read && record.sends == 0 && clock_.now() != record.served) {
-    violated("P6", record.what + " waited before it was sent");
-  }
-  if (record.is_write) {
-    check_order(record);
-    check_alone(record, request);
-  }
-  if (record.sends > 0) check_proof(record, request);
-  ++record.sends;
-  record.in_flight = true;
-  record.last_how.reset();
-  record.last_if_match = request.head.fields.get("If-Match");
+void Checkers::life_ended() {
+  ++life_;
+  life_began_ = clock_.now();
+  for (auto& [id, record] : records_) record.link = nullptr;
+  queues_.clear();
 }
+
+void Checkers::use_rules(Rules rules) { rules_ = std::move(rules); }
 
 // Whether it waits for the answer of an earlier sending of the same write instead of its turn.
 bool Checkers::waits_for_own(const Record& record) const {
@@ -169,102 +166,6 @@ void Checkers::check_order(const Record& record) {
       }
     }
   }
-}
-
-// ARM must have proved that the sending before had no effect, or a second one must be harmless.
-void Checkers::check_proof(const Record& record, const arm::Request& request) {
-  if (record.is_read || !record.last_how) return;
-  const int status = record.last_answer ? record.last_answer->head.status : 0;
-  bool harmless = false;
-  switch (*record.last_how) {
-    case How::NotSent: harmless = true; break;
-    case How::Answered: harmless = status == 409 || status == 404 || status == 412; break;
-    case How::Lost: {
-      const auto if_match = request.head.fields.get("If-Match");
-      const bool guarded = request.head.method == arm::Method::Put && !if_match.empty() && if_match == record.last_if_match;
-      harmless = guarded || request.head.method == arm::Method::Delete;
-      break;
-    }
-  }
-  if (!harmless) violated("P4", fmt::format("{} was sent again after {}", record.what, status == 0 ? "a loss" : "an answer"));
-}
-
-bool Checkers::still_runs(const Accepted& write) {
-  const auto url = arm::parse_url(write.url);
-  if (!url) return false;
-  arm::Request poll;
-  poll.head.host = url->host;
-  poll.head.target = url->target;
-  const auto seen = arm_.handle(poll, clock_.now()).response;
-  return seen.head.status == 202 || seen.body.find(R"("status":"InProgress")") != std::string::npos;
-}
-
-void Checkers::check_alone(const Record& record, const arm::Request&) {
-  for (const auto& [id, other] : records_) {
-    if (id != record.id && other.in_flight && other.is_write && other.entity == record.entity) {
-      violated("P2", fmt::format("{} was sent while {} was on its way", record.what, other.what));
-    }
-  }
-  auto& running = accepted_[record.entity];
-  std::erase_if(running, [&](const Accepted& write) { return !still_runs(write); });
-  for (const auto& write : running) {
-    if (write.write_id == record.write_id) continue;  // its own earlier sending
-    violated("P2", fmt::format("{} was sent while the operation of {} ran", record.what, write.what));
-  }
-}
-
-void Checkers::applied(const arm::Request& request, const arm::Response& answer, bool late) {
-  const auto found = records_.find(exchange_of(request));
-  if (found == records_.end() || found->second.is_read || !arm::is_success(answer.head.status)) return;
-  const Record& record = found->second;
-  const bool again = !accepted_ids_.insert(record.write_id).second;
-  hear_judge();
-  // The client's own second sending of a create finds what its first one made.
-  const bool overwrote = !again && answer.head.status == 200 && request.head.method == arm::Method::Put &&
-                         request.head.fields.get("x-sim-base") == "absent";
-  if (overwrote) violated("P1", record.what + " was a create and overwrote what had been created meanwhile");
-  if (!late && record.is_write && !operation_url(answer).empty()) {
-    accepted_[record.entity].push_back({record.id, record.write_id, record.what, operation_url(answer)});
-  }
-}
-
-// Tells what ARM's judge found when it happens, not when all is over.
-void Checkers::hear_judge() {
-  const sim::Report report = arm_.report();
-  for (; findings_heard_ < report.findings.size(); ++findings_heard_) {
-    trace_.add(clock_.now(), "  judge: {}", short_path(report.findings[findings_heard_]));
-  }
-}
-
-void Checkers::returned(const arm::Request& request, How how, const arm::Response* answer) {
-  const auto found = records_.find(exchange_of(request));
-  if (found == records_.end()) return;
-  found->second.in_flight = false;
-  found->second.last_how = how;
-  if (answer != nullptr) {
-    found->second.last_answer = *answer;
-  } else {
-    found->second.last_answer.reset();
-  }
-}
-
-uint64_t Checkers::at_rest(Harms harms) {
-  const sim::Report report = arm_.report();
-  uint64_t counted = 0;
-  const auto none = [&](uint64_t count, std::string_view what) {
-    if (harms == Harms::Counted) counted += count;
-    else if (count != 0) violated("P1", fmt::format("{} {}", count, what));
-  };
-  none(report.lost_updates, "lost updates");
-  none(report.vanished, "members were wiped out");
-  none(report.lost_increments, "lost increments");
-  none(report.overcounted_increments, "increments that nobody declared");
-  none(report.stale_writes_accepted, "writes were accepted that were built from an older state");
-  if (report.bad_signatures != 0) violated("P7", "an operation URL was changed on its way");
-  for (const auto& id : acknowledged_ids_) {
-    if (!accepted_ids_.contains(id)) violated("P1", fmt::format("{} was acknowledged, but never took effect", id));
-  }
-  return counted;
 }
 
 }  // namespace armgate::world

@@ -3,10 +3,17 @@
 // Why: what a promise forbids leaves no trace in the answers. The checkers see every request enter the pipeline, every sending
 // to ARM and its fate, and every answer, and say which promise was broken, by which exchange and how. They know nothing of
 // the pipeline's inside: each decides from the messages alone.
-//   P1  nothing that ARM accepted is overwritten by a write that was built before it; what a client was told 2xx happened
-//   P2  one unfinished write per entity                    P3  first come, first sent; who left is not sent
-//   P4  sent again only on proof                           P5  one answer, ARM's own where ARM answered
-//   P6  reads wait for nobody                              P10 nothing is left over
+//   P1  nothing that ARM accepted is overwritten by a write that was built before it, no precondition is newer than what the
+//       write was built from, none is dropped; what a client was told 2xx happened
+//   P2  one unfinished write per lock key              P3  first come, first sent; who left is not sent
+//   P4  sent again only on proof                       P5  one answer, ARM's own where ARM answered
+//   P6  reads wait for nobody                          P10 nothing is left over
+//
+// P1 to P3 hold within one life of armgate (DESIGN §1). What spans the end of one is forgiven and counted, by these rules only:
+//   - a write that an earlier life sent, whenever it takes effect;
+//   - a write whose base was read in an earlier life (clients say in x-sim-base-read-at when they had read it);
+//   - a create without precondition, if a write of an earlier life took effect after the create's client had looked.
+// P4, P5, P6 and P10 are never forgiven.
 #pragma once
 
 #include <map>
@@ -30,12 +37,14 @@ struct Violation {
 };
 
 // Whether a lost update breaks a promise. Without content evidence (DESIGN §3, rule 6) actors that hide behind one undeclared
-// name can still hurt each other, which the documentation says; their harms are counted, all other promises hold for them too.
+// name can still hurt each other, which the documentation says; so can those who write what has no ETag. Their harms are
+// counted, all other promises hold for them too.
 enum class Harms { Forbidden, Counted };
 
 class Checkers final : public UpstreamWatch {
  public:
-  Checkers(SimClock& clock, sim::SimArm& arm, std::shared_ptr<const rules::Ruleset> rules, Trace& trace);
+  using Rules = std::shared_ptr<const rules::Ruleset>;
+  Checkers(SimClock& clock, sim::SimArm& arm, Rules rules, Trace& trace, Harms harms);
 
   // ---- a request's life ----
   void served(const SimLink& link);      // it enters the pipeline
@@ -44,30 +53,42 @@ class Checkers final : public UpstreamWatch {
   // The client takes this write for done.
   void acknowledged(const std::string& write_id);
 
+  // ---- armgate's own ----
+  void life_ended();         // it has lost its memory, and its exchanges have no clients any more
+  void use_rules(Rules rules);  // for what arrives from now on
+
   // ---- its sendings ----
   void sending(const arm::Request& request) override;
   void applied(const arm::Request& request, const arm::Response& answer, bool late) override;
   void returned(const arm::Request& request, How how, const arm::Response* answer) override;
 
-  // Everybody is done and the time has run on: what ARM's judge saw. Returns the harms that were only counted.
-  uint64_t at_rest(Harms harms);
+  // Everybody is done and the time has run on: what ARM's judge saw.
+  void at_rest();
 
   void violated(std::string promise, std::string what);
   const std::vector<Violation>& violations() const { return violations_; }
+  // What broke no promise for one of the reasons above: by reason, how often.
+  const std::map<std::string, uint64_t>& excused() const { return excused_; }
 
  private:
   struct Record {
     uint64_t id = 0;
+    uint64_t life = 0;
     std::string what;
     std::string write_id;
+    arm::Method method = arm::Method::Get;
+    std::string target;
+    Rules rules;             // in force when it arrived
     bool is_write = false;   // locked by its rule
+    bool is_guarded = false; // a full write of a type with ETags, without a precondition of the client's own
     bool is_read = false;
     std::vector<std::string> keys;
     std::string entity;
     TimePoint served{};
+    std::optional<TimePoint> base_read;   // when its client had what it was built from
+    std::string base_etag;
     std::optional<TimePoint> left;
     const SimLink* link = nullptr;   // until the pipeline is done with it
-    bool in_flight = false;
     int sends = 0;
     std::optional<How> last_how;
     std::string last_if_match;
@@ -76,32 +97,47 @@ class Checkers final : public UpstreamWatch {
 
   struct Accepted {
     uint64_t exchange = 0;
-    std::string write_id;
-    std::string what;
     std::string url;   // of its operation
   };
 
   static uint64_t exchange_of(const arm::Request& request);
+  // checkers.cc
   const Record* sending_of(const std::string& write_id) const;
   bool waits_for_own(const Record& record) const;
   void check_order(const Record& record);
-  void check_proof(const Record& record, const arm::Request& request);
-  void check_alone(const Record& record, const arm::Request& request);
   void check_unaltered(const Record& record, const SimLink& link);
+  // checkers_sending.cc
+  void check_proof(const Record& record, const arm::Request& request);
+  void check_alone(const Record& record);
+  void check_pair(const Record& running, const Record& next, std::string_view how);
+  void check_base(const Record& record, const arm::Request& request);
   bool still_runs(const Accepted& write);
-  void hear_judge();
+  bool exclude_each_other(const Record& one, const Record& other) const;
+  // checkers_harm.cc
+  void harmed(const Record& record, std::string_view if_match, std::string what);
+  bool spans_lives(const Record& record, std::string_view if_match) const;
+  void weigh(const Record& record, std::string_view if_match);
+  void hear_judge(const sim::Report& report);
 
   SimClock& clock_;
   sim::SimArm& arm_;
-  const std::shared_ptr<const rules::Ruleset> rules_;
+  Rules rules_;
   Trace& trace_;
+  const Harms harms_;
+  uint64_t life_ = 1;
+  TimePoint life_began_{};
   std::map<uint64_t, Record> records_;
+  std::set<uint64_t> in_flight_;                            // writes that are on their way
   std::map<std::string, std::vector<uint64_t>> queues_;     // lock key -> exchanges in the pipeline, in order of arrival
-  std::map<std::string, std::vector<Accepted>> accepted_;   // entity -> writes whose operation may still run
+  std::vector<Accepted> accepted_;                          // writes whose operation may still run
+  std::map<std::string, TimePoint> from_earlier_lives_;     // entity -> when a write of an earlier life last took effect
   std::set<std::string> accepted_ids_;
   std::set<std::string> acknowledged_ids_;
+  sim::Report before_;     // the harms until now
+  sim::Report forgiven_;   // those of them that spanned lives
   size_t findings_heard_ = 0;
   std::vector<Violation> violations_;
+  std::map<std::string, uint64_t> excused_;
 };
 
 }  // namespace armgate::world

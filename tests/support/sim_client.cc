@@ -60,17 +60,19 @@ void SimClient::confirm(Connection& connection) {
   for (auto& receipt : std::exchange(connection.receipts, {})) receipt.confirm();
 }
 
-std::shared_ptr<SimClient::Connection> SimClient::connect() {
-  if (!connection_) {
+std::shared_ptr<SimClient::Connection> SimClient::connect(std::shared_ptr<Gate> gate) {
+  if (!connection_ || connection_->gate != gate) {
     connection_ = std::make_shared<Connection>();
     connection_->number = world_.next_number();
+    connection_->gate = std::move(gate);
   }
   return connection_;
 }
 
 // As the session of proxy/net does: an answer that was not written whole delivers nothing.
 Task<void> SimClient::serve(SimWorld& world, std::shared_ptr<SimLink> link, std::shared_ptr<Connection> connection) {
-  Receipt receipt = co_await world.pipeline().serve(link->exchange, *link);
+  Receipt receipt = co_await connection->gate->serve(link);
+  if (connection->gate->is_cut()) co_return;
   if (link->complete()) {
     connection->receipts.push_back(std::move(receipt));
   } else {
@@ -96,10 +98,18 @@ Task<void> SimClient::await_answer(const std::shared_ptr<SimLink>& link) {
   while (!link->complete() && !link->broken()) co_await link->client().wait();
 }
 
+Task<Got> SimClient::find_nobody(const Asked& asked) {
+  ++world_.tally()[asked.method + " without armgate"];
+  connection_ = nullptr;
+  co_await pause(std::chrono::milliseconds(500));
+  co_return Got{};
+}
+
 Task<Got> SimClient::call(Asked asked) {
   const auto& faults = world_.options().clients;
   Rng& rng = world_.rng();
-  const auto connection = connect();
+  if (!world_.open_gate()) co_return co_await find_nobody(asked);
+  auto connection = connect(world_.open_gate());
   confirm(*connection);  // the first byte of the next request
   const auto link = std::make_shared<SimLink>(world_.clock(), world_.executor());
   if (rng.chance(faults.read_slowly)) link->read_slowly(std::chrono::milliseconds(rng.below(2000)));
@@ -120,6 +130,7 @@ Task<Got> SimClient::call(Asked asked) {
   exchange.request.body = std::move(asked.body);
   world_.doing(name_, fmt::format("{} {}", head.method_token, arm::path_of(head.target)));
   if (rng.chance(faults.send_slowly)) co_await pause(std::chrono::seconds(5));
+  if (!connection->gate->accepts()) co_return co_await find_nobody(asked);
 
   world_.checkers().served(*link);
   spawn(world_.executor(), serve(world_, link, connection));

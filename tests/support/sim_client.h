@@ -67,11 +67,13 @@ class SimClient {
  private:
   struct Connection {
     uint64_t number = 0;
+    std::shared_ptr<Gate> gate;
     std::vector<Receipt> receipts;
   };
   static Task<void> serve(SimWorld& world, std::shared_ptr<SimLink> link, std::shared_ptr<Connection> connection);
+  Task<Got> find_nobody(const Asked& asked);
   static void confirm(Connection& connection);
-  std::shared_ptr<Connection> connect();
+  std::shared_ptr<Connection> connect(std::shared_ptr<Gate> gate);
   Task<void> await_answer(const std::shared_ptr<SimLink>& link);
   std::string authorization();
   static void close_soon(SimWorld& world, std::shared_ptr<Connection> connection);

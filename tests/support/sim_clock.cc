@@ -27,7 +27,7 @@ SimClock::SimClock(boost::asio::io_context& loop, uint64_t seed) : loop_(loop), 
 
 WallTime SimClock::wall() const {
   constexpr auto kStart = std::chrono::sys_days(std::chrono::year(2026) / 1 / 1);
-  return kStart + std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch());
+  return kStart + std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch() + wall_offset_);
 }
 
 SimClock::Key SimClock::add(TimePoint when, std::function<void()> event) {
@@ -59,7 +59,7 @@ bool SimClock::step() {
   settle();
   if (events_.empty()) return false;
   auto first = events_.extract(events_.begin());
-  now_ = std::get<0>(first.key());
+  now_ = std::max(now_, std::get<0>(first.key()));
   first.mapped()();
   settle();
   return true;

@@ -31,6 +31,11 @@ class SimClock final : public Clock {
   // An event that nobody can cancel: what the world does by itself.
   void at(TimePoint when, std::function<void()> event);
 
+  // The wall clock is set, forwards or back.
+  void set_wall_by(Duration step) { wall_offset_ += step; }
+  // The machine was suspended: the time is later, and what was due meanwhile happens now.
+  void leap(Duration step) { now_ += step; }
+
   // Runs everything that is ready, then jumps to the next event and fires it. False: nothing is ready and nothing comes.
   bool step();
   // Runs what is ready without moving the time.
@@ -44,6 +49,7 @@ class SimClock final : public Clock {
   boost::asio::io_context& loop_;
   Rng rng_;
   TimePoint now_{};
+  Duration wall_offset_{};
   uint64_t moments_ = 0;
   uint64_t sequence_ = 0;
   std::map<Key, std::function<void()>> events_;

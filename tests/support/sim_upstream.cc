@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -106,12 +107,28 @@ arm::Response SimUpstream::answer_of(const arm::Request& request) {
   return arm_.handle(request, clock_.now()).response;
 }
 
+arm::Response SimUpstream::failure_after_effect() {
+  struct Failure {
+    int status;
+    std::string_view code;
+  };
+  constexpr std::array<Failure, 5> kFailures{{{500, "InternalServerError"},
+                                              {502, "BadGateway"},
+                                              {503, "ServerTimeout"},
+                                              {504, "GatewayTimeout"},
+                                              {408, "OperationTimedOut"}}};
+  const Failure& failure = kFailures[rng_.below(kFailures.size())];
+  return error_answer(failure.status, failure.code, rng_.chance(0.5) ? std::chrono::seconds(1) : Duration{});
+}
+
 void SimUpstream::apply(const std::shared_ptr<Flight>& flight) {
   flight->answer = answer_of(flight->request);
   const auto& head = flight->request.head;
   trace_.add(clock_.now(), "  ARM {} {} {} If-Match={} -> {} {}", head.fields.get("x-sim-write-id"), head.method_token,
              short_path(head.target), head.fields.get("If-Match"), flight->answer->head.status, flight->late ? "late" : "");
   watch_.applied(flight->request, *flight->answer, flight->late);
+  const bool took_effect = head.method != arm::Method::Get && arm::is_success(flight->answer->head.status);
+  if (took_effect && happens(faults_.fail_after, "failure after effect")) flight->answer = failure_after_effect();
 }
 
 Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, TimePoint deadline) {

@@ -26,6 +26,7 @@ struct NetworkFaults {
   double cut = 0;          // the head of the answer arrives, its body breaks off
   double throttle = 0;     // ARM answers 429 before effect
   double fail = 0;         // ARM answers 500 or 503 before effect
+  double fail_after = 0;   // ARM does what was asked and answers 500, 502, 503, 504 or 408
   double slow = 0;         // the answer takes long
   Duration slow_max = std::chrono::seconds(30);
   Duration delay_max = std::chrono::milliseconds(120);  // of every way, uniform: answers overtake each other
@@ -55,6 +56,7 @@ class SimUpstream final : public Upstream {
  private:
   struct Flight;
   arm::Response answer_of(const arm::Request& request);
+  arm::Response failure_after_effect();
   arm::Response error_answer(int status, std::string_view code, Duration retry_after);
   void apply(const std::shared_ptr<Flight>& flight);
   Duration delay();

@@ -10,9 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "proxy/stages/parts.h"
-#include "proxy/state/memory_store.h"
 #include "tests/support/checkers.h"
+#include "tests/support/gate.h"
 
 namespace armgate::world {
 
@@ -60,41 +59,35 @@ class SimWorld {
   sim::SimArm& arm() { return arm_; }
   SimUpstream& upstream() { return upstream_; }
   Checkers& checkers() { return checkers_; }
-  Pipeline& pipeline() { return pipeline_; }
-  SharedState& shared() { return shared_; }
+  // The armgate that takes requests now; null while none does.
+  std::shared_ptr<Gate> open_gate() const { return gate_ && gate_->accepts() ? gate_ : nullptr; }
+
+  // ---- what an operator or a power cut does; nothing once all clients are done ----
+  void crash(Duration down);
+  // Ends what was begun, at most until `most` is over, then goes.
+  void drain(Duration most, Duration down);
+  void use_rules(std::vector<rules::Rule> rules);
   Executor executor() { return loop_.get_executor(); }
   uint64_t next_number() { return ++numbers_; }
   std::map<std::string, uint64_t>& tally() { return tally_; }  // what clients got, for the coverage report
 
  private:
-  class SimFaults final : public Faults {
-   public:
-    SimFaults(Rng rng, double poll_skipped) : rng_(rng), poll_skipped_(poll_skipped) {}
-    bool fire(FaultPoint point) override {
-      return point == FaultPoint::PollSkipped && poll_skipped_ > 0 && rng_.chance(poll_skipped_);
-    }
-
-   private:
-    Rng rng_;
-    const double poll_skipped_;
-  };
   static Task<void> live(SimWorld& world, std::string name, Task<void> life);
+  static Task<void> drain_and_start_anew(SimWorld& world, std::shared_ptr<Gate> old, TimePoint limit, Duration down);
+  std::shared_ptr<Gate> make_gate();
   void check_empty();
 
   const WorldOptions options_;
   Rng rng_;
-  Rng pipeline_rng_;
   boost::asio::io_context loop_{1};
   SimClock clock_;
   Trace trace_;
   sim::SimArm arm_;
-  SharedState shared_;
+  std::shared_ptr<const rules::Ruleset> rules_;
   Checkers checkers_;
   SimUpstream upstream_;
-  MemoryStore store_;
-  SimFaults faults_;
-  Pipeline::Parts parts_;
-  Pipeline pipeline_;
+  std::vector<std::shared_ptr<Gate>> gates_;  // all that there ever were
+  std::shared_ptr<Gate> gate_;                // the one that runs; null between two
   uint64_t numbers_ = 0;
   std::map<std::string, std::string> unfinished_;
   std::map<std::string, uint64_t> tally_;

@@ -1,0 +1,78 @@
+// What a write did to others, as ARM's judge saw it, and whether that spans two lives of armgate.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "tests/support/checkers.h"
+
+namespace armgate::world {
+namespace {
+
+struct Count {
+  uint64_t sim::Report::*member;
+  std::string_view what;
+};
+constexpr std::array<Count, 5> kHarms{{
+    {&sim::Report::lost_updates, "lost updates"},
+    {&sim::Report::vanished, "members were wiped out"},
+    {&sim::Report::lost_increments, "lost increments"},
+    {&sim::Report::overcounted_increments, "increments that nobody declared"},
+    {&sim::Report::stale_writes_accepted, "writes were accepted that were built from an older state"},
+}};
+
+}  // namespace
+
+bool Checkers::spans_lives(const Record& record, std::string_view if_match) const {
+  if (record.life < life_) return true;
+  if (!record.base_read) return false;
+  if (*record.base_read < life_began_) return true;
+  const auto landed = from_earlier_lives_.find(record.entity);
+  return if_match.empty() && landed != from_earlier_lives_.end() && landed->second >= *record.base_read;
+}
+
+void Checkers::harmed(const Record& record, std::string_view if_match, std::string what) {
+  if (spans_lives(record, if_match)) {
+    ++excused_["P1 over the end of a life"];
+  } else if (harms_ == Harms::Counted) {
+    ++excused_["harms among those who cannot be told apart"];
+  } else {
+    violated("P1", std::move(what));
+  }
+}
+
+// What this write, which ARM has just accepted, did to the counts.
+void Checkers::weigh(const Record& record, std::string_view if_match) {
+  sim::Report report = arm_.report();
+  hear_judge(report);
+  if (spans_lives(record, if_match)) {
+    for (const auto& [member, what] : kHarms) {
+      if (report.*member <= before_.*member) continue;
+      forgiven_.*member += report.*member - before_.*member;
+      ++excused_["P1 over the end of a life"];
+    }
+  }
+  before_ = std::move(report);
+}
+
+// Tells what ARM's judge found when it happens, not when all is over.
+void Checkers::hear_judge(const sim::Report& report) {
+  for (; findings_heard_ < report.findings.size(); ++findings_heard_) {
+    trace_.add(clock_.now(), "  judge: {}", short_path(report.findings[findings_heard_]));
+  }
+}
+
+void Checkers::at_rest() {
+  const sim::Report report = arm_.report();
+  for (const auto& [member, what] : kHarms) {
+    if (report.*member <= forgiven_.*member) continue;
+    const uint64_t count = report.*member - forgiven_.*member;
+    if (harms_ == Harms::Counted) excused_["harms among those who cannot be told apart"] += count;
+    else violated("P1", fmt::format("{} {}", count, what));
+  }
+  if (report.bad_signatures != 0) violated("P7", "an operation URL was changed on its way");
+  for (const auto& id : acknowledged_ids_) {
+    if (!accepted_ids_.contains(id)) violated("P1", fmt::format("{} was acknowledged, but never took effect", id));
+  }
+}
+
+}  // namespace armgate::world

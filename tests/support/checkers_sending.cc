@@ -1,0 +1,155 @@
+// What is checked at every sending: the base of its precondition (P1), that it is alone (P2), in turn (P3), allowed to go
+// again (P4) and, for reads, at once (P6).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "arm/url.h"
+#include "tests/support/checkers.h"
+
+namespace armgate::world {
+namespace {
+
+std::string operation_url(const arm::Response& answer) {
+  const auto status = answer.head.fields.get("Azure-AsyncOperation");
+  return std::string(status.empty() ? answer.head.fields.get("Location") : status);
+}
+
+bool have_common(const std::vector<std::string>& some, const std::vector<std::string>& others) {
+  return std::any_of(some.begin(), some.end(),
+                     [&](const auto& key) { return std::find(others.begin(), others.end(), key) != others.end(); });
+}
+
+}  // namespace
+
+void Checkers::sending(const arm::Request& request) {
+  const auto found = records_.find(exchange_of(request));
+  if (found == records_.end()) {
+    if (request.head.method != arm::Method::Get) violated("P4", "armgate made up a " + request.head.method_token);
+    return;
+  }
+  Record& record = found->second;
+  if (record.is_read && record.sends == 0 && clock_.now() != record.served) {
+    violated("P6", record.what + " waited before it was sent");
+  }
+  if (record.is_write) {
+    check_order(record);
+    check_alone(record);
+    check_base(record, request);
+    in_flight_.insert(record.id);
+  }
+  if (record.sends > 0) check_proof(record, request);
+  ++record.sends;
+  record.last_how.reset();
+  record.last_if_match = request.head.fields.get("If-Match");
+}
+
+// ARM must have proved that the sending before had no effect, or a second one must be harmless.
+void Checkers::check_proof(const Record& record, const arm::Request& request) {
+  if (record.is_read || !record.last_how) return;
+  const int status = record.last_answer ? record.last_answer->head.status : 0;
+  bool harmless = false;
+  switch (*record.last_how) {
+    case How::NotSent: harmless = true; break;
+    case How::Answered: harmless = status == 409 || status == 404 || status == 412; break;
+    case How::Lost: {
+      const auto if_match = request.head.fields.get("If-Match");
+      const bool guarded = request.head.method == arm::Method::Put && !if_match.empty() && if_match == record.last_if_match;
+      harmless = guarded || request.head.method == arm::Method::Delete;
+      break;
+    }
+  }
+  if (!harmless) violated("P4", fmt::format("{} was sent again after {}", record.what, status == 0 ? "a loss" : "an answer"));
+}
+
+// The ETag that goes along is not newer than the state that the client says it has built on, and there is one.
+void Checkers::check_base(const Record& record, const arm::Request& request) {
+  if (!record.is_guarded || record.base_etag.empty()) return;
+  const auto if_match = request.head.fields.get("If-Match");
+  if (if_match.empty()) {
+    if (arm_.is_current(record.target, record.base_etag)) return;  // nothing can be lost
+    arm::Request read;
+    read.head.target = record.target;
+    const bool exists = arm_.handle(read, clock_.now()).response.head.status == 200;
+    if (exists) harmed(record, if_match, record.what + " was sent without a precondition although its base was delivered");
+  } else if (arm_.is_newer(record.target, if_match, record.base_etag)) {
+    harmed(record, if_match, fmt::format("{} was sent with the ETag {}, newer than its base {}", record.what, if_match, record.base_etag));
+  }
+}
+
+bool Checkers::still_runs(const Accepted& write) {
+  const auto url = arm::parse_url(write.url);
+  if (!url) return false;
+  arm::Request poll;
+  poll.head.host = url->host;
+  poll.head.target = url->target;
+  const auto seen = arm_.handle(poll, clock_.now()).response;
+  return seen.head.status == 202 || seen.body.find(R"("status":"InProgress")") != std::string::npos;
+}
+
+// By the rules that each was planned with; and while one of older rules is unfinished, the newer one obeys those too
+// (DESIGN §4: plans take old and new key sets until the old holds drain).
+bool Checkers::exclude_each_other(const Record& one, const Record& other) const {
+  if (have_common(one.keys, other.keys)) return true;
+  if (one.rules == other.rules) return false;
+  const Record& older = one.id < other.id ? one : other;
+  const Record& newer = one.id < other.id ? other : one;
+  const auto plan = rules::make_plan(*older.rules, rules::Mode::Protect, newer.method, newer.target);
+  if (!plan) return false;
+  std::vector<std::string> keys;
+  for (const auto& key : plan->keys) keys.push_back(key.id);
+  return have_common(older.keys, keys);
+}
+
+void Checkers::check_pair(const Record& running, const Record& next, std::string_view how) {
+  if (running.life < life_) {
+    ++excused_["P2 over the end of a life"];
+  } else {
+    violated("P2", fmt::format("{} was sent while {} {}", next.what, running.what, how));
+  }
+}
+
+void Checkers::check_alone(const Record& record) {
+  for (const uint64_t id : in_flight_) {
+    const Record& other = records_.at(id);
+    if (id != record.id && exclude_each_other(record, other)) check_pair(other, record, "was on its way");
+  }
+  std::erase_if(accepted_, [&](const Accepted& write) {
+    const Record& other = records_.at(write.exchange);
+    const bool own_earlier_sending = other.write_id == record.write_id;
+    if (own_earlier_sending || !exclude_each_other(record, other)) return false;
+    if (!still_runs(write)) return true;
+    check_pair(other, record, "was running");
+    return false;
+  });
+}
+
+void Checkers::applied(const arm::Request& request, const arm::Response& answer, bool late) {
+  const auto found = records_.find(exchange_of(request));
+  if (found == records_.end() || found->second.is_read || !arm::is_success(answer.head.status)) return;
+  const Record& record = found->second;
+  const auto if_match = request.head.fields.get("If-Match");
+  const bool again = !accepted_ids_.insert(record.write_id).second;
+  weigh(record, if_match);
+  // The client's own second sending of a create finds what its first one made.
+  const bool overwrote = !again && answer.head.status == 200 && request.head.method == arm::Method::Put &&
+                         request.head.fields.get("x-sim-base") == "absent";
+  if (overwrote) harmed(record, if_match, record.what + " was a create and overwrote what had been created meanwhile");
+  if (!late && record.is_write && !operation_url(answer).empty()) accepted_.push_back({record.id, operation_url(answer)});
+  if (record.life < life_) from_earlier_lives_[record.entity] = clock_.now();
+}
+
+void Checkers::returned(const arm::Request& request, How how, const arm::Response* answer) {
+  const auto found = records_.find(exchange_of(request));
+  if (found == records_.end()) return;
+  in_flight_.erase(found->first);
+  found->second.last_how = how;
+  if (answer != nullptr) {
+    found->second.last_answer = *answer;
+  } else {
+    found->second.last_answer.reset();
+  }
+}
+
+}  // namespace armgate::world

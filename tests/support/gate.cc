@@ -1,0 +1,43 @@
+#include "tests/support/gate.h"
+
+#include <utility>
+
+namespace armgate::world {
+
+Task<Result<UpstreamAnswer>> Gate::Wire::send(const arm::Request& request, TimePoint deadline) {
+  if (!gate_.is_cut()) {
+    auto answer = co_await network_.send(request, deadline);
+    if (gate_.is_cut()) co_return upstream_error(ErrorKind::Reset, Sent::Maybe, "the process is gone");
+    co_return std::move(answer);
+  }
+  co_await clock_.sleep_for(std::chrono::seconds(1));
+  co_return upstream_error(ErrorKind::Unreachable, Sent::No, "the process is gone");
+}
+
+Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor,
+           std::function<void(const std::string&)> tell_loudly)
+    : life_(options.life),
+      shared_(SharedState::Options{std::move(options.pipeline), {}, {}, {}}, Hasher(HashKey{options.seed, 6 + options.life}),
+              std::move(options.rules)),
+      wire_(*this, clock, network),
+      faults_(Rng(options.seed ^ (0xfa016 + options.life)), options.poll_skipped),
+      rng_(options.seed ^ (0x5eed0 + options.life)),
+      parts_{shared_, clock, wire_, store_, faults_, rng_, executor, {}, std::move(tell_loudly)},
+      pipeline_(parts_) {}
+
+Task<Receipt> Gate::serve(std::shared_ptr<SimLink> link) {
+  const uint64_t number = ++exchanges_;
+  links_[number] = link;
+  Receipt receipt = co_await pipeline_.serve(link->exchange, *link);
+  links_.erase(number);
+  clients_.insert(link->exchange.client);
+  co_return std::move(receipt);
+}
+
+void Gate::cut() {
+  accepts_ = false;
+  cut_ = true;
+  for (const auto& [number, link] : links_) link->leave(Leaving::Reset);
+}
+
+}  // namespace armgate::world

@@ -30,6 +30,8 @@ struct LockKey {
   friend bool operator==(const LockKey&, const LockKey&) = default;
 };
 
+class Ruleset;
+
 struct Plan {
   PlanKind kind = PlanKind::Pass;
   arm::OperationKind operation = arm::OperationKind::Other;
@@ -37,6 +39,7 @@ struct Plan {
   std::shared_ptr<const Rule> rule;  // null for Pass
   bool guarded = false;              // rule->guard applies to this method
   std::vector<LockKey> keys;         // sorted by id, no duplicates; empty for reads
+  std::shared_ptr<const Ruleset> made_under{};  // set by who may replace the rules; kept until the write is finished
 };
 
 // An immutable set of rules; the first rule that matches decides. Cheap to share between threads.

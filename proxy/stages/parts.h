@@ -21,6 +21,7 @@
 #include "proxy/state/hold_table.h"
 #include "proxy/state/lock_table.h"
 #include "proxy/state/resource_log.h"
+#include "proxy/state/rules_in_force.h"
 #include "rules/plan.h"
 
 namespace armgate {
@@ -76,7 +77,7 @@ struct SharedState {
 
   const PipelineOptions options;
   const Hasher hasher;
-  const std::shared_ptr<const rules::Ruleset> rules;
+  RulesInForce rules;
   ClientTable clients;
   ResourceLog resources;
   LockTable locks;

@@ -32,7 +32,7 @@ Task<Receipt> Pipeline::serve(Exchange& exchange, ClientLink& link) {
   auto& shared = parts_.shared;
   shared.counters.requests.fetch_add(1, std::memory_order_relaxed);
   const arm::RequestHead& head = exchange.request.head;
-  const auto plan = rules::make_plan(*shared.rules, shared.options.mode, head.method, head.target);
+  const auto plan = shared.rules.make_plan(shared.options.mode, head.method, head.target);
   Receipt receipt;
   if (!plan) {
     exchange.report.reason = "ambiguous-target";

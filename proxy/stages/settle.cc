@@ -60,6 +60,7 @@ HeldWrite held_write(const Write& write, const Outcome& outcome) {
   held.interval = accepted ? asked.value_or(Duration{}) : kDoubtInterval;
   held.max = write.plan.rule->hold.max;
   held.cap = write.plan.rule->hold.cap;
+  held.made_under = write.plan.made_under;
   return held;
 }
 

@@ -370,4 +370,9 @@ bool ClientState::busy(TimePoint now) {
   return bindings_.size() > 0 || !doubts_.empty();
 }
 
+ClientState::Counts ClientState::counts() const {
+  absl::MutexLock lock(&mutex_);
+  return {slots_.size(), body_bytes_, pages_.size(), bindings_.size(), refusals_.size(), doubts_.size()};
+}
+
 }  // namespace armgate

@@ -148,6 +148,17 @@ class ClientState {
 
   UnansweredWrites& unanswered() { return unanswered_; }
 
+  // What is kept, against the bounds of Options.
+  struct Counts {
+    size_t views = 0;
+    size_t body_bytes = 0;
+    size_t pages = 0;
+    size_t bindings = 0;
+    size_t refusals = 0;
+    size_t doubts = 0;
+  };
+  Counts counts() const;
+
   TimePoint last_used() const { return last_used_.load(std::memory_order_relaxed); }
   void touch(TimePoint now) { last_used_.store(now, std::memory_order_relaxed); }
   // Whether something is still expected of the client. Forgets what is not any more.

@@ -50,6 +50,7 @@ struct HeldWrite {
   Duration interval{};            // between polls, as ARM's answer to the write asked; zero if it did not
   Duration max{};
   Duration cap{};
+  std::shared_ptr<const rules::Ruleset> made_under{};  // the plan's; its keys count until the hold ends
 };
 
 class Hold {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "proxy/async/spawn.h"
 #include "tests/gate_sim/lives.h"
 #include "tests/gate_sim/scenario.h"
+#include "tests/gate_sim/world_rules.h"
 
 namespace armgate::world {
 namespace {
@@ -91,6 +91,10 @@ void drain(SimWorld& world, const Subject&) {
   });
 }
 
+void reload(SimWorld& world, const Subject&) {
+  at_drawn_moments(world, 6, [](SimWorld& w) { w.use_rules(w.rng().chance(0.3) ? world_rules() : varied_rules(w.rng())); });
+}
+
 void make_clocks_jump(SimWorld& world, const Subject&) {
   at_drawn_moments(world, 4, [](SimWorld& w) {
     const auto minutes = static_cast<int64_t>(w.rng().below(600)) - 300;
@@ -124,6 +128,7 @@ const std::vector<Disturbance>& disturbances() {
       {"writers-around", nothing_more, {}, write_around},
       {"crash", nothing_more, {}, crash},
       {"drain", nothing_more, {}, drain},
+      {"reload", nothing_more, {}, reload},
       {"clock-jumps", nothing_more, {}, make_clocks_jump},
   };
   return all;

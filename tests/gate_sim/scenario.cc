@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tests/gate_sim/rules_in_code.h"
+#include "tests/gate_sim/world_rules.h"
 
 namespace armgate::world {
 namespace {
@@ -44,7 +44,7 @@ RunResult run_scenario(const Scenario& scenario) {
   const auto chosen = disturbances_of(scenario, workload, rng);
   WorldOptions options;
   options.seed = scenario.seed;
-  options.rules = simulated_rules();
+  options.rules = world_rules();
   options.echo = scenario.echo;
   workload.configure(options);
   for (const auto* disturbance : chosen) disturbance->configure(options, rng);

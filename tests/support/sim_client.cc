@@ -138,6 +138,7 @@ Task<Got> SimClient::call(Asked asked) {
 
   Got got;
   got.whole = link->complete();
+  got.at = world_.clock().now();
   if (got.whole) got.answer = link->answer();
   ++world_.tally()[got.whole ? fmt::format("{} {}", asked.method, got.status()) : asked.method + " broken"];
   if (!got.whole) {

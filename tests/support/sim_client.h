@@ -37,7 +37,8 @@ struct Asked {
 };
 
 struct Got {
-  bool whole = false;  // the complete answer came
+  bool whole = false;  // the complete answer came...
+  TimePoint at{};      // ...then
   arm::Response answer{};
   int status() const { return whole ? answer.head.status : 0; }
   bool ok() const { return whole && arm::is_success(answer.head.status); }

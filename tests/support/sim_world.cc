@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "proxy/async/spawn.h"
@@ -20,13 +21,14 @@ SimWorld::SimWorld(WorldOptions options)
       clock_(loop_, options_.seed ^ 0xc10c4),
       trace_(options_.echo),
       arm_(options_.arm, options_.seed ^ 0xa43),
-      rules_(std::make_shared<const rules::Ruleset>(options_.rules)),
-      checkers_(clock_, arm_, rules_, trace_, options_.harms),
+      rules_(options_.rules),
+      checkers_(clock_, arm_, std::make_shared<const rules::Ruleset>(rules_), trace_, options_.harms),
       upstream_(clock_, arm_, checkers_, trace_, options_.network, options_.seed ^ 0x0e7),
       gate_(make_gate()) {}
 
 std::shared_ptr<Gate> SimWorld::make_gate() {
-  GateOptions options{options_.seed, gates_.size() + 1, options_.pipeline, rules_, options_.poll_skipped};
+  GateOptions options{options_.seed, gates_.size() + 1, options_.pipeline, std::make_shared<const rules::Ruleset>(rules_),
+                      options_.poll_skipped};
   auto tell = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
   gates_.push_back(std::make_shared<Gate>(std::move(options), clock_, upstream_, loop_.get_executor(), std::move(tell)));
   return gates_.back();
@@ -82,18 +84,58 @@ void SimWorld::run() {
   const TimePoint end = clock_.now() + kAfterwards;
   while (clock_.now() < end && clock_.step()) {
   }
+  clock_.leap(std::max(Duration{}, end - clock_.now()));
   checkers_.at_rest();
   for (const auto& [reason, times] : checkers_.excused()) tally_["excused: " + reason] += times;
   check_empty();
 }
 
+void SimWorld::use_rules(std::vector<rules::Rule> rules) {
+  if (unfinished_.empty()) return;
+  trace_.add(clock_.now(), "the rules are replaced");
+  ++tally_["rules replaced"];
+  rules_ = std::move(rules);
+  checkers_.use_rules(std::make_shared<const rules::Ruleset>(rules_));
+  if (gate_) gate_->shared().rules.replace(std::make_shared<const rules::Ruleset>(rules_));
+}
+
+// All is over and every grace has passed: nothing is locked or expected any more, and what is remembered fits its bounds.
 void SimWorld::check_empty() {
   if (!gate_) return checkers_.violated("P10", "armgate did not come back");
   SharedState& shared = gate_->shared();
+  const auto none = [this](size_t count, std::string_view what) {
+    if (count != 0) checkers_.violated("P10", fmt::format("{} {} left over", count, what));
+  };
+  const auto at_most = [this](size_t count, size_t most, std::string_view what) {
+    if (count > most) checkers_.violated("P10", fmt::format("{} {}, more than {}", count, what, most));
+  };
   const auto locks = shared.locks.counts();
-  if (locks.keys != 0) checkers_.violated("P10", fmt::format("{} lock keys are left over", locks.keys));
-  if (locks.waiting != 0) checkers_.violated("P10", fmt::format("{} writes still wait", locks.waiting));
-  if (!shared.holds.empty()) checkers_.violated("P10", fmt::format("{} holds are left over", shared.holds.size()));
+  none(locks.keys, "lock keys are");
+  none(locks.waiting, "waiting writes are");
+  none(shared.holds.size(), "holds are");
+  none(shared.rules.draining(), "replaced rules are");
+  const ClientTable::Options limits;
+  size_t body_bytes = 0;
+  for (const Hash128& client : gate_->clients()) {
+    const auto state = shared.clients.find_or_add(client, clock_.now());
+    state->busy(clock_.now());  // forgets what is not expected any more
+    const auto counts = state->counts();
+    none(counts.bindings, "bindings are");
+    none(counts.doubts, "doubts are");
+    state->unanswered().expire(clock_.now());
+    none(state->unanswered().size(), "unanswered writes are");
+    at_most(counts.views, limits.client.views_max, "views");
+    at_most(counts.pages, limits.client.pages_max, "list pages");
+    at_most(counts.refusals, limits.client.refusals_max, "refusals");
+    at_most(counts.body_bytes, limits.client.body_bytes_max, "bytes of bodies");
+    body_bytes += counts.body_bytes;
+  }
+  at_most(shared.clients.size(), gate_->clients().size(), "clients");
+  at_most(body_bytes, limits.body_bytes_max, "bytes of bodies of all clients");
+  if (shared.clients.budget().body_bytes != body_bytes) {
+    checkers_.violated("P10", fmt::format("{} bytes of bodies are kept, but {} are counted", body_bytes,
+                                          shared.clients.budget().body_bytes.load()));
+  }
 }
 
 }  // namespace armgate::world

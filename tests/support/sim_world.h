@@ -83,7 +83,7 @@ class SimWorld {
   SimClock clock_;
   Trace trace_;
   sim::SimArm arm_;
-  std::shared_ptr<const rules::Ruleset> rules_;
+  std::vector<rules::Rule> rules_;   // armgate and the checkers make a set of their own, as armgate must forget its old one
   Checkers checkers_;
   SimUpstream upstream_;
   std::vector<std::shared_ptr<Gate>> gates_;  // all that there ever were

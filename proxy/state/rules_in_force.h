@@ -1,0 +1,43 @@
+// rules_in_force.h – the rules that requests are planned with, replaced as a whole while requests are under way.
+//
+// Why: an unfinished write has locked what the rules of its arrival named. Who is planned with newer rules must not pass it by
+// locking something else, so until the last such write is finished, plans take the keys of both (DESIGN §4).
+//
+// Invariants  rules count as long as anybody keeps a plan's made_under: the exchange until its answer, the hold until its end.
+// Threads     any.
+// Limits      one entry for each replacement whose writes are unfinished.
+#pragma once
+
+#include <absl/synchronization/mutex.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "rules/plan.h"
+
+namespace armgate {
+
+class RulesInForce {
+ public:
+  explicit RulesInForce(std::shared_ptr<const rules::Ruleset> first) : current_(std::move(first)) {}
+
+  // For what arrives from now on.
+  void replace(std::shared_ptr<const rules::Ruleset> next);
+
+  // rules::make_plan() with the rules of now, and with the keys that older ones ask for while writes of theirs are unfinished.
+  Result<rules::Plan> make_plan(rules::Mode mode, arm::Method method, std::string_view target);
+
+  // How many older rules still count.
+  size_t draining();
+
+ private:
+  using Snapshot = std::vector<std::shared_ptr<const rules::Ruleset>>;  // the current rules first
+  Snapshot snapshot();
+
+  absl::Mutex mutex_;
+  std::shared_ptr<const rules::Ruleset> current_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<const rules::Ruleset>> older_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace armgate

@@ -1,0 +1,93 @@
+// Rules that are replaced while writes are under way: what a plan locks before, meanwhile and after.
+#include "proxy/state/rules_in_force.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace armgate {
+namespace {
+
+constexpr std::string_view kSubnet =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/a?api-version=2023-09-01";
+constexpr std::string_view kNetworkId = "/subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n";
+
+enum class Parents { None, Network };
+
+std::shared_ptr<const rules::Ruleset> subnets_with(Parents parents) {
+  rules::Rule rule;
+  rule.match.types = {"microsoft.network/virtualnetworks/subnets"};
+  if (parents == Parents::Network) rule.lock.parents = {"microsoft.network/virtualnetworks"};
+  return std::make_shared<const rules::Ruleset>(std::vector{rule});
+}
+
+std::shared_ptr<const rules::Ruleset> no_rules() { return std::make_shared<const rules::Ruleset>(std::vector<rules::Rule>{}); }
+
+rules::Plan plan_of(RulesInForce& rules, arm::Method method = arm::Method::Put) {
+  auto plan = rules.make_plan(rules::Mode::Protect, method, kSubnet);
+  EXPECT_TRUE(plan.ok());
+  return *std::move(plan);
+}
+
+bool locks_network(const rules::Plan& plan) {
+  int times = 0;
+  for (const auto& key : plan.keys) times += key.id == kNetworkId ? 1 : 0;
+  EXPECT_LE(times, 1);
+  return times == 1;
+}
+
+TEST(RulesInForce, ADroppedKeyIsTakenUntilTheLastPlanThatHadItIsGone) {
+  RulesInForce rules(subnets_with(Parents::Network));
+  std::optional<rules::Plan> unfinished = plan_of(rules);
+  EXPECT_TRUE(locks_network(*unfinished));
+  rules.replace(subnets_with(Parents::None));
+  EXPECT_EQ(rules.draining(), 1u);
+  EXPECT_TRUE(locks_network(plan_of(rules)));
+  unfinished.reset();
+  EXPECT_EQ(rules.draining(), 0u);
+  EXPECT_FALSE(locks_network(plan_of(rules)));
+}
+
+TEST(RulesInForce, ANewPlanKeepsOnlyItsOwnRulesAlive) {
+  RulesInForce rules(subnets_with(Parents::Network));
+  std::optional<rules::Plan> old = plan_of(rules);
+  rules.replace(subnets_with(Parents::None));
+  const rules::Plan both = plan_of(rules);
+  old.reset();
+  EXPECT_EQ(rules.draining(), 0u) << "or an unbroken chain of writes would keep the old rules for ever";
+}
+
+TEST(RulesInForce, WhatNoRuleTouchesAnyMoreStillWaitsForTheOldWrites) {
+  RulesInForce rules(subnets_with(Parents::Network));
+  std::optional<rules::Plan> old = plan_of(rules);
+  rules.replace(no_rules());
+  EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Write);
+  EXPECT_EQ(plan_of(rules, arm::Method::Get).kind, rules::PlanKind::Pass);
+  old.reset();
+  EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Pass);
+}
+
+TEST(RulesInForce, AnAddedKeyIsTakenAtOnceAndRulesWithoutWritesDoNotDrain) {
+  RulesInForce rules(subnets_with(Parents::None));
+  rules.replace(subnets_with(Parents::Network));
+  EXPECT_EQ(rules.draining(), 0u);
+  EXPECT_TRUE(locks_network(plan_of(rules)));
+}
+
+TEST(RulesInForce, SeveralOldRulesCountAtOnce) {
+  RulesInForce rules(subnets_with(Parents::Network));
+  const rules::Plan first = plan_of(rules);
+  rules.replace(subnets_with(Parents::None));
+  const rules::Plan second = plan_of(rules);
+  rules.replace(no_rules());
+  EXPECT_EQ(rules.draining(), 2u);
+  EXPECT_TRUE(locks_network(plan_of(rules)));
+}
+
+TEST(RulesInForce, ATargetThatCanBeReadInTwoWaysIsRefusedAsEver) {
+  RulesInForce rules(subnets_with(Parents::None));
+  EXPECT_FALSE(rules.make_plan(rules::Mode::Protect, arm::Method::Put, "/subscriptions/s/../x?api-version=1").ok());
+}
+
+}  // namespace
+}  // namespace armgate

@@ -22,7 +22,7 @@ void declare_when(arm::Headers& declares, const Got& got) {
 void declare_version(arm::Headers& declares, const Got& got) {
   declare_when(declares, got);
   declares.set("x-sim-base-version", got.answer.head.fields.get("x-sim-version"));
-  const std::string etag = etag_in(got.answer.body);
+  const std::string etag = etag_in(got.answer.body);  // of a child it is its parent's, which the judge takes for the whole's
   if (!etag.empty()) declares.set("x-sim-base-etag", etag);
 }
 
@@ -139,19 +139,55 @@ Task<void> create_and_delete(std::shared_ptr<SimClient> client, Subject subject,
   }
 }
 
+namespace {
+
+// PUTs it until it is there.
+Task<void> put_child(SimClient& client, const Subject& child) {
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    client.begin_command();
+    Asked asked{"PUT", child.target, child.initial};
+    const Got got = co_await client.perform(std::move(asked));
+    if (got.ok()) co_await client.follow(got.answer);
+    if (got.ok()) break;
+    const Got seen = co_await client.perform(Asked{"GET", child.target});
+    if (seen.status() == 200) break;
+    co_await client.pause(std::chrono::seconds(2));
+  }
+  co_await client.pause(std::chrono::seconds(3));
+}
+
+}  // namespace
+
 Task<void> put_children(std::shared_ptr<SimClient> client, std::string network_name, int count) {
   for (int i = 0; i < count; ++i) {
     const Subject child = subnet(network_name, fmt::format("{}-child-{}", client->name(), i));
-    for (int tries = 0; tries < kTriesMax; ++tries) {
+    co_await put_child(*client, child);
+  }
+}
+
+Task<void> put_rules(std::shared_ptr<SimClient> client, std::string group_name, int count) {
+  for (int i = 0; i < count; ++i) {
+    const Subject child = security_rule(group_name, fmt::format("{}-rule-{}", client->name(), i));
+    co_await put_child(*client, child);
+  }
+}
+
+Task<void> tag_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times) {
+  const std::string target = tags_target(subject);
+  for (int i = 0; i < times; ++i) {
+    const std::string tag = fmt::format("{}-tag-{}", client->name(), i);
+    bool in = false;
+    for (int tries = 0; tries < kTriesMax && !in; ++tries) {
       client->begin_command();
-      Asked asked{"PUT", child.target, child.initial};
+      Asked asked{"PATCH", target, fmt::format(R"({{"operation":"Merge","properties":{{"tags":{{"{}":"here"}}}}}})", tag)};
       const Got got = co_await client->perform(std::move(asked));
-      if (got.ok()) co_await client->follow(got.answer);
-      if (got.ok()) break;
-      const Got seen = co_await client->perform(Asked{"GET", child.target});
-      if (seen.status() == 200) break;
+      in = got.ok();
+      if (in) break;
+      const Got seen = co_await client->perform(Asked{"GET", target});
+      in = seen.status() == 200 && seen.answer.body.find(tag) != std::string::npos;
       co_await client->pause(std::chrono::seconds(2));
     }
+    ++client->world().tally()[in ? "changes done" : "changes given up"];
     co_await client->pause(std::chrono::seconds(3));
   }
 }

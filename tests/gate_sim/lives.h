@@ -31,6 +31,11 @@ Task<void> create_and_delete(std::shared_ptr<SimClient> client, Subject subject,
 // PUTs a child without reading anything, as `nsg rule create` does.
 Task<void> put_children(std::shared_ptr<SimClient> client, std::string network, int count);
 
+Task<void> put_rules(std::shared_ptr<SimClient> client, std::string group, int count);
+
+// `az tag update --operation Merge`: tags as a resource of their own.
+Task<void> tag_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times);
+
 // POST .../restart, with the same request sent again after a lost answer, as SDKs do.
 Task<void> restart_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times);
 

@@ -27,7 +27,8 @@ struct Disturbance {
   void (*start)(SimWorld& world, const Subject& subject) = nullptr;
 };
 
-const std::vector<Workload>& workloads();
+const std::vector<Workload>& workloads();          // all of them
+const std::vector<Workload>& crowded_workloads();  // those of workloads_crowded.cc
 const std::vector<Disturbance>& disturbances();
 
 struct Scenario {

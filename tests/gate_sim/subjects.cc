@@ -55,9 +55,17 @@ Subject network(std::string_view name, ChangeKind change) {
 }
 
 Subject subnet(std::string_view in_network, std::string_view name) {
-  Subject subject = network(in_network, ChangeKind::AddSubnet);
+  Subject subject = network(in_network, ChangeKind::MarkSubnet);
   subject.target = fmt::format("{}/providers/Microsoft.Network/virtualNetworks/{}/subnets/{}{}", kGroup, in_network, name, kNetwork);
   subject.initial = Json{{"name", name}, {"properties", {{"addressPrefix", "10.0.0.0/24"}}}}.dump();
+  return subject;
+}
+
+Subject security_rule(std::string_view in_group, std::string_view name) {
+  Subject subject;
+  subject.target = fmt::format("{}/providers/Microsoft.Network/networkSecurityGroups/{}/securityRules/{}{}", kGroup, in_group, name,
+                               kNetwork);
+  subject.initial = Json{{"name", name}, {"properties", {{"priority", 100}}}}.dump();
   return subject;
 }
 
@@ -74,6 +82,10 @@ Subject group(std::string_view name) {
 
 std::string group_target() { return fmt::format("{}?api-version=2021-04-01", kGroup); }
 
+std::string tags_target(const Subject& subject) {
+  return fmt::format("{}/providers/Microsoft.Resources/tags/default?api-version=2021-04-01", arm::path_of(subject.target));
+}
+
 std::string list_target(const Subject& subject) {
   const std::string path(arm::path_of(subject.target));
   return fmt::format("{}?{}", path.substr(0, path.rfind('/')), arm::query_of(subject.target));
@@ -83,6 +95,10 @@ std::string with_change(std::string_view body, ChangeKind change, const std::str
                         arm::Headers& fields) {
   Json state = Json::parse(body);
   if (etag == BodyEtag::Dropped) state.erase("etag");
+  if (change == ChangeKind::MarkSubnet) {
+    state["properties"]["marks"][member] = "here";
+    return state.dump();
+  }
   if (!state.contains("tags") || !state["tags"].is_object()) state["tags"] = Json::object();
   switch (change) {
     case ChangeKind::AddTag: state["tags"][member] = "here"; break;
@@ -98,6 +114,7 @@ std::string with_change(std::string_view body, ChangeKind change, const std::str
     case ChangeKind::AddSubnet:
       state["properties"][array_of(change)].push_back({{"name", member}, {"properties", {{"priority", 100}}}});
       break;
+    case ChangeKind::MarkSubnet: break;  // above: a subnet has no tags
   }
   return state.dump();
 }
@@ -111,6 +128,9 @@ bool has_member(std::string_view body, ChangeKind change, const std::string& mem
       if (equal_ignoring_case(item.value("name", ""), member)) return true;
     }
     return false;
+  }
+  if (change == ChangeKind::MarkSubnet) {
+    return state.value("properties", Json::object()).value("marks", Json::object()).contains(member);
   }
   return change == ChangeKind::AddTag && state.value("tags", Json::object()).contains(member);
 }

@@ -10,7 +10,7 @@
 
 namespace armgate::world {
 
-enum class ChangeKind { AddTag, CountInTag, RaiseCapacity, AddRule, AddSubnet };
+enum class ChangeKind { AddTag, CountInTag, RaiseCapacity, AddRule, AddSubnet, MarkSubnet };
 
 struct Subject {
   std::string target;    // path and api-version
@@ -23,9 +23,11 @@ Subject virtual_machine(std::string_view name);
 Subject security_group(std::string_view name, ChangeKind change);
 Subject network(std::string_view name, ChangeKind change);
 Subject subnet(std::string_view network, std::string_view name);   // a child of the network
+Subject security_rule(std::string_view in_group, std::string_view name);
 Subject storage_account(std::string_view name);
 Subject group(std::string_view name);
 std::string group_target();   // the group that holds all of them
+std::string tags_target(const Subject& subject);  // its tags as a resource of their own
 std::string list_target(const Subject& subject);  // the collection it is in
 
 // A full body made of one that was read, with one more `member`. `fields` gets what the simulated judge must know.

@@ -1,31 +1,14 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <memory>
 
-#include "tests/gate_sim/lives.h"
+#include "tests/gate_sim/cast.h"
 #include "tests/gate_sim/scenario.h"
 
 namespace armgate::world {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTools{"js", "go", "az", "python"};
-
-std::shared_ptr<SimClient> client_of(SimWorld& world, const std::string& name, const std::string& user, Habits habits) {
-  return std::make_shared<SimClient>(world, name, user, habits);
-}
-
-Habits any_tool(SimWorld& world) { return habits_of(kTools[world.rng().below(kTools.size())]); }
-
 void keep_default(WorldOptions&) {}
-
-// Some clients, each under its own name, that all change the same subject.
-void start_writers(SimWorld& world, const Subject& subject, const Writing& writing, int clients) {
-  for (int i = 0; i < clients; ++i) {
-    const std::string name = fmt::format("writer{}", i);
-    world.add_client(name, change_repeatedly(client_of(world, name, name, any_tool(world)), subject, writing));
-  }
-}
 
 Subject tags(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
@@ -183,10 +166,15 @@ Subject failing_operations(SimWorld& world) {
   return subject;
 }
 
+std::vector<Workload> with_crowded(std::vector<Workload> all) {
+  all.insert(all.end(), crowded_workloads().begin(), crowded_workloads().end());
+  return all;
+}
+
 }  // namespace
 
 const std::vector<Workload>& workloads() {
-  static const std::vector<Workload> all{
+  static const std::vector<Workload> all = with_crowded({
       {"tags", keep_default, tags},
       {"counters", keep_default, counters},
       {"capacity", keep_default, capacity},
@@ -202,7 +190,7 @@ const std::vector<Workload>& workloads() {
       {"restarts", keep_default, restarts},
       {"readers", long_operations, readers_beside_writers},
       {"failing-operations", keep_default, failing_operations},
-  };
+  });
   return all;
 }
 

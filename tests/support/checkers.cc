@@ -144,6 +144,8 @@ void Checkers::life_ended() {
   queues_.clear();
 }
 
+void Checkers::use_rules(Rules rules) { rules_ = std::move(rules); }
+
 // Whether it waits for the answer of an earlier sending of the same write instead of its turn.
 bool Checkers::waits_for_own(const Record& record) const {
   return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {

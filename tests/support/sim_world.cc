@@ -122,6 +122,8 @@ void SimWorld::check_empty() {
     const auto counts = state->counts();
     none(counts.bindings, "bindings are");
     none(counts.doubts, "doubts are");
+    state->unanswered().expire(clock_.now());
+    none(state->unanswered().size(), "unanswered writes are");
     at_most(counts.views, limits.client.views_max, "views");
     at_most(counts.pages, limits.client.pages_max, "list pages");
     at_most(counts.refusals, limits.client.refusals_max, "refusals");

@@ -1,6 +1,6 @@
 # The commands of this project. Each installs what is missing, builds what it needs, then does its job.
 .DEFAULT_GOAL := help
-.PHONY: help demo test run lint build clean
+.PHONY: help demo test soak fuzz run lint build clean
 
 ARGS ?=
 
@@ -15,6 +15,15 @@ demo: ## race several tools on the same resources, first directly, then through 
 test: ## run every test: unit, simulation, sanitizers, house rules, end to end
 	@scripts/setup build test
 	@scripts/run_tests
+
+soak: ## run simulated worlds under fresh seeds on all processors (ARGS="--for 600" is the default)
+	@scripts/setup build test
+	@scripts/build release gate_sim
+	@build/release/tests/gate_sim --seeds $$(od -An -N5 -tu8 /dev/urandom | tr -d ' ').. --jobs $$(nproc) --tail 20 --for 600 $(ARGS)
+
+fuzz: ## run every fuzz target for a minute (FUZZ_SECONDS=600: for longer)
+	@scripts/setup build fuzz
+	@scripts/run_tests fuzz
 
 run: ## start armgate in the foreground (ARGS="--config FILE": with your configuration)
 	@scripts/setup build

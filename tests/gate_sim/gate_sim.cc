@@ -130,6 +130,7 @@ int run_many(const SeedRange& seeds, const Scenario& scenario, const Options& op
 int main(int argc, char** argv) {
   CLI::App app{"Simulated worlds around armgate's pipeline"};
   Options options;
+  app.option_defaults()->take_last();  // of `make soak` and of its ARGS
   app.add_option("--seed", options.seed, "one seed");
   app.add_option("--seeds", options.seeds, "a range, A..B, or A.. with --for (1..1000)");
   app.add_option("--file", options.file, "the seeds of a file like tests/gate_sim/seeds.txt");

@@ -64,8 +64,8 @@ std::string repeat_command(uint64_t seed, const RunResult& result) {
 }
 
 std::string failure_text(uint64_t seed, const RunResult& result, size_t tail_lines) {
-  std::string text = fmt::format("seed {} FAILED: {} with {}\n", seed, result.workload.empty() ? "what it drew" : result.workload,
-                                 names_of(result));
+  std::string text = fmt::format("seed {} FAILED", seed);
+  text += result.workload.empty() ? "\n" : fmt::format(": {} with {}\n", result.workload, names_of(result));
   for (const auto& violation : result.violations) text += fmt::format("  {}: {}\n", violation.promise, violation.what);
   const size_t from = result.tail.size() > tail_lines ? result.tail.size() - tail_lines : 0;
   for (size_t i = from; i < result.tail.size(); ++i) text += fmt::format("    {}\n", result.tail[i]);

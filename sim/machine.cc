@@ -253,11 +253,4 @@ bool SimArm::Machine::is_newer(std::string_view resource_path, std::string_view 
   return address.child_type.empty() && judge_.is_newer(address.root_key, etag, base);
 }
 
-bool SimArm::Machine::is_newer(std::string_view resource_path, std::string_view etag, std::string_view base) const {
-  arm::RequestHead head;
-  head.target = resource_path;
-  const Address address = parse_address(head);
-  return address.child_type.empty() && judge_.is_newer(address.root_key, etag, base);
-}
-
 }  // namespace armgate::sim

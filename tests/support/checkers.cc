@@ -58,6 +58,10 @@ void Checkers::served(const SimLink& link) {
   record.life = life_;
   record.method = head.method;
   record.target = head.target;
+  const auto request_id = head.fields.get("x-ms-client-request-id");
+  record.has_id = !request_id.empty();
+  record.asked = fmt::format("{} {} {} {} {}", link.exchange.from.proxy_user, request_id, head.method_token, head.target,
+                             link.exchange.request.body);
   record.rules = rules_;
   record.base_read = moment_in(head.fields.get("x-sim-base-read-at"));
   record.base_etag = head.fields.get("x-sim-base-etag");
@@ -89,6 +93,7 @@ void Checkers::left(const SimLink& link) {
 void Checkers::answered(const SimLink& link) {
   Record& record = records_.at(exchange_of(link.exchange.request));
   record.link = nullptr;
+  record.delivered = link.complete();
   for (const auto& key : record.keys) std::erase(queues_[key], record.id);
   const auto& answer = link.answer();
   trace_.add(clock_.now(), "{} -> {} {} guard={} reason={}", record.what, answer.head.status,
@@ -107,10 +112,21 @@ void Checkers::answered(const SimLink& link) {
 }
 
 // The newest sending of a write that ARM answered, whichever of the client's requests it belonged to.
-const Checkers::Record* Checkers::sending_of(const std::string& write_id) const {
+const Checkers::Record* Checkers::sending_of(const Record& record) const {
   const Record* newest = nullptr;
-  for (const auto& [id, record] : records_) {
-    if (record.write_id == write_id && record.last_answer) newest = &record;
+  for (const auto& [id, other] : records_) {
+    if (other.write_id == record.write_id && other.last_answer) newest = &other;
+  }
+  return newest;
+}
+
+// Without request ids a new write cannot be told from the re-send of one whose answer its client never got.
+const Checkers::Record* Checkers::orphan_of(const Record& record) const {
+  const Record* newest = nullptr;
+  for (const auto& [id, other] : records_) {
+    const bool listens = other.link != nullptr && !other.link->gone();
+    const bool orphan = other.last_answer && !other.delivered && !listens;
+    if (orphan && !record.has_id && other.asked == record.asked && id < record.id) newest = &other;
   }
   return newest;
 }
@@ -119,7 +135,11 @@ void Checkers::check_unaltered(const Record& record, const SimLink& link) {
   const auto& answer = link.answer();
   if (is_armgates(answer) || link.exchange.report.reason == "answer-recovered-by-reading") return;
   const Record* answered = &record;
-  if (link.exchange.report.replayed) answered = sending_of(record.write_id);
+  if (link.exchange.report.replayed) answered = sending_of(record);
+  if (answered == nullptr && (answered = orphan_of(record)) != nullptr) {
+    accepted_ids_.insert(record.write_id);
+    ++excused_["new writes taken for the re-send of an orphan"];
+  }
   if (answered == nullptr || !answered->last_answer) {
     violated("P5", record.what + " got an answer that ARM never gave");
     return;
@@ -152,8 +172,6 @@ bool Checkers::waits_for_own(const Record& record) const {
     return entry.second.write_id == record.write_id && entry.second.id < record.id && entry.second.sends > 0;
   });
 }
-
-void Checkers::use_rules(Rules rules) { rules_ = std::move(rules); }
 
 void Checkers::check_order(const Record& record) {
   if (record.sends > 0) return;

@@ -78,6 +78,9 @@ class Checkers final : public UpstreamWatch {
     std::string write_id;
     arm::Method method = arm::Method::Get;
     std::string target;
+    std::string asked;       // by whom, what, under which request id: all that armgate can tell requests apart by
+    bool has_id = false;
+    bool delivered = false;
     Rules rules;             // in force when it arrived
     bool is_write = false;   // locked by its rule
     bool is_guarded = false; // a full write of a type with ETags, without a precondition of the client's own
@@ -102,7 +105,8 @@ class Checkers final : public UpstreamWatch {
 
   static uint64_t exchange_of(const arm::Request& request);
   // checkers.cc
-  const Record* sending_of(const std::string& write_id) const;
+  const Record* sending_of(const Record& record) const;
+  const Record* orphan_of(const Record& record) const;
   bool waits_for_own(const Record& record) const;
   void check_order(const Record& record);
   void check_unaltered(const Record& record, const SimLink& link);

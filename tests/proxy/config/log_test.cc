@@ -130,5 +130,46 @@ TEST(Log, AFileThatCannotBeOpenedIsAnErrorThatNamesIt) {
   EXPECT_THAT(log.error().context, HasSubstr(blocked.string()));
 }
 
+TEST(Log, ReopenedItGoesOnUnderItsNameAndLosesNothing) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "a.log";
+  const auto moved = directory.path() / "a.log.1";
+  {
+    auto log = Log::open(file.string(), LogLevel::Info);
+    ASSERT_TRUE(log);
+    (*log)->event(LogLevel::Info, kWall, "before");
+    std::filesystem::rename(file, moved);
+    ASSERT_TRUE((*log)->reopen());
+    (*log)->event(LogLevel::Info, kWall, "after");
+  }
+  std::string all;
+  for (const auto& one : {moved, file}) {
+    std::ifstream in(one);
+    for (std::string line; std::getline(in, line);) all += line;
+  }
+  EXPECT_THAT(all, HasSubstr("before"));
+  EXPECT_THAT(all, HasSubstr("after"));
+  EXPECT_GT(std::filesystem::file_size(file), 0u);
+}
+
+TEST(Log, ThatCannotBeReopenedStaysWhereItWas) {
+  const TemporaryDirectory directory;
+  directory.write("logs/a.log", "");
+  const auto moved = directory.path() / "moved";
+  {
+    auto log = Log::open((directory.path() / "logs/a.log").string(), LogLevel::Info);
+    ASSERT_TRUE(log);
+    std::filesystem::rename(directory.path() / "logs", moved);
+    const auto reopened = (*log)->reopen();
+    ASSERT_FALSE(reopened);
+    EXPECT_THAT(reopened.error().context, HasSubstr("logs/a.log cannot be opened: No such file"));
+    (*log)->event(LogLevel::Info, kWall, "still here");
+  }
+  std::ifstream in(moved / "a.log");
+  std::string line;
+  EXPECT_TRUE(std::getline(in, line));
+  EXPECT_THAT(line, HasSubstr("still here"));
+}
+
 }  // namespace
 }  // namespace armgate

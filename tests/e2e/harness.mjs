@@ -40,7 +40,7 @@ export async function run(program, args, { input = "", env = {}, seconds = 60 } 
 }
 
 // The environment without the proxies and authorities of whoever runs the tests.
-function cleanEnvironment(additions) {
+export function cleanEnvironment(additions) {
   const environment = { ...process.env };
   for (const name of Object.keys(environment)) {
     if (/_proxy$/i.test(name) || /^(NODE_EXTRA_CA_CERTS|NODE_OPTIONS|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|SSL_CERT_FILE|SSL_CERT_DIR|ARMGATE_ACTIVE)$/.test(name)) {

@@ -1,7 +1,9 @@
 // Races between real clients through the real program against armsim: curl, and the Azure SDKs for JavaScript, Python and Go;
 // named, unnamed, and several behind one name. What was acknowledged must be there, and nothing may run twice.
 import assert from "node:assert/strict";
-import { client, GROUP, missing, race, rulesOf, say, SCALE_SET, SECURITY_GROUP, tagsOf, tokenOf } from "./tools.mjs";
+import { curl, curlJson, sending } from "./curl.mjs";
+import { sleep } from "./harness.mjs";
+import { client, GROUP, missing, NETWORK, race, rulesOf, say, SCALE_SET, SECURITY_GROUP, tagsOf, tokenOf } from "./tools.mjs";
 
 const WRITES = 3;
 const single = (names) => ({ clients: Object.fromEntries(names.map((name) => [name, { actor: "single" }])) });
@@ -132,5 +134,45 @@ export const tests = {
     const report = await sim.report();
     assert.equal(report.dropped_after, 2);
     assert.equal(report.actions.restart, 2);
+  },
+
+  "of many that create the same thing one wins, if they ask for that or have looked before": async (world) => {
+    const sim = await startSim(world);
+    const gateway = await world.startGateway(sim);
+    const makers = ["one", "two", "three", "four"];
+    const put = (user, name, ...headers) => curl(world, gateway, `${NETWORK.id}-${name}?api-version=${NETWORK.version}`, {
+      user, args: sending("PUT", { location: "westeurope", tags: { [user]: "1" }, properties: { addressSpace: { addressPrefixes: ["10.0.0.0/16"] } } }, ...headers) });
+    const asking = await Promise.all(makers.map((user) => put(user, "asked", "If-None-Match: *")));
+    assert.deepEqual(asking.map((answer) => answer.status).sort(), [201, 412, 412, 412]);
+
+    const looked = await Promise.all(makers.map((user) => curl(world, gateway, `${NETWORK.id}-looked?api-version=${NETWORK.version}`, { user })));
+    assert.deepEqual(looked.map((answer) => answer.status), [404, 404, 404, 404]);
+    const created = await Promise.all(makers.map((user) => put(user, "looked")));
+    assert.deepEqual(created.map((answer) => answer.status).sort(), [201, 412, 412, 412]);
+    const winner = makers[created.findIndex((answer) => answer.status === 201)];
+    assert.deepEqual(tagsOf(await sim.read(`${NETWORK.id}-looked`, NETWORK.version)), new Set([winner]));
+  },
+
+  "loops that write without ever reading all get through in the end, and it is said": async (world) => {
+    const sim = await startSim(world, ["--operation-ms", "100"]);
+    const gateway = await world.startGateway(sim, { versions: { insist_after: "1s" } });
+    const path = `${SCALE_SET.id}?api-version=${SCALE_SET.version}`;
+    let refused = 0;
+    let insisted = 0;
+    const loop = async (user) => {
+      const args = sending("PUT", { location: "westeurope", sku: { name: "S", capacity: 2 }, tags: { [user]: "1" } });
+      for (let done = 0; done < 2;) {
+        const answer = await curlJson(world, gateway, path, { user, args });
+        if (answer.headers["x-armgate-guard"] === "insisted") insisted += 1;
+        if (answer.status === 200) done += 1;
+        else if (answer.status === 412) { refused += 1; await sleep(200); }
+        else assert.fail(`${user}: ${answer.status} ${answer.body}`);
+      }
+    };
+    await Promise.all(["blind-1", "blind-2", "blind-3"].map(loop));
+    const report = await sim.report();
+    say(`6 blind writes done, ${refused} refused with 412, ${insisted} sent on insistence`);
+    assert.equal(report.overlaps_attempted, 0);
+    assert.equal(report.applied_twice, 0, report.findings.join("\n"));
   },
 };

@@ -58,10 +58,10 @@ export const tests = {
     assert.deepEqual(lost, []);
     assert.equal((await sim.report()).overlaps_attempted, 0);
 
-    const updates = await Promise.all(NAMES.map((name) => az(world, gateway, "named", name, "group", "update", "--name", "rg", "--set", `tags.${name}=1`)));
-    for (const update of updates) assert.ok(update.ok, update.stderr);
+    const updates = await Promise.all(NAMES.map((name) =>
+      insist(world, gateway, "named", name, "group", "update", "--name", "rg", "--set", `tags.${name}=1`)));
     const groupTags = tagsOf(await sim.read(GROUP, "2024-03-01"));
-    say(`${NAMES.length} updates of the group's tags, ${missing(NAMES, groupTags).length} lost (not promised)`);
+    say(`${NAMES.length} updates of the group's tags, ${missing(NAMES, groupTags).length} lost (not promised), ${sum(updates)} refused as stale`);
 
     const chain = (...words) => insist(world, gateway, "named", NAMES[0], "vmss", ...words, "--resource-group", "rg", "--name", "web", "--no-wait");
     await chain("scale", "--new-capacity", "3");

@@ -29,9 +29,7 @@ struct Asked {
   std::vector<std::string> words;  // the command of exec
 };
 
-std::string source_of(const Config& config) {
-  return config.source.empty() ? "the built-in defaults" : config.source;
-}
+std::string source_of(const Config& config) { return config.source.empty() ? "the built-in defaults" : config.source; }
 
 // What stands behind flags; wrong is the command line then, not the configuration.
 rules::FaultList faults_of_flags(const Asked& asked) {
@@ -40,7 +38,8 @@ rules::FaultList faults_of_flags(const Asked& asked) {
   if (!asked.mode.empty()) set_option(scratch, "mode", asked.mode, "--mode", faults);
   if (!asked.listen.empty()) set_option(scratch, "listen/proxy", asked.listen, "--listen", faults);
   if (!asked.name.empty() && !is_client_name(asked.name)) {
-    faults.push_back({"--name", 0, "", fmt::format("\"{}\" is not a name of 1 to 64 letters, digits or \"._~-\"", asked.name)});
+    faults.push_back(
+        {"--name", 0, "", fmt::format("\"{}\" is not a name of 1 to 64 letters, digits or \"._~-\"", asked.name)});
   }
   return faults;
 }
@@ -113,8 +112,10 @@ int exec(const Asked& asked, const CliContext& context) {
     if (asked.config.empty() && asked.log_file.empty() && asked.mode.empty() && asked.actor.empty()) {
       return context.exec_within(request, active->second);
     }
-    fmt::print(context.err, "armgate: {} is set: this environment uses the armgate at {}, with its own configuration and log; "
-                            "unset {} to start another\n", kActiveVariable, active->second, kActiveVariable);
+    fmt::print(context.err,
+               "armgate: {} is set: this environment uses the armgate at {}, with its own configuration and log; "
+               "unset {} to start another\n",
+               kActiveVariable, active->second, kActiveVariable);
     return kExitExecFailed;
   }
   const auto config = load_asked(asked, context, RuleFiles::Load);
@@ -126,8 +127,9 @@ int env(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
   if (config->listen.proxy.ends_with(":0")) {
-    return fail(context, gateway_error(ErrorKind::BadInput, "listen.proxy has port 0, so nobody knows where armgate listens; "
-                                                            "give it a port"));
+    return fail(context, gateway_error(ErrorKind::BadInput,
+                                       "listen.proxy has port 0, so nobody knows where armgate listens; "
+                                       "give it a port"));
   }
   const auto root = find_authority(*config);
   if (!root) return fail(context, root.error());
@@ -141,7 +143,8 @@ int env(const Asked& asked, const CliContext& context) {
   if (!variables) return fail(context, variables.error());
   const std::pair<std::string_view, Shell> shells[] = {
       {"sh", Shell::Sh}, {"fish", Shell::Fish}, {"powershell", Shell::PowerShell}, {"json", Shell::Json}};
-  const auto shell = std::find_if(std::begin(shells), std::end(shells), [&](const auto& one) { return one.first == asked.shell; });
+  const auto shell =
+      std::find_if(std::begin(shells), std::end(shells), [&](const auto& one) { return one.first == asked.shell; });
   context.out << to_commands(*variables, shell->second);
   return kExitDone;
 }
@@ -151,13 +154,17 @@ using Command = int (*)(const Asked&, const CliContext&);
 // The commands, their flags, and what runs them.
 std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, const CliContext& context) {
   CLI::App* run_command = app.add_subcommand("run", "Run the service in the foreground");
-  CLI::App* exec_command = app.add_subcommand("exec", "Run one command through a gateway of its own: armgate exec -- CMD ARGS");
+  CLI::App* exec_command =
+      app.add_subcommand("exec", "Run one command through a gateway of its own: armgate exec -- CMD ARGS");
   CLI::App* env_command = app.add_subcommand("env", "Print what leads a shell's commands through a running service");
-  CLI::App* check_command = app.add_subcommand("check", "Check the configuration and its rule files, and do nothing else");
+  CLI::App* check_command =
+      app.add_subcommand("check", "Check the configuration and its rule files, and do nothing else");
   CLI::App* ca_command = app.add_subcommand("ca", "The local certificate authority");
   ca_command->require_subcommand(1);
-  CLI::App* init_command = ca_command->add_subcommand("init", "Make it, and print the certificate that tools must trust");
-  CLI::App* path_command = ca_command->add_subcommand("path", "Print the path of the certificate that tools must trust");
+  CLI::App* init_command =
+      ca_command->add_subcommand("init", "Make it, and print the certificate that tools must trust");
+  CLI::App* path_command =
+      ca_command->add_subcommand("path", "Print the path of the certificate that tools must trust");
 
   for (CLI::App* command : {run_command, exec_command, env_command, check_command, init_command, path_command}) {
     command->add_option("--config", asked.config,
@@ -171,17 +178,19 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   exec_command->add_option("--actor", asked.actor, "single (default), or many: the command does several things at once")
       ->check(CLI::IsMember({"single", "many"}));
   exec_command->add_option("--log", asked.log_file, "Write armgate's log to this file");
-  exec_command->footer("Its exit code is the command's; 128 plus the signal that killed it; 127 or 126 if it cannot be found or "
-                       "run; 125 if armgate could not start.");
+  exec_command->footer(
+      "Its exit code is the command's; 128 plus the signal that killed it; 127 or 126 if it cannot be found or "
+      "run; 125 if armgate could not start.");
   env_command->add_option("--name", asked.name, "The client's name (default: one for each shell)");
   env_command->add_option("--shell", asked.shell, "sh, fish, powershell or json")
-      ->check(CLI::IsMember({"sh", "fish", "powershell", "json"}))->capture_default_str();
+      ->check(CLI::IsMember({"sh", "fish", "powershell", "json"}))
+      ->capture_default_str();
   for (CLI::App* command : {init_command, path_command}) {
     command->add_option("--directory", asked.ca_directory, "Where it is kept, in place of the configured ca.directory");
   }
   init_command->add_flag("--force", asked.force, "Replace the one that is there; tools must then trust the new one");
-  return {{run_command, run}, {exec_command, exec}, {env_command, env}, {check_command, check}, {init_command, ca_init},
-          {path_command, ca_path}};
+  return {{run_command, run},     {exec_command, exec},    {env_command, env},
+          {check_command, check}, {init_command, ca_init}, {path_command, ca_path}};
 }
 
 int usage(const CliContext& context, std::string_view what) {
@@ -192,9 +201,10 @@ int usage(const CliContext& context, std::string_view what) {
 }  // namespace
 
 int run_cli(int argc, const char* const* argv, const CliContext& context) {
-  CLI::App app{"armgate makes Azure Resource Manager traffic safe under concurrency.\n"
-               "Exit codes: 0 done, 1 bad input or configuration, 2 wrong command line, 3 failed while running.",
-               "armgate"};
+  CLI::App app{
+      "armgate makes Azure Resource Manager traffic safe under concurrency.\n"
+      "Exit codes: 0 done, 1 bad input or configuration, 2 wrong command line, 3 failed while running.",
+      "armgate"};
   Asked asked;
   app.set_version_flag("--version", "armgate " ARMGATE_VERSION);
   bool print_defaults_asked = false;

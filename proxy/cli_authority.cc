@@ -43,7 +43,8 @@ Result<fs::path> init_authority(const Config& config, WallTime wall, certs::Over
 Result<fs::path> find_authority(const Config& config) {
   auto root = certs::files_in(config.ca.directory).root;
   if (is_there(root)) return root;
-  return gateway_error(ErrorKind::BadInput, fmt::format("there is no {}; make it with: armgate ca init", root.string()));
+  return gateway_error(ErrorKind::BadInput,
+                       fmt::format("there is no {}; make it with: armgate ca init", root.string()));
 }
 
 Result<void> ensure_authority(const Config& config, WallTime wall) {

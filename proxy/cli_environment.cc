@@ -20,7 +20,8 @@ constexpr mode_t kReadableByAll = 0644;  // certificates are no secret
 
 // Loopback, which armgate opens no tunnel to, and Azure's metadata and wire servers, which must be asked directly
 // (learn.microsoft.com, Azure Instance Metadata Service; What is IP address 168.63.129.16).
-constexpr std::array<std::string_view, 5> kDirectHosts = {"localhost", "127.0.0.1", "::1", "169.254.169.254", "168.63.129.16"};
+constexpr std::array<std::string_view, 5> kDirectHosts = {"localhost", "127.0.0.1", "::1", "169.254.169.254",
+                                                          "168.63.129.16"};
 
 // OpenSSL, Go, .NET, Ruby, Rust; Python's requests and so the Azure CLI; curl.
 constexpr std::array kReplacing = {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"};
@@ -59,8 +60,8 @@ bool covers(std::string_view entry, std::string_view pattern) {
   if (entry.starts_with('.')) entry.remove_prefix(1);
   if (pattern.starts_with("*.")) pattern.remove_prefix(2);
   const auto is_below = [](std::string_view name, std::string_view domain) {
-    return name == domain || (name.size() > domain.size() && name.ends_with(domain) &&
-                              name[name.size() - domain.size() - 1] == '.');
+    return name == domain ||
+           (name.size() > domain.size() && name.ends_with(domain) && name[name.size() - domain.size() - 1] == '.');
   };
   return is_below(pattern, entry) || is_below(entry, pattern);
 }
@@ -99,7 +100,8 @@ class Bundles {
     if (!common_made_) {
       const auto system = system_certificates();
       if (!system) return system.error();
-      if (auto written = certs::write_file(common, joined(*system, ours_), kReadableByAll); !written) return written.error();
+      if (auto written = certs::write_file(common, joined(*system, ours_), kReadableByAll); !written)
+        return written.error();
       common_made_ = true;
     }
     return common;
@@ -116,10 +118,12 @@ class Bundles {
 
   Result<std::string> extended(const std::string& variable, const std::string& present) {
     const auto theirs = certs::read_file(present);
-    if (!theirs) return gateway_error(ErrorKind::BadInput, fmt::format("{}: {}; name a file of certificates (PEM) or unset it",
-                                                                       variable, theirs.error().context));
+    if (!theirs)
+      return gateway_error(ErrorKind::BadInput, fmt::format("{}: {}; name a file of certificates (PEM) or unset it",
+                                                            variable, theirs.error().context));
     const std::string file = (settings_.bundles / ("bundle-" + lower_text(variable) + ".pem")).string();
-    if (auto written = certs::write_file(file, joined(*theirs, ours_), kReadableByAll); !written) return written.error();
+    if (auto written = certs::write_file(file, joined(*theirs, ours_), kReadableByAll); !written)
+      return written.error();
     return file;
   }
 
@@ -169,7 +173,9 @@ std::string name_of_program(std::string_view program) {
   return name.empty() ? "command" : name;
 }
 
-std::string proxy_url(std::string_view name, std::string_view proxy) { return fmt::format("http://{}:x@{}", name, proxy); }
+std::string proxy_url(std::string_view name, std::string_view proxy) {
+  return fmt::format("http://{}:x@{}", name, proxy);
+}
 
 std::string reachable(const std::string& proxy) {
   const std::string port = proxy.substr(proxy.rfind(':'));
@@ -209,10 +215,17 @@ std::string to_commands(const Environment& variables, Shell shell) {
   std::string text;
   for (const auto& [name, value] : variables) {
     switch (shell) {
-      case Shell::Sh: text += fmt::format("export {}={}\n", name, quoted_for_sh(value)); break;
-      case Shell::Fish: text += fmt::format("set -gx {} {};\n", name, quoted_for_fish(value)); break;
-      case Shell::PowerShell: text += fmt::format("$env:{} = {}\n", name, quoted_for_powershell(value)); break;
-      case Shell::Json: break;
+      case Shell::Sh:
+        text += fmt::format("export {}={}\n", name, quoted_for_sh(value));
+        break;
+      case Shell::Fish:
+        text += fmt::format("set -gx {} {};\n", name, quoted_for_fish(value));
+        break;
+      case Shell::PowerShell:
+        text += fmt::format("$env:{} = {}\n", name, quoted_for_powershell(value));
+        break;
+      case Shell::Json:
+        break;
     }
   }
   return text;

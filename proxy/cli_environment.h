@@ -1,8 +1,8 @@
 // cli_environment.h – the environment variables that lead a tool through armgate, whatever it is written in.
 //
-// Why so many: each runtime has its own variable for trusted certificates. Some of them add (Node, Deno), most replace what
-// is trusted, and tools also talk to hosts that armgate does not look into; so those get the old certificates and ours in
-// one file.
+// Why so many: each runtime has its own variable for trusted certificates. Some of them add (Node, Deno), most replace
+// what is trusted, and tools also talk to hosts that armgate does not look into; so those get the old certificates and
+// ours in one file.
 #pragma once
 
 #include <filesystem>

@@ -52,21 +52,31 @@ void Gateway::Common::tell(const net::NetEvent& event) {
     tell(level, name, {{"peer", event.peer}, {"host", event.host}, {"text", event.text}});
   };
   switch (event.kind) {
-    case NetEventKind::ConnectionLimit: return say(LogLevel::Warning, "connection-limit");
-    case NetEventKind::AcceptFailed: return say(LogLevel::Error, "accept-failed");
-    case NetEventKind::ProxyRefused: return say(LogLevel::Warning, "connect-refused");
-    case NetEventKind::HandshakeFailed: return say(LogLevel::Warning, "handshake-failed");
-    case NetEventKind::RequestRefused: return say(LogLevel::Warning, "request-refused");
-    case NetEventKind::TunnelFailed: return say(LogLevel::Warning, "tunnel-failed");
-    case NetEventKind::TunnelOpened: return say(LogLevel::Debug, "tunnel-opened");
-    case NetEventKind::TunnelClosed: return say(LogLevel::Debug, "tunnel-closed");
-    case NetEventKind::ConnectionAccepted: return say(LogLevel::Debug, "connection-accepted");
-    case NetEventKind::Intercepted: return say(LogLevel::Debug, "intercepted");
+    case NetEventKind::ConnectionLimit:
+      return say(LogLevel::Warning, "connection-limit");
+    case NetEventKind::AcceptFailed:
+      return say(LogLevel::Error, "accept-failed");
+    case NetEventKind::ProxyRefused:
+      return say(LogLevel::Warning, "connect-refused");
+    case NetEventKind::HandshakeFailed:
+      return say(LogLevel::Warning, "handshake-failed");
+    case NetEventKind::RequestRefused:
+      return say(LogLevel::Warning, "request-refused");
+    case NetEventKind::TunnelFailed:
+      return say(LogLevel::Warning, "tunnel-failed");
+    case NetEventKind::TunnelOpened:
+      return say(LogLevel::Debug, "tunnel-opened");
+    case NetEventKind::TunnelClosed:
+      return say(LogLevel::Debug, "tunnel-closed");
+    case NetEventKind::ConnectionAccepted:
+      return say(LogLevel::Debug, "connection-accepted");
+    case NetEventKind::Intercepted:
+      return say(LogLevel::Debug, "intercepted");
   }
 }
 
-// One thread's event loop with everything that lives on it. Members are destroyed in the reverse order: servers before the
-// pipeline, everything before the loop.
+// One thread's event loop with everything that lives on it. Members are destroyed in the reverse order: servers before
+// the pipeline, everything before the loop.
 class Gateway::EventLoop {
  public:
   EventLoop(Common& common, uint64_t seed) : common_(common), rng_(seed) {}
@@ -82,10 +92,12 @@ class Gateway::EventLoop {
     upstream_ = *std::move(upstream);
     connector_ = std::make_unique<net::Connector>(common_.clock, io_.get_executor(), connector_options(common_.config),
                                                   net::system_resolve(common_.clock));
-    parts_ = std::make_unique<Pipeline::Parts>(Pipeline::Parts{
-        common_.shared, common_.clock, *upstream_, common_.store, common_.faults, rng_, io_.get_executor(),
-        [this](const Exchange& exchange) { common_.note_finished(exchange); },
-        [this](const std::string& message) { common_.tell(LogLevel::Error, "attention", {{"text", message}}); }});
+    parts_ = std::make_unique<Pipeline::Parts>(
+        Pipeline::Parts{common_.shared, common_.clock, *upstream_, common_.store, common_.faults, rng_,
+                        io_.get_executor(), [this](const Exchange& exchange) { common_.note_finished(exchange); },
+                        [this](const std::string& message) {
+                          common_.tell(LogLevel::Error, "attention", {{"text", message}});
+                        }});
     pipeline_ = std::make_unique<Pipeline>(*parts_);
     return open_doors(ports);
   }

@@ -1,8 +1,8 @@
 // gateway.h – the composition root: the only place that knows every part and puts them together.
 //
-// Usage: open() binds; run() serves on the calling thread and others, or start() and join() on threads of its own. drain()
-// ends it in order; cut() at once.
-// Threads   open, run, start, join and the destructor: the owner's. drain() and tell(): any. cut(): the io() loop's.
+// Usage: open() binds; run() serves on the calling thread and others, or start() and join() on threads of its own.
+// drain() ends it in order; cut() at once. Threads   open, run, start, join and the destructor: the owner's. drain()
+// and tell(): any. cut(): the io() loop's.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -41,8 +41,8 @@ class Gateway {
   void cut(std::string_view why);
   bool was_cut() const { return was_cut_; }
 
-  // Ends the process. Exchanges that were cut are parked in tables and on timers of each other's loops: unwinding them in
-  // any order would touch what is gone. Their writes are in doubt either way.
+  // Ends the process. Exchanges that were cut are parked in tables and on timers of each other's loops: unwinding them
+  // in any order would touch what is gone. Their writes are in doubt either way.
   [[noreturn]] void leave(int exit_code);
 
  private:

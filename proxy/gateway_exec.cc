@@ -30,9 +30,11 @@ class RuntimeDirectory {
     const auto own = environment.find("XDG_RUNTIME_DIR");
     std::error_code error;
     const bool has_own = own != environment.end() && fs::is_directory(own->second, error);
-    std::string pattern = ((has_own ? fs::path(own->second) : fs::temp_directory_path()) / "armgate-exec-XXXXXX").string();
+    std::string pattern =
+        ((has_own ? fs::path(own->second) : fs::temp_directory_path()) / "armgate-exec-XXXXXX").string();
     if (::mkdtemp(pattern.data()) != nullptr) return RuntimeDirectory(pattern);
-    return gateway_error(ErrorKind::BadInput, fmt::format("cannot make the directory {}: {}", pattern, std::strerror(errno)));
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("cannot make the directory {}: {}", pattern, std::strerror(errno)));
   }
   RuntimeDirectory(RuntimeDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   RuntimeDirectory& operator=(RuntimeDirectory&&) = delete;

@@ -21,10 +21,12 @@ struct ExecRequest {
   WallTime wall;  // for a new authority
 };
 
-// Runs the command through a private gateway; its exit code, or kExitExecFailed. An authority is made if there is none yet.
+// Runs the command through a private gateway; its exit code, or kExitExecFailed. An authority is made if there is none
+// yet.
 int exec_with_gateway(const Config& config, const ExecRequest& request);
 
-// Inside an environment that leads through armgate already: the command gets its own name there, and nothing is started.
+// Inside an environment that leads through armgate already: the command gets its own name there, and nothing is
+// started.
 int exec_within(const ExecRequest& request, const std::string& proxy);
 
 }  // namespace armgate

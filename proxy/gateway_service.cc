@@ -59,7 +59,8 @@ void announce(Gateway& gateway) {
                 {"mode", config.mode == rules::Mode::Off ? "off" : "protect"},
                 {"rules", std::to_string(config.rules.size())}});
   if (::isatty(STDERR_FILENO) != 0) {
-    std::fprintf(stderr, "armgate: use it with  HTTPS_PROXY=http://NAME:x@%s  and trust  %s\n", proxy.c_str(), ca.c_str());
+    std::fprintf(stderr, "armgate: use it with  HTTPS_PROXY=http://NAME:x@%s  and trust  %s\n", proxy.c_str(),
+                 ca.c_str());
   }
 }
 
@@ -76,8 +77,10 @@ int run_service(const Config& config) {
   Gateway& gateway = **opened;
   bool asked_before = false;
   const Signals endings(gateway, {SIGTERM, SIGINT}, [&] {
-    if (std::exchange(asked_before, true)) gateway.cut("second-signal");
-    else gateway.drain(gateway.config().drain_max);
+    if (std::exchange(asked_before, true))
+      gateway.cut("second-signal");
+    else
+      gateway.drain(gateway.config().drain_max);
   });
   const Signals rotations(gateway, {SIGUSR1}, [&gateway] { reopen_log(gateway); });
   announce(gateway);

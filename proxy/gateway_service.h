@@ -3,8 +3,8 @@
 // SIGTERM and SIGINT drain it, a second one ends it at once. SIGUSR1 opens the log file anew (logrotate).
 #pragma once
 
-#include "proxy/config.h"
 #include "base/result.h"
+#include "proxy/config.h"
 
 namespace armgate {
 

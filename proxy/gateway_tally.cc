@@ -20,10 +20,14 @@ void GatewayTally::count(const Exchange& exchange) {
   }
   if (report.attempts > 1) add(repeated_);
   if (!report.altered) return;
-  if (exchange.status == 412) add(stale_);
-  else if (exchange.status >= 400 && !report.reason.empty()) add(refused_);
-  else if (report.reason == "answer-recovered-by-reading") add(recovered_);
-  else add(guarded_);
+  if (exchange.status == 412)
+    add(stale_);
+  else if (exchange.status >= 400 && !report.reason.empty())
+    add(refused_);
+  else if (report.reason == "answer-recovered-by-reading")
+    add(recovered_);
+  else
+    add(guarded_);
 }
 
 std::string GatewayTally::summary() const {

@@ -26,20 +26,28 @@ constexpr size_t kQueuedLinesMax = 8192;
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
   switch (level) {
-    case LogLevel::Debug: return spdlog::level::debug;
-    case LogLevel::Info: return spdlog::level::info;
-    case LogLevel::Warning: return spdlog::level::warn;
-    case LogLevel::Error: return spdlog::level::err;
+    case LogLevel::Debug:
+      return spdlog::level::debug;
+    case LogLevel::Info:
+      return spdlog::level::info;
+    case LogLevel::Warning:
+      return spdlog::level::warn;
+    case LogLevel::Error:
+      return spdlog::level::err;
   }
   return spdlog::level::err;
 }
 
 std::string_view name_of(LogLevel level) {
   switch (level) {
-    case LogLevel::Debug: return "debug";
-    case LogLevel::Info: return "info";
-    case LogLevel::Warning: return "warning";
-    case LogLevel::Error: return "error";
+    case LogLevel::Debug:
+      return "debug";
+    case LogLevel::Info:
+      return "info";
+    case LogLevel::Warning:
+      return "warning";
+    case LogLevel::Error:
+      return "error";
   }
   return "error";
 }
@@ -120,8 +128,8 @@ Result<std::unique_ptr<Log>> Log::open(const std::string& file, LogLevel least) 
     if (auto opened = file_sink->open(); !opened) return std::move(opened).error();
     sink = file_sink;
   }
-  // Written by a thread of its own: a full pipe or a slow disk must not stop an event loop. Beyond the queue the oldest lines
-  // are given up.
+  // Written by a thread of its own: a full pipe or a slow disk must not stop an event loop. Beyond the queue the oldest
+  // lines are given up.
   auto writer = std::make_shared<spdlog::details::thread_pool>(kQueuedLinesMax, 1);
   auto logger = std::make_shared<spdlog::async_logger>("armgate", std::move(sink), writer,
                                                        spdlog::async_overflow_policy::overrun_oldest);

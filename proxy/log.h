@@ -30,8 +30,8 @@ class Log {
 
   // Writes to the end of `file`, which is made if need be; empty: to standard error.
   static Result<std::unique_ptr<Log>> open(const std::string& file, LogLevel least);
-  // Writes from now on to what stands under the file's name: after logrotate moved the old file away. On an error the old
-  // one stays in use. Without a file nothing happens.
+  // Writes from now on to what stands under the file's name: after logrotate moved the old file away. On an error the
+  // old one stays in use. Without a file nothing happens.
   Result<void> reopen();
   // Writes to a stream, which must outlive the log.
   static std::unique_ptr<Log> to_stream(std::ostream& stream, LogLevel least);

@@ -138,6 +138,7 @@ func addRule(client network.SecurityGroupsClient, asked settings, member string,
 		DestinationAddressPrefix: to.StringPtr("*"), DestinationPortRange: to.StringPtr("443")}})
 	group.SecurityRules = &rules
 	*base = to.String(group.Etag)
+	group.Etag = nil // newer models never send it; this old one, chosen because it compiles in seconds, would
 	time.Sleep(think)
 	future, err := client.CreateOrUpdate(ctx, asked.Group, asked.Name, group)
 	if err != nil {

@@ -35,7 +35,11 @@ class Cli : public testing::Test {
         .wall = kNow,
         .environment = environment,
         .session = "77",
-        .run = [this](const Config& config) { run_with = config; return run_result; },
+        .run =
+            [this](const Config& config) {
+              run_with = config;
+              return run_result;
+            },
         .exec =
             [this](const Config& config, const ExecRequest& request) {
               run_with = config;
@@ -64,11 +68,27 @@ class Cli : public testing::Test {
 };
 
 TEST_F(Cli, WrongCommandLineEndsWithTwoAndRunsNothing) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {}, {"rum"}, {"run", "--no-such-flag"}, {"run", "--config"}, {"run", "extra"}, {"ca"}, {"ca", "show-me"},
-           {"check", "run"}, {"check", "--listen", "x:1"}, {"run", "--mode", "bogus"}, {"run", "--listen", "nowhere"},
-           {"run", "--", "ls"}, {"exec"}, {"exec", "--"}, {"exec", "--", ""}, {"exec", "ls"}, {"exec", "--mode", "on", "--", "ls"},
-           {"exec", "--name", "a b", "--", "ls"}, {"exec", "--actor", "two", "--", "ls"}, {"env", "--shell", "csh"}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{},
+                                             {"rum"},
+                                             {"run", "--no-such-flag"},
+                                             {"run", "--config"},
+                                             {"run", "extra"},
+                                             {"ca"},
+                                             {"ca", "show-me"},
+                                             {"check", "run"},
+                                             {"check", "--listen", "x:1"},
+                                             {"run", "--mode", "bogus"},
+                                             {"run", "--listen", "nowhere"},
+                                             {"run", "--", "ls"},
+                                             {"exec"},
+                                             {"exec", "--"},
+                                             {"exec", "--", ""},
+                                             {"exec", "ls"},
+                                             {"exec", "--mode", "on", "--", "ls"},
+                                             {"exec", "--name", "a b", "--", "ls"},
+                                             {"exec", "--actor", "two", "--", "ls"},
+                                             {"env", "--shell", "csh"}}) {
     SCOPED_TRACE(testing::PrintToString(words));
     EXPECT_EQ(run(words), kExitUsage);
     EXPECT_FALSE(run_with);

@@ -56,7 +56,8 @@ TEST(Log, ARequestIsOneLineThatSaysWhatWasDone) {
             R"("host":"management.azure.com","path":"/subscriptions/S/resourceGroups/G",)"
             R"("resource":"/subscriptions/s/resourcegroups/g","status":412,"duration_ms":1234,"waited_ms":250,)"
             R"("attempts":2,"locks":["/subscriptions/s/resourcegroups/g"],"guard":"single",)"
-            R"("reason":"changed since it was read","upstream_code":"PreconditionFailed","delivered":true})" "\n");
+            R"("reason":"changed since it was read","upstream_code":"PreconditionFailed","delivered":true})"
+            "\n");
 }
 
 TEST(Log, NoSecretIsEverWritten) { EXPECT_THAT(line_of(written()), Not(HasSubstr("SECRET"))); }
@@ -88,11 +89,16 @@ TEST(Log, EventsNameWhatTheyAreAbout) {
   std::ostringstream out;
   Log::to_stream(out, LogLevel::Debug)->event(LogLevel::Warning, kWall, "hold-expired", {{"key", "/s"}, {"age", "6h"}});
   EXPECT_EQ(out.str(),
-            R"({"time":"2026-01-01T00:00:00.007Z","level":"warning","event":"hold-expired","key":"/s","age":"6h"})" "\n");
+            R"({"time":"2026-01-01T00:00:00.007Z","level":"warning","event":"hold-expired","key":"/s","age":"6h"})"
+            "\n");
 }
 
 TEST(Log, OnlyWhatIsImportantEnoughIsWritten) {
-  struct Case { LogLevel least; int events; int requests; };
+  struct Case {
+    LogLevel least;
+    int events;
+    int requests;
+  };
   for (const Case& c : {Case{LogLevel::Debug, 4, 1}, Case{LogLevel::Info, 3, 1}, Case{LogLevel::Warning, 2, 0},
                         Case{LogLevel::Error, 1, 0}}) {
     std::ostringstream out;

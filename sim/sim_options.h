@@ -37,8 +37,8 @@ enum class UpdateAnnounced {
 // When the end of an operation moves the ETag again.
 enum class EtagAtEnd { Always, AfterCreate, Never };
 
-// Escapes in operation URLs. Python's urllib3 writes them anew by itself (seen: "%2b" becomes "%2B", "%7e" becomes "~"), so its
-// users cannot follow a URL whose very bytes are compared.
+// Escapes in operation URLs. Python's urllib3 writes them anew by itself (seen: "%2b" becomes "%2B", "%7e" becomes "~"),
+// so its users cannot follow a URL whose very bytes are compared.
 enum class UrlEscapes { Odd, None };
 
 struct SimOptions {

@@ -4,10 +4,12 @@
 #include <fmt/ostream.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <system_error>
 
-#include "certs/authority.h"
+#include "proxy/cli_authority.h"
 #include "proxy/option_table.h"
 
 namespace armgate {
@@ -20,15 +22,26 @@ struct Asked {
   std::string listen;
   std::string ca_directory;
   bool force = false;
+  std::string name;
+  std::string actor;
+  std::string log_file;
+  std::string shell = "sh";
+  std::vector<std::string> words;  // the command of exec
 };
 
-std::string source_of(const Config& config) {
-  return config.source.empty() ? "the built-in defaults" : config.source;
-}
+std::string source_of(const Config& config) { return config.source.empty() ? "the built-in defaults" : config.source; }
 
-void print_faults(const rules::FaultList& faults, std::ostream& err) {
-  for (const rules::Fault& fault : faults) fmt::print(err, "{}\n", rules::to_text(fault));
-  fmt::print(err, "armgate: {} {} found; nothing was changed\n", faults.size(), faults.size() == 1 ? "fault" : "faults");
+// What stands behind flags; wrong is the command line then, not the configuration.
+rules::FaultList faults_of_flags(const Asked& asked) {
+  rules::FaultList faults;
+  Config scratch;
+  if (!asked.mode.empty()) set_option(scratch, "mode", asked.mode, "--mode", faults);
+  if (!asked.listen.empty()) set_option(scratch, "listen/proxy", asked.listen, "--listen", faults);
+  if (!asked.name.empty() && !is_client_name(asked.name)) {
+    faults.push_back(
+        {"--name", 0, "", fmt::format("\"{}\" is not a name of 1 to 64 letters, digits or \"._~-\"", asked.name)});
+  }
+  return faults;
 }
 
 // The configuration that the command line asks for. Nothing after the faults were printed.
@@ -37,10 +50,14 @@ std::optional<Config> load_asked(const Asked& asked, const CliContext& context, 
   std::error_code error;
   if (file.empty() && std::filesystem::exists(context.default_config, error)) file = context.default_config;
   LoadedConfig loaded = load_config(file, context.surroundings, rule_files);
-  if (!asked.mode.empty()) set_option(loaded.config, "mode", asked.mode, "--mode", loaded.faults);
-  if (!asked.listen.empty()) set_option(loaded.config, "listen/proxy", asked.listen, "--listen", loaded.faults);
+  rules::FaultList ignored;  // faults_of_flags() has told them
+  if (!asked.mode.empty()) set_option(loaded.config, "mode", asked.mode, "--mode", ignored);
+  if (!asked.listen.empty()) set_option(loaded.config, "listen/proxy", asked.listen, "--listen", ignored);
+  if (!asked.ca_directory.empty()) loaded.config.ca.directory = asked.ca_directory;
   if (loaded.faults.empty()) return std::move(loaded.config);
-  print_faults(loaded.faults, context.err);
+  for (const rules::Fault& fault : loaded.faults) fmt::print(context.err, "{}\n", rules::to_text(fault));
+  fmt::print(context.err, "armgate: {} {} found; nothing was changed\n", loaded.faults.size(),
+             loaded.faults.size() == 1 ? "fault" : "faults");
   return std::nullopt;
 }
 
@@ -59,85 +76,163 @@ int run(const Asked& asked, const CliContext& context) {
   return context.run(*config);
 }
 
-// The directory and the hosts of the local authority; no rule is needed for them.
-std::optional<Config> config_for_ca(const Asked& asked, const CliContext& context) {
-  auto config = load_asked(asked, context, RuleFiles::Leave);
-  if (config && !asked.ca_directory.empty()) config->ca.directory = asked.ca_directory;
-  return config;
+int fail(const CliContext& context, const Error& error) {
+  fmt::print(context.err, "armgate: {}\n", error.context);
+  return error.kind == ErrorKind::BadInput ? kExitBadInput : kExitRuntime;
 }
 
 int ca_init(const Asked& asked, const CliContext& context) {
-  const auto config = config_for_ca(asked, context);
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
-  const auto fail = [&](const Error& error) {
-    fmt::print(context.err, "armgate: {}\n", error.context);
-    return error.kind == ErrorKind::BadInput ? kExitBadInput : kExitRuntime;
-  };
-  const auto authority = certs::make_authority(config->intercept, context.wall);
-  if (!authority) return fail(authority.error());
   const auto overwrite = asked.force ? certs::Overwrite::Force : certs::Overwrite::Refuse;
-  const auto saved = certs::save_authority(*authority, config->ca.directory, overwrite);
-  if (!saved) return fail(saved.error());
-  fmt::print(context.out, "{}\n", certs::files_in(config->ca.directory).root.string());
+  const auto root = init_authority(*config, context.wall, overwrite);
+  if (!root) return fail(context, root.error());
+  fmt::print(context.out, "{}\n", root->string());
   return kExitDone;
 }
 
 int ca_path(const Asked& asked, const CliContext& context) {
-  const auto config = config_for_ca(asked, context);
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
-  const auto root = certs::files_in(config->ca.directory).root;
-  std::error_code error;
-  if (!std::filesystem::exists(root, error)) {
-    fmt::print(context.err, "armgate: there is no {}; make it with: armgate ca init\n", root.string());
-    return kExitBadInput;
-  }
-  fmt::print(context.out, "{}\n", root.string());
+  const auto root = find_authority(*config);
+  if (!root) return fail(context, root.error());
+  fmt::print(context.out, "{}\n", root->string());
   return kExitDone;
+}
+
+int exec(const Asked& asked, const CliContext& context) {
+  ExecRequest request;
+  request.words = asked.words;
+  request.name = asked.name.empty() ? name_of_program(asked.words.front()) : asked.name;
+  request.actor = asked.actor == "many" ? policy::Actor::Many : policy::Actor::Single;
+  request.log_file = asked.log_file;
+  request.environment = context.environment;
+  request.wall = context.wall;
+  if (const auto active = context.environment.find(kActiveVariable); active != context.environment.end()) {
+    if (asked.config.empty() && asked.log_file.empty() && asked.mode.empty() && asked.actor.empty()) {
+      return context.exec_within(request, active->second);
+    }
+    fmt::print(context.err,
+               "armgate: {} is set: this environment uses the armgate at {}, with its own configuration and log; "
+               "unset {} to start another\n",
+               kActiveVariable, active->second, kActiveVariable);
+    return kExitExecFailed;
+  }
+  const auto config = load_asked(asked, context, RuleFiles::Load);
+  if (!config) return kExitExecFailed;
+  return context.exec(*config, request);
+}
+
+int env(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  if (config->listen.proxy.ends_with(":0")) {
+    return fail(context, gateway_error(ErrorKind::BadInput,
+                                       "listen.proxy has port 0, so nobody knows where armgate listens; "
+                                       "give it a port"));
+  }
+  const auto root = find_authority(*config);
+  if (!root) return fail(context, root.error());
+  const AuthorityLock lock(config->ca.directory);
+  const auto variables = tool_variables({.proxy = reachable(config->listen.proxy),
+                                         .name = asked.name.empty() ? "shell-" + context.session : asked.name,
+                                         .ca = *root,
+                                         .bundles = config->ca.directory,
+                                         .intercepted = config->intercept},
+                                        context.environment);
+  if (!variables) return fail(context, variables.error());
+  const std::pair<std::string_view, Shell> shells[] = {
+      {"sh", Shell::Sh}, {"fish", Shell::Fish}, {"powershell", Shell::PowerShell}, {"json", Shell::Json}};
+  const auto shell =
+      std::find_if(std::begin(shells), std::end(shells), [&](const auto& one) { return one.first == asked.shell; });
+  context.out << to_commands(*variables, shell->second);
+  return kExitDone;
+}
+
+using Command = int (*)(const Asked&, const CliContext&);
+
+// The commands, their flags, and what runs them.
+std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, const CliContext& context) {
+  CLI::App* run_command = app.add_subcommand("run", "Run the service in the foreground");
+  CLI::App* exec_command =
+      app.add_subcommand("exec", "Run one command through a gateway of its own: armgate exec -- CMD ARGS");
+  CLI::App* env_command = app.add_subcommand("env", "Print what leads a shell's commands through a running service");
+  CLI::App* check_command =
+      app.add_subcommand("check", "Check the configuration and its rule files, and do nothing else");
+  CLI::App* ca_command = app.add_subcommand("ca", "The local certificate authority");
+  ca_command->require_subcommand(1);
+  CLI::App* init_command =
+      ca_command->add_subcommand("init", "Make it, and print the certificate that tools must trust");
+  CLI::App* path_command =
+      ca_command->add_subcommand("path", "Print the path of the certificate that tools must trust");
+
+  for (CLI::App* command : {run_command, exec_command, env_command, check_command, init_command, path_command}) {
+    command->add_option("--config", asked.config,
+                        "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)");
+  }
+  for (CLI::App* command : {run_command, exec_command}) {
+    command->add_option("--mode", asked.mode, "protect or off, in place of the configured mode");
+  }
+  run_command->add_option("--listen", asked.listen, "host:port, in place of the configured listen.proxy");
+  exec_command->add_option("--name", asked.name, "The client's name (default: the command's)");
+  exec_command->add_option("--actor", asked.actor, "single (default), or many: the command does several things at once")
+      ->check(CLI::IsMember({"single", "many"}));
+  exec_command->add_option("--log", asked.log_file, "Write armgate's log to this file");
+  exec_command->footer(
+      "Its exit code is the command's; 128 plus the signal that killed it; 127 or 126 if it cannot be found or "
+      "run; 125 if armgate could not start.");
+  env_command->add_option("--name", asked.name, "The client's name (default: one for each shell)");
+  env_command->add_option("--shell", asked.shell, "sh, fish, powershell or json")
+      ->check(CLI::IsMember({"sh", "fish", "powershell", "json"}))
+      ->capture_default_str();
+  for (CLI::App* command : {init_command, path_command}) {
+    command->add_option("--directory", asked.ca_directory, "Where it is kept, in place of the configured ca.directory");
+  }
+  init_command->add_flag("--force", asked.force, "Replace the one that is there; tools must then trust the new one");
+  return {{run_command, run},     {exec_command, exec},    {env_command, env},
+          {check_command, check}, {init_command, ca_init}, {path_command, ca_path}};
+}
+
+int usage(const CliContext& context, std::string_view what) {
+  fmt::print(context.err, "{}\nRun with --help for more information.\n", what);
+  return kExitUsage;
 }
 
 }  // namespace
 
 int run_cli(int argc, const char* const* argv, const CliContext& context) {
-  CLI::App app{"armgate makes Azure Resource Manager traffic safe under concurrency.\n"
-               "Exit codes: 0 done, 1 bad input or configuration, 2 wrong command line, 3 failed while running.",
-               "armgate"};
+  CLI::App app{
+      "armgate makes Azure Resource Manager traffic safe under concurrency.\n"
+      "Exit codes: 0 done, 1 bad input or configuration, 2 wrong command line, 3 failed while running.",
+      "armgate"};
   Asked asked;
   app.set_version_flag("--version", "armgate " ARMGATE_VERSION);
   bool print_defaults_asked = false;
   app.add_flag("--print-defaults", print_defaults_asked, "Print a commented configuration with every option's default");
   app.require_subcommand(0, 1);
-  const auto add_config = [&](CLI::App* command) {
-    command->add_option("--config", asked.config,
-                        "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)");
-  };
+  const auto commands = declare(app, asked, context);
 
-  CLI::App* run_command = app.add_subcommand("run", "Run the service in the foreground");
-  add_config(run_command);
-  run_command->add_option("--mode", asked.mode, "protect or off, in place of the configured mode");
-  run_command->add_option("--listen", asked.listen, "host:port, in place of the configured listen.proxy");
-
-  CLI::App* check_command = app.add_subcommand("check", "Check the configuration and its rule files, and do nothing else");
-  add_config(check_command);
-
-  CLI::App* ca_command = app.add_subcommand("ca", "The local certificate authority");
-  ca_command->require_subcommand(1);
-  CLI::App* init_command = ca_command->add_subcommand("init", "Make it, and print the certificate that tools must trust");
-  CLI::App* path_command = ca_command->add_subcommand("path", "Print the path of the certificate that tools must trust");
-  for (CLI::App* command : {init_command, path_command}) {
-    add_config(command);
-    command->add_option("--directory", asked.ca_directory, "Where it is kept, in place of the configured ca.directory");
-  }
-  init_command->add_flag("--force", asked.force, "Replace the one that is there; tools must then trust the new one");
-
+  // What stands behind "--" is another program's command line, not a word of which is ours to read.
+  const char* const* own_end = std::find(argv, argv + argc, std::string_view("--"));
+  const bool has_words = own_end != argv + argc;
+  if (has_words) asked.words.assign(own_end + 1, argv + argc);
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(own_end - argv), argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error, context.out, context.err) == 0 ? kExitDone : kExitUsage;
   }
-  if (*run_command) return run(asked, context);
-  if (*check_command) return check(asked, context);
-  if (*init_command) return ca_init(asked, context);
-  if (*path_command) return ca_path(asked, context);
+  const bool is_exec = app.got_subcommand("exec");
+  if (is_exec && (asked.words.empty() || asked.words.front().empty())) {
+    return usage(context, "exec: the command is missing; write it behind \"--\": armgate exec -- az group list");
+  }
+  if (has_words && !is_exec) return usage(context, "\"--\" has a meaning only for exec");
+  if (const auto faults = faults_of_flags(asked); !faults.empty()) {
+    for (const rules::Fault& fault : faults) fmt::print(context.err, "{}\n", rules::to_text(fault));
+    return usage(context, "armgate: wrong command line");
+  }
+  for (const auto& [command, act] : commands) {
+    if (*command) return act(asked, context);
+  }
   if (print_defaults_asked) {
     context.out << print_defaults();
     return kExitDone;

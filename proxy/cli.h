@@ -1,14 +1,16 @@
 // cli.h – the command line: what each command means and how it ends.
 //
 // Exit codes: 0 done; 1 bad input or configuration, nothing was changed; 2 the command line itself is wrong; 3 the
-// service could not run or broke down.
+// service could not run or broke down. `exec` gives its command's own, and 125 where others give 1 or 3.
 #pragma once
 
 #include <functional>
 #include <ostream>
 
 #include "base/time.h"
+#include "proxy/cli_environment.h"
 #include "proxy/config.h"
+#include "proxy/gateway_exec.h"
 
 namespace armgate {
 
@@ -20,9 +22,13 @@ inline constexpr int kExitRuntime = 3;
 // What the command line works with; main.cc has the real ones.
 struct CliContext {
   Surroundings surroundings;
-  std::filesystem::path default_config;        // used if it exists and no other is named
-  WallTime wall;                               // for new certificates
-  std::function<int(const Config&)> run;       // the service
+  std::filesystem::path default_config;   // used if it exists and no other is named
+  WallTime wall;                          // for new certificates
+  Environment environment;                // ours, which commands inherit
+  std::string session;                    // tells shells apart: the process that called us
+  std::function<int(const Config&)> run;  // the service
+  std::function<int(const Config&, const ExecRequest&)> exec;
+  std::function<int(const ExecRequest&, const std::string& proxy)> exec_within;
   std::ostream& out;
   std::ostream& err;
 };

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "certs/secret_file.h"
+#include "proxy/net/connect_policy.h"
 #include "proxy/option_table.h"
 #include "rules/rule_file.h"
 
@@ -54,6 +55,12 @@ void check_together(const Config& config, const rules::JsonPositions& positions,
           "is longer than /versions/observation_age; lower it or raise the other");
   require(config.limits.target_bytes <= config.limits.head_bytes, "/limits/target_bytes",
           "is more than /limits/head_bytes; lower it or raise the other");
+  for (const auto& [host, unused] : config.hosts) {
+    if (net::matches_host(host, config.intercept)) continue;
+    faults.push_back({config.source, positions.line_of("/hosts/" + host), "/hosts/" + host,
+                      "is covered by nothing in /intercept, so nothing would be looked into there; add it to /intercept, or "
+                      "correct the name"});
+  }
 }
 
 // The rule files that a path names: itself, or those in the directory, by name. Nothing if there is no such thing.

@@ -1,11 +1,67 @@
 // gateway.h – the composition root: the only place that knows every part and puts them together.
+//
+// Usage: open() binds; run() serves on the calling thread and others, or start() and join() on threads of its own.
+// drain() ends it in order; cut() at once. Threads   open, run, start, join and the destructor: the owner's. drain()
+// and tell(): any. cut(): the io() loop's.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <vector>
+
 #include "proxy/config.h"
+#include "proxy/gateway_options.h"
+#include "proxy/gateway_tally.h"
+#include "proxy/log.h"
+#include "proxy/seams/clock.h"
 
 namespace armgate {
 
-// Runs the service until SIGTERM or SIGINT has drained it. Returns the process's exit code (proxy/cli.h).
-int run_gateway(const Config& config);
+class Gateway {
+ public:
+  // Reads the authority, opens the log, binds the doors. BadInput if the configuration does not allow that.
+  static Result<std::unique_ptr<Gateway>> open(Config config);
+  ~Gateway();  // only if nothing was cut; see leave()
+
+  const Config& config() const;
+  const DoorPorts& ports() const { return ports_; }
+  const GatewayTally& tally() const;
+  Log& log();
+  boost::asio::io_context& io();  // the first loop's, for signals
+  void tell(LogLevel level, std::string_view name, Log::Fields fields = {});
+
+  void run();
+  void start();
+  void join();
+
+  // No new connections; running exchanges finish within `limit`, then run() returns. A second call does nothing.
+  void drain(Duration limit);
+  void cut(std::string_view why);
+  bool was_cut() const { return was_cut_; }
+
+  // Ends the process. Exchanges that were cut are parked in tables and on timers of each other's loops: unwinding them
+  // in any order would touch what is gone. Their writes are in doubt either way.
+  [[noreturn]] void leave(int exit_code);
+
+ private:
+  struct Common;
+  class EventLoop;
+
+  explicit Gateway(std::unique_ptr<Common> common);
+  void stop(std::string_view why);
+
+  std::unique_ptr<Common> common_;
+  std::vector<std::unique_ptr<EventLoop>> loops_;
+  DoorPorts ports_;
+  std::thread runner_;
+  // The rest belongs to the first loop's thread.
+  std::unique_ptr<TimerHandle> limit_;
+  size_t drained_ = 0;
+  bool draining_ = false;
+  bool stopped_ = false;
+  bool was_cut_ = false;
+};
 
 }  // namespace armgate

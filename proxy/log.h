@@ -30,6 +30,9 @@ class Log {
 
   // Writes to the end of `file`, which is made if need be; empty: to standard error.
   static Result<std::unique_ptr<Log>> open(const std::string& file, LogLevel least);
+  // Writes from now on to what stands under the file's name: after logrotate moved the old file away. On an error the
+  // old one stays in use. Without a file nothing happens.
+  Result<void> reopen();
   // Writes to a stream, which must outlive the log.
   static std::unique_ptr<Log> to_stream(std::ostream& stream, LogLevel least);
 
@@ -40,9 +43,12 @@ class Log {
   void event(LogLevel level, WallTime wall, std::string_view name, Fields fields = {});
 
  private:
-  Log(std::shared_ptr<spdlog::logger> logger, LogLevel least, std::shared_ptr<void> writer = nullptr);
+  class FileSink;
+  Log(std::shared_ptr<spdlog::logger> logger, LogLevel least, std::shared_ptr<void> writer = nullptr,
+      std::shared_ptr<FileSink> file = nullptr);
   const std::shared_ptr<void> writer_;  // the thread that writes, if it is not the caller; ends after the last line
   const std::shared_ptr<spdlog::logger> logger_;
+  const std::shared_ptr<FileSink> file_;
 };
 
 }  // namespace armgate

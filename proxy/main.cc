@@ -1,11 +1,15 @@
 // The program: hands the real world to the command line.
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <string>
+#include <string_view>
 #include <system_error>
 
+#include <unistd.h>
+
 #include "proxy/cli.h"
-#include "proxy/gateway.h"
+#include "proxy/gateway_exec.h"
+#include "proxy/gateway_service.h"
 #include "proxy/seams/real_clock.h"
 
 namespace {
@@ -21,19 +25,34 @@ fs::path find_shipped_rules() {
   return ARMGATE_SHIPPED_RULES;
 }
 
-fs::path find_home() {
-  const char* home = std::getenv("HOME");
-  return home != nullptr ? fs::path(home) : fs::path("/");
+armgate::Environment environment() {
+  armgate::Environment found;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals != text.npos) found.try_emplace(std::string(text.substr(0, equals)), text.substr(equals + 1));
+  }
+  return found;
+}
+
+fs::path find_home(const armgate::Environment& environment) {
+  const auto home = environment.find("HOME");
+  return home != environment.end() ? fs::path(home->second) : fs::path("/");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  const armgate::Environment own = environment();
   const armgate::CliContext context{
-      .surroundings = {.home = find_home(), .shipped_rules = find_shipped_rules()},
+      .surroundings = {.home = find_home(own), .shipped_rules = find_shipped_rules()},
       .default_config = "/etc/armgate/armgate.json",
       .wall = armgate::RealClock().wall(),
-      .run = armgate::run_gateway,
+      .environment = own,
+      .session = std::to_string(::getppid()),
+      .run = armgate::run_service,
+      .exec = armgate::exec_with_gateway,
+      .exec_within = armgate::exec_within,
       .out = std::cout,
       .err = std::cerr,
   };

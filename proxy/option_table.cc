@@ -207,7 +207,7 @@ SettingTable options_of(Config& config) {
                                                      {"warning", LogLevel::Warning},
                                                      {"error", LogLevel::Error}}),
                    "the least important lines that are written; one per request at \"info\""});
-  table.push_back({"/log/file", Text{&config.log.file, {}}, "where lines are added; \"\": standard error"});
+  table.push_back({"/log/file", Text{&config.log.file, {}}, "where lines are added; \"\": standard error. SIGUSR1 opens it anew (logrotate)"});
   return table;
 }
 

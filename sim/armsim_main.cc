@@ -26,6 +26,7 @@ struct Arguments {
   std::string origin = "https://management.azure.com";
   std::string exclusivity = "refuse";
   std::string state_shown = "honest";
+  std::string url_escapes = "odd";
   int64_t operation_ms = 5000;
   int64_t action_ms = -1;
   int64_t group_lag_ms = 0;
@@ -74,6 +75,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--state-shown", arguments.state_shown, "provisioningState during an operation")
       ->check(CLI::IsMember({"honest", "succeeded"}))
       ->capture_default_str();
+  app.add_option("--url-escapes", arguments.url_escapes, "In operation URLs; none: for clients that write them anew")
+      ->check(CLI::IsMember({"odd", "none"}))
+      ->capture_default_str();
   app.add_option("--retry-after", arguments.retry_after_seconds, "Seconds in Retry-After")
       ->check(not_negative)
       ->capture_default_str();
@@ -105,6 +109,7 @@ SimOptions sim_options(const Arguments& arguments) {
   options.page_items = arguments.page_items;
   if (arguments.exclusivity == "accept") options.exclusivity = Exclusivity::Accept;
   if (arguments.exclusivity == "supersede") options.exclusivity = Exclusivity::Supersede;
+  if (arguments.url_escapes == "none") options.url_escapes = UrlEscapes::None;
   if (arguments.state_shown == "succeeded") options.state_shown = StateShown::Succeeded;
   return options;
 }

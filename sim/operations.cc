@@ -14,11 +14,11 @@ namespace {
 constexpr size_t kEndedMax = 10'000;
 
 // Unreserved characters plus lower-case escapes: what a well-meaning URL library would "normalise".
-std::string make_signature(Rng& rng, size_t bytes) {
+std::string make_signature(Rng& rng, size_t bytes, UrlEscapes escapes) {
   constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_~";
   std::string text;
   while (text.size() < bytes) {
-    switch (rng.below(24)) {
+    switch (escapes == UrlEscapes::Odd ? rng.below(24) : 24) {
       case 0:
         text += "%2b";
         break;
@@ -38,7 +38,8 @@ std::string make_signature(Rng& rng, size_t bytes) {
 std::string make_query(Rng& rng, const SimOptions& options, std::string_view api_version) {
   const size_t certificate_bytes = std::max<size_t>(options.operation_url_bytes, 200) - 160;
   return fmt::format("?api-version={}&t=6390{:014}&c={}&s={}&h={}", api_version, rng.below(100000000000000ULL),
-                     make_signature(rng, certificate_bytes), make_signature(rng, 64), make_signature(rng, 43));
+                     make_signature(rng, certificate_bytes, options.url_escapes),
+                     make_signature(rng, 64, options.url_escapes), make_signature(rng, 43, options.url_escapes));
 }
 
 void remove_id(std::map<std::string, std::vector<std::string>, std::less<>>& index, const std::string& key,

@@ -37,6 +37,10 @@ enum class UpdateAnnounced {
 // When the end of an operation moves the ETag again.
 enum class EtagAtEnd { Always, AfterCreate, Never };
 
+// Escapes in operation URLs. Python's urllib3 writes them anew by itself (seen: "%2b" becomes "%2B", "%7e" becomes "~"),
+// so its users cannot follow a URL whose very bytes are compared.
+enum class UrlEscapes { Odd, None };
+
 struct SimOptions {
   std::string origin = "https://management.azure.com";  // of operation URLs and nextLink
 
@@ -54,6 +58,7 @@ struct SimOptions {
   EtagAtEnd etag_at_end = EtagAtEnd::Always;
   size_t page_items = 100;
   size_t operation_url_bytes = 600;  // about this long; real ones reach 4 KB
+  UrlEscapes url_escapes = UrlEscapes::Odd;
 
   double stale_read_chance = 0;  // a GET is answered by a replica that lags by...
   Duration stale_by{};

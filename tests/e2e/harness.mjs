@@ -40,10 +40,10 @@ export async function run(program, args, { input = "", env = {}, seconds = 60 } 
 }
 
 // The environment without the proxies and authorities of whoever runs the tests.
-function cleanEnvironment(additions) {
+export function cleanEnvironment(additions) {
   const environment = { ...process.env };
   for (const name of Object.keys(environment)) {
-    if (/_proxy$/i.test(name) || /^(NODE_EXTRA_CA_CERTS|NODE_OPTIONS|CURL_CA_BUNDLE|SSL_CERT_FILE|SSL_CERT_DIR)$/.test(name)) {
+    if (/_proxy$/i.test(name) || /^(NODE_EXTRA_CA_CERTS|NODE_OPTIONS|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|SSL_CERT_FILE|SSL_CERT_DIR|ARMGATE_ACTIVE)$/.test(name)) {
       delete environment[name];
     }
   }
@@ -138,8 +138,8 @@ export class World {
     return { certificate, key };
   }
 
-  // armgate in front of `upstream` (a sim or a recorder). `config` is merged over what every test needs.
-  async startGateway(upstream, config = {}) {
+  // What armgate needs in front of `upstream` (a sim or a recorder). `config` is merged over what every test needs.
+  async configureGateway(upstream, config = {}) {
     const port = await freePort();
     const directory = this.file(`gateway-${port}`);
     mkdirSync(directory);
@@ -153,8 +153,13 @@ export class World {
     writeFileSync(configFile, JSON.stringify(merged(base, config), null, 2));
     const made = await run(path.join(this.bin, "armgate"), ["ca", "init", "--config", configFile], { env: { HOME: this.directory } });
     if (made.code !== 0) throw new Error(`armgate ca init: ${made.stderr}`);
-    const process = await this.start("armgate", ["run", "--config", configFile], () => isListening(port));
-    return { port, configFile, caFile: made.stdout.toString().trim(), process };
+    return { port, configFile, caFile: made.stdout.toString().trim() };
+  }
+
+  async startGateway(upstream, config = {}) {
+    const gateway = await this.configureGateway(upstream, config);
+    const process = await this.start("armgate", ["run", "--config", gateway.configFile], () => isListening(gateway.port));
+    return { ...gateway, process };
   }
 
   logs() {
@@ -190,10 +195,19 @@ class Sim {
   addFaults(faults) { return this.control("POST", "faults", JSON.stringify({ faults })); }
 
   // What ARM holds, asked directly.
-  async read(id, apiVersion) {
-    const answer = await httpsRequest({ port: this.port, method: "GET", path: `${id}?api-version=${apiVersion}`,
-                                        ca: readFileSync(this.caFile), headers: { authorization: "Bearer inspector" } });
-    if (answer.status !== 200) throw new Error(`armsim: GET ${id}: ${answer.status} ${answer.body}`);
+  read(id, apiVersion) { return this.ask("GET", id, apiVersion); }
+
+  // Made before the race, by nobody who takes part in it.
+  async make(id, apiVersion, body) {
+    await this.ask("PUT", id, apiVersion, body);
+    while (!["Succeeded", undefined].includes((await this.read(id, apiVersion)).properties?.provisioningState)) await sleep(50);
+  }
+
+  async ask(method, id, apiVersion, body) {
+    const headers = { authorization: "Bearer inspector", ...(body ? { "content-type": "application/json" } : {}) };
+    const answer = await httpsRequest({ port: this.port, method, path: `${id}?api-version=${apiVersion}`, ca: readFileSync(this.caFile), headers },
+                                      body ? JSON.stringify(body) : "");
+    if (answer.status >= 300) throw new Error(`armsim: ${method} ${id}: ${answer.status} ${answer.body}`);
     return JSON.parse(answer.body);
   }
 }

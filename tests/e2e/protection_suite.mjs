@@ -40,7 +40,7 @@ async function race(through, command, settings) {
 const missing = (names, present) => names.filter((name) => !present.has(name));
 
 async function checkRace(world, { command, make, name, resourceId, apiVersion, membersOf }) {
-  const { sim, gateway } = await startProtected(world, ["--operation-ms", "50"], RACERS);
+  const { sim, gateway } = await startProtected(world, ["--operation-ms", "50", "--retry-after", "0"], RACERS);
   await expectOk(sdk(gateway, "maker", make, { group: GROUP, name }));
   const result = await race(gateway, command, { group: GROUP, name });
   const present = membersOf(await sim.read(resourceId, apiVersion));

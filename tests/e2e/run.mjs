@@ -4,8 +4,9 @@
 import { parseArgs } from "node:util";
 import { World, withinSeconds } from "./harness.mjs";
 import { installSdk } from "./sdk.mjs";
+import { buildGoClient } from "./tools.mjs";
 
-const SUITES = ["transport", "passthrough", "service", "protection"];
+const SUITES = ["transport", "passthrough", "service", "exec", "protection", "races", "az"];
 const SECONDS_PER_TEST = 90;
 
 const { values: options } = parseArgs({ options: { bin: { type: "string" }, only: { type: "string", default: "" } } });
@@ -32,6 +33,7 @@ async function runTest(name, test) {
 let passed = 0;
 let total = 0;
 await installSdk();
+await buildGoClient();
 for (const suite of SUITES) {
   const { tests } = await import(`./${suite}_suite.mjs`);
   for (const [name, test] of Object.entries(tests)) {

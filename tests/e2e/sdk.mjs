@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { run } from "./harness.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const modules = path.resolve(here, "../../build/e2e-js");
+export const modules = path.resolve(here, "../../build/e2e-js");
 
 // Installs what js/package-lock.json says into build/, once for each lock.
 export async function installSdk() {

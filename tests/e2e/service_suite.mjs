@@ -16,6 +16,17 @@ async function waitFor(what, check) {
   })());
 }
 
+// A scale set that two clients have read; `operationMs` is how long each later write goes on after its answer.
+async function startWithScaleSet(world, operationMs) {
+  const sim = await world.startSim(["--operation-ms", operationMs]);
+  await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
+  await sim.make(SCALE_SET, "2024-07-01", { location: "westeurope", sku: { capacity: 1 } });
+  return { sim, gateway: await world.startGateway(sim) };
+}
+
+// A PATCH says what it wants, not what it saw: the second is not stale after the first.
+const patchTags = (world, gateway, user, tags) => curlJson(world, gateway, PATH, { user, args: sending("PATCH", { tags }) });
+
 export const tests = {
   "a resource is made, changed and read through the gateway": async (world) => {
     const sim = await world.startSim(["--operation-ms", "200"]);
@@ -73,6 +84,34 @@ export const tests = {
     release();
     assert.equal((await slow).status, 200);
     assert.deepEqual(await withinSeconds(10, "the stop", gateway.process.exit), { code: 0, signal: null });
+  },
+
+  "a stop lets a write that waits for another have its turn and its answer": async (world) => {
+    const { sim, gateway } = await startWithScaleSet(world, "1500");
+    assert.equal((await patchTags(world, gateway, "first", { first: "1" })).status, 200);  // its operation runs on
+    const waiting = patchTags(world, gateway, "second", { second: "1" });
+    await sleep(300);
+    const stopped = Date.now();
+    gateway.process.child.kill("SIGTERM");
+    const answer = await waiting;
+    assert.equal(answer.status, 200, answer.error);
+    assert.ok(Number(answer.headers["x-armgate-waited-ms"]) > 500, "it did not wait: this tested nothing");
+    assert.deepEqual(await withinSeconds(10, "the stop", gateway.process.exit), { code: 0, signal: null });
+    assert.ok(Date.now() - stopped < 6000, "it waited for an operation whose write was answered");
+    assert.equal((await sim.report()).overlaps_attempted, 0);
+  },
+
+  "a second signal ends it at once": async (world) => {
+    const upstream = await world.startRecorder(() => new Promise(() => {}));
+    const gateway = await world.startGateway(upstream);
+    const slow = curl(world, gateway, PATH, { args: sending("PUT", { location: "westeurope" }) });
+    await waitFor("the request's arrival", async () => upstream.seen.length === 1);
+    gateway.process.child.kill("SIGTERM");
+    await sleep(200);
+    assert.equal(gateway.process.exited, null);
+    gateway.process.child.kill("SIGTERM");
+    assert.deepEqual(await withinSeconds(2, "the end", gateway.process.exit), { code: 0, signal: null });
+    assert.notEqual((await slow).code, 0);
   },
 
   "a bad configuration stops the start with every fault": async (world) => {

@@ -155,6 +155,13 @@ TEST(SimOperation, TrapsAreSwitchable) {
   const arm::Response update = silent.ask("PUT", kScaleSet, kPlace);
   EXPECT_EQ(body_of(update)["properties"]["provisioningState"], "Updating");
   EXPECT_FALSE(update.head.fields.has("Azure-AsyncOperation"));
+
+  options = {};
+  options.url_escapes = UrlEscapes::None;
+  Bench plain(options);
+  plain.create(kNetwork);
+  const std::string url(plain.ask("PUT", kNetwork, kPlace).head.fields.get("Azure-AsyncOperation"));
+  EXPECT_EQ(url.find('%'), std::string::npos) << url;
 }
 
 TEST(SimOperation, StorageAccountsAnswer202WithAnEmptyBodyAndALocation) {

@@ -1,6 +1,7 @@
 // A tool that uses the Azure SDK for JavaScript as its documentation shows: node client.mjs COMMAND SETTINGS_AS_JSON.
 // Prints one JSON value: what was acknowledged and what was refused, as this client saw it.
 import { webcrypto } from "node:crypto";
+import { existsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -18,17 +19,25 @@ const ATTEMPTS_MAX = 100;
 const [command, settingsText] = process.argv.slice(2);
 const settings = JSON.parse(settingsText);
 // The token's claims name nobody: all clients of a test are one service principal, and only the proxy's user name differs.
-const credential = { getToken: async () => ({ token: "test-token", expiresOnTimestamp: Date.now() + 3_600_000 }) };
+const credential = { getToken: async () => ({ token: settings.token ?? "test-token", expiresOnTimestamp: Date.now() + 3_600_000 }) };
 const options = settings.endpoint ? { endpoint: settings.endpoint } : {};
 const compute = new ComputeManagementClient(credential, SUBSCRIPTION, options);
 const network = new NetworkManagementClient(credential, SUBSCRIPTION, options);
 const resources = new ResourceManagementClient(credential, SUBSCRIPTION, options);
+
+// All clients of a race begin at once: when the barrier appears.
+async function awaitOthers() {
+  if (!settings.barrier) return;
+  writeFileSync(`${settings.barrier}.${settings.client}`, "");
+  while (!existsSync(settings.barrier)) await sleep(20);
+}
 
 const describe = (error) => ({ status: error.statusCode ?? 0, code: error.code ?? error.name, message: String(error.message).slice(0, 300) });
 
 // Reads, changes and writes back the whole resource `writes` times; begins again, from the read, when refused with 412.
 async function readModifyWrite(read, change, write) {
   const result = { acknowledged: [], refused: 0, errors: [] };
+  await awaitOthers();
   for (let i = 0; i < settings.writes; ++i) {
     const name = `${settings.client}-${i}`;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; ++attempt) {

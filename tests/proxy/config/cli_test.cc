@@ -25,13 +25,33 @@ class Cli : public testing::Test {
     out.str("");
     err.str("");
     run_with.reset();
+    asked.reset();
+    within.clear();
     std::vector<const char*> argv{"armgate"};
     for (const std::string& word : words) argv.push_back(word.c_str());
     const CliContext context{
         .surroundings = {.home = directory.path() / "home", .shipped_rules = ARMGATE_SOURCE_DIR "/conf/rules"},
         .default_config = directory.path() / "etc" / "armgate.json",
         .wall = kNow,
-        .run = [this](const Config& config) { run_with = config; return run_result; },
+        .environment = environment,
+        .session = "77",
+        .run =
+            [this](const Config& config) {
+              run_with = config;
+              return run_result;
+            },
+        .exec =
+            [this](const Config& config, const ExecRequest& request) {
+              run_with = config;
+              asked = request;
+              return run_result;
+            },
+        .exec_within =
+            [this](const ExecRequest& request, const std::string& proxy) {
+              asked = request;
+              within = proxy;
+              return run_result;
+            },
         .out = out,
         .err = err,
     };
@@ -40,14 +60,35 @@ class Cli : public testing::Test {
 
   const TemporaryDirectory directory;
   std::ostringstream out, err;
+  Environment environment{{"PATH", "/bin"}};
   std::optional<Config> run_with;
+  std::optional<ExecRequest> asked;
+  std::string within;
   int run_result = kExitDone;
 };
 
 TEST_F(Cli, WrongCommandLineEndsWithTwoAndRunsNothing) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {}, {"rum"}, {"run", "--no-such-flag"}, {"run", "--config"}, {"run", "extra"}, {"ca"}, {"ca", "show-me"},
-           {"check", "run"}, {"check", "--listen", "x:1"}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{},
+                                             {"rum"},
+                                             {"run", "--no-such-flag"},
+                                             {"run", "--config"},
+                                             {"run", "extra"},
+                                             {"ca"},
+                                             {"ca", "show-me"},
+                                             {"check", "run"},
+                                             {"check", "--listen", "x:1"},
+                                             {"run", "--mode", "bogus"},
+                                             {"run", "--listen", "nowhere"},
+                                             {"run", "--", "ls"},
+                                             {"exec"},
+                                             {"exec", "--"},
+                                             {"exec", "--", ""},
+                                             {"exec", "ls"},
+                                             {"exec", "--mode", "on", "--", "ls"},
+                                             {"exec", "--name", "a b", "--", "ls"},
+                                             {"exec", "--actor", "two", "--", "ls"},
+                                             {"env", "--shell", "csh"}}) {
     SCOPED_TRACE(testing::PrintToString(words));
     EXPECT_EQ(run(words), kExitUsage);
     EXPECT_FALSE(run_with);
@@ -101,7 +142,7 @@ TEST_F(Cli, BadConfigurationStartsNothingAndEveryFaultIsPrinted) {
                                       file.string() + ":2: /threads: must be a whole number from 0 to 256"));
     EXPECT_THAT(err.str(), HasSubstr("armgate: 2 faults found; nothing was changed\n"));
   }
-  EXPECT_EQ(run({"run", "--mode", "maybe", "--listen", "nowhere"}), kExitBadInput);
+  EXPECT_EQ(run({"run", "--mode", "maybe", "--listen", "nowhere"}), kExitUsage);
   EXPECT_THAT(err.str(), HasSubstr("--mode: \"maybe\" is not a valid value"));
   EXPECT_THAT(err.str(), HasSubstr("--listen: \"nowhere\" is not \"host:port\""));
   EXPECT_EQ(run({"check", "--config", "/nonexistent.json"}), kExitBadInput);
@@ -116,6 +157,65 @@ TEST_F(Cli, CheckOfAGoodConfigurationSaysSoInOneLine) {
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   EXPECT_THAT(err.str(), IsEmpty());
   EXPECT_FALSE(run_with);
+}
+
+TEST_F(Cli, ExecHandsTheCommandOnWordByWord) {
+  run_result = 42;
+  EXPECT_EQ(run({"exec", "--", "/opt/my tool", "--help", "--", "[a,b]", ""}), 42);
+  ASSERT_TRUE(asked);
+  EXPECT_THAT(asked->words, testing::ElementsAre("/opt/my tool", "--help", "--", "[a,b]", ""));
+  EXPECT_EQ(asked->name, "my-tool");
+  EXPECT_EQ(asked->actor, policy::Actor::Single);
+  EXPECT_EQ(asked->log_file, "");
+  EXPECT_EQ(asked->environment, environment);
+  EXPECT_THAT(out.str() + err.str(), IsEmpty());
+
+  EXPECT_EQ(run({"exec", "--name", "nightly", "--actor", "many", "--log", "a.log", "--mode", "off", "--", "run"}), 42);
+  EXPECT_EQ(asked->name, "nightly");
+  EXPECT_EQ(asked->actor, policy::Actor::Many);
+  EXPECT_EQ(asked->log_file, "a.log");
+  EXPECT_EQ(run_with->mode, rules::Mode::Off);
+}
+
+TEST_F(Cli, ExecWithABadConfigurationIsNotTheCommandsFailure) {
+  const auto file = directory.write("a.json", R"({"threads": -1})");
+  EXPECT_EQ(run({"exec", "--config", file.string(), "--", "ls"}), kExitExecFailed);
+  EXPECT_THAT(err.str(), HasSubstr("a.json:1: /threads"));
+  EXPECT_FALSE(asked);
+}
+
+TEST_F(Cli, ExecWithinExecUsesTheGatewayThatIsThere) {
+  environment["ARMGATE_ACTIVE"] = "127.0.0.1:4321";
+  EXPECT_EQ(run({"exec", "--", "az", "login"}), kExitDone);
+  EXPECT_EQ(within, "127.0.0.1:4321");
+  EXPECT_EQ(asked->name, "az");
+  EXPECT_FALSE(run_with);
+  for (const std::vector<std::string>& own : std::vector<std::vector<std::string>>{
+           {"--log", "a.log"}, {"--mode", "off"}, {"--actor", "single"}, {"--config", "a.json"}}) {
+    SCOPED_TRACE(own.front());
+    EXPECT_EQ(run({"exec", own[0], own[1], "--", "az"}), kExitExecFailed) << "it would not be obeyed";
+    EXPECT_THAT(err.str(), HasSubstr("unset ARMGATE_ACTIVE"));
+    EXPECT_FALSE(asked);
+  }
+}
+
+TEST_F(Cli, EnvPrintsWhatLeadsToTheConfiguredListener) {
+  const std::string place = (directory.path() / "ca").string();
+  const auto file = directory.write("a.json", R"({"listen": {"proxy": "0.0.0.0:1234"}, "ca": {"directory": "ca"}})");
+  EXPECT_EQ(run({"env", "--config", file.string()}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("make it with: armgate ca init"));
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+
+  EXPECT_EQ(run({"env", "--config", file.string()}), kExitDone) << err.str();
+  EXPECT_THAT(out.str(), HasSubstr("export HTTPS_PROXY='http://shell-77:x@127.0.0.1:1234'\n"));
+  EXPECT_THAT(out.str(), HasSubstr("export SSL_CERT_FILE='" + place + "/bundle.pem'\n"));
+  EXPECT_TRUE(std::filesystem::exists(place + "/bundle.pem"));
+  EXPECT_EQ(run({"env", "--config", file.string(), "--name", "me", "--shell", "json"}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("\"https_proxy\": \"http://me:x@127.0.0.1:1234\""));
+
+  const auto anywhere = directory.write("b.json", R"({"listen": {"proxy": "127.0.0.1:0"}, "ca": {"directory": "ca"}})");
+  EXPECT_EQ(run({"env", "--config", anywhere.string()}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("listen.proxy has port 0"));
 }
 
 TEST_F(Cli, TheAuthorityIsMadeOnceAndFoundAgain) {

@@ -102,6 +102,7 @@ TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("hosts": {"a.com": {"addres": "x"}})", "/hosts/a.com/addres", R"(did you mean "address"?)"},
            {R"("hosts": {"a.com": {"address": "a.com:0"}})", "/hosts/a.com/address", "has port 0"},
            {R"("hosts": {"a.com": {}, "A.com": {}})", "/hosts/a.com", "again"},
+           {R"("hosts": {"managment.azure.com": {}})", "/hosts/managment.azure.com", "is covered by nothing in /intercept"},
            {R"("allow_connect_to": ["10.0.0.0/8"])", "/allow_connect_to/0", "is not a host name or an address"},
            {R"("clients": {"": {}})", "/clients/", "must not be empty"},
            {R"("clients": {"x": {"actor": "one"}})", "/clients/x/actor", R"(valid here: "many" and "single")"},

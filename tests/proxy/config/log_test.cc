@@ -56,7 +56,8 @@ TEST(Log, ARequestIsOneLineThatSaysWhatWasDone) {
             R"("host":"management.azure.com","path":"/subscriptions/S/resourceGroups/G",)"
             R"("resource":"/subscriptions/s/resourcegroups/g","status":412,"duration_ms":1234,"waited_ms":250,)"
             R"("attempts":2,"locks":["/subscriptions/s/resourcegroups/g"],"guard":"single",)"
-            R"("reason":"changed since it was read","upstream_code":"PreconditionFailed","delivered":true})" "\n");
+            R"("reason":"changed since it was read","upstream_code":"PreconditionFailed","delivered":true})"
+            "\n");
 }
 
 TEST(Log, NoSecretIsEverWritten) { EXPECT_THAT(line_of(written()), Not(HasSubstr("SECRET"))); }
@@ -88,11 +89,16 @@ TEST(Log, EventsNameWhatTheyAreAbout) {
   std::ostringstream out;
   Log::to_stream(out, LogLevel::Debug)->event(LogLevel::Warning, kWall, "hold-expired", {{"key", "/s"}, {"age", "6h"}});
   EXPECT_EQ(out.str(),
-            R"({"time":"2026-01-01T00:00:00.007Z","level":"warning","event":"hold-expired","key":"/s","age":"6h"})" "\n");
+            R"({"time":"2026-01-01T00:00:00.007Z","level":"warning","event":"hold-expired","key":"/s","age":"6h"})"
+            "\n");
 }
 
 TEST(Log, OnlyWhatIsImportantEnoughIsWritten) {
-  struct Case { LogLevel least; int events; int requests; };
+  struct Case {
+    LogLevel least;
+    int events;
+    int requests;
+  };
   for (const Case& c : {Case{LogLevel::Debug, 4, 1}, Case{LogLevel::Info, 3, 1}, Case{LogLevel::Warning, 2, 0},
                         Case{LogLevel::Error, 1, 0}}) {
     std::ostringstream out;
@@ -128,6 +134,47 @@ TEST(Log, AFileThatCannotBeOpenedIsAnErrorThatNamesIt) {
   ASSERT_FALSE(log.ok());
   EXPECT_EQ(log.error().kind, ErrorKind::BadInput);
   EXPECT_THAT(log.error().context, HasSubstr(blocked.string()));
+}
+
+TEST(Log, ReopenedItGoesOnUnderItsNameAndLosesNothing) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "a.log";
+  const auto moved = directory.path() / "a.log.1";
+  {
+    auto log = Log::open(file.string(), LogLevel::Info);
+    ASSERT_TRUE(log);
+    (*log)->event(LogLevel::Info, kWall, "before");
+    std::filesystem::rename(file, moved);
+    ASSERT_TRUE((*log)->reopen());
+    (*log)->event(LogLevel::Info, kWall, "after");
+  }
+  std::string all;
+  for (const auto& one : {moved, file}) {
+    std::ifstream in(one);
+    for (std::string line; std::getline(in, line);) all += line;
+  }
+  EXPECT_THAT(all, HasSubstr("before"));
+  EXPECT_THAT(all, HasSubstr("after"));
+  EXPECT_GT(std::filesystem::file_size(file), 0u);
+}
+
+TEST(Log, ThatCannotBeReopenedStaysWhereItWas) {
+  const TemporaryDirectory directory;
+  directory.write("logs/a.log", "");
+  const auto moved = directory.path() / "moved";
+  {
+    auto log = Log::open((directory.path() / "logs/a.log").string(), LogLevel::Info);
+    ASSERT_TRUE(log);
+    std::filesystem::rename(directory.path() / "logs", moved);
+    const auto reopened = (*log)->reopen();
+    ASSERT_FALSE(reopened);
+    EXPECT_THAT(reopened.error().context, HasSubstr("logs/a.log cannot be opened: No such file"));
+    (*log)->event(LogLevel::Info, kWall, "still here");
+  }
+  std::ifstream in(moved / "a.log");
+  std::string line;
+  EXPECT_TRUE(std::getline(in, line));
+  EXPECT_THAT(line, HasSubstr("still here"));
 }
 
 }  // namespace

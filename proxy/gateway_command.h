@@ -1,0 +1,37 @@
+// gateway_command.h – runs another program as if nobody stood between it and the terminal.
+//
+// The program stays in our process group, so the terminal and its signals (Ctrl-C, Ctrl-Z) are its own; what somebody
+// sends to us alone (kill) is passed on. While it runs such signals do nothing to us. Threads   construct it before any
+// other thread exists: the signals are blocked for all of them.
+#pragma once
+
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "proxy/cli_environment.h"
+
+namespace armgate {
+
+class CommandRunner {
+ public:
+  CommandRunner();   // from here on the signals wait
+  ~CommandRunner();  // those that wait are dropped, later ones end us as usual
+
+  // Runs it to its end. Its exit code; 128 plus the signal that killed it; 127 if there is no such program, 126 if it
+  // cannot be run, which is told on standard error.
+  int run(const std::vector<std::string>& words, const Environment& environment);
+
+  // Becomes it. Returns only if that failed, with the exit code.
+  static int become(const std::vector<std::string>& words, const Environment& environment);
+
+ private:
+  int supervise(pid_t child);
+
+  sigset_t watched_{};
+  sigset_t before_{};
+};
+
+}  // namespace armgate

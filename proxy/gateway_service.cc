@@ -1,0 +1,92 @@
+#include "proxy/gateway_service.h"
+
+#include <unistd.h>
+
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <utility>
+
+#include "certs/authority.h"
+#include "proxy/cli.h"
+#include "proxy/gateway.h"
+
+namespace armgate {
+namespace {
+
+// Waits for its signals again and again, on the gateway's first loop.
+class Signals {
+ public:
+  Signals(Gateway& gateway, std::initializer_list<int> numbers, std::function<void()> act)
+      : set_(gateway.io()), act_(std::move(act)) {
+    for (const int number : numbers) set_.add(number);
+    wait();
+  }
+
+ private:
+  void wait() {
+    set_.async_wait([this](const boost::system::error_code& failed, int) {
+      if (failed) return;
+      act_();
+      wait();
+    });
+  }
+
+  boost::asio::signal_set set_;
+  const std::function<void()> act_;
+};
+
+void reopen_log(Gateway& gateway) {
+  if (const auto reopened = gateway.log().reopen(); !reopened) {
+    gateway.tell(LogLevel::Error, "log-not-reopened", {{"text", reopened.error().context}});
+    return;
+  }
+  gateway.tell(LogLevel::Info, "log-reopened");
+}
+
+void announce(Gateway& gateway) {
+  const Config& config = gateway.config();
+  const auto proxy = door_text(config.listen.proxy, gateway.ports().proxy);
+  const auto direct = config.listen.tls.empty() ? std::string() : door_text(config.listen.tls, gateway.ports().direct);
+  const auto ca = certs::files_in(config.ca.directory).root.string();
+  gateway.tell(LogLevel::Info, "started",
+               {{"version", ARMGATE_VERSION},
+                {"proxy", proxy},
+                {"tls", direct},
+                {"ca", ca},
+                {"config", config.source},
+                {"mode", config.mode == rules::Mode::Off ? "off" : "protect"},
+                {"rules", std::to_string(config.rules.size())}});
+  if (::isatty(STDERR_FILENO) != 0) {
+    std::fprintf(stderr, "armgate: use it with  HTTPS_PROXY=http://NAME:x@%s  and trust  %s\n", proxy.c_str(),
+                 ca.c_str());
+  }
+}
+
+}  // namespace
+
+int report_failure(const Error& error) {
+  std::fprintf(stderr, "armgate: %s\n", error.context.c_str());
+  return error.kind == ErrorKind::BadInput ? kExitBadInput : kExitRuntime;
+}
+
+int run_service(const Config& config) {
+  auto opened = Gateway::open(config);
+  if (!opened) return report_failure(opened.error());
+  Gateway& gateway = **opened;
+  bool asked_before = false;
+  const Signals endings(gateway, {SIGTERM, SIGINT}, [&] {
+    if (std::exchange(asked_before, true))
+      gateway.cut("second-signal");
+    else
+      gateway.drain(gateway.config().drain_max);
+  });
+  const Signals rotations(gateway, {SIGUSR1}, [&gateway] { reopen_log(gateway); });
+  announce(gateway);
+  gateway.run();
+  if (gateway.was_cut()) gateway.leave(kExitDone);
+  return kExitDone;
+}
+
+}  // namespace armgate

@@ -1,0 +1,48 @@
+#include "proxy/gateway_tally.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace armgate {
+namespace {
+
+void add(std::atomic<uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
+
+}  // namespace
+
+void GatewayTally::count(const Exchange& exchange) {
+  const Report& report = exchange.report;
+  add(requests_);
+  if (report.waited > Duration::zero()) {
+    add(waited_);
+    waited_ms_.fetch_add(whole_milliseconds(report.waited), std::memory_order_relaxed);
+  }
+  if (report.attempts > 1) add(repeated_);
+  if (!report.altered) return;
+  if (exchange.status == 412)
+    add(stale_);
+  else if (exchange.status >= 400 && !report.reason.empty())
+    add(refused_);
+  else if (report.reason == "answer-recovered-by-reading")
+    add(recovered_);
+  else
+    add(guarded_);
+}
+
+std::string GatewayTally::summary() const {
+  std::string text;
+  const auto say = [&text](uint64_t count, std::string_view what) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+  };
+  say(guarded_, "guarded");
+  say(stale_, "refused as stale (412)");
+  say(refused_, "answered by armgate itself");
+  say(recovered_, "with a lost answer recovered");
+  say(repeated_, "sent more than once");
+  if (waited_ > 0) say(waited_, fmt::format("waited {:.1f} s in all", static_cast<double>(waited_ms_) / 1000));
+  if (text.empty()) return text;
+  return fmt::format("{} requests to ARM: {}", requests_.load(), text);
+}
+
+}  // namespace armgate

@@ -1,0 +1,178 @@
+// Races between real clients through the real program against armsim: curl, and the Azure SDKs for JavaScript, Python and Go;
+// named, unnamed, and several behind one name. What was acknowledged must be there, and nothing may run twice.
+import assert from "node:assert/strict";
+import { curl, curlJson, sending } from "./curl.mjs";
+import { sleep } from "./harness.mjs";
+import { client, GROUP, missing, NETWORK, race, rulesOf, say, SCALE_SET, SECURITY_GROUP, tagsOf, tokenOf } from "./tools.mjs";
+
+const WRITES = 3;
+const single = (names) => ({ clients: Object.fromEntries(names.map((name) => [name, { actor: "single" }])) });
+const racersOf = (kind, count) => Array.from({ length: count }, (_, i) => ({ kind, client: `${kind}-${i}` }));
+
+const TARGETS = {
+  addTags: { ...SCALE_SET, name: "web", membersOf: tagsOf, body: { location: "westeurope", sku: { name: "S", capacity: 1 }, tags: { base: "1" } } },
+  addRules: { ...SECURITY_GROUP, name: "front", membersOf: rulesOf, body: { location: "westeurope", properties: { securityRules: [] } } },
+};
+
+async function startSim(world, args = ["--operation-ms", "0"]) {
+  const sim = await world.startSim(args);
+  await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
+  for (const { id, version, body } of Object.values(TARGETS)) await sim.make(id, version, body);
+  return sim;
+}
+
+// Races, and judges from both sides: what the clients were told, and armsim's report.
+async function judged(world, sim, gateway, way, command, racers) {
+  const target = TARGETS[command];
+  const before = await sim.report();
+  const result = await race(world, gateway, way, command, racers, { name: target.name, writes: WRITES });
+  const lost = missing(result.acknowledged, target.membersOf(await sim.read(target.id, target.version)));
+  const report = await sim.report();
+  say(`${result.acknowledged.length} of ${racers.length * WRITES} acknowledged, ${lost.length} lost, ${result.refused} refused with 412 ` +
+      `(${report.undeserved_412 - before.undeserved_412} of ARM's undeserved), ${result.errors.length} failed`);
+  return { ...result, lost, report };
+}
+
+function assertSafe(result, racers) {
+  assert.deepEqual(result.errors, [], "412 is the only refusal");
+  assert.deepEqual(result.lost, [], "acknowledged and lost");
+  assert.equal(result.acknowledged.length, racers.length * WRITES);
+  assert.equal(result.report.lost_updates, 0, result.report.findings.join("\n"));
+  assert.equal(result.report.applied_twice, 0, result.report.findings.join("\n"));
+}
+
+// The same race without protection and with it. `controls`: whether this client is quick enough to lose something every time.
+async function checkRace(world, way, command, racers, config) {
+  const sim = await startSim(world);
+  const bare = await world.startGateway(sim, { mode: "off" });
+  const control = await judged(world, sim, bare, "named", command, racers.map((racer) => ({ ...racer, client: `bare-${racer.client}` })));
+  assert.notEqual(control.lost.length, 0, "the race is no test: nothing was lost even without protection");
+  await sim.control("POST", "reset");
+  await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
+  for (const { id, version, body } of Object.values(TARGETS)) await sim.make(id, version, body);
+  const gateway = await (way === "exec" ? world.configureGateway(sim, config) : world.startGateway(sim, config));
+  const result = await judged(world, sim, gateway, way, command, racers);
+  assertSafe(result, racers);
+  return result;
+}
+
+export const tests = {
+  "curl, named: scripts that change tags of one scale set": (world) => {
+    const racers = racersOf("curl", 4);
+    return checkRace(world, "named", "addTags", racers, single(racers.map((racer) => racer.client)));
+  },
+
+  "curl, each under armgate exec": async (world) => {
+    const result = await checkRace(world, "exec", "addTags", racersOf("curl", 4));
+    for (const line of result.stderr) assert.match(line, /^armgate: \d+ requests to ARM: .*\d+ guarded.*\n$/);
+  },
+
+  "Python, named: rules of one security group": (world) => {
+    const racers = racersOf("python", 4);
+    return checkRace(world, "named", "addRules", racers, single(racers.map((racer) => racer.client)));
+  },
+
+  "Python, each under armgate exec: tags of one scale set": (world) => checkRace(world, "exec", "addTags", racersOf("python", 4)),
+
+  "Go, named: rules of one security group": (world) => {
+    const racers = racersOf("go", 4);
+    return checkRace(world, "named", "addRules", racers, single(racers.map((racer) => racer.client)));
+  },
+
+  "Go, each under armgate exec: rules of one security group": (world) => checkRace(world, "exec", "addRules", racersOf("go", 4)),
+
+  "JavaScript and curl, each under armgate exec: tags of one scale set": (world) =>
+    checkRace(world, "exec", "addTags", [...racersOf("js", 2), ...racersOf("curl", 2)]),
+
+  "Go and Python without a name, told apart by their tokens": (world) => {
+    const racers = [...racersOf("go", 2), ...racersOf("python", 2)].map((racer) => ({ ...racer, token: tokenOf(racer.client) }));
+    return checkRace(world, "unnamed", "addRules", racers);
+  },
+
+  // Which of them read what can only be told from what they write, so losses are counted here, not forbidden.
+  "several behind one token: nothing fails, nothing runs twice": async (world) => {
+    const sim = await startSim(world);
+    const gateway = await world.startGateway(sim);
+    const racers = [...racersOf("go", 2), ...racersOf("python", 2)].map((racer) => ({ ...racer, token: tokenOf("one-for-all") }));
+    const result = await judged(world, sim, gateway, "unnamed", "addRules", racers);
+    assert.deepEqual(result.errors, []);
+    assert.equal(result.report.applied_twice, 0, result.report.findings.join("\n"));
+    assert.equal(result.acknowledged.length, racers.length * WRITES);
+  },
+
+  "a chain of writes that waits for none of their operations": async (world) => {
+    const sim = await startSim(world, ["--operation-ms", "600"]);
+    const gateway = await world.startGateway(sim, single(["chain"]));
+    const result = await client(world, gateway, "named", "python", "chain", { client: "chain", name: "web", writes: WRITES });
+    assert.deepEqual(result.errors, []);
+    assert.deepEqual(missing(result.acknowledged, tagsOf(await sim.read(SCALE_SET.id, SCALE_SET.version))), []);
+    assert.equal((await sim.report()).conflicts, 0, "a write was sent before the operation of the one before had ended");
+  },
+
+  "a PUT whose answer is lost is applied once": async (world) => {
+    const sim = await startSim(world);
+    const gateway = await world.configureGateway(sim);
+    await sim.addFaults([{ method: "PUT", path: "virtualMachineScaleSets", kind: "drop-after", times: 2 }]);
+    const result = await client(world, gateway, "exec", "python", "addTags", { client: "python", name: "web", writes: WRITES });
+    const report = await sim.report();
+    assert.equal(report.dropped_after, 2);
+    assert.deepEqual(result.errors, []);
+    assert.equal(result.acknowledged.length, WRITES);
+    assert.deepEqual(missing(result.acknowledged, tagsOf(await sim.read(SCALE_SET.id, SCALE_SET.version))), []);
+    assert.equal(report.applied_twice, 0, report.findings.join("\n"));
+    assert.match(result.stderr, /2 with a lost answer recovered/);
+  },
+
+  "a restart whose answer is lost runs once, whoever asks": async (world) => {
+    const sim = await startSim(world);
+    const gateway = await world.configureGateway(sim);
+    for (const kind of ["python", "go"]) {
+      await sim.addFaults([{ method: "POST", path: "restart", kind: "drop-after" }]);
+      const result = await client(world, gateway, "exec", kind, "restart", { client: kind, name: "web" });
+      if (!result.ok) assert.match(result.message, /ArmgateOutcomeUnknown|effect is not known/);
+    }
+    const report = await sim.report();
+    assert.equal(report.dropped_after, 2);
+    assert.equal(report.actions.restart, 2);
+  },
+
+  "of many that create the same thing one wins, if they ask for that or have looked before": async (world) => {
+    const sim = await startSim(world);
+    const gateway = await world.startGateway(sim);
+    const makers = ["one", "two", "three", "four"];
+    const put = (user, name, ...headers) => curl(world, gateway, `${NETWORK.id}-${name}?api-version=${NETWORK.version}`, {
+      user, args: sending("PUT", { location: "westeurope", tags: { [user]: "1" }, properties: { addressSpace: { addressPrefixes: ["10.0.0.0/16"] } } }, ...headers) });
+    const asking = await Promise.all(makers.map((user) => put(user, "asked", "If-None-Match: *")));
+    assert.deepEqual(asking.map((answer) => answer.status).sort(), [201, 412, 412, 412]);
+
+    const looked = await Promise.all(makers.map((user) => curl(world, gateway, `${NETWORK.id}-looked?api-version=${NETWORK.version}`, { user })));
+    assert.deepEqual(looked.map((answer) => answer.status), [404, 404, 404, 404]);
+    const created = await Promise.all(makers.map((user) => put(user, "looked")));
+    assert.deepEqual(created.map((answer) => answer.status).sort(), [201, 412, 412, 412]);
+    const winner = makers[created.findIndex((answer) => answer.status === 201)];
+    assert.deepEqual(tagsOf(await sim.read(`${NETWORK.id}-looked`, NETWORK.version)), new Set([winner]));
+  },
+
+  "loops that write without ever reading all get through in the end, and it is said": async (world) => {
+    const sim = await startSim(world, ["--operation-ms", "100"]);
+    const gateway = await world.startGateway(sim, { versions: { insist_after: "1s" } });
+    const path = `${SCALE_SET.id}?api-version=${SCALE_SET.version}`;
+    let refused = 0;
+    let insisted = 0;
+    const loop = async (user) => {
+      const args = sending("PUT", { location: "westeurope", sku: { name: "S", capacity: 2 }, tags: { [user]: "1" } });
+      for (let done = 0; done < 2;) {
+        const answer = await curlJson(world, gateway, path, { user, args });
+        if (answer.headers["x-armgate-guard"] === "insisted") insisted += 1;
+        if (answer.status === 200) done += 1;
+        else if (answer.status === 412) { refused += 1; await sleep(200); }
+        else assert.fail(`${user}: ${answer.status} ${answer.body}`);
+      }
+    };
+    await Promise.all(["blind-1", "blind-2", "blind-3"].map(loop));
+    const report = await sim.report();
+    say(`6 blind writes done, ${refused} refused with 412, ${insisted} sent on insistence`);
+    assert.equal(report.overlaps_attempted, 0);
+    assert.equal(report.applied_twice, 0, report.findings.join("\n"));
+  },
+};

@@ -1,0 +1,98 @@
+// Real clients as processes of their own (curl, the Azure SDKs for JavaScript, Python and Go), led through armgate in the ways
+// that a user would lead them, and races between them.
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { run, sleep } from "./harness.mjs";
+import { modules } from "./sdk.mjs";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const goDirectory = path.resolve(here, "../../build/e2e-go");
+const goClient = path.join(goDirectory, "client");
+
+export const SUBSCRIPTION = "/subscriptions/11111111-1111-1111-1111-111111111111";
+export const GROUP = `${SUBSCRIPTION}/resourceGroups/rg`;
+export const SCALE_SET = { id: `${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/web`, version: "2024-07-01" };
+export const SECURITY_GROUP = { id: `${GROUP}/providers/Microsoft.Network/networkSecurityGroups/front`, version: "2024-05-01" };
+export const NETWORK = { id: `${GROUP}/providers/Microsoft.Network/virtualNetworks/net`, version: "2024-05-01" };
+
+// The client in Go, built with Debian's packages alone (GO111MODULE=off: no module is downloaded). The compiler's cache stays in
+// build/, so only the first run waits.
+export async function buildGoClient() {
+  mkdirSync(goDirectory, { recursive: true });
+  const env = { GO111MODULE: "off", GOPATH: "/usr/share/gocode", GOFLAGS: "", GOCACHE: path.join(goDirectory, "cache") };
+  const done = await run("go", ["build", "-o", goClient, path.join(here, "go", "client.go")], { env, seconds: 300 });
+  if (done.code !== 0) throw new Error(`go build failed:\n${done.stderr}`);
+}
+
+// Debian's interpreter, not another in front of it: the SDK is installed for this one.
+const PROGRAMS = {
+  js: (command, settings) => [process.execPath, path.join(here, "js", "client.mjs"), command, JSON.stringify(settings)],
+  python: (command, settings) => ["/usr/bin/python3", path.join(here, "py", "client.py"), command, JSON.stringify(settings)],
+  go: (command, settings) => [goClient, command, JSON.stringify(settings)],
+  curl: (command, settings) => ["/bin/sh", path.join(here, "sh", "client.sh"),
+                                `https://management.azure.com${SCALE_SET.id}?api-version=${SCALE_SET.version}`, settings.client,
+                                String(settings.writes), settings.barrier],
+};
+
+// A token whose claims name a principal; nobody checks its signature here.
+export function tokenOf(principal) {
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  return `${part({ alg: "none" })}.${part({ tid: "22222222-2222-2222-2222-222222222222", oid: principal })}.signature`;
+}
+
+// Ways through armgate. `named`: by the variables of `armgate env`; `unnamed`: the same, but the proxy's URL has no user; `exec`:
+// every client under an `armgate exec` of its own.
+export async function launch(world, gateway, way, name, words, { env = {}, seconds = 80 } = {}) {
+  const armgate = path.join(world.bin, "armgate");
+  const home = { HOME: world.directory };
+  if (way === "exec") {
+    return run(armgate, ["exec", "--config", gateway.configFile, "--name", name, "--", ...words], { env: { ...home, ...env }, seconds });
+  }
+  const printed = await run(armgate, ["env", "--config", gateway.configFile, "--name", name, "--shell", "json"], { env: { ...home, ...env } });
+  if (printed.code !== 0) throw new Error(`armgate env: ${printed.stderr}`);
+  const variables = JSON.parse(printed.stdout);
+  if (way === "unnamed") {
+    for (const proxy of ["HTTPS_PROXY", "https_proxy"]) variables[proxy] = `http://127.0.0.1:${gateway.port}`;
+  }
+  return run(words[0], words.slice(1), { env: { ...home, ...env, ...variables }, seconds });
+}
+
+// One client; gives what it printed.
+export async function client(world, gateway, way, kind, command, settings) {
+  const all = { group: "rg", ...settings };
+  const env = { ARMGATE_E2E_MODULES: modules, TOKEN: settings.token ?? "test-token" };
+  const done = await launch(world, gateway, way, settings.client, PROGRAMS[kind](command, all), { env });
+  if (done.code !== 0) throw new Error(`${settings.client} (${kind} ${command}) ended with ${done.code}\n${done.stdout}\n${done.stderr}`);
+  return { ...JSON.parse(done.stdout), stderr: done.stderr };
+}
+
+let races = 0;
+
+// All at once: `racers` are {kind, client, token}. Gives what they were told, together, and how many others met what.
+export async function race(world, gateway, way, command, racers, settings) {
+  const barrier = world.file(`barrier-${++races}`);
+  const running = racers.map(({ kind, ...own }, i) =>
+    client(world, gateway, way, kind, command, { ...settings, ...own, barrier, priority: 100 + 100 * i }));
+  const all = Promise.all(running);
+  const ready = (async () => {
+    while (!racers.every((racer) => existsSync(`${barrier}.${racer.client}`))) await sleep(20);
+    writeFileSync(barrier, "");
+  })();
+  await Promise.race([ready, all]);  // a client that cannot start ends the race
+  const results = await all;
+  return {
+    acknowledged: results.flatMap((result) => result.acknowledged),
+    errors: results.flatMap((result) => result.errors),
+    refused: results.reduce((sum, result) => sum + result.refused, 0),
+    stderr: results.map((result) => result.stderr),
+  };
+}
+
+export const missing = (names, present) => names.filter((name) => !present.has(name));
+export const tagsOf = (resource) => new Set(Object.keys(resource.tags ?? {}));
+export const rulesOf = (resource) => new Set((resource.properties.securityRules ?? []).map((rule) => rule.name));
+export const subnetsOf = (resource) => new Set((resource.properties.subnets ?? []).map((subnet) => subnet.name));
+
+// One line for whoever reads the log of the tests.
+export const say = (text) => console.log(`        ${text}`);

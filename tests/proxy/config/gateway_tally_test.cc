@@ -1,0 +1,43 @@
+// The line that a private gateway leaves behind.
+#include "proxy/gateway_tally.h"
+
+#include <gtest/gtest.h>
+
+namespace armgate {
+namespace {
+
+enum class Altered { No, Yes };
+
+Exchange finished(int status, int attempts, Altered altered = Altered::No, const char* reason = "", int waited_ms = 0) {
+  Exchange exchange;
+  exchange.status = status;
+  exchange.report.attempts = attempts;
+  exchange.report.altered = altered == Altered::Yes;
+  exchange.report.reason = reason;
+  exchange.report.waited = std::chrono::milliseconds(waited_ms);
+  return exchange;
+}
+
+TEST(GatewayTally, HasNothingToSayAboutWhatWasPassedOn) {
+  GatewayTally tally;
+  tally.count(finished(200, 1));
+  tally.count(finished(412, 1));  // ARM's own, to the client's own If-Match
+  EXPECT_EQ(tally.summary(), "");
+}
+
+TEST(GatewayTally, CountsWhatWasAlteredDelayedRepeatedAndRefused) {
+  GatewayTally tally;
+  tally.count(finished(200, 1));
+  tally.count(finished(200, 1, Altered::Yes));
+  tally.count(finished(412, 1, Altered::Yes));
+  tally.count(finished(412, 0, Altered::Yes, "no-live-version"));
+  tally.count(finished(200, 2, Altered::No, "waited-for-another-write", 1500));
+  tally.count(finished(503, 0, Altered::Yes, "waited-too-long", 500));
+  tally.count(finished(200, 1, Altered::Yes, "answer-recovered-by-reading"));
+  EXPECT_EQ(tally.summary(),
+            "7 requests to ARM: 1 guarded, 2 refused as stale (412), 1 answered by armgate itself, "
+            "1 with a lost answer recovered, 1 sent more than once, 2 waited 2.0 s in all");
+}
+
+}  // namespace
+}  // namespace armgate

@@ -109,8 +109,8 @@ void forget_doubtful(std::vector<Candidate>& candidates) {
 }
 
 // After a delivered 412 the same bytes are a new intention, but only a read makes them one that can be guarded: the answer
-// to another write may have gone to another actor. A read that may not have arrived counts if its state was certainly
-// shown, or if it is the same command's.
+// to another write may have gone to another actor. A read that may not have arrived counts only if it is the same command's:
+// a client may go on with an older copy when a fresh read fails.
 Base after_refusal(std::vector<Candidate> candidates, const WriteFacts& write, const BaseLimits& limits,
                    const Liveness& liveness) {
   // A command that has read since under its own id knows nothing of what others were shown.
@@ -122,11 +122,8 @@ Base after_refusal(std::vector<Candidate> candidates, const WriteFacts& write, c
     std::erase_if(candidates, [&](const Candidate& c) { return !is_own_since(c); });
   }
   const auto was_shown = [&](const Candidate& c) {
-    const auto& deliveries = c.version->deliveries;
     const bool same_command = !write.request_id.empty() && c.delivery->request_id == write.request_id;
-    return same_command || std::any_of(deliveries.begin(), deliveries.end(), [](const Delivery& d) {
-      return d.confirmation == Confirmation::Confirmed;
-    });
+    return same_command || c.delivery->confirmation == Confirmation::Confirmed;
   };
   const auto* since = newest(candidates, [&](const Candidate& c) {
     const bool read = c.delivery->kind != DeliveryKind::OwnAnswer || c.version->absent;

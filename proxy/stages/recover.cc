@@ -65,16 +65,13 @@ Outcome unknown(const Write& write, std::string_view why) {
   return outcome;
 }
 
-// Whether a sending of these bytes can have been taken at all: not if somebody else's write was accepted after the state
-// that our precondition names. Another client may have asked for the very same state (two that both count from 2 to 3), and
-// what it did must not be told to this one as its own.
+// Whether a sending of this write can have been taken at all: not if another write was accepted after the state that our
+// precondition names. Somebody else, another actor of this client too, may have asked for the very same state (two that both
+// count from 2 to 3), and what that one did must not be told to this one as its own.
 bool can_have_been_taken(const Write& write, const Attempts& attempts) {
   if (is_mutant(Mutant::ForeignStateClaimed)) return true;
-  const auto& resources = write.parts.shared.resources;
-  const std::string& id = write.plan.target.resource.id;
-  const auto nobodys = Hash128{};  // the same bytes of another client count too
-  return !resources.other_accepted_since(id, write.bytes, attempts.known_since, std::nullopt) &&
-         !resources.other_accepted_since(id, nobodys, attempts.known_since, write.client.key);
+  return !write.parts.shared.resources.others_accepted_since(write.plan.target.resource.id, write.client.key,
+                                                             origin_of(write), attempts.known_since);
 }
 
 // Whether the state that was read is this write's own doing.

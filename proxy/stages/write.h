@@ -66,6 +66,10 @@ class Intent;
 // How the end of a write is found that may be running although no answer says so: by the resource itself.
 arm::Tracking tracked_by_resource(const Write& write);
 
+// The same for all sendings of one write by its client, and for no other write: two actors may send the same bytes, and their
+// request ids tell them apart as long as they give any.
+Hash128 origin_of(const Write& write);
+
 // Whether the write must be refused before it waits for anything: there is no state left that it can have been built from.
 std::optional<Outcome> refuse_without_state(const Write& write);
 

@@ -26,7 +26,8 @@ ResourceLog::Entry& ResourceLog::touch(Shard& shard, const Hash128& key) const {
   return entry;
 }
 
-void ResourceLog::accepted(std::string_view resource, const Hash128& client, const Hash128& bytes, Moment when) {
+void ResourceLog::accepted(std::string_view resource, const Hash128& client, const Hash128& bytes, Moment when,
+                           const Hash128& origin) {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
   MutexLock lock(&shard.mutex);
@@ -36,7 +37,7 @@ void ResourceLog::accepted(std::string_view resource, const Hash128& client, con
     entry.forgotten_until = std::max({entry.forgotten_until, lost.accepted, lost.finished});
     entry.recent.erase(entry.recent.begin());
   }
-  entry.recent.push_back(Write{bytes, client, when.order, 0});
+  entry.recent.push_back(Write{bytes, client, origin, when.order, 0});
 }
 
 void ResourceLog::finished(std::string_view resource, const Hash128& bytes, Moment when) {
@@ -77,29 +78,38 @@ void ResourceLog::created(std::string_view resource, Moment when) {
   touch(shard, key).created = when;
 }
 
-template <class Newer>
-bool ResourceLog::any_other(std::string_view resource, const Hash128& bytes, uint64_t since,
-                            std::optional<Hash128> same_client, Newer newer) const {
+template <class Matches>
+bool ResourceLog::any_since(std::string_view resource, uint64_t since, Matches matches) const {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
   MutexLock lock(&shard.mutex);
   const auto it = shard.entries.find(key);
   if (it == shard.entries.end()) return shard.horizon > since;
   if (it->second.forgotten_until > since) return true;
-  return std::any_of(it->second.recent.begin(), it->second.recent.end(), [&](const Write& write) {
-    const bool ours = write.bytes == bytes || (same_client && write.client == *same_client);
-    return !ours && newer(write);
-  });
+  return std::any_of(it->second.recent.begin(), it->second.recent.end(), matches);
 }
+
+namespace {
+bool is_other(const ResourceLog::Write& write, const Hash128& bytes, const std::optional<Hash128>& same_client) {
+  return write.bytes != bytes && !(same_client && write.client == *same_client);
+}
+}  // namespace
 
 bool ResourceLog::other_finished_since(std::string_view resource, const Hash128& bytes, uint64_t since,
                                        std::optional<Hash128> same_client) const {
-  return any_other(resource, bytes, since, same_client, [&](const Write& w) { return w.finished > since; });
+  return any_since(resource, since, [&](const Write& w) { return w.finished > since && is_other(w, bytes, same_client); });
 }
 
 bool ResourceLog::other_accepted_since(std::string_view resource, const Hash128& bytes, uint64_t since,
                                        std::optional<Hash128> same_client) const {
-  return any_other(resource, bytes, since, same_client, [&](const Write& w) { return w.accepted > since; });
+  return any_since(resource, since, [&](const Write& w) { return w.accepted > since && is_other(w, bytes, same_client); });
+}
+
+bool ResourceLog::others_accepted_since(std::string_view resource, const Hash128& client, const Hash128& origin,
+                                        uint64_t since) const {
+  return any_since(resource, since, [&](const Write& w) {
+    return w.accepted > since && (w.client != client || w.origin != origin);
+  });
 }
 
 ResourceLog::Deletion ResourceLog::last_delete(const arm::ResourceId& resource) const {

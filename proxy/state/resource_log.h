@@ -37,6 +37,7 @@ class ResourceLog {
   struct Write {
     Hash128 bytes{};   // method, host, URL and body; not the client: the same bytes of another are no other write
     Hash128 client{};
+    Hash128 origin{};        // of its binding and request id: all sendings of one write have the same
     uint64_t accepted = 0;   // order of ARM's 2xx
     uint64_t finished = 0;   // order of its operation's end; 0 while it runs
   };
@@ -44,7 +45,7 @@ class ResourceLog {
   ResourceLog(Options options, Hasher hasher);
 
   // ARM accepted a write.
-  void accepted(std::string_view resource, const Hash128& client, const Hash128& bytes, Moment when);
+  void accepted(std::string_view resource, const Hash128& client, const Hash128& bytes, Moment when, const Hash128& origin = {});
   // Its operation ended (for a synchronous write: at once).
   void finished(std::string_view resource, const Hash128& bytes, Moment when);
   // A delete of the resource ended with success.
@@ -60,6 +61,10 @@ class ResourceLog {
   // The same for acceptance (a create is refused if somebody else's write was accepted since its 404).
   bool other_accepted_since(std::string_view resource, const Hash128& bytes, uint64_t since,
                             std::optional<Hash128> same_client) const;
+
+  // Whether anything was accepted since but the sendings of this one write: not even the same bytes of the same client, which
+  // another of its actors may have sent.
+  bool others_accepted_since(std::string_view resource, const Hash128& client, const Hash128& origin, uint64_t since) const;
 
   // The newest finished delete of the resource or of anything that contains it.
   struct Deletion {
@@ -91,9 +96,8 @@ class ResourceLog {
   static constexpr size_t kRecentMax = 16;
 
   Entry& touch(Shard& shard, const Hash128& key) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
-  template <class Newer>
-  bool any_other(std::string_view resource, const Hash128& bytes, uint64_t since, std::optional<Hash128> same_client,
-                 Newer newer) const;
+  template <class Matches>
+  bool any_since(std::string_view resource, uint64_t since, Matches matches) const;
   Shard& shard_of(const Hash128& key) const { return shards_[key.high % kShards]; }
 
   const Options options_;

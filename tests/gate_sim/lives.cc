@@ -31,7 +31,12 @@ Task<std::optional<Known>> look(SimClient& client, const Subject& subject, Reads
   const bool lists = reads == ReadsBy::List;
   const std::string target = lists ? list_target(subject) : subject.target;
   Asked asked("GET", target);
-  const Got got = co_await client.perform(std::move(asked));
+  Got got;
+  if (reads == ReadsBy::Copy) {
+    got = co_await client.call(std::move(asked));
+  } else {
+    got = co_await client.perform(std::move(asked));
+  }
   if (got.status() != 200) co_return std::nullopt;
   if (!lists) {
     known.body = got.answer.body;
@@ -52,12 +57,16 @@ struct Change {
   Writing writing;
 };
 
-Task<bool> change_once(SimClient& client, const Change& change, std::optional<Known>& own_answer) {
+Task<bool> change_once(SimClient& client, const Change& change, std::optional<Known>& in_hand) {
   const Subject& subject = change.subject;
   for (int tries = 0; tries < kTriesMax; ++tries) {
     client.begin_command();
-    std::optional<Known> known = std::exchange(own_answer, std::nullopt);
-    if (!known) known = co_await look(client, subject, change.writing.reads);
+    const bool copies = change.writing.reads == ReadsBy::Copy;
+    std::optional<Known> known = std::exchange(in_hand, std::nullopt);
+    if (!known || copies) {
+      auto fresh = co_await look(client, subject, change.writing.reads);
+      if (fresh) known = std::move(fresh);
+    }
     if (!known) {
       co_await client.pause(std::chrono::seconds(5));
       continue;
@@ -67,14 +76,19 @@ Task<bool> change_once(SimClient& client, const Change& change, std::optional<Kn
     Asked asked{"PUT", subject.target, {}, known->declares};
     const auto etag = client.habits().keeps_etag_in_body ? BodyEtag::Kept : BodyEtag::Dropped;
     asked.body = with_change(known->body, subject.change, change.member, etag, asked.fields);
+    if (change.writing.marks_tries) {
+      asked.body = with_change(asked.body, ChangeKind::AddTag, fmt::format("{}-try-{}", change.member, tries), etag, asked.fields);
+    }
     if (static_cast<int>(client.world().rng().below(100)) < change.writing.operation_failures_in_hundred) {
       asked.fields.set("x-sim-operation-result", "Failed");
     }
+    if (copies) in_hand = known;
     const Got got = co_await client.perform(std::move(asked));
     if (got.ok()) {
+      in_hand.reset();
       if (change.writing.reads == ReadsBy::OwnAnswer && got.answer.head.fields.has("x-sim-version")) {
-        own_answer = Known{got.answer.body, {}};
-        declare_version(own_answer->declares, got);
+        in_hand = Known{got.answer.body, {}};
+        declare_version(in_hand->declares, got);
       }
       co_await client.follow(got.answer);
       co_return true;
@@ -88,10 +102,10 @@ Task<bool> change_once(SimClient& client, const Change& change, std::optional<Kn
 
 Task<void> change_repeatedly(std::shared_ptr<SimClient> client, Subject subject, Writing writing) {
   co_await client->pause(std::chrono::seconds(2));
-  std::optional<Known> own_answer;
+  std::optional<Known> in_hand;
   for (int i = 0; i < writing.writes; ++i) {
     const Change change{subject, fmt::format("{}-{}", client->name(), i), writing};
-    const bool in = co_await change_once(*client, change, own_answer);
+    const bool in = co_await change_once(*client, change, in_hand);
     ++client->world().tally()[in ? "changes done" : "changes given up"];
     co_await client->pause(writing.pause_max);
   }

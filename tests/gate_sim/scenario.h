@@ -29,6 +29,7 @@ struct Disturbance {
 
 const std::vector<Workload>& workloads();          // all of them
 const std::vector<Workload>& crowded_workloads();  // those of workloads_crowded.cc
+const std::vector<Workload>& hidden_workloads();   // those of workloads_hidden.cc
 const std::vector<Disturbance>& disturbances();
 
 struct Scenario {

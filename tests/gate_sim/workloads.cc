@@ -166,15 +166,16 @@ Subject failing_operations(SimWorld& world) {
   return subject;
 }
 
-std::vector<Workload> with_crowded(std::vector<Workload> all) {
+std::vector<Workload> with_others(std::vector<Workload> all) {
   all.insert(all.end(), crowded_workloads().begin(), crowded_workloads().end());
+  all.insert(all.end(), hidden_workloads().begin(), hidden_workloads().end());
   return all;
 }
 
 }  // namespace
 
 const std::vector<Workload>& workloads() {
-  static const std::vector<Workload> all = with_crowded({
+  static const std::vector<Workload> all = with_others({
       {"tags", keep_default, tags},
       {"counters", keep_default, counters},
       {"capacity", keep_default, capacity},

@@ -80,6 +80,9 @@ void Checkers::served(const SimLink& link) {
       queues_[key.id].push_back(record.id);
     }
   }
+  if (!record.write_id.empty()) {
+    wanted_by_id_[record.write_id] = fmt::format("{} {} {}", head.fields.get("x-sim-client"), head.target, link.exchange.request.body);
+  }
   trace_.add(clock_.now(), "{} by {} {}", record.what, link.exchange.from.proxy_user, record.write_id);
   records_.emplace(record.id, std::move(record));
 }

@@ -136,6 +136,8 @@ class Checkers final : public UpstreamWatch {
   std::vector<Accepted> accepted_;                          // writes whose operation may still run
   std::map<std::string, TimePoint> from_earlier_lives_;     // entity -> when a write of an earlier life last took effect
   std::set<std::string> accepted_ids_;
+  std::map<std::string, std::string> wanted_by_id_;         // write id -> who wants what
+  std::set<std::string> accepted_wants_;                    // a second write of one client may find its first one's effect
   std::set<std::string> acknowledged_ids_;
   sim::Report before_;     // the harms until now
   sim::Report forgiven_;   // those of them that spanned lives

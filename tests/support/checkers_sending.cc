@@ -131,6 +131,7 @@ void Checkers::applied(const arm::Request& request, const arm::Response& answer,
   const Record& record = found->second;
   const auto if_match = request.head.fields.get("If-Match");
   const bool again = !accepted_ids_.insert(record.write_id).second;
+  accepted_wants_.insert(wanted_by_id_[record.write_id]);
   weigh(record, if_match);
   // The client's own second sending of a create finds what its first one made.
   const bool overwrote = !again && answer.head.status == 200 && request.head.method == arm::Method::Put &&

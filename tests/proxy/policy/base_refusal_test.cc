@@ -19,7 +19,7 @@ TEST(AfterARefusal, TheSameBytesAreJudgedByWhatWasDeliveredSince) {
       {"two reads: the newest", [](Shown& s) { s.show("b"), s.show("c"); }, "since-refusal c"},
       {"a list item", [](Shown& s) { s.show("b", as_list_item()); }, "since-refusal b"},
       {"a read that may not have arrived", [](Shown& s) { s.show("b", pending()); }, "refused"},
-      {"the same, of a state that was shown", [](Shown& s) { s.show("shown", pending()); }, "since-refusal shown"},
+      {"the same, of a state that was shown", [](Shown& s) { s.show("shown", pending()); }, "refused"},
       {"the same, by the same command",
        [](Shown& s) {
          s.facts.request_id = "mine";

@@ -143,5 +143,14 @@ TEST(ResourceLog, ACreationIsEvidenceUntilADeleteIsAccepted) {
   EXPECT_EQ(log.size(), 1u) << "asking about the unknown leaves nothing behind";
 }
 
+TEST(ResourceLog, TheSameBytesOfAnotherActorOfOneClientAreAnotherWrite) {
+  ResourceLog log({}, Hasher(HashKey{1, 2}));
+  log.accepted(kNet, kMine, kMyBytes, at(10), Hash128{7, 1});
+  EXPECT_FALSE(log.others_accepted_since(kNet, kMine, Hash128{7, 1}, 5)) << "its own earlier sending";
+  EXPECT_TRUE(log.others_accepted_since(kNet, kMine, Hash128{8, 1}, 5));
+  EXPECT_TRUE(log.others_accepted_since(kNet, kTheirs, Hash128{7, 1}, 5)) << "bindings are numbered by client";
+  EXPECT_FALSE(log.others_accepted_since(kNet, kMine, Hash128{8, 1}, 10));
+}
+
 }  // namespace
 }  // namespace armgate

@@ -11,6 +11,7 @@
 #include <simdjson.h>
 
 #include "arm/json_scan.h"
+#include "arm/json_tree.h"
 #include "base/text.h"
 
 namespace armgate::arm {
@@ -83,14 +84,6 @@ Number number_of(const dom::element& element) {
   if (value >= 0 && value < 0x1p64) return static_cast<uint64_t>(value);
   if (value < 0 && value >= -0x1p63) return static_cast<int64_t>(value);
   return value;
-}
-
-// Where in the document an object stands, as far as it matters to which of its members are the service's.
-enum class Place { Resource, Tags };
-
-// The names inside "tags" are the client's own words, "createdAt" among them.
-Place place_below(Place place, std::string_view member) {
-  return place == Place::Tags || equal_ignoring_case(member, "tags") ? Place::Tags : Place::Resource;
 }
 
 Members writable_members(const dom::object& object, Place place, const ReadOnlyMembers& read_only) {
@@ -276,7 +269,61 @@ class CanonicalText {
   std::string text_;
 };
 
+// Copies an element out of its document; `nodes_left` runs out before a tree gets too large.
+class TreeReader {
+ public:
+  TreeReader(const ReadOnlyMembers& read_only, size_t nodes_max) : read_only_(read_only), nodes_left_(nodes_max) {}
+
+  bool read(const dom::element& element, Place place, JsonTree& tree) {
+    if (nodes_left_ == 0) return false;
+    --nodes_left_;
+    dom::object object;
+    dom::array array;
+    std::string_view text;
+    if (!element.get(object)) {
+      tree.kind = JsonTree::Kind::Object;
+      for (const Member& member : writable_members(object, place, read_only_)) {
+        JsonTree& below = tree.members.emplace_back(std::string(member.key), JsonTree()).second;
+        if (!read(member.value, place_below(place, member.key), below)) return false;
+      }
+    } else if (!element.get(array)) {
+      tree.kind = JsonTree::Kind::Array;
+      for (const dom::element item : array) {
+        if (!read(item, place, tree.items.emplace_back())) return false;
+      }
+    } else if (!element.get(text)) {
+      tree.kind = JsonTree::Kind::Text;
+      tree.text = std::string(text);
+    } else if (bool flag = false; !element.get(flag)) {
+      tree.kind = JsonTree::Kind::Flag;
+      tree.text = flag ? "true" : "false";
+    } else if (element.is_number()) {
+      tree.kind = JsonTree::Kind::Number;
+      tree.text = std::visit([](auto value) { return fmt::format("{}", value); }, number_of(element));
+    }
+    return true;
+  }
+
+ private:
+  const ReadOnlyMembers& read_only_;
+  size_t nodes_left_;
+};
+
 }  // namespace
+
+const JsonTree* JsonTree::find(std::string_view name) const {
+  const auto at = std::lower_bound(members.begin(), members.end(), name,
+                                   [](const auto& member, std::string_view wanted) { return member.first < wanted; });
+  return at != members.end() && at->first == name && at->second.kind != Kind::Null ? &at->second : nullptr;
+}
+
+std::optional<JsonTree> read_tree(std::string_view json, const ReadOnlyMembers& read_only, size_t nodes_max) {
+  const Document document(json);
+  JsonTree tree;
+  TreeReader reader(read_only, nodes_max);
+  if (!document.usable() || !reader.read(document.root(), Place::Resource, tree)) return std::nullopt;
+  return tree;
+}
 
 ReadOnlyMembers::ReadOnlyMembers() : names_(kGenericReadOnly.begin(), kGenericReadOnly.end()) {
   std::sort(names_.begin(), names_.end());

@@ -108,37 +108,80 @@ void forget_doubtful(std::vector<Candidate>& candidates) {
                    candidates.end());
 }
 
+arm::Evidence evidence_for(const WriteFacts& write, const Candidate& candidate) {
+  for (const auto& one : write.evidence) {
+    if (one.version == candidate.version->id) return one.says;
+  }
+  return arm::Evidence::Silent;
+}
+
+// Rule 6. What of all that was shown the body leaves possible; all of it if the body agrees with none.
+struct Fitting {
+  std::vector<Candidate> candidates;
+  bool any_agrees = false;
+  bool by_absence = false;  // something was ruled out only because the body lacks what it has
+};
+
+Fitting fitting(const std::vector<Candidate>& candidates, const WriteFacts& write) {
+  Fitting fit{candidates};
+  const auto agrees = [&](const Candidate& c) { return evidence_for(write, c) == arm::Evidence::Agrees; };
+  const auto oldest = std::find_if(candidates.begin(), candidates.end(), agrees);
+  if (oldest == candidates.end()) return fit;
+  fit.any_agrees = true;
+  const auto shown_before = [&](const Version& version) {
+    return std::any_of(candidates.begin(), oldest, [&](const Candidate& c) { return c.version == &version; });
+  };
+  std::erase_if(fit.candidates, [&](const Candidate& c) {
+    const auto says = evidence_for(write, c);
+    if (says == arm::Evidence::Contradicts) return true;
+    // A removal looks the same. The only actor there is knows the newer state; of several one may still hold the older,
+    // and it is never given up for a newer one on such grounds.
+    const bool weakly = says == arm::Evidence::ContradictsByAbsence && write.actor != Actor::Single && !shown_before(*c.version);
+    fit.by_absence |= weakly;
+    return weakly;
+  });
+  return fit;
+}
+
 // After a delivered 412 the same bytes are a new intention, but only a read makes them one that can be guarded: the answer
 // to another write may have gone to another actor. A read that may not have arrived counts only if it is the same command's:
 // a client may go on with an older copy when a fresh read fails.
 Base after_refusal(std::vector<Candidate> candidates, const WriteFacts& write, const BaseLimits& limits,
                    const Liveness& liveness) {
+  const bool insists = write.refused_first && liveness.now - *write.refused_first >= limits.insist_after;
   // A command that has read since under its own id knows nothing of what others were shown.
   const auto is_own_since = [&](const Candidate& c) {
     return !write.request_id.empty() && c.delivery->request_id == write.request_id &&
            c.delivery->at.order > write.refused_at->order;
   };
-  if (std::any_of(candidates.begin(), candidates.end(), is_own_since)) {
-    std::erase_if(candidates, [&](const Candidate& c) { return !is_own_since(c); });
-  }
+  const bool own_since = std::any_of(candidates.begin(), candidates.end(), is_own_since);
+  const bool has_evidence = !own_since && write.actor != Actor::Single && fitting(candidates, write).any_agrees;
+  if (own_since) std::erase_if(candidates, [&](const Candidate& c) { return !is_own_since(c); });
   const auto was_shown = [&](const Candidate& c) {
     const bool same_command = !write.request_id.empty() && c.delivery->request_id == write.request_id;
     return same_command || c.delivery->confirmation == Confirmation::Confirmed;
   };
-  const auto* since = newest(candidates, [&](const Candidate& c) {
+  const auto counts_since = [&](const Candidate& c) {
     const bool read = c.delivery->kind != DeliveryKind::OwnAnswer || c.version->absent;
     return c.delivery->at.order > write.refused_at->order && !c.version->refused &&
            (read || write.actor == Actor::Single) && was_shown(c);
-  });
+  };
+  const auto* since = newest(candidates, counts_since);
+  // What was read since may have been read by another actor, while these bytes are still those of before. Who takes a change
+  // back says the same; for its sake the evidence counts only for a time.
+  if (since != nullptr && has_evidence && !insists) {
+    since = newest(candidates, [&](const Candidate& c) {
+      return counts_since(c) && (c.version->absent || evidence_for(write, c) == arm::Evidence::Agrees);
+    });
+    if (since == nullptr) return without_state(BaseRule::Refused);
+  }
   if (since != nullptr) {
     return since->live ? among(candidates, *since, BaseRule::SinceRefusal) : without_state(BaseRule::Refused);
   }
   const bool read_since = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
     return c.delivery->kind != DeliveryKind::OwnAnswer && c.delivery->at.order > write.refused_at->order;
   });
-  if (!read_since && write.refused_first && liveness.now - *write.refused_first >= limits.insist_after) {
-    return without_state(BaseRule::Insisted);
-  }
+  if (!read_since && insists) return without_state(BaseRule::Insisted);
   return without_state(BaseRule::Refused);
 }
 
@@ -184,6 +227,27 @@ std::optional<Base> by_single_actor(const View& view, const std::vector<Candidat
                                                 : without_state(BaseRule::Refused);
 }
 
+// Rules 4 and 6 to 8. Evidence only rules out; what it leaves is judged like all that was shown.
+Base by_content(const View& view, const std::vector<Candidate>& candidates, const WriteFacts& write,
+                const Liveness& liveness) {
+  const Fitting fit = fitting(candidates, write);
+  const auto live = live_versions(fit.candidates);
+  const bool decided = live_versions(candidates).size() > live.size();
+  Base base;
+  if (live.size() == 1 && write.actor != Actor::Single) {
+    base = among(fit.candidates, live.front(), decided ? BaseRule::Evidence : BaseRule::OnlyLive);
+  } else if (auto newest_of_one = by_single_actor(view, fit.candidates, write, liveness)) {
+    base = *std::move(newest_of_one);
+    if (decided && base.rule == BaseRule::SingleNewest) base.rule = BaseRule::Evidence;
+  } else if (live.empty()) {
+    base = without_state(BaseRule::Refused);
+  } else {
+    base = among(fit.candidates, live.front(), BaseRule::OldestLive);
+  }
+  base.guessed |= fit.by_absence;
+  return base;
+}
+
 }  // namespace
 
 std::string_view to_text(BaseRule rule) {
@@ -194,6 +258,7 @@ std::string_view to_text(BaseRule rule) {
     case BaseRule::OnlyLive: return "only-live";
     case BaseRule::Create: return "create";
     case BaseRule::Blind: return "blind";
+    case BaseRule::Evidence: return "content";
     case BaseRule::SingleNewest: return "single";
     case BaseRule::OldestLive: return "oldest-live";
     case BaseRule::SinceRefusal: return "since-refusal";
@@ -229,11 +294,8 @@ Base decide_base(const View& view, const WriteFacts& write, const BaseLimits& li
     return create;
   }
 
-  const auto live = live_versions(candidates);
-  if (live.size() == 1 && write.actor != Actor::Single) return among(candidates, live.front(), BaseRule::OnlyLive);
   if (candidates.empty()) return without_state(BaseRule::Blind);
-  if (auto base = by_single_actor(view, candidates, write, liveness)) return *std::move(base);
-  return live.empty() ? without_state(BaseRule::Refused) : among(candidates, live.front(), BaseRule::OldestLive);
+  return by_content(view, candidates, write, liveness);
 }
 
 }  // namespace armgate::policy

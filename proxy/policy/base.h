@@ -9,7 +9,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "arm/evidence.h"
 #include "base/hash.h"
 #include "base/time.h"
 #include "proxy/policy/view.h"
@@ -24,6 +26,7 @@ enum class BaseRule {
   OnlyLive,         // 4: there is just one state it can have been built from
   Create,           // 5: the client was told that the resource does not exist
   Blind,            // 5: nothing was ever delivered to this client
+  Evidence,         // 6: the body itself says which of several states it was built from
   SingleNewest,     // 7: one actor: the newest it has been shown
   OldestLive,       // 8: fails closed
   SinceRefusal,     // the same bytes after a delivered 412: the newest state delivered since
@@ -42,7 +45,8 @@ struct Base {
   std::string target;            // where to read it again
   Moment known;                  // Create: when the client was told that the resource is absent
   // Something else was shown to the client later, which the write may be built from as well: the base is only the safe side
-  // of a guess, and that the resource is back in that state proves nothing about the write.
+  // of a guess, and that the resource is back in that state proves nothing about the write. Content evidence makes it no
+  // guess if it rules out all else that was shown: what the body would overwrite of it, it carries itself.
   bool guessed = false;
 
   // True if the write has a state it can be compared with: an ETag or at least a body.
@@ -54,11 +58,18 @@ struct Base {
 
 enum class Actor { Single, Many };
 
+// What the body says about one version.
+struct VersionEvidence {
+  uint64_t version = 0;
+  arm::Evidence says = arm::Evidence::Silent;
+};
+
 // What is known about the write itself.
 struct WriteFacts {
   Moment arrived;                    // first byte of its head; only what was delivered before counts
   std::string_view request_id;       // may be empty
   std::string_view body_etag;        // rule 2; empty: none
+  std::vector<VersionEvidence> evidence;  // rule 6; a version that is not in it is one that nothing is known about
   Actor actor = Actor::Many;
   Hash128 peer{};
   bool prefer_peer = false;          // the client is known by its token only: versions seen from its address first

@@ -9,6 +9,7 @@
 #include "base/mutant.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/doubt.h"
+#include "proxy/stages/evidence.h"
 #include "proxy/stages/join.h"
 #include "proxy/stages/remember.h"
 #include "proxy/stages/write.h"
@@ -72,6 +73,9 @@ Bound bind(const Write& write) {
   arriving.facts.arrived = write.exchange.arrived;
   arriving.facts.request_id = request_id_of(write.exchange);
   arriving.facts.body_etag = etag;
+  if (write.plan.guarded && etag.empty()) {
+    arriving.facts.evidence = content_evidence(write.parts, write.client, write.exchange, write.plan);
+  }
   arriving.facts.actor = write.client.actor;
   arriving.facts.peer = write.client.peer;
   arriving.facts.prefer_peer = write.client.by_token;

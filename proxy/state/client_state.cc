@@ -311,7 +311,9 @@ void ClientState::consume(const Hash128& resource, const policy::Base& base, std
 void ClientState::refuse(const Hash128& resource, const policy::Base& base) {
   MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
-  if (it != slots_.end() && base.version != 0) it->second->view.refuse(base.version);
+  const policy::Version* version = it == slots_.end() ? nullptr : it->second->view.find(base.version);
+  // Read anew while the write was on its way, the same content has an ETag that nobody has refused.
+  if (version != nullptr && version->etag == base.etag) it->second->view.refuse(base.version);
   if (is_mutant(Mutant::VersionsForgottenOn412) && it != slots_.end()) it->second->view = policy::View();
 }
 

@@ -1,0 +1,51 @@
+#include "proxy/stages/evidence.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "arm/evidence.h"
+#include "proxy/stages/content_coding.h"
+#include "proxy/stages/remember.h"
+
+namespace armgate {
+namespace {
+
+// When the version was last shown before the write arrived; zero: never.
+uint64_t last_shown(const policy::Version& version, const Exchange& exchange) {
+  uint64_t last = 0;
+  for (const auto& delivery : version.deliveries) {
+    if (delivery.at.order <= exchange.arrived.order) last = delivery.at.order;
+  }
+  return last;
+}
+
+}  // namespace
+
+std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& parts, const Client& client,
+                                                      const Exchange& exchange, const rules::Plan& plan) {
+  auto versions = client.state->versions(parts.shared.hasher.hash(plan.target.resource.id));
+  std::erase_if(versions, [&](const policy::Version& v) {
+    // The body of a write that was answered without one lacks all that ARM adds.
+    const bool whole = v.body && !v.absent && !v.body->is_sent_body;
+    return !whole || v.api_version != plan.target.api_version || last_shown(v, exchange) == 0;
+  });
+  if (versions.size() < 2) return {};
+  std::sort(versions.begin(), versions.end(), [&](const policy::Version& a, const policy::Version& b) {
+    return last_shown(a, exchange) > last_shown(b, exchange);
+  });
+  if (versions.size() > arm::kEvidenceStatesMax) versions.resize(arm::kEvidenceStatesMax);
+
+  std::vector<std::string> bodies;
+  for (const auto& version : versions) {
+    auto plain = plain_body(*version.body, parts.shared.options.body_keep_max);
+    bodies.push_back(plain ? *std::move(plain) : std::string());
+  }
+  const std::vector<std::string_view> states(bodies.begin(), bodies.end());
+  const auto says = arm::weigh_evidence(exchange.request.body, states, read_only_members(plan));
+  std::vector<policy::VersionEvidence> evidence;
+  for (size_t i = 0; i < versions.size(); ++i) evidence.push_back({versions[i].id, says[i]});
+  return evidence;
+}
+
+}  // namespace armgate

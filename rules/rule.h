@@ -17,7 +17,12 @@ enum class Mode { Protect, Off };
 enum class GuardKind {
   None,  // no precondition exists for the type; the blind rule still applies to its PUTs
   Etag,  // the base's ETag goes along as If-Match
+  Verify,  // ARM gives the type no ETag: under the lock the resource is read and compared with the base. One GET more, and
+           // atomic only among armgate's own clients
 };
+
+// Whether what clients are shown of a type is remembered, to be the base of their writes.
+inline bool keeps_versions(GuardKind kind) { return kind != GuardKind::None; }
 
 // Where a rule file says something, for messages to people.
 struct Place {

@@ -123,6 +123,12 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
     fault(fmt::format("/lock/parents/{}", i),
           fmt::format("\"{}\" is not the type of an ancestor of the types that this rule matches", rule.lock.parents[i]));
   }
+  const auto& methods = rule.guard.methods;
+  const auto deletes = std::find(methods.begin(), methods.end(), arm::OperationKind::Delete);
+  if (rule.guard.kind == GuardKind::Verify && deletes != methods.end()) {
+    fault(fmt::format("/guard/methods/{}", deletes - methods.begin()),
+          "\"verify\" cannot guard DELETE: a delete asks for no state that could be compared; remove it");
+  }
   if (rule.hold.max > rule.hold.cap) fault("/hold", "\"max\" is longer than \"cap\"; raise \"cap\" or lower \"max\"");
   if (rule.busy.base > rule.busy.max) {
     fault("/retry/busy", "\"base\" is longer than \"max\"; raise \"max\" or lower \"base\"");
@@ -171,8 +177,9 @@ SettingTable settings_of(Rule& rule) {
       {"/match/actions", TextList{&match.actions, check_action}, "POST actions that are queued like writes"},
       {"/mode", choice<std::optional<Mode>>(&rule.mode, {{"protect", Mode::Protect}, {"off", Mode::Off}}),
        "\"off\" passes everything of these types through unchanged"},
-      {"/guard/kind", choice(&rule.guard.kind, {{"etag", GuardKind::Etag}, {"none", GuardKind::None}}),
-       "whether writes carry the ETag of the state they were built from"},
+      {"/guard/kind", choice(&rule.guard.kind,
+                             {{"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
+       "whether writes carry the ETag of the state they were built from, or that state is read and compared first"},
       {"/guard/methods", ChoiceList{{"PUT", "PATCH", "DELETE"}, set_methods}, "the methods that are guarded"},
       {"/guard/read_only", TextList{&rule.guard.read_only, check_member},
        "members that only the service writes, at any depth, besides the generic ones"},

@@ -11,6 +11,10 @@ std::optional<std::string> blind_conflict(const Write& write) {
   const auto& resources = write.parts.shared.resources;
   const std::string& id = write.plan.target.resource.id;
   if (resources.other_finished_since(id, write.bytes, write.bound.first_arrival.order, write.own_client())) {
+    if (!rules::keeps_versions(write.plan.rule->guard.kind)) {
+      return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: "
+             "armgate does not track reads of this type under the rules that hold for it.";
+    }
     return "Another write to this resource finished while this one, which is not known to be based on any state of it, was on "
            "its way.";
   }

@@ -105,6 +105,7 @@ arm::Tracking tracked_by_resource(const Write& write) {
 }
 
 Task<Outcome> forward(const Write& write, Intent& intent) {
+  if (auto done = intent.take_found_done()) co_return *std::move(done);
   write.client.state->unanswered().sent(write.unanswered);
   Attempts attempts;
   attempts.if_match = intent.if_match();

@@ -6,8 +6,9 @@
 #include "base/mutant.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/blind.h"
+#include "proxy/stages/own_effect.h"
 #include "proxy/stages/read_again.h"
-#include "proxy/stages/remember.h"
+#include "proxy/stages/verify.h"
 #include "proxy/stages/write.h"
 
 namespace armgate {
@@ -77,6 +78,32 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
   co_return busy(write, "Another write to this resource is still running.", "waited-too-long");
 }
 
+// The base has no ETag that ARM would compare, so armgate does. An ETag that the state has all the same guards the rest of the
+// way, where ARM looks at it.
+Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease) {
+  const auto& state = *write.client.state;
+  write.report().guard += ", verified";
+  auto now = co_await read_again(write.parts, write.head().host, write.base().target, write.authorization);
+  if (write.patience.client_gone()) {
+    write.parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);
+    write.report().reason = "client-left-while-verifying";
+    co_return Outcome{Outcome::Kind::Left, {}, {}};
+  }
+  const bool readable = now && (now->exists() || now->absent());
+  if (!readable) co_return busy(write, "The resource could not be read to see whether it has changed.", "verify-failed");
+  if (state.maybe_applied(write.bound.binding) && is_own_effect(write, write.base().known.order, *now)) {
+    co_return Guarded(std::move(lease), "", was_ours(write, *std::move(now)));
+  }
+  const auto comparison = compare_with_shown(write, *now);
+  if (!comparison.same) {
+    const std::string_view why = write.base().body ? "The resource is not what this client was shown."
+                                                   : "What this client was shown is not remembered any more.";
+    co_return refused(write, why, "verified-stale", comparison.changed);
+  }
+  write.report().altered = !now->etag.empty();
+  co_return Guarded(std::move(lease), now->etag);
+}
+
 Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease) {
   const policy::Base& base = write.base();
   if (!write.replaces || base.rule == policy::BaseRule::OwnPrecondition) co_return Guarded(std::move(lease), "");
@@ -97,24 +124,11 @@ Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease)
   if (deleted && !is_mutant(Mutant::DeletedEtagsCount)) {
     co_return refused(write, "The resource was deleted while this write was on its way.", "deleted-meanwhile");
   }
-  if (!base.etag.empty()) {
+  if (!base.etag.empty() && !write.verifies()) {
     write.report().altered = true;
     co_return Guarded(std::move(lease), base.etag);
   }
-  // The base came without an ETag (a 202 with an empty body): compare now, and let the state's own ETag guard the rest.
-  const auto now = co_await read_again(write.parts, write.head().host, base.target, write.authorization);
-  const bool readable = now && (now->exists() || now->absent());
-  if (!readable) co_return busy(write, "The resource could not be read to see whether it has changed.", "verify-failed");
-  const auto comparison = compare_with_base(*now, base, write.plan, write.parts.shared.options.body_keep_max);
-  // What was sent says less than what was shown: additions of others do not contradict it, so they are looked up as well.
-  const bool others_wrote = base.body->is_sent_body &&
-                            write.parts.shared.resources.other_accepted_since(write.plan.target.resource.id, write.bytes,
-                                                                              base.known.order, write.own_client());
-  if (!comparison.same || others_wrote) {
-    co_return refused(write, "The resource is not what this client was shown.", "verified-stale", comparison.changed);
-  }
-  write.report().altered = !now->etag.empty();
-  co_return Guarded(std::move(lease), now->etag);
+  co_return co_await verify(write, std::move(lease));
 }
 
 Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) {

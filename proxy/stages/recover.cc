@@ -9,8 +9,10 @@
 #include "base/mutant.h"
 #include "proxy/policy/backoff.h"
 #include "proxy/stages/answer.h"
+#include "proxy/stages/own_effect.h"
 #include "proxy/stages/read_again.h"
 #include "proxy/stages/remember.h"
+#include "proxy/stages/verify.h"
 
 namespace armgate {
 namespace {
@@ -37,23 +39,6 @@ Outcome gone(const Write& write) {
   return stop(write, Outcome::Kind::Left, {}, "client-left-while-waiting");
 }
 
-// The write is in the state that was read: the client is told so with the state as ARM shows it now.
-Outcome was_ours(const Write& write, SeenState&& state) {
-  Outcome outcome;
-  outcome.kind = Outcome::Kind::Accepted;
-  if (arm::progress_of_resource(state.head, state.body) == arm::Progress::Running) {
-    outcome.tracking.by = arm::TrackedBy::ResourceState;
-  }
-  outcome.answer.head.status = 200;
-  outcome.answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
-  const auto etag = state.head.fields.get("etag");
-  if (!etag.empty()) outcome.answer.head.fields.add("ETag", etag);
-  outcome.answer.body = std::move(state.body);
-  write.report().reason = "answer-recovered-by-reading";
-  write.report().altered = true;
-  return outcome;
-}
-
 Outcome unknown(const Write& write, std::string_view why) {
   write.parts.shared.counters.outcomes_unknown.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = "outcome-unknown";
@@ -63,21 +48,6 @@ Outcome unknown(const Write& write, std::string_view why) {
   outcome.answer = make_outcome_unknown(write.plan.target.resource.id, why);
   outcome.tracking = tracked_by_resource(write);
   return outcome;
-}
-
-// Whether a sending of this write can have been taken at all: not if another write was accepted after the state that our
-// precondition names. Somebody else, another actor of this client too, may have asked for the very same state (two that both
-// count from 2 to 3), and what that one did must not be told to this one as its own.
-bool can_have_been_taken(const Write& write, const Attempts& attempts) {
-  if (is_mutant(Mutant::ForeignStateClaimed)) return true;
-  return !write.parts.shared.resources.others_accepted_since(write.plan.target.resource.id, write.client.key,
-                                                             origin_of(write), attempts.known_since);
-}
-
-// Whether the state that was read is this write's own doing.
-bool is_ours(const Write& write, const Attempts& attempts, const SeenState& state) {
-  return attempts.maybe_applied && state.exists() && can_have_been_taken(write, attempts) &&
-         arm::satisfies(state.body, write.exchange.request.body, read_only_members(write.plan));
 }
 
 // A write whose ETag names something that is gone may create it, but not undo what another client did through armgate since.
@@ -97,6 +67,11 @@ Task<Result<SeenState>> see(const Write& write, const std::string& target) {
     co_return upstream_error(ErrorKind::Internal, Sent::Answered, fmt::format("ARM answered {} to a read", seen->head.status));
   }
   co_return std::move(seen);
+}
+
+// Whether the state is an earlier sending's doing.
+bool is_ours(const Write& write, const Attempts& attempts, const SeenState& state) {
+  return attempts.maybe_applied && is_own_effect(write, attempts.known_since, state);
 }
 
 Task<Patience::End> pause_counted(const Write& write, Duration duration) {
@@ -134,11 +109,19 @@ bool renew_if_false_alarm(const Write& write, Attempts& attempts, const SeenStat
   return true;
 }
 
+// Compares again what has no precondition: whoever ARM was busy with may have changed it.
+bool still_stands(const Write& write, Attempts& attempts, const SeenState& now) {
+  if (!compare_with_shown(write, now).same) return false;
+  attempts.if_match = now.etag;
+  attempts.known_since = write.parts.clock.next_moment().order;
+  return true;
+}
+
 // A full PUT after the conflict that stopped it is over: the state decides.
 Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::Response answer) {
   const bool own = write.base().rule == policy::BaseRule::OwnPrecondition;
   if (own || write.base().rule == policy::BaseRule::Insisted) co_return NextStep{};
-  const bool unguarded = attempts.if_match.empty();
+  const bool unguarded = attempts.if_match.empty() && !write.verifies();
   auto now = co_await see(write, unguarded ? write.head().target : base_target(write));
   if (!now) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable")};
   if (unguarded) {
@@ -150,7 +133,9 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
   }
   if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
   if (is_mutant(Mutant::FreshEtagAfterBusy)) attempts.if_match = now->etag;
-  if (now->etag == attempts.if_match || renew_if_false_alarm(write, attempts, *now)) co_return NextStep{};
+  const bool stands = write.verifies() ? still_stands(write, attempts, *now)
+                                       : now->etag == attempts.if_match || renew_if_false_alarm(write, attempts, *now);
+  if (stands) co_return NextStep{};
   const auto comparison = compare_with_base(*now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
   co_return NextStep{stale(write, make_stale("The resource changed while ARM was busy with it.", comparison.changed),
                            "changed-while-busy")};
@@ -184,6 +169,16 @@ Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
   co_return NextStep{stale(write, make_stale("ARM's answer was lost, and the resource is neither what this write was built from nor "
                                              "what it asks for.", {}),
                            "answer-lost-state-moved")};
+}
+
+// Without a precondition that ARM is known to honour no second sending is harmless, and the first may yet take effect: only that
+// the resource is what was asked for settles it.
+Task<NextStep> after_lost_verified(const Write& write, const Attempts& attempts) {
+  auto now = co_await see(write, write.head().target);
+  if (!now) co_return NextStep{unknown(write, "ARM's answer was lost and the resource could not be read.")};
+  const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || is_ours(write, attempts, *now);
+  if (taken_for_ours) co_return NextStep{was_ours(write, *std::move(now))};
+  co_return NextStep{unknown(write, "ARM's answer was lost, and the resource is not what the request asks for.")};
 }
 
 Task<NextStep> after_lost_delete(const Write& write) {
@@ -271,6 +266,7 @@ Task<NextStep> after_lost_answer(const Write& write, Attempts& attempts, const E
       co_return NextStep{unknown(write, "ARM's answer was lost again and again.")};
     }
   }
+  if (write.verifies()) co_return co_await after_lost_verified(write, attempts);
   const bool guarded_put = write.replaces && !attempts.if_match.empty();
   if (guarded_put) co_return co_await after_lost_put(write, attempts);
   if (write.plan.operation == arm::OperationKind::Delete) co_return co_await after_lost_delete(write);

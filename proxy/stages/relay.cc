@@ -50,7 +50,7 @@ struct Capture {
 };
 
 bool is_guarded_read(const rules::Plan& plan) {
-  return plan.kind == rules::PlanKind::Read && plan.rule->guard.kind == rules::GuardKind::Etag;
+  return plan.kind == rules::PlanKind::Read && rules::keeps_versions(plan.rule->guard.kind);
 }
 
 Capture capture_for(const Pipeline::Parts& parts, const rules::Plan& plan, const arm::ResponseHead& head,

@@ -25,7 +25,7 @@ struct PendingDelivery {
   enum class What { Nothing, Version, Page } what = What::Nothing;
 };
 
-// An answer to a read of a guarded type. `body` is null if it was too long to keep.
+// An answer to a read of a type whose rule keeps versions. `body` is null if it was too long to keep.
 PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
                               const rules::Plan& plan, const arm::ResponseHead& head,
                               std::shared_ptr<const policy::KeptBody> body);

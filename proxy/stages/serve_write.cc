@@ -52,7 +52,7 @@ class WriteReceipt final : public Receipt::Effect {
 
 // The ETag in the body is the client's own word on what it read, where the type enforces ETags (rule 2).
 std::string body_etag(const Exchange& exchange, const rules::Plan& plan) {
-  if (!plan.guarded) return {};
+  if (!plan.guarded || plan.rule->guard.kind != rules::GuardKind::Etag) return {};
   auto etag = arm::etag_in_body(exchange.request.body).value_or("");
   return etag == "*" ? std::string() : etag;  // as If-Match it would mean "whatever is there"
 }
@@ -124,7 +124,7 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
   }
   PendingDelivery pending;
   const bool shows_state = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
-  const bool remembered = write.plan.rule->guard.kind == rules::GuardKind::Etag && shows_state;
+  const bool remembered = rules::keeps_versions(write.plan.rule->guard.kind) && shows_state;
   if (outcome.kind == Outcome::Kind::Accepted && remembered) {
     pending = remember_own_answer(write.parts, write.client, write.exchange, write.plan, outcome.answer);
   }

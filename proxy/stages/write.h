@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "arm/http.h"
@@ -37,6 +38,11 @@ struct Write {
   bool replaces = false;    // a full PUT whose base matters
 
   const policy::Base& base() const { return bound.base; }
+  // True if nothing but a look at the resource can tell whether it is still what the write was built from.
+  bool verifies() const {
+    return plan.guarded && plan.rule->guard.kind == rules::GuardKind::Verify && !base().goes_unguarded() &&
+           base().rule != policy::BaseRule::OwnPrecondition;
+  }
   const arm::RequestHead& head() const { return exchange.request.head; }
   Report& report() const { return exchange.report; }
   // Writes that do not count as "other" for the blind rule: a single actor's own.
@@ -79,6 +85,9 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write);
 // The guard stage: decides what goes along as If-Match. An Outcome is Refused (or Unknown's look failed: Busy).
 Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
 
+// Its part that reads and compares, where no ETag can.
+Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease);
+
 // The intend stage: records the write; nothing was sent yet if it fails.
 Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);
 
@@ -94,16 +103,21 @@ class Guarded {
 
  private:
   friend Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
+  friend Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease);
   friend class Intent;
-  Guarded(WriteLease lease, std::string if_match) : lease_(std::move(lease)), if_match_(std::move(if_match)) {}
+  Guarded(WriteLease lease, std::string if_match, std::optional<Outcome> found_done = std::nullopt)
+      : lease_(std::move(lease)), if_match_(std::move(if_match)), found_done_(std::move(found_done)) {}
   WriteLease lease_;
-  std::string if_match_;  // empty: no precondition of ours
+  std::string if_match_;               // empty: no precondition of ours
+  std::optional<Outcome> found_done_;  // an earlier sending of these bytes turned out to have taken effect
 };
 
 class Intent {
  public:
   const std::string& if_match() const { return guarded_.if_match_; }
   IntentId id() const { return id_; }
+  // What to answer instead of sending, if the guard stage found the work done.
+  std::optional<Outcome> take_found_done() { return std::exchange(guarded_.found_done_, std::nullopt); }
   WriteLease take_lease() && { return std::move(guarded_.lease_); }
 
  private:

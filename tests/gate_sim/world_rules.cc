@@ -32,30 +32,10 @@ std::vector<rules::Rule> shipped_rules() {
   return all;
 }
 
-bool covers(const std::vector<rules::Rule>& rules, const std::string& type) {
-  return std::any_of(rules.begin(), rules.end(), [&](const rules::Rule& rule) {
-    return std::find(rule.match.types.begin(), rule.match.types.end(), type) != rule.match.types.end();
-  });
-}
-
-void add_if_missing(std::vector<rules::Rule>& all, const std::string& type, std::vector<std::string> parents) {
-  if (covers(all, type)) return;
-  rules::Rule rule;
-  rule.name = "in code: " + type;
-  rule.match.types = {type};
-  rule.lock.parents = std::move(parents);
-  all.push_back(std::move(rule));
-}
-
 }  // namespace
 
 const std::vector<rules::Rule>& world_rules() {
-  static const std::vector<rules::Rule> rules = [] {
-    std::vector<rules::Rule> all = shipped_rules();
-    add_if_missing(all, "microsoft.storage/storageaccounts", {});
-    add_if_missing(all, "microsoft.resources/tags", {"*"});
-    return all;
-  }();
+  static const std::vector<rules::Rule> rules = shipped_rules();
   return rules;
 }
 

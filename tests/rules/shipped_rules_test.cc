@@ -148,17 +148,39 @@ TEST(ShippedRules, SecurityRuleLocksOnlyItself) {
 
 TEST(ShippedRules, GroupLocksOnlyItselfAndNothingBelowLocksIt) {
   expect_plans({
-      {Method::Put, kGroup + kVersion, PlanKind::Write, false, {kGroup}},
+      {Method::Put, kGroup + kVersion, PlanKind::Write, true, {kGroup}},
       {Method::Patch, kGroup + kVersion, PlanKind::Write, false, {kGroup}},
       {Method::Delete, kGroup + kVersion, PlanKind::Write, false, {kGroup}},
       {Method::Get, kGroup + kVersion, PlanKind::Read},
       {Method::Post, kGroup + "/exportTemplate" + kVersion, PlanKind::Pass},
-      {Method::Put, kGroup + "/providers/microsoft.storage/storageaccounts/a" + kVersion, PlanKind::Pass},
+      {Method::Put, kGroup + "/providers/microsoft.search/searchservices/a" + kVersion, PlanKind::Pass},
   });
   for (const auto& rule : shipped().rules()) {
+    if (rule->name == "tags") continue;
     EXPECT_TRUE(std::none_of(rule->lock.parents.begin(), rule->lock.parents.end(), [](const std::string& parent) {
       return parent == "*" || parent == "microsoft.resources/resourcegroups";
     })) << rule->name;
+  }
+}
+
+TEST(ShippedRules, WhatHasNoETagIsVerifiedAndItsTagsLockWhatTheyTag) {
+  const std::string account = kGroup + "/providers/microsoft.storage/storageaccounts/a";
+  const std::string vault = kGroup + "/providers/microsoft.keyvault/vaults/v";
+  const std::string tags = "/providers/microsoft.resources/tags/default";
+  expect_plans({
+      {Method::Put, account + kVersion, PlanKind::Write, true, {account}},
+      {Method::Patch, account + kVersion, PlanKind::Write, false, {account}},
+      {Method::Put, vault + kVersion, PlanKind::Write, true, {vault}},
+      {Method::Get, vault + kVersion, PlanKind::Read},
+      {Method::Post, account + "/listKeys" + kVersion, PlanKind::Pass},
+      {Method::Put, vault + tags + kVersion, PlanKind::Write, true, {vault, vault + tags}},
+      {Method::Put, kGroup + tags + kVersion, PlanKind::Write, true, {kGroup, kGroup + tags}},
+      {Method::Patch, kMachine + tags + kVersion, PlanKind::Write, false, {kMachine, kMachine + tags}},
+  });
+  for (const std::string& target : {account, vault, kGroup, kGroup + tags}) {
+    const auto plan = make_plan(shipped(), Mode::Protect, Method::Put, target + kVersion);
+    ASSERT_TRUE(plan.ok() && plan->rule);
+    EXPECT_EQ(plan->rule->guard.kind, GuardKind::Verify) << target;
   }
 }
 

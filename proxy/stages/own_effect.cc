@@ -1,0 +1,43 @@
+#include "proxy/stages/own_effect.h"
+
+#include <utility>
+
+#include "base/mutant.h"
+#include "proxy/stages/remember.h"
+
+namespace armgate {
+namespace {
+
+// Whether a sending of this write can have been taken at all: not if another write was accepted after the state that it was
+// built on. Somebody else, another actor of this client too, may have asked for the very same state (two that both count from
+// 2 to 3), and what that one did must not be told to this one as its own.
+bool can_have_been_taken(const Write& write, uint64_t known_since) {
+  if (is_mutant(Mutant::ForeignStateClaimed)) return true;
+  return !write.parts.shared.resources.others_accepted_since(write.plan.target.resource.id, write.client.key,
+                                                             origin_of(write), known_since);
+}
+
+}  // namespace
+
+bool is_own_effect(const Write& write, uint64_t known_since, const SeenState& state) {
+  return state.exists() && can_have_been_taken(write, known_since) &&
+         arm::satisfies(state.body, write.exchange.request.body, read_only_members(write.plan));
+}
+
+Outcome was_ours(const Write& write, SeenState&& state) {
+  Outcome outcome;
+  outcome.kind = Outcome::Kind::Accepted;
+  if (arm::progress_of_resource(state.head, state.body) == arm::Progress::Running) {
+    outcome.tracking.by = arm::TrackedBy::ResourceState;
+  }
+  outcome.answer.head.status = 200;
+  outcome.answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
+  const auto etag = state.head.fields.get("etag");
+  if (!etag.empty()) outcome.answer.head.fields.add("ETag", etag);
+  outcome.answer.body = std::move(state.body);
+  write.report().reason = "answer-recovered-by-reading";
+  write.report().altered = true;
+  return outcome;
+}
+
+}  // namespace armgate

@@ -1,0 +1,16 @@
+// own_effect.h – telling whether a state that was read is what an earlier sending of these bytes has made of the resource.
+#pragma once
+
+#include "proxy/stages/read_again.h"
+#include "proxy/stages/write.h"
+
+namespace armgate {
+
+// Whether the state is this write's own doing, if a sending of its bytes may have taken effect. `known_since` is when the state
+// that the write was built on was known to stand.
+bool is_own_effect(const Write& write, uint64_t known_since, const SeenState& state);
+
+// The write is in the state that was read: the client is told so with the state as ARM shows it now.
+Outcome was_ours(const Write& write, SeenState&& state);
+
+}  // namespace armgate

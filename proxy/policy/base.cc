@@ -204,9 +204,13 @@ const Candidate* by_request_id(const View& view, const std::vector<Candidate>& o
   });
 }
 
-// Rules 4 and 8. The oldest live delivery of each live version, oldest first.
+// Rules 4 and 8. The oldest live delivery of each live version, oldest first: by when the state was true, not by when it
+// arrived, since the answer to an earlier read may be the slower one.
 std::vector<Candidate> live_versions(std::vector<Candidate> candidates) {
   forget_doubtful(candidates);
+  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return a.delivery->known_since() < b.delivery->known_since();
+  });
   std::vector<Candidate> live;
   for (const auto& c : candidates) {
     const bool known = std::any_of(live.begin(), live.end(), [&](const Candidate& l) { return l.version == c.version; });

@@ -212,6 +212,15 @@ TEST(DecideBase, APendingReadIsAnOlderCandidate) {
   EXPECT_EQ(shown.decide_text(), "oldest-live a");
 }
 
+TEST(DecideBase, TheOldestStateIsTheOneThatWasTrueFirstHoweverLateItWasDelivered) {
+  Shown shown;
+  const uint64_t asked = shown.tick().order;
+  shown.show("b", as_own_answer());
+  const uint64_t slow = shown.show("a");
+  shown.asked_at(slow, asked);
+  EXPECT_EQ(shown.decide_text(), "oldest-live a");
+}
+
 TEST(DecideBase, ABaseIsAGuessIfSomethingElseWasShownAfterIt) {
   Shown doubtful;
   doubtful.show("a");

@@ -104,8 +104,6 @@ Subject chains(SimWorld& world) {
   return subject;
 }
 
-void hide_actors(WorldOptions& options) { options.harms = Harms::Counted; }
-
 // Many actors behind one name, on connections of their own.
 Subject shared_identity(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
@@ -186,7 +184,7 @@ const std::vector<Workload>& workloads() {
       {"fire-and-forget", keep_default, fire_and_forget},
       {"list-then-write", keep_default, list_then_write},
       {"chains", keep_default, chains},
-      {"shared-identity", hide_actors, shared_identity},
+      {"shared-identity", keep_default, shared_identity},
       {"single-actors", declare_single, single_actors},
       {"restarts", keep_default, restarts},
       {"readers", long_operations, readers_beside_writers},

@@ -62,6 +62,16 @@ TEST(ClientState, AnAcceptedWriteUsesItsBaseUpAndARefusedOneKillsIt) {
   EXPECT_EQ(client.bind(kNet).base.rule, policy::BaseRule::Refused);
 }
 
+TEST(ClientState, ARefusalIsForTheEtagThatWasSentNotForANewerOneOfTheSameContent) {
+  Events client;
+  client.read(kNet, "a");
+  const Bound bound = client.bind(kNet);
+  const uint64_t version = client.state.versions(kNet).front().id;
+  client.state.record(kNet, Events::observation("moved", client.delivery()), version);
+  client.state.refuse(kNet, bound.base);
+  EXPECT_EQ(client.bind(kNet, Actor::Many, "", kOther).base.etag, "moved");
+}
+
 // ---- pages
 
 TEST(ClientState, APageIsOfferedForItsItemsUntilTheyWereTaken) {

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <memory>
 
 #include "tests/gate_sim/cast.h"
@@ -108,7 +107,8 @@ Subject chains(SimWorld& world) {
 void hide_actors(WorldOptions& options) { options.harms = Harms::Counted; }
 
 // Many actors behind one name, on connections of their own.
-Subject start_hidden(SimWorld& world, const Subject& subject) {
+Subject shared_identity(SimWorld& world) {
+  const Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 4; ++i) {
     const std::string name = fmt::format("actor{}", i);
@@ -117,19 +117,6 @@ Subject start_hidden(SimWorld& world, const Subject& subject) {
     world.add_client(name, change_repeatedly(client_of(world, name, "jvm", any_tool(world)), subject, writing));
   }
   return subject;
-}
-
-Subject shared_identity(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
-  return start_hidden(world, subject);
-}
-
-// The same, where each adds members of its own: the bodies tell the actors apart, and no update may be lost.
-Subject hidden_actors(SimWorld& world) {
-  const std::array<Subject, 3> subjects{scale_set("set", ChangeKind::AddTag), security_group("nsg", ChangeKind::AddRule),
-                                        network("vnet", ChangeKind::AddSubnet)};
-  const Subject subject = subjects[world.rng().below(subjects.size())];
-  return start_hidden(world, subject);
 }
 
 void declare_single(WorldOptions& options) {
@@ -200,7 +187,6 @@ const std::vector<Workload>& workloads() {
       {"list-then-write", keep_default, list_then_write},
       {"chains", keep_default, chains},
       {"shared-identity", hide_actors, shared_identity},
-      {"hidden-actors", keep_default, hidden_actors},
       {"single-actors", declare_single, single_actors},
       {"restarts", keep_default, restarts},
       {"readers", long_operations, readers_beside_writers},

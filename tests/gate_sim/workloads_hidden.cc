@@ -9,6 +9,8 @@ namespace armgate::world {
 namespace {
 
 // Without evidence from the bodies they can still hurt each other; all else must hold.
+void keep_default(WorldOptions&) {}
+
 void count_harms(WorldOptions& options) { options.harms = Harms::Counted; }
 
 // Which of them read what is not known; every write differs from every other. One of them only reads, which shows the name
@@ -61,7 +63,7 @@ Subject old_copies(SimWorld& world) {
 
 const std::vector<Workload>& hidden_workloads() {
   static const std::vector<Workload> all{
-      {"hidden-actors", count_harms, hidden_actors},
+      {"hidden-actors", keep_default, hidden_actors},
       {"hidden-counters", count_harms, hidden_counters},
       {"old-copies", lose_answers, old_copies},
   };

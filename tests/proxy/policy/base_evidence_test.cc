@@ -106,6 +106,19 @@ TEST(ContentEvidence, ItIsNoGuessIfNothingElseIsLeft) {
   EXPECT_TRUE(guessed({kContradicts, kAgrees, kAgrees}));
 }
 
+TEST(ContentEvidence, AReadThatTookLongIsAsOldAsItsQuestion) {
+  Shown shown;
+  Observation slow;
+  slow.etag = "old";
+  const uint64_t asked = shown.tick().order;
+  const auto answer = shown.show("new", as_own_answer());
+  slow.delivery = shown.delivery({});
+  slow.delivery.asked = asked;
+  const auto read = shown.view.record(std::move(slow), std::nullopt);
+  shown.facts.evidence = {{read, kAgrees}, {answer, kAbsence}};
+  EXPECT_EQ(shown.decide_text(), "content old");
+}
+
 TEST(ContentEvidence, ABodysOwnEtagAndARequestIdSayMore) {
   Shown shown;
   const auto first = shown.show("a", with_id("mine"));

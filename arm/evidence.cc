@@ -109,7 +109,10 @@ bool covers_array(const JsonTree& state, const JsonTree& wanted, std::string_vie
 bool covers(const JsonTree& state, const JsonTree& wanted, std::string_view name, Place place) {
   if (state.kind != wanted.kind) return false;
   if (wanted.kind == Kind::Array) return covers_array(state, wanted, name, place);
-  if (wanted.kind != Kind::Object) return same_text(state.text, wanted.text);
+  if (wanted.kind != Kind::Object) {
+    const bool is_name = place == Place::Resource && name == "name";  // in ARM names have no case, as ids have none
+    return same_text(state.text, wanted.text) || (is_name && equal_ignoring_case(state.text, wanted.text));
+  }
   if (place == Place::Tags && count_of(state) != count_of(wanted)) return false;
   return std::all_of(wanted.members.begin(), wanted.members.end(), [&](const auto& member) {
     if (member.second.kind == Kind::Null) return true;

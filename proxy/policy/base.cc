@@ -124,19 +124,26 @@ struct Fitting {
 
 Fitting fitting(const std::vector<Candidate>& candidates, const WriteFacts& write) {
   Fitting fit{candidates};
-  const auto agrees = [&](const Candidate& c) { return evidence_for(write, c) == arm::Evidence::Agrees; };
-  const auto oldest = std::find_if(candidates.begin(), candidates.end(), agrees);
-  if (oldest == candidates.end()) return fit;
+  // What agrees is at least as new as this. A write's answer may show a state that is older than a read which came before it.
+  std::optional<uint64_t> agreed_since;
+  for (const auto& c : candidates) {
+    if (evidence_for(write, c) != arm::Evidence::Agrees) continue;
+    const uint64_t since = c.delivery->kind == DeliveryKind::OwnAnswer ? 0 : c.delivery->known_since();
+    agreed_since = std::min(agreed_since.value_or(since), since);
+  }
+  if (!agreed_since) return fit;
   fit.any_agrees = true;
-  const auto shown_before = [&](const Version& version) {
-    return std::any_of(candidates.begin(), oldest, [&](const Candidate& c) { return c.version == &version; });
+  const auto is_older = [&](const Version& version) {
+    return std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+      return c.version == &version && c.delivery->at.order < *agreed_since;
+    });
   };
   std::erase_if(fit.candidates, [&](const Candidate& c) {
     const auto says = evidence_for(write, c);
     if (says == arm::Evidence::Contradicts) return true;
     // A removal looks the same. The only actor there is knows the newer state; of several one may still hold the older,
     // and it is never given up for a newer one on such grounds.
-    const bool weakly = says == arm::Evidence::ContradictsByAbsence && write.actor != Actor::Single && !shown_before(*c.version);
+    const bool weakly = says == arm::Evidence::ContradictsByAbsence && write.actor != Actor::Single && !is_older(*c.version);
     fit.by_absence |= weakly;
     return weakly;
   });

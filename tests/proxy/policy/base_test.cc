@@ -1,5 +1,5 @@
 // One test per sentence of DESIGN §3 that names a behaviour. Rule 1 (the client's own precondition) and what HEAD and 304
-// deliver are decided by the stages; content evidence (rule 6) is not built.
+// deliver are decided by the stages.
 #include "proxy/policy/base.h"
 
 #include <gtest/gtest.h>

@@ -62,6 +62,19 @@ TEST(ClientState, AnAcceptedWriteUsesItsBaseUpAndARefusedOneKillsIt) {
   EXPECT_EQ(client.bind(kNet).base.rule, policy::BaseRule::Refused);
 }
 
+TEST(ClientState, ARefusalIsForTheEtagThatWasSentNotForANewerOneOfTheSameContent) {
+  Events client;
+  client.read(kNet, "a");
+  const Bound bound = client.bind(kNet);
+  const uint64_t version = client.state.versions(kNet).front().id;
+  policy::Observation again;
+  again.etag = "moved";
+  again.delivery = client.delivery();
+  client.state.record(kNet, std::move(again), version);
+  client.state.refuse(kNet, bound.base);
+  EXPECT_EQ(client.bind(kNet).base.etag, "moved");
+}
+
 // ---- pages
 
 TEST(ClientState, APageIsOfferedForItsItemsUntilTheyWereTaken) {

@@ -39,9 +39,16 @@ struct Match {
   std::vector<std::string> actions;            // POST actions that are writes here, lower case ("restart")
 };
 
+// What a create carries: a full PUT whose client was told that the resource does not exist.
+enum class CreateGuard {
+  None,
+  IfNoneMatch,  // "If-None-Match: *": it may not replace what somebody has created meanwhile. Only for types that honour it
+};
+
 struct Guard {
   GuardKind kind = GuardKind::None;
   std::vector<arm::OperationKind> methods{arm::OperationKind::Put};
+  CreateGuard creates = CreateGuard::None;
   std::vector<std::string> read_only;          // more members that only the service writes
 };
 

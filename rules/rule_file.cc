@@ -123,6 +123,10 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
     fault(fmt::format("/lock/parents/{}", i),
           fmt::format("\"{}\" is not the type of an ancestor of the types that this rule matches", rule.lock.parents[i]));
   }
+  if (rule.guard.kind == GuardKind::None && rule.guard.creates != CreateGuard::None) {
+    fault("/guard/creates", "needs \"kind\" to be \"etag\" or \"verify\": with \"none\" armgate does not remember who was told "
+                            "that something is absent");
+  }
   const auto& methods = rule.guard.methods;
   const auto deletes = std::find(methods.begin(), methods.end(), arm::OperationKind::Delete);
   if (rule.guard.kind == GuardKind::Verify && deletes != methods.end()) {
@@ -181,6 +185,9 @@ SettingTable settings_of(Rule& rule) {
                              {{"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
        "whether writes carry the ETag of the state they were built from, or that state is read and compared first"},
       {"/guard/methods", ChoiceList{{"PUT", "PATCH", "DELETE"}, set_methods}, "the methods that are guarded"},
+      {"/guard/creates",
+       choice(&rule.guard.creates, {{"none", CreateGuard::None}, {"if-none-match", CreateGuard::IfNoneMatch}}),
+       "whether a PUT of what its client was told is absent carries \"If-None-Match: *\"; for types that honour it"},
       {"/guard/read_only", TextList{&rule.guard.read_only, check_member},
        "members that only the service writes, at any depth, besides the generic ones"},
       {"/lock/parents", TextList{&rule.lock.parents, check_parent}, "the types of ancestors that a write locks too"},

@@ -23,6 +23,7 @@ void apply_precondition(arm::Headers& fields, Attempts& attempts) {
     fields.remove("If-Match");
   }
   attempts.injected = !attempts.if_match.empty();
+  if (attempts.must_be_absent) fields.set("If-None-Match", "*");
 }
 
 // One sending and its whole answer.
@@ -82,6 +83,7 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
   switch (facts.kind) {
     case policy::ErrorClass::Stale:
       if (!attempts.if_match.empty()) co_return co_await after_stale(write, attempts, std::move(answer));
+      if (attempts.must_be_absent) co_return co_await after_existing(write, attempts, std::move(answer));
       break;
     case policy::ErrorClass::Busy: co_return co_await after_busy(write, attempts, std::move(answer), facts);
     case policy::ErrorClass::GroupNotFound: co_return co_await after_group_not_found(write, attempts, std::move(answer));
@@ -108,7 +110,8 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   if (auto done = intent.take_found_done()) co_return *std::move(done);
   write.client.state->unanswered().sent(write.unanswered);
   Attempts attempts;
-  attempts.if_match = intent.if_match();
+  attempts.if_match = intent.precondition().if_match;
+  attempts.must_be_absent = intent.precondition().must_be_absent;
   attempts.known_since = write.base().known.order;
   attempts.maybe_applied = write.client.state->maybe_applied(write.bound.binding);
   while (true) {

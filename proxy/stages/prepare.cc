@@ -92,7 +92,7 @@ Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease
   const bool readable = now && (now->exists() || now->absent());
   if (!readable) co_return busy(write, "The resource could not be read to see whether it has changed.", "verify-failed");
   if (state.maybe_applied(write.bound.binding) && is_own_effect(write, write.base().known.order, *now)) {
-    co_return Guarded(std::move(lease), "", was_ours(write, *std::move(now)));
+    co_return Guarded(std::move(lease), {}, was_ours(write, *std::move(now)));
   }
   const auto comparison = compare_with_shown(write, *now);
   if (!comparison.same) {
@@ -101,21 +101,24 @@ Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease
     co_return refused(write, why, "verified-stale", comparison.changed);
   }
   write.report().altered = !now->etag.empty();
-  co_return Guarded(std::move(lease), now->etag);
+  co_return Guarded(std::move(lease), Precondition{now->etag});
 }
 
 Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease) {
   const policy::Base& base = write.base();
-  if (!write.replaces || base.rule == policy::BaseRule::OwnPrecondition) co_return Guarded(std::move(lease), "");
+  if (!write.replaces || base.rule == policy::BaseRule::OwnPrecondition) co_return Guarded(std::move(lease), {});
   if (base.goes_unguarded()) {
     if (const auto conflict = blind_conflict(write)) co_return refused(write, *conflict, "blind-after-another-write");
     if (base.rule == policy::BaseRule::Insisted) {
       write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
     }
-    co_return Guarded(std::move(lease), "");
+    Precondition precondition;
+    precondition.must_be_absent = write.creates_only();
+    if (precondition.must_be_absent) write.report().altered = true;
+    co_return Guarded(std::move(lease), std::move(precondition));
   }
   if (is_mutant(Mutant::BaseChosenAfterWait)) {
-    co_return Guarded(std::move(lease), write.client.state->versions(write.resource).back().etag);
+    co_return Guarded(std::move(lease), Precondition{write.client.state->versions(write.resource).back().etag});
   }
   // ETags may begin again with a new resource of the same name (Compute counts from "1"), so the old one proves nothing.
   const auto deletion = write.parts.shared.resources.last_delete(write.plan.target.resource);
@@ -126,7 +129,7 @@ Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease)
   }
   if (!base.etag.empty() && !write.verifies()) {
     write.report().altered = true;
-    co_return Guarded(std::move(lease), base.etag);
+    co_return Guarded(std::move(lease), Precondition{base.etag});
   }
   co_return co_await verify(write, std::move(lease));
 }

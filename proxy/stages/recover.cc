@@ -124,7 +124,8 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
   const bool unguarded = attempts.if_match.empty() && !write.verifies();
   auto now = co_await see(write, unguarded ? write.head().target : base_target(write));
   if (!now) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable")};
-  if (unguarded) {
+  const bool made_by_us = attempts.must_be_absent && is_ours(write, attempts, *now);
+  if (unguarded && !made_by_us) {
     const bool may_replace = now->absent() || write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send;
     if (may_replace) co_return NextStep{};
     co_return NextStep{stale(write, make_stale("ARM was working on this resource for somebody else, and this write is not known "
@@ -181,6 +182,16 @@ Task<NextStep> after_lost_verified(const Write& write, const Attempts& attempts)
   co_return NextStep{unknown(write, "ARM's answer was lost, and the resource is not what the request asks for.")};
 }
 
+// Nothing there: whatever became of the lost sending, a second one can only make what the first one did not.
+Task<NextStep> after_lost_create(const Write& write, const Attempts& attempts) {
+  auto now = co_await see(write, write.head().target);
+  if (!now) co_return NextStep{unknown(write, "ARM's answer was lost and the resource could not be read.")};
+  if (now->absent()) co_return NextStep{};
+  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
+  co_return NextStep{stale(write, make_stale("ARM's answer was lost, and what is there now is not what this write asks for.", {}),
+                           "answer-lost-state-moved")};
+}
+
 Task<NextStep> after_lost_delete(const Write& write) {
   while (true) {
     const auto now = co_await see(write, write.head().target);
@@ -221,6 +232,14 @@ Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response
     co_return NextStep{};
   }
   co_return NextStep{stale(write, std::move(answer), "stale")};
+}
+
+Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Response answer) {
+  if (attempts.maybe_applied) {
+    auto state = co_await see(write, write.head().target);
+    if (state && is_ours(write, attempts, *state)) co_return NextStep{was_ours(write, *std::move(state))};
+  }
+  co_return NextStep{stale(write, std::move(answer), "created-meanwhile")};
 }
 
 Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer,
@@ -267,6 +286,7 @@ Task<NextStep> after_lost_answer(const Write& write, Attempts& attempts, const E
     }
   }
   if (write.verifies()) co_return co_await after_lost_verified(write, attempts);
+  if (attempts.must_be_absent) co_return co_await after_lost_create(write, attempts);
   const bool guarded_put = write.replaces && !attempts.if_match.empty();
   if (guarded_put) co_return co_await after_lost_put(write, attempts);
   if (write.plan.operation == arm::OperationKind::Delete) co_return co_await after_lost_delete(write);

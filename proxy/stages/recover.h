@@ -13,7 +13,8 @@ namespace armgate {
 // What a write's sendings have come to so far.
 struct Attempts {
   std::string if_match;       // what goes along as If-Match; empty: nothing of ours
-  bool injected = false;      // the request carries it
+  bool must_be_absent = false;   // "If-None-Match: *" goes along
+  bool injected = false;      // the request carries an If-Match of ours
   int sent = 0;
   int false_alarms = 0;       // times the ETag was renewed because nothing had really changed
   int unreachable = 0;        // times no byte could be sent
@@ -30,6 +31,9 @@ struct NextStep {
 
 // ARM said 412 to an ETag that we injected.
 Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer);
+
+// ARM said 412 to a create that must not replace anything.
+Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Response answer);
 
 // ARM refused because another operation runs on the entity.
 Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts);

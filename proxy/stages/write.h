@@ -43,6 +43,11 @@ struct Write {
     return plan.guarded && plan.rule->guard.kind == rules::GuardKind::Verify && !base().goes_unguarded() &&
            base().rule != policy::BaseRule::OwnPrecondition;
   }
+  // True if it is a create that may not replace anything, by its rule.
+  bool creates_only() const {
+    return plan.guarded && plan.operation == arm::OperationKind::Put && base().rule == policy::BaseRule::Create &&
+           plan.rule->guard.creates == rules::CreateGuard::IfNoneMatch;
+  }
   const arm::RequestHead& head() const { return exchange.request.head; }
   Report& report() const { return exchange.report; }
   // Writes that do not count as "other" for the blind rule: a single actor's own.
@@ -97,24 +102,26 @@ Task<Outcome> forward(const Write& write, Intent& intent);
 // The settle stage: closes the record, and lets the lease go or hands it to the hold. `outcome` stays the caller's.
 Task<void> settle(const Write& write, Intent intent, const Outcome& outcome);
 
-class Guarded {
- public:
-  const std::string& if_match() const { return if_match_; }
+// What armgate adds to a request: at most one of them, and neither to a request that has a precondition of its own.
+struct Precondition {
+  std::string if_match;         // empty: none
+  bool must_be_absent = false;  // "If-None-Match: *"
+};
 
- private:
+class Guarded {
   friend Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
   friend Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease);
   friend class Intent;
-  Guarded(WriteLease lease, std::string if_match, std::optional<Outcome> found_done = std::nullopt)
-      : lease_(std::move(lease)), if_match_(std::move(if_match)), found_done_(std::move(found_done)) {}
+  Guarded(WriteLease lease, Precondition precondition, std::optional<Outcome> found_done = std::nullopt)
+      : lease_(std::move(lease)), precondition_(std::move(precondition)), found_done_(std::move(found_done)) {}
   WriteLease lease_;
-  std::string if_match_;               // empty: no precondition of ours
+  Precondition precondition_;
   std::optional<Outcome> found_done_;  // an earlier sending of these bytes turned out to have taken effect
 };
 
 class Intent {
  public:
-  const std::string& if_match() const { return guarded_.if_match_; }
+  const Precondition& precondition() const { return guarded_.precondition_; }
   IntentId id() const { return id_; }
   // What to answer instead of sending, if the guard stage found the work done.
   std::optional<Outcome> take_found_done() { return std::exchange(guarded_.found_done_, std::nullopt); }

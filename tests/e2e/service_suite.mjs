@@ -56,6 +56,20 @@ export const tests = {
     assert.equal((await sim.report()).lost_updates, 0);
   },
 
+  "two updates of one group's tags from the same read: the second is refused, and told what changed": async (world) => {
+    const sim = await world.startSim(["--operation-ms", "0"]);
+    const gateway = await world.startGateway(sim);
+    await curl(world, gateway, GROUP_PATH, { user: "maker", args: sending("PUT", { location: "westeurope" }) });
+    const reads = { one: await curlJson(world, gateway, GROUP_PATH, { user: "one" }), two: await curlJson(world, gateway, GROUP_PATH, { user: "two" }) };
+    const put = (user) => curlJson(world, gateway, GROUP_PATH, { user, args: sending("PUT", { ...reads[user].json, tags: { [user]: "1" } }) });
+    const answers = await Promise.all([put("one"), put("two")]);
+    assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 412]);
+    const refused = answers.find((answer) => answer.status === 412);
+    assert.equal(refused.json.error.code, "ArmgateStaleWrite");
+    assert.match(refused.json.error.details[0].target, /^\/tags/);
+    assert.equal((await sim.report()).lost_updates, 0);
+  },
+
   "ARM's names reach the listener without CONNECT as well": async (world) => {
     const port = await freePort();
     const sim = await world.startSim();

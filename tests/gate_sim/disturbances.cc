@@ -125,7 +125,7 @@ const std::vector<Disturbance>& disturbances() {
       {"silent-updates", silent_updates},
       {"short-waits", impatient},
       {"failing-after-effect", fail_after_effect},
-      // The guard that compares is atomic only among those who go through armgate.
+      // Between armgate's look at a group and the write nothing holds those who go around it.
       {"writers-around", nothing_more, {"groups"}, write_around},
       {"crash", nothing_more, {}, crash},
       {"drain", nothing_more, {}, drain},

@@ -54,7 +54,7 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
       "match": {"types": ["A.B/C", "A.B/D/*", "A.B/*"], "api_version": {"from": "2024-03-01", "to": "2025-01-01-Preview"},
                 "actions": ["Restart", "powerOff"]},
       "mode": "off",
-      "guard": {"kind": "etag", "methods": ["PATCH", "PUT"], "read_only": ["instanceView"]},
+      "guard": {"kind": "verify", "methods": ["PATCH", "PUT"], "creates": "if-none-match", "read_only": ["instanceView"]},
       "lock": {"parents": ["A.B/Cs", "Other.Provider/things", "*"]},
       "hold": {"until": "request", "max": "90s", "cap": "2h"},
       "retry": {"busy": {"base": "500ms", "factor": 1.5, "max": "30s", "attempts": 7, "deadline": "5m"},
@@ -72,7 +72,8 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
   EXPECT_EQ(rule.match.api_version_to, "2025-01-01-preview");
   EXPECT_THAT(rule.match.actions, ElementsAre("restart", "poweroff"));
   EXPECT_EQ(rule.mode, Mode::Off);
-  EXPECT_EQ(rule.guard.kind, GuardKind::Etag);
+  EXPECT_EQ(rule.guard.kind, GuardKind::Verify);
+  EXPECT_EQ(rule.guard.creates, CreateGuard::IfNoneMatch);
   EXPECT_THAT(rule.guard.methods, ElementsAre(arm::OperationKind::Patch, arm::OperationKind::Put));
   EXPECT_THAT(rule.guard.read_only, ElementsAre("instanceView"));
   EXPECT_THAT(rule.lock.parents, ElementsAre("a.b/cs", "other.provider/things", "*"));
@@ -109,6 +110,10 @@ TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("colour": 1)", "/colour", R"(valid here: "name", "match", "mode")"},
            {R"("guard": {"knid": "etag"})", "/guard/knid", R"(did you mean "kind"?)"},
            {R"("guard": {"kind": "etga"})", "/guard/kind", R"("etga" is not a valid value; did you mean "etag"?)"},
+           {R"("guard": {"kind": "verfy"})", "/guard/kind", R"(did you mean "verify"?)"},
+           {R"("guard": {"kind": "verify", "methods": ["PUT", "DELETE"]})", "/guard/methods/1", R"("verify" cannot guard DELETE)"},
+           {R"("guard": {"creates": "if-none-match"})", "/guard/creates", R"(needs "kind" to be "etag" or "verify")"},
+           {R"("guard": {"creates": "*"})", "/guard/creates", "is not a valid value"},
            {R"("guard": {"kind": true})", "/guard/kind", "must be a text, but is true"},
            {R"("guard": "etag")", "/guard", R"(must be an object, but is the text "etag")"},
            {R"("guard": {"methods": ["put"]})", "/guard/methods/0", R"(did you mean "PUT"?)"},

@@ -97,6 +97,7 @@ void Checkers::answered(const SimLink& link) {
   Record& record = records_.at(exchange_of(link.exchange.request));
   record.link = nullptr;
   record.delivered = link.complete();
+  record.left_undecided = link.exchange.report.reason == "client-left-while-verifying";
   for (const auto& key : record.keys) std::erase(queues_[key], record.id);
   const auto& answer = link.answer();
   trace_.add(clock_.now(), "{} -> {} {} guard={} reason={}", record.what, answer.head.status,
@@ -169,10 +170,12 @@ void Checkers::life_ended() {
 
 void Checkers::use_rules(Rules rules) { rules_ = std::move(rules); }
 
-// Whether it waits for the answer of an earlier sending of the same write instead of its turn.
+// Whether it waits for the answer of an earlier sending of the same write instead of its turn, or did until that one's client
+// was found gone: its own turn in the queue begins then.
 bool Checkers::waits_for_own(const Record& record) const {
   return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
-    return entry.second.write_id == record.write_id && entry.second.id < record.id && entry.second.sends > 0;
+    const Record& other = entry.second;
+    return other.write_id == record.write_id && other.id < record.id && (other.sends > 0 || other.left_undecided);
   });
 }
 

@@ -92,6 +92,7 @@ class Checkers final : public UpstreamWatch {
     std::string base_etag;
     std::optional<TimePoint> left;
     const SimLink* link = nullptr;   // until the pipeline is done with it
+    bool left_undecided = false;     // its client left while armgate compared its base with the resource
     int sends = 0;
     std::optional<How> last_how;
     std::string last_if_match;

@@ -25,7 +25,7 @@ constexpr std::array<Count, 5> kHarms{{
 bool Checkers::spans_lives(const Record& record, std::string_view if_match) const {
   if (record.life < life_) return true;
   if (!record.base_read) return false;
-  if (*record.base_read < life_began_) return true;
+  if (*record.base_read <= life_began_) return true;  // a read in the new life takes time
   const auto landed = from_earlier_lives_.find(record.entity);
   return if_match.empty() && landed != from_earlier_lives_.end() && landed->second >= *record.base_read;
 }

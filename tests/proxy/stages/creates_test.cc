@@ -1,0 +1,84 @@
+// Creates that may not replace what somebody has created meanwhile (rule key guard.creates).
+#include <gtest/gtest.h>
+
+#include "rules/rule_file.h"
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world {
+namespace {
+
+const std::string kWanted = R"({"sku":{"capacity":5}})";
+const std::string kMade = R"({"etag":"\"1\"","sku":{"capacity":5},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kAnothers = R"({"etag":"\"1\"","sku":{"capacity":9},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kRefusal = R"({"error":{"code":"PreconditionFailed","message":"m"}})";
+const std::string kNone = R"({"error":{"code":"ResourceNotFound","message":"m"}})";
+
+class Creates : public testing::Test {
+ protected:
+  Creates() {
+    rules::FaultList faults;
+    auto rules = rules::read_rules("r.json", R"({"rules": [{"name": "sets",
+        "match": {"types": ["Microsoft.Compute/virtualMachineScaleSets"]},
+        "guard": {"kind": "etag", "creates": "if-none-match"}}]})", faults);
+    EXPECT_TRUE(faults.empty());
+    rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::move(rules)));
+    rig.arm(get(kScaleSet), 404, {}, kNone);
+    rig.ask("one", get(kScaleSet));
+  }
+  StageRig rig;
+};
+
+TEST_F(Creates, CarryIfNoneMatchAndNothingElse) {
+  rig.arm(put(kScaleSet), 201, {}, kMade);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted, {{"If-None-Match", ""}});
+  EXPECT_EQ(answer.head.status, 201);
+  EXPECT_EQ(rig.sent_field(1, "If-None-Match"), "*");
+  EXPECT_EQ(rig.seen()[1].head.fields.count("If-None-Match"), 1u);
+  EXPECT_FALSE(rig.seen()[1].head.fields.has("If-Match"));
+  EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "create");
+}
+
+TEST_F(Creates, OfWhatSomebodyMadeMeanwhileAreRefusedByArm) {
+  rig.arm(put(kScaleSet), 412, {}, kRefusal);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_EQ(answer.body, kRefusal) << "ARM's own bytes";
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "created-meanwhile");
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"sku":{"capacity":6}})").head.status, 412) << "nothing left to build on";
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST_F(Creates, WhoseAnswerWasLostGoAgainWhileNothingIsThere) {
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.arm(put(kScaleSet), 412, {}, kRefusal);  // the first one has arrived after all
+  rig.arm(get(kScaleSet), 200, {}, kMade);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.body, kMade);
+  EXPECT_EQ(rig.sent_field(3, "If-None-Match"), "*");
+}
+
+TEST_F(Creates, WhoseAnswerWasLostDoNotClaimWhatAnotherMade) {
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  EXPECT_NE(rig.ask("one", put(kScaleSet), kWanted).body.find("ArmgateStaleWrite"), std::string::npos);
+}
+
+TEST_F(Creates, LeaveAPreconditionOfTheClientsOwnAlone) {
+  rig.arm(put(kScaleSet), 201, {}, kMade);
+  rig.ask("one", put(kScaleSet), kWanted, {{"If-Match", "*"}});
+  EXPECT_FALSE(rig.seen()[1].head.fields.has("If-None-Match"));
+}
+
+TEST(CreatesByDefault, CarryNothing) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.arm(put(kScaleSet), 201, {}, kMade);
+  rig.ask("one", get(kScaleSet));
+  rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_FALSE(rig.seen()[1].head.fields.has("If-None-Match"));
+}
+
+}  // namespace
+}  // namespace armgate::world

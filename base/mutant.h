@@ -14,15 +14,12 @@ enum class Mutant {
   OneCacheForAll,         // all clients share what they were shown
   NewestVersionAlways,    // the base is what was delivered last, whoever got it
   BaseChosenAfterWait,    // and it is looked up when the lock is granted
-  DoubtfulReadCounts,     // an answer that may not have arrived is what the client knows
-  NothingConsumed,        // an accepted write does not use up what it was built on
   BaseNotBound,           // bytes that come again get a base of their own
   VersionsForgottenOn412, // a refused client is one that was shown nothing
   DeletedEtagsCount,      // an ETag survives the resource it belonged to
   BlindAlwaysSent,        // the blind rule is not applied
   FreshEtagAfterBusy,     // after a conflict the write goes with the ETag of now
   BlindReplayAfter412,    // a stale write is sent again without its precondition
-  FalseAlarmOnGuess,      // a base that is the safe side of a guess may be renewed
   FalseAlarmIgnoresLeaf,  // one changed member is no change
   ForeignStateClaimed,    // a state that somebody else asked for is taken for one's own
   LostPutTakenForDone,    // a lost answer is taken for a good one
@@ -31,9 +28,7 @@ enum class Mutant {
   LockReleasedAtAnswer,   // an operation that still runs holds nothing
   ParentNotLocked,        // a write locks itself alone
   LastComeFirstServed,    // the queue is a stack
-  GrantLostOnCancel,      // who leaves a queue passes nothing on
   LeaverIsSent,           // whoever left the queue is sent all the same
-  LiveWritersJoined,      // the same bytes of two that both listen are one write
   IdsIgnoredInJoin,       // two request ids are one request
   PollErrorLeaksHold,     // a failed poll ends the watch, not the hold
   ReadWaits,              // reads stand in line too

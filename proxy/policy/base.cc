@@ -97,7 +97,7 @@ Base by_body_etag(const View& view, const WriteFacts& write) {
 // Takes out reads that may not have arrived, if something else was shown before and nothing certainly afterwards: such a
 // read counts only as an older candidate.
 void forget_doubtful(std::vector<Candidate>& candidates) {
-  if (candidates.empty() || is_mutant(Mutant::DoubtfulReadCounts)) return;
+  if (candidates.empty()) return;
   const Version* first = candidates.front().version;
   const auto confirmed = [](const Candidate& c) { return c.delivery->confirmation == Confirmation::Confirmed; };
   const auto after_confirmed = std::find_if(candidates.rbegin(), candidates.rend(), confirmed).base();
@@ -211,17 +211,23 @@ const Candidate* by_request_id(const View& view, const std::vector<Candidate>& o
   });
 }
 
-// Rules 4 and 8. The oldest live delivery of each live version, oldest first: by when the state was true, not by when it
-// arrived, since the answer to an earlier read may be the slower one.
+// Rules 4 and 8. The oldest live delivery of each live version, oldest first. That is the order of delivery; of two that
+// overlapped in time it is known which state was first only if a write of the client's own made one of the other.
 std::vector<Candidate> live_versions(std::vector<Candidate> candidates) {
   forget_doubtful(candidates);
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return a.delivery->known_since() < b.delivery->known_since();
-  });
   std::vector<Candidate> live;
   for (const auto& c : candidates) {
     const bool known = std::any_of(live.begin(), live.end(), [&](const Candidate& l) { return l.version == c.version; });
     if (c.live && !known) live.push_back(c);
+  }
+  const auto before = [&] {
+    return std::find_if(live.begin(), live.end(), [&](const Candidate& l) { return l.version->id == live.front().version->follows; });
+  };
+  // States may come back, so that one follows the other both ways: each is moved to the front once at most.
+  for (size_t moves = live.size(); moves > 1; --moves) {
+    const auto it = before();
+    if (it == live.end()) break;
+    std::rotate(live.begin(), it, std::next(it));
   }
   return live;
 }

@@ -75,6 +75,7 @@ uint64_t View::record(Observation observation, std::optional<uint64_t> same_as) 
     remember_older(*version, std::exchange(version->etag, {}));
     version->refused = false;
   }
+  if (observation.follows != version->id && observation.follows != 0) version->follows = observation.follows;
   if (newest && (observation.body || !version->body)) {
     version->body = std::move(observation.body);
     version->target = std::move(observation.target);

@@ -60,6 +60,7 @@ struct Version {
   std::string api_version;
   std::vector<Delivery> deliveries;
   bool refused = false;      // a write on it was answered 412: dead at once
+  uint64_t follows = 0;      // the version that the client's own write made this one of, if that is how it came about
   bool absent = false;       // the state of not existing: a delivered 404, or the end of the client's own DELETE
 
   bool has_etag(std::string_view wanted) const;
@@ -74,6 +75,7 @@ struct Observation {
   std::string target;
   std::string api_version;
   Delivery delivery;
+  uint64_t follows = 0;      // see Version
 };
 
 class View {

@@ -96,7 +96,7 @@ Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attemp
 // business: the same bytes go again with the ETag of now.
 // Only if the base is known: of a guess on the safe side it says nothing that the resource is back in that state.
 bool renew_if_false_alarm(const Write& write, Attempts& attempts, const SeenState& now) {
-  if (write.base().guessed && !is_mutant(Mutant::FalseAlarmOnGuess)) return false;
+  if (write.base().guessed) return false;
   if (attempts.false_alarms >= kFalseAlarmsMax || now.etag.empty() || !write.base().body) return false;
   const auto comparison = compare_with_base(now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
   const bool overlooked = is_mutant(Mutant::FalseAlarmIgnoresLeaf) && comparison.changed.size() <= 1;

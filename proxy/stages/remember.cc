@@ -145,9 +145,10 @@ PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client
 }
 
 PendingDelivery remember_own_answer(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
-                                    const rules::Plan& plan, const arm::Response& answer) {
+                                    const rules::Plan& plan, const arm::Response& answer, uint64_t built_on) {
   const auto& options = parts.shared.options;
   policy::Observation seen;
+  seen.follows = built_on;
   if (!answer.body.empty()) seen.body = keep_body(answer.head, answer.body);
   seen.etag = etag_of_answer(answer.head, seen.body.get(), options.body_keep_max);
   const bool is_put = plan.operation == arm::OperationKind::Put;

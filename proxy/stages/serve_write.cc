@@ -126,7 +126,8 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
   const bool shows_state = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
   const bool remembered = rules::keeps_versions(write.plan.rule->guard.kind) && shows_state;
   if (outcome.kind == Outcome::Kind::Accepted && remembered) {
-    pending = remember_own_answer(write.parts, write.client, write.exchange, write.plan, outcome.answer);
+    pending = remember_own_answer(write.parts, write.client, write.exchange, write.plan, outcome.answer,
+                                  write.bound.base.version);
   }
   if (is_mutant(Mutant::AnswerAltered)) outcome.answer.head.fields.remove("Azure-AsyncOperation");
   explain(outcome.answer.head, write.report());

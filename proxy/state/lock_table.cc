@@ -192,14 +192,12 @@ void LockTable::leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_f
 
 void LockTable::give_back(const ClaimPtr& claim) {
   std::vector<ClaimPtr> now_first;
-  bool forgotten = false;
   {
     ShardsLocked locked(*this, *claim);
-    forgotten = is_mutant(Mutant::GrantLostOnCancel) && claim->waiter != nullptr;
     GATE_CHECK(claim->state != Claim::State::Over, "a claim is given back once");
     leave_queues(claim, now_first);
   }
-  if (!forgotten) grant_any(now_first);
+  grant_any(now_first);
 }
 
 LockTable::Counts LockTable::counts() const {

@@ -212,13 +212,15 @@ TEST(DecideBase, APendingReadIsAnOlderCandidate) {
   EXPECT_EQ(shown.decide_text(), "oldest-live a");
 }
 
-TEST(DecideBase, TheOldestStateIsTheOneThatWasTrueFirstHoweverLateItWasDelivered) {
+TEST(DecideBase, AStateThatTheClientsOwnWriteMadeOfAnotherIsTheNewerOneWhateverArrivedFirst) {
   Shown shown;
-  const uint64_t asked = shown.tick().order;
-  shown.show("b", as_own_answer());
+  const uint64_t made = shown.show("b", as_own_answer());
   const uint64_t slow = shown.show("a");
-  shown.asked_at(slow, asked);
+  EXPECT_EQ(shown.decide_text(), "oldest-live b");
+  shown.view.find(made)->follows = slow;
   EXPECT_EQ(shown.decide_text(), "oldest-live a");
+  shown.view.find(slow)->follows = made;
+  EXPECT_EQ(shown.decide_text(), "oldest-live a") << "a state that came back ends the search all the same";
 }
 
 TEST(DecideBase, ABaseIsAGuessIfSomethingElseWasShownAfterIt) {

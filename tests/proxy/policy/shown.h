@@ -50,9 +50,6 @@ class Shown {
   }
   uint64_t show_absent(How how = {}) { return view.record_absent(delivery(std::move(how))); }
 
-  // The newest delivery of the version answered a read that had been sent then.
-  void asked_at(uint64_t version, uint64_t order) { view.find(version)->deliveries.back().asked = order; }
-
   Liveness liveness() const { return {now_, limits.think_max, deleted_order}; }
   bool live(uint64_t id) { return is_live(view, *view.find(id), liveness()); }
 

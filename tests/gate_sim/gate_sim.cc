@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "tests/gate_sim/mutants.h"
 #include "tests/gate_sim/seed_file.h"
 #include "tests/gate_sim/soak_report.h"
 #include "tests/gate_sim/soak_workers.h"
@@ -28,6 +29,7 @@ struct Options {
   std::string seed;
   std::string seeds;
   std::string workload;
+  std::string mutant;
   std::string disturb;
   std::string file;
   double seconds = 0;
@@ -138,11 +140,17 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", options.jobs, "seeds at once, each in a process of its own")->check(CLI::Range(1, 256));
   app.add_option("--workload", options.workload, "this one only");
   app.add_option("--disturb", options.disturb, "these only, separated by commas; none: a kind world");
+  app.add_option("--mutant", options.mutant, "with this deliberate defect of base/mutant.h");
   app.add_option("--tail", options.tail, "lines of trace to show for a failure");
   app.add_flag("--trace", options.trace, "print everything that happens");
   app.add_flag("--quiet", options.quiet, "only the summary");
   CLI11_PARSE(app, argc, argv);
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);  // one thread cannot run into one
+  if (!options.mutant.empty()) {
+    const MutantCase* mutant = find_mutant(options.mutant);
+    if (mutant == nullptr) return usage_error(fmt::format("--mutant {}: not one of base/mutant.h", options.mutant));
+    set_mutant(mutant->mutant);
+  }
   if (!options.file.empty()) return run_file(options);
 
   Scenario scenario;

@@ -6,10 +6,12 @@
 namespace armgate::world {
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr uint64_t kSeeds = 300;  // the sanitizers cost a factor of eight
+#if defined(__SANITIZE_ADDRESS__)
+constexpr uint64_t kSeeds = 300;   // the sanitizers cost a factor of eight
+#elif defined(NDEBUG)
+constexpr uint64_t kSeeds = 3000;  // about half a minute; gate_sim runs as many as one likes
 #else
-constexpr uint64_t kSeeds = 800;  // about a minute in a debug build; gate_sim runs as many as one likes
+constexpr uint64_t kSeeds = 800;
 #endif
 
 std::string told(const Scenario& scenario, const RunResult& result) {

@@ -376,7 +376,7 @@ bool ClientState::busy(TimePoint now) {
 }
 
 ClientState::Counts ClientState::counts() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return {slots_.size(), body_bytes_, pages_.size(), bindings_.size(), refusals_.size(), doubts_.size()};
 }
 

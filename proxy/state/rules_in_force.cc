@@ -21,13 +21,13 @@ void add_keys(std::vector<LockKey>& keys, std::vector<LockKey> more) {
 }  // namespace
 
 void RulesInForce::replace(std::shared_ptr<const rules::Ruleset> next) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   older_.push_back(std::exchange(current_, std::move(next)));
   std::erase_if(older_, [](const auto& rules) { return rules.expired(); });
 }
 
 RulesInForce::Snapshot RulesInForce::snapshot() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   Snapshot all{current_};
   for (const auto& weak : older_) {
     if (auto rules = weak.lock()) all.push_back(std::move(rules));

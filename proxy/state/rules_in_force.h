@@ -8,12 +8,11 @@
 // Limits      one entry for each replacement whose writes are unfinished.
 #pragma once
 
-#include <absl/synchronization/mutex.h>
-
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "proxy/async/mutex.h"
 #include "rules/plan.h"
 
 namespace armgate {
@@ -35,7 +34,7 @@ class RulesInForce {
   using Snapshot = std::vector<std::shared_ptr<const rules::Ruleset>>;  // the current rules first
   Snapshot snapshot();
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   std::shared_ptr<const rules::Ruleset> current_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::weak_ptr<const rules::Ruleset>> older_ ABSL_GUARDED_BY(mutex_);
 };

@@ -93,8 +93,10 @@ bool Checkers::still_runs(const Accepted& write) {
 bool Checkers::exclude_each_other(const Record& one, const Record& other) const {
   if (have_common(one.keys, other.keys)) return true;
   if (one.rules == other.rules) return false;
-  const Record& older = one.id < other.id ? one : other;
-  const Record& newer = one.id < other.id ? other : one;
+  // Planned when it came in, which slow sending may put off: its number says nothing.
+  const bool in_order = std::pair(one.served, one.id) < std::pair(other.served, other.id);
+  const Record& older = in_order ? one : other;
+  const Record& newer = in_order ? other : one;
   const auto plan = rules::make_plan(*older.rules, rules::Mode::Protect, newer.method, newer.target);
   if (!plan) return false;
   std::vector<std::string> keys;

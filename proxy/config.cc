@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "certs/secret_file.h"
-#include "proxy/net/connect_policy.h"
+#include "proxy/net/host_pattern.h"
 #include "proxy/option_table.h"
 #include "rules/rule_file.h"
 

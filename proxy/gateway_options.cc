@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "proxy/net/host_pattern.h"
 
 namespace armgate {
 namespace {

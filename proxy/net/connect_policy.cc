@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "arm/identity.h"
 #include "proxy/http/head_parser.h"
 #include "proxy/net/address_policy.h"
+#include "proxy/net/host_pattern.h"
 
 namespace armgate::net {
 namespace {
@@ -34,14 +33,6 @@ Refusal refuse_plain_request(std::string_view head) {
 bool is_local_name(std::string_view host) { return host == "localhost" || host.ends_with(".localhost"); }
 
 }  // namespace
-
-bool matches_host(std::string_view host, const std::vector<std::string>& patterns) {
-  return std::any_of(patterns.begin(), patterns.end(), [host](std::string_view pattern) {
-    if (!pattern.starts_with("*.")) return host == pattern;
-    const std::string_view suffix = pattern.substr(1);
-    return host.size() > suffix.size() && host.ends_with(suffix);
-  });
-}
 
 ConnectDecision decide_connect(std::string_view head, const http::Limits& limits, const ConnectPolicy& policy) {
   ConnectDecision decision;

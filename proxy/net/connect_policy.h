@@ -12,9 +12,6 @@
 
 namespace armgate::net {
 
-// Host patterns in lower case: an exact name, or "*.suffix" for every name below the suffix (not the suffix itself).
-bool matches_host(std::string_view host, const std::vector<std::string>& patterns);
-
 struct ConnectPolicy {
   std::vector<std::string> intercepted;
   uint16_t intercepted_port = 443;

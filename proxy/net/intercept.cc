@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "certs/tls_context.h"
-#include "proxy/net/connect_policy.h"
+#include "proxy/net/host_pattern.h"
 
 namespace armgate::net {
 namespace {

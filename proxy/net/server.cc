@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "proxy/async/spawn.h"
+#include "proxy/net/host_pattern.h"
 #include "proxy/net/input_buffer.h"
 #include "proxy/net/live_connections.h"
 #include "proxy/net/plain_stream.h"

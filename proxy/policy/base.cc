@@ -249,7 +249,7 @@ Base by_content(const View& view, const std::vector<Candidate>& candidates, cons
                 const Liveness& liveness) {
   const Fitting fit = fitting(candidates, write);
   const auto live = live_versions(fit.candidates);
-  const bool decided = live_versions(candidates).size() > live.size();
+  const bool decided = fit.any_agrees && live_versions(candidates).size() > live.size();
   Base base;
   if (live.size() == 1 && write.actor != Actor::Single) {
     base = among(fit.candidates, live.front(), decided ? BaseRule::Evidence : BaseRule::OnlyLive);

@@ -75,13 +75,19 @@ arm::Response make_upstream_failure(const Error& error) {
 }
 
 void explain(arm::ResponseHead& head, const Report& report) {
-  for (const char* field : {"x-armgate-locks", "x-armgate-guard", "x-armgate-reason", "x-armgate-replayed"}) head.fields.remove(field);
   head.fields.set("x-armgate-waited-ms", std::to_string(whole_milliseconds(report.waited)));
   head.fields.set("x-armgate-attempts", std::to_string(report.attempts));
   if (!report.locks.empty()) head.fields.set("x-armgate-locks", field_text(joined(report.locks)));
   if (!report.guard.empty()) head.fields.set("x-armgate-guard", field_text(report.guard));
   if (report.replayed) head.fields.set("x-armgate-replayed", "true");
   if (!report.reason.empty()) head.fields.set("x-armgate-reason", field_text(report.reason));
+}
+
+void unexplain(arm::ResponseHead& head) {
+  for (const char* field : {"x-armgate-waited-ms", "x-armgate-attempts", "x-armgate-locks", "x-armgate-guard",
+                            "x-armgate-reason", "x-armgate-replayed"}) {
+    head.fields.remove(field);
+  }
 }
 
 Task<bool> write_answer(Exchange& exchange, ClientLink& client, const arm::Response& answer) {

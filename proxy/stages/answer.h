@@ -27,8 +27,11 @@ arm::Response make_outcome_unknown(std::string_view resource, std::string_view w
 // 502 ArmgateUpstreamUnreachable, 504 ArmgateUpstreamTimeout or 502 ArmgateUpstreamBroken.
 arm::Response make_upstream_failure(const Error& error);
 
-// Adds what was done to the answer as x-armgate-* fields, in place of any that are there.
+// Adds what was done to the answer as x-armgate-* fields.
 void explain(arm::ResponseHead& head, const Report& report);
+
+// Takes such fields off an answer that is given again: what was done to another request is not said of this one.
+void unexplain(arm::ResponseHead& head);
 
 // Writes a whole answer. True if every byte was written.
 Task<bool> write_answer(Exchange& exchange, ClientLink& client, const arm::Response& answer);

@@ -5,7 +5,6 @@
 #include "proxy/stages/answer.h"
 #include "proxy/stages/content_coding.h"
 #include "proxy/stages/recover.h"
-#include "proxy/stages/remember.h"
 #include "proxy/stages/write.h"
 
 namespace armgate {
@@ -94,17 +93,6 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
 }
 
 }  // namespace
-
-Hash128 origin_of(const Write& write) {
-  return write.parts.shared.hasher.chain(Hash128{write.bound.binding, 1}, request_id_of(write.exchange));
-}
-
-arm::Tracking tracked_by_resource(const Write& write) {
-  arm::Tracking tracking;
-  const bool deletes = write.plan.operation == arm::OperationKind::Delete;
-  tracking.by = deletes ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
-  return tracking;
-}
 
 Task<Outcome> forward(const Write& write, Intent& intent) {
   if (auto done = intent.take_found_done()) co_return *std::move(done);

@@ -21,6 +21,7 @@ Outcome take_over(Write& write, uint64_t earlier, const UnansweredWrites::Ending
   Outcome outcome;
   outcome.kind = ending.accepted ? Outcome::Kind::Accepted : Outcome::Kind::Answered;
   outcome.answer = *ending.answer;
+  unexplain(outcome.answer.head);
   return outcome;
 }
 

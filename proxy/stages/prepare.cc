@@ -67,11 +67,7 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
       write.report().reason = "waited-for-another-write";
       co_return place->take();
     }
-    case Patience::End::Gone: {
-      parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);
-      write.report().reason = "client-left-the-queue";
-      co_return Outcome{Outcome::Kind::Left, {}, {}};
-    }
+    case Patience::End::Gone: co_return client_left(write, "client-left-the-queue");
     case Patience::End::TimeUp: break;
   }
   parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
@@ -84,11 +80,7 @@ Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease
   const auto& state = *write.client.state;
   write.report().guard += ", verified";
   auto now = co_await read_again(write.parts, write.head().host, write.base().target, write.authorization);
-  if (write.patience.client_gone()) {
-    write.parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);
-    write.report().reason = "client-left-while-verifying";
-    co_return Outcome{Outcome::Kind::Left, {}, {}};
-  }
+  if (write.patience.client_gone()) co_return client_left(write, "client-left-while-verifying");
   const bool readable = now && (now->exists() || now->absent());
   if (!readable) co_return busy(write, "The resource could not be read to see whether it has changed.", "verify-failed");
   if (state.maybe_applied(write.bound.binding) && is_own_effect(write, write.base().known.order, *now)) {

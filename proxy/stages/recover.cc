@@ -34,11 +34,6 @@ Outcome stale(const Write& write, arm::Response answer, std::string_view reason)
   return stop(write, Outcome::Kind::Refused, std::move(answer), reason);
 }
 
-Outcome gone(const Write& write) {
-  write.parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);
-  return stop(write, Outcome::Kind::Left, {}, "client-left-while-waiting");
-}
-
 Outcome unknown(const Write& write, std::string_view why) {
   write.parts.shared.counters.outcomes_unknown.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = "outcome-unknown";
@@ -87,7 +82,7 @@ Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attemp
   const auto end = co_await pause_counted(write, delay);
   if (end == Patience::End::Ready) co_return std::nullopt;
   if (attempts.lost > 0) co_return unknown(write, "An earlier answer of ARM was lost, and then ARM was busy for too long.");
-  if (end == Patience::End::Gone) co_return gone(write);
+  if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-waiting");
   write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
   co_return stop(write, Outcome::Kind::Busy, make_busy(why, write.parts.shared.options.retry_after), "waited-too-long");
 }

@@ -108,9 +108,10 @@ Task<Outcome> run_stages(const Write& write) {
   co_return std::move(outcome);
 }
 
+bool nothing_was_sent(Outcome::Kind kind) { return kind == Outcome::Kind::Busy || kind == Outcome::Kind::Left; }
+
 BindingPhase phase_after(Outcome::Kind kind, int status, bool written) {
-  const bool expected =
-      kind == Outcome::Kind::Busy || kind == Outcome::Kind::Left || arm::asks_for_another_try(status);
+  const bool expected = nothing_was_sent(kind) || arm::asks_for_another_try(status);
   if (expected) return BindingPhase::Expected;
   return written ? BindingPhase::Written : BindingPhase::Undelivered;
 }
@@ -133,10 +134,9 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
   explain(outcome.answer.head, write.report());
   // Shared with those who ask for the same; they get it as soon as it is known, however slowly this client takes it.
   const auto answer = std::make_shared<const arm::Response>(std::move(outcome.answer));
-  const bool nothing_sent = outcome.kind == Outcome::Kind::Busy || outcome.kind == Outcome::Kind::Left;
   UnansweredWrites::Ending ending;
   ending.accepted = outcome.kind == Outcome::Kind::Accepted;
-  if (!nothing_sent) ending.answer = answer;
+  if (!nothing_was_sent(outcome.kind)) ending.answer = answer;
   ending.reason = write.report().reason;
   ending.binding = write.bound.binding;
   if (!write.report().replayed) state.unanswered().end(write.unanswered, std::move(ending), write.parts.clock.next_moment());

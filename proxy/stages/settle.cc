@@ -102,8 +102,9 @@ Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
   if (!may_run) co_return;
   // On every key: who waits for a network must know of what happened to its subnets. What may have been accepted counts too.
+  const Hash128 origin = origin_of(write);
   for (const auto& key : write.plan.keys) {
-    parts.shared.resources.accepted(key.id, write.client.key, write.bytes, now, origin_of(write));
+    parts.shared.resources.accepted(key.id, write.client.key, write.bytes, now, origin);
   }
 
   // A finished write goes the same way as a long one, only that its end is known already.

@@ -81,6 +81,9 @@ arm::Tracking tracked_by_resource(const Write& write);
 // request ids tell them apart as long as they give any.
 Hash128 origin_of(const Write& write);
 
+// Its client is gone, and nothing (more) is sent for it; counted.
+Outcome client_left(const Write& write, std::string_view reason);
+
 // Whether the write must be refused before it waits for anything: there is no state left that it can have been built from.
 std::optional<Outcome> refuse_without_state(const Write& write);
 

@@ -1,0 +1,24 @@
+#include "proxy/stages/write.h"
+
+#include "proxy/stages/remember.h"
+
+namespace armgate {
+
+Hash128 origin_of(const Write& write) {
+  return write.parts.shared.hasher.chain(Hash128{write.bound.binding, 1}, request_id_of(write.exchange));
+}
+
+arm::Tracking tracked_by_resource(const Write& write) {
+  arm::Tracking tracking;
+  const bool deletes = write.plan.operation == arm::OperationKind::Delete;
+  tracking.by = deletes ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
+  return tracking;
+}
+
+Outcome client_left(const Write& write, std::string_view reason) {
+  write.parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);
+  write.report().reason = reason;
+  return {Outcome::Kind::Left, {}, {}};
+}
+
+}  // namespace armgate

@@ -89,8 +89,9 @@ export const tests = {
     writeFileSync(script, 'test -t 0 && test -t 1 && echo terminal\ntrap "echo interrupted" INT\necho ready\n' +
                           'i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done; exit 5\n');
     const words = [path.join(world.bin, "armgate"), ...execArguments(gateway, ["sh", script])].map((word) => `'${word}'`).join(" ");
-    const child = spawn("script", ["--quiet", "--return", "--command", words, "/dev/null"],
-                        { env: cleanEnvironment({ HOME: world.directory }), stdio: ["pipe", "pipe", "inherit"] });
+    // exec: a shell that stayed in between would die of the Ctrl-C itself (dash does, bash does not).
+    const child = spawn("script", ["--quiet", "--return", "--command", `exec ${words}`, "/dev/null"],
+                        { env: cleanEnvironment({ HOME: world.directory, SHELL: "/bin/sh" }), stdio: ["pipe", "pipe", "inherit"] });
     let output = "";
     child.stdout.on("data", (piece) => { output += piece; });
     while (!output.includes("ready")) await once(child.stdout, "data");

@@ -228,6 +228,10 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
     }
     binding = &bindings_.add(write.bytes, facts.request_id,
                              policy::decide_base(place.view, facts, options_.base, liveness), facts.arrived);
+  } else if (binding->base.rule == policy::BaseRule::Blind && read_since(binding->first_arrival)) {
+    // Nothing was known when the bytes first came (armgate had just started, say). Whether its client has built them anew or
+    // sends them again: the state that it has been shown meanwhile loses nothing, and no precondition at all might.
+    binding->base = policy::decide_base(place.view, write.facts, options_.base, liveness);
   }
   ++binding->workers;
   binding->phase = BindingPhase::Working;

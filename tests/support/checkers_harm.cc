@@ -1,4 +1,4 @@
-// What a write did to others, as ARM's judge saw it, and whether that spans two lives of armgate.
+// What a write did to others, as ARM's judge saw it, and whether there is an excuse for it.
 #include <fmt/format.h>
 
 #include <array>
@@ -40,15 +40,23 @@ void Checkers::harmed(const Record& record, std::string_view if_match, std::stri
   }
 }
 
+// Why what this write does to others breaks no promise; null: it does.
+const char* Checkers::excuse_of(const Record& record, std::string_view if_match, bool late) const {
+  if (spans_lives(record, if_match)) return "P1 over the end of a life";
+  const auto deletion = deleted_.find(record.entity);
+  const bool made_again = deletion != deleted_.end() && deletion->second >= record.served;
+  return late && made_again ? "P1 by a late effect on another resource of that name" : nullptr;
+}
+
 // What this write, which ARM has just accepted, did to the counts.
-void Checkers::weigh(const Record& record, std::string_view if_match) {
+void Checkers::weigh(const Record& record, std::string_view if_match, bool late) {
   sim::Report report = arm_.report();
   hear_judge(report);
-  if (spans_lives(record, if_match)) {
+  if (const char* excuse = excuse_of(record, if_match, late)) {
     for (const auto& [member, what] : kHarms) {
       if (report.*member <= before_.*member) continue;
       forgiven_.*member += report.*member - before_.*member;
-      ++excused_["P1 over the end of a life"];
+      ++excused_[excuse];
     }
   }
   before_ = std::move(report);

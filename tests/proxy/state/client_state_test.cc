@@ -50,6 +50,21 @@ TEST(ClientState, EverythingIsForgottenAfterTheObservationAge) {
   EXPECT_TRUE(client.state.versions(kNet).empty());
 }
 
+TEST(ClientState, AResendOfBytesThatNothingWasKnownAboutTakesWhatWasShownMeanwhile) {
+  Events client;
+  const Hash128 bytes{1, 2};
+  const Bound first = client.bind(kNet, Actor::Many, {}, bytes);
+  EXPECT_EQ(first.base.rule, policy::BaseRule::Blind);
+  client.state.leave(first.binding, BindingPhase::Undelivered, client.now());
+  client.read(kNet, "a");
+  const Bound again = client.bind(kNet, Actor::Many, {}, bytes);
+  EXPECT_TRUE(again.resend);
+  EXPECT_EQ(again.base.etag, "a");
+  client.state.leave(again.binding, BindingPhase::Undelivered, client.now());
+  client.read(kNet, "b");
+  EXPECT_EQ(client.bind(kNet, Actor::Many, {}, bytes).base.etag, "a") << "once bound it stays";
+}
+
 TEST(ClientState, AnAcceptedWriteUsesItsBaseUpAndARefusedOneKillsIt) {
   Events client;
   client.read(kNet, "a");

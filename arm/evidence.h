@@ -37,7 +37,7 @@ enum class Evidence {
   Contradicts,           // it has what it cannot have from this state
 };
 
-constexpr size_t kEvidenceStatesMax = 8;
+constexpr size_t kEvidenceStatesMax = 16;
 constexpr size_t kEvidenceNodesMax = 50'000;
 
 // One answer for each state, which are bodies of the same resource read at the PUT's own api-version. What cannot be read

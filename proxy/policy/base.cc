@@ -15,6 +15,7 @@ struct Candidate {
   const Version* version = nullptr;
   const Delivery* delivery = nullptr;
   bool live = false;
+  bool refused_in_hand = false;  // dead only because ARM refused a write on it: another actor may still hold it
 };
 
 // Every delivery made before the write arrived, in order. A client that is known only by its token may run on several
@@ -23,11 +24,12 @@ std::vector<Candidate> candidates_of(const View& view, const WriteFacts& write, 
   std::vector<Candidate> all;
   bool any_from_peer = false;
   for (const auto& version : view.versions()) {
-    const bool live = is_live(view, version, liveness);
+    const bool recent = is_recent(view, version, liveness);
     for (const auto& delivery : version.deliveries) {
       if (delivery.at.order > write.arrived.order) continue;
       const bool survives = version.absent || delivery.known_since() > liveness.deleted_order;
-      all.push_back({&version, &delivery, live && !delivery.consumed && survives});
+      const bool in_hand = recent && !delivery.consumed && survives;
+      all.push_back({&version, &delivery, in_hand && !version.refused, in_hand && version.refused});
       any_from_peer |= delivery.peer == write.peer;
     }
   }
@@ -249,6 +251,13 @@ Base by_content(const View& view, const std::vector<Candidate>& candidates, cons
                 const Liveness& liveness) {
   const Fitting fit = fitting(candidates, write);
   const auto live = live_versions(fit.candidates);
+  // It agrees with a state that was refused to one actor and that another still holds: a newer one is no base for it.
+  const auto agrees = [&](const Candidate& c) { return evidence_for(write, c) == arm::Evidence::Agrees; };
+  const bool holds_refused = std::any_of(fit.candidates.begin(), fit.candidates.end(),
+                                         [&](const Candidate& c) { return c.refused_in_hand && agrees(c); });
+  if (holds_refused && !live.empty() && !agrees(live.front()) && write.actor != Actor::Single) {
+    return without_state(BaseRule::Refused);
+  }
   const bool decided = fit.any_agrees && live_versions(candidates).size() > live.size();
   Base base;
   if (live.size() == 1 && write.actor != Actor::Single) {

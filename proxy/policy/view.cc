@@ -153,7 +153,10 @@ size_t View::body_bytes() const {
 }
 
 bool is_live(const View& view, const Version& version, const Liveness& liveness) {
-  if (version.refused) return false;
+  return !version.refused && is_recent(view, version, liveness);
+}
+
+bool is_recent(const View& view, const Version& version, const Liveness& liveness) {
   const bool has_delivery = std::any_of(version.deliveries.begin(), version.deliveries.end(), [&](const Delivery& d) {
     return !d.consumed && (version.absent || d.known_since() > liveness.deleted_order);
   });

@@ -141,5 +141,7 @@ struct Liveness {
 // True if a write may be sent on this version: not refused, with a delivery left that is newer than the last delete, and not
 // outlived by a newer confirmed version for longer than think_max.
 bool is_live(const View& view, const Version& version, const Liveness& liveness);
+// The same, refused or not.
+bool is_recent(const View& view, const Version& version, const Liveness& liveness);
 
 }  // namespace armgate::policy

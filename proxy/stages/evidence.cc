@@ -20,6 +20,11 @@ uint64_t last_shown(const policy::Version& version, const Exchange& exchange) {
   return last;
 }
 
+// Whether some actor may still hold it, as far as its deliveries tell.
+bool in_hand(const policy::Version& version) {
+  return std::any_of(version.deliveries.begin(), version.deliveries.end(), [](const auto& d) { return !d.consumed; });
+}
+
 }  // namespace
 
 std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& parts, const Client& client,
@@ -31,8 +36,10 @@ std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& par
     return !whole || v.api_version != plan.target.api_version || last_shown(v, exchange) == 0;
   });
   if (versions.size() < 2) return {};
+  // Evidence compares: what is left out may be what the body was built from while another state gets the credit. So the dead
+  // are left out first, then the oldest.
   std::sort(versions.begin(), versions.end(), [&](const policy::Version& a, const policy::Version& b) {
-    return last_shown(a, exchange) > last_shown(b, exchange);
+    return std::pair(in_hand(a), last_shown(a, exchange)) > std::pair(in_hand(b), last_shown(b, exchange));
   });
   if (versions.size() > arm::kEvidenceStatesMax) versions.resize(arm::kEvidenceStatesMax);
 

@@ -96,11 +96,31 @@ Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease
   co_return Guarded(std::move(lease), Precondition{now->etag});
 }
 
+// A write without a precondition whose earlier sending ARM may have carried out: sent again as it is, it would take back what
+// was changed since then. Gives nothing if there is nothing in its way.
+Task<std::optional<Outcome>> look_for_own_effect(const Write& write) {
+  auto now = co_await read_again(write.parts, write.head().host, write.head().target, write.authorization);
+  if (write.patience.client_gone()) co_return client_left(write, "client-left-while-verifying");
+  if (!now || (!now->exists() && !now->absent())) {
+    co_return busy(write, "The resource could not be read to see whether this write has happened already.", "verify-failed");
+  }
+  if (is_own_effect(write, write.bound.first_arrival.order, *now)) co_return was_ours(write, *std::move(now));
+  if (now->absent() || write.base().rule != policy::BaseRule::Create) co_return std::nullopt;
+  co_return refused(write, "The resource was created, and changed, since this client was told that there was none.", "created-meanwhile");
+}
+
 Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease) {
   const policy::Base& base = write.base();
   if (!write.replaces || base.rule == policy::BaseRule::OwnPrecondition) co_return Guarded(std::move(lease), {});
   if (base.goes_unguarded()) {
     if (const auto conflict = blind_conflict(write)) co_return refused(write, *conflict, "blind-after-another-write");
+    if (write.client.state->maybe_applied(write.bound.binding)) {
+      auto answered = co_await look_for_own_effect(write);
+      if (answered && answered->kind == Outcome::Kind::Accepted) {
+        co_return Guarded(std::move(lease), {}, *std::move(answered));
+      }
+      if (answered) co_return *std::move(answered);
+    }
     if (base.rule == policy::BaseRule::Insisted) {
       write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
     }

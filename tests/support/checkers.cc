@@ -108,6 +108,7 @@ void Checkers::answered(const SimLink& link) {
     if (!nobody_there) violated("P5", record.what + " was not answered");
     return;
   }
+  if (answer.head.status == 412) record.refused = clock_.now();
   if (!link.body_fits()) violated("P5", record.what + " got a body of another length than declared");
   check_unaltered(record, link);
   if (is_armgates(answer) && answer.head.status != 503 && answer.head.fields.has("Retry-After")) {
@@ -159,7 +160,12 @@ void Checkers::check_unaltered(const Record& record, const SimLink& link) {
   }
 }
 
-void Checkers::acknowledged(const std::string& write_id) { acknowledged_ids_.insert(write_id); }
+void Checkers::acknowledged(const std::string& write_id) {
+  const bool spans = std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    return entry.second.write_id == write_id && entry.second.base_read && *entry.second.base_read <= life_began_;
+  });
+  acknowledged_ids_.emplace(write_id, spans);
+}
 
 void Checkers::life_ended() {
   ++life_;

@@ -13,7 +13,8 @@
 //   - a write that an earlier life sent, whenever it takes effect;
 //   - a write whose base was read in an earlier life (clients say in x-sim-base-read-at when they had read it);
 //   - a create without precondition, if a write of an earlier life took effect after the create's client had looked.
-// Nor can any gateway help where ARM takes a sending for lost, and carries it out after the resource was deleted and made
+// Neither is what a client insists on: the same bytes again, minutes after they were refused, without having read anything
+// since, are sent unguarded, and the answer says so. Nor can any gateway help where ARM takes a sending for lost, and carries it out after the resource was deleted and made
 // again: the ETags of Compute begin again with "1", so that an old precondition may hold for the new resource. Forgiven and
 // counted as well. P4, P5, P6 and P10 are never forgiven.
 #pragma once
@@ -94,6 +95,7 @@ class Checkers final : public UpstreamWatch {
     std::string base_etag;
     std::optional<TimePoint> left;
     const SimLink* link = nullptr;   // until the pipeline is done with it
+    std::optional<TimePoint> refused;  // when its client got a 412
     bool left_undecided = false;     // its client left while armgate compared its base with the resource
     int sends = 0;
     std::optional<How> last_how;
@@ -105,6 +107,8 @@ class Checkers final : public UpstreamWatch {
     uint64_t exchange = 0;
     std::string url;   // of its operation
   };
+
+  enum class Late { No, Yes };   // whether ARM carried it out only after it had been given up
 
   static uint64_t exchange_of(const arm::Request& request);
   // checkers.cc
@@ -123,8 +127,9 @@ class Checkers final : public UpstreamWatch {
   // checkers_harm.cc
   void harmed(const Record& record, std::string_view if_match, std::string what);
   bool spans_lives(const Record& record, std::string_view if_match) const;
-  const char* excuse_of(const Record& record, std::string_view if_match, bool late) const;
-  void weigh(const Record& record, std::string_view if_match, bool late);
+  bool insists(const Record& record, std::string_view if_match) const;
+  const char* excuse_of(const Record& record, std::string_view if_match, Late late) const;
+  void weigh(const Record& record, std::string_view if_match, Late late);
   void hear_judge(const sim::Report& report);
 
   SimClock& clock_;
@@ -143,7 +148,7 @@ class Checkers final : public UpstreamWatch {
   std::set<std::string> accepted_ids_;
   std::map<std::string, std::string> wanted_by_id_;         // write id -> who wants what
   std::set<std::string> accepted_wants_;                    // a second write of one client may find its first one's effect
-  std::set<std::string> acknowledged_ids_;
+  std::map<std::string, bool> acknowledged_ids_;            // with whether its base was read in an earlier life
   sim::Report before_;     // the harms until now
   sim::Report forgiven_;   // those of them that are excused
   size_t findings_heard_ = 0;

@@ -1,8 +1,10 @@
 // What a write did to others, as ARM's judge saw it, and whether there is an excuse for it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
+#include "proxy/policy/base.h"
 #include "tests/support/checkers.h"
 
 namespace armgate::world {
@@ -30,9 +32,30 @@ bool Checkers::spans_lives(const Record& record, std::string_view if_match) cons
   return if_match.empty() && landed != from_earlier_lives_.end() && landed->second >= *record.base_read;
 }
 
+// Whether the same was refused to its client long enough ago.
+bool Checkers::insists(const Record& record, std::string_view if_match) const {
+  const auto wanted = wanted_by_id_.find(record.write_id);
+  if (!if_match.empty() || wanted == wanted_by_id_.end()) return false;
+  return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    const Record& other = entry.second;
+    if (!other.refused || clock_.now() - *other.refused < policy::BaseLimits{}.insist_after) return false;
+    const auto same = wanted_by_id_.find(other.write_id);
+    return same != wanted_by_id_.end() && same->second == wanted->second;
+  });
+}
+
+// Why what this write does to others breaks no promise; null: it does.
+const char* Checkers::excuse_of(const Record& record, std::string_view if_match, Late late) const {
+  if (spans_lives(record, if_match)) return "P1 over the end of a life";
+  if (insists(record, if_match)) return "P1 by a client that insisted";
+  const auto deletion = deleted_.find(record.entity);
+  const bool made_again = deletion != deleted_.end() && deletion->second >= record.served;
+  return late == Late::Yes && made_again ? "P1 by a late effect on another resource of that name" : nullptr;
+}
+
 void Checkers::harmed(const Record& record, std::string_view if_match, std::string what) {
-  if (spans_lives(record, if_match)) {
-    ++excused_["P1 over the end of a life"];
+  if (const char* excuse = excuse_of(record, if_match, Late::No)) {
+    ++excused_[excuse];
   } else if (harms_ == Harms::Counted) {
     ++excused_["harms among those who cannot be told apart"];
   } else {
@@ -40,16 +63,8 @@ void Checkers::harmed(const Record& record, std::string_view if_match, std::stri
   }
 }
 
-// Why what this write does to others breaks no promise; null: it does.
-const char* Checkers::excuse_of(const Record& record, std::string_view if_match, bool late) const {
-  if (spans_lives(record, if_match)) return "P1 over the end of a life";
-  const auto deletion = deleted_.find(record.entity);
-  const bool made_again = deletion != deleted_.end() && deletion->second >= record.served;
-  return late && made_again ? "P1 by a late effect on another resource of that name" : nullptr;
-}
-
 // What this write, which ARM has just accepted, did to the counts.
-void Checkers::weigh(const Record& record, std::string_view if_match, bool late) {
+void Checkers::weigh(const Record& record, std::string_view if_match, Late late) {
   sim::Report report = arm_.report();
   hear_judge(report);
   if (const char* excuse = excuse_of(record, if_match, late)) {
@@ -78,9 +93,13 @@ void Checkers::at_rest() {
     else violated("P1", fmt::format("{} {}", count, what));
   }
   if (report.bad_signatures != 0) violated("P7", "an operation URL was changed on its way");
-  for (const auto& id : acknowledged_ids_) {
+  for (const auto& [id, spans_lives] : acknowledged_ids_) {
     const bool happened = accepted_ids_.contains(id) || accepted_wants_.contains(wanted_by_id_[id]);
-    if (!happened) violated("P1", fmt::format("{} was acknowledged, but never took effect", id));
+    if (happened) continue;
+    // What an earlier life saw others do, or another actor of the same name with the same bytes, may be taken for its own.
+    if (spans_lives) ++excused_["P1 over the end of a life"];
+    else if (harms_ == Harms::Counted) ++excused_["harms among those who cannot be told apart"];
+    else violated("P1", fmt::format("{} was acknowledged, but never took effect", id));
   }
 }
 

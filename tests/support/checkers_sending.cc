@@ -134,7 +134,7 @@ void Checkers::applied(const arm::Request& request, const arm::Response& answer,
   const auto if_match = request.head.fields.get("If-Match");
   const bool again = !accepted_ids_.insert(record.write_id).second;
   accepted_wants_.insert(wanted_by_id_[record.write_id]);
-  weigh(record, if_match, late);
+  weigh(record, if_match, late ? Late::Yes : Late::No);
   if (request.head.method == arm::Method::Delete) deleted_[record.entity] = clock_.now();
   // The client's own second sending of a create finds what its first one made.
   const bool overwrote = !again && answer.head.status == 200 && request.head.method == arm::Method::Put &&

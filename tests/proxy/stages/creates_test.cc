@@ -48,6 +48,30 @@ TEST_F(Creates, OfWhatSomebodyMadeMeanwhileAreRefusedByArm) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
+// ARM's own 5xx passes through, and the client sends again: what the first sending made may have been changed since.
+TEST_F(Creates, ThatMayHaveHappenedAreLookedForBeforeTheyGoAgain) {
+  rig.arm(put(kScaleSet), 504, {}, kRefusal);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 504);
+  rig.arm(get(kScaleSet), 200, {}, kMade);  // does anything still run?
+  rig.arm(get(kScaleSet), 200, {}, kMade);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.body, kMade);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST_F(Creates, ThatMayHaveHappenedDoNotTakeBackWhatWasChangedSince) {
+  rig.arm(put(kScaleSet), 504, {}, kRefusal);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 504);
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "created-meanwhile");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
 TEST_F(Creates, WhoseAnswerWasLostGoAgainWhileNothingIsThere) {
   rig.arm_fails(put(kScaleSet), Sent::Maybe);
   rig.arm(get(kScaleSet), 404, {}, kNone);

@@ -24,10 +24,10 @@ enum class Mutant {
   ForeignStateClaimed,    // a state that somebody else asked for is taken for one's own
   LostPutTakenForDone,    // a lost answer is taken for a good one
   PostSentAgain,          // a POST goes again after its answer was lost
-  DeleteMarkedEarly,      // a delete counts when ARM accepts it, not when it has happened
   LockReleasedAtAnswer,   // an operation that still runs holds nothing
   ParentNotLocked,        // a write locks itself alone
   LastComeFirstServed,    // the queue is a stack
+  GrantLostOnCancel,      // who leaves just when its turn has come takes the turn along
   LeaverIsSent,           // whoever left the queue is sent all the same
   IdsIgnoredInJoin,       // two request ids are one request
   PollErrorLeaksHold,     // a failed poll ends the watch, not the hold

@@ -75,9 +75,6 @@ void note_accepted(const Write& write, Moment now) {
     write.client.state->note_maybe_applied(write.bound.binding);
   }
   if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(resource.id);
-  if (is_mutant(Mutant::DeleteMarkedEarly) && write.plan.operation == arm::OperationKind::Delete) {
-    resources.deleted(resource.id, write.client.key, now);
-  }
   if (write.plan.operation == arm::OperationKind::Put && resource.type == kGroupType) resources.created(resource.id, now);
 }
 

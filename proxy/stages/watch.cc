@@ -155,7 +155,7 @@ void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, a
   const Moment now = parts.clock.next_moment();
   for (const auto& id : write.key_ids) parts.shared.resources.finished(id, write.bytes, now);
   const bool deleted = write.method == arm::Method::Delete && last == arm::Progress::Succeeded;
-  if (deleted && !is_mutant(Mutant::DeleteMarkedEarly)) {
+  if (deleted) {
     parts.shared.resources.deleted(write.resource.id, write.client, now);
     policy::Delivery told;
     told.at = now;

@@ -195,7 +195,9 @@ void LockTable::give_back(const ClaimPtr& claim) {
   {
     ShardsLocked locked(*this, *claim);
     GATE_CHECK(claim->state != Claim::State::Over, "a claim is given back once");
+    const bool not_taken = claim->state == Claim::State::Granted && claim->waiter != nullptr;
     leave_queues(claim, now_first);
+    if (is_mutant(Mutant::GrantLostOnCancel) && not_taken) now_first.clear();
   }
   grant_any(now_first);
 }
@@ -208,6 +210,21 @@ LockTable::Counts LockTable::counts() const {
   }
   counts.waiting = waiting_.load(std::memory_order_relaxed);
   return counts;
+}
+
+size_t LockTable::grantable() {
+  if (waiting_.load(std::memory_order_relaxed) == 0) return 0;
+  std::vector<ClaimPtr> waiting;
+  for (auto& shard : shards_) {
+    MutexLock lock(&shard.mutex);
+    for (const auto& [key, state] : shard.keys) waiting.insert(waiting.end(), state.waiting.begin(), state.waiting.end());
+  }
+  std::sort(waiting.begin(), waiting.end());
+  waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
+  return static_cast<size_t>(std::count_if(waiting.begin(), waiting.end(), [this](const ClaimPtr& claim) {
+    ShardsLocked locked(*this, *claim);
+    return claim->state == Claim::State::Waiting && may_hold(*claim);
+  }));
 }
 
 LockPlace::~LockPlace() {

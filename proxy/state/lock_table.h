@@ -110,6 +110,8 @@ class LockTable {
 
   Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
   Counts counts() const;
+  // How many claims wait although nothing stands in their way: none, whenever no call of this table is under way. For tests.
+  size_t grantable();
 
  private:
   friend class WriteLease;

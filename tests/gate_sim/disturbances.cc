@@ -104,6 +104,8 @@ void make_clocks_jump(SimWorld& world, const Subject&) {
   });
 }
 
+void make_things_coincide(SimWorld& world, const Subject&) { world.clock().coarsen(std::chrono::milliseconds(50)); }
+
 }  // namespace
 
 const std::vector<Disturbance>& disturbances() {
@@ -131,6 +133,7 @@ const std::vector<Disturbance>& disturbances() {
       {"drain", nothing_more, {}, drain},
       {"reload", nothing_more, {}, reload},
       {"clock-jumps", nothing_more, {}, make_clocks_jump},
+      {"coincidences", nothing_more, {}, make_things_coincide},
   };
   return all;
 }

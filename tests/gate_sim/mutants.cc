@@ -14,28 +14,28 @@ namespace world {
 
 const std::vector<MutantCase>& mutants() {
   static const std::vector<MutantCase> all{
-      {Mutant::OneCacheForAll, "one-cache-for-all", "", "", 100},
-      {Mutant::NewestVersionAlways, "newest-version-always", "hidden-actors", "", 500},
-      {Mutant::BaseChosenAfterWait, "base-chosen-after-wait", "", "", 500},
-      {Mutant::BaseNotBound, "base-not-bound", "hidden-actors", "", 2000},
-      {Mutant::VersionsForgottenOn412, "versions-forgotten-on-412", "hidden-actors", "", 500},
-      {Mutant::DeletedEtagsCount, "deleted-etags-count", "create-delete", "", 2000},
-      {Mutant::BlindAlwaysSent, "blind-always-sent", "create-race", "", 500},
-      {Mutant::FreshEtagAfterBusy, "fresh-etag-after-busy", "", "writers-around", 2000},
-      {Mutant::BlindReplayAfter412, "blind-replay-after-412", "", "", 100},
-      {Mutant::FalseAlarmIgnoresLeaf, "false-alarm-ignores-leaf", "", "", 100},
-      {Mutant::ForeignStateClaimed, "foreign-state-claimed", "counters", "lossy", 2000},
-      {Mutant::LostPutTakenForDone, "lost-put-taken-for-done", "", "lossy", 500},
-      {Mutant::PostSentAgain, "post-sent-again", "restarts", "lossy", 100},
-      {Mutant::DeleteMarkedEarly, "delete-marked-early", "create-delete", "", 3000},
-      {Mutant::LockReleasedAtAnswer, "lock-released-at-answer", "", "", 100},
-      {Mutant::ParentNotLocked, "parent-not-locked", "subnets", "", 100},
-      {Mutant::LastComeFirstServed, "last-come-first-served", "", "", 500},
-      {Mutant::LeaverIsSent, "leaver-is-sent", "", "leaving-clients", 500},
-      {Mutant::IdsIgnoredInJoin, "ids-ignored-in-join", "", "", 3000},
-      {Mutant::PollErrorLeaksHold, "poll-error-leaks-hold", "", "lossy", 500},
-      {Mutant::ReadWaits, "read-waits", "", "", 10},
-      {Mutant::AnswerAltered, "answer-altered", "", "", 100},
+      {Mutant::OneCacheForAll, "one-cache-for-all", "", {}, 100},
+      {Mutant::NewestVersionAlways, "newest-version-always", "hidden-actors", {}, 500},
+      {Mutant::BaseChosenAfterWait, "base-chosen-after-wait", "", {}, 500},
+      {Mutant::BaseNotBound, "base-not-bound", "hidden-actors", {}, 2000},
+      {Mutant::VersionsForgottenOn412, "versions-forgotten-on-412", "hidden-actors", {}, 500},
+      {Mutant::DeletedEtagsCount, "deleted-etags-count", "create-delete", {}, 2000},
+      {Mutant::BlindAlwaysSent, "blind-always-sent", "create-race", {}, 500},
+      {Mutant::FreshEtagAfterBusy, "fresh-etag-after-busy", "", {"writers-around"}, 2000},
+      {Mutant::BlindReplayAfter412, "blind-replay-after-412", "", {}, 100},
+      {Mutant::FalseAlarmIgnoresLeaf, "false-alarm-ignores-leaf", "", {}, 100},
+      {Mutant::ForeignStateClaimed, "foreign-state-claimed", "counters", {"lossy"}, 2000},
+      {Mutant::LostPutTakenForDone, "lost-put-taken-for-done", "", {"lossy"}, 500},
+      {Mutant::PostSentAgain, "post-sent-again", "restarts", {"lossy"}, 100},
+      {Mutant::LockReleasedAtAnswer, "lock-released-at-answer", "", {}, 100},
+      {Mutant::ParentNotLocked, "parent-not-locked", "subnets", {}, 100},
+      {Mutant::LastComeFirstServed, "last-come-first-served", "", {}, 500},
+      {Mutant::GrantLostOnCancel, "grant-lost-on-cancel", "", {"leaving-clients", "coincidences"}, 2000},
+      {Mutant::LeaverIsSent, "leaver-is-sent", "", {"leaving-clients"}, 500},
+      {Mutant::IdsIgnoredInJoin, "ids-ignored-in-join", "", {}, 3000},
+      {Mutant::PollErrorLeaksHold, "poll-error-leaks-hold", "", {"lossy"}, 500},
+      {Mutant::ReadWaits, "read-waits", "", {}, 10},
+      {Mutant::AnswerAltered, "answer-altered", "", {}, 100},
   };
   return all;
 }
@@ -53,7 +53,7 @@ Catch hunt(const MutantCase& mutant) {
   Catch caught;
   Scenario scenario;
   scenario.workload = mutant.workload;
-  if (!mutant.disturbance.empty()) scenario.disturbances = {std::string(mutant.disturbance)};
+  scenario.disturbances = mutant.disturbances;
   for (uint64_t seed = 1; seed <= mutant.seeds_max && caught.seeds == 0; ++seed) {
     scenario.seed = seed;
     const RunResult result = run_scenario(scenario);

@@ -15,7 +15,7 @@ struct MutantCase {
   Mutant mutant = Mutant::None;
   std::string_view name;
   std::string_view workload;      // where it is looked for first; empty: anywhere
-  std::string_view disturbance;   // the same
+  std::vector<std::string> disturbances;   // the same
   uint64_t seeds_max = 0;         // within which it must be noticed
 };
 

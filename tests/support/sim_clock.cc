@@ -31,6 +31,10 @@ WallTime SimClock::wall() const {
 }
 
 SimClock::Key SimClock::add(TimePoint when, std::function<void()> event) {
+  if (grid_ > Duration{} && when > now_) {
+    const auto rest = when.time_since_epoch() % grid_;
+    if (rest > Duration{}) when += grid_ - rest;
+  }
   const Key key{std::max(when, now_), rng_.next(), ++sequence_};
   events_.emplace(key, std::move(event));
   return key;
@@ -55,12 +59,18 @@ void SimClock::settle() {
   } while (loop_.poll() > 0);
 }
 
-bool SimClock::step() {
-  settle();
-  if (events_.empty()) return false;
+void SimClock::fire_first() {
   auto first = events_.extract(events_.begin());
   now_ = std::max(now_, std::get<0>(first.key()));
   first.mapped()();
+}
+
+bool SimClock::step() {
+  settle();
+  if (events_.empty()) return false;
+  fire_first();
+  const auto more_now = [this] { return !events_.empty() && std::get<0>(events_.begin()->first) <= now_; };
+  while (grid_ > Duration{} && more_now() && rng_.chance(0.5)) fire_first();
   settle();
   return true;
 }

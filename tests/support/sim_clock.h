@@ -31,6 +31,9 @@ class SimClock final : public Clock {
   // An event that nobody can cancel: what the world does by itself.
   void at(TimePoint when, std::function<void()> event);
 
+  // Everything happens at multiples of `grid`, and much of what falls on one moment is ready before anybody has reacted to any
+  // of it, as on a busy machine.
+  void coarsen(Duration grid) { grid_ = grid; }
   // The wall clock is set, forwards or back.
   void set_wall_by(Duration step) { wall_offset_ += step; }
   // The machine was suspended: the time is later, and what was due meanwhile happens now.
@@ -45,11 +48,13 @@ class SimClock final : public Clock {
   class Timer;
   using Key = std::tuple<TimePoint, uint64_t, uint64_t>;  // when, drawn tie-break, sequence
   Key add(TimePoint when, std::function<void()> event);
+  void fire_first();
 
   boost::asio::io_context& loop_;
   Rng rng_;
   TimePoint now_{};
   Duration wall_offset_{};
+  Duration grid_{};
   uint64_t moments_ = 0;
   uint64_t sequence_ = 0;
   std::map<Key, std::function<void()>> events_;

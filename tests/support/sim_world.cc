@@ -74,6 +74,7 @@ void SimWorld::run() {
   bool stuck = false;
   while (!unfinished_.empty() && !stuck) {
     const bool moved = clock_.step();
+    check_turns();
     stuck = !unfinished_.empty() && (!moved || clock_.now() > limit);
   }
   if (stuck) {
@@ -97,6 +98,13 @@ void SimWorld::use_rules(std::vector<rules::Rule> rules) {
   rules_ = std::move(rules);
   checkers_.use_rules(std::make_shared<const rules::Ruleset>(rules_));
   if (gate_) gate_->shared().rules.replace(std::make_shared<const rules::Ruleset>(rules_));
+}
+
+// A free key with a queue would be freed by the end of a wait at the latest; whoever waits is not to know that.
+void SimWorld::check_turns() {
+  const size_t forgotten = gate_ ? gate_->shared().locks.grantable() : 0;
+  if (forgotten > forgotten_) checkers_.violated("P3", "a write waits although nothing is in its way");
+  forgotten_ = forgotten;
 }
 
 // All is over and every grace has passed: nothing is locked or expected any more, and what is remembered fits its bounds.

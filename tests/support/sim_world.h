@@ -75,6 +75,7 @@ class SimWorld {
   static Task<void> live(SimWorld& world, std::string name, Task<void> life);
   static Task<void> drain_and_start_anew(SimWorld& world, std::shared_ptr<Gate> old, TimePoint limit, Duration down);
   std::shared_ptr<Gate> make_gate();
+  void check_turns();
   void check_empty();
 
   const WorldOptions options_;
@@ -90,6 +91,7 @@ class SimWorld {
   std::shared_ptr<Gate> gate_;                // the one that runs; null between two
   uint64_t numbers_ = 0;
   std::map<std::string, std::string> unfinished_;
+  size_t forgotten_ = 0;   // writes that wait for nothing
   std::map<std::string, uint64_t> tally_;
 };
 

@@ -33,6 +33,11 @@ struct WholeNumber {
   uint64_t least = 0;
   uint64_t most = 0;
 };
+struct WholeNumberList {  // at least one
+  std::vector<int>* to = nullptr;
+  uint64_t least = 0;
+  uint64_t most = 0;
+};
 struct Number {
   double* to = nullptr;
   double least = 0;
@@ -75,7 +80,7 @@ struct Items {  // an array of objects
 };
 
 using SettingValue =
-    std::variant<WholeNumber, Number, ByteSize, TimeSpan, Text, TextList, Choice, ChoiceList, Entries, Items>;
+    std::variant<WholeNumber, WholeNumberList, Number, ByteSize, TimeSpan, Text, TextList, Choice, ChoiceList, Entries, Items>;
 
 enum class Need { Optional, Required };
 

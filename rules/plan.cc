@@ -47,7 +47,7 @@ std::vector<LockKey> keys_of(const Rule& rule, const arm::ResourceId& resource) 
 
 }  // namespace
 
-Ruleset::Ruleset(std::vector<Rule> rules) {
+Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors) : errors_(std::move(errors)) {
   rules_.reserve(rules.size());
   for (Rule& rule : rules) {
     const size_t place = rules_.size();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <unordered_map>
 
 #include "arm/operation.h"
@@ -211,24 +212,43 @@ SettingTable settings_of(Rule& rule) {
   };
 }
 
-std::vector<Rule> read_rules(const std::string& file, std::string_view text, FaultList& faults) {
-  std::vector<Rule> rules;
+void RuleBook::add(RuleBook more) {
+  rules.insert(rules.end(), std::make_move_iterator(more.rules.begin()), std::make_move_iterator(more.rules.end()));
+  errors.insert(errors.end(), std::make_move_iterator(more.errors.begin()), std::make_move_iterator(more.errors.end()));
+}
+
+RuleBook read_rule_book(const std::string& file, std::string_view text, FaultList& faults) {
+  RuleBook book;
   std::string schema;  // for editors; not used here
-  const auto add = [&](int line) {
-    Rule& rule = rules.emplace_back();
+  const auto add_rule = [&](int line) {
+    Rule& rule = book.rules.emplace_back();
+    rule.place = {file, line};
+    return settings_of(rule);
+  };
+  const auto add_error = [&](int line) {
+    ErrorRule& rule = book.errors.emplace_back();
     rule.place = {file, line};
     return settings_of(rule);
   };
   const SettingTable table{
       {"/$schema", Text{&schema, {}}, "for editors"},
-      {"/rules", Items{add}, "the rules; the first that matches decides", Need::Required},
+      {"/rules", Items{add_rule}, "the rules; the first that matches decides"},
+      {"/errors", Items{add_error}, "what ARM's error answers mean; the first entry that fits decides"},
   };
   const size_t faults_before = faults.size();
   const auto positions = read_json(file, text, table, faults);
-  if (!positions || faults.size() != faults_before) return rules;
-  for (size_t i = 0; i < rules.size(); ++i) check_rule(rules[i], fmt::format("/rules/{}", i), *positions, faults);
-  check_order(rules, faults);
-  return rules;
+  if (!positions || faults.size() != faults_before) return book;
+  if (book.rules.empty() && book.errors.empty()) {
+    faults.push_back({file, 1, "", "says nothing; add \"rules\" or \"errors\", or remove the file"});
+  }
+  for (size_t i = 0; i < book.rules.size(); ++i) {
+    check_rule(book.rules[i], fmt::format("/rules/{}", i), *positions, faults);
+  }
+  for (size_t i = 0; i < book.errors.size(); ++i) {
+    check_error_rule(book.errors[i], fmt::format("/errors/{}", i), *positions, faults);
+  }
+  check_order(book.rules, faults);
+  return book;
 }
 
 void check_names(const std::vector<Rule>& rules, FaultList& faults) {

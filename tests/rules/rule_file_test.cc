@@ -181,7 +181,7 @@ TEST(RuleFile, EachFaultOfAMatchIsReported) {
 TEST(RuleFile, WhatIsNoListOfRulesIsRefused) {
   expect_faults("", {{1, "", "is not valid JSON"}});
   expect_faults("[]", {{1, "", "must be an object, but is an array"}});
-  expect_faults("{}", {{1, "", R"("rules" is missing)"}});
+  expect_faults("{}", {{1, "", "says nothing"}});
   expect_faults("{\n\"rules\": {}}", {{2, "/rules", "must be an array of objects, but is an object"}});
   expect_faults("{\"rules\": [\n7]}", {{2, "/rules/0", "must be an object, but is the number 7"}});
   expect_faults("{\"rules\": []\n,}", {{2, "", "is not valid JSON"}});

@@ -80,6 +80,11 @@ struct ScalarReader {
     return std::nullopt;
   }
 
+  Complaint operator()(const JsonText& setting) const {
+    *setting.to = value.dump();
+    return std::nullopt;
+  }
+
   Complaint operator()(const Choice& setting) const {
     if (!value.is_string()) return wrong_kind("a text");
     const auto& name = value.get_ref<const std::string&>();

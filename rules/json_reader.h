@@ -71,6 +71,9 @@ struct ChoiceList {  // some of a few names, at least one
   std::vector<std::string> names;
   std::function<void(const std::vector<size_t>&)> set;
 };
+struct JsonText {  // any JSON, kept as text
+  std::string* to = nullptr;
+};
 struct Entries {  // an object whose members' names are data
   TextCheck check_name;                                                // may be empty
   std::function<SettingTable(const std::string& name)> add;            // called once per member
@@ -80,7 +83,8 @@ struct Items {  // an array of objects
 };
 
 using SettingValue =
-    std::variant<WholeNumber, WholeNumberList, Number, ByteSize, TimeSpan, Text, TextList, Choice, ChoiceList, Entries, Items>;
+    std::variant<WholeNumber, WholeNumberList, Number, ByteSize, TimeSpan, Text, TextList, Choice, ChoiceList, JsonText,
+                                  Entries, Items>;
 
 enum class Need { Optional, Required };
 

@@ -104,6 +104,7 @@ Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std:
     plan.guarded = rule->guard.kind != GuardKind::None &&
                    std::find(methods.begin(), methods.end(), plan.operation) != methods.end();
     plan.keys = keys_of(*rule, plan.target.resource);
+    if (!rule->lock.references.empty()) plan.referring.push_back(rule);
   }
   plan.rule = std::move(rule);
   return plan;

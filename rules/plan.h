@@ -23,8 +23,6 @@ enum class PlanKind {
   Write,  // locked, guarded, held
 };
 
-enum class LockMode { Exclusive, Shared };
-
 struct LockKey {
   std::string id;  // a canonical resource id
   LockMode mode = LockMode::Exclusive;
@@ -40,6 +38,7 @@ struct Plan {
   std::shared_ptr<const Rule> rule;  // null for Pass
   bool guarded = false;              // rule->guard applies to this method
   std::vector<LockKey> keys;         // sorted by id, no duplicates; empty for reads
+  std::vector<std::shared_ptr<const Rule>> referring{};  // rules whose lock.references count; empty: the body need not be read
   std::shared_ptr<const Ruleset> made_under{};  // set by who may replace the rules; kept until the write is finished
 };
 

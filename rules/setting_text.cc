@@ -24,6 +24,7 @@ struct ValuePrinter {
   json operator()(const TextList& setting) const { return *setting.to; }
   json operator()(const Choice& setting) const { return setting.names[setting.get()]; }
   json operator()(const ChoiceList&) const { return json::array(); }
+  json operator()(const JsonText& setting) const { return *setting.to; }
   json operator()(const Entries&) const { return json::object(); }
   json operator()(const Items&) const { return json::array(); }
 };

@@ -21,25 +21,26 @@ std::string string_member(const dom::object& object, std::string_view name) {
   return object.at_key_case_insensitive(name).get(text) ? std::string() : std::string(text);
 }
 
-void add_code(const dom::object& object, std::string_view name, std::vector<std::string>& codes) {
-  std::string code = string_member(object, name);
-  if (!code.empty()) codes.push_back(std::move(code));
+void add_text(const dom::object& object, std::string_view name, std::vector<std::string>& texts) {
+  std::string text = string_member(object, name);
+  if (!text.empty()) texts.push_back(std::move(text));
 }
 
-void collect_details(const dom::object& error, std::vector<std::string>& codes) {
+void collect_details(const dom::object& error, ArmError& result) {
   dom::array details;
   if (error.at_key_case_insensitive("details").get(details)) return;
   for (const dom::element element : details) {
     dom::object detail;
     if (element.get(detail)) continue;
-    add_code(detail, "code", codes);
+    add_text(detail, "code", result.detail_codes);
+    add_text(detail, "message", result.detail_messages);
     // Microsoft.Web puts its real reason into details[].ErrorEntity.ExtendedCode ("59203").
     dom::object entity;
     if (!detail.at_key_case_insensitive("ErrorEntity").get(entity)) {
-      add_code(entity, "code", codes);
-      add_code(entity, "ExtendedCode", codes);
+      add_text(entity, "code", result.detail_codes);
+      add_text(entity, "ExtendedCode", result.detail_codes);
     }
-    collect_details(detail, codes);
+    collect_details(detail, result);
   }
 }
 
@@ -70,9 +71,9 @@ std::optional<ArmError> parse_error(std::string_view body) {
   dom::object error;
   const bool wrapped = !top.at_key_case_insensitive("error").get(error);
   if (!wrapped) error = top;
-  ArmError result{string_member(error, "code"), string_member(error, "message"), {}};
+  ArmError result{string_member(error, "code"), string_member(error, "message"), {}, {}};
   if (result.code.empty() && (!wrapped || result.message.empty())) return std::nullopt;
-  collect_details(error, result.detail_codes);
+  collect_details(error, result);
   return result;
 }
 

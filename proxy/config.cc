@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 using rules::FaultList;
 
 constexpr std::string_view kShipped = "shipped";
+constexpr std::string_view kBelowShipped = "shipped/";  // "shipped/optional/azurerm-parity.json"
 
 // The absolute form of a path that stands in `file`. Empty stays empty: it means "none".
 std::string resolve(const std::string& path, const fs::path& file, const Surroundings& surroundings) {
@@ -36,6 +37,7 @@ void resolve_paths(Config& config, const fs::path& file, const Surroundings& sur
   for (auto& [name, host] : config.hosts) in_place(host.ca_file);
   for (std::string& path : config.rule_paths) {
     if (path == kShipped) path = surroundings.shipped_rules.string();
+    else if (path.starts_with(kBelowShipped)) path = (surroundings.shipped_rules / path.substr(kBelowShipped.size())).string();
     else in_place(path);
   }
 }
@@ -79,8 +81,7 @@ std::optional<std::vector<fs::path>> rule_files_at(const fs::path& path) {
 }
 
 // Reads the files of one path. Whatever prevents that is a fault of the option that names the path.
-void load_rule_path(const std::string& path, const rules::Fault& place, std::vector<rules::Rule>& rules,
-                    FaultList& faults) {
+void load_rule_path(const std::string& path, const rules::Fault& place, rules::RuleBook& book, FaultList& faults) {
   const auto fault = [&](std::string message) {
     faults.push_back({place.file, place.line, place.pointer, std::move(message)});
   };
@@ -93,8 +94,7 @@ void load_rule_path(const std::string& path, const rules::Fault& place, std::vec
       fault(text.error().context);
       continue;
     }
-    auto more = rules::read_rules(file.string(), *text, faults);
-    rules.insert(rules.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    book.add(rules::read_rule_book(file.string(), *text, faults));
   }
 }
 
@@ -140,13 +140,16 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
   }
   LoadedConfig& loaded = parsed.loaded;
   if (!parsed.positions || rule_files == RuleFiles::Leave) return std::move(loaded);
+  rules::RuleBook book;
   for (size_t i = 0; i < loaded.config.rule_paths.size(); ++i) {
     const std::string pointer = fmt::format("/rules/{}", i);
     const rules::Fault place{file.empty() ? "built-in defaults" : loaded.config.source,
                              parsed.positions->line_of(pointer), pointer, {}};
-    load_rule_path(loaded.config.rule_paths[i], place, loaded.config.rules, loaded.faults);
+    load_rule_path(loaded.config.rule_paths[i], place, book, loaded.faults);
   }
-  rules::check_names(loaded.config.rules, loaded.faults);
+  rules::check_names(book.rules, loaded.faults);
+  loaded.config.rules = std::move(book.rules);
+  loaded.config.errors = std::move(book.errors);
   return std::move(loaded);
 }
 

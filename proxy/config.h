@@ -14,6 +14,7 @@
 #include "proxy/log.h"
 #include "proxy/policy/base.h"
 #include "rules/fault_list.h"
+#include "rules/error_table.h"
 #include "rules/rule.h"
 
 namespace armgate {
@@ -104,6 +105,7 @@ struct Config {
   // Not options: what loading made of them.
   std::string source;               // the file it was read from; empty: the built-in defaults
   std::vector<rules::Rule> rules;   // of all files in rule_paths, in order
+  std::vector<rules::ErrorRule> errors;  // the same
 };
 
 // What loading needs to know about the machine.

@@ -24,7 +24,7 @@ struct Gateway::Common {
         log(std::move(log_)),
         cert_cache(std::move(minter), certs::CertCacheOptions{}),
         shared({pipeline_options(config), client_options(config), {}, lock_options(config)}, hasher,
-               std::make_shared<const rules::Ruleset>(config.rules)) {}
+               std::make_shared<const rules::Ruleset>(config.rules, config.errors)) {}
 
   const Config config;
   std::unique_ptr<Log> log;

@@ -125,7 +125,8 @@ void add_service(SettingTable& table, Config& config) {
        Entries{check_not_empty, [&config](const std::string& name) { return settings_of(config.clients[name]); }},
        "what is known about clients, by the user name in their proxy URL: {\"nightly\": {\"actor\": \"single\"}}"},
       {"/rules", TextList{&config.rule_paths, check_not_empty},
-       "rule files, or directories of them, in the order in which they decide; \"shipped\": those that came with armgate"},
+       "rule files, or directories of them, in the order in which they decide; \"shipped\": those that came with armgate; "
+       "\"shipped/optional/azurerm-parity.json\": one of those that are off by default"},
   });
 }
 

@@ -80,6 +80,11 @@ struct ScalarReader {
     return std::nullopt;
   }
 
+  Complaint operator()(const JsonText& setting) const {
+    *setting.to = value.dump();
+    return std::nullopt;
+  }
+
   Complaint operator()(const Choice& setting) const {
     if (!value.is_string()) return wrong_kind("a text");
     const auto& name = value.get_ref<const std::string&>();
@@ -148,6 +153,7 @@ class Reader {
 
   void read_value(const json& value, const std::string& pointer, const SettingValue& setting) {
     if (const auto* list = std::get_if<TextList>(&setting)) return read_list(value, pointer, *list);
+    if (const auto* numbers = std::get_if<WholeNumberList>(&setting)) return read_numbers(value, pointer, *numbers);
     if (const auto* choices = std::get_if<ChoiceList>(&setting)) return read_choices(value, pointer, *choices);
     if (const auto* entries = std::get_if<Entries>(&setting)) return read_entries(value, pointer, *entries);
     if (const auto* items = std::get_if<Items>(&setting)) return read_items(value, pointer, *items);
@@ -190,6 +196,27 @@ class Reader {
 
   void read_list(const json& value, const std::string& pointer, const TextList& setting) {
     if (auto texts = read_texts(value, pointer, setting.least, setting.check)) *setting.to = std::move(*texts);
+  }
+
+  void read_numbers(const json& value, const std::string& pointer, const WholeNumberList& setting) {
+    if (!value.is_array() || value.empty()) {
+      return fault(pointer, "must be an array of at least one whole number, but is " +
+                                (value.is_array() ? std::string("empty") : kind_of(value)));
+    }
+    const size_t faults_before = faults_.size();
+    std::vector<int> numbers;
+    for (size_t i = 0; i < value.size(); ++i) {
+      const std::string place = pointer + "/" + std::to_string(i);
+      int number = 0;
+      if (const auto complaint = ScalarReader{value[i]}(WholeNumber{&number, setting.least, setting.most})) {
+        fault(place, *complaint);
+      } else if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) {
+        fault(place, fmt::format("{} is in this list already; remove one", number));
+      } else {
+        numbers.push_back(number);
+      }
+    }
+    if (faults_.size() == faults_before) *setting.to = std::move(numbers);
   }
 
   void read_choices(const json& value, const std::string& pointer, const ChoiceList& setting) {

@@ -33,6 +33,11 @@ struct WholeNumber {
   uint64_t least = 0;
   uint64_t most = 0;
 };
+struct WholeNumberList {  // at least one
+  std::vector<int>* to = nullptr;
+  uint64_t least = 0;
+  uint64_t most = 0;
+};
 struct Number {
   double* to = nullptr;
   double least = 0;
@@ -66,6 +71,9 @@ struct ChoiceList {  // some of a few names, at least one
   std::vector<std::string> names;
   std::function<void(const std::vector<size_t>&)> set;
 };
+struct JsonText {  // any JSON, kept as text
+  std::string* to = nullptr;
+};
 struct Entries {  // an object whose members' names are data
   TextCheck check_name;                                                // may be empty
   std::function<SettingTable(const std::string& name)> add;            // called once per member
@@ -75,7 +83,8 @@ struct Items {  // an array of objects
 };
 
 using SettingValue =
-    std::variant<WholeNumber, Number, ByteSize, TimeSpan, Text, TextList, Choice, ChoiceList, Entries, Items>;
+    std::variant<WholeNumber, WholeNumberList, Number, ByteSize, TimeSpan, Text, TextList, Choice, ChoiceList, JsonText,
+                                  Entries, Items>;
 
 enum class Need { Optional, Required };
 

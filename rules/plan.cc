@@ -47,7 +47,7 @@ std::vector<LockKey> keys_of(const Rule& rule, const arm::ResourceId& resource) 
 
 }  // namespace
 
-Ruleset::Ruleset(std::vector<Rule> rules) {
+Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors) : errors_(std::move(errors)) {
   rules_.reserve(rules.size());
   for (Rule& rule : rules) {
     const size_t place = rules_.size();
@@ -104,6 +104,7 @@ Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std:
     plan.guarded = rule->guard.kind != GuardKind::None &&
                    std::find(methods.begin(), methods.end(), plan.operation) != methods.end();
     plan.keys = keys_of(*rule, plan.target.resource);
+    if (!rule->lock.references.empty()) plan.referring.push_back(rule);
   }
   plan.rule = std::move(rule);
   return plan;

@@ -12,6 +12,7 @@
 #include "arm/operation.h"
 #include "arm/resource_id.h"
 #include "base/result.h"
+#include "rules/error_table.h"
 #include "rules/rule.h"
 
 namespace armgate::rules {
@@ -21,8 +22,6 @@ enum class PlanKind {
   Read,   // relayed unchanged; what it delivers is remembered as versions
   Write,  // locked, guarded, held
 };
-
-enum class LockMode { Exclusive, Shared };
 
 struct LockKey {
   std::string id;  // a canonical resource id
@@ -39,18 +38,21 @@ struct Plan {
   std::shared_ptr<const Rule> rule;  // null for Pass
   bool guarded = false;              // rule->guard applies to this method
   std::vector<LockKey> keys;         // sorted by id, no duplicates; empty for reads
+  std::vector<std::shared_ptr<const Rule>> referring{};  // rules whose lock.references count; empty: the body need not be read
   std::shared_ptr<const Ruleset> made_under{};  // set by who may replace the rules; kept until the write is finished
 };
 
-// An immutable set of rules; the first rule that matches decides. Cheap to share between threads.
+// An immutable set of rules and of meanings of errors; the first that matches decides. Cheap to share between threads.
 // Finding a rule costs the depth of the type, however many rules there are for other types.
 class Ruleset {
  public:
-  explicit Ruleset(std::vector<Rule> rules);
+  explicit Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors = {});
 
   // The first rule for the type and api-version; null if none.
   std::shared_ptr<const Rule> find(std::string_view type, std::string_view api_version) const;
   const std::vector<std::shared_ptr<const Rule>>& rules() const { return rules_; }
+  // What ARM's error answers mean.
+  const ErrorTable& errors() const { return errors_; }
 
  private:
   struct TextHash {
@@ -61,6 +63,7 @@ class Ruleset {
   using Index = std::unordered_map<std::string, std::vector<size_t>, TextHash, std::equal_to<>>;
 
   std::vector<std::shared_ptr<const Rule>> rules_;
+  ErrorTable errors_;
   Index by_type_;    // "microsoft.network/virtualnetworks"
   Index by_prefix_;  // "microsoft.network/" from the pattern "microsoft.network/*"; "" from "*"
 };

@@ -52,12 +52,24 @@ struct Guard {
   std::vector<std::string> read_only;          // more members that only the service writes
 };
 
+enum class LockMode { Exclusive, Shared };
+
+enum class HoldUntil { Request, Operation };
+
+// Resources that a body names and that must not change under the write (rules/references.h).
+struct Reference {
+  std::string pointer;                         // where the ids stand: a JSON pointer in which "*" is every element
+  std::vector<std::string> types;              // of the resources that count; empty: all
+  std::vector<std::string> parents;            // types of their ancestors that are locked as well
+  LockMode mode = LockMode::Shared;
+  HoldUntil until = HoldUntil::Request;
+};
+
 struct Lock {
   std::vector<std::string> parents;            // types of ancestors that are locked too, exclusively; "*": the nearest
                                                // ancestor, whatever its type
+  std::vector<Reference> references;
 };
-
-enum class HoldUntil { Request, Operation };
 
 struct Hold {
   HoldUntil until = HoldUntil::Operation;

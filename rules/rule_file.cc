@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <unordered_map>
 
+#include "arm/json_select.h"
 #include "arm/operation.h"
 #include "base/text.h"
+#include "rules/rule_case.h"
 
 namespace armgate::rules {
 namespace {
@@ -42,6 +45,20 @@ std::optional<std::string> check_parent(std::string& type) {
   type = lower_text(type);
   if (type == "*" || is_type(type)) return std::nullopt;
   return "is not a resource type such as \"Microsoft.Network/virtualNetworks\" (\"*\": the nearest ancestor)";
+}
+
+std::optional<std::string> check_exact_type(std::string& type) {
+  type = lower_text(type);
+  if (is_type(type)) return std::nullopt;
+  return "is not a resource type such as \"Microsoft.Network/virtualNetworks\"";
+}
+
+std::optional<std::string> check_pointer(std::string& pointer) {
+  constexpr size_t kTokensMax = 16;
+  const size_t tokens = arm::pointer_tokens(pointer).size();
+  if (tokens > 0 && tokens <= kTokensMax && pointer.size() <= 400) return std::nullopt;
+  return "is not a JSON pointer of at most 16 members such as \"/properties/ipConfigurations/*/properties/subnet/id\" (\"*\": "
+         "every element)";
 }
 
 std::optional<std::string> check_api_version(std::string& version) {
@@ -108,6 +125,20 @@ bool can_be_parent(std::string_view parent, const std::vector<std::string>& type
   return !same_provider;
 }
 
+void check_references(const Rule& rule, const std::string& pointer, const JsonPositions& positions, FaultList& faults) {
+  const auto& references = rule.lock.references;
+  for (size_t i = 0; i < references.size(); ++i) {
+    const auto& types = references[i].types;
+    for (size_t j = 0; j < references[i].parents.size() && !types.empty(); ++j) {
+      const std::string& parent = references[i].parents[j];
+      if (can_be_parent(parent, types)) continue;
+      const std::string place = fmt::format("{}/lock/references/{}/parents/{}", pointer, i, j);
+      faults.push_back({rule.place.file, positions.line_of(place), place,
+                        fmt::format("\"{}\" is not the type of an ancestor of the types that this reference counts", parent)});
+    }
+  }
+}
+
 void check_rule(const Rule& rule, const std::string& pointer, const JsonPositions& positions, FaultList& faults) {
   const auto fault = [&](const std::string& below, std::string message) {
     const std::string place = pointer + below;
@@ -123,6 +154,7 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
     fault(fmt::format("/lock/parents/{}", i),
           fmt::format("\"{}\" is not the type of an ancestor of the types that this rule matches", rule.lock.parents[i]));
   }
+  check_references(rule, pointer, positions, faults);
   if (rule.guard.kind == GuardKind::None && rule.guard.creates != CreateGuard::None) {
     fault("/guard/creates", "needs \"kind\" to be \"etag\" or \"verify\": with \"none\" armgate does not remember who was told "
                             "that something is absent");
@@ -160,6 +192,18 @@ void check_order(const std::vector<Rule>& rules, FaultList& faults) {
   }
 }
 
+SettingTable settings_of(Reference& reference) {
+  return {
+      {"/pointer", Text{&reference.pointer, check_pointer}, "where in the body the ids stand; \"*\": every element", Need::Required},
+      {"/types", TextList{&reference.types, check_exact_type, 1}, "the types of resources that count; left out: all"},
+      {"/parents", TextList{&reference.parents, check_exact_type, 1}, "the types of their ancestors that are locked as well"},
+      {"/mode", choice(&reference.mode, {{"shared", LockMode::Shared}, {"exclusive", LockMode::Exclusive}}),
+       "whether those who refer to one resource wait for each other"},
+      {"/until", choice(&reference.until, {{"request", HoldUntil::Request}, {"operation", HoldUntil::Operation}}),
+       "whether it is locked until ARM's answer or until the long-running operation ends"},
+  };
+}
+
 }  // namespace
 
 SettingTable settings_of(Rule& rule) {
@@ -191,6 +235,8 @@ SettingTable settings_of(Rule& rule) {
       {"/guard/read_only", TextList{&rule.guard.read_only, check_member},
        "members that only the service writes, at any depth, besides the generic ones"},
       {"/lock/parents", TextList{&rule.lock.parents, check_parent}, "the types of ancestors that a write locks too"},
+      {"/lock/references", Items{[&rule](int) { return settings_of(rule.lock.references.emplace_back()); }},
+       "where the body names resources that must stand still meanwhile"},
       {"/hold/until", choice(&rule.hold.until, {{"operation", HoldUntil::Operation}, {"request", HoldUntil::Request}}),
        "whether the lock is held until the long-running operation or only the request ends"},
       {"/hold/max", TimeSpan{&rule.hold.max, seconds(1), hours(168)}, "the age at which a hold is released"},
@@ -211,24 +257,51 @@ SettingTable settings_of(Rule& rule) {
   };
 }
 
-std::vector<Rule> read_rules(const std::string& file, std::string_view text, FaultList& faults) {
-  std::vector<Rule> rules;
+void RuleBook::add(RuleBook more) {
+  rules.insert(rules.end(), std::make_move_iterator(more.rules.begin()), std::make_move_iterator(more.rules.end()));
+  errors.insert(errors.end(), std::make_move_iterator(more.errors.begin()), std::make_move_iterator(more.errors.end()));
+}
+
+RuleBook read_rule_book(const std::string& file, std::string_view text, FaultList& faults) {
+  RuleBook book;
   std::string schema;  // for editors; not used here
-  const auto add = [&](int line) {
-    Rule& rule = rules.emplace_back();
+  const auto add_rule = [&](int line) {
+    Rule& rule = book.rules.emplace_back();
     rule.place = {file, line};
     return settings_of(rule);
   };
+  const auto add_error = [&](int line) {
+    ErrorRule& rule = book.errors.emplace_back();
+    rule.place = {file, line};
+    return settings_of(rule);
+  };
+  std::vector<RuleCase> cases;
+  const auto add_case = [&](int line) {
+    RuleCase& one = cases.emplace_back();
+    one.place = {file, line};
+    return settings_of(one);
+  };
   const SettingTable table{
       {"/$schema", Text{&schema, {}}, "for editors"},
-      {"/rules", Items{add}, "the rules; the first that matches decides", Need::Required},
+      {"/rules", Items{add_rule}, "the rules; the first that matches decides"},
+      {"/errors", Items{add_error}, "what ARM's error answers mean; the first entry that fits decides"},
+      {"/cases", Items{add_case}, "requests, and what the rules of this file must make of them"},
   };
   const size_t faults_before = faults.size();
   const auto positions = read_json(file, text, table, faults);
-  if (!positions || faults.size() != faults_before) return rules;
-  for (size_t i = 0; i < rules.size(); ++i) check_rule(rules[i], fmt::format("/rules/{}", i), *positions, faults);
-  check_order(rules, faults);
-  return rules;
+  if (!positions || faults.size() != faults_before) return book;
+  if (book.rules.empty() && book.errors.empty()) {
+    faults.push_back({file, 1, "", "says nothing; add \"rules\" or \"errors\", or remove the file"});
+  }
+  for (size_t i = 0; i < book.rules.size(); ++i) {
+    check_rule(book.rules[i], fmt::format("/rules/{}", i), *positions, faults);
+  }
+  for (size_t i = 0; i < book.errors.size(); ++i) {
+    check_error_rule(book.errors[i], fmt::format("/errors/{}", i), *positions, faults);
+  }
+  check_order(book.rules, faults);
+  if (faults.size() == faults_before) check_cases(book.rules, cases, *positions, faults);
+  return book;
 }
 
 void check_names(const std::vector<Rule>& rules, FaultList& faults) {

@@ -1,4 +1,4 @@
-// rule_file.h – reads rule files (conf/rules/*.json) and checks them as a whole.
+// rule_file.h – reads rule files (conf/rules/*.json: rules, and entries of the error table) and checks them as a whole.
 //
 // Why: a rule that silently does nothing is a lost update waiting to happen, so a misspelt key, type or method, a rule
 // that can never match and a name given twice are all refused, with their line (promise P9).
@@ -8,16 +8,30 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/error_table.h"
 #include "rules/fault_list.h"
 #include "rules/json_reader.h"
 #include "rules/rule.h"
 
 namespace armgate::rules {
 
-// The rules of one file, in order. Adds every fault; with a new fault, the result serves only check_names. In a file without
-// other faults, no type of a rule may be wholly taken by an earlier rule. (An earlier file may take what a later one says: that
-// is how shipped rules are overruled.)
-std::vector<Rule> read_rules(const std::string& file, std::string_view text, FaultList& faults);
+// What one file says, or several in the order in which they decide.
+struct RuleBook {
+  std::vector<Rule> rules;
+  std::vector<ErrorRule> errors;
+
+  void add(RuleBook more);
+};
+
+// One file, in its order; the cases in it are tried on its own rules. Adds every fault; with a new fault, the result serves only check_names. In a file without other
+// faults, no type of a rule may be wholly taken by an earlier rule. (An earlier file may take what a later one says: that is
+// how shipped rules are overruled. The same goes for the entries of the error table.)
+RuleBook read_rule_book(const std::string& file, std::string_view text, FaultList& faults);
+
+// Its rules alone.
+inline std::vector<Rule> read_rules(const std::string& file, std::string_view text, FaultList& faults) {
+  return read_rule_book(file, text, faults).rules;
+}
 
 // Checks the rules of all files together: no name is given twice.
 void check_names(const std::vector<Rule>& rules, FaultList& faults);

@@ -1,63 +1,71 @@
 #include "proxy/policy/error_class.h"
 
-#include <array>
+#include <algorithm>
 #include <utility>
 
+#include "arm/arm_error.h"
 #include "arm/throttle.h"
 #include "arm/url.h"
-#include "base/text.h"
 
 namespace armgate::policy {
 namespace {
 
-// 409: Compute and others (bosh-azure-cpi #761, microsoft/lisa #4623) and Network (Azure's common-deployment-errors). Both
-// say that nothing was done.
-constexpr std::array<std::string_view, 2> kBusyCodes{"ConflictingConcurrentWriteNotAllowed", "AnotherOperationInProgress"};
+constexpr size_t kNamedMax = 4;
+constexpr std::string_view kEndsOfUrl = " \t\r\n\"'<>";
+constexpr std::string_view kEndsOfId = " \t\r\n\"'<>,;:";
+
+// From `start` to one of `ends`, without the sentence's own punctuation.
+std::string_view word_at(std::string_view text, size_t start, std::string_view ends) {
+  std::string_view word = text.substr(start);
+  word = word.substr(0, word.find_first_of(ends));
+  while (!word.empty() && (word.back() == '.' || word.back() == ',')) word.remove_suffix(1);
+  return word;
+}
 
 // Network names the operation in its message: "... To retrieve status of the operation use uri: https://...?api-version=...".
 std::string url_in(std::string_view message) {
   const size_t start = message.find("https://");
   if (start == std::string_view::npos) return {};
-  std::string_view url = message.substr(start);
-  url = url.substr(0, url.find_first_of(" \t\r\n\"'<>"));
-  while (!url.empty() && (url.back() == '.' || url.back() == ',')) url.remove_suffix(1);
+  const std::string_view url = word_at(message, start, kEndsOfUrl);
   return arm::parse_url(url) ? std::string(url) : std::string();
 }
 
-bool is_busy(const arm::ArmError& error) {
-  for (const auto code : kBusyCodes) {
-    if (error.has_code(code)) return true;
+// "Cannot proceed with operation because resource /subscriptions/... used by resource /subscriptions/... is not in Succeeded
+// state." (Network). The paths of URLs are none of them.
+void collect_ids(std::string_view message, std::vector<arm::ResourceId>& found) {
+  constexpr std::string_view kStart = "/subscriptions/";
+  for (size_t at = message.find(kStart); at != message.npos && found.size() < kNamedMax; at = message.find(kStart, at + 1)) {
+    const bool begins_a_word = at == 0 || kEndsOfId.find(message[at - 1]) != kEndsOfId.npos;
+    auto id = begins_a_word ? arm::parse_resource_id(word_at(message, at, kEndsOfId)) : std::nullopt;
+    if (id && std::find(found.begin(), found.end(), *id) == found.end()) found.push_back(*std::move(id));
   }
-  return false;
 }
 
-// ARM marks the 404s that it makes itself (observed: x-ms-failure-cause: gateway); a provider's own NotFound is final.
-bool arm_made(const arm::ResponseHead& head) {
-  const auto cause = head.fields.find("x-ms-failure-cause");
-  return !cause || equal_ignoring_case(*cause, "gateway");
+void read_messages(const arm::ArmError& error, ErrorFacts& facts) {
+  const auto read = [&facts](std::string_view message) {
+    message = message.substr(0, rules::ErrorTable::kMessageScanMax);
+    if (!facts.come_back) facts.come_back = arm::retry_hint_in_message(message);
+    if (facts.operation_url.empty()) facts.operation_url = url_in(message);
+    if (facts.kind == rules::ErrorClass::Dependency) collect_ids(message, facts.named);
+  };
+  read(error.message);
+  for (const std::string& message : error.detail_messages) read(message);
 }
 
 }  // namespace
 
-ErrorFacts classify_error(const arm::ResponseHead& head, std::string_view body, WallTime now) {
+ErrorFacts classify_error(const rules::ErrorTable& table, const arm::ResponseHead& head, std::string_view body,
+                          rules::OwnPrecondition own, WallTime now) {
   ErrorFacts facts;
   if (head.status < 400) return facts;
   const auto error = arm::parse_error(body);
-  if (error) facts.code = error->code;
-  if (head.status == 412) {
-    facts.kind = ErrorClass::Stale;
-    return facts;
-  }
   if (!error) return facts;
-  if (head.status == 409 && is_busy(*error)) facts.kind = ErrorClass::Busy;
-  if (head.status == 404 && error->has_code("ResourceGroupNotFound") && arm_made(head)) {
-    facts.kind = ErrorClass::GroupNotFound;
-  }
-  if (facts.kind != ErrorClass::None) {
-    facts.come_back = arm::retry_after(head.fields, now);
-    if (!facts.come_back) facts.come_back = arm::retry_hint_in_message(error->message);
-    facts.operation_url = url_in(error->message);
-  }
+  facts.code = error->code;
+  const rules::ErrorRule* rule = table.find(head, *error, own);
+  if (rule == nullptr || rule->kind == rules::ErrorClass::Final) return facts;
+  facts.kind = rule->kind;
+  facts.come_back = arm::retry_after(head.fields, now);
+  read_messages(*error, facts);
   return facts;
 }
 

@@ -77,16 +77,21 @@ Task<NextStep> after_failure(const Write& write, Attempts& attempts, const Error
 
 Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Response answer) {
   const std::string body = readable(write, answer);
-  const auto facts = policy::classify_error(answer.head, body, write.parts.clock.wall());
+  const bool own = write.base().rule == policy::BaseRule::OwnPrecondition;
+  const auto facts = policy::classify_error(write.plan.made_under->errors(), answer.head, body,
+                                            own ? rules::OwnPrecondition::Present : rules::OwnPrecondition::Absent,
+                                            write.parts.clock.wall());
   write.report().upstream_code = facts.code;
+  if (answer.head.status == 412) {
+    if (!attempts.if_match.empty()) co_return co_await after_stale(write, attempts, std::move(answer));
+    if (attempts.must_be_absent) co_return co_await after_existing(write, attempts, std::move(answer));
+  }
   switch (facts.kind) {
-    case policy::ErrorClass::Stale:
-      if (!attempts.if_match.empty()) co_return co_await after_stale(write, attempts, std::move(answer));
-      if (attempts.must_be_absent) co_return co_await after_existing(write, attempts, std::move(answer));
-      break;
-    case policy::ErrorClass::Busy: co_return co_await after_busy(write, attempts, std::move(answer), facts);
-    case policy::ErrorClass::GroupNotFound: co_return co_await after_group_not_found(write, attempts, std::move(answer));
-    case policy::ErrorClass::None: break;
+    case rules::ErrorClass::Busy:
+    case rules::ErrorClass::Dependency:
+    case rules::ErrorClass::Superseded: co_return co_await after_busy(write, attempts, std::move(answer), facts);
+    case rules::ErrorClass::Propagation: co_return co_await after_group_not_found(write, attempts, std::move(answer));
+    case rules::ErrorClass::Final: break;
   }
   if (may_be_running(answer.head.status)) write.client.state->note_maybe_applied(write.bound.binding);
   co_return NextStep{final_outcome(write, std::move(answer), body)};

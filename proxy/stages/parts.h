@@ -56,6 +56,7 @@ struct Counters {
   std::atomic<uint64_t> replayed{0};
   std::atomic<uint64_t> holds_expired{0};
   std::atomic<uint64_t> lists_too_long{0};
+  std::atomic<uint64_t> references_cut{0};
 };
 
 // The tables and options that every event loop's pipeline shares.

@@ -30,6 +30,15 @@ Outcome busy(const Write& write, std::string_view why, std::string_view reason) 
   return {Outcome::Kind::Busy, make_busy(why, write.parts.shared.options.retry_after), {}};
 }
 
+// Some clients take no more than 8 or 16 KiB of header fields.
+void tell_locks(const std::vector<rules::LockKey>& keys, Report& report) {
+  constexpr size_t kToldMax = 12;
+  for (size_t i = 0; i < keys.size() && i < kToldMax; ++i) {
+    report.locks.push_back(keys[i].mode == rules::LockMode::Shared ? keys[i].id + " (shared)" : keys[i].id);
+  }
+  if (keys.size() > kToldMax) report.locks.push_back(fmt::format("{} more", keys.size() - kToldMax));
+}
+
 }  // namespace
 
 std::optional<Outcome> refuse_without_state(const Write& write) {
@@ -49,16 +58,20 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
   const auto join = [&](const std::vector<rules::LockKey>& keys) {
     return parts.shared.locks.join(keys, std::move(info), &write.patience.waiter(), Patience::kGranted);
   };
-  auto place = is_mutant(Mutant::ParentNotLocked) ? join({write.plan.keys.back()}) : join(write.plan.keys);
+  std::vector<rules::LockKey> with_references;
+  if (!write.references.empty()) with_references = write.plan.keys;
+  for (const auto& reference : write.references) with_references.push_back(reference.key);
+  const auto& all = write.references.empty() ? write.plan.keys : with_references;
+  auto place = is_mutant(Mutant::ParentNotLocked) ? join({write.plan.keys.back()}) : join(all);
   if (!place) {
     parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
     co_return busy(write, place.error().context, "queue-full");
   }
-  for (const auto& key : write.plan.keys) write.report().locks.push_back(key.id);
+  tell_locks(all, write.report());
   if (place->granted()) co_return place->take();
 
   std::vector<Hash128> keys;
-  for (const auto& key : write.plan.keys) keys.push_back(parts.shared.locks.key_of(key.id));
+  for (const auto& key : all) keys.push_back(parts.shared.locks.key_of(key.id));
   parts.shared.holds.hurry(keys);
   const auto end = co_await write.patience.await_grant(*place);
   write.report().waited += parts.clock.now() - asked;

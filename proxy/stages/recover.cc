@@ -137,19 +137,55 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
                            "changed-while-busy")};
 }
 
-// Waits until the operation that ARM's refusal names is over, as far as the client's patience goes.
-Task<std::optional<Outcome>> wait_for_operation(const Write& write, const Attempts& attempts,
-                                                const policy::ErrorFacts& facts, Duration delay) {
-  constexpr std::string_view kWhy = "ARM is still working on another change of this resource.";
-  const auto url = arm::parse_url(facts.operation_url);
-  if (auto ended = co_await wait_for(write, attempts, delay, kWhy)) co_return ended;
-  while (url) {
-    const auto seen = co_await read_once(write.parts, url->host, url->target, write.authorization);
-    if (!seen || arm::progress_of_status_url(seen->head, seen->body) != arm::Progress::Running) break;
-    const Duration pause = std::max<Duration>(delay, std::chrono::seconds(1));
-    if (auto ended = co_await wait_for(write, attempts, pause, kWhy)) co_return ended;
+// What ARM's refusal says must end first. Of another resource armgate knows the api-version only if it is the same provider's.
+struct Blocker {
+  std::string host;
+  std::string target;  // empty: not known
+  arm::TrackedBy by = arm::TrackedBy::Nothing;
+};
+
+Blocker blocker_of(const Write& write, const policy::ErrorFacts& facts) {
+  if (auto url = arm::parse_url(facts.operation_url)) {
+    return {std::move(url->host), std::move(url->target), arm::TrackedBy::StatusUrl};
   }
-  co_return std::nullopt;
+  const auto provider = [](std::string_view type) { return type.substr(0, type.find('/')); };
+  const arm::Target& own = write.plan.target;
+  for (const arm::ResourceId& named : facts.named) {
+    if (named.id == own.resource.id || provider(named.type) != provider(own.resource.type)) continue;
+    return {write.head().host, fmt::format("{}?api-version={}", named.id, own.api_version), arm::TrackedBy::ResourceState};
+  }
+  return {};
+}
+
+// How the wait for a blocker ended.
+struct Waited {
+  std::optional<Outcome> ended;  // the client's patience did
+  arm::Progress last = arm::Progress::Unknown;
+};
+
+// Waits until what ARM's refusal names is over, as far as the client's patience goes.
+Task<Waited> wait_for_blocker(const Write& write, const Attempts& attempts, const policy::ErrorFacts& facts, Duration delay) {
+  constexpr std::string_view kWhy = "ARM is still working on another change of this resource.";
+  const Blocker blocker = blocker_of(write, facts);
+  Waited waited;
+  waited.ended = co_await wait_for(write, attempts, delay, kWhy);
+  while (!waited.ended && !blocker.target.empty()) {
+    const auto seen = co_await read_once(write.parts, blocker.host, blocker.target, write.authorization);
+    if (!seen) break;
+    waited.last = blocker.by == arm::TrackedBy::StatusUrl ? arm::progress_of_status_url(seen->head, seen->body)
+                                                          : arm::progress_of_resource(seen->head, seen->body);
+    if (waited.last != arm::Progress::Running) break;
+    const Duration pause = std::max<Duration>(delay, std::chrono::seconds(1));
+    waited.ended = co_await wait_for(write, attempts, pause, kWhy);
+  }
+  co_return std::move(waited);
+}
+
+// What another write has replaced goes again only if something shows that the other one changed nothing, and only once.
+bool may_go_again(const Write& write, const Attempts& attempts, const policy::ErrorFacts& facts) {
+  if (write.plan.operation == arm::OperationKind::Action) return false;
+  if (facts.kind != rules::ErrorClass::Superseded) return true;
+  return write.replaces && attempts.superseded == 0 && (write.verifies() || !attempts.if_match.empty());
 }
 
 Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
@@ -239,15 +275,21 @@ Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Respo
 
 Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer,
                           const policy::ErrorFacts& facts) {
-  if (write.plan.operation == arm::OperationKind::Action) {
-    co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy")};
+  const bool superseded = facts.kind == rules::ErrorClass::Superseded;
+  if (!may_go_again(write, attempts, facts)) {
+    co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), superseded ? "superseded" : "busy")};
   }
   const auto& backoff = write.plan.rule->busy;
   const auto delay = policy::next_delay(backoff, attempts.sent + 1, write.parts.clock.now() - attempts.first_sent,
                                         facts.come_back, write.parts.rng);
   if (!delay) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-too-long")};
-  write.report().reason = "arm-was-busy";
-  if (auto ended = co_await wait_for_operation(write, attempts, facts, *delay)) co_return NextStep{std::move(ended)};
+  write.report().reason = superseded ? "superseded" : "arm-was-busy";
+  if (superseded) ++attempts.superseded;
+  auto waited = co_await wait_for_blocker(write, attempts, facts, *delay);
+  if (waited.ended) co_return NextStep{std::move(waited.ended)};
+  // Waiting does not mend what has failed (cloud-provider-azure writes such an address anew).
+  const bool broken = facts.kind == rules::ErrorClass::Dependency && waited.last == arm::Progress::Failed;
+  if (broken) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "dependency-failed")};
   if (write.replaces) co_return co_await replace_after_busy(write, attempts, std::move(answer));
   co_return NextStep{};
 }

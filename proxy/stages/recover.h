@@ -17,6 +17,7 @@ struct Attempts {
   bool injected = false;      // the request carries an If-Match of ours
   int sent = 0;
   int false_alarms = 0;       // times the ETag was renewed because nothing had really changed
+  int superseded = 0;         // times somebody's later write took its place
   int unreachable = 0;        // times no byte could be sent
   int lost = 0;               // times the answer to a sending of this request was lost
   uint64_t known_since = 0;   // order at which the state that if_match names was known to stand
@@ -35,7 +36,7 @@ Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response
 // ARM said 412 to a create that must not replace anything.
 Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Response answer);
 
-// ARM refused because another operation runs on the entity.
+// ARM refused because another operation runs on the entity or on what it refers to, or has taken this one's place.
 Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts);
 
 // ARM does not see a resource group that was just created.

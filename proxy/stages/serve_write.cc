@@ -11,6 +11,7 @@
 #include "proxy/stages/doubt.h"
 #include "proxy/stages/evidence.h"
 #include "proxy/stages/join.h"
+#include "proxy/stages/references.h"
 #include "proxy/stages/remember.h"
 #include "proxy/stages/write.h"
 
@@ -172,6 +173,7 @@ Task<Receipt> serve_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink
   if (joined) co_return co_await deliver(write, client_link, *std::move(joined));
   write.unanswered = client.state->unanswered().add(arrival);
   if (write.replaces) write.bound = bind(write);
+  write.references = references_of(write);
 
   std::optional<uint64_t> active;
   if (write.replaces && !write.bound.resend) {

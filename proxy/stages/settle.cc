@@ -65,6 +65,17 @@ HeldWrite held_write(const Write& write, const Outcome& outcome) {
   return held;
 }
 
+// The lease without what only had to stand still until ARM's answer.
+WriteLease lease_after_answer(const Write& write, Intent intent) {
+  WriteLease lease = std::move(intent).take_lease();
+  std::vector<Hash128> over;
+  for (const auto& reference : write.references) {
+    if (reference.until == rules::HoldUntil::Request) over.push_back(write.parts.shared.locks.key_of(reference.key.id));
+  }
+  if (!over.empty()) lease.release(over);
+  return lease;
+}
+
 // What ARM's acceptance means to everybody else.
 void note_accepted(const Write& write, Moment now) {
   auto& resources = write.parts.shared.resources;
@@ -105,7 +116,7 @@ Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
   }
 
   // A finished write goes the same way as a long one, only that its end is known already.
-  auto hold = open_hold(parts, held_write(write, outcome), std::move(intent).take_lease(), write.authorization);
+  auto hold = open_hold(parts, held_write(write, outcome), lease_after_answer(write, std::move(intent)), write.authorization);
   const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
                                 write.plan.rule->hold.until == rules::HoldUntil::Request ||
                                 is_mutant(Mutant::LockReleasedAtAnswer);

@@ -20,6 +20,7 @@
 #include "proxy/stages/patience.h"
 #include "proxy/state/client_state.h"
 #include "rules/plan.h"
+#include "rules/references.h"
 
 namespace armgate {
 
@@ -36,6 +37,7 @@ struct Write {
   Bound bound{};             // binding 0: this write needs no base
   uint64_t unanswered = 0;   // its entry in the client's table of unanswered writes
   bool replaces = false;    // a full PUT whose base matters
+  std::vector<rules::ReferenceKey> references{};  // what its body names and must stand still; none of them is in plan.keys
 
   const policy::Base& base() const { return bound.base; }
   // True if nothing but a look at the resource can tell whether it is still what the write was built from.

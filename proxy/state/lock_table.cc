@@ -18,9 +18,10 @@ struct Claim {
     Hash128 hash;
     rules::LockMode mode = rules::LockMode::Exclusive;
     std::list<std::shared_ptr<Claim>>::iterator place;  // valid while Waiting
+    bool given_back = false;                            // before the others
   };
 
-  std::vector<Key> keys;  // sorted by hash; constant after construction but for `place`
+  std::vector<Key> keys;  // sorted by hash; constant after construction but for `place` and `given_back`
   ClaimInfo info;
   // Changed only with the mutexes of all the claim's shards held; read with any one of them.
   State state = State::Waiting;
@@ -142,7 +143,7 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
       return k.hash == hash;
     });
     if (same == claim->keys.end()) {
-      claim->keys.push_back(Claim::Key{hash, key.mode, {}});
+      claim->keys.push_back(Claim::Key{hash, key.mode, {}, false});
     } else if (key.mode == rules::LockMode::Exclusive) {
       same->mode = rules::LockMode::Exclusive;
     }
@@ -176,6 +177,7 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
 
 void LockTable::leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_first) {
   for (auto& key : claim->keys) {
+    if (key.given_back) continue;
     KeyState& state = state_of(key.hash);
     if (claim->state == Claim::State::Waiting) {
       state.waiting.erase(key.place);
@@ -198,6 +200,22 @@ void LockTable::give_back(const ClaimPtr& claim) {
     const bool not_taken = claim->state == Claim::State::Granted && claim->waiter != nullptr;
     leave_queues(claim, now_first);
     if (is_mutant(Mutant::GrantLostOnCancel) && not_taken) now_first.clear();
+  }
+  grant_any(now_first);
+}
+
+void LockTable::give_back(const ClaimPtr& claim, const std::vector<Hash128>& some) {
+  std::vector<ClaimPtr> now_first;
+  {
+    ShardsLocked locked(*this, *claim);
+    GATE_CHECK(claim->state == Claim::State::Granted, "only what was granted is given back in part");
+    for (auto& key : claim->keys) {
+      if (key.given_back || std::find(some.begin(), some.end(), key.hash) == some.end()) continue;
+      key.given_back = true;
+      std::erase(state_of(key.hash).holders, claim);
+      collect_first(key.hash, now_first);
+      erase_if_idle(key.hash);
+    }
   }
   grant_any(now_first);
 }
@@ -263,18 +281,25 @@ void WriteLease::release() {
   if (const auto claim = std::exchange(claim_, nullptr)) table_->give_back(claim);
 }
 
+void WriteLease::release(const std::vector<Hash128>& some) {
+  if (claim_) table_->give_back(claim_, some);
+}
+
 bool WriteLease::is_wanted() const {
   if (!claim_) return false;
   LockTable::ShardsLocked locked(*table_, *claim_);
   return std::any_of(claim_->keys.begin(), claim_->keys.end(), [&](const Claim::Key& key) {
-    return !table_->state_of(key.hash).waiting.empty();
+    return !key.given_back && !table_->state_of(key.hash).waiting.empty();
   });
 }
 
 std::vector<Hash128> WriteLease::keys() const {
   std::vector<Hash128> keys;
   if (!claim_) return keys;
-  for (const auto& key : claim_->keys) keys.push_back(key.hash);
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  for (const auto& key : claim_->keys) {
+    if (!key.given_back) keys.push_back(key.hash);
+  }
   return keys;
 }
 

@@ -58,10 +58,12 @@ class WriteLease {
 
   bool held() const { return claim_ != nullptr; }
   void release();
+  // Gives back only these of its keys. Only while nobody else uses the lease.
+  void release(const std::vector<Hash128>& some);
 
   // True if somebody waits for one of its keys.
   bool is_wanted() const;
-  std::vector<Hash128> keys() const;
+  std::vector<Hash128> keys() const;  // those it still holds
 
  private:
   friend class LockPlace;
@@ -135,6 +137,7 @@ class LockTable {
   void grant(const ClaimPtr& claim);
   void leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_first);
   void give_back(const ClaimPtr& claim);
+  void give_back(const ClaimPtr& claim, const std::vector<Hash128>& some);
   void grant_any(const std::vector<ClaimPtr>& candidates);
   void collect_first(const Hash128& key, std::vector<ClaimPtr>& out);
   void erase_if_idle(const Hash128& key);

@@ -47,6 +47,7 @@ Result<rules::Plan> RulesInForce::make_plan(rules::Mode mode, arm::Method method
     if (!older || older->kind != rules::PlanKind::Write) continue;
     if (plan->kind == rules::PlanKind::Write) {
       add_keys(plan->keys, std::move(older->keys));
+      plan->referring.insert(plan->referring.end(), older->referring.begin(), older->referring.end());
     } else {
       *plan = *std::move(older);  // what no rule touches any more waits for the last write that one did
     }

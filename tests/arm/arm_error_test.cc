@@ -57,7 +57,7 @@ TEST(ArmErrorTest, DetailsNestedBeyondReasonAreNoError) {
 }
 
 TEST(ArmErrorTest, CodesAreComparedWithoutCase) {
-  const ArmError error{"RetryableError", "", {"AnotherOperationInProgress"}};
+  const ArmError error{"RetryableError", "", {"AnotherOperationInProgress"}, {}};
   EXPECT_TRUE(error.has_code("retryableerror"));
   EXPECT_TRUE(error.has_code("ANOTHEROPERATIONINPROGRESS"));
   EXPECT_FALSE(error.has_code("Retryable"));

@@ -47,6 +47,7 @@ RunResult run_scenario(const Scenario& scenario) {
   WorldOptions options;
   options.seed = scenario.seed;
   options.rules = world_rules();
+  options.errors = world_errors();
   options.echo = scenario.echo;
   workload.configure(options);
   // A seed with names is the same run whatever was drawn before, and whatever the lists hold when it is run again.

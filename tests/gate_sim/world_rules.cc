@@ -14,30 +14,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<rules::Rule> shipped_rules() {
+rules::RuleBook shipped_rules() {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(fs::path(ARMGATE_SOURCE_DIR) / "conf/rules")) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  std::vector<rules::Rule> all;
+  rules::RuleBook all;
   rules::FaultList faults;
   for (const auto& file : files) {
     std::ifstream stream(file);
     const std::string text(std::istreambuf_iterator<char>(stream), {});
-    auto more = rules::read_rules(file.filename().string(), text, faults);
-    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    all.add(rules::read_rule_book(file.filename().string(), text, faults));
   }
-  GATE_CHECK(faults.empty() && !all.empty(), "the shipped rule files cannot be read");
+  GATE_CHECK(faults.empty() && !all.rules.empty() && !all.errors.empty(), "the shipped rule files cannot be read");
   return all;
+}
+
+const rules::RuleBook& shipped() {
+  static const rules::RuleBook book = shipped_rules();
+  return book;
 }
 
 }  // namespace
 
-const std::vector<rules::Rule>& world_rules() {
-  static const std::vector<rules::Rule> rules = shipped_rules();
-  return rules;
-}
+const std::vector<rules::Rule>& world_rules() { return shipped().rules; }
+
+const std::vector<rules::ErrorRule>& world_errors() { return shipped().errors; }
 
 std::vector<rules::Rule> varied_rules(Rng& rng) {
   std::vector<rules::Rule> all = world_rules();

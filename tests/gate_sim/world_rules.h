@@ -1,16 +1,17 @@
-// world_rules.h – the rules that simulated worlds run under: those that armgate ships, and what they lack.
+// world_rules.h – the rules that simulated worlds run under: those that armgate ships.
 #pragma once
 
 #include <vector>
 
 #include "base/rng.h"
+#include "rules/error_table.h"
 #include "rules/rule.h"
 
 namespace armgate::world {
 
-// conf/rules/*.json in the order of their names, as armgate loads them; then, in code, storage accounts (202 without a body)
-// and tags/default, which no shipped rule covers.
+// conf/rules/*.json in the order of their names, as armgate loads them.
 const std::vector<rules::Rule>& world_rules();
+const std::vector<rules::ErrorRule>& world_errors();
 
 // What an operator might make of them: parents taken out or put in, shorter or longer limits. Guards stay: a rule that does
 // not guard protects nobody, whatever was in force before it.

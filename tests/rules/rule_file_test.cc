@@ -55,7 +55,9 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
                 "actions": ["Restart", "powerOff"]},
       "mode": "off",
       "guard": {"kind": "verify", "methods": ["PATCH", "PUT"], "creates": "if-none-match", "read_only": ["instanceView"]},
-      "lock": {"parents": ["A.B/Cs", "Other.Provider/things", "*"]},
+      "lock": {"parents": ["A.B/Cs", "Other.Provider/things", "*"],
+               "references": [{"pointer": "/properties/*/id", "types": ["X.Y/z/w"], "parents": ["X.Y/z"], "mode": "exclusive",
+                               "until": "operation"}, {"pointer": "/id"}]},
       "hold": {"until": "request", "max": "90s", "cap": "2h"},
       "retry": {"busy": {"base": "500ms", "factor": 1.5, "max": "30s", "attempts": 7, "deadline": "5m"},
                 "group_visibility": {"every": "2s", "tries": 0, "window": "1m"}},
@@ -77,6 +79,14 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
   EXPECT_THAT(rule.guard.methods, ElementsAre(arm::OperationKind::Patch, arm::OperationKind::Put));
   EXPECT_THAT(rule.guard.read_only, ElementsAre("instanceView"));
   EXPECT_THAT(rule.lock.parents, ElementsAre("a.b/cs", "other.provider/things", "*"));
+  ASSERT_EQ(rule.lock.references.size(), 2u);
+  EXPECT_EQ(rule.lock.references[0].pointer, "/properties/*/id");
+  EXPECT_THAT(rule.lock.references[0].types, ElementsAre("x.y/z/w"));
+  EXPECT_THAT(rule.lock.references[0].parents, ElementsAre("x.y/z"));
+  EXPECT_EQ(rule.lock.references[0].mode, LockMode::Exclusive);
+  EXPECT_EQ(rule.lock.references[0].until, HoldUntil::Operation);
+  EXPECT_EQ(rule.lock.references[1].mode, LockMode::Shared);
+  EXPECT_EQ(rule.lock.references[1].until, HoldUntil::Request);
   EXPECT_EQ(rule.hold.until, HoldUntil::Request);
   EXPECT_EQ(rule.hold.max, seconds(90));
   EXPECT_EQ(rule.hold.cap, hours(2));
@@ -125,6 +135,15 @@ TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("lock": {"parents": ["A.B/*"]})", "/lock/parents/0", "is not a resource type"},
            {R"("lock": {"parents": ["A.B/cc"]})", "/lock/parents/0", "is not the type of an ancestor"},
            {R"("lock": {"parents": ["A.B/c"]})", "/lock/parents/0", "is not the type of an ancestor"},
+           {R"("lock": {"references": [{}]})", "/lock/references/0", R"("pointer" is missing)"},
+           {R"("lock": {"references": ["/a"]})", "/lock/references/0", "must be an object"},
+           {R"("lock": {"references": [{"pointer": "a/b"}]})", "/lock/references/0/pointer", "is not a JSON pointer"},
+           {R"("lock": {"references": [{"pointer": "/a//b"}]})", "/lock/references/0/pointer", "is not a JSON pointer"},
+           {R"("lock": {"references": [{"pointer": "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q"}]})", "/lock/references/0/pointer", "at most 16"},
+           {R"("lock": {"references": [{"pointer": "/a", "parents": ["*"]}]})", "/lock/references/0/parents/0", "is not a resource type"},
+           {R"("lock": {"references": [{"pointer": "/a", "types": ["A.B/c"], "parents": ["A.B/d"]}]})",
+            "/lock/references/0/parents/0", "is not the type of an ancestor of the types that this reference counts"},
+           {R"("lock": {"references": [{"pointer": "/a", "mode": "share"}]})", "/lock/references/0/mode", R"(did you mean "shared"?)"},
            {R"("hold": {"max": 60})", "/hold/max", R"(a duration in ms, s, m or h from "1s" to "168h", but is the number 60)"},
            {R"("hold": {"max": "60 m"})", "/hold/max", R"(but is the text "60 m")"},
            {R"("hold": {"max": "169h"})", "/hold/max", R"(to "168h")"},
@@ -181,7 +200,7 @@ TEST(RuleFile, EachFaultOfAMatchIsReported) {
 TEST(RuleFile, WhatIsNoListOfRulesIsRefused) {
   expect_faults("", {{1, "", "is not valid JSON"}});
   expect_faults("[]", {{1, "", "must be an object, but is an array"}});
-  expect_faults("{}", {{1, "", R"("rules" is missing)"}});
+  expect_faults("{}", {{1, "", "says nothing"}});
   expect_faults("{\n\"rules\": {}}", {{2, "/rules", "must be an array of objects, but is an object"}});
   expect_faults("{\"rules\": [\n7]}", {{2, "/rules/0", "must be an object, but is the number 7"}});
   expect_faults("{\"rules\": []\n,}", {{2, "", "is not valid JSON"}});

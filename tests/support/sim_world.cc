@@ -27,8 +27,8 @@ SimWorld::SimWorld(WorldOptions options)
       gate_(make_gate()) {}
 
 std::shared_ptr<Gate> SimWorld::make_gate() {
-  GateOptions options{options_.seed, gates_.size() + 1, options_.pipeline, std::make_shared<const rules::Ruleset>(rules_),
-                      options_.poll_skipped};
+  GateOptions options{options_.seed, gates_.size() + 1, options_.pipeline,
+                      std::make_shared<const rules::Ruleset>(rules_, options_.errors), options_.poll_skipped};
   auto tell = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
   gates_.push_back(std::make_shared<Gate>(std::move(options), clock_, upstream_, loop_.get_executor(), std::move(tell)));
   return gates_.back();
@@ -97,7 +97,7 @@ void SimWorld::use_rules(std::vector<rules::Rule> rules) {
   ++tally_["rules replaced"];
   rules_ = std::move(rules);
   checkers_.use_rules(std::make_shared<const rules::Ruleset>(rules_));
-  if (gate_) gate_->shared().rules.replace(std::make_shared<const rules::Ruleset>(rules_));
+  if (gate_) gate_->shared().rules.replace(std::make_shared<const rules::Ruleset>(rules_, options_.errors));
 }
 
 // A free key with a queue would be freed by the end of a wait at the latest; whoever waits is not to know that.

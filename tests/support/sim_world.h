@@ -32,6 +32,7 @@ struct WorldOptions {
   sim::SimOptions arm;
   PipelineOptions pipeline;
   std::vector<rules::Rule> rules;
+  std::vector<rules::ErrorRule> errors;
   Harms harms = Harms::Forbidden;
   Duration token_life{};      // zero: tokens are good for ever
   double poll_skipped = 0;    // of the watchers' own polls

@@ -26,15 +26,15 @@ class TextBody final : public BodySource {
 };
 
 std::shared_ptr<const rules::Ruleset> shipped_rules() {
-  std::vector<rules::Rule> all;
-  for (const char* name : {"compute.json", "network.json", "resources.json", "storage.json"}) {
+  rules::RuleBook all;
+  for (const char* name : {"compute.json", "errors.json", "network.json", "resources.json", "storage.json"}) {
     const std::string path = std::string(ARMGATE_SOURCE_DIR) + "/conf/rules/" + name;
     std::ifstream file(path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     rules::FaultList faults;
-    for (auto& rule : rules::read_rules(path, text, faults)) all.push_back(std::move(rule));
+    all.add(rules::read_rule_book(path, text, faults));
   }
-  return std::make_shared<const rules::Ruleset>(std::move(all));
+  return std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors));
 }
 
 }  // namespace

@@ -64,12 +64,13 @@ TEST(Config, OptionsReachTheirPlaces) {
 
 TEST(Config, PathsAreRelativeToTheFileOrToTheHome) {
   const Config config = good(R"({"ca": {"directory": "../ca"}, "upstream": {"ca_file": "/abs/x.pem"},
-    "rules": ["mine", "shipped", "~/more.json", "./shipped"], "log": {"file": "~/a.log"}})");
+    "rules": ["mine", "shipped", "~/more.json", "./shipped", "shipped/optional/x.json"], "log": {"file": "~/a.log"}})");
   EXPECT_EQ(config.ca.directory, "/etc/ca");
   EXPECT_EQ(config.upstream.ca_file, "/abs/x.pem");
   EXPECT_EQ(config.log.file, "/home/u/a.log");
   EXPECT_THAT(config.rule_paths, ElementsAre("/etc/armgate/mine", ARMGATE_SOURCE_DIR "/conf/rules",
-                                             "/home/u/more.json", "/etc/armgate/shipped"));
+                                             "/home/u/more.json", "/etc/armgate/shipped",
+                                             ARMGATE_SOURCE_DIR "/conf/rules/optional/x.json"));
   EXPECT_EQ(good("{}").ca.directory, "/home/u/.armgate/ca");
   EXPECT_EQ(good("{}").log.file, "");
 }
@@ -154,12 +155,16 @@ TEST(Config, FaultsOfTheFileAndOfItsRuleFilesComeTogether) {
 
 TEST(Config, OwnRulesComeBeforeShippedOnesInTheOrderOfTheList) {
   const TemporaryDirectory directory;
-  directory.write("mine.json", R"({"rules": [{"name": "mine", "match": {"types": ["Microsoft.Compute/*"]}}]})");
-  const auto file = directory.write("armgate.json", R"({"rules": ["mine.json", "shipped"]})");
+  directory.write("mine.json", R"({"rules": [{"name": "mine", "match": {"types": ["Microsoft.Compute/*"]}}],
+    "errors": [{"class": "busy", "status": [409], "codes": ["MineIsBusy"]}]})");
+  const auto file = directory.write("armgate.json", R"({"rules": ["mine.json", "shipped/optional/azurerm-parity.json", "shipped"]})");
   const auto loaded = load_config(file, kSurroundings);
   EXPECT_THAT(texts_of(loaded.faults), IsEmpty());
   ASSERT_GT(loaded.config.rules.size(), 1u);
   EXPECT_EQ(loaded.config.rules[0].name, "mine");
+  EXPECT_EQ(loaded.config.rules[1].name, "azurerm-virtual-networks");
+  ASSERT_GT(loaded.config.errors.size(), 1u);
+  EXPECT_THAT(loaded.config.errors[0].codes, ElementsAre("MineIsBusy"));
   EXPECT_EQ(loaded.config.source, file.string());
 }
 

@@ -1,80 +1,208 @@
+// The shipped error table (conf/rules/errors.json), row by row, and what looks like a row and is none.
 #include "proxy/policy/error_class.h"
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
+
+#include "arm/arm_error.h"
+#include "rules/rule_file.h"
 
 namespace armgate::policy {
 namespace {
 
-std::string error(std::string_view code, std::string_view message = "m", std::string_view detail = "") {
+using rules::ErrorClass;
+using rules::ErrorTable;
+using rules::OwnPrecondition;
+
+const ErrorTable& shipped() {
+  static const ErrorTable table = [] {
+    std::ifstream file(ARMGATE_SOURCE_DIR "/conf/rules/errors.json");
+    rules::FaultList faults;
+    auto book = rules::read_rule_book("errors.json", std::string(std::istreambuf_iterator<char>(file), {}), faults);
+    for (const auto& fault : faults) ADD_FAILURE() << to_text(fault);
+    return ErrorTable(std::move(book.errors));
+  }();
+  return table;
+}
+
+std::string error(std::string_view code, std::string_view message = "m", std::string_view detail = "",
+                  std::string_view detail_message = "d") {
   std::string text = R"({"error":{"code":")" + std::string(code) + R"(","message":")" + std::string(message) + "\"";
-  if (!detail.empty()) text += R"(,"details":[{"code":")" + std::string(detail) + R"(","message":"d"}])";
+  if (!detail.empty()) text += R"(,"details":[{"code":")" + std::string(detail) + R"(","message":")" + std::string(detail_message) + "\"}]";
   return text + "}}";
 }
 
-ErrorFacts classify(int status, std::string_view body, arm::Headers fields = {}) {
+ErrorFacts classify(int status, std::string_view body, arm::Headers fields = {}, OwnPrecondition own = OwnPrecondition::Absent) {
   arm::ResponseHead head;
   head.status = status;
   head.fields = std::move(fields);
-  return classify_error(head, body, WallTime{});
+  return classify_error(shipped(), head, body, own, WallTime{});
 }
 
 struct Row {
   const char* name;
   int status;
   std::string body;
-  ErrorClass expected;
   arm::Headers fields{};
 };
 
-void check(const std::vector<Row>& rows) {
+void expect_all(ErrorClass expected, const std::vector<Row>& rows) {
   for (const auto& row : rows) {
-    EXPECT_EQ(static_cast<int>(classify(row.status, row.body, row.fields).kind), static_cast<int>(row.expected)) << row.name;
+    EXPECT_EQ(static_cast<int>(classify(row.status, row.body, row.fields).kind), static_cast<int>(expected)) << row.name;
   }
 }
 
-TEST(ClassifyError, KnowsWhatItKnowsInEverySpelling) {
-  check({
-      {"Compute", 409, error("ConflictingConcurrentWriteNotAllowed"), ErrorClass::Busy},
-      {"Network", 409, error("AnotherOperationInProgress"), ErrorClass::Busy},
-      {"any case", 409, error("anotheroperationinprogress"), ErrorClass::Busy},
-      {"as a detail", 409, error("Conflict", "m", "AnotherOperationInProgress"), ErrorClass::Busy},
-      {"without an error member", 409, R"({"code":"AnotherOperationInProgress","message":"m"})", ErrorClass::Busy},
-      {"capitals", 409, R"({"Code":"AnotherOperationInProgress","Message":"m"})", ErrorClass::Busy},
-      {"group, made by ARM", 404, error("ResourceGroupNotFound"), ErrorClass::GroupNotFound,
-       {{"x-ms-failure-cause", "gateway"}}},
-      {"group, any case", 404, error("ResourceGroupNotFound"), ErrorClass::GroupNotFound,
-       {{"X-Ms-Failure-Cause", "Gateway"}}},
-      {"group, no cause given", 404, error("ResourceGroupNotFound"), ErrorClass::GroupNotFound},
-      {"ETag", 412, error("PreconditionFailed"), ErrorClass::Stale},
-      {"412 without a body", 412, "", ErrorClass::Stale},
-      {"412 with rubbish", 412, "<html>", ErrorClass::Stale},
+// Every status and code of every entry that is not final, with a message that the entry asks for.
+TEST(ErrorTable, EveryShippedRowMatchesWhatItNames) {
+  size_t tried = 0;
+  for (const auto& rule : shipped().rules()) {
+    std::string message = rule.message_any.empty() ? "m" : "It says: " + rule.message_any.front() + ".";
+    for (const auto& part : rule.message_all) message += " " + part;
+    for (const int status : rule.statuses) {
+      for (const auto& code : rule.codes) {
+        EXPECT_EQ(classify(status, error(code, message)).kind, rule.kind) << rule.place.line << ": " << status << " " << code;
+        if (rule.kind != ErrorClass::Propagation) {
+          EXPECT_EQ(classify(status, error("Else", "m", code, message)).kind, rule.kind) << rule.place.line << ": " << code;
+        }
+        ++tried;
+      }
+    }
+  }
+  EXPECT_GT(tried, 40u);
+}
+
+TEST(ErrorTable, EveryRowWithAMessageNeedsItsMessage) {
+  for (const auto& rule : shipped().rules()) {
+    if (rule.message_any.empty() && rule.message_all.empty()) continue;
+    if (rule.kind == ErrorClass::Final) continue;
+    for (const int status : rule.statuses) {
+      for (const auto& code : rule.codes) {
+        EXPECT_EQ(classify(status, error(code, "It is not allowed.")).kind, ErrorClass::Final) << rule.place.line << ": " << code;
+      }
+    }
+  }
+}
+
+TEST(ErrorTable, KnowsWhatIsBusyInEverySpelling) {
+  expect_all(ErrorClass::Busy, {
+      {"Compute", 409, error("ConflictingConcurrentWriteNotAllowed")},
+      {"Network", 409, error("AnotherOperationInProgress")},
+      {"any case", 409, error("anotheroperationinprogress")},
+      {"as a detail", 409, error("Conflict", "m", "AnotherOperationInProgress")},
+      {"without an error member", 409, R"({"code":"AnotherOperationInProgress","message":"m"})"},
+      {"capitals", 409, R"({"Code":"AnotherOperationInProgress","Message":"m"})"},
+      {"the hub's 400", 400, error("AnotherOperationInProgress")},
+      {"as a 429", 429, error("AnotherOperationInProgress")},
+      {"Network's 429", 429, error("RetryableError", "A retryable error occurred.", "RetryableErrorDueToAnotherOperation")},
+      {"storage", 409, error("StorageAccountOperationInProgress")},
+      {"storage behind a private endpoint", 429, error("RetryableError", "m", "StorageAccountOperationInProgress")},
+      {"AKS", 409, error("OperationNotAllowed", "Operation is not allowed: Another operation (Updating) is in progress, please wait "
+                                                "for it to finish. See https://aka.ms/aks-pending-operation for more details.")},
+      {"AKS, in its other words", 409, error("OperationNotAllowed", "there's an in progress update agent pool operation")},
+      {"AKS' own race", 409, error("EtagMismatch", "Operation is not allowed: Etag mismatched")},
+      {"Web", 409, R"({"Code":"Conflict","Message":"Cannot modify this site because another operation is in progress. Details: Id: 1",
+                       "Details":[{"ErrorEntity":{"ExtendedCode":"59203","Code":"Conflict"}}]})"},
+      {"ServiceBus", 409, error("Conflict", "Conflict. SubCode=40901. Another conflicting operation")},
+      {"Cognitive Services", 409, error("RequestConflict", "Another operation is being performed on the parent resource '...'.")},
+      {"Redis", 409, error("Conflict", "The resource is busy, try again later.")},
+      {"deployment", 409, error("DeploymentActive")},
+      {"identity", 409, error("ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity")},
+  });
+}
+
+TEST(ErrorTable, TellsDependenciesFromConflicts) {
+  expect_all(ErrorClass::Dependency, {
+      {"Network's 429", 429, error("RetryableError", "A retryable error occurred.", "ReferencedResourceNotProvisioned")},
+      {"peering", 400, error("ReferencedResourceNotProvisioned")},
+      {"AKS' network", 409, error("VirtualNetworkNotInSucceededState")},
+  });
+  expect_all(ErrorClass::Superseded, {
+      {"Network", 409, error("CanceledAndSupersededDueToAnotherOperation")},
+      {"as a detail", 409, error("Canceled", "m", "CanceledAndSupersededDueToAnotherOperation")},
+      {"Compute", 409, error("OperationPreempted")},
+  });
+}
+
+TEST(ErrorTable, BelievesOnlyARMThatAGroupIsMissing) {
+  expect_all(ErrorClass::Propagation, {
+      {"made by ARM", 404, error("ResourceGroupNotFound"), {{"x-ms-failure-cause", "gateway"}}},
+      {"any case", 404, error("ResourceGroupNotFound"), {{"X-Ms-Failure-Cause", "Gateway"}}},
+      {"no cause given", 404, error("ResourceGroupNotFound")},
   });
 }
 
 // What looks like a passing conflict and is none passes through at once, because a retry cannot help or would hide it.
-TEST(ClassifyError, LetsLookAlikesPass) {
-  check({
-      {"quota", 409, error("OperationNotAllowed", "exceeding approved Total Regional Cores quota"), ErrorClass::None},
-      {"lock by a person", 409, error("ScopeLocked"), ErrorClass::None},
-      {"registration", 409, error("MissingSubscriptionRegistration"), ErrorClass::None},
-      {"registration", 409, error("MissingRegistrationForLocation"), ErrorClass::None},
-      {"registration, azcore registers on it", 409, error("SubscriptionNotRegistered"), ErrorClass::None},
-      {"same assignment", 409, error("RoleAssignmentExists"), ErrorClass::None},
-      {"plain conflict", 409, error("Conflict", "The name is taken"), ErrorClass::None},
-      {"the words in the message only", 409, error("Conflict", "AnotherOperationInProgress"), ErrorClass::None},
-      {"the code with something behind it", 409, error("AnotherOperationInProgressNot"), ErrorClass::None},
-      {"the code as a 400", 400, error("AnotherOperationInProgress"), ErrorClass::None},
-      {"the code as a 429", 429, error("AnotherOperationInProgress"), ErrorClass::None},
-      {"the code as a success", 200, error("AnotherOperationInProgress"), ErrorClass::None},
-      {"throttled", 429, error("TooManyRequests"), ErrorClass::None},
-      {"broken inside", 500, error("InternalServerError"), ErrorClass::None},
-      {"a provider's own group 404", 404, error("ResourceGroupNotFound"), ErrorClass::None,
-       {{"x-ms-failure-cause", "service"}}},
-      {"another 404", 404, error("ResourceNotFound"), ErrorClass::None, {{"x-ms-failure-cause", "gateway"}}},
-      {"the group's code as a 409", 409, error("ResourceGroupNotFound"), ErrorClass::None},
+TEST(ErrorTable, LetsLookAlikesPass) {
+  expect_all(ErrorClass::Final, {
+      {"quota", 409, error("OperationNotAllowed", "exceeding approved Total Regional Cores quota")},
+      {"quota, however it is worded", 409, error("OperationNotAllowed", "Quota increase in progress: Cores quota exceeded")},
+      {"AKS, not in this state", 409, error("OperationNotAllowed", "The cluster is stopped; start it first")},
+      {"Compute's throttling", 429, error("OperationNotAllowed", "The server rejected the request because too many requests in progress")},
+      {"lock by a person", 409, error("ScopeLocked")},
+      {"lock by a person, told as a conflict", 409, error("Conflict", "Please retry later", "ScopeLocked")},
+      {"registration", 409, error("MissingSubscriptionRegistration")},
+      {"registration", 409, error("MissingRegistrationForLocation")},
+      {"registration, azcore registers on it", 409, error("SubscriptionNotRegistered")},
+      {"registration under way", 409, error("InvalidSubscriptionRegistrationState")},
+      {"same assignment", 409, error("RoleAssignmentExists")},
+      {"plain conflict", 409, error("Conflict", "The name is taken")},
+      {"capacity", 409, error("AllocationFailed", "Please retry later")},
+      {"the words in the message only", 409, error("Conflict", "AnotherOperationInProgress")},
+      {"the code with something behind it", 409, error("AnotherOperationInProgressNot")},
+      {"the code as a server error", 500, error("AnotherOperationInProgress")},
+      {"the code as a success", 200, error("AnotherOperationInProgress")},
+      {"throttled", 429, error("TooManyRequests")},
+      {"throttled", 429, error("SubscriptionRequestsThrottled", "in progress")},
+      {"broken inside", 500, error("InternalServerError")},
+      {"Cosmos' own 412", 412, error("PreconditionFailed", "There is already another user operation in progress which requires "
+                                                           "exclusive lock on account. Please retry after sometime.")},
+      {"a 412", 412, error("PreconditionFailed", "m", "PreconditionFailedEtagMismatch")},
+      {"a 412 without a body", 412, ""},
+      {"the race as a 412", 412, error("EtagMismatch")},
+      {"a provider's own group 404", 404, error("ResourceGroupNotFound"), {{"x-ms-failure-cause", "service"}}},
+      {"another 404", 404, error("ResourceNotFound"), {{"x-ms-failure-cause", "gateway"}}},
+      {"the group's code as a 409", 409, error("ResourceGroupNotFound")},
   });
+}
+
+TEST(ErrorTable, AnETagOfTheClientsOwnIsItsOwnBusiness) {
+  EXPECT_EQ(classify(409, error("EtagMismatch"), {}, OwnPrecondition::Present).kind, ErrorClass::Final);
+  EXPECT_EQ(classify(409, error("AnotherOperationInProgress"), {}, OwnPrecondition::Present).kind, ErrorClass::Busy);
+}
+
+TEST(ErrorTable, TheFirstEntryThatFitsDecides) {
+  rules::FaultList faults;
+  auto own = rules::read_rule_book("mine.json", R"({"errors": [
+    {"class": "final", "status": [409], "codes": ["StorageAccountOperationInProgress"]},
+    {"class": "busy", "status": [409], "codes": ["MineIsBusy"], "message": {"contains_all": ["first", "SECOND"]}},
+    {"class": "busy", "status": [409], "codes": ["Marked"], "header": {"name": "X-Mine", "value": "yes"}}]})", faults);
+  ASSERT_TRUE(faults.empty());
+  own.errors.insert(own.errors.end(), shipped().rules().begin(), shipped().rules().end());
+  const ErrorTable both(own.errors);
+  const auto kind = [&](std::string_view body, arm::Headers fields = {}) {
+    arm::ResponseHead head;
+    head.status = 409;
+    head.fields = std::move(fields);
+    return classify_error(both, head, body, OwnPrecondition::Absent, WallTime{}).kind;
+  };
+  EXPECT_EQ(kind(error("StorageAccountOperationInProgress")), ErrorClass::Final);
+  EXPECT_EQ(kind(error("AnotherOperationInProgress")), ErrorClass::Busy);
+  EXPECT_EQ(kind(error("MineIsBusy", "second, FIRST")), ErrorClass::Busy);
+  EXPECT_EQ(kind(error("MineIsBusy", "first")), ErrorClass::Final);
+  EXPECT_EQ(kind(error("MineIsBusy", "first", "Detail", "second")), ErrorClass::Busy) << "the messages together";
+  EXPECT_EQ(kind(error("Marked"), {{"x-mine", "YES"}}), ErrorClass::Busy);
+  EXPECT_EQ(kind(error("Marked"), {{"x-mine", "no"}}), ErrorClass::Final);
+  EXPECT_EQ(kind(error("Marked")), ErrorClass::Final);
+}
+
+TEST(ErrorTable, AMessageWithoutEndIsReadInPart) {
+  const std::string filler(1 << 20, 'o');
+  EXPECT_EQ(classify(409, error("OperationNotAllowed", filler + " in progress")).kind, ErrorClass::Final);
+  EXPECT_EQ(classify(409, error("OperationNotAllowed", "in progress " + filler)).kind, ErrorClass::Busy);
 }
 
 TEST(ClassifyError, WhatCannotBeReadIsNobodysBusiness) {
@@ -84,7 +212,7 @@ TEST(ClassifyError, WhatCannotBeReadIsNobodysBusiness) {
   for (const int status : {404, 409, 500}) {
     for (const auto* body : bodies) {
       const auto facts = classify(status, body);
-      EXPECT_EQ(facts.kind, ErrorClass::None) << status << " " << body;
+      EXPECT_EQ(facts.kind, ErrorClass::Final) << status << " " << body;
       EXPECT_TRUE(facts.operation_url.empty()) << body;
     }
   }
@@ -103,6 +231,9 @@ TEST(ClassifyError, TellsWhenToComeBackFromTheHeaderElseTheMessage) {
   EXPECT_EQ(classify(409, body, {{"Retry-After", "soon"}}).come_back, std::chrono::seconds(11));
   EXPECT_EQ(classify(409, error("AnotherOperationInProgress")).come_back, std::nullopt);
   EXPECT_EQ(classify(412, error("PreconditionFailed"), {{"Retry-After", "3"}}).come_back, std::nullopt);
+  const auto detailed = error("RetryableError", "A retryable error occurred.", "RetryableErrorDueToAnotherOperation",
+                              "Operation PutRouteTable is updating it. The call can be retried in 11 seconds.");
+  EXPECT_EQ(classify(429, detailed).come_back, std::chrono::seconds(11));
 }
 
 TEST(ClassifyError, FindsTheRunningOperationsUrlInTheMessage) {
@@ -122,6 +253,21 @@ TEST(ClassifyError, FindsTheRunningOperationsUrlInTheMessage) {
   for (const auto& c : cases) {
     EXPECT_EQ(classify(409, error("AnotherOperationInProgress", c.message)).operation_url, c.expected) << c.message;
   }
+}
+
+TEST(ClassifyError, FindsTheResourcesThatADependencyNames) {
+  const std::string address = "/subscriptions/S/resourceGroups/g/providers/Microsoft.Network/publicIPAddresses/A";
+  const std::string balancer = "/subscriptions/S/resourceGroups/g/providers/Microsoft.Network/loadBalancers/b";
+  const auto facts = classify(429, error("RetryableError", "See https://m.azure.com/subscriptions/x.", "ReferencedResourceNotProvisioned",
+                                         "Cannot proceed with operation because resource " + address + " used by resource '" +
+                                             balancer + "' is not in Succeeded state: " + address + "."));
+  ASSERT_EQ(facts.named.size(), 2u);
+  EXPECT_EQ(facts.named[0].id, "/subscriptions/s/resourcegroups/g/providers/microsoft.network/publicipaddresses/a");
+  EXPECT_EQ(facts.named[1].type, "microsoft.network/loadbalancers");
+  EXPECT_TRUE(classify(409, error("AnotherOperationInProgress", address)).named.empty()) << "only where it is asked for";
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += address + std::to_string(i) + " ";
+  EXPECT_EQ(classify(400, error("ReferencedResourceNotProvisioned", many)).named.size(), 4u);
 }
 
 }  // namespace

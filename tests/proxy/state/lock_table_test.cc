@@ -207,5 +207,28 @@ TEST(LockTableDeathTest, MisuseStopsTheProcess) {
   EXPECT_DEATH((void)table.locks.join({}, {}, nullptr, kGranted), "at least one key");
 }
 
+TEST(LockTable, KeysThatAreGivenBackBeforeTheOthersGoToWhoWaitsForThem) {
+  Table table;
+  auto holder = table.join({exclusive("a"), shared("b"), exclusive("c")});
+  WriteLease lease = holder.take();
+  auto on_b = table.join({exclusive("b")});
+  auto on_both = table.join({exclusive("b"), exclusive("a")});
+  ASSERT_FALSE(on_b.granted());
+  lease.release({table.locks.key_of("b"), table.locks.key_of("unknown")});
+  EXPECT_TRUE(on_b.granted());
+  EXPECT_FALSE(on_both.granted()) << "it waits for a too";
+  EXPECT_EQ(lease.keys().size(), 2u);
+  EXPECT_TRUE(lease.is_wanted());
+  lease.release({table.locks.key_of("b"), table.locks.key_of("c")});
+  EXPECT_EQ(lease.keys().size(), 1u);
+  EXPECT_TRUE(lease.held());
+  lease.release();
+  EXPECT_FALSE(on_both.granted()) << "b is held by the one before";
+  on_b.take().release();
+  EXPECT_TRUE(on_both.granted());
+  on_both.take().release();
+  table.expect_empty();
+}
+
 }  // namespace
 }  // namespace armgate

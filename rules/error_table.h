@@ -1,0 +1,67 @@
+// error_table.h – which of ARM's error answers mean what, as data (conf/rules/errors.json; DESIGN §6).
+//
+// Why: 409 is a passing conflict, a quota, a registration or a name that is taken, and 429 is throttling or a conflict. Only
+// the code tells, sometimes only the message, and providers invent new ones faster than programs are released.
+// Limits   of a message the first kMessageScanMax bytes are looked at.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arm/arm_error.h"
+#include "arm/http.h"
+#include "rules/json_reader.h"
+#include "rules/rule.h"
+
+namespace armgate::rules {
+
+// What the answer means for the write that got it.
+enum class ErrorClass {
+  Final,        // the client's business, as everything that no entry names
+  Busy,         // refused before effect because another operation runs: wait, look, send again
+  Dependency,   // the same, because a resource that it refers to is being worked on
+  Superseded,   // somebody's later write took its place: at most once more, and only if nothing has changed
+  Propagation,  // its resource group was created a moment ago and is not visible everywhere
+};
+
+// Whether the client sent a precondition of its own.
+enum class OwnPrecondition { Absent, Present };
+
+// One entry of the table. All of it must hold.
+struct ErrorRule {
+  Place place;
+  ErrorClass kind = ErrorClass::Final;
+  std::vector<int> statuses;                // any of them
+  std::vector<std::string> codes;           // any of them, wherever the body has codes, without case
+  std::vector<std::string> message_any;     // parts of the messages, without case; any of them; empty: whatever it says
+  std::vector<std::string> message_all;     // all of them
+  std::string header_name;                  // empty: whatever the fields say
+  std::string header_value;                 // without case
+  enum class IfAbsent { Matches, MatchesNot } header_absent = IfAbsent::MatchesNot;
+  enum class ForClients { All, WithoutPrecondition } clients = ForClients::All;
+};
+
+class ErrorTable {
+ public:
+  static constexpr size_t kMessageScanMax = 16 * 1024;
+
+  ErrorTable() = default;
+  explicit ErrorTable(std::vector<ErrorRule> rules) : rules_(std::move(rules)) {}
+
+  // The first entry that applies; null if none does.
+  const ErrorRule* find(const arm::ResponseHead& head, const arm::ArmError& error, OwnPrecondition own) const;
+
+  const std::vector<ErrorRule>& rules() const { return rules_; }
+
+ private:
+  std::vector<ErrorRule> rules_;
+};
+
+// Everything that an entry can say, bound to `rule`.
+SettingTable settings_of(ErrorRule& rule);
+
+// What no single key of an entry can say: complains of what would never have an effect or would have too much.
+void check_error_rule(const ErrorRule& rule, const std::string& pointer, const JsonPositions& positions, FaultList& faults);
+
+}  // namespace armgate::rules

@@ -164,6 +164,9 @@ Base after_refusal(std::vector<Candidate> candidates, const WriteFacts& write, c
            c.delivery->at.order > write.refused_at->order;
   };
   const bool own_since = std::any_of(candidates.begin(), candidates.end(), is_own_since);
+  // The same call once more, and it has read nothing: what others were shown is not what its bytes were built from.
+  const bool same_call = !write.request_id.empty() && write.request_id == write.refused_id;
+  if (same_call && !own_since && !insists) return without_state(BaseRule::Refused);
   const bool has_evidence = !own_since && write.actor != Actor::Single && fitting(candidates, write).any_agrees;
   if (own_since) std::erase_if(candidates, [&](const Candidate& c) { return !is_own_since(c); });
   const auto was_shown = [&](const Candidate& c) {

@@ -77,6 +77,7 @@ struct WriteFacts {
                                      // other client's came later: for it there is nothing there since then
   std::optional<Moment> refused_at;  // these bytes were answered 412 (delivered) then ...
   std::optional<TimePoint> refused_first;  // ... and first at this time
+  std::string_view refused_id;       // the request id that they then came under; may be empty
 };
 
 struct BaseLimits {

@@ -225,6 +225,7 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
     if (refusal != refusals_.end()) {
       facts.refused_at = refusal->second.delivered;
       facts.refused_first = refusal->second.first;
+      facts.refused_id = refusal->second.request_id;
     }
     binding = &bindings_.add(write.bytes, facts.request_id,
                              policy::decide_base(place.view, facts, options_.base, liveness), facts.arrived);
@@ -298,6 +299,7 @@ void ClientState::confirm_written(uint64_t binding, Final final, Moment when) {
     const auto [it, fresh] = refusals_.try_emplace(b->bytes);
     if (fresh) it->second.first = when.time;
     it->second.delivered = when;
+    it->second.request_id = b->request_id;
   } else {
     refusals_.erase(b->bytes);
   }

@@ -177,7 +177,7 @@ class ClientState {
   struct Refusal {
     Moment delivered;
     TimePoint first{};
-    uint64_t age = 0;
+    std::string request_id;
   };
   struct Doubtful {
     std::string request_id;

@@ -1,60 +1,10 @@
-// Races between real clients through the real program against armsim: curl, and the Azure SDKs for JavaScript, Python and Go;
-// named, unnamed, and several behind one name. What was acknowledged must be there, and nothing may run twice.
+// Races between real clients through the real program against armsim: curl, and the Azure SDKs for JavaScript, Python and Go, each
+// client with a name or a token of its own. What was acknowledged must be there, and nothing may run twice.
 import assert from "node:assert/strict";
 import { curl, curlJson, sending } from "./curl.mjs";
 import { sleep } from "./harness.mjs";
-import { client, GROUP, missing, NETWORK, race, rulesOf, say, SCALE_SET, SECURITY_GROUP, tagsOf, tokenOf } from "./tools.mjs";
-
-const WRITES = 3;
-const single = (names) => ({ clients: Object.fromEntries(names.map((name) => [name, { actor: "single" }])) });
-const racersOf = (kind, count) => Array.from({ length: count }, (_, i) => ({ kind, client: `${kind}-${i}` }));
-
-const TARGETS = {
-  addTags: { ...SCALE_SET, name: "web", membersOf: tagsOf, body: { location: "westeurope", sku: { name: "S", capacity: 1 }, tags: { base: "1" } } },
-  addRules: { ...SECURITY_GROUP, name: "front", membersOf: rulesOf, body: { location: "westeurope", properties: { securityRules: [] } } },
-};
-
-async function startSim(world, args = ["--operation-ms", "0"]) {
-  const sim = await world.startSim(args);
-  await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
-  for (const { id, version, body } of Object.values(TARGETS)) await sim.make(id, version, body);
-  return sim;
-}
-
-// Races, and judges from both sides: what the clients were told, and armsim's report.
-async function judged(world, sim, gateway, way, command, racers) {
-  const target = TARGETS[command];
-  const before = await sim.report();
-  const result = await race(world, gateway, way, command, racers, { name: target.name, writes: WRITES });
-  const lost = missing(result.acknowledged, target.membersOf(await sim.read(target.id, target.version)));
-  const report = await sim.report();
-  say(`${result.acknowledged.length} of ${racers.length * WRITES} acknowledged, ${lost.length} lost, ${result.refused} refused with 412 ` +
-      `(${report.undeserved_412 - before.undeserved_412} of ARM's undeserved), ${result.errors.length} failed`);
-  return { ...result, lost, report };
-}
-
-function assertSafe(result, racers) {
-  assert.deepEqual(result.errors, [], "412 is the only refusal");
-  assert.deepEqual(result.lost, [], "acknowledged and lost");
-  assert.equal(result.acknowledged.length, racers.length * WRITES);
-  assert.equal(result.report.lost_updates, 0, result.report.findings.join("\n"));
-  assert.equal(result.report.applied_twice, 0, result.report.findings.join("\n"));
-}
-
-// The same race without protection and with it. `controls`: whether this client is quick enough to lose something every time.
-async function checkRace(world, way, command, racers, config) {
-  const sim = await startSim(world);
-  const bare = await world.startGateway(sim, { mode: "off" });
-  const control = await judged(world, sim, bare, "named", command, racers.map((racer) => ({ ...racer, client: `bare-${racer.client}` })));
-  assert.notEqual(control.lost.length, 0, "the race is no test: nothing was lost even without protection");
-  await sim.control("POST", "reset");
-  await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
-  for (const { id, version, body } of Object.values(TARGETS)) await sim.make(id, version, body);
-  const gateway = await (way === "exec" ? world.configureGateway(sim, config) : world.startGateway(sim, config));
-  const result = await judged(world, sim, gateway, way, command, racers);
-  assertSafe(result, racers);
-  return result;
-}
+import { checkRace, racersOf, single, startSim, WRITES } from "./races.mjs";
+import { client, missing, NETWORK, say, SCALE_SET, tagsOf, tokenOf } from "./tools.mjs";
 
 export const tests = {
   "curl, named: scripts that change tags of one scale set": (world) => {
@@ -87,17 +37,6 @@ export const tests = {
   "Go and Python without a name, told apart by their tokens": (world) => {
     const racers = [...racersOf("go", 2), ...racersOf("python", 2)].map((racer) => ({ ...racer, token: tokenOf(racer.client) }));
     return checkRace(world, "unnamed", "addRules", racers);
-  },
-
-  // Which of them read what can only be told from what they write, so losses are counted here, not forbidden.
-  "several behind one token: nothing fails, nothing runs twice": async (world) => {
-    const sim = await startSim(world);
-    const gateway = await world.startGateway(sim);
-    const racers = [...racersOf("go", 2), ...racersOf("python", 2)].map((racer) => ({ ...racer, token: tokenOf("one-for-all") }));
-    const result = await judged(world, sim, gateway, "unnamed", "addRules", racers);
-    assert.deepEqual(result.errors, []);
-    assert.equal(result.report.applied_twice, 0, result.report.findings.join("\n"));
-    assert.equal(result.acknowledged.length, racers.length * WRITES);
   },
 
   "a chain of writes that waits for none of their operations": async (world) => {

@@ -4,9 +4,9 @@
 import { parseArgs } from "node:util";
 import { World, withinSeconds } from "./harness.mjs";
 import { installSdk } from "./sdk.mjs";
-import { buildGoClient } from "./tools.mjs";
+import { beginScenario, buildGoClient, printMeasured } from "./tools.mjs";
 
-const SUITES = ["transport", "passthrough", "service", "exec", "protection", "races", "az"];
+const SUITES = ["transport", "passthrough", "service", "exec", "protection", "races", "races_behind", "races_odd", "az"];
 const SECONDS_PER_TEST = 90;
 
 const { values: options } = parseArgs({ options: { bin: { type: "string" }, only: { type: "string", default: "" } } });
@@ -40,8 +40,10 @@ for (const suite of SUITES) {
     const full = `${suite}: ${name}`;
     if (!full.includes(options.only)) continue;
     total += 1;
+    beginScenario(name);
     if (await runTest(full, test)) passed += 1;
   }
 }
+printMeasured();
 console.log(`${passed} of ${total} end-to-end tests passed`);
 process.exit(passed === total && total > 0 ? 0 : 1);

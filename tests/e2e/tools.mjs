@@ -58,18 +58,18 @@ export async function launch(world, gateway, way, name, words, { env = {}, secon
   return run(words[0], words.slice(1), { env: { ...home, ...env, ...variables }, seconds });
 }
 
-// One client; gives what it printed.
+// One client; gives what it printed. It has a name of its own, unless `user` is one that it shares.
 export async function client(world, gateway, way, kind, command, settings) {
   const all = { group: "rg", ...settings };
   const env = { ARMGATE_E2E_MODULES: modules, TOKEN: settings.token ?? "test-token" };
-  const done = await launch(world, gateway, way, settings.client, PROGRAMS[kind](command, all), { env });
+  const done = await launch(world, gateway, way, settings.user ?? settings.client, PROGRAMS[kind](command, all), { env });
   if (done.code !== 0) throw new Error(`${settings.client} (${kind} ${command}) ended with ${done.code}\n${done.stdout}\n${done.stderr}`);
   return { ...JSON.parse(done.stdout), stderr: done.stderr };
 }
 
 let races = 0;
 
-// All at once: `racers` are {kind, client, token}. Gives what they were told, together, and how many others met what.
+// All at once: `racers` are {kind, client, token, user}. Gives what they were told, together, and how many others met what.
 export async function race(world, gateway, way, command, racers, settings) {
   const barrier = world.file(`barrier-${++races}`);
   const running = racers.map(({ kind, ...own }, i) =>
@@ -85,6 +85,7 @@ export async function race(world, gateway, way, command, racers, settings) {
     acknowledged: results.flatMap((result) => result.acknowledged),
     errors: results.flatMap((result) => result.errors),
     refused: results.reduce((sum, result) => sum + result.refused, 0),
+    undeserved: results.reduce((sum, result) => sum + (result.undeserved ?? 0), 0),
     stderr: results.map((result) => result.stderr),
   };
 }
@@ -96,3 +97,17 @@ export const subnetsOf = (resource) => new Set((resource.properties.subnets ?? [
 
 // One line for whoever reads the log of the tests.
 export const say = (text) => console.log(`        ${text}`);
+
+// What the races measured, for the table at the end of a run (and in docs/whose-write.md).
+const measured = [];
+let scenario = "";
+export const beginScenario = (name) => { scenario = name; };
+export const measure = (row) => measured.push({ scenario, ...row });
+export function printMeasured() {
+  if (measured.length === 0) return;
+  console.log("\n| scenario | clients | writes | lost | twice | deserved 412 | undeserved 412 |\n|---|---|---|---|---|---|---|");
+  for (const { scenario: name, clients, writes, lost, twice, deserved, undeserved } of measured) {
+    console.log(`| ${name} | ${clients} | ${writes} | ${lost} | ${twice} | ${deserved} | ${undeserved} |`);
+  }
+  console.log("");
+}

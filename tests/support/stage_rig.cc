@@ -41,6 +41,7 @@ std::shared_ptr<const rules::Ruleset> shipped_rules() {
 
 Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request, TimePoint) {
   const std::string line = request.head.method_token + " " + request.head.target;
+  if (steps.empty() && otherwise) steps.push_back(otherwise(request));
   if (steps.empty()) {
     ADD_FAILURE() << "nothing more was expected, but ARM got " << line;
     co_return upstream_error(ErrorKind::Reset, Sent::Maybe, "the script is over");

@@ -35,6 +35,7 @@ class ScriptedUpstream final : public Upstream {
   Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) override;
 
   std::deque<Step> steps;
+  std::function<Step(const arm::Request&)> otherwise;  // answers when the script is over
   std::vector<arm::Request> seen;
 
  private:
@@ -54,6 +55,8 @@ class StageRig {
   void arm(std::string expected, int status, arm::Headers fields = {}, std::string body = {});
   void arm_takes(Duration duration, std::string expected, int status, arm::Headers fields = {}, std::string body = {});
   void arm_fails(std::string expected, Sent sent);
+  // For stories too long for a script: what ARM does after it.
+  void arm_lives(std::function<Step(const arm::Request&)> answer) { upstream_.otherwise = std::move(answer); }
 
   // One request, served to its end.
   arm::Response ask(const std::string& client, std::string_view method_and_target, std::string body = {},

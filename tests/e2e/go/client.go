@@ -37,6 +37,7 @@ type settings struct {
 type result struct {
 	Acknowledged []string          `json:"acknowledged"`
 	Refused      int               `json:"refused"`
+	Undeserved   int               `json:"undeserved"`
 	Errors       []json.RawMessage `json:"errors"`
 	Ok           bool              `json:"ok"`
 	Message      string            `json:"message"`
@@ -96,7 +97,8 @@ func main() {
 	fmt.Println(string(text))
 }
 
-// Reads, changes and writes back the whole group; begins again, from the read, when refused with 412.
+// Reads, changes and writes back the whole group; begins again, from the read, when refused with 412. If that read shows
+// what was read before, the refusal was undeserved.
 func addRules(asked settings, authorizer autorest.Authorizer, done *result) {
 	client := network.NewSecurityGroupsClient(subscription)
 	client.Authorizer = authorizer
@@ -106,8 +108,13 @@ func addRules(asked settings, authorizer autorest.Authorizer, done *result) {
 	awaitOthers(asked)
 	for i := 0; i < asked.Writes; i++ {
 		member := fmt.Sprintf("%s-%d", asked.Client, i)
+		lastRead := ""
 		for attempt := 0; attempt < attemptsMax; attempt++ {
 			err := addRule(client, asked, member, asked.Priority+int32(i), &base)
+			if lastRead != "" && lastRead == base {
+				done.Undeserved++
+			}
+			lastRead = base
 			if err == nil {
 				done.Acknowledged = append(done.Acknowledged, member)
 				break

@@ -34,18 +34,23 @@ async function awaitOthers() {
 
 const describe = (error) => ({ status: error.statusCode ?? 0, code: error.code ?? error.name, message: String(error.message).slice(0, 300) });
 
-// Reads, changes and writes back the whole resource `writes` times; begins again, from the read, when refused with 412.
+// Reads, changes and writes back the whole resource `writes` times; begins again, from the read, when refused with 412. If that read
+// shows what was read before, the refusal was undeserved. Each write tells armsim's judge what it was built from.
 async function readModifyWrite(read, change, write) {
-  const result = { acknowledged: [], refused: 0, errors: [] };
+  const result = { acknowledged: [], refused: 0, undeserved: 0, errors: [] };
   await awaitOthers();
   for (let i = 0; i < settings.writes; ++i) {
     const name = `${settings.client}-${i}`;
+    let lastRead;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; ++attempt) {
       try {
         const resource = await read();
+        if (lastRead !== undefined && resource.etag === lastRead) result.undeserved += 1;
+        lastRead = resource.etag;
         change(resource, name, i);
         await sleep(THINK_MS);
-        await write(resource);
+        const headers = { "x-sim-base-etag": resource.etag };
+        await write(resource, { ...POLL, requestOptions: { headers, customHeaders: headers } });  // the SDKs do not agree on the name
         result.acknowledged.push(name);
         break;
       } catch (error) {
@@ -89,7 +94,7 @@ const commands = {
   addTags: () => readModifyWrite(
     () => compute.virtualMachineScaleSets.get(group, name),
     (resource, tag) => { resource.tags = { ...resource.tags, [tag]: settings.client }; },
-    (resource) => compute.virtualMachineScaleSets.createOrUpdate(group, name, resource, POLL).pollUntilDone()),
+    (resource, options) => compute.virtualMachineScaleSets.createOrUpdate(group, name, resource, options).pollUntilDone()),
 
   addRules: () => readModifyWrite(
     () => network.networkSecurityGroups.get(group, name),
@@ -98,7 +103,24 @@ const commands = {
         name: rule, priority: settings.priority + i, direction: "Inbound", access: "Allow", protocol: "Tcp", sourceAddressPrefix: "*",
         sourcePortRange: "*", destinationAddressPrefix: "*", destinationPortRange: "443" }];
     },
-    (resource) => network.networkSecurityGroups.beginCreateOrUpdateAndWait(group, name, resource, POLL)),
+    (resource, options) => network.networkSecurityGroups.beginCreateOrUpdateAndWait(group, name, resource, options)),
+
+  // Looks whether it is there, and makes it if it is not.
+  createIfAbsent: async () => {
+    const result = { acknowledged: [], refused: 0, undeserved: 0, errors: [] };
+    const there = await network.virtualNetworks.get(group, name).catch((error) => error);
+    if (there.statusCode !== 404) result.errors.push("it was there already");
+    await awaitOthers();
+    try {
+      await network.virtualNetworks.beginCreateOrUpdateAndWait(
+        group, name, { location: "westeurope", tags: { [settings.client]: "1" }, addressSpace: { addressPrefixes: ["10.0.0.0/16"] } }, POLL);
+      result.acknowledged.push(settings.client);
+    } catch (error) {
+      if (error.statusCode === 412) result.refused += 1;
+      else result.errors.push(describe(error));
+    }
+    return result;
+  },
 
   scale: () => attempt(async () => {
     const updated = await compute.virtualMachineScaleSets.update(group, name, { sku: { capacity: settings.capacity } }, POLL).pollUntilDone();

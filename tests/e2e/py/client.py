@@ -50,14 +50,21 @@ def describe(error):
 
 
 def read_modify_write(read, change, write):
-    """Changes and writes back the whole resource `writes` times; begins again, from the read, when refused with 412."""
-    result = {"acknowledged": [], "refused": 0, "errors": []}
+    """Changes and writes back the whole resource `writes` times; begins again, from the read, when refused with 412.
+
+    If that read shows what was read before, the refusal was undeserved.
+    """
+    result = {"acknowledged": [], "refused": 0, "undeserved": 0, "errors": []}
     await_others()
     for i in range(settings["writes"]):
         member = f"{settings['client']}-{i}"
+        last_read = None
         for _ in range(ATTEMPTS_MAX):
             try:
                 resource = read()
+                etag = getattr(resource, "etag", None)
+                result["undeserved"] += last_read is not None and etag == last_read
+                last_read = etag
                 change(resource, member, i)
                 time.sleep(THINK_SECONDS)
                 write(resource)
@@ -117,16 +124,12 @@ def restart():
 def chain():
     """Starts one write after the other and waits for none; each is built on the read before it."""
     client = compute()
-    result = {"acknowledged": [], "refused": 0, "errors": []}
-    for i in range(settings["writes"]):
-        try:
-            resource = client.get(group, name, api_version=SCALE_SET_VERSION)
-            resource.tags = {**(resource.tags or {}), f"{settings['client']}-{i}": "1"}
-            write_scale_set(client, resource, polling=False)
-            result["acknowledged"].append(f"{settings['client']}-{i}")
-        except AzureError as error:
-            result["errors"].append(describe(error))
-    return result
+
+    def change(resource, member, _):
+        resource.tags = {**(resource.tags or {}), member: "1"}
+
+    return read_modify_write(lambda: client.get(group, name, api_version=SCALE_SET_VERSION), change,
+                             lambda resource: write_scale_set(client, resource, polling=False))
 
 
 COMMANDS = {"addTags": add_tags, "addRules": add_rules, "restart": restart, "chain": chain}

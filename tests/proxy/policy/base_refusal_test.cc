@@ -94,5 +94,17 @@ TEST(AfterRefusal, ACommandThatReadSinceBuildsOnWhatItReadItself) {
   EXPECT_EQ(shown.decide_text(), "since-refusal c");
 }
 
+TEST(AfterRefusal, ACommandThatSendsTheSameAgainWithoutReadingKnowsNothingOfWhatOthersRead) {
+  Shown shown;
+  shown.show("a", with_id("mine"));
+  shown.facts.request_id = "mine";
+  shown.facts.refused_id = "mine";
+  shown.forbid_until_read();
+  shown.show("b", with_id("another session's"));
+  EXPECT_EQ(shown.decide_text(), "refused");
+  shown.pass(shown.limits.insist_after);
+  EXPECT_EQ(shown.decide_text(), "since-refusal b") << "it does not starve";
+}
+
 }  // namespace
 }  // namespace armgate::policy

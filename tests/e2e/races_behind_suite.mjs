@@ -1,0 +1,68 @@
+// Races between real clients that hide behind one name or one token: which of them read what is told by nothing but the bodies that
+// they write (docs/whose-write.md). Where each changes members of its own in bodies of one api-version, nothing may be lost; where
+// that does not hold, losses are counted, not forbidden.
+import assert from "node:assert/strict";
+import { existsSync, writeFileSync } from "node:fs";
+import { sleep } from "./harness.mjs";
+import { assertSafe, judged, racersOf, startSim, tell } from "./races.mjs";
+import { client, measure, missing, NETWORK, say, tagsOf, tokenOf } from "./tools.mjs";
+
+const behindOneName = (racers) => racers.map((racer) => ({ ...racer, user: "jvm" }));
+const behindOneToken = (racers) => racers.map((racer) => ({ ...racer, token: tokenOf("one-for-all") }));
+
+async function checkHidden(world, way, command, racers, judge = assertSafe) {
+  const sim = await startSim(world);
+  const gateway = await world.startGateway(sim);
+  judge(await judged(world, sim, gateway, way, command, racers));
+}
+
+function countHarms(result) {
+  tell(result);
+  assert.deepEqual(result.errors, [], "412 is the only refusal");
+  assert.equal(result.acknowledged.length, result.writes);
+  assert.equal(result.report.applied_twice, 0, result.report.findings.join("\n"));
+}
+
+export const tests = {
+  "JavaScript, four behind one name: tags of one scale set": (world) =>
+    checkHidden(world, "named", "addTags", behindOneName(racersOf("js", 4))),
+
+  "JavaScript, four behind one name: rules of one security group": (world) =>
+    checkHidden(world, "named", "addRules", behindOneName(racersOf("js", 4))),
+
+  "Python, four behind one name: rules of one security group": (world) =>
+    checkHidden(world, "named", "addRules", behindOneName(racersOf("python", 4))),
+
+  "Go, four behind one token: rules of one security group": (world) =>
+    checkHidden(world, "unnamed", "addRules", behindOneToken(racersOf("go", 4))),
+
+  // States that were read in different api-versions have different shapes, and are not compared.
+  "Go and Python of different api-versions behind one token: nothing fails, losses are counted": (world) =>
+    checkHidden(world, "unnamed", "addRules", behindOneToken([...racersOf("go", 2), ...racersOf("python", 2)]), countHarms),
+
+  // A create says nothing about what it was built on. Once one was refused, the others pass for writers that know what is there.
+  "four behind one name that make the same thing after a 404: nothing fails, losses are counted": async (world) => {
+    const sim = await startSim(world);
+    const gateway = await world.startGateway(sim);
+    const barrier = world.file("create-barrier");
+    const racers = behindOneName(racersOf("js", 4));
+    const making = racers.map(({ kind, ...own }) => client(world, gateway, "named", kind, "createIfAbsent", { ...own, barrier, name: "made" }));
+    const all = Promise.all(making);
+    const ready = (async () => {
+      while (!racers.every((racer) => existsSync(`${barrier}.${racer.client}`))) await sleep(20);
+      writeFileSync(barrier, "");
+    })();
+    await Promise.race([ready, all]);
+    const results = await all;
+    const acknowledged = results.flatMap((result) => result.acknowledged);
+    const refused = results.reduce((sum, result) => sum + result.refused, 0);
+    const left = tagsOf(await sim.read(NETWORK.id.replace(/net$/, "made"), NETWORK.version));
+    const lost = missing(acknowledged, left).length;
+    say(`${acknowledged.length} of ${racers.length} acknowledged, ${lost} lost (not promised), ${refused} refused with 412`);
+    const twice = (await sim.report()).applied_twice;
+    measure({ clients: "4 js, named", writes: racers.length, lost, twice, deserved: refused, undeserved: 0 });
+    assert.deepEqual(results.flatMap((result) => result.errors), []);
+    assert.ok(acknowledged.length >= 1 && refused >= 1, "one makes it, and at least the next is told");
+    assert.equal(twice, 0);
+  },
+};

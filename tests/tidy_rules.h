@@ -120,7 +120,7 @@ inline bool may_include(string_view from, string_view to) {
   const auto place = [](string_view name) {
     return std::find_if(kLayers.begin(), kLayers.end(), [&](const auto& layer) { return layer.first == name; });
   };
-  if (place(from)->second == kBelow) return place(to) < place(from) && to != "bench";
+  if (place(from)->second == kBelow) return place(to) < place(from) && (to != "bench" || from == "tests");
   return (" " + string(place(from)->second) + " ").find(" " + string(to) + " ") != string::npos;
 }
 

@@ -1,6 +1,7 @@
 #include "proxy/log.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <fmt/format.h>
 #include <spdlog/async.h>
 #include <spdlog/logger.h>
@@ -24,6 +25,8 @@ namespace {
 
 constexpr size_t kQueuedLinesMax = 8192;
 constexpr size_t kUsualLineBytes = 1024;
+constexpr size_t kGatheredBytesMax = 64 * 1024;
+constexpr int kRestMilliseconds = 2;  // what a crash can take away besides what is queued
 
 // Printable ASCII without what JSON escapes.
 constexpr auto kStandsForItself = [] {
@@ -133,13 +136,19 @@ class Line {
 
 }  // namespace
 
-// Adds to the end of a file. Why not spdlog's own: it cannot open its file anew while lines are being written.
+// Adds to the end of a file. Why not spdlog's own: it cannot open its file anew while lines are being written, and it wakes
+// its thread and writes once for every line (measured: a fifth of the CPU time of a small GET). Here lines that wait are
+// written together, and after that the thread rests a moment, in which more of them gather.
 class Log::FileSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit FileSink(std::string file) : file_(std::move(file)) {}
   ~FileSink() override {
+    write_gathered();
     if (fd_ >= 0) ::close(fd_);
   }
+
+  // Whose lines come here; before the first one.
+  void set_queue(spdlog::details::thread_pool* queue) { queue_ = queue; }
 
   Result<void> open() {
     const int fd = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
@@ -148,6 +157,7 @@ class Log::FileSink final : public spdlog::sinks::base_sink<std::mutex> {
                            fmt::format("the log file {} cannot be opened: {}", file_, std::strerror(errno)));
     }
     const std::lock_guard lock(mutex_);
+    write_gathered();
     if (fd_ >= 0) ::close(fd_);
     fd_ = fd;
     return {};
@@ -157,17 +167,32 @@ class Log::FileSink final : public spdlog::sinks::base_sink<std::mutex> {
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    for (size_t done = 0; done < line.size();) {
-      const ssize_t written = ::write(fd_, line.data() + done, line.size() - done);
+    gathered_.append(line.data(), line.size());
+    const bool more_to_come = queue_ != nullptr && queue_->queue_size() > 0;
+    if (more_to_come && gathered_.size() < kGatheredBytesMax) return;
+    if (!write_gathered()) throw spdlog::spdlog_ex("the log file cannot be written", errno);
+    if (!more_to_come) ::poll(nullptr, 0, kRestMilliseconds);
+  }
+
+  // What cannot be written is given up.
+  bool write_gathered() {
+    size_t done = 0;
+    while (done < gathered_.size()) {
+      const ssize_t written = ::write(fd_, gathered_.data() + done, gathered_.size() - done);
       if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) throw spdlog::spdlog_ex("the log file cannot be written", errno);
+      if (written <= 0) break;
       done += static_cast<size_t>(written);
     }
+    const bool all = done == gathered_.size();
+    gathered_.clear();
+    return all;
   }
-  void flush_() override {}  // each line was given to the system
+  void flush_() override {}
 
   const std::string file_;
-  int fd_ = -1;  // guarded by mutex_
+  spdlog::details::thread_pool* queue_ = nullptr;  // outlives the last line
+  std::string gathered_;                           // guarded by mutex_, like the next one
+  int fd_ = -1;
 };
 
 Log::Log(std::shared_ptr<spdlog::logger> logger, LogLevel least, std::shared_ptr<void> writer,
@@ -175,7 +200,6 @@ Log::Log(std::shared_ptr<spdlog::logger> logger, LogLevel least, std::shared_ptr
     : writer_(std::move(writer)), logger_(std::move(logger)), file_(std::move(file)) {
   logger_->set_pattern("%v");
   logger_->set_level(spdlog_level(least));
-  logger_->flush_on(spdlog::level::trace);  // a line that is not on disk when the process dies is no evidence
 }
 
 Result<std::unique_ptr<Log>> Log::open(const std::string& file, LogLevel least) {
@@ -191,6 +215,7 @@ Result<std::unique_ptr<Log>> Log::open(const std::string& file, LogLevel least) 
   // Written by a thread of its own: a full pipe or a slow disk must not stop an event loop. Beyond the queue the oldest
   // lines are given up.
   auto writer = std::make_shared<spdlog::details::thread_pool>(kQueuedLinesMax, 1);
+  if (file_sink) file_sink->set_queue(writer.get());
   auto logger = std::make_shared<spdlog::async_logger>("armgate", std::move(sink), writer,
                                                        spdlog::async_overflow_policy::overrun_oldest);
   return std::unique_ptr<Log>(new Log(std::move(logger), least, std::move(writer), std::move(file_sink)));

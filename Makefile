@@ -1,6 +1,6 @@
 # The commands of this project. Each installs what is missing, builds what it needs, then does its job.
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak fuzz run lint build clean
+.PHONY: help demo test soak fuzz bench run lint build clean
 
 ARGS ?=
 
@@ -24,6 +24,12 @@ soak: ## run simulated worlds under fresh seeds on all processors (ARGS="--for 6
 fuzz: ## run every fuzz target for a minute (FUZZ_SECONDS=600: for longer)
 	@scripts/setup build fuzz
 	@scripts/run_tests fuzz
+
+bench: ## time single decisions, then compare with HAProxy, nginx, squid and mitmproxy (ARGS="--rounds 10 --seconds 5": longer)
+	@scripts/setup build bench
+	@scripts/build release armgate armgate_load armgate_bench
+	@build/release/bin/armgate_bench --benchmark_min_time=0.2
+	@bench/compare $(ARGS)
 
 run: ## start armgate in the foreground (ARGS="--config FILE": with your configuration)
 	@scripts/setup build

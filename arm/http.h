@@ -41,6 +41,7 @@ class Headers {
   bool has(std::string_view name) const { return find(name).has_value(); }
   size_t count(std::string_view name) const;
 
+  void reserve(size_t fields) { fields_.reserve(fields); }
   void add(std::string_view name, std::string_view value);
   void set(std::string_view name, std::string_view value);  // replaces the first in place, removes the others
   void remove(std::string_view name);

@@ -1,5 +1,6 @@
 #include "arm/resource_id.h"
 
+#include <array>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -36,11 +37,24 @@ int hex_digit(char c) {
   return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
+// What a byte of a segment becomes: its lower case, or 0 if it needs a closer look.
+constexpr auto kPlain = [] {
+  std::array<char, 256> plain{};
+  for (size_t byte = 0x20; byte < plain.size(); ++byte) plain[byte] = lower(static_cast<char>(byte));
+  for (const unsigned char special : {'#', '%', '/', '\\', '\x7f'}) plain[special] = 0;
+  return plain;
+}();
+
 // Decodes once and lowers. On failure `why` says what is wrong with the text.
 std::optional<std::string> canonical_text(std::string_view raw, std::string_view& why) {
-  std::string text;
-  text.reserve(raw.size());
-  for (size_t i = 0; i < raw.size(); ++i) {
+  std::string text(raw);
+  size_t plain = 0;
+  while (plain < raw.size() && kPlain[static_cast<unsigned char>(raw[plain])] != 0) {
+    text[plain] = kPlain[static_cast<unsigned char>(raw[plain])];
+    ++plain;
+  }
+  text.resize(plain);
+  for (size_t i = plain; i < raw.size(); ++i) {
     char c = raw[i];
     if (c == '#') {
       why = "a fragment mark";

@@ -75,6 +75,7 @@ std::optional<Duration> retry_after(const Headers& fields, WallTime now) {
     if (const auto wait = bounded<std::chrono::milliseconds>(whole_number(fields.get(name)))) return wait;
   }
   const std::string_view value = fields.get("Retry-After");
+  if (value.empty()) return std::nullopt;  // almost always; reading a date costs as much as the rest of a write's plan
   if (const auto wait = bounded<std::chrono::seconds>(whole_number(value))) return wait;
   return until_date(value, now);
 }

@@ -73,6 +73,7 @@ constexpr std::array kKnownFields = {
     KnownField{"x-ms-client-request-id", Role::Onward, Often::OnceInRequests},
     KnownField{"proxy-authentication-info", Role::HopByHop},
 };
+constexpr size_t kUsualFields = 16;
 constexpr size_t kLongestName = kKnownFields.back().name.size();
 static_assert(std::ranges::is_sorted(kKnownFields, {}, [](const KnownField& field) { return field.name.size(); }));
 static_assert(kKnownFields.size() <= 64, "FieldReader::seen_ has one bit for each");
@@ -113,6 +114,7 @@ class FieldReader {
       : limits_(limits), source_(source), keep_length_(keep_length) {}
 
   Result<FieldBlock> read(std::string_view lines) {
+    block_.fields.reserve(kUsualFields);
     size_t begin = 0;
     for (;;) {
       const void* found = std::memchr(lines.data() + begin, '\n', lines.size() - begin);

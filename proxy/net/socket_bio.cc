@@ -37,16 +37,25 @@ int read_bytes(BIO* bio, char* data, int size) {
     state.early_taken += count;
     return static_cast<int>(count);
   }
+  if (state.is_drained) {
+    BIO_set_retry_read(bio);
+    return -1;
+  }
   const ssize_t count = ::recv(state.fd, data, static_cast<size_t>(size), 0);
-  if (count > 0) return static_cast<int>(count);
+  if (count > 0) {
+    state.is_drained = count < size;
+    return static_cast<int>(count);
+  }
   if (count == 0) {
     state.end_seen = true;
     return 0;
   }
-  if (is_passing(errno))
+  if (is_passing(errno)) {
+    state.is_drained = errno != EINTR;
     BIO_set_retry_read(bio);
-  else
+  } else {
     state.last_errno = errno;
+  }
   return -1;
 }
 

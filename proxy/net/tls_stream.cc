@@ -74,8 +74,11 @@ Error TlsStream::protocol_error() {
 
 Task<Result<void>> TlsStream::wait_for(Verdict verdict, Waiting who, TimePoint deadline) {
   switch (verdict.kind) {
-    case Verdict::Kind::WaitReadable:
-      co_return co_await socket_->wait(who, Readiness::Readable, deadline);
+    case Verdict::Kind::WaitReadable: {
+      auto ready = co_await socket_->wait(who, Readiness::Readable, deadline);
+      bio_.is_drained = false;
+      co_return ready;
+    }
     case Verdict::Kind::WaitWritable:
       co_return co_await socket_->wait(who, Readiness::Writable, deadline);
     case Verdict::Kind::Ended:
@@ -169,6 +172,7 @@ Task<void> TlsStream::shutdown(TimePoint deadline) {
 bool TlsStream::is_quiet() {
   if (!socket_->is_open() || broken_ || end_ != StreamEnd::Open) return false;
   ERR_clear_error();
+  bio_.is_drained = false;  // the connection has been idle since
   char byte = 0;
   const int count = SSL_peek(ssl_.get(), &byte, 1);  // also takes in session tickets that arrived meanwhile
   return count <= 0 && judge(count).kind == Verdict::Kind::WaitReadable;

@@ -33,6 +33,7 @@ void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const
 
 std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange,
                                                    const rules::Plan& plan, const Client& client) {
+  if (!client.state->has_doubts()) return std::nullopt;  // almost always; hashing the body costs more
   const auto doubt = client.state->doubt_of(doubt_key(parts.shared.hasher, exchange), request_id_of(exchange),
                                             parts.clock.now());
   if (doubt == ClientState::Doubt::Expired) exchange.report.reason = "sent-again-after-doubt-expired";

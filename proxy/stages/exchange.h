@@ -41,6 +41,7 @@ struct Exchange {
   Moment forwarded;          // a relayed request: before its first byte was sent to ARM
   Executor executor;
   Hash128 client{};          // set by the pipeline
+  std::string resource;      // set by the pipeline: the canonical id of what the target names; empty if it names nothing
   std::string client_label;  // for the log: the proxy user or the hash's first digits; never a token
   int status = 0;            // what the client was answered; 0: nothing
   bool delivered = false;    // the answer was written completely

@@ -46,6 +46,7 @@ Task<Receipt> Pipeline::serve(Exchange& exchange, ClientLink& link) {
     const Client client = identify(parts_, exchange);
     exchange.client = client.key;
     exchange.client_label = client.label;
+    exchange.resource = plan->target.resource.id;
     shared.holds.renew(client.key, head.fields.get("authorization"));
     receipt = co_await serve_planned(parts_, exchange, link, *plan, client);
   }

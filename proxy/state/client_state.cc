@@ -360,6 +360,11 @@ void ClientState::note_in_doubt(const Hash128& bytes, std::string_view request_i
   doubts_[bytes] = Doubtful{std::string(request_id), resource, when};
 }
 
+bool ClientState::has_doubts() const {
+  MutexLock lock(&mutex_);
+  return !doubts_.empty();
+}
+
 ClientState::Doubt ClientState::doubt_of(const Hash128& bytes, std::string_view request_id, TimePoint now) {
   MutexLock lock(&mutex_);
   const auto it = doubts_.find(bytes);

@@ -141,6 +141,7 @@ class ClientState {
   enum class Doubt { None, InDoubt, Expired };
   // A read of the resource that was asked for after the doubt arose is delivered: its client knows the state now.
   void resolve_doubts(const Hash128& resource, Moment asked);
+  bool has_doubts() const;
   // Whether these bytes are a re-send of a write whose outcome is unknown. Expired is told once.
   Doubt doubt_of(const Hash128& bytes, std::string_view request_id, TimePoint now);
 

@@ -55,6 +55,7 @@ void ResourceLog::finished(std::string_view resource, const Hash128& bytes, Mome
 }
 
 void ResourceLog::deleted(std::string_view resource, const Hash128& client, Moment when) {
+  any_deleted_.store(true, std::memory_order_release);
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
   MutexLock lock(&shard.mutex);
@@ -114,6 +115,7 @@ bool ResourceLog::others_accepted_since(std::string_view resource, const Hash128
 
 ResourceLog::Deletion ResourceLog::last_delete(const arm::ResourceId& resource) const {
   Deletion newest;
+  if (!any_deleted_.load(std::memory_order_acquire)) return newest;
   for (const auto& id : arm::self_and_ancestors(resource)) {
     const Hash128 key = hasher_.hash(id);
     Shard& shard = shard_of(key);

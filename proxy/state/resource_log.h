@@ -14,6 +14,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <optional>
@@ -103,6 +104,7 @@ class ResourceLog {
   const Options options_;
   const Hasher hasher_;
   mutable std::array<Shard, kShards> shards_;
+  std::atomic<bool> any_deleted_{false};  // until then no request pays for looking through its ancestors
 };
 
 }  // namespace armgate

@@ -1,0 +1,154 @@
+// What is decided from a request's head and an answer's bytes, without tables and without I/O.
+#include <zlib.h>
+
+#include <memory>
+
+#include "arm/etag.h"
+#include "arm/identity.h"
+#include "arm/resource_id.h"
+#include "bench/counted.h"
+#include "bench/samples.h"
+#include "certs/leaf.h"
+#include "proxy/policy/backoff.h"
+#include "proxy/policy/base.h"
+#include "proxy/policy/error_class.h"
+#include "proxy/seams/real_clock.h"
+#include "proxy/stages/content_coding.h"
+#include "rules/plan.h"
+
+namespace armgate::bench {
+namespace {
+
+void parse_resource_id(benchmark::State& state) {
+  const AllocationCounter counter;
+  for (auto _ : state) benchmark::DoNotOptimize(arm::parse_target(kNetwork, false));
+  counter.report(state);
+}
+BENCHMARK(parse_resource_id);
+
+void match_rules(benchmark::State& state) {
+  std::vector<rules::Rule> rules;
+  for (int64_t i = 0; i < state.range(0); ++i) {
+    rules::Rule rule;
+    rule.name = "rule-" + std::to_string(i);
+    rule.match.types = {i + 1 < state.range(0) ? "microsoft.other/type" + std::to_string(i) : "microsoft.network/virtualnetworks"};
+    rule.guard.kind = rules::GuardKind::Etag;
+    rules.push_back(std::move(rule));
+  }
+  const rules::Ruleset ruleset(std::move(rules));
+  const AllocationCounter counter;
+  for (auto _ : state) benchmark::DoNotOptimize(rules::make_plan(ruleset, rules::Mode::Protect, arm::Method::Put, kNetwork));
+  counter.report(state);
+}
+BENCHMARK(match_rules)->Arg(10)->Arg(200)->Arg(5000);
+
+void read_claims_of_2kb_token(benchmark::State& state) {
+  const std::string authorization = token();
+  if (!arm::claims_of(authorization)) state.SkipWithError("the sample token cannot be read");
+  const AllocationCounter counter;
+  for (auto _ : state) benchmark::DoNotOptimize(arm::claims_of(authorization));
+  counter.report(state);
+}
+BENCHMARK(read_claims_of_2kb_token);
+
+void hash_2kb_token(benchmark::State& state) {
+  const std::string authorization = token();
+  const Hasher hasher(HashKey{1, 2});
+  for (auto _ : state) benchmark::DoNotOptimize(hasher.hash(authorization));
+}
+BENCHMARK(hash_2kb_token);
+
+void scan_etag_plain(benchmark::State& state) {
+  const std::string body = network_body(static_cast<size_t>(state.range(0)));
+  const AllocationCounter counter;
+  for (auto _ : state) benchmark::DoNotOptimize(arm::etag_in_body(body));
+  counter.report(state);
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(body.size()));
+}
+BENCHMARK(scan_etag_plain)->Arg(1500)->Arg(100'000)->Arg(4'000'000);
+
+std::string gzipped(std::string text) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = static_cast<Bytef*>(static_cast<void*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = static_cast<Bytef*>(static_cast<void*>(out.data()));
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+void scan_etag_gzip(benchmark::State& state) {
+  arm::ResponseHead head;
+  head.fields = {{"Content-Encoding", "gzip"}};
+  const std::string body = gzipped(network_body(static_cast<size_t>(state.range(0))));
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    const auto plain = plain_content(head, body, 8u << 20);
+    benchmark::DoNotOptimize(arm::etag_in_body(*plain));
+  }
+  counter.report(state);
+  state.SetBytesProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(scan_etag_gzip)->Arg(1500)->Arg(100'000)->Arg(4'000'000);
+
+void classify_error_and_decide_delay(benchmark::State& state) {
+  arm::ResponseHead head;
+  head.status = 409;
+  head.fields = {{"Retry-After", "5"}, {"Content-Type", "application/json"}};
+  const std::string body =
+      R"({"error":{"code":"ConflictingConcurrentWriteNotAllowed","message":"Another operation is in progress on the resource.","details":[]}})";
+  const rules::Backoff backoff;
+  Rng rng(1);
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    const auto facts = policy::classify_error(head, body, WallTime{});
+    benchmark::DoNotOptimize(policy::next_delay(backoff, 2, Duration(1'000'000), facts.come_back, rng));
+  }
+  counter.report(state);
+}
+BENCHMARK(classify_error_and_decide_delay);
+
+// A client that has been shown `range(0)` states of the resource.
+void decide_base(benchmark::State& state) {
+  policy::View view;
+  for (int64_t i = 0; i < state.range(0); ++i) {
+    policy::Observation seen;
+    seen.etag = "W/\"" + std::to_string(i) + "\"";
+    seen.target = std::string(kNetwork);
+    seen.api_version = "2023-09-01";
+    seen.delivery.at = Moment{static_cast<uint64_t>(i + 1), TimePoint(std::chrono::seconds(i))};
+    seen.delivery.confirmation = policy::Confirmation::Confirmed;
+    view.record(std::move(seen), std::nullopt);
+  }
+  policy::WriteFacts facts;
+  facts.arrived = Moment{1000, TimePoint(std::chrono::seconds(100))};
+  policy::Liveness liveness;
+  liveness.now = facts.arrived.time;
+  liveness.think_max = std::chrono::minutes(5);
+  const AllocationCounter counter;
+  for (auto _ : state) benchmark::DoNotOptimize(policy::decide_base(view, facts, policy::BaseLimits{}, liveness));
+  counter.report(state);
+}
+BENCHMARK(decide_base)->Arg(1)->Arg(8)->Arg(64);
+
+void mint_leaf(benchmark::State& state) {
+  const WallTime now = RealClock().wall();
+  auto authority = certs::make_authority({"*.management.azure.com"}, now);
+  if (!authority) return state.SkipWithError(authority.error().context.c_str());
+  const auto minter = certs::LeafMinter::make(*std::move(authority));
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    if (!minter->mint("westeurope.management.azure.com", now)) state.SkipWithError("nothing was minted");
+  }
+  counter.report(state);
+}
+BENCHMARK(mint_leaf)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace armgate::bench
+
+BENCHMARK_MAIN();

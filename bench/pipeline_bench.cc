@@ -1,0 +1,150 @@
+// The whole decision for one request: every stage between the head that was parsed and the answer that is written, with an
+// upstream and a client in memory, so that no byte passes a socket.
+#include <boost/asio/io_context.hpp>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "bench/counted.h"
+#include "bench/samples.h"
+#include "proxy/async/spawn.h"
+#include "proxy/seams/real_clock.h"
+#include "proxy/stages/identify.h"
+#include "proxy/stages/parts.h"
+#include "proxy/state/memory_store.h"
+#include "rules/rule_file.h"
+
+namespace armgate::bench {
+namespace {
+
+class WholeBody final : public BodySource {
+ public:
+  explicit WholeBody(const std::string& text) : text_(text) {}
+  Task<Result<std::string_view>> read() override {
+    const std::string_view piece = std::exchange(given_, true) ? std::string_view() : std::string_view(text_);
+    co_return piece;
+  }
+
+ private:
+  const std::string& text_;
+  bool given_ = false;
+};
+
+class MemoryUpstream final : public Upstream {
+ public:
+  Task<Result<UpstreamAnswer>> send(const arm::Request&, TimePoint) override {
+    UpstreamAnswer answer;
+    answer.head.status = 200;
+    answer.head.fields = {{"Content-Type", "application/json"}, {"x-ms-request-id", "11111111-2222-3333-4444-555555555555"}};
+    answer.length = {BodyLength::Kind::Known, body_.size()};
+    answer.body = std::make_unique<WholeBody>(body_);
+    co_return std::move(answer);
+  }
+
+ private:
+  const std::string body_ = network_body(1500);
+};
+
+class MemoryLink final : public ClientLink {
+ public:
+  Task<Result<void>> write_head(const arm::ResponseHead& head, BodyLength) override {
+    status = head.status;
+    co_return Result<void>();
+  }
+  Task<Result<void>> write_body(std::string_view) override { co_return Result<void>(); }
+  Task<Result<void>> finish() override { co_return Result<void>(); }
+  bool gone() const override { return false; }
+  std::shared_ptr<const Presence> presence() const override { return presence_; }
+  void watch(Waiter*, uint32_t) override {}
+
+  int status = 0;
+
+ private:
+  const std::shared_ptr<Presence> presence_ = std::make_shared<Presence>();
+};
+
+std::shared_ptr<const rules::Ruleset> network_rules() {
+  const std::string path = ARMGATE_SOURCE_DIR "/conf/rules/network.json";
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  rules::FaultList faults;
+  return std::make_shared<const rules::Ruleset>(rules::read_rules(path, text, faults));
+}
+
+struct Rig {
+  boost::asio::io_context loop{1};
+  RealClock clock;
+  MemoryUpstream upstream;
+  SharedState shared{SharedState::Options{}, Hasher(HashKey{1, 2}), network_rules()};
+  MemoryStore store{1000};
+  NoFaults faults;
+  Rng rng{1};
+  Pipeline::Parts parts{shared, clock, upstream, store, faults, rng, loop.get_executor(), {}, {}};
+  Pipeline pipeline{parts};
+  MemoryLink link;
+
+  Exchange make_exchange(arm::Method method) {
+    Exchange exchange;
+    arm::RequestHead& head = exchange.request.head;
+    head.method = method;
+    head.method_token = std::string(arm::to_text(method));
+    head.target = std::string(kNetwork);
+    head.host = "management.azure.com";
+    head.fields = {{"Authorization", token()}, {"User-Agent", "bench"}, {"Accept", "application/json"}, {"Content-Type", "application/json"}};
+    exchange.from = {1, "", "127.0.0.1"};
+    exchange.executor = loop.get_executor();
+    return exchange;
+  }
+
+  static Task<void> serve_one(Rig& rig, Exchange& exchange) {
+    Receipt receipt = co_await rig.pipeline.serve(exchange, rig.link);
+    receipt.confirm();
+  }
+
+  void serve(Exchange& exchange) {
+    exchange.report = {};
+    exchange.delivered = false;
+    exchange.arrived = clock.next_moment();
+    exchange.arrived.time = clock.now();
+    spawn(loop.get_executor(), serve_one(*this, exchange));
+    loop.restart();
+    loop.run();
+  }
+};
+
+void identify_client(benchmark::State& state) {
+  Rig rig;
+  const Exchange exchange = rig.make_exchange(arm::Method::Get);
+  const AllocationCounter counter;
+  for (auto _ : state) benchmark::DoNotOptimize(identify(rig.parts, exchange));
+  counter.report(state);
+}
+BENCHMARK(identify_client);
+
+void whole_read(benchmark::State& state) {
+  Rig rig;
+  Exchange exchange = rig.make_exchange(arm::Method::Get);
+  const AllocationCounter counter;
+  for (auto _ : state) rig.serve(exchange);
+  counter.report(state);
+  if (rig.link.status != 200) state.SkipWithError("a read was refused");
+}
+BENCHMARK(whole_read);
+
+void whole_write(benchmark::State& state) {
+  Rig rig;
+  Exchange exchange = rig.make_exchange(arm::Method::Put);
+  uint64_t number = 1'000'000;
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    exchange.request.body = network_body(1500, std::to_string(++number));
+    exchange.request.body.replace(exchange.request.body.find("\"etag\""), 6, "\"note\"");  // no ETag of the client's own
+    rig.serve(exchange);
+  }
+  counter.report(state);
+  if (rig.link.status != 200) state.SkipWithError("a write was refused");
+}
+BENCHMARK(whole_write);
+
+}  // namespace
+}  // namespace armgate::bench

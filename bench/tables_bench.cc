@@ -1,0 +1,99 @@
+// The tables that every event loop shares: versions and locks, small and large.
+#include <boost/asio/io_context.hpp>
+#include <deque>
+#include <optional>
+
+#include "base/rng.h"
+#include "bench/counted.h"
+#include "bench/samples.h"
+#include "proxy/state/client_state.h"
+#include "proxy/state/lock_table.h"
+
+namespace armgate::bench {
+namespace {
+
+const Hasher kHasher(HashKey{1, 2});
+
+policy::Observation observation(uint64_t order) {
+  policy::Observation seen;
+  seen.etag = "W/\"0c2b6a7e-1111-2222-3333-444455556666\"";
+  seen.target = std::string(kNetwork);
+  seen.api_version = "2023-09-01";
+  seen.delivery.at = Moment{order, TimePoint(std::chrono::seconds(1))};
+  return seen;
+}
+
+// Looks a version up and records one more delivery of it, in a table of `range(0)` resources.
+void look_up_and_record_version(benchmark::State& state) {
+  const auto resources = static_cast<size_t>(state.range(0));
+  ClientState::Options options;
+  options.views_max = 2'000'000;
+  ClientState::SharedBudget budget;
+  ClientState client(options, budget);
+  uint64_t order = 0;
+  const Allocated before = allocated();
+  for (size_t i = 0; i < resources; ++i) client.record(kHasher.hash(network(i)), observation(++order), std::nullopt);
+  const Allocated after = allocated();
+  Rng rng(1);
+  std::vector<Hash128> keys;
+  for (int i = 0; i < 65'536; ++i) keys.push_back(kHasher.hash(network(rng.below(resources))));
+  size_t at = 0;
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    const Hash128& key = keys[at++ % keys.size()];
+    const auto versions = client.versions(key);
+    client.record(key, observation(++order), versions.front().id);
+  }
+  counter.report(state);
+  state.counters["allocated_per_version"] = static_cast<double>(after.bytes - before.bytes) / static_cast<double>(resources);
+}
+BENCHMARK(look_up_and_record_version)->Arg(1'000)->Arg(1'000'000);
+
+struct Locks {
+  boost::asio::io_context loop;
+  Waiter waiter{loop.get_executor()};
+  LockTable table{LockTable::Options{20'000, 100'000}, kHasher};
+
+  LockPlace join(const std::string& id) {
+    return *table.join({rules::LockKey{id, rules::LockMode::Exclusive}}, ClaimInfo{"client", "PUT", {}}, &waiter, 1);
+  }
+};
+
+// Beside `range(0)` other keys that are held.
+void acquire_and_release_lock(benchmark::State& state) {
+  Locks locks;
+  std::vector<WriteLease> held;
+  for (int64_t i = 1; i <= state.range(0); ++i) held.push_back(locks.join(network(static_cast<size_t>(i))).take());
+  const std::string id = network(0);
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    LockPlace place = locks.join(id);
+    WriteLease lease = place.take();
+    lease.release();
+  }
+  counter.report(state);
+}
+BENCHMARK(acquire_and_release_lock)->Arg(0)->Arg(1'000'000);
+
+// One holder and `range(0)` waiters on one key: the holder releases, the next takes over, and another joins the end.
+void hand_over_contended_lock(benchmark::State& state) {
+  Locks locks;
+  const std::string id = network(0);
+  WriteLease holder = locks.join(id).take();
+  std::deque<LockPlace> waiting;
+  for (int64_t i = 0; i < state.range(0); ++i) waiting.push_back(locks.join(id));
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    holder.release();
+    if (!waiting.front().granted()) return state.SkipWithError("the next in line was not granted");
+    holder = waiting.front().take();
+    waiting.pop_front();
+    waiting.push_back(locks.join(id));
+  }
+  counter.report(state);
+  while (!waiting.empty()) waiting.pop_back();
+}
+BENCHMARK(hand_over_contended_lock)->Arg(1)->Arg(10'000);
+
+}  // namespace
+}  // namespace armgate::bench

@@ -57,6 +57,24 @@ TEST(RulesInForce, ANewPlanKeepsOnlyItsOwnRulesAlive) {
   EXPECT_EQ(rules.draining(), 0u) << "or an unbroken chain of writes would keep the old rules for ever";
 }
 
+TEST(RulesInForce, BodiesAreReadByOldRulesTooWhileTheirWritesRun) {
+  const auto referring_to = [](const char* pointer) {
+    rules::Rule rule;
+    rule.match.types = {"microsoft.network/virtualnetworks/subnets"};
+    rule.lock.references.emplace_back().pointer = pointer;
+    return std::make_shared<const rules::Ruleset>(std::vector{rule});
+  };
+  RulesInForce rules(referring_to("/old"));
+  std::optional<rules::Plan> unfinished = plan_of(rules);
+  rules.replace(referring_to("/new"));
+  const auto both = plan_of(rules).referring;
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0]->lock.references[0].pointer, "/new");
+  EXPECT_EQ(both[1]->lock.references[0].pointer, "/old");
+  unfinished.reset();
+  EXPECT_EQ(plan_of(rules).referring.size(), 1u);
+}
+
 TEST(RulesInForce, WhatNoRuleTouchesAnyMoreStillWaitsForTheOldWrites) {
   RulesInForce rules(subnets_with(Parents::Network));
   std::optional<rules::Plan> old = plan_of(rules);

@@ -49,8 +49,6 @@ void check_together(const Config& config, const rules::JsonPositions& positions,
   };
   require(config.queue.waiters_per_key <= config.queue.waiters_total, "/queue/waiters_per_key",
           "is more than /queue/waiters_total; lower it or raise the other");
-  require(config.upstream.idle_per_host <= config.upstream.connections_per_host, "/upstream/idle_per_host",
-          "is more than /upstream/connections_per_host; lower it or raise the other");
   require(config.versions.client_bytes <= config.versions.total_bytes, "/versions/client_bytes",
           "is more than /versions/total_bytes; lower it or raise the other");
   require(config.versions.think_max <= config.versions.observation_age, "/versions/think_max",

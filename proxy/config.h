@@ -50,7 +50,7 @@ struct Config {
   struct Upstream {
     std::string ca_file;  // empty: the system's trust store
     size_t connections_per_host = 256;
-    size_t idle_per_host = 32;
+    size_t idle_per_host = 256;  // of the connections that there may be
     Duration idle_max = std::chrono::seconds(55);  // below the minute or more after which ARM's front ends close
     Duration connect_max = std::chrono::seconds(10);
     Duration handshake_max = std::chrono::seconds(10);

@@ -139,7 +139,7 @@ void add_upstream_and_limits(SettingTable& table, Config& config) {
       {"/upstream/connections_per_host", WholeNumber{&upstream.connections_per_host, 1, 10'000},
        "open connections to one host and one event loop at most"},
       {"/upstream/idle_per_host", WholeNumber{&upstream.idle_per_host, 0, 10'000},
-       "unused connections kept open to one host and one event loop"},
+       "those of them that are kept open while unused; fewer cost handshakes as soon as more requests run at once"},
       {"/upstream/idle_max", TimeSpan{&upstream.idle_max, seconds(1), hours(1)}, "how long an unused one is kept"},
       {"/upstream/connect_max", TimeSpan{&upstream.connect_max, milliseconds(100), minutes(5)},
        "name resolution and TCP connection"},

@@ -113,7 +113,6 @@ TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("limits": {"target_bytes": "128KiB"})", "/limits/target_bytes", "is more than /limits/head_bytes"},
            {R"("queue": {"wait_max": "50"})", "/queue/wait_max", "a duration in ms, s, m or h"},
            {R"("queue": {"waiters_per_key": 200000})", "/queue/waiters_per_key", "is more than /queue/waiters_total"},
-           {R"("upstream": {"idle_per_host": 300})", "/upstream/idle_per_host", "/upstream/connections_per_host"},
            {R"("versions": {"client_bytes": "1GiB"})", "/versions/client_bytes", "is more than /versions/total_bytes"},
            {R"("versions": {"observation_age": "1m"})", "/versions/think_max", "/versions/observation_age"},
            {R"("rules": [""])", "/rules/0", "must not be empty"},

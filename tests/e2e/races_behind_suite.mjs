@@ -2,10 +2,8 @@
 // they write (docs/whose-write.md). Where each changes members of its own in bodies of one api-version, nothing may be lost; where
 // that does not hold, losses are counted, not forbidden.
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
-import { sleep } from "./harness.mjs";
 import { assertSafe, judged, racersOf, startSim, tell } from "./races.mjs";
-import { client, measure, missing, NETWORK, say, tagsOf, tokenOf } from "./tools.mjs";
+import { measure, missing, NETWORK, race, say, tagsOf, tokenOf } from "./tools.mjs";
 
 const behindOneName = (racers) => racers.map((racer) => ({ ...racer, user: "jvm" }));
 const behindOneToken = (racers) => racers.map((racer) => ({ ...racer, token: tokenOf("one-for-all") }));
@@ -44,24 +42,14 @@ export const tests = {
   "four behind one name that make the same thing after a 404: nothing fails, losses are counted": async (world) => {
     const sim = await startSim(world);
     const gateway = await world.startGateway(sim);
-    const barrier = world.file("create-barrier");
     const racers = behindOneName(racersOf("js", 4));
-    const making = racers.map(({ kind, ...own }) => client(world, gateway, "named", kind, "createIfAbsent", { ...own, barrier, name: "made" }));
-    const all = Promise.all(making);
-    const ready = (async () => {
-      while (!racers.every((racer) => existsSync(`${barrier}.${racer.client}`))) await sleep(20);
-      writeFileSync(barrier, "");
-    })();
-    await Promise.race([ready, all]);
-    const results = await all;
-    const acknowledged = results.flatMap((result) => result.acknowledged);
-    const refused = results.reduce((sum, result) => sum + result.refused, 0);
+    const { acknowledged, refused, errors } = await race(world, gateway, "named", "createIfAbsent", racers, { name: "made" });
     const left = tagsOf(await sim.read(NETWORK.id.replace(/net$/, "made"), NETWORK.version));
     const lost = missing(acknowledged, left).length;
     say(`${acknowledged.length} of ${racers.length} acknowledged, ${lost} lost (not promised), ${refused} refused with 412`);
     const twice = (await sim.report()).applied_twice;
     measure({ clients: "4 js, named", writes: racers.length, lost, twice, deserved: refused, undeserved: 0 });
-    assert.deepEqual(results.flatMap((result) => result.errors), []);
+    assert.deepEqual(errors, []);
     assert.ok(acknowledged.length >= 1 && refused >= 1, "one makes it, and at least the next is told");
     assert.equal(twice, 0);
   },

@@ -39,15 +39,6 @@ export const tests = {
     return checkRace(world, "unnamed", "addRules", racers);
   },
 
-  "a chain of writes that waits for none of their operations": async (world) => {
-    const sim = await startSim(world, ["--operation-ms", "600"]);
-    const gateway = await world.startGateway(sim, single(["chain"]));
-    const result = await client(world, gateway, "named", "python", "chain", { client: "chain", name: "web", writes: WRITES });
-    assert.deepEqual(result.errors, []);
-    assert.deepEqual(missing(result.acknowledged, tagsOf(await sim.read(SCALE_SET.id, SCALE_SET.version))), []);
-    assert.equal((await sim.report()).conflicts, 0, "a write was sent before the operation of the one before had ended");
-  },
-
   "a PUT whose answer is lost is applied once": async (world) => {
     const sim = await startSim(world);
     const gateway = await world.configureGateway(sim);

@@ -119,13 +119,16 @@ class VersionModel {
 
   // Live: not refused, a delivery left since the last delete, and not outlived by a newer state for too long.
   bool is_left(const Delivery& d) const { return !d.used && (d.content == kAbsent || d.at > deleted_at_); }
-  bool is_live(int content) const {
+  bool is_refused(int content) const {
+    return refused_.contains(only(shown_, [&](const Delivery& d) { return d.content == content; }).back().etag);
+  }
+  bool is_live(int content) const { return !is_refused(content) && is_recent(content); }
+  bool is_recent(int content) const {
     const auto of = only(shown_, [&](const Delivery& d) { return d.content == content; });
     const auto outlives = [&](const Delivery& d) {
       return d.content != content && d.certain && d.at > of.back().at && now_ - d.time > kThinkMax;
     };
-    return !refused_.contains(of.back().etag) && !only(of, [&](const Delivery& d) { return is_left(d); }).empty() &&
-           only(shown_, outlives).empty();
+    return !only(of, [&](const Delivery& d) { return is_left(d); }).empty() && only(shown_, outlives).empty();
   }
 
   // The newest that arrived for sure; what may not have arrived never counts as the newest.
@@ -157,7 +160,13 @@ class VersionModel {
     // A command holds nothing that came to others after its own last read.
     auto all = only(shown_, [&](const Delivery& d) { return own.empty() || d.at <= own.back().at; });
     if (all.empty()) return "blind";  // 5
-    if (tells(all, write)) all = only(all, [&](const Delivery& d) { return may_be_base(d, write); });  // 6
+    if (tells(all, write)) {  // 6
+      all = only(all, [&](const Delivery& d) { return may_be_base(d, write); });
+      // Refused to one actor, and another still holds it.
+      const auto held = only(all, [&](const Delivery& d) { return d.content == *write.agrees_with && is_left(d); });
+      const bool held_refused = !held.empty() && is_refused(*write.agrees_with) && is_recent(*write.agrees_with);
+      if (held_refused && !write.by_single_actor) return "refused";
+    }
     if (write.by_single_actor) {  // 7
       const auto last = newest(all);
       return is_live(last->content) ? build_on(*last) : "refused";
@@ -187,8 +196,7 @@ class VersionModel {
     auto later = own.empty() ? only(shown_, is_later) : own;
     const bool was_read = !only(later, [](const Delivery& d) { return d.is_read; }).empty();
     later = only(later, [&](const Delivery& d) {
-      const auto all = only(shown_, [&](const Delivery& other) { return other.content == d.content; });
-      return !refused_.contains(all.back().etag) && (d.is_read || d.content == kAbsent || write.by_single_actor) &&
+      return !is_refused(d.content) && (d.is_read || d.content == kAbsent || write.by_single_actor) &&
              (d.certain || is_own(d));
     });
     const bool believed = own.empty() && !write.by_single_actor && !insists && tells(shown_, write);

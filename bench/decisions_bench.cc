@@ -8,6 +8,7 @@
 #include "arm/resource_id.h"
 #include "bench/counted.h"
 #include "bench/samples.h"
+#include "bench/shipped.h"
 #include "certs/leaf.h"
 #include "proxy/policy/backoff.h"
 #include "proxy/policy/base.h"
@@ -101,11 +102,12 @@ void classify_error_and_decide_delay(benchmark::State& state) {
   head.fields = {{"Retry-After", "5"}, {"Content-Type", "application/json"}};
   const std::string body =
       R"({"error":{"code":"ConflictingConcurrentWriteNotAllowed","message":"Another operation is in progress on the resource.","details":[]}})";
+  const rules::ErrorTable table(shipped("errors.json").errors);
   const rules::Backoff backoff;
   Rng rng(1);
   const AllocationCounter counter;
   for (auto _ : state) {
-    const auto facts = policy::classify_error(head, body, WallTime{});
+    const auto facts = policy::classify_error(table, head, body, rules::OwnPrecondition::Absent, WallTime{});
     benchmark::DoNotOptimize(policy::next_delay(backoff, 2, Duration(1'000'000), facts.come_back, rng));
   }
   counter.report(state);

@@ -1,18 +1,16 @@
 // The whole decision for one request: every stage between the head that was parsed and the answer that is written, with an
 // upstream and a client in memory, so that no byte passes a socket.
 #include <boost/asio/io_context.hpp>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "bench/counted.h"
 #include "bench/samples.h"
+#include "bench/shipped.h"
 #include "proxy/async/spawn.h"
 #include "proxy/seams/real_clock.h"
 #include "proxy/stages/identify.h"
 #include "proxy/stages/parts.h"
 #include "proxy/state/memory_store.h"
-#include "rules/rule_file.h"
 
 namespace armgate::bench {
 namespace {
@@ -64,11 +62,7 @@ class MemoryLink final : public ClientLink {
 };
 
 std::shared_ptr<const rules::Ruleset> network_rules() {
-  const std::string path = ARMGATE_SOURCE_DIR "/conf/rules/network.json";
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  rules::FaultList faults;
-  return std::make_shared<const rules::Ruleset>(rules::read_rules(path, text, faults));
+  return std::make_shared<const rules::Ruleset>(shipped("network.json").rules);
 }
 
 struct Rig {

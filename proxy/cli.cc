@@ -9,8 +9,11 @@
 #include <optional>
 #include <system_error>
 
+#include "certs/secret_file.h"
 #include "proxy/cli_authority.h"
+#include "proxy/cli_explain.h"
 #include "proxy/option_table.h"
+#include "rules/overlap.h"
 
 namespace armgate {
 namespace {
@@ -27,6 +30,11 @@ struct Asked {
   std::string log_file;
   std::string shell = "sh";
   std::vector<std::string> words;  // the command of exec
+  std::string method;              // of the request to explain
+  std::string url;
+  std::string body_file;
+  std::string client;
+  std::string output = "text";
 };
 
 std::string source_of(const Config& config) { return config.source.empty() ? "the built-in defaults" : config.source; }
@@ -44,8 +52,8 @@ rules::FaultList faults_of_flags(const Asked& asked) {
   return faults;
 }
 
-// The configuration that the command line asks for. Nothing after the faults were printed.
-std::optional<Config> load_asked(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
+// The configuration that the command line asks for.
+LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
   std::filesystem::path file = asked.config;
   std::error_code error;
   if (file.empty() && std::filesystem::exists(context.default_config, error)) file = context.default_config;
@@ -54,6 +62,12 @@ std::optional<Config> load_asked(const Asked& asked, const CliContext& context, 
   if (!asked.mode.empty()) set_option(loaded.config, "mode", asked.mode, "--mode", ignored);
   if (!asked.listen.empty()) set_option(loaded.config, "listen/proxy", asked.listen, "--listen", ignored);
   if (!asked.ca_directory.empty()) loaded.config.ca.directory = asked.ca_directory;
+  return loaded;
+}
+
+// The same, or nothing after the faults were printed.
+std::optional<Config> load_asked(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
+  LoadedConfig loaded = load_with_flags(asked, context, rule_files);
   if (loaded.faults.empty()) return std::move(loaded.config);
   for (const rules::Fault& fault : loaded.faults) fmt::print(context.err, "{}\n", rules::to_text(fault));
   fmt::print(context.err, "armgate: {} {} found; nothing was changed\n", loaded.faults.size(),
@@ -64,8 +78,15 @@ std::optional<Config> load_asked(const Asked& asked, const CliContext& context, 
 int check(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
-  fmt::print(context.out, "armgate: {}: good; mode {}, proxy on {}, {} rules\n", source_of(*config),
-             config->mode == rules::Mode::Off ? "off" : "protect", config->listen.proxy, config->rules.size());
+  const auto warnings = rules::warnings_about(config->rules);
+  for (rules::Fault warning : warnings) {
+    warning.message.insert(0, "warning: ");
+    fmt::print(context.err, "{}\n", rules::to_text(warning));
+  }
+  fmt::print(context.out, "armgate: {}: good; mode {}, proxy on {}, {} rules", source_of(*config), rules::to_text(config->mode),
+             config->listen.proxy, config->rules.size());
+  if (!warnings.empty()) fmt::print(context.out, ", {} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s");
+  fmt::print(context.out, "\n");
   return kExitDone;
 }
 
@@ -73,7 +94,7 @@ int run(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
   fmt::print(context.err, "armgate: configuration from {}\n", source_of(*config));
-  return context.run(*config);
+  return context.run(*config, [asked, &context] { return load_with_flags(asked, context, RuleFiles::Load); });
 }
 
 int fail(const CliContext& context, const Error& error) {
@@ -97,6 +118,22 @@ int ca_path(const Asked& asked, const CliContext& context) {
   const auto root = find_authority(*config);
   if (!root) return fail(context, root.error());
   fmt::print(context.out, "{}\n", root->string());
+  return kExitDone;
+}
+
+int explain(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Load);
+  if (!config) return kExitBadInput;
+  ExplainRequest request{asked.method, asked.url, std::nullopt, asked.client};
+  if (!asked.body_file.empty()) {
+    auto body = certs::read_file(asked.body_file);
+    if (!body) return fail(context, body.error());
+    request.body = *std::move(body);
+  }
+  const auto form = asked.output == "json" ? ExplainAs::Json : ExplainAs::Text;
+  const auto explained = explain_request(request, *config, form);
+  if (!explained) return fail(context, explained.error());
+  context.out << *explained;
   return kExitDone;
 }
 
@@ -151,6 +188,17 @@ int env(const Asked& asked, const CliContext& context) {
 
 using Command = int (*)(const Asked&, const CliContext&);
 
+CLI::App* declare_explain(CLI::App& app, Asked& asked) {
+  CLI::App* command = app.add_subcommand(
+      "explain", "Say what would be done about a request, and why: armgate explain PUT https://management.azure.com/...");
+  command->add_option("method", asked.method, "GET, PUT, PATCH, DELETE or POST")->required();
+  command->add_option("url", asked.url, "The request's URL, or its path and query")->required();
+  command->add_option("--body", asked.body_file, "A file with the request's body");
+  command->add_option("--client", asked.client, "The user name in the proxy URL of who sends it");
+  command->add_option("--output", asked.output, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  return command;
+}
+
 // The commands, their flags, and what runs them.
 std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, const CliContext& context) {
   CLI::App* run_command = app.add_subcommand("run", "Run the service in the foreground");
@@ -159,6 +207,7 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   CLI::App* env_command = app.add_subcommand("env", "Print what leads a shell's commands through a running service");
   CLI::App* check_command =
       app.add_subcommand("check", "Check the configuration and its rule files, and do nothing else");
+  CLI::App* explain_command = declare_explain(app, asked);
   CLI::App* ca_command = app.add_subcommand("ca", "The local certificate authority");
   ca_command->require_subcommand(1);
   CLI::App* init_command =
@@ -166,12 +215,12 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   CLI::App* path_command =
       ca_command->add_subcommand("path", "Print the path of the certificate that tools must trust");
 
-  for (CLI::App* command : {run_command, exec_command, env_command, check_command, init_command, path_command}) {
+  for (CLI::App* command : {run_command, exec_command, env_command, check_command, explain_command, init_command, path_command}) {
     command->add_option("--config", asked.config,
                         "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)");
   }
   for (CLI::App* command : {run_command, exec_command}) {
-    command->add_option("--mode", asked.mode, "protect or off, in place of the configured mode");
+    command->add_option("--mode", asked.mode, "protect, observe or off, in place of the configured mode");
   }
   run_command->add_option("--listen", asked.listen, "host:port, in place of the configured listen.proxy");
   exec_command->add_option("--name", asked.name, "The client's name (default: the command's)");
@@ -189,8 +238,8 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
     command->add_option("--directory", asked.ca_directory, "Where it is kept, in place of the configured ca.directory");
   }
   init_command->add_flag("--force", asked.force, "Replace the one that is there; tools must then trust the new one");
-  return {{run_command, run},     {exec_command, exec},    {env_command, env},
-          {check_command, check}, {init_command, ca_init}, {path_command, ca_path}};
+  return {{run_command, run},         {exec_command, exec},    {env_command, env},     {check_command, check},
+          {explain_command, explain}, {init_command, ca_init}, {path_command, ca_path}};
 }
 
 int usage(const CliContext& context, std::string_view what) {

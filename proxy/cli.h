@@ -26,7 +26,7 @@ struct CliContext {
   WallTime wall;                          // for new certificates
   Environment environment;                // ours, which commands inherit
   std::string session;                    // tells shells apart: the process that called us
-  std::function<int(const Config&)> run;  // the service
+  std::function<int(const Config&, LoadAgain)> run;  // the service
   std::function<int(const Config&, const ExecRequest&)> exec;
   std::function<int(const ExecRequest&, const std::string& proxy)> exec_within;
   std::ostream& out;

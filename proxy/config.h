@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -23,10 +24,12 @@ namespace armgate {
 struct HostOverride {
   std::string address;  // "host:port"; empty: the host itself, port 443
   std::string ca_file;  // empty: upstream.ca_file
+  friend bool operator==(const HostOverride&, const HostOverride&) = default;
 };
 
 struct ClientOptions {
   policy::Actor actor = policy::Actor::Many;
+  friend bool operator==(const ClientOptions&, const ClientOptions&) = default;
 };
 
 struct Config {
@@ -118,6 +121,9 @@ struct LoadedConfig {
   Config config;
   rules::FaultList faults;  // not empty: the config must not be used
 };
+
+// Loads the configuration again as it was asked for when the process started.
+using LoadAgain = std::function<LoadedConfig()>;
 
 // What needs only options, such as the local authority's place, must work while a rule file is wrong or missing.
 enum class RuleFiles { Load, Leave };

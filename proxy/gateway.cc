@@ -40,11 +40,31 @@ struct Gateway::Common {
     log->event(level, clock.wall(), name, fields);
   }
   void tell(const net::NetEvent& event);
+  void tell(const WouldHave& would);
   void note_finished(const Exchange& exchange) {
     tally.count(exchange);
     log->request(exchange, clock.wall(), clock.now());
   }
 };
+
+void Gateway::Common::tell(const WouldHave& would) {
+  tally.count(would);
+  std::string changed;
+  for (const auto& pointer : would.changed) changed += (changed.empty() ? "" : ", ") + pointer;
+  const std::string waited = std::to_string(whole_milliseconds(would.waited));
+  const bool waits = would.kind == WouldHave::Kind::Wait;
+  tell(LogLevel::Warning, "would",
+       {{"kind", to_text(would.kind)},
+        {"client", would.client},
+        {"other_client", would.other_client},
+        {"method", would.method},
+        {"resource", would.resource},
+        {"other", would.other},
+        {"changed", changed},
+        {"base", would.base},
+        {"why", would.why},
+        {"waited_ms", waits ? std::string_view(waited) : std::string_view()}});
+}
 
 void Gateway::Common::tell(const net::NetEvent& event) {
   using net::NetEventKind;
@@ -97,7 +117,8 @@ class Gateway::EventLoop {
                         io_.get_executor(), [this](const Exchange& exchange) { common_.note_finished(exchange); },
                         [this](const std::string& message) {
                           common_.tell(LogLevel::Error, "attention", {{"text", message}});
-                        }});
+                        },
+                        [this](const WouldHave& would) { common_.tell(would); }});
     pipeline_ = std::make_unique<Pipeline>(*parts_);
     return open_doors(ports);
   }
@@ -194,6 +215,10 @@ Log& Gateway::log() { return *common_->log; }
 boost::asio::io_context& Gateway::io() { return loops_.front()->io(); }
 
 void Gateway::tell(LogLevel level, std::string_view name, Log::Fields fields) { common_->tell(level, name, fields); }
+
+void Gateway::use(std::shared_ptr<const rules::Ruleset> rules, rules::Mode mode) {
+  common_->shared.rules.replace(std::move(rules), mode);
+}
 
 void Gateway::run() {
   for (auto& loop : loops_) loop->start();

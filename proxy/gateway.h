@@ -16,6 +16,7 @@
 #include "proxy/gateway_tally.h"
 #include "proxy/log.h"
 #include "proxy/seams/clock.h"
+#include "rules/plan.h"
 
 namespace armgate {
 
@@ -31,6 +32,9 @@ class Gateway {
   Log& log();
   boost::asio::io_context& io();  // the first loop's, for signals
   void tell(LogLevel level, std::string_view name, Log::Fields fields = {});
+
+  // For the requests that arrive from now on; unfinished writes keep what they were planned with. Any thread.
+  void use(std::shared_ptr<const rules::Ruleset> rules, rules::Mode mode);
 
   void run();
   void start();

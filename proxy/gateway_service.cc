@@ -11,6 +11,7 @@
 #include "certs/authority.h"
 #include "proxy/cli.h"
 #include "proxy/gateway.h"
+#include "proxy/option_table.h"
 
 namespace armgate {
 namespace {
@@ -56,7 +57,7 @@ void announce(Gateway& gateway) {
                 {"tls", direct},
                 {"ca", ca},
                 {"config", config.source},
-                {"mode", config.mode == rules::Mode::Off ? "off" : "protect"},
+                {"mode", rules::to_text(config.mode)},
                 {"rules", std::to_string(config.rules.size())}});
   if (::isatty(STDERR_FILENO) != 0) {
     std::fprintf(stderr, "armgate: use it with  HTTPS_PROXY=http://NAME:x@%s  and trust  %s\n", proxy.c_str(),
@@ -64,14 +65,37 @@ void announce(Gateway& gateway) {
   }
 }
 
+bool can_change_at_run_time(std::string_view pointer) { return pointer == "/mode" || pointer == "/rules"; }
+
 }  // namespace
+
+void reload(Gateway& gateway, LoadedConfig loaded) {
+  if (!loaded.faults.empty()) {
+    for (const rules::Fault& fault : loaded.faults) {
+      gateway.tell(LogLevel::Error, "reload-fault", {{"text", rules::to_text(fault)}});
+    }
+    gateway.tell(LogLevel::Error, "reload-refused",
+                 {{"faults", std::to_string(loaded.faults.size())}, {"text", "the rules and the mode stay as they were"}});
+    return;
+  }
+  for (const auto& pointer : changed_options(gateway.config(), loaded.config)) {
+    if (can_change_at_run_time(pointer)) continue;
+    gateway.tell(LogLevel::Warning, "restart-needed",
+                 {{"option", pointer}, {"text", "this option has changed; it stays as it was until armgate is started anew"}});
+  }
+  const rules::Mode mode = loaded.config.mode;
+  const size_t rules = loaded.config.rules.size();
+  gateway.use(std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors)), mode);
+  gateway.tell(LogLevel::Info, "reloaded",
+               {{"config", loaded.config.source}, {"mode", rules::to_text(mode)}, {"rules", std::to_string(rules)}});
+}
 
 int report_failure(const Error& error) {
   std::fprintf(stderr, "armgate: %s\n", error.context.c_str());
   return error.kind == ErrorKind::BadInput ? kExitBadInput : kExitRuntime;
 }
 
-int run_service(const Config& config) {
+int run_service(const Config& config, LoadAgain load_again) {
   auto opened = Gateway::open(config);
   if (!opened) return report_failure(opened.error());
   Gateway& gateway = **opened;
@@ -83,6 +107,7 @@ int run_service(const Config& config) {
       gateway.drain(gateway.config().drain_max);
   });
   const Signals rotations(gateway, {SIGUSR1}, [&gateway] { reopen_log(gateway); });
+  const Signals reloads(gateway, {SIGHUP}, [&] { reload(gateway, load_again()); });
   announce(gateway);
   gateway.run();
   if (gateway.was_cut()) gateway.leave(kExitDone);

@@ -30,6 +30,15 @@ void GatewayTally::count(const Exchange& exchange) {
     add(guarded_);
 }
 
+void GatewayTally::count(const WouldHave& would) {
+  switch (would.kind) {
+    case WouldHave::Kind::Stale: return add(would_be_stale_);
+    case WouldHave::Kind::Overlap: return add(would_overlap_);
+    case WouldHave::Kind::Duplicate: return add(would_be_duplicate_);
+    case WouldHave::Kind::Wait: return;  // each was counted as an overlap
+  }
+}
+
 std::string GatewayTally::summary() const {
   std::string text;
   const auto say = [&text](uint64_t count, std::string_view what) {
@@ -41,6 +50,9 @@ std::string GatewayTally::summary() const {
   say(recovered_, "with a lost answer recovered");
   say(repeated_, "sent more than once");
   if (waited_ > 0) say(waited_, fmt::format("waited {:.1f} s in all", static_cast<double>(waited_ms_) / 1000));
+  say(would_be_stale_, "stale and let through (mode observe)");
+  say(would_overlap_, "during another write (mode observe)");
+  say(would_be_duplicate_, "sent again although the first may have run (mode observe)");
   if (text.empty()) return text;
   return fmt::format("{} requests to ARM: {}", requests_.load(), text);
 }

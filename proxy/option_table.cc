@@ -103,8 +103,8 @@ SettingTable settings_of(ClientOptions& client) {
 void add_service(SettingTable& table, Config& config) {
   using rules::Mode;
   table.insert(table.end(), {
-      {"/mode", rules::choice(&config.mode, {{"protect", Mode::Protect}, {"off", Mode::Off}}),
-       "\"off\" passes everything through unchanged"},
+      {"/mode", rules::choice(&config.mode, {{"protect", Mode::Protect}, {"observe", Mode::Observe}, {"off", Mode::Off}}),
+       "\"observe\" tells what would be done and changes nothing; \"off\" passes everything through unchanged"},
       {"/threads", WholeNumber{&config.threads, 0, 256}, "event loops; 0: one per processor"},
       {"/drain_max", TimeSpan{&config.drain_max, seconds(0), hours(24)},
        "how long a stop waits for writes that are under way"},
@@ -221,6 +221,20 @@ void set_option(Config& config, std::string_view pointer, std::string_view value
   rules::FaultList found;
   rules::read_json(origin, text, options_of(config), found);
   for (const rules::Fault& fault : found) faults.push_back({origin, 0, "", fault.message});
+}
+
+std::vector<std::string> changed_options(Config one, Config other) {
+  const SettingTable table = options_of(one);
+  const SettingTable others = options_of(other);
+  std::vector<std::string> changed;
+  for (size_t i = 0; i < table.size(); ++i) {
+    const std::string& pointer = table[i].pointer;
+    bool same = rules::value_to_json(table[i].value) == rules::value_to_json(others[i].value);
+    if (pointer == "/hosts") same = one.hosts == other.hosts;  // what has names of its own is not printed
+    if (pointer == "/clients") same = one.clients == other.clients;
+    if (!same) changed.push_back(pointer);
+  }
+  return changed;
 }
 
 std::string print_defaults() {

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "proxy/config.h"
 #include "rules/json_reader.h"
@@ -16,6 +17,9 @@ rules::SettingTable options_of(Config& config);
 // Sets one option as the command line asks for it; `pointer` without its first slash. `origin` names the flag in faults.
 void set_option(Config& config, std::string_view pointer, std::string_view value, const std::string& origin,
                 rules::FaultList& faults);
+
+// The pointers of the options whose values differ, in the order of the table.
+std::vector<std::string> changed_options(Config one, Config other);
 
 // A commented configuration file with every option at its default; conf/armgate.json is this text.
 std::string print_defaults();

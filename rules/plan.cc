@@ -80,14 +80,24 @@ std::shared_ptr<const Rule> Ruleset::find(std::string_view type, std::string_vie
   return first == kNone ? nullptr : rules_[first];
 }
 
+std::string_view to_text(Mode mode) {
+  switch (mode) {
+    case Mode::Protect: return "protect";
+    case Mode::Observe: return "observe";
+    case Mode::Off: return "off";
+  }
+  return "unknown";
+}
+
 Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target) {
   Plan plan;
+  plan.mode = mode;
   auto parsed = arm::parse_target(target, method == arm::Method::Post);
   if (!parsed) {
-    // The kill switch passes everything on, also what it cannot read; and a read, an operation URL for example, does no harm
-    // whatever it names.
+    // Who only looks on or is switched off passes everything on, also what it cannot read; and a read, an operation URL for
+    // example, does no harm whatever it names.
     const bool reads = method == arm::Method::Get || method == arm::Method::Head || method == arm::Method::Options;
-    if (mode == Mode::Off || reads) return plan;
+    if (mode != Mode::Protect || reads) return plan;
     return std::move(parsed).error();
   }
   plan.target = std::move(parsed).value();
@@ -95,7 +105,9 @@ Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std:
   if (mode == Mode::Off) return plan;
 
   auto rule = rules.find(plan.target.resource.type, plan.target.api_version);
-  if (!rule || rule->mode == Mode::Off) return plan;
+  if (!rule) return plan;
+  plan.mode = std::max(mode, rule->mode.value_or(Mode::Protect));
+  if (plan.mode == Mode::Off) return plan;
   plan.kind = kind_under(*rule, method, plan.operation, plan.target);
   if (plan.kind == PlanKind::Pass) return plan;
 

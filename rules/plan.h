@@ -33,6 +33,7 @@ class Ruleset;
 
 struct Plan {
   PlanKind kind = PlanKind::Pass;
+  Mode mode = Mode::Protect;         // of the service and the rule together; Off is always Pass
   arm::OperationKind operation = arm::OperationKind::Other;
   arm::Target target;
   std::shared_ptr<const Rule> rule;  // null for Pass
@@ -69,12 +70,14 @@ class Ruleset {
 };
 
 // The plan of a request.
+//   - mode observe (globally or by the rule): the plan that mode protect would make, marked so.
 //   - mode off (globally or by the rule), OPTIONS, HEAD, ReadAction, a target no rule matches, an action its rule does not
 //     name as a write: Pass. (HEAD delivers no state, RFC 9110 §9.3.2.)
 //   - GET of a resource, GET of a collection of a matching type: Read.
 //   - PUT, PATCH, DELETE, and a POST action that the rule names: Write, locking the resource and the rule's parents. For a
 //     type below a subscription that is not in a group the same holds.
-// BadInput: the target of something that may write can be read in two ways; it must be refused (see arm::parse_target).
+// BadInput: the target of something that may write can be read in two ways; in mode protect it must be refused (see
+// arm::parse_target).
 Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target);
 
 }  // namespace armgate::rules

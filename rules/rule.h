@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arm/operation.h"
@@ -11,7 +12,13 @@
 
 namespace armgate::rules {
 
-enum class Mode { Protect, Off };
+// What armgate may do about a request, the least first. Of two that are asked for, the later one holds.
+enum class Mode {
+  Protect,
+  Observe,  // says what it would have done, and does nothing
+  Off,      // neither
+};
+std::string_view to_text(Mode mode);
 
 // How a full write is kept from overwriting a state that its sender never saw (DESIGN §3, guard kinds).
 enum class GuardKind {

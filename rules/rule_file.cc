@@ -10,6 +10,7 @@
 #include "arm/json_select.h"
 #include "arm/operation.h"
 #include "base/text.h"
+#include "rules/overlap.h"
 #include "rules/rule_case.h"
 
 namespace armgate::rules {
@@ -96,20 +97,6 @@ std::optional<std::string> check_name(std::string& name) {
 std::optional<std::string> check_member(std::string& member) {
   if (!member.empty() && member.find('/') == member.npos) return std::nullopt;
   return "is not the name of a member; members are named without a path and count at any depth";
-}
-
-// True if a rule for `pattern` applies to everything that a rule for `type` (itself a type or a pattern) applies to.
-bool covers_type(std::string_view pattern, std::string_view type) {
-  if (pattern == type) return true;
-  return pattern.ends_with('*') && type.starts_with(pattern.substr(0, pattern.size() - 1));
-}
-
-bool covers_versions(const Match& wide, const Match& narrow) {
-  const bool from = wide.api_version_from.empty() ||
-                    (!narrow.api_version_from.empty() && wide.api_version_from <= narrow.api_version_from);
-  const bool to = wide.api_version_to.empty() ||
-                  (!narrow.api_version_to.empty() && narrow.api_version_to <= wide.api_version_to);
-  return from && to;
 }
 
 // Within one provider namespace an ancestor's type begins the type; a resource of another namespace may be extended by
@@ -223,8 +210,8 @@ SettingTable settings_of(Rule& rule) {
       {"/match/api_version/from", Text{&match.api_version_from, check_api_version}, "the first api-version it applies to"},
       {"/match/api_version/to", Text{&match.api_version_to, check_api_version}, "the last api-version it applies to"},
       {"/match/actions", TextList{&match.actions, check_action}, "POST actions that are queued like writes"},
-      {"/mode", choice<std::optional<Mode>>(&rule.mode, {{"protect", Mode::Protect}, {"off", Mode::Off}}),
-       "\"off\" passes everything of these types through unchanged"},
+      {"/mode", choice<std::optional<Mode>>(&rule.mode, {{"protect", Mode::Protect}, {"observe", Mode::Observe}, {"off", Mode::Off}}),
+       "\"observe\" tells what would be done about these types and does nothing; \"off\" passes them through unchanged"},
       {"/guard/kind", choice(&rule.guard.kind,
                              {{"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
        "whether writes carry the ETag of the state they were built from, or that state is read and compared first"},

@@ -17,10 +17,8 @@ Hash128 bytes_of(const Hasher& hasher, const arm::Request& request) {
   return hasher.hash_fields(request.head.method_token, request.head.host, request.head.target, request.body);
 }
 
-bool is_watched_action(const Pipeline::Parts& parts, const Exchange& exchange, const rules::Plan& plan) {
-  const bool protects = parts.shared.options.mode == rules::Mode::Protect &&
-                        (!plan.rule || plan.rule->mode.value_or(rules::Mode::Protect) == rules::Mode::Protect);
-  return protects && exchange.request.head.method == arm::Method::Post &&
+bool is_watched_action(const Exchange& exchange, const rules::Plan& plan) {
+  return plan.mode == rules::Mode::Protect && exchange.request.head.method == arm::Method::Post &&
          plan.operation != arm::OperationKind::ReadAction;
 }
 
@@ -31,11 +29,14 @@ void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const
                               parts.clock.next_moment());
 }
 
+ClientState::Doubt doubt_about(const Pipeline::Parts& parts, const Exchange& exchange, const Client& client) {
+  if (!client.state->has_doubts()) return ClientState::Doubt::None;  // almost always; hashing the body costs more
+  return client.state->doubt_of(doubt_key(parts.shared.hasher, exchange), request_id_of(exchange), parts.clock.now());
+}
+
 std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange,
                                                    const rules::Plan& plan, const Client& client) {
-  if (!client.state->has_doubts()) return std::nullopt;  // almost always; hashing the body costs more
-  const auto doubt = client.state->doubt_of(doubt_key(parts.shared.hasher, exchange), request_id_of(exchange),
-                                            parts.clock.now());
+  const auto doubt = doubt_about(parts, exchange, client);
   if (doubt == ClientState::Doubt::Expired) exchange.report.reason = "sent-again-after-doubt-expired";
   if (doubt != ClientState::Doubt::InDoubt) return std::nullopt;
   exchange.report.reason = "still-in-doubt";

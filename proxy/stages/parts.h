@@ -17,17 +17,20 @@
 #include "proxy/seams/store.h"
 #include "proxy/seams/upstream.h"
 #include "proxy/stages/pipeline.h"
+#include "proxy/stages/would_have.h"
 #include "proxy/state/client_table.h"
 #include "proxy/state/hold_table.h"
 #include "proxy/state/lock_table.h"
+#include "proxy/state/observed_writes.h"
 #include "proxy/state/resource_log.h"
 #include "proxy/state/rules_in_force.h"
+#include "proxy/state/sightings.h"
 #include "rules/plan.h"
 
 namespace armgate {
 
 struct PipelineOptions {
-  rules::Mode mode = rules::Mode::Protect;
+  rules::Mode mode = rules::Mode::Protect;             // at the start; from then on SharedState::rules has it
   Duration wait_max = std::chrono::seconds(50);        // how long a client is kept waiting before 503
   Duration retry_after = std::chrono::seconds(2);      // what the 503 says
   Duration answer_timeout = std::chrono::seconds(120); // for the head of ARM's answer (ARM itself gives up after 60 s)
@@ -57,6 +60,11 @@ struct Counters {
   std::atomic<uint64_t> holds_expired{0};
   std::atomic<uint64_t> lists_too_long{0};
   std::atomic<uint64_t> references_cut{0};
+  // In mode observe: what would have been done.
+  std::atomic<uint64_t> would_be_stale{0};
+  std::atomic<uint64_t> would_overlap{0};
+  std::atomic<uint64_t> would_be_duplicate{0};
+  std::atomic<uint64_t> would_wait{0};
 };
 
 // The tables and options that every event loop's pipeline shares.
@@ -66,15 +74,19 @@ struct SharedState {
     ClientTable::Options clients;
     ResourceLog::Options resources;
     LockTable::Options locks;
+    ObservedWrites::Options observed{};
+    Sightings::Options sightings{};
   };
   SharedState(Options given, Hasher keyed, std::shared_ptr<const rules::Ruleset> ruleset)
       : options(std::move(given.pipeline)),
         hasher(keyed),
-        rules(std::move(ruleset)),
+        rules(std::move(ruleset), options.mode),
         clients(given.clients),
         resources(given.resources, keyed),
         locks(given.locks, keyed),
-        holds(keyed) {}
+        holds(keyed),
+        observed(given.observed),
+        sightings(given.sightings) {}
 
   const PipelineOptions options;
   const Hasher hasher;
@@ -83,6 +95,8 @@ struct SharedState {
   ResourceLog resources;
   LockTable locks;
   HoldTable holds;
+  ObservedWrites observed;
+  Sightings sightings;
   Counters counters;
   std::atomic<IntentId> next_intent{1};
 };
@@ -97,6 +111,7 @@ struct Pipeline::Parts {
   Executor executor;    // of this event loop; watchers run on it
   std::function<void(const Exchange&)> account;               // one call per request, when all is known about it
   std::function<void(const std::string& message)> tell_loudly; // an operator should know
+  std::function<void(const WouldHave&)> tell_would{};          // mode observe
 };
 
 }  // namespace armgate

@@ -6,6 +6,7 @@
 #include "proxy/stages/answer.h"
 #include "proxy/stages/doubt.h"
 #include "proxy/stages/identify.h"
+#include "proxy/stages/observe.h"
 #include "proxy/stages/parts.h"
 #include "proxy/stages/relay.h"
 #include "proxy/stages/serve_write.h"
@@ -15,7 +16,10 @@ namespace {
 
 Task<Receipt> serve_planned(Pipeline::Parts& parts, Exchange& exchange, ClientLink& link, const rules::Plan& plan,
                             const Client& client) {
-  const bool may_be_in_doubt = plan.kind == rules::PlanKind::Write || is_watched_action(parts, exchange, plan);
+  if (plan.kind == rules::PlanKind::Write && plan.mode == rules::Mode::Observe) {
+    co_return co_await observe_write(parts, exchange, link, plan, client);
+  }
+  const bool may_be_in_doubt = plan.kind == rules::PlanKind::Write || is_watched_action(exchange, plan);
   if (may_be_in_doubt) {
     if (auto answer = answer_while_in_doubt(parts, exchange, plan, client)) {
       explain(answer->head, exchange.report);
@@ -34,7 +38,7 @@ Task<Receipt> Pipeline::serve(Exchange& exchange, ClientLink& link) {
   auto& shared = parts_.shared;
   shared.counters.requests.fetch_add(1, std::memory_order_relaxed);
   const arm::RequestHead& head = exchange.request.head;
-  const auto plan = shared.rules.make_plan(shared.options.mode, head.method, head.target);
+  const auto plan = shared.rules.make_plan(head.method, head.target);
   Receipt receipt;
   if (!plan) {
     exchange.report.reason = "ambiguous-target";

@@ -6,6 +6,7 @@
 #include "proxy/stages/answer.h"
 #include "proxy/stages/content_coding.h"
 #include "proxy/stages/doubt.h"
+#include "proxy/stages/observe.h"
 #include "proxy/stages/remember.h"
 #include "proxy/stages/watch.h"
 
@@ -54,10 +55,13 @@ bool is_guarded_read(const rules::Plan& plan) {
 }
 
 Capture capture_for(const Pipeline::Parts& parts, const rules::Plan& plan, const arm::ResponseHead& head,
-                    bool is_poll) {
+                    bool is_poll, const Tap* tap) {
   const auto& options = parts.shared.options;
   Capture capture;
-  if (is_guarded_read(plan) && head.status == 200) {
+  if (tap != nullptr) {
+    capture.wanted = true;
+    capture.bytes_max = tap->bytes_max;
+  } else if (is_guarded_read(plan) && head.status == 200) {
     capture.wanted = true;
     capture.bytes_max = plan.operation == arm::OperationKind::List ? options.list_scan_max : options.body_keep_max;
   } else if (is_poll) {
@@ -89,7 +93,7 @@ Task<Result<UpstreamAnswer>> send_relayed(Pipeline::Parts& parts, Exchange& exch
 // A lost answer to an action is told as what it is: SDKs send a POST again on 502, 503 and 504, and it would run twice.
 arm::Response make_failure(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client,
                            const Error& error) {
-  if (is_watched_action(parts, exchange, plan) && error.sent != Sent::No) {
+  if (is_watched_action(exchange, plan) && error.sent != Sent::No) {
     exchange.report.reason = "outcome-unknown";
     note_in_doubt(parts, exchange, plan, client);
     return make_outcome_unknown(plan.target.resource.id, "ARM's answer was lost.");
@@ -103,12 +107,19 @@ struct Passing {
   Exchange& exchange;
   const rules::Plan& plan;
   const Client& client;
-  std::vector<HoldTable::Match> polls;
-  Capture capture;
-  PendingDelivery pending;
+  const Tap* tap = nullptr;
+  std::vector<HoldTable::Match> polls{};
+  Capture capture{};
+  PendingDelivery pending{};
+  bool completed = false;
 
   // Called when the whole answer is known and before its end is written.
   void complete(const arm::ResponseHead& head) {
+    completed = true;
+    if (tap != nullptr) {
+      tap->answered(head, capture.overflown ? std::nullopt : std::optional(std::move(capture.bytes)));
+      return;
+    }
     std::shared_ptr<const policy::KeptBody> body;
     if (capture.wanted && !capture.overflown) body = keep_body(head, std::move(capture.bytes));
     if (!polls.empty()) {
@@ -120,14 +131,15 @@ struct Passing {
     if (shows_resource) {
       client.state->resolve_doubts(parts.shared.hasher.hash(plan.target.resource.id), exchange.arrived);
     }
-    if (is_guarded_read(plan)) pending = remember_read(parts, client, exchange, plan, head, std::move(body));
+    if (!is_guarded_read(plan)) return;
+    pending = remember_read(parts, client, exchange, plan, head, std::move(body));
+    if (plan.mode == rules::Mode::Observe) note_sighting(parts, exchange, client, pending);
   }
 };
 
 // Copies the body to the client. The last piece of a body of known length is written only after the answer was remembered.
 Task<bool> pass_body(Passing& passing, ClientLink& client_link, UpstreamAnswer& answer) {
   uint64_t seen = 0;
-  bool completed = false;
   while (true) {
     auto piece = co_await answer.body->read();
     if (!piece) co_return false;
@@ -136,18 +148,17 @@ Task<bool> pass_body(Passing& passing, ClientLink& client_link, UpstreamAnswer& 
     passing.capture.add(*piece);
     if (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes) {
       passing.complete(answer.head);
-      completed = true;
     }
     if (!co_await client_link.write_body(*piece)) co_return false;
   }
-  if (!completed) passing.complete(answer.head);
+  if (!passing.completed) passing.complete(answer.head);
   co_return (co_await client_link.finish()).ok();
 }
 
 }  // namespace
 
 Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
-                    const Client& client) {
+                    const Client& client, const Tap* tap) {
   // Only what was accepted before this read was sent can be learnt from its answer: a slow 404 from before a resource was
   // made says nothing about the end of its deletion.
   std::vector<HoldTable::Match> polls;
@@ -160,18 +171,22 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
   if (!sent) {
     auto failure = make_failure(parts, exchange, plan, client, sent.error());
     exchange.report.altered = true;
+    if (tap != nullptr) tap->lost(sent.error());
     explain(failure.head, exchange.report);
     co_await write_answer(exchange, client_link, failure);
     co_return Receipt();
   }
   UpstreamAnswer answer = *std::move(sent);
   exchange.status = answer.head.status;
-  Passing passing{parts, exchange, plan, client, std::move(polls), {}, {}};
-  passing.capture = capture_for(parts, plan, answer.head, !passing.polls.empty());
+  Passing passing{parts, exchange, plan, client, tap};
+  passing.polls = std::move(polls);
+  passing.capture = capture_for(parts, plan, answer.head, !passing.polls.empty(), tap);
   const bool to_be_explained = exchange.report.attempts > 1 || !exchange.report.reason.empty();
-  if (to_be_explained) explain(answer.head, exchange.report);
-  if (!co_await client_link.write_head(answer.head, answer.length)) co_return Receipt();
-  exchange.delivered = co_await pass_body(passing, client_link, answer);
+  if (to_be_explained && plan.mode == rules::Mode::Protect) explain(answer.head, exchange.report);
+  if (co_await client_link.write_head(answer.head, answer.length)) {
+    exchange.delivered = co_await pass_body(passing, client_link, answer);
+  }
+  if (tap != nullptr && !passing.completed) tap->answered(answer.head, std::nullopt);
   co_return Receipt(std::make_unique<ReadReceipt>(client.state, passing.pending));
 }
 

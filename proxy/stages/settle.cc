@@ -1,5 +1,7 @@
 // settle.cc – closes the record of a write and passes its lease on: to the next writer, or to the hold that waits for the end
 // of its operation.
+#include "proxy/stages/settle.h"
+
 #include <utility>
 
 #include "arm/throttle.h"
@@ -76,7 +78,8 @@ WriteLease lease_after_answer(const Write& write, Intent intent) {
   return lease;
 }
 
-// What ARM's acceptance means to everybody else.
+}  // namespace
+
 void note_accepted(const Write& write, Moment now) {
   auto& resources = write.parts.shared.resources;
   const arm::ResourceId& resource = write.plan.target.resource;
@@ -89,7 +92,26 @@ void note_accepted(const Write& write, Moment now) {
   if (write.plan.operation == arm::OperationKind::Put && resource.type == kGroupType) resources.created(resource.id, now);
 }
 
-}  // namespace
+std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, WriteLease lease, std::string authorization,
+                                 Moment now) {
+  auto& parts = write.parts;
+  // On every key: who waits for a network must know of what happened to its subnets. What may have been accepted counts too.
+  const Hash128 origin = origin_of(write);
+  for (const auto& key : write.plan.keys) {
+    parts.shared.resources.accepted(key.id, write.client.key, write.bytes, now, origin);
+  }
+  // A finished write goes the same way as a long one, only that its end is known already.
+  auto hold = open_hold(parts, held_write(write, outcome), std::move(lease), std::move(authorization));
+  const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
+                                write.plan.rule->hold.until == rules::HoldUntil::Request ||
+                                is_mutant(Mutant::LockReleasedAtAnswer);
+  if (outcome.kind == Outcome::Kind::Accepted && ends_with_answer) {
+    // An answer that is not the end of the operation proves nothing about a delete.
+    const bool ended = outcome.tracking.by == arm::TrackedBy::Nothing;
+    conclude(parts, hold, ended ? arm::Progress::Succeeded : arm::Progress::Unknown);
+  }
+  return hold;
+}
 
 Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
   auto& parts = write.parts;
@@ -109,24 +131,8 @@ Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
   if (in_doubt) note_in_doubt(parts, write.exchange, write.plan, write.client);
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
   if (!may_run) co_return;
-  // On every key: who waits for a network must know of what happened to its subnets. What may have been accepted counts too.
-  const Hash128 origin = origin_of(write);
-  for (const auto& key : write.plan.keys) {
-    parts.shared.resources.accepted(key.id, write.client.key, write.bytes, now, origin);
-  }
-
-  // A finished write goes the same way as a long one, only that its end is known already.
-  auto hold = open_hold(parts, held_write(write, outcome), lease_after_answer(write, std::move(intent)), write.authorization);
-  const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
-                                write.plan.rule->hold.until == rules::HoldUntil::Request ||
-                                is_mutant(Mutant::LockReleasedAtAnswer);
-  if (accepted && ends_with_answer) {
-    // An answer that is not the end of the operation proves nothing about a delete.
-    const bool ended = outcome.tracking.by == arm::TrackedBy::Nothing;
-    conclude(parts, hold, ended ? arm::Progress::Succeeded : arm::Progress::Unknown);
-  } else {
-    start_watching(parts, std::move(hold));
-  }
+  auto hold = hold_write(write, outcome, lease_after_answer(write, std::move(intent)), write.authorization, now);
+  if (hold->open()) start_watching(parts, std::move(hold));
 }
 
 }  // namespace armgate

@@ -182,6 +182,7 @@ void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::
                      const arm::ResponseHead& head, std::string_view body) {
   for (const auto& match : matches) {
     const arm::Progress progress = progress_of(match.by, head, body);
+    match.hold->note_asked(parts.clock.now());
     if (arm::is_terminal(progress)) conclude(parts, match.hold, progress);
   }
 }

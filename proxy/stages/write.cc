@@ -1,8 +1,18 @@
 #include "proxy/stages/write.h"
 
+#include "proxy/stages/doubt.h"
 #include "proxy/stages/remember.h"
 
 namespace armgate {
+
+Write make_write(Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client, Patience& patience) {
+  Write write{parts, exchange, plan, client, patience};
+  write.resource = parts.shared.hasher.hash(plan.target.resource.id);
+  write.bytes = bytes_of(parts.shared.hasher, exchange.request);
+  write.authorization = std::string(exchange.request.head.fields.get("authorization"));
+  write.replaces = plan.operation == arm::OperationKind::Put || plan.guarded;
+  return write;
+}
 
 Hash128 origin_of(const Write& write) {
   return write.parts.shared.hasher.chain(Hash128{write.bound.binding, 1}, request_id_of(write.exchange));

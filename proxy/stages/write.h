@@ -76,6 +76,9 @@ struct Outcome {
 class Guarded;
 class Intent;
 
+// A write as it arrives: its base is not known yet.
+Write make_write(Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client, Patience& patience);
+
 // How the end of a write is found that may be running although no answer says so: by the resource itself.
 arm::Tracking tracked_by_resource(const Write& write);
 

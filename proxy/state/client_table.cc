@@ -31,6 +31,13 @@ std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, Tim
   return it->second;
 }
 
+std::shared_ptr<ClientState> ClientTable::find(const Hash128& client) const {
+  const Shard& shard = shards_[client.high % kShards];
+  MutexLock lock(&shard.mutex);
+  const auto it = shard.clients.find(client);
+  return it == shard.clients.end() ? nullptr : it->second;
+}
+
 size_t ClientTable::size() const {
   size_t total = 0;
   for (const auto& shard : shards_) {

@@ -26,6 +26,7 @@ class ClientTable {
   explicit ClientTable(const Options& options) : options_(options) { budget_.body_bytes_max = options.body_bytes_max; }
 
   std::shared_ptr<ClientState> find_or_add(const Hash128& client, TimePoint now);
+  std::shared_ptr<ClientState> find(const Hash128& client) const;
   const ClientState::SharedBudget& budget() const { return budget_; }
   size_t size() const;
 

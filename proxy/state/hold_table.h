@@ -68,6 +68,10 @@ class Hold {
   std::string authorization() const;            // the newest token of its client; empty if there is none
   void renew(std::string_view authorization);
 
+  // When somebody last asked how it goes; the epoch if nobody did.
+  TimePoint last_asked() const { return last_asked_.load(std::memory_order_relaxed); }
+  void note_asked(TimePoint now) { last_asked_.store(now, std::memory_order_relaxed); }
+
   // Ends the hold: true for the first caller, whose `last` is kept for the watcher. The lease is still held then.
   bool finish(arm::Progress last);
   std::optional<arm::Progress> finished() const;
@@ -77,6 +81,7 @@ class Hold {
   const HeldWrite write_;
   const std::vector<Hash128> keys_;
   Waiter waiter_;
+  std::atomic<TimePoint> last_asked_{TimePoint{}};
   mutable Mutex mutex_;
   WriteLease lease_ ABSL_GUARDED_BY(mutex_);
   std::string authorization_ ABSL_GUARDED_BY(mutex_);

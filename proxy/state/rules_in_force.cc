@@ -20,30 +20,36 @@ void add_keys(std::vector<LockKey>& keys, std::vector<LockKey> more) {
 
 }  // namespace
 
-void RulesInForce::replace(std::shared_ptr<const rules::Ruleset> next) {
+void RulesInForce::replace(std::shared_ptr<const rules::Ruleset> next, rules::Mode mode) {
   MutexLock lock(&mutex_);
+  mode_ = mode;
   older_.push_back(std::exchange(current_, std::move(next)));
   std::erase_if(older_, [](const auto& rules) { return rules.expired(); });
 }
 
 RulesInForce::Snapshot RulesInForce::snapshot() {
   MutexLock lock(&mutex_);
-  Snapshot all{current_};
+  Snapshot all{{current_}, mode_};
   for (const auto& weak : older_) {
-    if (auto rules = weak.lock()) all.push_back(std::move(rules));
+    if (auto rules = weak.lock()) all.rules.push_back(std::move(rules));
   }
-  if (all.size() <= older_.size()) std::erase_if(older_, [](const auto& rules) { return rules.expired(); });
+  if (all.rules.size() <= older_.size()) std::erase_if(older_, [](const auto& rules) { return rules.expired(); });
   return all;
 }
 
-size_t RulesInForce::draining() { return snapshot().size() - 1; }
+size_t RulesInForce::draining() { return snapshot().rules.size() - 1; }
 
-Result<rules::Plan> RulesInForce::make_plan(rules::Mode mode, arm::Method method, std::string_view target) {
+rules::Mode RulesInForce::mode() const {
+  MutexLock lock(&mutex_);
+  return mode_;
+}
+
+Result<rules::Plan> RulesInForce::make_plan(arm::Method method, std::string_view target) {
   const Snapshot all = snapshot();
-  auto plan = rules::make_plan(*all.front(), mode, method, target);
-  if (!plan) return plan;
-  for (size_t i = 1; i < all.size(); ++i) {
-    auto older = rules::make_plan(*all[i], mode, method, target);
+  auto plan = rules::make_plan(*all.rules.front(), all.mode, method, target);
+  if (!plan || plan->mode == rules::Mode::Off) return plan;
+  for (size_t i = 1; i < all.rules.size(); ++i) {
+    auto older = rules::make_plan(*all.rules[i], all.mode, method, target);
     if (!older || older->kind != rules::PlanKind::Write) continue;
     if (plan->kind == rules::PlanKind::Write) {
       add_keys(plan->keys, std::move(older->keys));
@@ -52,7 +58,7 @@ Result<rules::Plan> RulesInForce::make_plan(rules::Mode mode, arm::Method method
       *plan = *std::move(older);  // what no rule touches any more waits for the last write that one did
     }
   }
-  if (plan->kind == rules::PlanKind::Write) plan->made_under = all.front();
+  if (plan->kind == rules::PlanKind::Write) plan->made_under = all.rules.front();
   return plan;
 }
 

@@ -19,23 +19,30 @@ namespace armgate {
 
 class RulesInForce {
  public:
-  explicit RulesInForce(std::shared_ptr<const rules::Ruleset> first) : current_(std::move(first)) {}
+  RulesInForce(std::shared_ptr<const rules::Ruleset> first, rules::Mode mode) : current_(std::move(first)), mode_(mode) {}
 
   // For what arrives from now on.
-  void replace(std::shared_ptr<const rules::Ruleset> next);
+  void replace(std::shared_ptr<const rules::Ruleset> next, rules::Mode mode);
 
-  // rules::make_plan() with the rules of now, and with the keys that older ones ask for while writes of theirs are unfinished.
-  Result<rules::Plan> make_plan(rules::Mode mode, arm::Method method, std::string_view target);
+  // rules::make_plan() with the rules and the mode of now, and with the keys that older rules ask for while writes of theirs are
+  // unfinished. What is switched off now waits for none of them.
+  Result<rules::Plan> make_plan(arm::Method method, std::string_view target);
+
+  rules::Mode mode() const;
 
   // How many older rules still count.
   size_t draining();
 
  private:
-  using Snapshot = std::vector<std::shared_ptr<const rules::Ruleset>>;  // the current rules first
+  struct Snapshot {
+    std::vector<std::shared_ptr<const rules::Ruleset>> rules;  // the current ones first
+    rules::Mode mode;
+  };
   Snapshot snapshot();
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::shared_ptr<const rules::Ruleset> current_ ABSL_GUARDED_BY(mutex_);
+  rules::Mode mode_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::weak_ptr<const rules::Ruleset>> older_ ABSL_GUARDED_BY(mutex_);
 };
 

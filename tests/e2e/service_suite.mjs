@@ -128,6 +128,65 @@ export const tests = {
     assert.notEqual((await slow).code, 0);
   },
 
+  "in mode observe nothing is altered, and what would have been done is told": async (world) => {
+    const sim = await world.startSim(["--operation-ms", "0"]);
+    await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
+    await sim.make(SCALE_SET, "2024-07-01", { location: "westeurope", sku: { capacity: 1 } });
+    const gateway = await world.startGateway(sim, { mode: "observe", clients: { one: { actor: "single" }, two: { actor: "single" } } });
+    const reads = { one: await curlJson(world, gateway, PATH, { user: "one" }), two: await curlJson(world, gateway, PATH, { user: "two" }) };
+    const put = (user) => curlJson(world, gateway, PATH, { user, args: sending("PUT", { ...reads[user].json, etag: undefined, tags: { [user]: "1" } }) });
+    const answers = [await put("one"), await put("two")];
+    assert.deepEqual(answers.map((answer) => answer.status), [200, 200]);
+    for (const answer of answers) assert.deepEqual(Object.keys(answer.headers).filter((name) => name.startsWith("x-armgate")), []);
+    assert.equal((await sim.report()).lost_updates, 1);
+    await waitFor("the finding", async () => gateway.process.log.includes('"event":"would"'));
+    const found = gateway.process.log.split("\n").filter((line) => line.includes('"event":"would"')).map((line) => JSON.parse(line));
+    assert.equal(found.length, 1);
+    assert.deepEqual([found[0].kind, found[0].client, found[0].other_client, found[0].method], ["stale", "two", "one", "PUT"]);
+    assert.equal(found[0].resource, SCALE_SET.toLowerCase());
+    assert.match(found[0].changed, /^\/tags/);
+  },
+
+  "SIGHUP brings new rules and a new mode into force, and bad ones not": async (world) => {
+    const sim = await world.startSim(["--operation-ms", "0"]);
+    await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
+    const rules = world.file("own-rules.json");
+    const writeRules = (more) => writeFileSync(rules, JSON.stringify({ rules: [{ name: "groups", match: { types: ["Microsoft.Resources/resourceGroups"] }, ...more }] }));
+    writeRules({});
+    const gateway = await world.startGateway(sim, { mode: "protect", rules: [rules] });
+    const config = JSON.parse(readFileSync(gateway.configFile, "utf8"));
+    const reloadAndWait = async (event) => {
+      const before = gateway.process.log.length;
+      gateway.process.child.kill("SIGHUP");
+      await waitFor(event, async () => gateway.process.log.slice(before).includes(`"event":"${event}"`));
+      return gateway.process.log.slice(before);
+    };
+    const locksOfWrite = async () => {
+      const answer = await curl(world, gateway, GROUP_PATH, { args: sending("PATCH", { tags: { at: String(Date.now()) } }) });
+      assert.equal(answer.status, 200);
+      return answer.headers["x-armgate-locks"];
+    };
+    assert.equal(await locksOfWrite(), GROUP.toLowerCase());
+
+    writeRules({ mode: "off" });
+    await reloadAndWait("reloaded");
+    assert.equal(await locksOfWrite(), undefined);
+
+    writeRules({ mode: "of" });
+    const faults = await reloadAndWait("reload-refused");
+    assert.match(faults, /own-rules\.json:1: \/rules\/0\/mode/);
+    assert.equal(await locksOfWrite(), undefined, "the old rules stay");
+
+    writeRules({});
+    writeFileSync(gateway.configFile, JSON.stringify({ ...config, mode: "observe", threads: 7 }));
+    assert.match(await reloadAndWait("reloaded"), /"event":"restart-needed","option":"\/threads"/);
+    assert.equal(await locksOfWrite(), undefined);
+
+    writeFileSync(gateway.configFile, JSON.stringify(config));
+    await reloadAndWait("reloaded");
+    assert.equal(await locksOfWrite(), GROUP.toLowerCase());
+  },
+
   "a bad configuration stops the start with every fault": async (world) => {
     const file = world.file("bad.json");
     writeFileSync(file, '{\n  "mode": "protekt",\n  "limits": {"head_bytes": "1 parsec"},\n  "lisen": {}\n}\n');

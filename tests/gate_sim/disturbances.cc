@@ -59,6 +59,8 @@ void impatient(WorldOptions& options, Rng& rng) { options.pipeline.wait_max = se
 
 void fail_after_effect(WorldOptions& options, Rng& rng) { options.network.fail_after = 0.05 + 0.2 * rng.unit(); }
 
+void observe(WorldOptions& options, Rng&) { options.pipeline.mode = rules::Mode::Observe; }
+
 void nothing_more(WorldOptions&, Rng&) {}
 
 // ---- what happens while the world runs ----
@@ -134,6 +136,8 @@ const std::vector<Disturbance>& disturbances() {
       {"reload", nothing_more, {}, reload},
       {"clock-jumps", nothing_more, {}, make_clocks_jump},
       {"coincidences", nothing_more, {}, make_things_coincide},
+      // armgate only looks on: what is checked then is that it does nothing else.
+      {"observe", observe, {}, nullptr, Drawn::ByNameOnly},
   };
   return all;
 }

@@ -24,9 +24,13 @@ bool excludes(const Disturbance& disturbance, const Workload& workload) {
 // The named ones, else up to three that the seed draws.
 std::vector<const Disturbance*> disturbances_of(const Scenario& scenario, const Workload& workload, Rng& rng) {
   std::vector<const Disturbance*> chosen;
+  std::vector<const Disturbance*> to_draw;
+  for (const auto& disturbance : disturbances()) {
+    if (disturbance.drawn == Drawn::BySeed) to_draw.push_back(&disturbance);
+  }
   const uint64_t wanted = rng.below(4);
   for (uint64_t i = 0; scenario.disturbances.empty() && i < wanted; ++i) {
-    const Disturbance* drawn = &disturbances()[rng.below(disturbances().size())];
+    const Disturbance* drawn = to_draw[rng.below(to_draw.size())];
     if (std::find(chosen.begin(), chosen.end(), drawn) == chosen.end()) chosen.push_back(drawn);
   }
   for (const auto& name : scenario.disturbances) {

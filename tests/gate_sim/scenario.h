@@ -18,6 +18,9 @@ struct Workload {
   Subject (*start)(SimWorld& world);             // what its clients work on
 };
 
+// Whether seeds draw it, or it happens only where it is asked for: it changes what is checked.
+enum class Drawn { BySeed, ByNameOnly };
+
 struct Disturbance {
   std::string_view name;
   void (*configure)(WorldOptions& options, Rng& rng);
@@ -25,6 +28,7 @@ struct Disturbance {
   std::vector<std::string_view> not_with{};
   // What it does while the world runs; null: nothing.
   void (*start)(SimWorld& world, const Subject& subject) = nullptr;
+  Drawn drawn = Drawn::BySeed;
 };
 
 const std::vector<Workload>& workloads();          // all of them

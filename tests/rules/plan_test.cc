@@ -163,6 +163,31 @@ TEST(Plan, OffPassesEverything) {
   }
 }
 
+TEST(Plan, ObservePlansAsProtectDoesAndSaysSo) {
+  const auto plan = make_plan(sample(), Mode::Observe, Method::Put, kMachine + kNew);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->kind, PlanKind::Write);
+  EXPECT_EQ(plan->mode, Mode::Observe);
+  EXPECT_EQ(plan->keys, make_plan(sample(), Mode::Protect, Method::Put, kMachine + kNew)->keys);
+  const auto ambiguous = make_plan(sample(), Mode::Observe, Method::Put, kNetwork + "/virtualNetworks/../x" + kNew);
+  ASSERT_TRUE(ambiguous.ok());
+  EXPECT_EQ(ambiguous->kind, PlanKind::Pass);
+}
+
+TEST(Plan, OfTheModesOfServiceAndRuleTheOneThatDoesLessHolds) {
+  const auto mode_of = [](Mode service, std::optional<Mode> own) {
+    Rule rule;
+    rule.match.types = {"microsoft.compute/virtualmachines"};
+    rule.mode = own;
+    return make_plan(Ruleset({rule}), service, Method::Put, kMachine + kNew)->mode;
+  };
+  EXPECT_EQ(mode_of(Mode::Protect, std::nullopt), Mode::Protect);
+  EXPECT_EQ(mode_of(Mode::Protect, Mode::Observe), Mode::Observe);
+  EXPECT_EQ(mode_of(Mode::Observe, Mode::Protect), Mode::Observe);
+  EXPECT_EQ(mode_of(Mode::Observe, Mode::Off), Mode::Off);
+  EXPECT_EQ(mode_of(Mode::Off, Mode::Protect), Mode::Off);
+}
+
 TEST(Plan, AmbiguousTargetIsRefusedUnlessItOnlyReadsOrEverythingIsOff) {
   for (const std::string& target : {kNetwork + "/virtualNetworks/a%2fb", kNetwork + "/virtualNetworks/../x",
                                    kNetwork + "/virtualNetworks/%zz"}) {

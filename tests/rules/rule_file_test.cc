@@ -157,7 +157,7 @@ TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("retry": {"busy": {"factor": "2"}})", "/retry/busy/factor", R"(but is the text "2")"},
            {R"("retry": {"busy": {"base": "1m"}})", "/retry/busy", R"("base" is longer than "max")"},
            {R"("retry": null)", "/retry", "must be an object, but is null"},
-           {R"("mode": "observe")", "/mode", R"(valid here: "protect" and "off")"},
+           {R"("mode": "guard")", "/mode", R"(valid here: "protect", "observe" and "off")"},
            {R"("mode": "off", "mode": "off")", "/mode", "a second time, first on line 3"},
        }) {
     SCOPED_TRACE(c.line_three);

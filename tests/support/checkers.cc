@@ -36,8 +36,8 @@ bool is_armgate_field(const arm::Field& field) { return starts_with_ignoring_cas
 
 }  // namespace
 
-Checkers::Checkers(SimClock& clock, sim::SimArm& arm, Rules rules, Trace& trace, Harms harms)
-    : clock_(clock), arm_(arm), rules_(std::move(rules)), trace_(trace), harms_(harms) {}
+Checkers::Checkers(SimClock& clock, sim::SimArm& arm, Rules rules, Trace& trace, Promised promised)
+    : clock_(clock), arm_(arm), rules_(std::move(rules)), trace_(trace), promised_(promised) {}
 
 void Checkers::violated(std::string promise, std::string what) {
   trace_.add(clock_.now(), "VIOLATED {}: {}", promise, what);
@@ -71,8 +71,10 @@ void Checkers::served(const SimLink& link) {
   record.entity = entity_of(head.target);
   record.served = clock_.now();
   record.link = &link;
+  const bool observed = promised_.mode == rules::Mode::Observe;
+  if (observed) record.as_served = link.exchange.request;
   const auto plan = rules::make_plan(*rules_, rules::Mode::Protect, head.method, head.target);
-  if (plan && plan->kind == PlanKind::Write) {
+  if (!observed && plan && plan->kind == PlanKind::Write) {
     record.is_write = true;
     record.is_guarded = plan->guarded && !head.fields.has("If-Match");
     for (const auto& key : plan->keys) {
@@ -111,6 +113,7 @@ void Checkers::answered(const SimLink& link) {
   if (answer.head.status == 412) record.refused = clock_.now();
   if (!link.body_fits()) violated("P5", record.what + " got a body of another length than declared");
   check_unaltered(record, link);
+  if (promised_.mode == rules::Mode::Observe) check_own_answer(record, link);
   if (is_armgates(answer) && answer.head.status != 503 && answer.head.fields.has("Retry-After")) {
     violated("P5", record.what + " was refused for good with a Retry-After");
   }

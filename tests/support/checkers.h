@@ -44,10 +44,16 @@ struct Violation {
 // counted, all other promises hold for them too.
 enum class Harms { Forbidden, Counted };
 
+// What is promised in this world. In mode observe: that nothing is altered, delayed, added or asked; who harms whom is counted.
+struct Promised {
+  rules::Mode mode = rules::Mode::Protect;
+  Harms harms = Harms::Forbidden;
+};
+
 class Checkers final : public UpstreamWatch {
  public:
   using Rules = std::shared_ptr<const rules::Ruleset>;
-  Checkers(SimClock& clock, sim::SimArm& arm, Rules rules, Trace& trace, Harms harms);
+  Checkers(SimClock& clock, sim::SimArm& arm, Rules rules, Trace& trace, Promised promised);
 
   // ---- a request's life ----
   void served(const SimLink& link);      // it enters the pipeline
@@ -94,6 +100,7 @@ class Checkers final : public UpstreamWatch {
     std::optional<TimePoint> base_read;   // when its client had what it was built from
     std::string base_etag;
     std::optional<TimePoint> left;
+    std::optional<arm::Request> as_served;   // mode observe: what must reach ARM
     const SimLink* link = nullptr;   // until the pipeline is done with it
     std::optional<TimePoint> refused;  // when its client got a 412
     bool left_undecided = false;     // its client left while armgate compared its base with the resource
@@ -124,6 +131,9 @@ class Checkers final : public UpstreamWatch {
   void check_base(const Record& record, const arm::Request& request);
   bool still_runs(const Accepted& write);
   bool exclude_each_other(const Record& one, const Record& other) const;
+  // checkers_observe.cc
+  void check_untouched(const Record& record, const arm::Request& request);
+  void check_own_answer(const Record& record, const SimLink& link);
   // checkers_harm.cc
   void harmed(const Record& record, std::string_view if_match, std::string what);
   bool spans_lives(const Record& record, std::string_view if_match) const;
@@ -136,7 +146,7 @@ class Checkers final : public UpstreamWatch {
   sim::SimArm& arm_;
   Rules rules_;
   Trace& trace_;
-  const Harms harms_;
+  const Promised promised_;
   uint64_t life_ = 1;
   TimePoint life_began_{};
   std::map<uint64_t, Record> records_;

@@ -56,7 +56,7 @@ const char* Checkers::excuse_of(const Record& record, std::string_view if_match,
 void Checkers::harmed(const Record& record, std::string_view if_match, std::string what) {
   if (const char* excuse = excuse_of(record, if_match, Late::No)) {
     ++excused_[excuse];
-  } else if (harms_ == Harms::Counted) {
+  } else if (promised_.harms == Harms::Counted) {
     ++excused_["harms among those who cannot be told apart"];
   } else {
     violated("P1", std::move(what));
@@ -89,7 +89,8 @@ void Checkers::at_rest() {
   for (const auto& [member, what] : kHarms) {
     if (report.*member <= forgiven_.*member) continue;
     const uint64_t count = report.*member - forgiven_.*member;
-    if (harms_ == Harms::Counted) excused_["harms among those who cannot be told apart"] += count;
+    if (promised_.mode == rules::Mode::Observe) excused_[fmt::format("let through in mode observe: {}", what)] += count;
+    else if (promised_.harms == Harms::Counted) excused_["harms among those who cannot be told apart"] += count;
     else violated("P1", fmt::format("{} {}", count, what));
   }
   if (report.bad_signatures != 0) violated("P7", "an operation URL was changed on its way");

@@ -26,6 +26,7 @@ bool have_common(const std::vector<std::string>& some, const std::vector<std::st
 void Checkers::sending(const arm::Request& request) {
   const auto found = records_.find(exchange_of(request));
   if (found == records_.end()) {
+    if (promised_.mode == rules::Mode::Observe) violated("P7", "armgate asked for itself: " + request.head.target);
     if (request.head.method != arm::Method::Get) violated("P4", "armgate made up a " + request.head.method_token);
     return;
   }
@@ -33,6 +34,7 @@ void Checkers::sending(const arm::Request& request) {
   if (record.is_read && record.sends == 0 && clock_.now() != record.served) {
     violated("P6", record.what + " waited before it was sent");
   }
+  if (record.as_served) check_untouched(record, request);
   if (record.is_write) {
     check_order(record);
     check_alone(record);

@@ -14,15 +14,14 @@ Task<Result<UpstreamAnswer>> Gate::Wire::send(const arm::Request& request, TimeP
   co_return upstream_error(ErrorKind::Unreachable, Sent::No, "the process is gone");
 }
 
-Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor,
-           std::function<void(const std::string&)> tell_loudly)
+Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor, Voice voice)
     : life_(options.life),
       shared_(SharedState::Options{std::move(options.pipeline), {}, {}, {}}, Hasher(HashKey{options.seed, 6 + options.life}),
               std::move(options.rules)),
       wire_(*this, clock, network),
       faults_(Rng(options.seed ^ (0xfa016 + options.life)), options.poll_skipped),
       rng_(options.seed ^ (0x5eed0 + options.life)),
-      parts_{shared_, clock, wire_, store_, faults_, rng_, executor, {}, std::move(tell_loudly)},
+      parts_{shared_, clock, wire_, store_, faults_, rng_, executor, {}, std::move(voice.tell_loudly), std::move(voice.tell_would)},
       pipeline_(parts_) {}
 
 Task<Receipt> Gate::serve(std::shared_ptr<SimLink> link) {

@@ -29,8 +29,12 @@ struct GateOptions {
 
 class Gate {
  public:
-  Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor,
-       std::function<void(const std::string&)> tell_loudly);
+  // What an operator hears.
+  struct Voice {
+    std::function<void(const std::string&)> tell_loudly;
+    std::function<void(const WouldHave&)> tell_would;
+  };
+  Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor, Voice voice);
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 

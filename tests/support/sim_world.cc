@@ -22,15 +22,22 @@ SimWorld::SimWorld(WorldOptions options)
       trace_(options_.echo),
       arm_(options_.arm, options_.seed ^ 0xa43),
       rules_(options_.rules),
-      checkers_(clock_, arm_, std::make_shared<const rules::Ruleset>(rules_), trace_, options_.harms),
+      checkers_(clock_, arm_, std::make_shared<const rules::Ruleset>(rules_), trace_,
+                {options_.pipeline.mode, options_.pipeline.mode == rules::Mode::Protect ? options_.harms : Harms::Counted}),
       upstream_(clock_, arm_, checkers_, trace_, options_.network, options_.seed ^ 0x0e7),
       gate_(make_gate()) {}
 
 std::shared_ptr<Gate> SimWorld::make_gate() {
   GateOptions options{options_.seed, gates_.size() + 1, options_.pipeline,
                       std::make_shared<const rules::Ruleset>(rules_, options_.errors), options_.poll_skipped};
-  auto tell = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
-  gates_.push_back(std::make_shared<Gate>(std::move(options), clock_, upstream_, loop_.get_executor(), std::move(tell)));
+  Gate::Voice voice;
+  voice.tell_loudly = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
+  voice.tell_would = [this](const WouldHave& would) {
+    trace_.add(clock_.now(), "would: {} {} {} by {} after {}: {} {}", to_text(would.kind), would.method, short_path(would.resource),
+               would.client, would.other_client, would.base, would.why);
+    ++tally_[fmt::format("would: {}", to_text(would.kind))];
+  };
+  gates_.push_back(std::make_shared<Gate>(std::move(options), clock_, upstream_, loop_.get_executor(), std::move(voice)));
   return gates_.back();
 }
 
@@ -97,7 +104,7 @@ void SimWorld::use_rules(std::vector<rules::Rule> rules) {
   ++tally_["rules replaced"];
   rules_ = std::move(rules);
   checkers_.use_rules(std::make_shared<const rules::Ruleset>(rules_));
-  if (gate_) gate_->shared().rules.replace(std::make_shared<const rules::Ruleset>(rules_, options_.errors));
+  if (gate_) gate_->shared().rules.replace(std::make_shared<const rules::Ruleset>(rules_, options_.errors), options_.pipeline.mode);
 }
 
 // A free key with a queue would be freed by the end of a wait at the latest; whoever waits is not to know that.
@@ -122,6 +129,7 @@ void SimWorld::check_empty() {
   none(locks.waiting, "waiting writes are");
   none(shared.holds.size(), "holds are");
   none(shared.rules.draining(), "replaced rules are");
+  none(shared.observed.size(), "observed writes are");
   const ClientTable::Options limits;
   size_t body_bytes = 0;
   for (const Hash128& client : gate_->clients()) {

@@ -75,6 +75,7 @@ StageRig::StageRig(PipelineOptions options)
       parts_{shared_, clock_, upstream_, store_, faults_, rng_, loop_.get_executor(), {}, {}},
       pipeline_(parts_) {
   parts_.tell_loudly = [this](const std::string& message) { loud_.push_back(message); };
+  parts_.tell_would = [this](const WouldHave& would) { would_.push_back(would); };
 }
 
 void StageRig::arm(std::string expected, int status, arm::Headers fields, std::string body) {
@@ -133,6 +134,8 @@ void StageRig::run_until(const std::function<bool()>& condition) {
     }
   }
 }
+
+void StageRig::set_mode(rules::Mode mode) { shared_.rules.replace(shipped_rules(), mode); }
 
 void StageRig::pass(Duration duration) {
   bool over = false;

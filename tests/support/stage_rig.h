@@ -78,8 +78,12 @@ class StageRig {
   std::string_view sent_field(size_t index, std::string_view name) const;
   bool script_is_done() const { return upstream_.steps.empty(); }
   SharedState& shared() { return shared_; }
+  TimePoint now() const { return clock_.now(); }
+  // For what arrives from now on, with the same rules.
+  void set_mode(rules::Mode mode);
   MemoryStore& store() { return store_; }
   const std::vector<std::string>& loud() const { return loud_; }
+  const std::vector<WouldHave>& would() const { return would_; }
 
  private:
   static Task<void> serve(Pipeline& pipeline, std::shared_ptr<Running> running);
@@ -92,6 +96,7 @@ class StageRig {
   NoFaults faults_;
   Rng rng_{1};
   std::vector<std::string> loud_;
+  std::vector<WouldHave> would_;
   Pipeline::Parts parts_;
   Pipeline pipeline_;
   uint64_t connections_ = 0;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <sstream>
 
 #include "proxy/option_table.h"
@@ -36,8 +37,10 @@ class Cli : public testing::Test {
         .environment = environment,
         .session = "77",
         .run =
-            [this](const Config& config) {
+            [this](const Config& config, LoadAgain again) {
               run_with = config;
+              load_again = std::move(again);
+              if (while_running) while_running();
               return run_result;
             },
         .exec =
@@ -62,6 +65,8 @@ class Cli : public testing::Test {
   std::ostringstream out, err;
   Environment environment{{"PATH", "/bin"}};
   std::optional<Config> run_with;
+  LoadAgain load_again;
+  std::function<void()> while_running;
   std::optional<ExecRequest> asked;
   std::string within;
   int run_result = kExitDone;
@@ -104,6 +109,76 @@ TEST_F(Cli, VersionHelpAndDefaultsGoToStandardOutput) {
   EXPECT_THAT(out.str(), HasSubstr("Exit codes: 0 done, 1 bad input"));
   EXPECT_EQ(run({"--print-defaults"}), kExitDone);
   EXPECT_EQ(out.str(), print_defaults());
+}
+
+TEST_F(Cli, CheckWarnsOfRulesThatGetInEachOthersWayAndStillCallsThemGood) {
+  std::ofstream(directory.path() / "own.json") << R"({"rules": [
+    {"name": "mine", "match": {"types": ["Microsoft.Network/*"]}}
+  ]})";
+  std::ofstream(directory.path() / "armgate.json") << R"({"rules": ["own.json", "shipped"]})";
+  EXPECT_EQ(run({"check", "--config", (directory.path() / "armgate.json").string()}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr("network.json:"));
+  EXPECT_THAT(err.str(), HasSubstr("warning: rule \"network\" never decides: rule \"mine\" at " + (directory.path() / "own.json").string() + ":2"));
+  EXPECT_THAT(out.str(), HasSubstr(" rules, 3 warnings\n"));
+}
+
+TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {
+  const std::string path = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
+  EXPECT_EQ(run({"explain", "PUT", "https://management.azure.com" + path}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("etag: carries the ETag"));
+  EXPECT_THAT(out.str(), HasSubstr("conf/rules/network.json:"));
+  EXPECT_THAT(out.str(), HasSubstr("50s at most   [the configuration]"));
+  EXPECT_THAT(err.str(), IsEmpty());
+
+  const auto body = directory.path() / "body.json";
+  std::ofstream(body) << R"({"etag": "W/\"7\"", "properties": {}})";
+  EXPECT_EQ(run({"explain", "PUT", path, "--body", body.string(), "--client", "nightly", "--output", "json"}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr(R"("value": "W/\"7\": goes along as If-Match")"));
+  EXPECT_THAT(out.str(), HasSubstr(R"("value": "nightly, any number of actors")"));
+  EXPECT_THAT(out.str(), StartsWith("{\n  \"resource\": {\n    \"value\": \"/subscriptions/s/resourcegroups/g/"));
+
+  const std::string subnet = path.substr(0, path.find('?')) + "/subnets/a?api-version=2023-09-01";
+  const std::string group = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/networkSecurityGroups/nsg";
+  std::ofstream(body) << R"({"properties": {"networkSecurityGroup": {"id": ")" << group << "\"}}}";
+  EXPECT_EQ(run({"explain", "PUT", subnet, "--body", body.string()}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("/networksecuritygroups/nsg (shared, until the "));
+  EXPECT_EQ(run({"explain", "PUT", subnet}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("give it with --body to see"));
+
+  EXPECT_EQ(run({"explain", "GET", "https://login.microsoftonline.com/x"}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("tunnelled untouched"));
+}
+
+TEST_F(Cli, ExplainRefusesWhatIsNoRequest) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"explain", "get", "/subscriptions"},
+           {"explain", "GET", "subscriptions"},
+           {"explain", "GET", "http://management.azure.com/"},
+           {"explain", "PUT", "/subscriptions/s/../x?api-version=1"},
+           {"explain", "PUT", "/subscriptions/s?api-version=1", "--body", "/no/such/file"}}) {
+    SCOPED_TRACE(testing::PrintToString(words));
+    EXPECT_EQ(run(words), kExitBadInput);
+    EXPECT_THAT(out.str(), IsEmpty());
+    EXPECT_FALSE(err.str().empty());
+  }
+  EXPECT_EQ(run({"explain", "GET"}), kExitUsage);
+  EXPECT_EQ(run({"explain", "GET", "/", "--output", "yaml"}), kExitUsage);
+}
+
+TEST_F(Cli, AReloadReadsTheSameFilesWithTheSameFlags) {
+  const auto file = directory.path() / "again.json";
+  std::ofstream(file) << R"({"mode": "observe", "threads": 3})";
+  while_running = [&] {
+    EXPECT_EQ(run_with->mode, rules::Mode::Off);
+    std::ofstream(file) << R"({"mode": "protect", "threads": 4})";
+    const LoadedConfig again = load_again();
+    EXPECT_TRUE(again.faults.empty());
+    EXPECT_EQ(again.config.mode, rules::Mode::Off) << "the flag goes on overruling the file";
+    EXPECT_EQ(changed_options(*run_with, again.config), std::vector<std::string>{"/threads"});
+    std::ofstream(file) << "{\n  \"mode\": \"proect\"\n}";
+    EXPECT_EQ(load_again().faults.at(0).line, 2);
+  };
+  EXPECT_EQ(run({"run", "--config", file.string(), "--mode", "off"}), kExitDone);
 }
 
 TEST_F(Cli, RunHandsTheConfigurationToTheServiceAndItsResultBack) {

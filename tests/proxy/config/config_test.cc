@@ -79,7 +79,7 @@ TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
   struct Case { std::string line_two; std::string pointer; std::string message; };
   for (const Case& c : std::vector<Case>{
            {R"("mdoe": "off")", "/mdoe", R"(did you mean "mode"?)"},
-           {R"("mode": "observe")", "/mode", R"(valid here: "protect" and "off")"},
+           {R"("mode": "guard")", "/mode", R"(valid here: "protect", "observe" and "off")"},
            {R"("threads": -1)", "/threads", "a whole number from 0 to 256, but is the number -1"},
            {R"("threads": 257)", "/threads", "from 0 to 256"},
            {R"("threads": "2")", "/threads", R"(but is the text "2")"},

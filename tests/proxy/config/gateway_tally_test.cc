@@ -39,5 +39,19 @@ TEST(GatewayTally, CountsWhatWasAlteredDelayedRepeatedAndRefused) {
             "1 with a lost answer recovered, 1 sent more than once, 2 waited 2.0 s in all");
 }
 
+TEST(GatewayTally, SaysWhatModeObserveHasSeen) {
+  GatewayTally tally;
+  tally.count(finished(200, 1));
+  WouldHave would;
+  for (const auto kind : {WouldHave::Kind::Stale, WouldHave::Kind::Overlap, WouldHave::Kind::Overlap, WouldHave::Kind::Wait,
+                          WouldHave::Kind::Duplicate}) {
+    would.kind = kind;
+    tally.count(would);
+  }
+  EXPECT_EQ(tally.summary(),
+            "1 requests to ARM: 1 stale and let through (mode observe), 2 during another write (mode observe), "
+            "1 sent again although the first may have run (mode observe)");
+}
+
 }  // namespace
 }  // namespace armgate

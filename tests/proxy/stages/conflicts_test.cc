@@ -131,7 +131,7 @@ TEST_F(Conflicts, AMismatchOfTheClientsOwnETagIsItsOwnBusiness) {
 
 TEST_F(Conflicts, WithoutTheTableNothingIsSentAgain) {
   rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::vector<rules::Rule>{
-      *rig.shared().rules.make_plan(rules::Mode::Protect, arm::Method::Put, kSubnet)->rule}));
+      *rig.shared().rules.make_plan(arm::Method::Put, kSubnet)->rule}), rules::Mode::Protect);
   const auto body = refused("AnotherOperationInProgress");
   rig.arm(delete_of(kSubnet), 409, {}, body);
   EXPECT_EQ(rig.ask("one", delete_of(kSubnet)).body, body);

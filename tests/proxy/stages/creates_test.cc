@@ -21,7 +21,7 @@ class Creates : public testing::Test {
         "match": {"types": ["Microsoft.Compute/virtualMachineScaleSets"]},
         "guard": {"kind": "etag", "creates": "if-none-match"}}]})", faults);
     EXPECT_TRUE(faults.empty());
-    rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::move(rules)));
+    rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::move(rules)), rules::Mode::Protect);
     rig.arm(get(kScaleSet), 404, {}, kNone);
     rig.ask("one", get(kScaleSet));
   }

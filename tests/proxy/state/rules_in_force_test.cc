@@ -24,7 +24,7 @@ std::shared_ptr<const rules::Ruleset> subnets_with(Parents parents) {
 std::shared_ptr<const rules::Ruleset> no_rules() { return std::make_shared<const rules::Ruleset>(std::vector<rules::Rule>{}); }
 
 rules::Plan plan_of(RulesInForce& rules, arm::Method method = arm::Method::Put) {
-  auto plan = rules.make_plan(rules::Mode::Protect, method, kSubnet);
+  auto plan = rules.make_plan(method, kSubnet);
   EXPECT_TRUE(plan.ok());
   return *std::move(plan);
 }
@@ -37,10 +37,10 @@ bool locks_network(const rules::Plan& plan) {
 }
 
 TEST(RulesInForce, ADroppedKeyIsTakenUntilTheLastPlanThatHadItIsGone) {
-  RulesInForce rules(subnets_with(Parents::Network));
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
   std::optional<rules::Plan> unfinished = plan_of(rules);
   EXPECT_TRUE(locks_network(*unfinished));
-  rules.replace(subnets_with(Parents::None));
+  rules.replace(subnets_with(Parents::None), rules::Mode::Protect);
   EXPECT_EQ(rules.draining(), 1u);
   EXPECT_TRUE(locks_network(plan_of(rules)));
   unfinished.reset();
@@ -49,9 +49,9 @@ TEST(RulesInForce, ADroppedKeyIsTakenUntilTheLastPlanThatHadItIsGone) {
 }
 
 TEST(RulesInForce, ANewPlanKeepsOnlyItsOwnRulesAlive) {
-  RulesInForce rules(subnets_with(Parents::Network));
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
   std::optional<rules::Plan> old = plan_of(rules);
-  rules.replace(subnets_with(Parents::None));
+  rules.replace(subnets_with(Parents::None), rules::Mode::Protect);
   const rules::Plan both = plan_of(rules);
   old.reset();
   EXPECT_EQ(rules.draining(), 0u) << "or an unbroken chain of writes would keep the old rules for ever";
@@ -76,9 +76,9 @@ TEST(RulesInForce, BodiesAreReadByOldRulesTooWhileTheirWritesRun) {
 }
 
 TEST(RulesInForce, WhatNoRuleTouchesAnyMoreStillWaitsForTheOldWrites) {
-  RulesInForce rules(subnets_with(Parents::Network));
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
   std::optional<rules::Plan> old = plan_of(rules);
-  rules.replace(no_rules());
+  rules.replace(no_rules(), rules::Mode::Protect);
   EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Write);
   EXPECT_EQ(plan_of(rules, arm::Method::Get).kind, rules::PlanKind::Pass);
   old.reset();
@@ -86,25 +86,48 @@ TEST(RulesInForce, WhatNoRuleTouchesAnyMoreStillWaitsForTheOldWrites) {
 }
 
 TEST(RulesInForce, AnAddedKeyIsTakenAtOnceAndRulesWithoutWritesDoNotDrain) {
-  RulesInForce rules(subnets_with(Parents::None));
-  rules.replace(subnets_with(Parents::Network));
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect);
+  rules.replace(subnets_with(Parents::Network), rules::Mode::Protect);
   EXPECT_EQ(rules.draining(), 0u);
   EXPECT_TRUE(locks_network(plan_of(rules)));
 }
 
 TEST(RulesInForce, SeveralOldRulesCountAtOnce) {
-  RulesInForce rules(subnets_with(Parents::Network));
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
   const rules::Plan first = plan_of(rules);
-  rules.replace(subnets_with(Parents::None));
+  rules.replace(subnets_with(Parents::None), rules::Mode::Protect);
   const rules::Plan second = plan_of(rules);
-  rules.replace(no_rules());
+  rules.replace(no_rules(), rules::Mode::Protect);
   EXPECT_EQ(rules.draining(), 2u);
   EXPECT_TRUE(locks_network(plan_of(rules)));
 }
 
+TEST(RulesInForce, TheModeHoldsForPlansFromNowOnAndThoseUnderWayKeepTheirs) {
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
+  const rules::Plan before = plan_of(rules);
+  rules.replace(subnets_with(Parents::Network), rules::Mode::Observe);
+  EXPECT_EQ(rules.mode(), rules::Mode::Observe);
+  EXPECT_EQ(plan_of(rules).mode, rules::Mode::Observe);
+  EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Write);
+  EXPECT_EQ(before.mode, rules::Mode::Protect);
+}
+
+TEST(RulesInForce, WhatIsSwitchedOffPassesAtOnceWhateverIsUnfinished) {
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
+  const rules::Plan unfinished = plan_of(rules);
+  rules.replace(subnets_with(Parents::Network), rules::Mode::Off);
+  EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Pass);
+
+  rules::Rule off;
+  off.match.types = {"microsoft.network/virtualnetworks/subnets"};
+  off.mode = rules::Mode::Off;
+  rules.replace(std::make_shared<const rules::Ruleset>(std::vector{off}), rules::Mode::Protect);
+  EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Pass);
+}
+
 TEST(RulesInForce, ATargetThatCanBeReadInTwoWaysIsRefusedAsEver) {
-  RulesInForce rules(subnets_with(Parents::None));
-  EXPECT_FALSE(rules.make_plan(rules::Mode::Protect, arm::Method::Put, "/subscriptions/s/../x?api-version=1").ok());
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect);
+  EXPECT_FALSE(rules.make_plan(arm::Method::Put, "/subscriptions/s/../x?api-version=1").ok());
 }
 
 }  // namespace

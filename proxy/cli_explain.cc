@@ -1,0 +1,135 @@
+#include "proxy/cli_explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "arm/etag.h"
+#include "arm/url.h"
+#include "proxy/net/host_pattern.h"
+#include "rules/explain.h"
+#include "rules/references.h"
+#include "rules/units.h"
+
+namespace armgate {
+namespace {
+
+using rules::Fact;
+
+constexpr std::string_view kConfiguration = "the configuration";
+
+Error bad(std::string what) { return gateway_error(ErrorKind::BadInput, std::move(what)); }
+
+struct Asked {
+  arm::Method method = arm::Method::Get;
+  std::string host;     // empty: not given
+  std::string target;
+};
+
+Result<Asked> read_request(const ExplainRequest& request) {
+  Asked asked;
+  asked.method = arm::method_of(request.method);
+  if (asked.method == arm::Method::Other) return bad(fmt::format("\"{}\" is not a method such as GET or PUT", request.method));
+  if (request.url.starts_with('/')) {
+    asked.target = request.url;
+    return asked;
+  }
+  const auto url = arm::parse_url(request.url);
+  if (!url) {
+    return bad(fmt::format("\"{}\" is neither an https URL nor a path such as \"/subscriptions/...?api-version=...\"", request.url));
+  }
+  asked.host = url->host;
+  asked.target = url->target;
+  return asked;
+}
+
+void add_client(std::vector<Fact>& facts, const std::string& name, const Config& config) {
+  if (name.empty()) return;
+  const auto declared = config.clients.find(name);
+  const bool known = declared != config.clients.end();
+  const bool single = known && declared->second.actor == policy::Actor::Single;
+  facts.push_back({"client", fmt::format("{}, {}", name, single ? "one actor" : "any number of actors"),
+                   known ? std::string(kConfiguration) : "the default"});
+}
+
+// What the body's own references lock; those that the write drops are not known here.
+void add_references(std::vector<Fact>& facts, const std::optional<std::string>& body, const rules::Plan& plan) {
+  if (plan.referring.empty()) return;
+  const rules::Rule& rule = *plan.referring.front();
+  std::string keys;
+  if (body) {
+    for (const auto& reference : rules::without_duplicates(rules::referenced_keys(rule, *body), plan.keys)) {
+      keys += fmt::format("{}{} ({}, until the {})", keys.empty() ? "" : ", ", reference.key.id,
+                          reference.key.mode == rules::LockMode::Shared ? "shared" : "exclusive",
+                          reference.until == rules::HoldUntil::Request ? "answer" : "operation ends");
+    }
+    if (keys.empty()) keys = "none";
+  } else {
+    keys = "what it refers to; give it with --body to see";
+  }
+  facts.push_back({"locks by its body", keys, fmt::format("rule \"{}\" at {}:{}", rule.name, rule.place.file, rule.place.line)});
+}
+
+void add_body(std::vector<Fact>& facts, const std::string& body, const rules::Plan& plan) {
+  const auto etag = arm::etag_in_body(body);
+  if (!etag) {
+    facts.push_back({"ETag in the body", "none", {}});
+    return;
+  }
+  const bool counts = plan.guarded && plan.rule->guard.kind == rules::GuardKind::Etag && *etag != "*";
+  facts.push_back({"ETag in the body",
+                   fmt::format("{}: {}", *etag, counts ? "goes along as If-Match" : "does not count for this request"), {}});
+}
+
+std::string to_text(const std::vector<Fact>& facts) {
+  size_t width = 0;
+  for (const Fact& fact : facts) width = std::max(width, fact.name.size());
+  std::string text;
+  for (const Fact& fact : facts) {
+    text += fmt::format("{:<{}}  {}", fact.name, width, fact.value);
+    if (!fact.decided_by.empty()) text += fmt::format("   [{}]", fact.decided_by);
+    text += '\n';
+  }
+  return text;
+}
+
+// {"lock keys": {"value": ..., "decided_by": ...}, ...}
+std::string to_json(const std::vector<Fact>& facts) {
+  nlohmann::ordered_json document = nlohmann::ordered_json::object();
+  for (const Fact& fact : facts) {
+    nlohmann::ordered_json& entry = document[fact.name];
+    entry["value"] = fact.value;
+    if (!fact.decided_by.empty()) entry["decided_by"] = fact.decided_by;
+  }
+  return document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+Result<std::string> explain_request(const ExplainRequest& request, const Config& config, ExplainAs form) {
+  const auto asked = read_request(request);
+  if (!asked) return asked.error();
+  std::vector<Fact> facts;
+  const bool tunnelled = !asked->host.empty() && !net::matches_host(asked->host, config.intercept);
+  if (tunnelled) {
+    facts.push_back({"host", asked->host, {}});
+    facts.push_back({"what is done", "tunnelled untouched: intercept does not name this host", std::string(kConfiguration)});
+  } else {
+    const rules::Ruleset rules(config.rules);
+    auto explained = rules::explain_plan(rules, config.mode, asked->method, asked->target);
+    if (!explained) return bad(fmt::format("armgate would refuse the request: {}", explained.error().context));
+    facts = *std::move(explained);
+    const auto plan = rules::make_plan(rules, config.mode, asked->method, asked->target);
+    if (plan->kind == rules::PlanKind::Write) {
+      facts.push_back({"waits for others", fmt::format("{} at most", rules::to_text(config.queue.wait_max)), std::string(kConfiguration)});
+    }
+    add_references(facts, request.body, *plan);
+    if (request.body) add_body(facts, *request.body, *plan);
+  }
+  add_client(facts, request.client, config);
+  return form == ExplainAs::Json ? to_json(facts) : to_text(facts);
+}
+
+}  // namespace armgate

@@ -1,0 +1,24 @@
+// cli_explain.h – `armgate explain`: what would be done about a request, and which rule or option says so.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "proxy/config.h"
+
+namespace armgate {
+
+struct ExplainRequest {
+  std::string method;
+  std::string url;                   // absolute, or path and query
+  std::optional<std::string> body;   // of a write
+  std::string client;                // the user name of its proxy URL; empty: none
+};
+
+enum class ExplainAs { Text, Json };
+
+// The whole answer. BadInput if armgate would refuse the request, or if there is no such method or URL.
+Result<std::string> explain_request(const ExplainRequest& request, const Config& config, ExplainAs form);
+
+}  // namespace armgate

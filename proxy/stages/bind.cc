@@ -1,0 +1,60 @@
+#include "proxy/stages/bind.h"
+
+#include "arm/etag.h"
+#include "proxy/stages/evidence.h"
+#include "proxy/stages/remember.h"
+
+namespace armgate {
+namespace {
+
+// The ETag in the body is the client's own word on what it read, where the type enforces ETags (rule 2).
+std::string body_etag(const Exchange& exchange, const rules::Plan& plan) {
+  if (!plan.guarded || plan.rule->guard.kind != rules::GuardKind::Etag) return {};
+  auto etag = arm::etag_in_body(exchange.request.body).value_or("");
+  return etag == "*" ? std::string() : etag;  // as If-Match it would mean "whatever is there"
+}
+
+}  // namespace
+
+Bound bind(const Write& write) {
+  auto& shared = write.parts.shared;
+  if (arm::has_own_precondition(write.head().fields)) {
+    Bound bound;
+    bound.base.rule = policy::BaseRule::OwnPrecondition;
+    bound.first_arrival = write.exchange.arrived;
+    return bound;
+  }
+  if (write.plan.guarded) take_list_items(write.parts, write.client, write.plan);
+  const std::string etag = body_etag(write.exchange, write.plan);
+  ArrivingWrite arriving;
+  arriving.resource = write.resource;
+  arriving.bytes = write.bytes;
+  arriving.facts.arrived = write.exchange.arrived;
+  arriving.facts.request_id = request_id_of(write.exchange);
+  arriving.facts.body_etag = etag;
+  if (write.plan.guarded && etag.empty()) {
+    arriving.facts.evidence = content_evidence(write.parts, write.client, write.exchange, write.plan);
+  }
+  arriving.facts.actor = write.client.actor;
+  arriving.facts.peer = write.client.peer;
+  arriving.facts.prefer_peer = write.client.by_token;
+  policy::Liveness liveness;
+  liveness.now = write.parts.clock.now();
+  liveness.think_max = shared.options.base.think_max;
+  const auto deletion = shared.resources.last_delete(write.plan.target.resource);
+  liveness.deleted_order = deletion.when.order;
+  const bool before_arrival = deletion.when.order != 0 && deletion.when.order < write.exchange.arrived.order;
+  if (before_arrival && deletion.client == write.client.key) arriving.facts.own_delete = deletion.when;
+  return write.client.state->bind(arriving, liveness);
+}
+
+WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {
+  if (!write.replaces || write.bound.resend) return;
+  number_ = write.client.state->begin_write(write.resource, request_id_of(write.exchange), write.parts.clock.now());
+}
+
+WriteUnderWay::~WriteUnderWay() {
+  if (number_) write_.client.state->end_write(write_.resource, *number_);
+}
+
+}  // namespace armgate

@@ -1,0 +1,24 @@
+// close_write.h – what a write leaves behind when it is answered: the version that its answer shows, the answer for those who ask
+// for the same, and its binding until it is known whether the answer has arrived.
+#pragma once
+
+#include <memory>
+
+#include "proxy/stages/remember.h"
+#include "proxy/stages/write.h"
+
+namespace armgate {
+
+// Nothing was sent, or it had no effect for sure, and the client is expected to send it again.
+inline bool nothing_was_sent(Outcome::Kind kind) { return kind == Outcome::Kind::Busy || kind == Outcome::Kind::Left; }
+
+// Called before the answer is written: what it shows of the resource becomes a version.
+PendingDelivery remember_answer(const Write& write, const Outcome& outcome);
+
+// From now on who asks for the same gets `answer`; null if it is not to be had.
+void share_answer(const Write& write, Outcome::Kind kind, std::shared_ptr<const arm::Response> answer);
+
+// The answer was written, or could not be (write.exchange says so). The receipt tells whether it has arrived.
+Receipt close_exchange(const Write& write, Outcome::Kind kind, PendingDelivery pending);
+
+}  // namespace armgate

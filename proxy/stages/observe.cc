@@ -1,0 +1,224 @@
+#include "proxy/stages/observe.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "proxy/async/spawn.h"
+#include "proxy/stages/bind.h"
+#include "proxy/stages/close_write.h"
+#include "proxy/stages/content_coding.h"
+#include "proxy/stages/doubt.h"
+#include "proxy/stages/join.h"
+#include "proxy/stages/references.h"
+#include "proxy/stages/relay.h"
+#include "proxy/stages/settle.h"
+#include "proxy/stages/watch.h"
+#include "proxy/stages/would_be_stale.h"
+
+namespace armgate {
+namespace {
+
+// An operation that nobody has asked about for so long is not followed any more: armgate does not ask by itself here, and what
+// may have ended long ago would make every later write look like an overlap.
+constexpr Duration kUnaskedMax = std::chrono::minutes(2);
+
+void tell(const Pipeline::Parts& parts, const WouldHave& would) {
+  auto& counters = parts.shared.counters;
+  const auto add = [](std::atomic<uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); };
+  switch (would.kind) {
+    case WouldHave::Kind::Stale: add(counters.would_be_stale); break;
+    case WouldHave::Kind::Overlap: add(counters.would_overlap); break;
+    case WouldHave::Kind::Duplicate: add(counters.would_be_duplicate); break;
+    case WouldHave::Kind::Wait: add(counters.would_wait); break;
+  }
+  if (parts.tell_would) parts.tell_would(would);
+}
+
+std::string words_for(const ObservedWrites::Write& write) { return write.method + " " + write.resource; }
+
+void tell(const Pipeline::Parts& parts, const std::vector<ObservedWrites::Wait>& over) {
+  const TimePoint now = parts.clock.now();
+  for (const auto& wait : over) {
+    WouldHave would;
+    would.kind = WouldHave::Kind::Wait;
+    would.client = wait.write.client_label;
+    would.method = wait.write.method;
+    would.resource = wait.write.resource;
+    would.other_client = wait.last.client_label;
+    would.other = words_for(wait.last);
+    would.waited = now - wait.write.since;
+    tell(parts, would);
+  }
+}
+
+void end_observed(const Pipeline::Parts& parts, uint64_t id, ObservedWrites::End how) {
+  tell(parts, parts.shared.observed.end(id, how));
+}
+
+// Waits for the end of the operation to pass by.
+Task<void> follow_quietly(Pipeline::Parts& parts, std::shared_ptr<Hold> hold, uint64_t id) {
+  const Duration patience = std::max(kUnaskedMax, 3 * hold->write().interval);
+  while (hold->open()) {
+    const TimePoint due = std::max(hold->write().opened, hold->last_asked()) + patience;
+    if (parts.clock.now() >= due) {
+      conclude(parts, hold, arm::Progress::Unknown);
+      break;
+    }
+    Hold* target = hold.get();
+    const auto timer = parts.clock.call_at(parts.executor, due, [target] { target->waiter().signal(Hold::kWake); });
+    co_await hold->waiter().wait();
+  }
+  const auto last = hold->finished();
+  const bool seen = last && arm::is_terminal(*last);
+  end_observed(parts, id, seen ? ObservedWrites::End::Seen : ObservedWrites::End::Unseen);
+}
+
+// A write that is on its way, and what is to be told about it.
+struct Observed {
+  const Write& write;
+  uint64_t id = 0;                       // among the unfinished
+  std::vector<ObservedWrites::Write> before{};   // unfinished when it arrived
+  Outcome::Kind kind = Outcome::Kind::Answered;
+  PendingDelivery shown{};
+};
+
+ObservedWrites::Sending note_duplicate(const Write& write, const UnansweredWrites::Arrival& arrival) {
+  const auto& parts = write.parts;
+  const bool in_doubt = doubt_about(parts, write.exchange, write.client) == ClientState::Doubt::InDoubt;
+  const bool earlier = write.client.state->unanswered().find(arrival, parts.clock.now()).has_value();
+  if (!in_doubt && !earlier) return ObservedWrites::Sending::First;
+  WouldHave would = would_have(write, WouldHave::Kind::Duplicate, in_doubt ? "earlier-answer-lost" : "earlier-sending-unanswered");
+  would.other_client = write.client.label;
+  tell(parts, would);
+  return ObservedWrites::Sending::Again;
+}
+
+// What it meets when it arrives.
+void note_arrival(Observed& observed, const UnansweredWrites::Arrival& arrival, ObservedWrites::Sending sending) {
+  const Write& write = observed.write;
+  const auto& parts = write.parts;
+  ObservedWrites::Write arriving;
+  arriving.request = parts.shared.hasher.chain(arrival.request, arrival.request_id);
+  arriving.bytes = write.bytes;
+  arriving.client = write.client.key;
+  arriving.client_label = write.client.label;
+  arriving.method = write.head().method_token;
+  arriving.resource = write.plan.target.resource.id;
+  arriving.since = write.exchange.arrived.time;
+  std::vector<rules::LockKey> keys = write.plan.keys;
+  for (const auto& reference : write.references) keys.push_back(reference.key);
+  auto begun = parts.shared.observed.begin(std::move(arriving), keys, sending);
+  observed.id = begun.id;
+  observed.before = std::move(begun.before);
+  if (observed.before.empty()) return;
+  WouldHave would = would_have(write, WouldHave::Kind::Overlap, "another-write-unfinished");
+  would.other_client = observed.before.front().client_label;
+  would.other = words_for(observed.before.front());
+  tell(parts, would);
+}
+
+void note_written(const Write& write, const PendingDelivery& shown, Moment now) {
+  if (write.plan.operation == arm::OperationKind::Action) return;  // what it does to the state is not the client's doing
+  Sighting sighting;
+  sighting.how = Sighting::How::Written;
+  sighting.client = write.client.key;
+  sighting.client_label = write.client.label;
+  sighting.shown = shown.order;
+  sighting.since = now.order;
+  sighting.method = write.head().method;
+  sighting.bytes = write.bytes;
+  sighting.origin = origin_of(write);
+  write.parts.shared.sightings.add(write.resource, std::move(sighting));
+}
+
+void accepted(Observed& observed, const Outcome& outcome) {
+  const Write& write = observed.write;
+  auto& parts = write.parts;
+  if (const auto stale = would_be_stale(write, observed.before)) tell(parts, *stale);
+  std::vector<std::string> let_go;
+  for (const auto& reference : write.references) {
+    if (reference.until == rules::HoldUntil::Request) let_go.push_back(reference.key.id);
+  }
+  tell(parts, parts.shared.observed.taken(observed.id, let_go));
+  const Moment now = parts.clock.next_moment();
+  note_accepted(write, now);
+  auto hold = hold_write(write, outcome, WriteLease(), {}, now);
+  observed.shown = remember_answer(write, outcome);
+  note_written(write, observed.shown, now);
+  if (hold->open()) {
+    spawn(parts.executor, follow_quietly(parts, std::move(hold), observed.id));
+  } else {
+    end_observed(parts, observed.id, ObservedWrites::End::Seen);
+  }
+}
+
+// ARM has answered. Without the whole of its body only the head tells what became of the write.
+void answered(Observed& observed, const arm::ResponseHead& head, std::optional<std::string> body) {
+  const Write& write = observed.write;
+  const bool is_whole = body.has_value();
+  Outcome outcome;
+  outcome.answer.head = head;
+  outcome.answer.body = std::move(body).value_or("");
+  if (arm::is_success(head.status)) {
+    observed.kind = outcome.kind = Outcome::Kind::Accepted;
+    const auto plain = plain_content(head, outcome.answer.body, write.parts.shared.options.write_answer_bytes_max);
+    outcome.tracking = arm::tracking_of(write.head().method, head, plain ? std::string_view(*plain) : std::string_view());
+    accepted(observed, outcome);
+  } else {
+    end_observed(write.parts, observed.id, ObservedWrites::End::Seen);
+  }
+  std::shared_ptr<const arm::Response> answer;
+  if (is_whole) answer = std::make_shared<const arm::Response>(std::move(outcome.answer));
+  share_answer(write, observed.kind, std::move(answer));
+}
+
+// No answer came. It may have taken effect: its re-send is a second one then.
+void lost(Observed& observed, const Error& error) {
+  const Write& write = observed.write;
+  end_observed(write.parts, observed.id, ObservedWrites::End::Unseen);
+  if (error.sent != Sent::No) {
+    note_in_doubt(write.parts, write.exchange, write.plan, write.client);
+    write.client.state->note_maybe_applied(write.bound.binding);
+  }
+  share_answer(write, Outcome::Kind::Answered, nullptr);
+}
+
+}  // namespace
+
+Task<Receipt> observe_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
+                            const Client& client) {
+  parts.shared.counters.writes.fetch_add(1, std::memory_order_relaxed);
+  Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time);  // it waits for nothing
+  Write write = make_write(parts, exchange, plan, client, patience);
+  const auto arrival = arrival_of(write, client_link.presence());
+  const auto sending = note_duplicate(write, arrival);
+  write.unanswered = client.state->unanswered().add(arrival);
+  if (write.replaces) write.bound = bind(write);
+  write.references = references_of(write);
+  const WriteUnderWay under_way(write);
+  Observed observed{write};
+  note_arrival(observed, arrival, sending);
+  client.state->unanswered().sent(write.unanswered);
+
+  Tap tap;
+  tap.bytes_max = parts.shared.options.write_answer_bytes_max;
+  tap.answered = [&observed](const arm::ResponseHead& head, std::optional<std::string> body) {
+    answered(observed, head, std::move(body));
+  };
+  tap.lost = [&observed](const Error& error) { lost(observed, error); };
+  co_await relay(parts, exchange, client_link, plan, client, &tap);
+  co_return close_exchange(write, observed.kind, observed.shown);
+}
+
+void note_sighting(const Pipeline::Parts& parts, const Exchange& exchange, const Client& client, const PendingDelivery& shown) {
+  if (shown.what != PendingDelivery::What::Version) return;
+  Sighting sighting;
+  sighting.client = client.key;
+  sighting.client_label = client.label;
+  sighting.shown = shown.order;
+  sighting.since = exchange.forwarded.order;
+  parts.shared.sightings.add(shown.resource, std::move(sighting));
+}
+
+}  // namespace armgate

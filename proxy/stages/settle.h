@@ -1,0 +1,20 @@
+// settle.h – what becomes known to everybody when ARM has taken a write.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "proxy/stages/write.h"
+#include "proxy/state/hold_table.h"
+
+namespace armgate {
+
+// The base is used up; a group was created; a delete has begun.
+void note_accepted(const Write& write, Moment now);
+
+// Opens the hold of a write that was accepted, or may have been: from now on it counts on all its keys, until its end is known.
+// It has ended already if the answer was its end.
+std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, WriteLease lease, std::string authorization,
+                                 Moment now);
+
+}  // namespace armgate

@@ -1,0 +1,138 @@
+#include "rules/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rules/units.h"
+
+namespace armgate::rules {
+namespace {
+
+constexpr std::string_view kConfiguration = "the configuration";
+
+std::string words_for(const Rule& rule) {
+  return fmt::format("rule \"{}\" at {}:{}", rule.name, rule.place.file, rule.place.line);
+}
+
+std::string_view words_for(PlanKind kind) {
+  switch (kind) {
+    case PlanKind::Pass: return "passed on unchanged";
+    case PlanKind::Read: return "read: passed on unchanged, and what it shows is remembered";
+    case PlanKind::Write: return "write: queued, guarded, followed to its end";
+  }
+  return "unknown";
+}
+
+std::string_view words_for(GuardKind kind) {
+  switch (kind) {
+    case GuardKind::None: return "none";
+    case GuardKind::Etag: return "etag: carries the ETag of the state it was built from";
+    case GuardKind::Verify: return "verify: the resource is read and compared with the state it was built from";
+  }
+  return "unknown";
+}
+
+std::string list_of(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const auto& text : texts) list += (list.empty() ? "" : ", ") + text;
+  return list.empty() ? "none" : list;
+}
+
+std::string guarded_methods(const Rule& rule) {
+  std::vector<std::string> methods;
+  for (const auto method : rule.guard.methods) methods.emplace_back(arm::to_text(method));
+  return list_of(methods);
+}
+
+std::string lock_keys(const Plan& plan) {
+  std::vector<std::string> keys;
+  for (const auto& key : plan.keys) {
+    keys.push_back(fmt::format("{} ({})", key.id, key.mode == LockMode::Exclusive ? "exclusive" : "shared"));
+  }
+  return list_of(keys);
+}
+
+std::string hold_of(const Rule& rule) {
+  if (rule.hold.until == HoldUntil::Request) return "until the answer";
+  return fmt::format("until the operation ends, at most {} ({} while it is seen running)", to_text(rule.hold.max),
+                     to_text(rule.hold.cap));
+}
+
+std::string busy_of(const Backoff& busy) {
+  return fmt::format("{} sendings within {}, {} to {} apart", busy.attempts, to_text(busy.deadline), to_text(busy.base),
+                     to_text(busy.max));
+}
+
+std::string visibility_of(const GroupVisibility& group) {
+  if (group.tries == 0) return "not waited for";
+  return fmt::format("{} tries, {} apart, up to {} after it was created", group.tries, to_text(group.every), to_text(group.window));
+}
+
+// Why it is none of armgate's business, if it is not.
+std::string_view reason_to_pass(const Ruleset& rules, const Plan& plan) {
+  if (plan.mode == Mode::Off) return "switched off";
+  if (plan.target.kind == arm::TargetKind::Other) return "it names no resource";
+  if (!rules.find(plan.target.resource.type, plan.target.api_version)) return "no rule is for this type and api-version";
+  if (plan.operation == arm::OperationKind::Action) return "its rule does not name this action as a write";
+  if (plan.operation == arm::OperationKind::ReadAction) return "the action only reads";
+  return "the method neither reads nor writes a state";
+}
+
+void add_mode(std::vector<Fact>& facts, const Plan& plan, const Rule* rule, Mode asked) {
+  const bool by_rule = rule != nullptr && rule->mode && *rule->mode > asked;
+  facts.push_back({"mode", std::string(to_text(plan.mode)), by_rule ? words_for(*rule) : std::string(kConfiguration)});
+}
+
+void add_write(std::vector<Fact>& facts, const Plan& plan) {
+  const Rule& rule = *plan.rule;
+  const std::string by = words_for(rule);
+  facts.push_back({"guard", std::string(words_for(rule.guard.kind)), by});
+  if (rule.guard.kind != GuardKind::None) {
+    facts.push_back({"guarded methods", guarded_methods(rule), by});
+    facts.push_back({"this request is guarded", plan.guarded ? "yes" : "no", by});
+    if (rule.guard.creates == CreateGuard::IfNoneMatch) facts.push_back({"creates", "carry If-None-Match: *", by});
+    if (!rule.guard.read_only.empty()) facts.push_back({"read-only members", list_of(rule.guard.read_only), by});
+  }
+  facts.push_back({"lock keys", lock_keys(plan), by});
+  facts.push_back({"held", hold_of(rule), by});
+  facts.push_back({"retries when busy", busy_of(rule.busy), by});
+  facts.push_back({"new group not visible", visibility_of(rule.group_visibility), by});
+  if (plan.operation == arm::OperationKind::Put) {
+    const bool sends = rule.blind_after_wait == BlindAfterWait::Send;
+    facts.push_back({"blind after a wait", sends ? "sent" : "refused if another write finished meanwhile", by});
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target) {
+  const auto planned = make_plan(rules, mode, method, target);
+  if (!planned) return planned.error();
+  const Plan& plan = *planned;
+  const auto rule = rules.find(plan.target.resource.type, plan.target.api_version);
+  std::vector<Fact> facts;
+  const auto add = [&facts](std::string name, std::string_view value, std::string by = {}) {
+    if (!value.empty()) facts.push_back({std::move(name), std::string(value), std::move(by)});
+  };
+  add("resource", plan.target.resource.id);
+  add("type", plan.target.resource.type);
+  add("api-version", plan.target.api_version);
+  add("action", plan.target.action);
+  add("operation", arm::to_text(plan.operation));
+  if (rule) add("rule", rule->name, fmt::format("{}:{}", rule->place.file, rule->place.line));
+  add_mode(facts, plan, rule.get(), mode);
+  add("what is done", words_for(plan.kind), plan.rule ? words_for(*plan.rule) : std::string());
+  if (plan.kind == PlanKind::Pass) {
+    const bool by_rule = rule && plan.mode != Mode::Off;  // who switched it off is told as the mode
+    add("because", reason_to_pass(rules, plan), by_rule ? words_for(*rule) : std::string());
+  }
+  if (plan.kind == PlanKind::Read) {
+    const bool keeps = keeps_versions(plan.rule->guard.kind);
+    add("remembered as a version", keeps ? "yes" : "no: the guard kind is none", words_for(*plan.rule));
+  }
+  if (plan.kind == PlanKind::Write) add_write(facts, plan);
+  return facts;
+}
+
+}  // namespace armgate::rules

@@ -1,0 +1,114 @@
+#include "rules/overlap.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace armgate::rules {
+namespace {
+
+std::string words_for(const Rule& rule) { return fmt::format("rule \"{}\" at {}:{}", rule.name, rule.place.file, rule.place.line); }
+
+// The rule before `end` that takes all of what `rule` says about `type`.
+const Rule* taker_of(const std::vector<Rule>& rules, size_t end, const Rule& rule, const std::string& type) {
+  for (size_t i = 0; i < end; ++i) {
+    const auto& patterns = rules[i].match.types;
+    const bool takes = covers_versions(rules[i].match, rule.match) &&
+                       std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return covers_type(p, type); });
+    if (takes) return &rules[i];
+  }
+  return nullptr;
+}
+
+void warn_of_unreachable(const std::vector<Rule>& rules, size_t index, FaultList& warnings) {
+  const Rule& rule = rules[index];
+  std::vector<const Rule*> takers;
+  for (const std::string& type : rule.match.types) {
+    const Rule* taker = taker_of(rules, index, rule, type);
+    if (taker == nullptr) return;
+    if (std::find(takers.begin(), takers.end(), taker) == takers.end()) takers.push_back(taker);
+  }
+  std::string who;
+  for (const Rule* taker : takers) who += (who.empty() ? "" : " and ") + words_for(*taker);
+  warnings.push_back({rule.place.file, rule.place.line, "",
+                      fmt::format("rule \"{}\" never decides: {} {} everything that it matches", rule.name, who,
+                                  takers.size() == 1 ? "takes" : "take")});
+}
+
+bool share_versions(const Match& a, const Match& b) {
+  const bool a_ends_before = !a.api_version_to.empty() && a.api_version_to < b.api_version_from;
+  const bool b_ends_before = !b.api_version_to.empty() && b.api_version_to < a.api_version_from;
+  return !a_ends_before && !b_ends_before;
+}
+
+bool decide_alike(const Rule& a, const Rule& b) {
+  return a.mode.value_or(Mode::Protect) == b.mode.value_or(Mode::Protect) && a.guard.kind == b.guard.kind &&
+         a.guard.methods == b.guard.methods && a.guard.creates == b.guard.creates && a.lock.parents == b.lock.parents &&
+         a.hold.until == b.hold.until && a.match.actions == b.match.actions;
+}
+
+void warn_of_contradiction(const Rule& earlier, const Rule& later, FaultList& warnings) {
+  const bool nested = covers_versions(earlier.match, later.match) || covers_versions(later.match, earlier.match);
+  if (nested || !share_versions(earlier.match, later.match) || decide_alike(earlier, later)) return;
+  for (const std::string& type : later.match.types) {
+    const auto& patterns = earlier.match.types;
+    const bool shared = std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+      return covers_type(pattern, type) || covers_type(type, pattern);
+    });
+    if (!shared) continue;
+    warnings.push_back({later.place.file, later.place.line, "",
+                        fmt::format("rule \"{}\" contradicts {} about some api-versions of \"{}\": the earlier one decides there; "
+                                    "let their api-versions not overlap",
+                                    later.name, words_for(earlier), type)});
+    return;
+  }
+}
+
+// The rule that decides about a type at its newest api-versions.
+const Rule* rule_for(const std::vector<Rule>& rules, const std::string& type) {
+  for (const Rule& rule : rules) {
+    const auto& patterns = rule.match.types;
+    const bool matches = rule.match.api_version_to.empty() &&
+                         std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return covers_type(p, type); });
+    if (matches) return &rule;
+  }
+  return nullptr;
+}
+
+void warn_of_useless_locks(const std::vector<Rule>& rules, const Rule& rule, FaultList& warnings) {
+  const Mode mode = rule.mode.value_or(Mode::Protect);
+  for (const std::string& parent : rule.lock.parents) {
+    const Rule* other = parent == "*" ? nullptr : rule_for(rules, parent);
+    if (other == nullptr || other->mode.value_or(Mode::Protect) <= mode) continue;
+    warnings.push_back({rule.place.file, rule.place.line, "/lock/parents",
+                        fmt::format("rule \"{}\" locks \"{}\", but {} has the mode \"{}\", so writes to it do not wait", rule.name,
+                                    parent, words_for(*other), to_text(*other->mode))});
+  }
+}
+
+}  // namespace
+
+bool covers_type(std::string_view pattern, std::string_view type) {
+  if (pattern == type) return true;
+  return pattern.ends_with('*') && type.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+bool covers_versions(const Match& wide, const Match& narrow) {
+  const bool from = wide.api_version_from.empty() ||
+                    (!narrow.api_version_from.empty() && wide.api_version_from <= narrow.api_version_from);
+  const bool to = wide.api_version_to.empty() ||
+                  (!narrow.api_version_to.empty() && narrow.api_version_to <= wide.api_version_to);
+  return from && to;
+}
+
+FaultList warnings_about(const std::vector<Rule>& rules) {
+  FaultList warnings;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    warn_of_unreachable(rules, i, warnings);
+    for (size_t earlier = 0; earlier < i; ++earlier) warn_of_contradiction(rules[earlier], rules[i], warnings);
+    warn_of_useless_locks(rules, rules[i], warnings);
+  }
+  return warnings;
+}
+
+}  // namespace armgate::rules

@@ -1,0 +1,27 @@
+// overlap.h – rules that get into each other's way: what an earlier one takes from a later one, and what contradicts.
+//
+// Why: the first rule that matches decides, over all files. Within a file, a rule that can never match is a fault; across files it
+// is how shipped rules are overruled, so it is a warning.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "rules/fault_list.h"
+#include "rules/rule.h"
+
+namespace armgate::rules {
+
+// True if a rule for `pattern` applies to everything that a rule for `type` (itself a type or a pattern) applies to.
+bool covers_type(std::string_view pattern, std::string_view type);
+
+// True if every api-version of `narrow` is one of `wide`.
+bool covers_versions(const Match& wide, const Match& narrow);
+
+// What an operator should look at, of all files together in their order:
+//   - a rule of which earlier ones take everything;
+//   - two rules that share some api-versions of a type, neither all of the other's, and decide differently about them;
+//   - a rule that locks a parent whose own writes another rule lets pass.
+FaultList warnings_about(const std::vector<Rule>& rules);
+
+}  // namespace armgate::rules

@@ -98,8 +98,9 @@ void Checkers::at_rest() {
     const bool happened = accepted_ids_.contains(id) || accepted_wants_.contains(wanted_by_id_[id]);
     if (happened) continue;
     // What an earlier life saw others do, or another actor of the same name with the same bytes, may be taken for its own.
+    const bool counted = promised_.mode == rules::Mode::Protect && promised_.harms == Harms::Counted;
     if (spans_lives) ++excused_["P1 over the end of a life"];
-    else if (harms_ == Harms::Counted) ++excused_["harms among those who cannot be told apart"];
+    else if (counted) ++excused_["harms among those who cannot be told apart"];
     else violated("P1", fmt::format("{} was acknowledged, but never took effect", id));
   }
 }

@@ -119,7 +119,7 @@ TEST_F(Cli, CheckWarnsOfRulesThatGetInEachOthersWayAndStillCallsThemGood) {
   EXPECT_EQ(run({"check", "--config", (directory.path() / "armgate.json").string()}), kExitDone);
   EXPECT_THAT(err.str(), HasSubstr("network.json:"));
   EXPECT_THAT(err.str(), HasSubstr("warning: rule \"network\" never decides: rule \"mine\" at " + (directory.path() / "own.json").string() + ":2"));
-  EXPECT_THAT(out.str(), HasSubstr(" rules, 3 warnings\n"));
+  EXPECT_THAT(out.str(), HasSubstr(" warnings\n"));
 }
 
 TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {

@@ -64,9 +64,9 @@ TEST(RulesInForce, BodiesAreReadByOldRulesTooWhileTheirWritesRun) {
     rule.lock.references.emplace_back().pointer = pointer;
     return std::make_shared<const rules::Ruleset>(std::vector{rule});
   };
-  RulesInForce rules(referring_to("/old"));
+  RulesInForce rules(referring_to("/old"), rules::Mode::Protect);
   std::optional<rules::Plan> unfinished = plan_of(rules);
-  rules.replace(referring_to("/new"));
+  rules.replace(referring_to("/new"), rules::Mode::Protect);
   const auto both = plan_of(rules).referring;
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0]->lock.references[0].pointer, "/new");

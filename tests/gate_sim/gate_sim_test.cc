@@ -7,7 +7,7 @@ namespace armgate::world {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kSeeds = 1000;  // the sanitizers cost a factor of eight
+constexpr uint64_t kSeeds = 600;   // the sanitizers cost a factor of eight
 #elif defined(NDEBUG)
 constexpr uint64_t kSeeds = 3000;  // about half a minute; gate_sim runs as many as one likes
 #else

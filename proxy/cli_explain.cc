@@ -69,7 +69,7 @@ void add_references(std::vector<Fact>& facts, const std::optional<std::string>& 
   } else {
     keys = "what it refers to; give it with --body to see";
   }
-  facts.push_back({"locks by its body", keys, fmt::format("rule \"{}\" at {}:{}", rule.name, rule.place.file, rule.place.line)});
+  facts.push_back({"locks by its body", keys, rules::words_for(rule)});
 }
 
 void add_body(std::vector<Fact>& facts, const std::string& body, const rules::Plan& plan) {

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::string_view kConfiguration = "the configuration";
 
-std::string words_for(const Rule& rule) {
-  return fmt::format("rule \"{}\" at {}:{}", rule.name, rule.place.file, rule.place.line);
-}
-
 std::string_view words_for(PlanKind kind) {
   switch (kind) {
     case PlanKind::Pass: return "passed on unchanged";
@@ -105,6 +101,10 @@ void add_write(std::vector<Fact>& facts, const Plan& plan) {
 }
 
 }  // namespace
+
+std::string words_for(const Rule& rule) {
+  return fmt::format("rule \"{}\" at {}:{}", rule.name, rule.place.file, rule.place.line);
+}
 
 Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target) {
   const auto planned = make_plan(rules, mode, method, target);

@@ -18,6 +18,9 @@ struct Fact {
   std::string decided_by;   // "rule \"network\" at conf/rules/network.json:53", "the configuration"; empty: the request itself
 };
 
+// "rule \"network\" at conf/rules/network.json:53"
+std::string words_for(const Rule& rule);
+
 // What make_plan() makes of it. BadInput as there.
 Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target);
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "rules/explain.h"
+
 namespace armgate::rules {
 namespace {
-
-std::string words_for(const Rule& rule) { return fmt::format("rule \"{}\" at {}:{}", rule.name, rule.place.file, rule.place.line); }
 
 // The rule before `end` that takes all of what `rule` says about `type`.
 const Rule* taker_of(const std::vector<Rule>& rules, size_t end, const Rule& rule, const std::string& type) {

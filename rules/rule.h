@@ -61,6 +61,9 @@ struct Guard {
 
 enum class LockMode { Exclusive, Shared };
 
+// Whether two may hold one key at the same time.
+inline bool compatible(LockMode a, LockMode b) { return a == LockMode::Shared && b == LockMode::Shared; }
+
 enum class HoldUntil { Request, Operation };
 
 // Resources that a body names and that must not change under the write (rules/references.h).

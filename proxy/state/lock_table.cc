@@ -46,10 +46,7 @@ struct Claim {
 namespace {
 
 using internal::Claim;
-
-bool compatible(rules::LockMode a, rules::LockMode b) {
-  return a == rules::LockMode::Shared && b == rules::LockMode::Shared;
-}
+using rules::compatible;
 
 }  // namespace
 

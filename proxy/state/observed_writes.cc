@@ -8,7 +8,7 @@ namespace armgate {
 namespace {
 
 bool excludes(const rules::LockKey& a, const rules::LockKey& b) {
-  return a.id == b.id && (a.mode == rules::LockMode::Exclusive || b.mode == rules::LockMode::Exclusive);
+  return a.id == b.id && !rules::compatible(a.mode, b.mode);
 }
 
 bool exclude_each_other(const std::vector<rules::LockKey>& some, const std::vector<rules::LockKey>& others) {

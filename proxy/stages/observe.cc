@@ -106,9 +106,7 @@ void note_arrival(Observed& observed, const UnansweredWrites::Arrival& arrival, 
   arriving.method = write.head().method_token;
   arriving.resource = write.plan.target.resource.id;
   arriving.since = write.exchange.arrived.time;
-  std::vector<rules::LockKey> keys = write.plan.keys;
-  for (const auto& reference : write.references) keys.push_back(reference.key);
-  auto begun = parts.shared.observed.begin(std::move(arriving), keys, sending);
+  auto begun = parts.shared.observed.begin(std::move(arriving), all_keys(write), sending);
   observed.id = begun.id;
   observed.before = std::move(begun.before);
   if (observed.before.empty()) return;
@@ -136,11 +134,7 @@ void accepted(Observed& observed, const Outcome& outcome) {
   const Write& write = observed.write;
   auto& parts = write.parts;
   if (const auto stale = would_be_stale(write, observed.before)) tell(parts, *stale);
-  std::vector<std::string> let_go;
-  for (const auto& reference : write.references) {
-    if (reference.until == rules::HoldUntil::Request) let_go.push_back(reference.key.id);
-  }
-  tell(parts, parts.shared.observed.taken(observed.id, let_go));
+  tell(parts, parts.shared.observed.taken(observed.id, keys_until_answer(write)));
   const Moment now = parts.clock.next_moment();
   note_accepted(write, now);
   auto hold = hold_write(write, outcome, WriteLease(), {}, now);

@@ -58,10 +58,7 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
   const auto join = [&](const std::vector<rules::LockKey>& keys) {
     return parts.shared.locks.join(keys, std::move(info), &write.patience.waiter(), Patience::kGranted);
   };
-  std::vector<rules::LockKey> with_references;
-  if (!write.references.empty()) with_references = write.plan.keys;
-  for (const auto& reference : write.references) with_references.push_back(reference.key);
-  const auto& all = write.references.empty() ? write.plan.keys : with_references;
+  const auto all = all_keys(write);
   auto place = is_mutant(Mutant::ParentNotLocked) ? join({write.plan.keys.back()}) : join(all);
   if (!place) {
     parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
@@ -87,61 +84,71 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
   co_return busy(write, "Another write to this resource is still running.", "waited-too-long");
 }
 
+namespace {
+
+// What stands at `target` under the lock, or how the write ends because that is not to be known.
+Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not) {
+  auto now = co_await read_again(write.parts, write.head().host, target, write.authorization);
+  if (write.patience.client_gone()) co_return client_left(write, "client-left-while-verifying");
+  const bool readable = now && (now->exists() || now->absent());
+  if (!readable) co_return busy(write, why_not, "verify-failed");
+  co_return *std::move(now);
+}
+
+}  // namespace
+
 // The base has no ETag that ARM would compare, so armgate does. An ETag that the state has all the same guards the rest of the
 // way, where ARM looks at it.
 Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease) {
   const auto& state = *write.client.state;
   write.report().guard += ", verified";
-  auto now = co_await read_again(write.parts, write.head().host, write.base().target, write.authorization);
-  if (write.patience.client_gone()) co_return client_left(write, "client-left-while-verifying");
-  const bool readable = now && (now->exists() || now->absent());
-  if (!readable) co_return busy(write, "The resource could not be read to see whether it has changed.", "verify-failed");
-  if (state.maybe_applied(write.bound.binding) && is_own_effect(write, write.base().known.order, *now)) {
-    co_return Guarded(std::move(lease), {}, was_ours(write, *std::move(now)));
+  auto looked = co_await look(write, write.base().target, "The resource could not be read to see whether it has changed.");
+  if (auto* ended = std::get_if<Outcome>(&looked)) co_return std::move(*ended);
+  SeenState& now = std::get<SeenState>(looked);
+  if (state.maybe_applied(write.bound.binding) && is_own_effect(write, write.base().known.order, now)) {
+    co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));
   }
-  const auto comparison = compare_with_shown(write, *now);
+  const auto comparison = compare_with_shown(write, now);
   if (!comparison.same) {
     const std::string_view why = write.base().body ? "The resource is not what this client was shown."
                                                    : "What this client was shown is not remembered any more.";
     co_return refused(write, why, "verified-stale", comparison.changed);
   }
-  write.report().altered = !now->etag.empty();
-  co_return Guarded(std::move(lease), Precondition{now->etag});
+  write.report().altered = !now.etag.empty();
+  co_return Guarded(std::move(lease), Precondition{now.etag});
 }
 
-// A write without a precondition whose earlier sending ARM may have carried out: sent again as it is, it would take back what
-// was changed since then. Gives nothing if there is nothing in its way.
-Task<std::optional<Outcome>> look_for_own_effect(const Write& write) {
-  auto now = co_await read_again(write.parts, write.head().host, write.head().target, write.authorization);
-  if (write.patience.client_gone()) co_return client_left(write, "client-left-while-verifying");
-  if (!now || (!now->exists() && !now->absent())) {
-    co_return busy(write, "The resource could not be read to see whether this write has happened already.", "verify-failed");
+// A write without a known state to compare with.
+Task<std::variant<Guarded, Outcome>> go_unguarded(const Write& write, WriteLease lease) {
+  const policy::BaseRule rule = write.base().rule;
+  if (const auto conflict = blind_conflict(write)) co_return refused(write, *conflict, "blind-after-another-write");
+  if (write.client.state->maybe_applied(write.bound.binding)) {
+    // ARM may have carried out its earlier sending: sent again as it is, it would take back what was changed since then.
+    auto looked = co_await look(write, write.head().target,
+                                "The resource could not be read to see whether this write has happened already.");
+    if (auto* ended = std::get_if<Outcome>(&looked)) co_return std::move(*ended);
+    SeenState& now = std::get<SeenState>(looked);
+    if (is_own_effect(write, write.bound.first_arrival.order, now)) {
+      co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));
+    }
+    if (now.exists() && rule == policy::BaseRule::Create) {
+      co_return refused(write, "The resource was created, and changed, since this client was told that there was none.",
+                        "created-meanwhile");
+    }
   }
-  if (is_own_effect(write, write.bound.first_arrival.order, *now)) co_return was_ours(write, *std::move(now));
-  if (now->absent() || write.base().rule != policy::BaseRule::Create) co_return std::nullopt;
-  co_return refused(write, "The resource was created, and changed, since this client was told that there was none.", "created-meanwhile");
+  if (rule == policy::BaseRule::Insisted) {
+    write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
+  }
+  Precondition precondition;
+  precondition.must_be_absent = write.creates_only();
+  if (precondition.must_be_absent) write.report().altered = true;
+  co_return Guarded(std::move(lease), std::move(precondition));
 }
 
 Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease) {
   const policy::Base& base = write.base();
   if (!write.replaces || base.rule == policy::BaseRule::OwnPrecondition) co_return Guarded(std::move(lease), {});
-  if (base.goes_unguarded()) {
-    if (const auto conflict = blind_conflict(write)) co_return refused(write, *conflict, "blind-after-another-write");
-    if (write.client.state->maybe_applied(write.bound.binding)) {
-      auto answered = co_await look_for_own_effect(write);
-      if (answered && answered->kind == Outcome::Kind::Accepted) {
-        co_return Guarded(std::move(lease), {}, *std::move(answered));
-      }
-      if (answered) co_return *std::move(answered);
-    }
-    if (base.rule == policy::BaseRule::Insisted) {
-      write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
-    }
-    Precondition precondition;
-    precondition.must_be_absent = write.creates_only();
-    if (precondition.must_be_absent) write.report().altered = true;
-    co_return Guarded(std::move(lease), std::move(precondition));
-  }
+  if (base.goes_unguarded()) co_return co_await go_unguarded(write, std::move(lease));
   if (is_mutant(Mutant::BaseChosenAfterWait)) {
     co_return Guarded(std::move(lease), Precondition{write.client.state->versions(write.resource).back().etag});
   }

@@ -71,9 +71,7 @@ HeldWrite held_write(const Write& write, const Outcome& outcome) {
 WriteLease lease_after_answer(const Write& write, Intent intent) {
   WriteLease lease = std::move(intent).take_lease();
   std::vector<Hash128> over;
-  for (const auto& reference : write.references) {
-    if (reference.until == rules::HoldUntil::Request) over.push_back(write.parts.shared.locks.key_of(reference.key.id));
-  }
+  for (const auto& id : keys_until_answer(write)) over.push_back(write.parts.shared.locks.key_of(id));
   if (!over.empty()) lease.release(over);
   return lease;
 }

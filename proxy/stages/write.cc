@@ -14,6 +14,20 @@ Write make_write(Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& 
   return write;
 }
 
+std::vector<rules::LockKey> all_keys(const Write& write) {
+  std::vector<rules::LockKey> keys = write.plan.keys;
+  for (const auto& reference : write.references) keys.push_back(reference.key);
+  return keys;
+}
+
+std::vector<std::string> keys_until_answer(const Write& write) {
+  std::vector<std::string> ids;
+  for (const auto& reference : write.references) {
+    if (reference.until == rules::HoldUntil::Request) ids.push_back(reference.key.id);
+  }
+  return ids;
+}
+
 Hash128 origin_of(const Write& write) {
   return write.parts.shared.hasher.chain(Hash128{write.bound.binding, 1}, request_id_of(write.exchange));
 }

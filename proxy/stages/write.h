@@ -79,6 +79,11 @@ class Intent;
 // A write as it arrives: its base is not known yet.
 Write make_write(Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client, Patience& patience);
 
+// Every key that it locks: its plan's, and those of what its body refers to.
+std::vector<rules::LockKey> all_keys(const Write& write);
+// Of those, what has to stand still only until ARM's answer.
+std::vector<std::string> keys_until_answer(const Write& write);
+
 // How the end of a write is found that may be running although no answer says so: by the resource itself.
 arm::Tracking tracked_by_resource(const Write& write);
 
@@ -100,6 +105,8 @@ Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease)
 
 // Its part that reads and compares, where no ETag can.
 Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease);
+// Its part for writes that no known state guards.
+Task<std::variant<Guarded, Outcome>> go_unguarded(const Write& write, WriteLease lease);
 
 // The intend stage: records the write; nothing was sent yet if it fails.
 Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);
@@ -119,6 +126,7 @@ struct Precondition {
 class Guarded {
   friend Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
   friend Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease);
+  friend Task<std::variant<Guarded, Outcome>> go_unguarded(const Write& write, WriteLease lease);
   friend class Intent;
   Guarded(WriteLease lease, Precondition precondition, std::optional<Outcome> found_done = std::nullopt)
       : lease_(std::move(lease)), precondition_(std::move(precondition)), found_done_(std::move(found_done)) {}

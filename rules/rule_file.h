@@ -23,9 +23,9 @@ struct RuleBook {
   void add(RuleBook more);
 };
 
-// One file, in its order; the cases in it are tried on its own rules. Adds every fault; with a new fault, the result serves only check_names. In a file without other
-// faults, no type of a rule may be wholly taken by an earlier rule. (An earlier file may take what a later one says: that is
-// how shipped rules are overruled. The same goes for the entries of the error table.)
+// One file, in its order; the cases in it are tried on its own rules. Adds every fault; with a new fault, the result serves only
+// check_names. In a file without other faults, no type of a rule may be wholly taken by an earlier rule. (An earlier file may
+// take what a later one says: that is how shipped rules are overruled. The same goes for the entries of the error table.)
 RuleBook read_rule_book(const std::string& file, std::string_view text, FaultList& faults);
 
 // Its rules alone.

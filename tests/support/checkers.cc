@@ -30,11 +30,11 @@ std::optional<TimePoint> moment_in(std::string_view text) {
   return TimePoint(Duration(nanoseconds));
 }
 
-bool is_armgates(const arm::Response& answer) { return answer.body.find(R"("code":"Armgate)") != std::string::npos; }
-
-bool is_armgate_field(const arm::Field& field) { return starts_with_ignoring_case(field.name, "x-armgate-"); }
-
 }  // namespace
+
+bool Checkers::is_armgates(const arm::Response& answer) { return answer.body.find(R"("code":"Armgate)") != std::string::npos; }
+
+bool Checkers::is_armgate_field(const arm::Field& field) { return starts_with_ignoring_case(field.name, "x-armgate-"); }
 
 Checkers::Checkers(SimClock& clock, sim::SimArm& arm, Rules rules, Trace& trace, Promised promised)
     : clock_(clock), arm_(arm), rules_(std::move(rules)), trace_(trace), promised_(promised) {}
@@ -67,6 +67,7 @@ void Checkers::served(const SimLink& link) {
   record.base_etag = head.fields.get("x-sim-base-etag");
   record.what = fmt::format("#{} {} {}", record.id, head.method_token, short_path(head.target));
   record.write_id = head.fields.get("x-sim-write-id");
+  record.sent_by = head.fields.get("x-sim-client");
   record.is_read = head.method == arm::Method::Get;
   record.entity = entity_of(head.target);
   record.served = clock_.now();
@@ -83,7 +84,7 @@ void Checkers::served(const SimLink& link) {
     }
   }
   if (!record.write_id.empty()) {
-    wanted_by_id_[record.write_id] = fmt::format("{} {} {}", head.fields.get("x-sim-client"), head.target, link.exchange.request.body);
+    wanted_by_id_[record.write_id] = fmt::format("{} {} {}", record.sent_by, head.target, link.exchange.request.body);
   }
   trace_.add(clock_.now(), "{} by {} {}", record.what, link.exchange.from.proxy_user, record.write_id);
   records_.emplace(record.id, std::move(record));

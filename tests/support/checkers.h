@@ -13,10 +13,12 @@
 //   - a write that an earlier life sent, whenever it takes effect;
 //   - a write whose base was read in an earlier life (clients say in x-sim-base-read-at when they had read it);
 //   - a create without precondition, if a write of an earlier life took effect after the create's client had looked.
-// Neither is what a client insists on: the same bytes again, minutes after they were refused, without having read anything
-// since, are sent unguarded, and the answer says so. Nor can any gateway help where ARM takes a sending for lost, and carries it out after the resource was deleted and made
-// again: the ETags of Compute begin again with "1", so that an old precondition may hold for the new resource. Forgiven and
-// counted as well. P4, P5, P6 and P10 are never forgiven.
+// Two more are forgiven and counted:
+//   - what a client insists on: the same bytes again, minutes after they were refused, without having read anything since, are
+//     sent unguarded by design, and the answer says so;
+//   - a sending that was taken for lost, and that ARM carries out after the resource was deleted and made again. The ETags of
+//     Compute begin again with "1", so that an old precondition may hold for the new resource, and no gateway can help it.
+// P4, P5, P6 and P10 are never forgiven.
 #pragma once
 
 #include <map>
@@ -85,6 +87,7 @@ class Checkers final : public UpstreamWatch {
     uint64_t life = 0;
     std::string what;
     std::string write_id;
+    std::string sent_by;     // the simulated client
     arm::Method method = arm::Method::Get;
     std::string target;
     std::string asked;       // by whom, what, under which request id: all that armgate can tell requests apart by
@@ -118,6 +121,8 @@ class Checkers final : public UpstreamWatch {
   enum class Late { No, Yes };   // whether ARM carried it out only after it had been given up
 
   static uint64_t exchange_of(const arm::Request& request);
+  static bool is_armgates(const arm::Response& answer);      // armgate made it itself
+  static bool is_armgate_field(const arm::Field& field);
   // checkers.cc
   const Record* sending_of(const Record& record) const;
   const Record* orphan_of(const Record& record) const;
@@ -130,6 +135,7 @@ class Checkers final : public UpstreamWatch {
   void check_pair(const Record& running, const Record& next, std::string_view how);
   void check_base(const Record& record, const arm::Request& request);
   bool still_runs(const Accepted& write);
+  bool made_by_its_own_orphan(const Record& record);
   bool exclude_each_other(const Record& one, const Record& other) const;
   // checkers_observe.cc
   void check_untouched(const Record& record, const arm::Request& request);
@@ -154,6 +160,7 @@ class Checkers final : public UpstreamWatch {
   std::map<std::string, std::vector<uint64_t>> queues_;     // lock key -> exchanges in the pipeline, in order of arrival
   std::vector<Accepted> accepted_;                          // writes whose operation may still run
   std::map<std::string, TimePoint> from_earlier_lives_;     // entity -> when a write of an earlier life last took effect
+  std::map<std::string, uint64_t> created_by_;              // entity -> the exchange that last created it
   std::map<std::string, TimePoint> deleted_;                // entity -> when it was last deleted
   std::set<std::string> accepted_ids_;
   std::map<std::string, std::string> wanted_by_id_;         // write id -> who wants what

@@ -1,7 +1,6 @@
 // What mode observe promises: everything goes to ARM at once and as it came, and comes back as ARM gave it.
 #include <algorithm>
 
-#include "base/text.h"
 #include "tests/support/checkers.h"
 
 namespace armgate::world {
@@ -22,10 +21,8 @@ void Checkers::check_untouched(const Record& record, const arm::Request& request
 void Checkers::check_own_answer(const Record& record, const SimLink& link) {
   const auto& answer = link.answer();
   if (answer.body.find(R"("code":"ArmgateUpstream)") != std::string::npos) return;
-  if (answer.body.find(R"("code":"Armgate)") != std::string::npos) violated("P7", record.what + " was answered by armgate");
-  const bool marked = std::any_of(answer.head.fields.begin(), answer.head.fields.end(), [](const arm::Field& field) {
-    return starts_with_ignoring_case(field.name, "x-armgate-");
-  });
+  if (is_armgates(answer)) violated("P7", record.what + " was answered by armgate");
+  const bool marked = std::any_of(answer.head.fields.begin(), answer.head.fields.end(), is_armgate_field);
   if (marked) violated("P7", "the answer to " + record.what + " was marked");
 }
 

@@ -129,6 +129,16 @@ void Checkers::check_alone(const Record& record) {
   });
 }
 
+// What is there was made by a create of the same client that it gave up and was never told of: what is lost is its own.
+bool Checkers::made_by_its_own_orphan(const Record& record) {
+  const auto creator = created_by_.find(record.entity);
+  if (creator == created_by_.end()) return false;
+  const Record& create = records_.at(creator->second);
+  if (create.sent_by != record.sent_by || !create.left) return false;
+  ++excused_["creates over what the same client had given up"];
+  return true;
+}
+
 void Checkers::applied(const arm::Request& request, const arm::Response& answer, bool late) {
   const auto found = records_.find(exchange_of(request));
   if (found == records_.end() || found->second.is_read || !arm::is_success(answer.head.status)) return;
@@ -138,10 +148,11 @@ void Checkers::applied(const arm::Request& request, const arm::Response& answer,
   accepted_wants_.insert(wanted_by_id_[record.write_id]);
   weigh(record, if_match, late ? Late::Yes : Late::No);
   if (request.head.method == arm::Method::Delete) deleted_[record.entity] = clock_.now();
+  if (answer.head.status == 201) created_by_[record.entity] = record.id;
   // The client's own second sending of a create finds what its first one made.
   const bool overwrote = !again && answer.head.status == 200 && request.head.method == arm::Method::Put &&
                          request.head.fields.get("x-sim-base") == "absent";
-  if (overwrote) harmed(record, if_match, record.what + " was a create and overwrote what had been created meanwhile");
+  if (overwrote && !made_by_its_own_orphan(record)) harmed(record, if_match, record.what + " was a create and overwrote what had been created meanwhile");
   if (!late && record.is_write && !operation_url(answer).empty()) accepted_.push_back({record.id, operation_url(answer)});
   if (record.life < life_) from_earlier_lives_[record.entity] = clock_.now();
 }

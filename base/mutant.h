@@ -28,6 +28,7 @@ enum class Mutant {
   ParentNotLocked,        // a write locks itself alone
   LastComeFirstServed,    // the queue is a stack
   GrantLostOnCancel,      // who leaves just when its turn has come takes the turn along
+  TicketIgnored,          // who comes back stands at the end again
   LeaverIsSent,           // whoever left the queue is sent all the same
   IdsIgnoredInJoin,       // two request ids are one request
   PollErrorLeaksHold,     // a failed poll ends the watch, not the hold

@@ -34,6 +34,7 @@ struct Asked {
   std::string url;
   std::string body_file;
   std::string client;
+  std::string user_agent;
   std::string output = "text";
 };
 
@@ -124,7 +125,7 @@ int ca_path(const Asked& asked, const CliContext& context) {
 int explain(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
-  ExplainRequest request{asked.method, asked.url, std::nullopt, asked.client};
+  ExplainRequest request{asked.method, asked.url, std::nullopt, asked.client, asked.user_agent};
   if (!asked.body_file.empty()) {
     auto body = certs::read_file(asked.body_file);
     if (!body) return fail(context, body.error());
@@ -195,6 +196,7 @@ CLI::App* declare_explain(CLI::App& app, Asked& asked) {
   command->add_option("url", asked.url, "The request's URL, or its path and query")->required();
   command->add_option("--body", asked.body_file, "A file with the request's body");
   command->add_option("--client", asked.client, "The user name in the proxy URL of who sends it");
+  command->add_option("--user-agent", asked.user_agent, "Its User-Agent field, which decides how long it may wait");
   command->add_option("--output", asked.output, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
   return command;
 }

@@ -72,6 +72,14 @@ void add_references(std::vector<Fact>& facts, const std::optional<std::string>& 
   facts.push_back({"locks by its body", keys, rules::words_for(rule)});
 }
 
+Fact wait_of(const std::string& user_agent, const rules::PatienceTable& patience, const Config& config) {
+  const auto* rule = patience.find(user_agent);
+  const Duration wait_max = rule != nullptr ? rule->wait_max : config.queue.wait_max;
+  std::string decided_by(kConfiguration);
+  if (rule != nullptr) decided_by = fmt::format("\"{}\" at {}:{}", rule->user_agent, rule->place.file, rule->place.line);
+  return {"waits for others", fmt::format("{} at most", rules::to_text(wait_max)), std::move(decided_by)};
+}
+
 void add_body(std::vector<Fact>& facts, const std::string& body, const rules::Plan& plan) {
   const auto etag = arm::etag_in_body(body);
   if (!etag) {
@@ -117,13 +125,13 @@ Result<std::string> explain_request(const ExplainRequest& request, const Config&
     facts.push_back({"host", asked->host, {}});
     facts.push_back({"what is done", "tunnelled untouched: intercept does not name this host", std::string(kConfiguration)});
   } else {
-    const rules::Ruleset rules(config.rules);
+    const rules::Ruleset rules(config.rules, config.errors, config.patience);
     auto explained = rules::explain_plan(rules, config.mode, asked->method, asked->target);
     if (!explained) return bad(fmt::format("armgate would refuse the request: {}", explained.error().context));
     facts = *std::move(explained);
     const auto plan = rules::make_plan(rules, config.mode, asked->method, asked->target);
     if (plan->kind == rules::PlanKind::Write) {
-      facts.push_back({"waits for others", fmt::format("{} at most", rules::to_text(config.queue.wait_max)), std::string(kConfiguration)});
+      facts.push_back(wait_of(request.user_agent, rules.patience(), config));
     }
     add_references(facts, request.body, *plan);
     if (request.body) add_body(facts, *request.body, *plan);

@@ -14,6 +14,7 @@ struct ExplainRequest {
   std::string url;                   // absolute, or path and query
   std::optional<std::string> body;   // of a write
   std::string client;                // the user name of its proxy URL; empty: none
+  std::string user_agent;            // empty: one that no rule file names
 };
 
 enum class ExplainAs { Text, Json };

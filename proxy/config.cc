@@ -148,6 +148,7 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
   rules::check_names(book.rules, loaded.faults);
   loaded.config.rules = std::move(book.rules);
   loaded.config.errors = std::move(book.errors);
+  loaded.config.patience = std::move(book.patience);
   return std::move(loaded);
 }
 

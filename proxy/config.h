@@ -16,6 +16,7 @@
 #include "proxy/policy/base.h"
 #include "rules/fault_list.h"
 #include "rules/error_table.h"
+#include "rules/patience_table.h"
 #include "rules/rule.h"
 
 namespace armgate {
@@ -77,6 +78,9 @@ struct Config {
     Duration wait_max = std::chrono::seconds(50);
     size_t waiters_per_key = 1'000;
     size_t waiters_total = 100'000;
+    Duration ticket_grace = std::chrono::minutes(1);
+    Duration ticket_reserve = std::chrono::seconds(5);
+    Duration ticket_age_max = std::chrono::minutes(30);
   } queue;
 
   struct Versions {
@@ -109,6 +113,7 @@ struct Config {
   std::string source;               // the file it was read from; empty: the built-in defaults
   std::vector<rules::Rule> rules;   // of all files in rule_paths, in order
   std::vector<rules::ErrorRule> errors;  // the same
+  std::vector<rules::PatienceRule> patience;  // the same
 };
 
 // What loading needs to know about the machine.

@@ -23,8 +23,8 @@ struct Gateway::Common {
       : config(std::move(settings)),
         log(std::move(log_)),
         cert_cache(std::move(minter), certs::CertCacheOptions{}),
-        shared({pipeline_options(config), client_options(config), {}, lock_options(config)}, hasher,
-               std::make_shared<const rules::Ruleset>(config.rules, config.errors)) {}
+        shared({pipeline_options(config), client_options(config), {}, lock_options(config), ticket_options(config)}, hasher,
+               std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience)) {}
 
   const Config config;
   std::unique_ptr<Log> log;

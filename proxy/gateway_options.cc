@@ -84,6 +84,14 @@ LockTable::Options lock_options(const Config& config) {
   return {config.queue.waiters_per_key, config.queue.waiters_total};
 }
 
+Tickets::Options ticket_options(const Config& config) {
+  Tickets::Options options;
+  options.grace = config.queue.ticket_grace;
+  options.reserve = config.queue.ticket_reserve;
+  options.age_max = config.queue.ticket_age_max;
+  return options;
+}
+
 net::ConnectorOptions connector_options(const Config& config) {
   net::ConnectorOptions options;
   for (const auto& [host, given] : config.hosts) {

@@ -23,6 +23,7 @@ struct DoorPorts {
 PipelineOptions pipeline_options(const Config& config);
 ClientTable::Options client_options(const Config& config);
 LockTable::Options lock_options(const Config& config);
+Tickets::Options ticket_options(const Config& config);
 net::ConnectorOptions connector_options(const Config& config);
 net::UpstreamOptions upstream_options(const Config& config);
 net::InterceptOptions intercept_options(const Config& config);

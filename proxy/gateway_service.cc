@@ -85,7 +85,8 @@ void reload(Gateway& gateway, LoadedConfig loaded) {
   }
   const rules::Mode mode = loaded.config.mode;
   const size_t rules = loaded.config.rules.size();
-  gateway.use(std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors)), mode);
+  gateway.use(std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors),
+                                                    std::move(loaded.config.patience)), mode);
   gateway.tell(LogLevel::Info, "reloaded",
                {{"config", loaded.config.source}, {"mode", rules::to_text(mode)}, {"rules", std::to_string(rules)}});
 }

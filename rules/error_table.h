@@ -11,6 +11,7 @@
 
 #include "arm/arm_error.h"
 #include "arm/http.h"
+#include "base/time.h"
 #include "rules/json_reader.h"
 #include "rules/rule.h"
 
@@ -22,7 +23,24 @@ enum class ErrorClass {
   Busy,         // refused before effect because another operation runs: wait, look, send again
   Dependency,   // the same, because a resource that it refers to is being worked on
   Superseded,   // somebody's later write took its place: at most once more, and only if nothing has changed
-  Propagation,  // its resource group was created a moment ago and is not visible everywhere
+  Propagation,  // something that it needs was created a moment ago and is not known everywhere
+};
+
+// What armgate must have seen come into being, so that the answer is believed to be about a moment and not about a mistake.
+enum class Evidence {
+  Group,      // the resource group
+  Parent,     // a resource above this one
+  Named,      // a resource that the message names
+  Principal,  // a principal that the request's body names
+  Role,       // a role assignment for whoever sends, at the resource or above it
+};
+
+// How it is waited for.
+struct Visibility {
+  Evidence evidence = Evidence::Group;
+  Duration every = std::chrono::seconds(5);    // between tries
+  int tries = 12;                              // sendings in all
+  Duration window = std::chrono::minutes(10);  // how long after it came into being the wait is believed
 };
 
 // Whether the client sent a precondition of its own.
@@ -39,6 +57,7 @@ struct ErrorRule {
   std::string header_name;                  // empty: whatever the fields say
   std::string header_value;                 // without case
   enum class IfAbsent { Matches, MatchesNot } header_absent = IfAbsent::MatchesNot;
+  Visibility visibility;                    // of Propagation
   enum class ForClients { All, WithoutPrecondition } clients = ForClients::All;
 };
 

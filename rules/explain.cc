@@ -51,18 +51,14 @@ std::string lock_keys(const Plan& plan) {
 
 std::string hold_of(const Rule& rule) {
   if (rule.hold.until == HoldUntil::Request) return "until the answer";
-  return fmt::format("until the operation ends, at most {} ({} while it is seen running)", to_text(rule.hold.max),
+  const std::string_view rest = rule.hold.until == HoldUntil::Provisioned ? " and all is at rest" : "";
+  return fmt::format("until the operation ends{}, at most {} ({} while it is seen running)", rest, to_text(rule.hold.max),
                      to_text(rule.hold.cap));
 }
 
 std::string busy_of(const Backoff& busy) {
   return fmt::format("{} sendings within {}, {} to {} apart", busy.attempts, to_text(busy.deadline), to_text(busy.base),
                      to_text(busy.max));
-}
-
-std::string visibility_of(const GroupVisibility& group) {
-  if (group.tries == 0) return "not waited for";
-  return fmt::format("{} tries, {} apart, up to {} after it was created", group.tries, to_text(group.every), to_text(group.window));
 }
 
 // Why it is none of armgate's business, if it is not.
@@ -92,8 +88,8 @@ void add_write(std::vector<Fact>& facts, const Plan& plan) {
   }
   facts.push_back({"lock keys", lock_keys(plan), by});
   facts.push_back({"held", hold_of(rule), by});
+  if (rule.reenter == Reenter::Holder) facts.push_back({"own running PUT or PATCH", "not waited for, if nobody else waits", by});
   facts.push_back({"retries when busy", busy_of(rule.busy), by});
-  facts.push_back({"new group not visible", visibility_of(rule.group_visibility), by});
   if (plan.operation == arm::OperationKind::Put) {
     const bool sends = rule.blind_after_wait == BlindAfterWait::Send;
     facts.push_back({"blind after a wait", sends ? "sent" : "refused if another write finished meanwhile", by});

@@ -47,7 +47,8 @@ std::vector<LockKey> keys_of(const Rule& rule, const arm::ResourceId& resource) 
 
 }  // namespace
 
-Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors) : errors_(std::move(errors)) {
+Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors, std::vector<PatienceRule> patience)
+    : errors_(std::move(errors)), patience_(std::move(patience)) {
   rules_.reserve(rules.size());
   for (Rule& rule : rules) {
     const size_t place = rules_.size();

@@ -13,6 +13,7 @@
 #include "arm/resource_id.h"
 #include "base/result.h"
 #include "rules/error_table.h"
+#include "rules/patience_table.h"
 #include "rules/rule.h"
 
 namespace armgate::rules {
@@ -43,17 +44,19 @@ struct Plan {
   std::shared_ptr<const Ruleset> made_under{};  // set by who may replace the rules; kept until the write is finished
 };
 
-// An immutable set of rules and of meanings of errors; the first that matches decides. Cheap to share between threads.
+// An immutable set of rules, meanings of errors and patience of clients; the first that matches decides. Cheap to share between threads.
 // Finding a rule costs the depth of the type, however many rules there are for other types.
 class Ruleset {
  public:
-  explicit Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors = {});
+  explicit Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors = {}, std::vector<PatienceRule> patience = {});
 
   // The first rule for the type and api-version; null if none.
   std::shared_ptr<const Rule> find(std::string_view type, std::string_view api_version) const;
   const std::vector<std::shared_ptr<const Rule>>& rules() const { return rules_; }
   // What ARM's error answers mean.
   const ErrorTable& errors() const { return errors_; }
+  // How long clients can be kept waiting.
+  const PatienceTable& patience() const { return patience_; }
 
  private:
   struct TextHash {
@@ -65,6 +68,7 @@ class Ruleset {
 
   std::vector<std::shared_ptr<const Rule>> rules_;
   ErrorTable errors_;
+  PatienceTable patience_;
   Index by_type_;    // "microsoft.network/virtualnetworks"
   Index by_prefix_;  // "microsoft.network/" from the pattern "microsoft.network/*"; "" from "*"
 };

@@ -64,7 +64,17 @@ enum class LockMode { Exclusive, Shared };
 // Whether two may hold one key at the same time.
 inline bool compatible(LockMode a, LockMode b) { return a == LockMode::Shared && b == LockMode::Shared; }
 
-enum class HoldUntil { Request, Operation };
+enum class HoldUntil {
+  Request,
+  Operation,
+  Provisioned,  // and then until the resource, and the parents that its rule locks, say that they are at rest
+};
+
+// Who may write to a resource while an accepted write to it still runs.
+enum class Reenter {
+  Nobody,
+  Holder,  // with PUT and PATCH the client whose PUT or PATCH runs, as long as nobody else waits
+};
 
 // Resources that a body names and that must not change under the write (rules/references.h).
 struct Reference {
@@ -96,13 +106,6 @@ struct Backoff {
   Duration deadline = std::chrono::minutes(10);
 };
 
-// Waiting for a resource group that was just created to become visible (observed: other providers answer 404).
-struct GroupVisibility {
-  Duration every = std::chrono::seconds(5);
-  int tries = 12;
-  Duration window = std::chrono::minutes(10);  // how long after its creation the wait is believed
-};
-
 enum class BlindAfterWait { Refuse, Send };
 
 struct Rule {
@@ -113,8 +116,8 @@ struct Rule {
   Guard guard;
   Lock lock;
   Hold hold;
+  Reenter reenter = Reenter::Nobody;
   Backoff busy;
-  GroupVisibility group_visibility;
   BlindAfterWait blind_after_wait = BlindAfterWait::Refuse;
 };
 

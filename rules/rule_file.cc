@@ -202,7 +202,6 @@ SettingTable settings_of(Rule& rule) {
   };
   Match& match = rule.match;
   Backoff& busy = rule.busy;
-  GroupVisibility& visibility = rule.group_visibility;
   return {
       {"/name", Text{&rule.name, check_name}, "what messages and headers call the rule", Need::Required},
       {"/match/types", TextList{&match.types, check_type, 1},
@@ -224,8 +223,11 @@ SettingTable settings_of(Rule& rule) {
       {"/lock/parents", TextList{&rule.lock.parents, check_parent}, "the types of ancestors that a write locks too"},
       {"/lock/references", Items{[&rule](int) { return settings_of(rule.lock.references.emplace_back()); }},
        "where the body names resources that must stand still meanwhile"},
-      {"/hold/until", choice(&rule.hold.until, {{"operation", HoldUntil::Operation}, {"request", HoldUntil::Request}}),
-       "whether the lock is held until the long-running operation or only the request ends"},
+      {"/hold/until", choice(&rule.hold.until, {{"operation", HoldUntil::Operation}, {"request", HoldUntil::Request},
+                              {"provisioned", HoldUntil::Provisioned}}),
+       "whether the lock is held until the request, the long-running operation, or also the parents' own work ends"},
+      {"/reenter", choice(&rule.reenter, {{"nobody", Reenter::Nobody}, {"holder", Reenter::Holder}}),
+       "whether a client's next PUT or PATCH may pass its own accepted one that still runs, if nobody else waits"},
       {"/hold/max", TimeSpan{&rule.hold.max, seconds(1), hours(168)}, "the age at which a hold is released"},
       {"/hold/cap", TimeSpan{&rule.hold.cap, seconds(1), hours(720)}, "the same while polls say that it still runs"},
       {"/retry/busy/base", TimeSpan{&busy.base, milliseconds(10), minutes(5)}, "the first delay at most"},
@@ -233,11 +235,6 @@ SettingTable settings_of(Rule& rule) {
       {"/retry/busy/max", TimeSpan{&busy.max, milliseconds(10), hours(1)}, "the longest delay"},
       {"/retry/busy/attempts", WholeNumber{&busy.attempts, 1, 1000}, "sendings in all, the first included"},
       {"/retry/busy/deadline", TimeSpan{&busy.deadline, seconds(1), hours(24)}, "when retrying ends at the latest"},
-      {"/retry/group_visibility/every", TimeSpan{&visibility.every, milliseconds(100), minutes(5)},
-       "the pause between tries while a new resource group is not visible everywhere"},
-      {"/retry/group_visibility/tries", WholeNumber{&visibility.tries, 0, 1000}, "how often to try; 0: never"},
-      {"/retry/group_visibility/window", TimeSpan{&visibility.window, seconds(0), hours(24)},
-       "how long after its creation a group may be invisible"},
       {"/blind_after_wait",
        choice(&rule.blind_after_wait, {{"refuse", BlindAfterWait::Refuse}, {"send", BlindAfterWait::Send}}),
        "what becomes of a full write that was built on no delivered state when another write came before it"},
@@ -247,6 +244,7 @@ SettingTable settings_of(Rule& rule) {
 void RuleBook::add(RuleBook more) {
   rules.insert(rules.end(), std::make_move_iterator(more.rules.begin()), std::make_move_iterator(more.rules.end()));
   errors.insert(errors.end(), std::make_move_iterator(more.errors.begin()), std::make_move_iterator(more.errors.end()));
+  patience.insert(patience.end(), std::make_move_iterator(more.patience.begin()), std::make_move_iterator(more.patience.end()));
 }
 
 RuleBook read_rule_book(const std::string& file, std::string_view text, FaultList& faults) {
@@ -262,6 +260,11 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
     rule.place = {file, line};
     return settings_of(rule);
   };
+  const auto add_patience = [&](int line) {
+    PatienceRule& rule = book.patience.emplace_back();
+    rule.place = {file, line};
+    return settings_of(rule);
+  };
   std::vector<RuleCase> cases;
   const auto add_case = [&](int line) {
     RuleCase& one = cases.emplace_back();
@@ -272,13 +275,14 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
       {"/$schema", Text{&schema, {}}, "for editors"},
       {"/rules", Items{add_rule}, "the rules; the first that matches decides"},
       {"/errors", Items{add_error}, "what ARM's error answers mean; the first entry that fits decides"},
+      {"/patience", Items{add_patience}, "how long which clients can be kept waiting; the first entry that fits decides"},
       {"/cases", Items{add_case}, "requests, and what the rules of this file must make of them"},
   };
   const size_t faults_before = faults.size();
   const auto positions = read_json(file, text, table, faults);
   if (!positions || faults.size() != faults_before) return book;
-  if (book.rules.empty() && book.errors.empty()) {
-    faults.push_back({file, 1, "", "says nothing; add \"rules\" or \"errors\", or remove the file"});
+  if (book.rules.empty() && book.errors.empty() && book.patience.empty()) {
+    faults.push_back({file, 1, "", "says nothing; add \"rules\", \"errors\" or \"patience\", or remove the file"});
   }
   for (size_t i = 0; i < book.rules.size(); ++i) {
     check_rule(book.rules[i], fmt::format("/rules/{}", i), *positions, faults);
@@ -287,6 +291,7 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
     check_error_rule(book.errors[i], fmt::format("/errors/{}", i), *positions, faults);
   }
   check_order(book.rules, faults);
+  check_order(book.patience, faults);
   if (faults.size() == faults_before) check_cases(book.rules, cases, *positions, faults);
   return book;
 }

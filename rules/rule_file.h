@@ -1,4 +1,4 @@
-// rule_file.h – reads rule files (conf/rules/*.json: rules, and entries of the error table) and checks them as a whole.
+// rule_file.h – reads rule files (conf/rules/*.json: rules, entries of the error table, and clients' patience) and checks them as a whole.
 //
 // Why: a rule that silently does nothing is a lost update waiting to happen, so a misspelt key, type or method, a rule
 // that can never match and a name given twice are all refused, with their line (promise P9).
@@ -11,6 +11,7 @@
 #include "rules/error_table.h"
 #include "rules/fault_list.h"
 #include "rules/json_reader.h"
+#include "rules/patience_table.h"
 #include "rules/rule.h"
 
 namespace armgate::rules {
@@ -19,6 +20,7 @@ namespace armgate::rules {
 struct RuleBook {
   std::vector<Rule> rules;
   std::vector<ErrorRule> errors;
+  std::vector<PatienceRule> patience;
 
   void add(RuleBook more);
 };

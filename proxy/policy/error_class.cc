@@ -46,7 +46,8 @@ void read_messages(const arm::ArmError& error, ErrorFacts& facts) {
     message = message.substr(0, rules::ErrorTable::kMessageScanMax);
     if (!facts.come_back) facts.come_back = arm::retry_hint_in_message(message);
     if (facts.operation_url.empty()) facts.operation_url = url_in(message);
-    if (facts.kind == rules::ErrorClass::Dependency) collect_ids(message, facts.named);
+    const bool may_name = facts.kind == rules::ErrorClass::Dependency || facts.kind == rules::ErrorClass::Propagation;
+    if (may_name) collect_ids(message, facts.named);
   };
   read(error.message);
   for (const std::string& message : error.detail_messages) read(message);
@@ -64,6 +65,7 @@ ErrorFacts classify_error(const rules::ErrorTable& table, const arm::ResponseHea
   const rules::ErrorRule* rule = table.find(head, *error, own);
   if (rule == nullptr || rule->kind == rules::ErrorClass::Final) return facts;
   facts.kind = rule->kind;
+  facts.visibility = rule->visibility;
   facts.come_back = arm::retry_after(head.fields, now);
   read_messages(*error, facts);
   return facts;

@@ -20,7 +20,8 @@ struct ErrorFacts {
   rules::ErrorClass kind = rules::ErrorClass::Final;
   std::string code;            // ARM's code, for the log
   std::string operation_url;   // the URL of the running operation, if the message names it
-  std::vector<arm::ResourceId> named;  // the first resources that the messages name, for Dependency
+  std::vector<arm::ResourceId> named;  // the first resources that the messages name, for Dependency and Propagation
+  rules::Visibility visibility;        // for Propagation
   std::optional<Duration> come_back;  // Retry-After or the message's own hint
 };
 

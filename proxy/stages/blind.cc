@@ -10,7 +10,11 @@ std::optional<std::string> blind_conflict(const Write& write) {
   if (write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send) return std::nullopt;
   const auto& resources = write.parts.shared.resources;
   const std::string& id = write.plan.target.resource.id;
-  if (resources.other_finished_since(id, write.bytes, write.bound.first_arrival.order, write.own_client())) {
+  // One that was accepted and still runs: its client may have been let in behind it.
+  const uint64_t since = write.bound.first_arrival.order;
+  const bool overtaken = resources.other_finished_since(id, write.bytes, since, write.own_client()) ||
+                         resources.other_accepted_since(id, write.bytes, since, write.own_client());
+  if (overtaken) {
     if (!rules::keeps_versions(write.plan.rule->guard.kind)) {
       return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: "
              "armgate does not track reads of this type under the rules that hold for it.";

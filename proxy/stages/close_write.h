@@ -9,9 +9,6 @@
 
 namespace armgate {
 
-// Nothing was sent, or it had no effect for sure, and the client is expected to send it again.
-inline bool nothing_was_sent(Outcome::Kind kind) { return kind == Outcome::Kind::Busy || kind == Outcome::Kind::Left; }
-
 // Called before the answer is written: what it shows of the resource becomes a version.
 PendingDelivery remember_answer(const Write& write, const Outcome& outcome);
 

@@ -5,6 +5,7 @@
 #include "proxy/stages/answer.h"
 #include "proxy/stages/content_coding.h"
 #include "proxy/stages/recover.h"
+#include "proxy/stages/visibility.h"
 #include "proxy/stages/write.h"
 
 namespace armgate {
@@ -90,7 +91,7 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
     case rules::ErrorClass::Busy:
     case rules::ErrorClass::Dependency:
     case rules::ErrorClass::Superseded: co_return co_await after_busy(write, attempts, std::move(answer), facts);
-    case rules::ErrorClass::Propagation: co_return co_await after_group_not_found(write, attempts, std::move(answer));
+    case rules::ErrorClass::Propagation: co_return co_await after_not_visible(write, attempts, std::move(answer), facts);
     case rules::ErrorClass::Final: break;
   }
   if (may_be_running(answer.head.status)) write.client.state->note_maybe_applied(write.bound.binding);

@@ -136,7 +136,7 @@ void accepted(Observed& observed, const Outcome& outcome) {
   if (const auto stale = would_be_stale(write, observed.before)) tell(parts, *stale);
   tell(parts, parts.shared.observed.taken(observed.id, keys_until_answer(write)));
   const Moment now = parts.clock.next_moment();
-  note_accepted(write, now);
+  note_accepted(write);
   auto hold = hold_write(write, outcome, WriteLease(), {}, now);
   observed.shown = remember_answer(write, outcome);
   note_written(write, observed.shown, now);

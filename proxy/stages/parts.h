@@ -21,10 +21,12 @@
 #include "proxy/state/client_table.h"
 #include "proxy/state/hold_table.h"
 #include "proxy/state/lock_table.h"
+#include "proxy/state/newcomers.h"
 #include "proxy/state/observed_writes.h"
 #include "proxy/state/resource_log.h"
 #include "proxy/state/rules_in_force.h"
 #include "proxy/state/sightings.h"
+#include "proxy/state/tickets.h"
 #include "rules/plan.h"
 
 namespace armgate {
@@ -54,6 +56,8 @@ struct Counters {
   std::atomic<uint64_t> queue_full{0};
   std::atomic<uint64_t> wait_timeouts{0};
   std::atomic<uint64_t> clients_left{0};
+  std::atomic<uint64_t> places_kept{0};
+  std::atomic<uint64_t> places_taken{0};
   std::atomic<uint64_t> false_alarms{0};
   std::atomic<uint64_t> outcomes_unknown{0};
   std::atomic<uint64_t> replayed{0};
@@ -74,6 +78,8 @@ struct SharedState {
     ClientTable::Options clients;
     ResourceLog::Options resources;
     LockTable::Options locks;
+    Tickets::Options tickets{};
+    Newcomers::Options newcomers{};
     ObservedWrites::Options observed{};
     Sightings::Options sightings{};
   };
@@ -84,6 +90,8 @@ struct SharedState {
         clients(given.clients),
         resources(given.resources, keyed),
         locks(given.locks, keyed),
+        tickets(given.tickets),
+        newcomers(given.newcomers, keyed),
         holds(keyed),
         observed(given.observed),
         sightings(given.sightings) {}
@@ -94,6 +102,8 @@ struct SharedState {
   ClientTable clients;
   ResourceLog resources;
   LockTable locks;
+  Tickets tickets;
+  Newcomers newcomers;
   HoldTable holds;
   ObservedWrites observed;
   Sightings sightings;

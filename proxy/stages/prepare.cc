@@ -6,6 +6,7 @@
 #include "base/mutant.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/blind.h"
+#include "proxy/stages/keep_place.h"
 #include "proxy/stages/own_effect.h"
 #include "proxy/stages/read_again.h"
 #include "proxy/stages/verify.h"
@@ -41,6 +42,35 @@ void tell_locks(const std::vector<rules::LockKey>& keys, Report& report) {
 
 }  // namespace
 
+namespace {
+
+// Whether the guard will read the resource, because what the write was built from has no ETag.
+bool looks_first(const Write& write) {
+  const policy::Base& base = write.base();
+  if (!write.replaces || base.goes_unguarded() || base.rule == policy::BaseRule::OwnPrecondition) return false;
+  return write.verifies() || base.etag.empty();
+}
+
+Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::LockKey>& keys) {
+  if (auto kept = return_to_place(write, keys)) {
+    write.report().reason = "took-its-kept-place";
+    return *std::move(kept);
+  }
+  ClaimInfo info;
+  info.client_label = write.client.label;
+  info.what = fmt::format("{} {}", write.head().method_token, write.plan.target.resource.id);
+  info.since = write.parts.clock.now();
+  info.client = write.client.key;
+  // What armgate compares itself shows nothing of use while it is being changed.
+  info.reenters = may_run_beside_its_own(write) && !looks_first(write);
+  auto& locks = write.parts.shared.locks;
+  Waiter* waiter = &write.patience.waiter();
+  if (is_mutant(Mutant::ParentNotLocked)) return locks.join({write.plan.keys.back()}, std::move(info), waiter, Patience::kGranted);
+  return locks.join(keys, std::move(info), waiter, Patience::kGranted);
+}
+
+}  // namespace
+
 std::optional<Outcome> refuse_without_state(const Write& write) {
   if (!write.replaces) return std::nullopt;
   write.report().guard = policy::to_text(write.base().rule);
@@ -51,15 +81,8 @@ std::optional<Outcome> refuse_without_state(const Write& write) {
 Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
   auto& parts = write.parts;
   const TimePoint asked = parts.clock.now();
-  ClaimInfo info;
-  info.client_label = write.client.label;
-  info.what = fmt::format("{} {}", write.head().method_token, write.plan.target.resource.id);
-  info.since = asked;
-  const auto join = [&](const std::vector<rules::LockKey>& keys) {
-    return parts.shared.locks.join(keys, std::move(info), &write.patience.waiter(), Patience::kGranted);
-  };
   const auto all = all_keys(write);
-  auto place = is_mutant(Mutant::ParentNotLocked) ? join({write.plan.keys.back()}) : join(all);
+  auto place = stand_in_line(write, all);
   if (!place) {
     parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
     co_return busy(write, place.error().context, "queue-full");
@@ -77,9 +100,13 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
       write.report().reason = "waited-for-another-write";
       co_return place->take();
     }
-    case Patience::End::Gone: co_return client_left(write, "client-left-the-queue");
+    case Patience::End::Gone: {
+      keep_place(write, *std::move(place));
+      co_return client_left(write, "client-left-the-queue");
+    }
     case Patience::End::TimeUp: break;
   }
+  keep_place(write, *std::move(place));
   parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
   co_return busy(write, "Another write to this resource is still running.", "waited-too-long");
 }

@@ -22,11 +22,6 @@ constexpr int kLostMax = 3;  // sendings whose answers may get lost before the o
 constexpr Duration kLostPause = std::chrono::seconds(1);
 constexpr Duration kDeletePause = std::chrono::seconds(2);
 
-Outcome stop(const Write& write, Outcome::Kind kind, arm::Response answer, std::string_view reason) {
-  write.report().reason = reason;
-  return {kind, std::move(answer), {}};
-}
-
 // A 412 for the client, with what it was built on marked dead.
 Outcome stale(const Write& write, arm::Response answer, std::string_view reason) {
   write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
@@ -74,17 +69,6 @@ Task<Patience::End> pause_counted(const Write& write, Duration duration) {
   const auto end = co_await write.patience.pause(duration);
   write.report().waited += write.parts.clock.now() - before;
   co_return end;
-}
-
-// While the client's patience lasts, waits; afterwards the client is asked to come again. If an answer was lost before, the
-// write may be running: then nobody is told that nothing was sent.
-Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why) {
-  const auto end = co_await pause_counted(write, delay);
-  if (end == Patience::End::Ready) co_return std::nullopt;
-  if (attempts.lost > 0) co_return unknown(write, "An earlier answer of ARM was lost, and then ARM was busy for too long.");
-  if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-waiting");
-  write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
-  co_return stop(write, Outcome::Kind::Busy, make_busy(why, write.parts.shared.options.retry_after), "waited-too-long");
 }
 
 // If nothing that the client could have written differs from its base, the ETag moved for reasons that are none of its
@@ -243,6 +227,20 @@ Task<NextStep> after_lost_delete(const Write& write) {
 
 }  // namespace
 
+Outcome stop(const Write& write, Outcome::Kind kind, arm::Response answer, std::string_view reason) {
+  write.report().reason = reason;
+  return {kind, std::move(answer), {}};
+}
+
+Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why) {
+  const auto end = co_await pause_counted(write, delay);
+  if (end == Patience::End::Ready) co_return std::nullopt;
+  if (attempts.lost > 0) co_return unknown(write, "An earlier answer of ARM was lost, and then ARM was busy for too long.");
+  if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-waiting");
+  write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
+  co_return stop(write, Outcome::Kind::Busy, make_busy(why, write.parts.shared.options.retry_after), "waited-too-long");
+}
+
 Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer) {
   if (is_mutant(Mutant::BlindReplayAfter412)) {
     attempts.if_match.clear();
@@ -291,24 +289,6 @@ Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response 
   const bool broken = facts.kind == rules::ErrorClass::Dependency && waited.last == arm::Progress::Failed;
   if (broken) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "dependency-failed")};
   if (write.replaces) co_return co_await replace_after_busy(write, attempts, std::move(answer));
-  co_return NextStep{};
-}
-
-Task<NextStep> after_group_not_found(const Write& write, Attempts& attempts, arm::Response answer) {
-  const auto& visibility = write.plan.rule->group_visibility;
-  const auto group = arm::resource_group_of(write.plan.target.resource);
-  const auto created = group ? write.parts.shared.resources.created_at(*group) : std::nullopt;
-  const bool evidence = created && write.parts.clock.now() - *created <= visibility.window;
-  const int tries = write.bound.group_tries + attempts.sent;
-  if (!evidence || tries >= visibility.tries || write.plan.operation == arm::OperationKind::Delete) {
-    co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "")};
-  }
-  write.client.state->note_group_try(write.bound.binding);
-  auto ended = co_await wait_for(write, attempts, visibility.every,
-                                 "The resource group was created a moment ago and is not visible to this resource's "
-                                 "provider yet.");
-  if (ended) co_return NextStep{std::move(ended)};
-  write.report().reason = "waited-for-the-group-to-appear";
   co_return NextStep{};
 }
 

@@ -30,6 +30,13 @@ struct NextStep {
   std::optional<Outcome> outcome;  // empty: send again
 };
 
+// An end for this reason.
+Outcome stop(const Write& write, Outcome::Kind kind, arm::Response answer, std::string_view reason);
+
+// Waits while the client's patience lasts; afterwards the client is asked to come again, and that is the outcome. If an answer was
+// lost before, the write may be running: then nobody is told that nothing was sent. Suspends.
+Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why);
+
 // ARM said 412 to an ETag that we injected.
 Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer);
 
@@ -38,9 +45,6 @@ Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Respo
 
 // ARM refused because another operation runs on the entity or on what it refers to, or has taken this one's place.
 Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts);
-
-// ARM does not see a resource group that was just created.
-Task<NextStep> after_group_not_found(const Write& write, Attempts& attempts, arm::Response answer);
 
 // The answer to a sent write was lost.
 Task<NextStep> after_lost_answer(const Write& write, Attempts& attempts, const Error& error);

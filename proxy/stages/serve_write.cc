@@ -57,7 +57,9 @@ Task<Receipt> serve_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink
                           const Client& client) {
   auto& shared = parts.shared;
   shared.counters.writes.fetch_add(1, std::memory_order_relaxed);
-  Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + shared.options.wait_max);
+  const auto* patient = plan.made_under->patience().find(exchange.request.head.fields.get("User-Agent"));
+  const Duration wait_max = patient != nullptr ? patient->wait_max : shared.options.wait_max;
+  Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + wait_max);
   Write write = make_write(parts, exchange, plan, client, patience);
   const auto arrival = arrival_of(write, client_link.presence());
   auto joined = co_await join_earlier(write, arrival);

@@ -2,12 +2,16 @@
 // of its operation.
 #include "proxy/stages/settle.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "arm/throttle.h"
 #include "arm/url.h"
 #include "base/mutant.h"
 #include "proxy/stages/doubt.h"
+#include "proxy/stages/keep_place.h"
+#include "proxy/stages/visibility.h"
 #include "proxy/stages/watch.h"
 #include "proxy/stages/write.h"
 
@@ -15,7 +19,6 @@ namespace armgate {
 namespace {
 
 constexpr Duration kDoubtInterval = std::chrono::seconds(1);  // between looks at a write that may be running
-constexpr std::string_view kGroupType = "microsoft.resources/resourcegroups";
 
 OutcomeKind record_kind(const Outcome& outcome) {
   switch (outcome.kind) {
@@ -45,6 +48,21 @@ std::string resource_target(const Write& write) {
   return std::string(path.substr(0, path.rfind('/'))) + std::string(target.substr(arm::path_of(target).size()));
 }
 
+// What must be at rest before the next write: the resource itself, unless it is deleted, and the parents that it locks. Only of
+// the same provider's is the api-version known.
+std::vector<std::string> what_must_rest(const Write& write, const HeldWrite& held) {
+  const auto provider = [](std::string_view type) { return type.substr(0, type.find('/')); };
+  const arm::Target& target = write.plan.target;
+  std::vector<std::string> targets;
+  if (held.method != arm::Method::Delete) targets.push_back(held.resource_target);
+  for (const auto& key : write.plan.keys) {
+    const auto parent = arm::parse_resource_id(key.id);
+    const bool readable = parent && parent->id != target.resource.id && provider(parent->type) == provider(target.resource.type);
+    if (readable) targets.push_back(fmt::format("{}?api-version={}", key.id, target.api_version));
+  }
+  return targets;
+}
+
 HeldWrite held_write(const Write& write, const Outcome& outcome) {
   HeldWrite held;
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
@@ -64,6 +82,9 @@ HeldWrite held_write(const Write& write, const Outcome& outcome) {
   held.max = write.plan.rule->hold.max;
   held.cap = write.plan.rule->hold.cap;
   held.made_under = write.plan.made_under;
+  // What was done with its answer leaves nothing in motion. And what only looks on asks nothing of its own.
+  const bool may_move = outcome.tracking.by != arm::TrackedBy::Nothing && write.plan.mode == rules::Mode::Protect;
+  if (may_move && write.plan.rule->hold.until == rules::HoldUntil::Provisioned) held.must_rest = what_must_rest(write, held);
   return held;
 }
 
@@ -78,7 +99,7 @@ WriteLease lease_after_answer(const Write& write, Intent intent) {
 
 }  // namespace
 
-void note_accepted(const Write& write, Moment now) {
+void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
   const arm::ResourceId& resource = write.plan.target.resource;
   if (write.replaces) {
@@ -87,7 +108,6 @@ void note_accepted(const Write& write, Moment now) {
     write.client.state->note_maybe_applied(write.bound.binding);
   }
   if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(resource.id);
-  if (write.plan.operation == arm::OperationKind::Put && resource.type == kGroupType) resources.created(resource.id, now);
 }
 
 std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, WriteLease lease, std::string authorization,
@@ -99,14 +119,16 @@ std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, Wri
     parts.shared.resources.accepted(key.id, write.client.key, write.bytes, now, origin);
   }
   // A finished write goes the same way as a long one, only that its end is known already.
+  const bool accepted = outcome.kind == Outcome::Kind::Accepted;
+  if (accepted && may_run_beside_its_own(write)) lease.let_own_in();
   auto hold = open_hold(parts, held_write(write, outcome), std::move(lease), std::move(authorization));
   const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
                                 write.plan.rule->hold.until == rules::HoldUntil::Request ||
                                 is_mutant(Mutant::LockReleasedAtAnswer);
-  if (outcome.kind == Outcome::Kind::Accepted && ends_with_answer) {
+  if (accepted && ends_with_answer) {
     // An answer that is not the end of the operation proves nothing about a delete.
     const bool ended = outcome.tracking.by == arm::TrackedBy::Nothing;
-    conclude(parts, hold, ended ? arm::Progress::Succeeded : arm::Progress::Unknown);
+    operation_ended(parts, hold, ended ? arm::Progress::Succeeded : arm::Progress::Unknown);
   }
   return hold;
 }
@@ -125,10 +147,17 @@ Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
 
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
   const bool in_doubt = outcome.kind == Outcome::Kind::Unknown;
-  if (accepted) note_accepted(write, now);
+  if (accepted) {
+    note_accepted(write);
+    note_created(write, outcome.answer);
+  }
   if (in_doubt) note_in_doubt(parts, write.exchange, write.plan, write.client);
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
-  if (!may_run) co_return;
+  if (!may_run) {
+    // It was only waiting, for ARM instead of for another write.
+    if (nothing_was_sent(outcome.kind)) keep_place(write, std::move(intent).take_lease().into_place());
+    co_return;
+  }
   auto hold = hold_write(write, outcome, lease_after_answer(write, std::move(intent)), write.authorization, now);
   if (hold->open()) start_watching(parts, std::move(hold));
 }

@@ -10,7 +10,7 @@
 namespace armgate {
 
 // The base is used up; a group was created; a delete has begun.
-void note_accepted(const Write& write, Moment now);
+void note_accepted(const Write& write);
 
 // Opens the hold of a write that was accepted, or may have been: from now on it counts on all its keys, until its end is known.
 // It has ended already if the answer was its end.

@@ -10,6 +10,7 @@
 #include "base/mutant.h"
 #include "proxy/async/spawn.h"
 #include "proxy/stages/read_again.h"
+#include "proxy/stages/rest.h"
 
 namespace armgate {
 namespace {
@@ -93,14 +94,14 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   if (is_at_rest(watcher, *seen) && ++watcher.at_rest >= kAtRestMax) progress = arm::Progress::Failed;
   watcher.missing = progress == arm::Progress::Missing ? watcher.missing + 1 : 0;
   if (arm::is_terminal(progress)) {
-    conclude(parts, watcher.hold, progress);
+    operation_ended(parts, watcher.hold, progress);
   } else if (progress == arm::Progress::Running) {
     watcher.seen_running = true;
   } else if (watcher.missing >= kMissingMax) {
     const bool deletes = watcher.hold->write().method == arm::Method::Delete;
     const auto ask_resource = deletes ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
     // The operation's record is gone, and then the resource too: nothing is left that could still be running.
-    if (watcher.by == ask_resource) conclude(parts, watcher.hold, arm::Progress::Unknown);
+    if (watcher.by == ask_resource) operation_ended(parts, watcher.hold, arm::Progress::Unknown);
     watcher.by = ask_resource;
     watcher.missing = 0;
   }
@@ -131,7 +132,7 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
   watcher.last_look = hold->write().opened;
   watcher.named_interval = hold->write().interval;
   watcher.expires = hold->write().opened + hold->write().max;
-  while (hold->open()) {
+  while (hold->open() && !hold->operation_end()) {
     const TimePoint due = next_look(parts, watcher);
     if (parts.clock.now() < due) {
       Hold* target = hold.get();
@@ -145,6 +146,9 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
       co_await look(parts, watcher);
     }
   }
+  if (!hold->open()) co_return;
+  co_await wait_for_rest(parts, hold, watcher.expires);
+  conclude(parts, hold, *hold->operation_end());
 }
 
 }  // namespace
@@ -168,6 +172,11 @@ void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, a
   hold->release();
 }
 
+void operation_ended(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last) {
+  if (hold->write().must_rest.empty()) return conclude(parts, hold, last);
+  hold->note_operation_end(last);
+}
+
 std::shared_ptr<Hold> open_hold(Pipeline::Parts& parts, HeldWrite write, WriteLease lease, std::string authorization) {
   auto hold = std::make_shared<Hold>(std::move(write), std::move(lease), std::move(authorization), parts.executor);
   parts.shared.holds.open(hold);
@@ -183,7 +192,7 @@ void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::
   for (const auto& match : matches) {
     const arm::Progress progress = progress_of(match.by, head, body);
     match.hold->note_asked(parts.clock.now());
-    if (arm::is_terminal(progress)) conclude(parts, match.hold, progress);
+    if (arm::is_terminal(progress)) operation_ended(parts, match.hold, progress);
   }
 }
 

@@ -15,6 +15,9 @@ namespace armgate {
 // next. Nothing happens if it has ended before.
 void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last);
 
+// The operation has ended: so has the hold, unless something has to come to rest first, for which its watcher looks.
+void operation_ended(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last);
+
 // Opens the hold: from now on a client's poll can end it.
 std::shared_ptr<Hold> open_hold(Pipeline::Parts& parts, HeldWrite write, WriteLease lease, std::string authorization);
 

@@ -20,6 +20,11 @@ std::vector<rules::LockKey> all_keys(const Write& write) {
   return keys;
 }
 
+bool may_run_beside_its_own(const Write& write) {
+  const bool moves_a_goal = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
+  return moves_a_goal && write.plan.rule->reenter == rules::Reenter::Holder;
+}
+
 std::vector<std::string> keys_until_answer(const Write& write) {
   std::vector<std::string> ids;
   for (const auto& reference : write.references) {

@@ -73,6 +73,9 @@ struct Outcome {
   arm::Tracking tracking;   // for Accepted and Unknown
 };
 
+// Nothing was sent, or it had no effect for sure, and the client is expected to send it again.
+inline bool nothing_was_sent(Outcome::Kind kind) { return kind == Outcome::Kind::Busy || kind == Outcome::Kind::Left; }
+
 class Guarded;
 class Intent;
 
@@ -83,6 +86,9 @@ Write make_write(Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& 
 std::vector<rules::LockKey> all_keys(const Write& write);
 // Of those, what has to stand still only until ARM's answer.
 std::vector<std::string> keys_until_answer(const Write& write);
+
+// Whether its client may have another such write running on the resource. An action or a delete is not taken back by the next.
+bool may_run_beside_its_own(const Write& write);
 
 // How the end of a write is found that may be running although no answer says so: by the resource itself.
 arm::Tracking tracked_by_resource(const Write& write);

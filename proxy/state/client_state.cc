@@ -239,7 +239,7 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
   bound.binding = binding->id;
   bound.base = binding->base;
   bound.first_arrival = binding->first_arrival;
-  bound.group_tries = binding->group_tries;
+  bound.visibility_tries = binding->visibility_tries;
   return bound;
 }
 
@@ -256,9 +256,9 @@ void ClientState::note_maybe_applied(uint64_t binding) {
   if (Binding* b = bindings_.find(binding)) b->maybe_applied = true;
 }
 
-void ClientState::note_group_try(uint64_t binding) {
+void ClientState::note_visibility_try(uint64_t binding) {
   MutexLock lock(&mutex_);
-  if (Binding* b = bindings_.find(binding)) ++b->group_tries;
+  if (Binding* b = bindings_.find(binding)) ++b->visibility_tries;
 }
 
 bool ClientState::maybe_applied(uint64_t binding) const {

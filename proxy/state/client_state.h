@@ -62,7 +62,7 @@ struct Bound {
   policy::Base base;
   Moment first_arrival;
   bool resend = false;
-  int group_tries = 0;
+  int visibility_tries = 0;
 };
 
 class ClientState {
@@ -116,7 +116,7 @@ class ClientState {
   // One more exchange answers for a binding: its client sent the bytes again and gets the answer of their first sending.
   void join_binding(uint64_t binding);
   void note_maybe_applied(uint64_t binding);
-  void note_group_try(uint64_t binding);
+  void note_visibility_try(uint64_t binding);
   // Whether an attempt of these bytes may have taken effect by now, also one of an earlier request.
   bool maybe_applied(uint64_t binding) const;
   // How the exchange's answer went; see BindingPhase. `Written` becomes final by confirm_written().

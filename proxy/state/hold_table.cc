@@ -40,6 +40,20 @@ void Hold::renew(std::string_view authorization) {
   if (same) authorization_ = std::string(authorization);
 }
 
+void Hold::note_operation_end(arm::Progress last) {
+  {
+    MutexLock lock(&mutex_);
+    if (operation_end_) return;
+    operation_end_ = last;
+  }
+  waiter_.signal(kWake);
+}
+
+std::optional<arm::Progress> Hold::operation_end() const {
+  MutexLock lock(&mutex_);
+  return operation_end_;
+}
+
 bool Hold::finish(arm::Progress last) {
   {
     MutexLock lock(&mutex_);

@@ -50,6 +50,7 @@ struct HeldWrite {
   Duration interval{};            // between polls, as ARM's answer to the write asked; zero if it did not
   Duration max{};
   Duration cap{};
+  std::vector<std::string> must_rest{};  // targets that have to be at rest, after the operation's end, before it is over
   std::shared_ptr<const rules::Ruleset> made_under{};  // the plan's; its keys count until the hold ends
 };
 
@@ -72,6 +73,10 @@ class Hold {
   TimePoint last_asked() const { return last_asked_.load(std::memory_order_relaxed); }
   void note_asked(TimePoint now) { last_asked_.store(now, std::memory_order_relaxed); }
 
+  // The operation has ended, but not all that must be at rest is. The first call counts.
+  void note_operation_end(arm::Progress last);
+  std::optional<arm::Progress> operation_end() const;
+
   // Ends the hold: true for the first caller, whose `last` is kept for the watcher. The lease is still held then.
   bool finish(arm::Progress last);
   std::optional<arm::Progress> finished() const;
@@ -85,6 +90,7 @@ class Hold {
   mutable Mutex mutex_;
   WriteLease lease_ ABSL_GUARDED_BY(mutex_);
   std::string authorization_ ABSL_GUARDED_BY(mutex_);
+  std::optional<arm::Progress> operation_end_ ABSL_GUARDED_BY(mutex_);
   std::optional<arm::Progress> finished_ ABSL_GUARDED_BY(mutex_);
 };
 

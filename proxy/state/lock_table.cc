@@ -3,74 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bitset>
 #include <utility>
 
 #include "base/check.h"
 #include "base/mutant.h"
+#include "proxy/state/lock_internal.h"
 
 namespace armgate {
-namespace internal {
-
-struct Claim {
-  enum class State { Waiting, Granted, Over };
-  struct Key {
-    Hash128 hash;
-    rules::LockMode mode = rules::LockMode::Exclusive;
-    std::list<std::shared_ptr<Claim>>::iterator place;  // valid while Waiting
-    bool given_back = false;                            // before the others
-  };
-
-  std::vector<Key> keys;  // sorted by hash; constant after construction but for `place` and `given_back`
-  ClaimInfo info;
-  // Changed only with the mutexes of all the claim's shards held; read with any one of them.
-  State state = State::Waiting;
-  Waiter* waiter = nullptr;
-  uint32_t bits = 0;
-
-  const Key* key(const Hash128& hash) const {
-    for (const auto& k : keys) {
-      if (k.hash == hash) return &k;
-    }
-    return nullptr;
-  }
-  rules::LockMode mode_on(const Hash128& hash) const {
-    const Key* k = key(hash);
-    GATE_CHECK(k != nullptr, "a claim stands in the queue of a key that it does not name");
-    return k->mode;
-  }
-};
-
-}  // namespace internal
-
 namespace {
 
 using internal::Claim;
+using internal::ClaimKey;
 using rules::compatible;
 
+// Whether `claim` may hold the key beside a holder: both share it, or the holder lets its own client in.
+bool go_together(const Claim& holder, const Claim& claim, const ClaimKey& key) {
+  if (compatible(holder.mode_on(key.hash), key.mode)) return true;
+  return holder.lets_own_in && claim.info.reenters && holder.info.client == claim.info.client;
+}
+
+// Whether `before` keeps who stands behind it from the key.
+bool goes_first(const Claim& before, const ClaimKey& key) {
+  return !before.yields && !compatible(before.mode_on(key.hash), key.mode);
+}
+
 }  // namespace
-
-// Locks every shard that a claim touches, in index order, so that two claims can never lock them crosswise.
-class LockTable::ShardsLocked {
- public:
-  ShardsLocked(LockTable& table, const Claim& claim) ABSL_NO_THREAD_SAFETY_ANALYSIS : table_(table) {
-    for (const auto& key : claim.keys) touched_.set(key.hash.high % kShards);
-    for (size_t i = 0; i < kShards; ++i) {
-      if (touched_.test(i)) table_.shards_[i].mutex.Lock();
-    }
-  }
-  ~ShardsLocked() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    for (size_t i = 0; i < kShards; ++i) {
-      if (touched_.test(i)) table_.shards_[i].mutex.Unlock();
-    }
-  }
-  ShardsLocked(const ShardsLocked&) = delete;
-  ShardsLocked& operator=(const ShardsLocked&) = delete;
-
- private:
-  LockTable& table_;
-  std::bitset<kShards> touched_;
-};
 
 LockTable::LockTable(Options options, Hasher hasher) : options_(options), hasher_(hasher) {}
 LockTable::~LockTable() = default;
@@ -84,11 +41,11 @@ bool LockTable::may_hold(const Claim& claim) {
   for (const auto& key : claim.keys) {
     const KeyState& state = state_of(key.hash);
     for (const auto& holder : state.holders) {
-      if (!compatible(holder->mode_on(key.hash), key.mode)) return false;
+      if (!go_together(*holder, claim, key)) return false;
     }
     for (const auto& before : state.waiting) {
       if (before.get() == &claim) break;
-      if (!compatible(before->mode_on(key.hash), key.mode)) return false;
+      if (goes_first(*before, key)) return false;
     }
   }
   return true;
@@ -99,6 +56,10 @@ void LockTable::grant(const ClaimPtr& claim) {
   GATE_CHECK(claim->state == Claim::State::Waiting, "only a waiting claim is granted");
   for (auto& key : claim->keys) {
     KeyState& state = state_of(key.hash);
+    for (const auto& before : state.waiting) {
+      if (before == claim) break;
+      ++before->passed;
+    }
     state.waiting.erase(key.place);
     state.holders.push_back(claim);
   }
@@ -110,7 +71,7 @@ void LockTable::grant(const ClaimPtr& claim) {
 void LockTable::collect_first(const Hash128& key, std::vector<ClaimPtr>& out) {
   for (const auto& claim : state_of(key).waiting) {
     if (std::find(out.begin(), out.end(), claim) == out.end()) out.push_back(claim);
-    if (claim->mode_on(key) == rules::LockMode::Exclusive) break;
+    if (claim->mode_on(key) == rules::LockMode::Exclusive && !claim->yields) break;
   }
 }
 
@@ -124,28 +85,45 @@ void LockTable::grant_any(const std::vector<ClaimPtr>& candidates) {
   for (const auto& claim : candidates) {
     ShardsLocked locked(*this, *claim);
     if (claim->state != Claim::State::Waiting || !may_hold(*claim)) continue;
-    grant(claim);
+    if (!claim->yields) grant(claim);
     // Under the shards' mutexes, because the place's owner takes them too before its waiter may die.
     if (claim->waiter != nullptr) claim->waiter->signal(claim->bits);
   }
+}
+
+std::vector<ClaimKey> LockTable::keys_of(const std::vector<rules::LockKey>& named) const {
+  std::vector<ClaimKey> keys;
+  for (const auto& key : named) {
+    const Hash128 hash = hasher_.hash(key.id);
+    const auto same = std::find_if(keys.begin(), keys.end(), [&hash](const ClaimKey& k) { return k.hash == hash; });
+    if (same == keys.end()) {
+      keys.push_back(ClaimKey{hash, key.mode, {}, false});
+    } else if (key.mode == rules::LockMode::Exclusive) {
+      same->mode = rules::LockMode::Exclusive;
+    }
+  }
+  std::sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.hash < b.hash; });
+  return keys;
+}
+
+// Requires: the claim's shards are locked. Queues are sorted by the claims' numbers.
+void LockTable::enqueue(const ClaimPtr& claim) {
+  for (auto& key : claim->keys) {
+    auto& waiting = state_of(key.hash).waiting;
+    auto place = waiting.end();
+    while (place != waiting.begin() && (*std::prev(place))->number > claim->number) --place;
+    if (is_mutant(Mutant::LastComeFirstServed)) place = waiting.begin();
+    key.place = waiting.insert(place, claim);
+  }
+  claim->state = Claim::State::Waiting;
+  waiting_.fetch_add(1, std::memory_order_relaxed);
 }
 
 Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
                                   uint32_t bits) {
   GATE_CHECK(!keys.empty(), "a claim names at least one key");
   auto claim = std::make_shared<Claim>();
-  for (const auto& key : keys) {
-    const Hash128 hash = hasher_.hash(key.id);
-    const auto same = std::find_if(claim->keys.begin(), claim->keys.end(), [&](const Claim::Key& k) {
-      return k.hash == hash;
-    });
-    if (same == claim->keys.end()) {
-      claim->keys.push_back(Claim::Key{hash, key.mode, {}, false});
-    } else if (key.mode == rules::LockMode::Exclusive) {
-      same->mode = rules::LockMode::Exclusive;
-    }
-  }
-  std::sort(claim->keys.begin(), claim->keys.end(), [](const auto& a, const auto& b) { return a.hash < b.hash; });
+  claim->keys = keys_of(keys);
   claim->info = std::move(info);
   claim->waiter = waiter;
   claim->bits = bits;
@@ -162,12 +140,8 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
                                        waiting, waiting_.load(), options_.waiters_per_key_max, options_.waiters_max));
     }
   }
-  for (auto& key : claim->keys) {
-    KeyState& state = state_of(key.hash);
-    const auto place = is_mutant(Mutant::LastComeFirstServed) ? state.waiting.begin() : state.waiting.end();
-    key.place = state.waiting.insert(place, claim);
-  }
-  waiting_.fetch_add(1, std::memory_order_relaxed);
+  claim->number = next_number_.fetch_add(1, std::memory_order_relaxed);
+  enqueue(claim);
   if (at_once) grant(claim);
   return LockPlace(this, std::move(claim));
 }
@@ -217,6 +191,39 @@ void LockTable::give_back(const ClaimPtr& claim, const std::vector<Hash128>& som
   grant_any(now_first);
 }
 
+void LockTable::yield(const ClaimPtr& claim) {
+  std::vector<ClaimPtr> now_first;
+  {
+    ShardsLocked locked(*this, *claim);
+    if (claim->state == Claim::State::Granted) {
+      for (auto& key : claim->keys) std::erase(state_of(key.hash).holders, claim);
+      enqueue(claim);
+    }
+    claim->yields = true;
+    for (const auto& key : claim->keys) collect_first(key.hash, now_first);
+  }
+  std::erase(now_first, claim);  // its owner has just let it pass
+  grant_any(now_first);
+}
+
+void LockTable::insist(const ClaimPtr& claim) {
+  ShardsLocked locked(*this, *claim);
+  claim->yields = false;
+  if (claim->state == Claim::State::Waiting && may_hold(*claim)) grant(claim);
+}
+
+void LockTable::let_own_in(const ClaimPtr& claim) {
+  std::vector<ClaimPtr> now_first;
+  {
+    ShardsLocked locked(*this, *claim);
+    claim->lets_own_in = true;
+    for (const auto& key : claim->keys) {
+      if (!key.given_back) collect_first(key.hash, now_first);
+    }
+  }
+  grant_any(now_first);
+}
+
 LockTable::Counts LockTable::counts() const {
   Counts counts;
   for (const auto& shard : shards_) {
@@ -238,66 +245,8 @@ size_t LockTable::grantable() {
   waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
   return static_cast<size_t>(std::count_if(waiting.begin(), waiting.end(), [this](const ClaimPtr& claim) {
     ShardsLocked locked(*this, *claim);
-    return claim->state == Claim::State::Waiting && may_hold(*claim);
+    return claim->state == Claim::State::Waiting && !claim->yields && may_hold(*claim);
   }));
-}
-
-LockPlace::~LockPlace() {
-  if (claim_) table_->give_back(claim_);
-}
-
-bool LockPlace::granted() const {
-  LockTable::ShardsLocked locked(*table_, *claim_);
-  return claim_->state == Claim::State::Granted;
-}
-
-WriteLease LockPlace::take() {
-  GATE_CHECK(granted(), "only a granted place becomes a lease");
-  {
-    LockTable::ShardsLocked locked(*table_, *claim_);
-    claim_->waiter = nullptr;
-  }
-  return WriteLease(table_, std::exchange(claim_, nullptr));
-}
-
-WriteLease::WriteLease(WriteLease&& other) noexcept
-    : table_(std::exchange(other.table_, nullptr)), claim_(std::exchange(other.claim_, nullptr)) {}
-
-WriteLease& WriteLease::operator=(WriteLease&& other) noexcept {
-  if (this != &other) {
-    release();
-    table_ = std::exchange(other.table_, nullptr);
-    claim_ = std::exchange(other.claim_, nullptr);
-  }
-  return *this;
-}
-
-WriteLease::~WriteLease() { release(); }
-
-void WriteLease::release() {
-  if (const auto claim = std::exchange(claim_, nullptr)) table_->give_back(claim);
-}
-
-void WriteLease::release(const std::vector<Hash128>& some) {
-  if (claim_) table_->give_back(claim_, some);
-}
-
-bool WriteLease::is_wanted() const {
-  if (!claim_) return false;
-  LockTable::ShardsLocked locked(*table_, *claim_);
-  return std::any_of(claim_->keys.begin(), claim_->keys.end(), [&](const Claim::Key& key) {
-    return !key.given_back && !table_->state_of(key.hash).waiting.empty();
-  });
-}
-
-std::vector<Hash128> WriteLease::keys() const {
-  std::vector<Hash128> keys;
-  if (!claim_) return keys;
-  LockTable::ShardsLocked locked(*table_, *claim_);
-  for (const auto& key : claim_->keys) {
-    if (!key.given_back) keys.push_back(key.hash);
-  }
-  return keys;
 }
 
 }  // namespace armgate

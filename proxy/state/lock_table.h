@@ -7,8 +7,8 @@
 // key every holder and every claim before it is compatible with it. So there is no order of acquisition and no deadlock.
 //
 // Invariants
-//   1. A key has one exclusive holder, or any number of shared ones.
-//   2. No claim is granted before an earlier incompatible claim on any of its keys.
+//   1. A key has one exclusive holder, or any number of shared ones. A holder may let its own client's next claims in.
+//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields.
 //   3. A granted place becomes a lease or passes the grant on, however its owner ends.
 //   4. A key without holders and waiters has no entry.
 // Threads   any. A grant signals the claim's Waiter.
@@ -42,11 +42,15 @@ struct ClaimInfo {
   std::string client_label;
   std::string what;     // "PUT /subscriptions/..."
   TimePoint since{};
+  Hash128 client{};
+  bool reenters = false;  // it may go along with what the same client has running (WriteLease::let_own_in())
 };
 
 namespace internal {
 struct Claim;
+struct ClaimKey;
 }
+class LockPlace;
 
 // The right to write. Releases all its keys when destroyed.
 class WriteLease {
@@ -60,6 +64,11 @@ class WriteLease {
   void release();
   // Gives back only these of its keys. Only while nobody else uses the lease.
   void release(const std::vector<Hash128>& some);
+
+  // Requires: held(), and no key given back. The place is granted.
+  LockPlace into_place() &&;
+  // From now on claims of the same client that reenter may hold its keys too, as far as nobody waits before them.
+  void let_own_in();
 
   // True if somebody waits for one of its keys.
   bool is_wanted() const;
@@ -76,7 +85,7 @@ class WriteLease {
 class LockPlace {
  public:
   LockPlace(LockPlace&& other) noexcept = default;
-  LockPlace& operator=(LockPlace&&) = delete;
+  LockPlace& operator=(LockPlace&& other) noexcept;
   ~LockPlace();
 
   bool granted() const;
@@ -84,8 +93,22 @@ class LockPlace {
   // Requires: granted(). The place is used up.
   WriteLease take();
 
+  // ---- a place whose owner is away (proxy/state/tickets.h) ----
+  bool is_for(const std::vector<rules::LockKey>& keys) const;
+  // Who is signalled from now on; null: nobody.
+  void wake(Waiter* waiter, uint32_t bits);
+  // Lets others by, and gives back what was granted, without losing its place. From now on it is not granted: its waiter is
+  // signalled whenever it would be.
+  void yield();
+  // Stands on its place again, and is granted if it is its turn.
+  void insist();
+  // Whether it is granted, or would be if it did not yield.
+  bool is_its_turn() const;
+  uint64_t times_passed() const;
+
  private:
   friend class LockTable;
+  friend class WriteLease;
   LockPlace(LockTable* table, std::shared_ptr<internal::Claim> claim) : table_(table), claim_(std::move(claim)) {}
   LockTable* table_;
   std::shared_ptr<internal::Claim> claim_;
@@ -134,7 +157,12 @@ class LockTable {
   Shard& shard_of(const Hash128& key) { return shards_[key.high % kShards]; }
   KeyState& state_of(const Hash128& key);
   bool may_hold(const internal::Claim& claim);
+  std::vector<internal::ClaimKey> keys_of(const std::vector<rules::LockKey>& named) const;
   void grant(const ClaimPtr& claim);
+  void enqueue(const ClaimPtr& claim);
+  void yield(const ClaimPtr& claim);
+  void insist(const ClaimPtr& claim);
+  void let_own_in(const ClaimPtr& claim);
   void leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_first);
   void give_back(const ClaimPtr& claim);
   void give_back(const ClaimPtr& claim, const std::vector<Hash128>& some);
@@ -146,6 +174,7 @@ class LockTable {
   const Hasher hasher_;
   std::array<Shard, kShards> shards_;
   std::atomic<size_t> waiting_{0};
+  std::atomic<uint64_t> next_number_{1};
 };
 
 }  // namespace armgate

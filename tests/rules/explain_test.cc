@@ -67,7 +67,6 @@ TEST(Explain, AWriteIsToldWithEverythingThatItsRuleDecides) {
   EXPECT_EQ(fact(facts, "lock keys"), network + " (exclusive), " + network + "/subnets/a (exclusive)" + by);
   EXPECT_EQ(fact(facts, "held"), "until the operation ends, at most 30m (6h while it is seen running)" + by);
   EXPECT_EQ(fact(facts, "retries when busy"), "20 sendings within 10m, 1s to 20s apart" + by);
-  EXPECT_EQ(fact(facts, "new group not visible"), "12 tries, 5s apart, up to 10m after it was created" + by);
   EXPECT_EQ(fact(facts, "blind after a wait"), "refused if another write finished meanwhile" + by);
 }
 

@@ -59,8 +59,8 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
                "references": [{"pointer": "/properties/*/id", "types": ["X.Y/z/w"], "parents": ["X.Y/z"], "mode": "exclusive",
                                "until": "operation"}, {"pointer": "/id"}]},
       "hold": {"until": "request", "max": "90s", "cap": "2h"},
-      "retry": {"busy": {"base": "500ms", "factor": 1.5, "max": "30s", "attempts": 7, "deadline": "5m"},
-                "group_visibility": {"every": "2s", "tries": 0, "window": "1m"}},
+      "retry": {"busy": {"base": "500ms", "factor": 1.5, "max": "30s", "attempts": 7, "deadline": "5m"}},
+      "reenter": "holder",
       "blind_after_wait": "send"
     }]})", faults);
   for (const Fault& fault : faults) ADD_FAILURE() << to_text(fault);
@@ -95,9 +95,7 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
   EXPECT_EQ(rule.busy.max, seconds(30));
   EXPECT_EQ(rule.busy.attempts, 7);
   EXPECT_EQ(rule.busy.deadline, minutes(5));
-  EXPECT_EQ(rule.group_visibility.every, seconds(2));
-  EXPECT_EQ(rule.group_visibility.tries, 0);
-  EXPECT_EQ(rule.group_visibility.window, minutes(1));
+  EXPECT_EQ(rule.reenter, Reenter::Holder);
   EXPECT_EQ(rule.blind_after_wait, BlindAfterWait::Send);
 }
 
@@ -149,7 +147,7 @@ TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("hold": {"max": "169h"})", "/hold/max", R"(to "168h")"},
            {R"("hold": {"max": "-1s"})", "/hold/max", R"(from "1s")"},
            {R"("hold": {"max": "7h"})", "/hold", R"("max" is longer than "cap")"},
-           {R"("hold": {"until": "forever"})", "/hold/until", R"(valid here: "operation" and "request")"},
+           {R"("hold": {"until": "forever"})", "/hold/until", R"(valid here: "operation", "request" and "provisioned")"},
            {R"("retry": {"busy": {"attempts": 0}})", "/retry/busy/attempts", "a whole number from 1 to 1000, but is the number 0"},
            {R"("retry": {"busy": {"attempts": 2.5}})", "/retry/busy/attempts", "but is the number 2.5"},
            {R"("retry": {"busy": {"attempts": -1}})", "/retry/busy/attempts", "but is the number -1"},

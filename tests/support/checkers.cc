@@ -67,6 +67,7 @@ void Checkers::served(const SimLink& link) {
   record.base_etag = head.fields.get("x-sim-base-etag");
   record.what = fmt::format("#{} {} {}", record.id, head.method_token, short_path(head.target));
   record.write_id = head.fields.get("x-sim-write-id");
+  record.sent_as = link.exchange.from.proxy_user;
   record.sent_by = head.fields.get("x-sim-client");
   record.is_read = head.method == arm::Method::Get;
   record.entity = entity_of(head.target);
@@ -78,11 +79,12 @@ void Checkers::served(const SimLink& link) {
   if (!observed && plan && plan->kind == PlanKind::Write) {
     record.is_write = true;
     record.is_guarded = plan->guarded && !head.fields.has("If-Match");
-    for (const auto& key : plan->keys) {
-      record.keys.push_back(key.id);
-      queues_[key.id].push_back(record.id);
-    }
+    for (const auto& key : plan->keys) record.keys.push_back(key.id);
   }
+  record.same_bytes = fmt::format("{} {} {} {} {}", link.exchange.from.proxy_user, head.method_token, head.host, head.target,
+                                  link.exchange.request.body);
+  return_to_place(record);
+  for (const auto& key : record.keys) queues_[key].push_back(record.id);
   if (!record.write_id.empty()) {
     wanted_by_id_[record.write_id] = fmt::format("{} {} {}", record.sent_by, head.target, link.exchange.request.body);
   }
@@ -102,6 +104,7 @@ void Checkers::answered(const SimLink& link) {
   record.delivered = link.complete();
   record.left_undecided = link.exchange.report.reason == "client-left-while-verifying";
   for (const auto& key : record.keys) std::erase(queues_[key], record.id);
+  keep_place(record, link.exchange.report);
   const auto& answer = link.answer();
   trace_.add(clock_.now(), "{} -> {} {} guard={} reason={}", record.what, answer.head.status,
              link.complete() ? "" : "undelivered", link.exchange.report.guard, link.exchange.report.reason);
@@ -179,29 +182,5 @@ void Checkers::life_ended() {
 }
 
 void Checkers::use_rules(Rules rules) { rules_ = std::move(rules); }
-
-// Whether it waits for the answer of an earlier sending of the same write instead of its turn, or did until that one's client
-// was found gone: its own turn in the queue begins then.
-bool Checkers::waits_for_own(const Record& record) const {
-  return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
-    const Record& other = entry.second;
-    return other.write_id == record.write_id && other.id < record.id && (other.sends > 0 || other.left_undecided);
-  });
-}
-
-void Checkers::check_order(const Record& record) {
-  if (record.sends > 0) return;
-  if (record.left && *record.left < clock_.now()) violated("P3", record.what + " was sent although its client had left");
-  for (const auto& key : record.keys) {
-    for (const uint64_t earlier : queues_[key]) {
-      if (earlier == record.id) break;
-      const Record& before = records_.at(earlier);
-      const bool being_answered = before.link != nullptr && before.link->heads_written() > 0;
-      if (before.sends == 0 && !before.left && !being_answered && !waits_for_own(before)) {
-        violated("P3", fmt::format("{} overtook {} on {}", record.what, before.what, key));
-      }
-    }
-  }
-}
 
 }  // namespace armgate::world

@@ -88,6 +88,7 @@ class Checkers final : public UpstreamWatch {
     std::string what;
     std::string write_id;
     std::string sent_by;     // the simulated client
+    std::string sent_as;     // the name in its proxy URL
     arm::Method method = arm::Method::Get;
     std::string target;
     std::string asked;       // by whom, what, under which request id: all that armgate can tell requests apart by
@@ -103,6 +104,10 @@ class Checkers final : public UpstreamWatch {
     std::optional<TimePoint> base_read;   // when its client had what it was built from
     std::string base_etag;
     std::optional<TimePoint> left;
+    std::string same_bytes;  // equal for what one client sends again, byte for byte
+    uint64_t place = 0;      // in the queue, in the order of arrival: its own, or that of the earlier sending whose place it surely has
+    bool came_back = false;  // to such a place
+    std::optional<TimePoint> place_kept_until;  // at least; its client was sent away from the queue, or left it
     std::optional<arm::Request> as_served;   // mode observe: what must reach ARM
     const SimLink* link = nullptr;   // until the pipeline is done with it
     std::optional<TimePoint> refused;  // when its client got a 412
@@ -123,11 +128,15 @@ class Checkers final : public UpstreamWatch {
   static uint64_t exchange_of(const arm::Request& request);
   static bool is_armgates(const arm::Response& answer);      // armgate made it itself
   static bool is_armgate_field(const arm::Field& field);
+  // checkers_order.cc
+  void keep_place(Record& record, const Report& report);
+  void return_to_place(Record& record);
+  uint64_t place_of(const Record& record) const;
+  bool waits_for_own(const Record& record) const;
+  void check_order(const Record& record);
   // checkers.cc
   const Record* sending_of(const Record& record) const;
   const Record* orphan_of(const Record& record) const;
-  bool waits_for_own(const Record& record) const;
-  void check_order(const Record& record);
   void check_unaltered(const Record& record, const SimLink& link);
   // checkers_sending.cc
   void check_proof(const Record& record, const arm::Request& request);
@@ -136,6 +145,7 @@ class Checkers final : public UpstreamWatch {
   void check_base(const Record& record, const arm::Request& request);
   bool still_runs(const Accepted& write);
   bool made_by_its_own_orphan(const Record& record);
+  bool goes_along(const Record& running, const Record& next) const;
   bool exclude_each_other(const Record& one, const Record& other) const;
   // checkers_observe.cc
   void check_untouched(const Record& record, const arm::Request& request);
@@ -169,6 +179,7 @@ class Checkers final : public UpstreamWatch {
   sim::Report before_;     // the harms until now
   sim::Report forgiven_;   // those of them that are excused
   size_t findings_heard_ = 0;
+  uint64_t last_place_ = 0;
   std::vector<Violation> violations_;
   std::map<std::string, uint64_t> excused_;
 };

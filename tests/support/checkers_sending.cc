@@ -90,6 +90,14 @@ bool Checkers::still_runs(const Accepted& write) {
   return seen.head.status == 202 || seen.body.find(R"("status":"InProgress")") != std::string::npos;
 }
 
+// Whether the next one may go along with its client's own running operation.
+bool Checkers::goes_along(const Record& running, const Record& next) const {
+  const auto plan = rules::make_plan(*next.rules, rules::Mode::Protect, next.method, next.target);
+  const auto moves_a_goal = [](arm::Method method) { return method == arm::Method::Put || method == arm::Method::Patch; };
+  return plan && plan->rule->reenter == rules::Reenter::Holder && moves_a_goal(running.method) && moves_a_goal(next.method) &&
+         running.sent_as == next.sent_as && running.entity == next.entity;
+}
+
 // By the rules that each was planned with; and while one of older rules is unfinished, the newer one obeys those too
 // (DESIGN §4: plans take old and new key sets until the old holds drain).
 bool Checkers::exclude_each_other(const Record& one, const Record& other) const {
@@ -122,7 +130,7 @@ void Checkers::check_alone(const Record& record) {
   std::erase_if(accepted_, [&](const Accepted& write) {
     const Record& other = records_.at(write.exchange);
     const bool own_earlier_sending = other.write_id == record.write_id;
-    if (own_earlier_sending || !exclude_each_other(record, other)) return false;
+    if (own_earlier_sending || !exclude_each_other(record, other) || goes_along(other, record)) return false;
     if (!still_runs(write)) return true;
     check_pair(other, record, "was running");
     return false;

@@ -128,6 +128,7 @@ void SimWorld::check_empty() {
   none(locks.keys, "lock keys are");
   none(locks.waiting, "waiting writes are");
   none(shared.holds.size(), "holds are");
+  none(shared.tickets.size(), "kept places are");
   none(shared.rules.draining(), "replaced rules are");
   none(shared.observed.size(), "observed writes are");
   const ClientTable::Options limits;

@@ -27,14 +27,14 @@ class TextBody final : public BodySource {
 
 std::shared_ptr<const rules::Ruleset> shipped_rules() {
   rules::RuleBook all;
-  for (const char* name : {"compute.json", "errors.json", "network.json", "resources.json", "storage.json"}) {
+  for (const char* name : {"authorization.json", "compute.json", "errors.json", "network.json", "patience.json", "resources.json", "storage.json"}) {
     const std::string path = std::string(ARMGATE_SOURCE_DIR) + "/conf/rules/" + name;
     std::ifstream file(path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     rules::FaultList faults;
     all.add(rules::read_rule_book(path, text, faults));
   }
-  return std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors));
+  return std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors), std::move(all.patience));
 }
 
 }  // namespace

@@ -10,7 +10,6 @@ const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":
 const std::string kWanted = R"({"sku":{"capacity":5}})";
 const std::string kBusy =
     R"({"error":{"code":"ConflictingConcurrentWriteNotAllowed","message":"The operation was interrupted by a conflicting write."}})";
-const std::string kNoGroup = R"({"error":{"code":"ResourceGroupNotFound","message":"Resource group 'g' could not be found."}})";
 
 arm::Headers etag(std::string value) { return {{"ETag", std::move(value)}}; }
 bool says(const arm::Response& answer, std::string_view code) { return answer.body.find(code) != std::string::npos; }
@@ -224,50 +223,6 @@ TEST(Busy, UnknownConflictsPassThroughAtOnce) {
   EXPECT_EQ(answer.head.status, 409);
   EXPECT_EQ(answer.body, quota);
   EXPECT_EQ(answer.head.fields.get("x-armgate-waited-ms"), "0");
-}
-
-TEST(GroupVisibility, AGroupThatWasJustCreatedIsWaitedFor) {
-  StageRig rig;
-  rig.arm(put(kGroup), 201, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
-  rig.arm(put(kScaleSet), 404, {{"x-ms-failure-cause", "gateway"}}, kNoGroup);
-  rig.arm(put(kScaleSet), 404, {{"x-ms-failure-cause", "gateway"}}, kNoGroup);
-  rig.arm(put(kScaleSet), 201, etag("\"1\""), kState);
-  rig.ask("one", put(kGroup), R"({"location":"westeurope"})");
-  const auto answer = rig.ask("two", put(kScaleSet), kWanted);
-  EXPECT_EQ(answer.head.status, 201);
-  EXPECT_EQ(answer.head.fields.get("x-armgate-waited-ms"), "10000");
-  EXPECT_EQ(answer.head.fields.get("x-armgate-attempts"), "3");
-}
-
-TEST(GroupVisibility, WithoutEvidenceARealTypoIsFast) {
-  StageRig rig;
-  rig.arm(put(kScaleSet), 404, {{"x-ms-failure-cause", "gateway"}}, kNoGroup);
-  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).body, kNoGroup);
-  EXPECT_EQ(rig.seen().size(), 1u);
-}
-
-TEST(GroupVisibility, ADeletedGroupIsNoEvidence) {
-  StageRig rig;
-  rig.arm(put(kGroup), 201, {}, "{}");
-  rig.arm("DELETE ", 202, {});
-  rig.arm(put(kScaleSet), 404, {{"x-ms-failure-cause", "gateway"}}, kNoGroup);
-  rig.ask("one", put(kGroup), R"({"location":"westeurope"})");
-  rig.ask("one", "DELETE " + std::string(kGroup));
-  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 404);
-}
-
-TEST(GroupVisibility, BeyondTheClientsPatienceItIsAskedToComeAgainAndTheTriesGoOn) {
-  StageRig rig;
-  rig.arm(put(kGroup), 201, {}, "{}");
-  rig.ask("one", put(kGroup), R"({"location":"westeurope"})");
-  for (int i = 0; i < 11; ++i) rig.arm(put(kScaleSet), 404, {}, kNoGroup);
-  const auto busy = rig.ask("one", put(kScaleSet), kWanted);
-  EXPECT_EQ(busy.head.status, 503);
-  EXPECT_TRUE(busy.head.fields.has("Retry-After"));
-  rig.arm(put(kScaleSet), 404, {}, kNoGroup);
-  const auto last = rig.ask("one", put(kScaleSet), kWanted);
-  EXPECT_EQ(last.head.status, 404) << "twelve tries in all, then ARM's last answer";
-  EXPECT_EQ(last.body, kNoGroup);
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ TEST_F(References, AreWaitedForAsLongAsTheyAreBeingChanged) {
   rig.pass(std::chrono::seconds(11));
   EXPECT_FALSE(nic->done);
   rig.arm("GET " + kUrl.substr(kUrl.find("/subscriptions")), 200, {}, R"({"status":"Succeeded"})");
+  rig.arm(get(kSubnet), 200, {}, "{}");  // both are at rest
+  rig.arm("GET /subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n?", 200, {}, "{}");
   rig.arm(put(kNic), 200, {}, "{}");
   EXPECT_TRUE(passes(nic));
   const std::string locks(nic->link->answer().head.fields.get("x-armgate-locks"));

@@ -19,14 +19,14 @@ TEST(ClientWrites, AReSendKeepsItsBaseWhateverWasDeliveredInBetween) {
   Events client;
   client.read(kNet, "a");
   const Bound first = client.bind(kNet, Actor::Single, "x", kBytes);
-  client.state.note_group_try(first.binding);
+  client.state.note_visibility_try(first.binding);
   client.state.leave(first.binding, BindingPhase::Expected, client.now());
   client.read(kNet, "b");
   const Bound again = client.bind(kNet, Actor::Single, "x", kBytes);
   EXPECT_TRUE(again.resend);
   EXPECT_EQ(again.base.etag, "a");
   EXPECT_EQ(again.first_arrival.order, first.first_arrival.order);
-  EXPECT_EQ(again.group_tries, 1);
+  EXPECT_EQ(again.visibility_tries, 1);
 }
 
 TEST(ClientWrites, UnderAnotherIdOnlyADeliveredReadMakesTheBytesNew) {

@@ -1,6 +1,6 @@
-// Goal: mutual exclusion, first come first served per key, no lost grant, no deadlock, nothing left over. Method: every
-// interleaving of what three claims can do, for every choice of keys and modes, compared step by step with a model that is
-// one list and one obvious rule.
+// Goal: mutual exclusion, first come first served per key, no lost grant, no deadlock, nothing left over; places that are kept
+// while their owner is away, and clients that go along with their own. Method: every interleaving of what three claims can do,
+// for every choice of keys and modes, compared step by step with a model that is one list and one obvious rule.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,38 +19,82 @@ using rules::LockKey;
 using rules::LockMode;
 
 constexpr size_t kClaims = 3;
-constexpr size_t kSteps = 3;  // join; take, or leave if not granted; let go
+
+enum class Step {
+  Join,
+  Yield,        // its owner goes away
+  Insist,       // and comes back
+  TakeOrLeave,  // takes what was granted, or leaves
+  Leave,        // even if it was granted by then
+  LetOwnIn,
+  LetGo,
+};
+const std::vector<Step> kPlain{Step::Join, Step::TakeOrLeave, Step::LetGo};
+const std::vector<Step> kQuits{Step::Join, Step::Leave};
+const std::vector<Step> kComesBack{Step::Join, Step::Yield, Step::Insist, Step::TakeOrLeave, Step::LetGo};
+const std::vector<Step> kStaysAway{Step::Join, Step::Yield, Step::Leave};
+const std::vector<Step> kLetsOwnIn{Step::Join, Step::TakeOrLeave, Step::LetOwnIn, Step::LetGo};
 
 struct Kind {
   std::vector<LockKey> keys;
-  bool quits = false;  // leaves at its second step even if it was granted by then
+  std::vector<Step> script = kPlain;
+  uint64_t client = 0;    // 0: it reenters nobody's
 };
 
 class Model {
  public:
   explicit Model(const std::array<Kind, kClaims>& kinds) {
     for (size_t a = 0; a < kClaims; ++a) {
-      for (size_t b = 0; b < kClaims; ++b) conflicts_[a][b] = conflict(kinds[a], kinds[b]);
+      for (size_t b = 0; b < kClaims; ++b) {
+        conflicts_[a][b] = conflict(kinds[a], kinds[b]);
+        same_client_[a][b] = kinds[a].client != 0 && kinds[a].client == kinds[b].client;
+      }
     }
   }
 
   void join(size_t claim) {
-    in_order_.push_back({claim, false});
+    in_order_.push_back({claim});
     grant();
   }
   void leave(size_t claim) {
     std::erase_if(in_order_, [&](const Entry& e) { return e.claim == claim; });
     grant();
   }
+  void yield(size_t claim) {
+    Entry& entry = of(claim);
+    entry.granted = false;
+    entry.yields = true;
+    grant();
+  }
+  void insist(size_t claim) {
+    of(claim).yields = false;
+    grant();
+  }
+  void let_own_in(size_t claim) {
+    of(claim).lets_own_in = true;
+    grant();
+  }
   bool granted(size_t claim) const {
     return std::any_of(in_order_.begin(), in_order_.end(), [&](const Entry& e) { return e.claim == claim && e.granted; });
+  }
+  bool turn(size_t claim) const {
+    for (size_t i = 0; i < in_order_.size(); ++i) {
+      if (in_order_[i].claim == claim) return in_order_[i].granted || free(i);
+    }
+    return false;
   }
 
  private:
   struct Entry {
     size_t claim;
-    bool granted;
+    bool granted = false;
+    bool yields = false;
+    bool lets_own_in = false;
   };
+
+  Entry& of(size_t claim) {
+    return *std::find_if(in_order_.begin(), in_order_.end(), [claim](const Entry& e) { return e.claim == claim; });
+  }
 
   static bool conflict(const Kind& a, const Kind& b) {
     for (const auto& x : a.keys) {
@@ -61,19 +105,26 @@ class Model {
     return false;
   }
 
-  // Who conflicts with nobody that holds and with nobody that came before it, holds.
+  // Whether it conflicts with nobody that holds, but for its own client who lets it in, and with nobody that came before it and
+  // does not yield.
+  bool free(size_t i) const {
+    const Entry& entry = in_order_[i];
+    for (size_t j = 0; j < in_order_.size(); ++j) {
+      const Entry& other = in_order_[j];
+      if (j == i || !conflicts_[entry.claim][other.claim]) continue;
+      const bool lets_in = other.lets_own_in && same_client_[entry.claim][other.claim];
+      if (other.granted ? !lets_in : j < i && !other.yields) return false;
+    }
+    return true;
+  }
   void grant() {
     for (size_t i = 0; i < in_order_.size(); ++i) {
-      bool free = !in_order_[i].granted;
-      for (size_t j = 0; j < in_order_.size(); ++j) {
-        const bool in_the_way = j != i && (j < i || in_order_[j].granted);
-        free = free && !(in_the_way && conflicts_[in_order_[i].claim][in_order_[j].claim]);
-      }
-      if (free) in_order_[i].granted = true;
+      if (!in_order_[i].granted && !in_order_[i].yields && free(i)) in_order_[i].granted = true;
     }
   }
 
   std::array<std::array<bool, kClaims>, kClaims> conflicts_{};
+  std::array<std::array<bool, kClaims>, kClaims> same_client_{};
   std::vector<Entry> in_order_;
 };
 
@@ -83,36 +134,55 @@ struct Runner {
   size_t steps = 0;
 };
 
+void take_step(LockTable& table, const Kind& kind, size_t claim, Runner& runner, Model& model) {
+  switch (kind.script[runner.steps++]) {
+    case Step::Join: {
+      ClaimInfo info;
+      info.client.low = kind.client;
+      info.reenters = kind.client != 0;
+      auto joined = table.join(kind.keys, info, nullptr, 1);
+      runner.place.emplace(*std::move(joined));
+      return model.join(claim);
+    }
+    case Step::Yield:
+      runner.place->yield();
+      return model.yield(claim);
+    case Step::Insist:
+      runner.place->insist();
+      return model.insist(claim);
+    case Step::TakeOrLeave:
+      if (!runner.place->granted()) {
+        runner.place.reset();
+        return model.leave(claim);
+      }
+      runner.lease = runner.place->take();
+      runner.place.reset();
+      return;
+    case Step::Leave:
+      runner.place.reset();
+      return model.leave(claim);
+    case Step::LetOwnIn:
+      if (runner.lease.held()) model.let_own_in(claim);
+      return runner.lease.let_own_in();
+    case Step::LetGo:
+      if (runner.lease.held()) model.leave(claim);
+      return runner.lease.release();
+  }
+}
+
 // Runs one interleaving; the text of the first difference, or nothing.
 std::string run(LockTable& table, const std::array<Kind, kClaims>& kinds, const std::vector<size_t>& turns) {
   Model model(kinds);
   std::array<Runner, kClaims> runners;
   for (const size_t claim : turns) {
-    Runner& runner = runners[claim];
-    switch (runner.steps++) {
-      case 0: {
-        auto joined = table.join(kinds[claim].keys, {}, nullptr, 1);
-        runner.place.emplace(*std::move(joined));
-        model.join(claim);
-        break;
-      }
-      case 1:
-        if (runner.place->granted() && !kinds[claim].quits) {
-          runner.lease = runner.place->take();
-          runner.place.reset();
-        } else {
-          runner.place.reset();
-          model.leave(claim);
-        }
-        break;
-      default:
-        if (runner.lease.held()) model.leave(claim);
-        runner.lease.release();
-    }
+    take_step(table, kinds[claim], claim, runners[claim], model);
     for (size_t other = 0; other < kClaims; ++other) {
-      const bool has = runners[other].lease.held() || (runners[other].place && runners[other].place->granted());
+      const auto& place = runners[other].place;
+      const bool has = runners[other].lease.held() || (place && place->granted());
       if (has != model.granted(other)) return "claim " + std::to_string(other) + (has ? " was granted" : " was not granted");
+      if (place && place->is_its_turn() != model.turn(other)) return "claim " + std::to_string(other) + ": is it its turn?";
     }
+    if (table.grantable() != 0) return "somebody waits for what is free";
   }
   const auto left = table.counts();
   return left.keys == 0 && left.waiting == 0 ? "" : "something is left over";
@@ -122,7 +192,7 @@ std::string describe(const std::array<Kind, kClaims>& kinds, const std::vector<s
   std::string text;
   for (const auto& kind : kinds) {
     for (const auto& key : kind.keys) text += key.id + (key.mode == LockMode::Shared ? "s" : "x");
-    text += kind.quits ? "(quits) " : " ";
+    text += "(" + std::to_string(kind.script.size()) + " steps, client " + std::to_string(kind.client) + ") ";
   }
   for (const size_t turn : turns) text += std::to_string(turn);
   return text;
@@ -143,7 +213,7 @@ void search(const std::vector<Kind>& kinds, const std::vector<size_t>& mirror = 
         }
         const std::array<Kind, kClaims> chosen{kinds[a], kinds[b], kinds[c]};
         std::vector<size_t> turns;
-        for (size_t claim = 0; claim < kClaims; ++claim) turns.insert(turns.end(), kSteps, claim);
+        for (size_t claim = 0; claim < kClaims; ++claim) turns.insert(turns.end(), chosen[claim].script.size(), claim);
         do {
           ++interleavings;
           const auto difference = run(table, chosen, turns);
@@ -181,13 +251,26 @@ TEST(LockTableSearch, ThreeClaimsOverTwoKeysInEveryMode) {
 TEST(LockTableSearch, ClaimsThatQuitPassTheirGrantOn) {
   const auto x = LockMode::Exclusive;
   const auto s = LockMode::Shared;
-  search({{{{"a", x}, {"b", x}}, true}, {{{"a", s}}, true}, {{{"a", x}}}, {{{"b", x}, {"a", s}}}});
+  search({{{{"a", x}, {"b", x}}, kQuits}, {{{"a", s}}, kQuits}, {{{"a", x}}}, {{{"b", x}, {"a", s}}}});
 }
 
 TEST(LockTableSearch, ClaimsInACircleOverThreeKeys) {
   const auto x = LockMode::Exclusive;
   const auto s = LockMode::Shared;
-  search({{{{"a", x}, {"b", x}}}, {{{"b", x}, {"c", x}}}, {{{"c", x}, {"a", s}}, true}, {{{"c", s}, {"a", x}, {"b", s}}}});
+  search({{{{"a", x}, {"b", x}}}, {{{"b", x}, {"c", x}}}, {{{"c", x}, {"a", s}}, kQuits}, {{{"c", s}, {"a", x}, {"b", s}}}});
+}
+
+TEST(LockTableSearch, APlaceIsKeptWhileItsOwnerIsAway) {
+  const auto x = LockMode::Exclusive;
+  const auto s = LockMode::Shared;
+  search({{{{"a", x}}, kComesBack}, {{{"a", s}, {"b", x}}, kComesBack}, {{{"a", x}}, kStaysAway}, {{{"a", x}, {"b", s}}}, {{{"b", x}}}});
+}
+
+TEST(LockTableSearch, AClientGoesAlongWithItsOwnAndNobodyElse) {
+  const auto x = LockMode::Exclusive;
+  const auto s = LockMode::Shared;
+  search({{{{"a", x}}, kLetsOwnIn, 7}, {{{"a", x}, {"b", s}}, kLetsOwnIn, 7}, {{{"a", x}}, kLetsOwnIn, 8}, {{{"a", s}, {"b", x}}},
+          {{{"a", x}}, kComesBack, 7}});
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+#include "proxy/stages/keep_place.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/mutant.h"
+#include "proxy/async/spawn.h"
+#include "proxy/stages/parts.h"
+#include "proxy/stages/patience.h"
+
+namespace armgate {
+namespace {
+
+constexpr uint32_t kTimer = 4;
+
+// How long a ticket has, without the time in which others stood in its way.
+struct TimeLeft {
+  Duration reserve;
+  Duration grace;
+};
+
+// For how long its standing may stay as it is; nothing: until it changes.
+std::optional<Duration> longest(const TimeLeft& left, Ticket::Standing standing) {
+  if (standing == Ticket::Standing::Reserved) return std::min(left.reserve, left.grace);
+  if (standing == Ticket::Standing::Passing) return left.grace;
+  return std::nullopt;
+}
+
+Hash128 holder_of(const Write& write) { return write.parts.shared.hasher.chain(write.client.key, write.plan.target.resource.id); }
+
+Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Ticket> ticket, Hash128 holder) {
+  auto& tickets = parts.shared.tickets;
+  const TimePoint last = parts.clock.now() + tickets.options().age_max;
+  TimeLeft left{tickets.options().reserve, tickets.options().grace};
+  while (left.grace > Duration{} && parts.clock.now() < last) {
+    const auto standing = ticket->standing();
+    if (standing == Ticket::Standing::Gone) co_return;
+    const TimePoint since = parts.clock.now();
+    const uint64_t passed = ticket->times_passed();
+    const auto most = longest(left, standing);
+    const TimePoint wake = most ? std::min(last, since + *most) : last;
+    Ticket* kept = ticket.get();
+    const auto timer = parts.clock.call_at(parts.executor, wake, [kept] { kept->waiter().signal(kTimer); });
+    co_await ticket->waiter().wait();
+
+    const bool stood = most && ticket->times_passed() == passed;
+    if (!stood) continue;
+    const Duration spent = parts.clock.now() - since;
+    left.grace -= spent;
+    if (standing != Ticket::Standing::Reserved) continue;
+    left.reserve -= spent;
+    if (left.reserve <= Duration{}) ticket->yield();
+  }
+  tickets.end(holder, ticket);
+}
+
+}  // namespace
+
+void keep_place(const Write& write, LockPlace place) {
+  auto& parts = write.parts;
+  auto& tickets = parts.shared.tickets;
+  if (tickets.options().grace == Duration{}) return;
+  parts.shared.counters.places_kept.fetch_add(1, std::memory_order_relaxed);
+  const Hash128 holder = holder_of(write);
+  auto ticket = tickets.keep(holder, write.bytes, std::move(place), parts.executor);
+  spawn(parts.executor, watch(parts, std::move(ticket), holder));
+}
+
+std::optional<LockPlace> return_to_place(const Write& write, const std::vector<rules::LockKey>& keys) {
+  auto place = write.parts.shared.tickets.take(holder_of(write), write.bytes, keys);
+  if (!place || is_mutant(Mutant::TicketIgnored)) return std::nullopt;
+  write.parts.shared.counters.places_taken.fetch_add(1, std::memory_order_relaxed);
+  write.report().kept_place = true;
+  place->wake(&write.patience.waiter(), Patience::kGranted);
+  place->insist();
+  return place;
+}
+
+}  // namespace armgate

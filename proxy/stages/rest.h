@@ -1,0 +1,18 @@
+// rest.h – after a long-running operation: waits until what it touched is at rest (rules with "until": "provisioned").
+//
+// Why: the operation on a subnet may have succeeded while its network is still "Updating", and a write to the network is then
+// refused (observed; Terraform's provider polls both for that reason).
+#pragma once
+
+#include <memory>
+
+#include "proxy/stages/parts.h"
+#include "proxy/state/hold_table.h"
+
+namespace armgate {
+
+// Suspends until everything in the hold's `must_rest` is at rest or cannot be read, the hold has ended, or `until`. Reads only
+// while somebody waits for the hold, and else rarely.
+Task<void> wait_for_rest(Pipeline::Parts& parts, std::shared_ptr<Hold> hold, TimePoint until);
+
+}  // namespace armgate

@@ -1,0 +1,152 @@
+#include "proxy/stages/visibility.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arm/identity.h"
+#include "arm/json_select.h"
+#include "proxy/stages/content_coding.h"
+
+namespace armgate {
+namespace {
+
+constexpr std::string_view kGroupType = "microsoft.resources/resourcegroups";
+constexpr std::string_view kAssignmentType = "microsoft.authorization/roleassignments";
+
+// The object ids of the principals that a body speaks of: of a role assignment, or of the identity of a resource
+// (Microsoft.Authorization/roleAssignments, Microsoft.ManagedIdentity/userAssignedIdentities, "identity" of any resource).
+std::vector<std::string> principals_in(std::string_view body) {
+  static const std::vector<std::vector<std::string>> kPlaces{arm::pointer_tokens("/properties/principalId"),
+                                                             arm::pointer_tokens("/identity/principalId")};
+  if (body.find("rincipal") == std::string_view::npos) return {};
+  auto found = arm::select_strings(body, kPlaces);
+  std::vector<std::string> all = std::move(found[0]);
+  all.insert(all.end(), std::make_move_iterator(found[1].begin()), std::make_move_iterator(found[1].end()));
+  return all;
+}
+
+// What a role assignment applies to: what stands before its provider in its id.
+std::string_view scope_of(const arm::ResourceId& assignment) {
+  const size_t end = assignment.id.rfind("/providers/");
+  return std::string_view(assignment.id).substr(0, end == std::string::npos ? 0 : end);
+}
+
+using Evidence = std::optional<TimePoint>;
+
+Evidence newer(Evidence one, Evidence other) { return one && other ? std::max(one, other) : (one ? one : other); }
+
+Evidence group_of(const Write& write) {
+  const auto group = arm::resource_group_of(write.plan.target.resource);
+  return group ? write.parts.shared.resources.created_at(*group) : std::nullopt;
+}
+
+Evidence parents_of(const Write& write) {
+  Evidence newest;
+  for (auto parent = arm::parent_of(write.plan.target.resource); parent; parent = arm::parent_of(*parent)) {
+    newest = newer(newest, write.parts.shared.resources.created_at(parent->id));
+  }
+  return newest;
+}
+
+Evidence named_in(const Write& write, const policy::ErrorFacts& facts) {
+  Evidence newest;
+  for (const auto& named : facts.named) newest = newer(newest, write.parts.shared.resources.created_at(named.id));
+  return newest;
+}
+
+Evidence principals_of(const Write& write) {
+  Evidence newest;
+  for (const auto& principal : principals_in(write.exchange.request.body)) {
+    newest = newer(newest, write.parts.shared.newcomers.principal_since(principal));
+  }
+  return newest;
+}
+
+// A role that whoever shows this token was given for the resource, or for anything above it.
+Evidence roles_of(const Write& write) {
+  const auto claims = arm::claims_of(write.authorization);
+  if (!claims) return std::nullopt;
+  Evidence newest;
+  std::string_view scope = write.plan.target.resource.id;
+  while (!scope.empty()) {
+    newest = newer(newest, write.parts.shared.newcomers.role_since(scope, claims->principal));
+    scope = scope.substr(0, scope.rfind('/'));
+  }
+  return newest;
+}
+
+Evidence evidence_for(const Write& write, const policy::ErrorFacts& facts) {
+  switch (facts.visibility.evidence) {
+    case rules::Evidence::Group: return group_of(write);
+    case rules::Evidence::Parent: return parents_of(write);
+    case rules::Evidence::Named: return named_in(write, facts);
+    case rules::Evidence::Principal: return principals_of(write);
+    case rules::Evidence::Role: return roles_of(write);
+  }
+  return std::nullopt;
+}
+
+std::string_view why(rules::Evidence evidence) {
+  switch (evidence) {
+    case rules::Evidence::Group:
+      return "The resource group was created a moment ago and is not visible to this resource's provider yet.";
+    case rules::Evidence::Parent: return "The parent was created a moment ago and is not visible everywhere yet.";
+    case rules::Evidence::Named: return "What this request refers to was created a moment ago and is not visible everywhere yet.";
+    case rules::Evidence::Principal: return "The principal was created a moment ago and is not known everywhere yet.";
+    case rules::Evidence::Role: return "The role was assigned a moment ago and does not hold everywhere yet.";
+  }
+  return {};
+}
+
+std::string_view reason_of(rules::Evidence evidence) {
+  switch (evidence) {
+    case rules::Evidence::Group: return "waited-for-the-group-to-appear";
+    case rules::Evidence::Parent: return "waited-for-the-parent-to-appear";
+    case rules::Evidence::Named: return "waited-for-a-reference-to-appear";
+    case rules::Evidence::Principal: return "waited-for-the-principal-to-appear";
+    case rules::Evidence::Role: return "waited-for-the-role-to-hold";
+  }
+  return {};
+}
+
+}  // namespace
+
+void note_created(const Write& write, const arm::Response& answer) {
+  auto& shared = write.parts.shared;
+  const arm::ResourceId& resource = write.plan.target.resource;
+  if (write.plan.operation != arm::OperationKind::Put) return;
+  const Moment now = write.parts.clock.next_moment();
+  const bool created = answer.head.status == 201 || write.base().rule == policy::BaseRule::Create || resource.type == kGroupType;
+  if (created) shared.resources.created(resource.id, now);
+  if (resource.type != kAssignmentType) {
+    const auto shown = plain_content(answer.head, answer.body, shared.options.body_keep_max);
+    if (!shown) return;
+    for (const auto& principal : principals_in(*shown)) shared.newcomers.principal(principal, now.time);
+    return;
+  }
+  for (const auto& principal : principals_in(write.exchange.request.body)) {
+    shared.newcomers.role(scope_of(resource), principal, now.time);
+  }
+}
+
+Task<NextStep> after_not_visible(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts) {
+  const auto& visibility = facts.visibility;
+  const auto since = evidence_for(write, facts);
+  const bool evidence = since && write.parts.clock.now() - *since <= visibility.window;
+  const int tries = write.bound.visibility_tries + attempts.sent;
+  // What is gone already, as far as ARM can tell, needs no delete.
+  const bool in_vain = write.plan.operation == arm::OperationKind::Delete && answer.head.status == 404;
+  if (!evidence || tries >= visibility.tries || in_vain) {
+    co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "")};
+  }
+  write.client.state->note_visibility_try(write.bound.binding);
+  auto ended = co_await wait_for(write, attempts, visibility.every, why(visibility.evidence));
+  if (ended) co_return NextStep{std::move(ended)};
+  write.report().reason = reason_of(visibility.evidence);
+  co_return NextStep{};
+}
+
+}  // namespace armgate

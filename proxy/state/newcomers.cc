@@ -1,0 +1,39 @@
+#include "proxy/state/newcomers.h"
+
+#include "base/text.h"
+
+namespace armgate {
+
+Hash128 Newcomers::key(std::string_view scope, std::string_view object_id) const {
+  return hasher_.hash_fields(scope, lower_text(object_id));
+}
+
+void Newcomers::add(const Hash128& key, TimePoint when) {
+  MutexLock lock(&mutex_);
+  since_[key] = when;
+  by_age_.emplace_back(key, when);
+  while (by_age_.size() > options_.kept_max) {
+    const auto& [oldest, then] = by_age_.front();
+    const auto known = since_.find(oldest);
+    if (known != since_.end() && known->second == then) since_.erase(known);
+    by_age_.pop_front();
+  }
+}
+
+std::optional<TimePoint> Newcomers::find(const Hash128& key) const {
+  MutexLock lock(&mutex_);
+  const auto known = since_.find(key);
+  return known == since_.end() ? std::nullopt : std::optional(known->second);
+}
+
+void Newcomers::principal(std::string_view object_id, TimePoint when) { add(key({}, object_id), when); }
+
+void Newcomers::role(std::string_view scope, std::string_view object_id, TimePoint when) { add(key(scope, object_id), when); }
+
+std::optional<TimePoint> Newcomers::principal_since(std::string_view object_id) const { return find(key({}, object_id)); }
+
+std::optional<TimePoint> Newcomers::role_since(std::string_view scope, std::string_view object_id) const {
+  return find(key(scope, object_id));
+}
+
+}  // namespace armgate

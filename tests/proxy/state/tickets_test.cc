@@ -1,0 +1,81 @@
+#include "proxy/state/tickets.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <vector>
+
+namespace armgate {
+namespace {
+
+using rules::LockKey;
+using rules::LockMode;
+
+const Hash128 kHolder{1, 1};
+const Hash128 kBytes{2, 2};
+const std::vector<LockKey> kKeys{{"a", LockMode::Exclusive}};
+
+class TicketTable : public testing::Test {
+ protected:
+  std::shared_ptr<Ticket> keep(const Hash128& bytes = kBytes) {
+    return tickets.keep(kHolder, bytes, *locks.join(kKeys, {}, nullptr, 1), loop.get_executor());
+  }
+  boost::asio::io_context loop;
+  LockTable locks{{}, Hasher(HashKey{1, 2})};
+  Tickets tickets{[] {
+    Tickets::Options options;
+    options.per_resource_max = 3;
+    return options;
+  }()};
+};
+
+TEST_F(TicketTable, GivesTheOldestPlaceForTheSameBytesOnce) {
+  const auto first = keep();
+  const auto second = keep();
+  EXPECT_EQ(first->standing(), Ticket::Standing::Reserved);
+  EXPECT_EQ(second->standing(), Ticket::Standing::InLine);
+  auto place = tickets.take(kHolder, kBytes, kKeys);
+  ASSERT_TRUE(place.has_value());
+  EXPECT_TRUE(place->granted());
+  EXPECT_EQ(first->standing(), Ticket::Standing::Gone);
+  EXPECT_EQ(tickets.size(), 1u);
+  EXPECT_FALSE(tickets.take(kHolder, Hash128{3, 3}, kKeys).has_value());
+  EXPECT_FALSE(tickets.take(Hash128{4, 4}, kBytes, kKeys).has_value());
+}
+
+TEST_F(TicketTable, APlaceForOtherKeysIsOver) {
+  keep();
+  EXPECT_FALSE(tickets.take(kHolder, kBytes, {{"b", LockMode::Exclusive}}).has_value());
+  EXPECT_EQ(tickets.size(), 0u);
+  EXPECT_EQ(locks.counts().keys, 0u);
+}
+
+TEST_F(TicketTable, WhoYieldsIsPassedUntilItIsTaken) {
+  const auto ticket = keep();
+  ticket->yield();
+  EXPECT_EQ(ticket->standing(), Ticket::Standing::Passing);
+  WriteLease other = locks.join(kKeys, {}, nullptr, 1)->take();
+  EXPECT_EQ(ticket->standing(), Ticket::Standing::InLine);
+  EXPECT_EQ(ticket->times_passed(), 1u);
+  other.release();
+  EXPECT_EQ(ticket->standing(), Ticket::Standing::Passing);
+}
+
+TEST_F(TicketTable, TooManyOfOneClientEndTheOldest) {
+  const auto first = keep();
+  for (int i = 0; i < 3; ++i) keep();
+  EXPECT_EQ(first->standing(), Ticket::Standing::Gone);
+  EXPECT_EQ(tickets.size(), 3u);
+}
+
+TEST_F(TicketTable, WhatEndedIsTakenByNobody) {
+  const auto ticket = keep();
+  tickets.end(kHolder, ticket);
+  tickets.end(kHolder, ticket);
+  EXPECT_FALSE(tickets.take(kHolder, kBytes, kKeys).has_value());
+  EXPECT_EQ(locks.counts().keys, 0u);
+}
+
+}  // namespace
+}  // namespace armgate

@@ -1,0 +1,76 @@
+// Who is sent before whom (P3): first come, first served, and who was sent away from the queue comes back to its place.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "proxy/state/tickets.h"
+#include "tests/support/checkers.h"
+
+namespace armgate::world {
+
+// Its place stays for as long as the grace at least, which only runs while it could go on.
+void Checkers::keep_place(Record& record, const Report& report) {
+  const bool from_the_queue = record.sends == 0 && (report.reason == "waited-too-long" || report.reason == "client-left-the-queue");
+  if (from_the_queue) record.place_kept_until = record.served + report.waited + Tickets::Options().grace;
+}
+
+// Finds out whether the record surely stands on an earlier one's place again: not if another sending of the same bytes may have
+// taken it, and not if other rules name other keys now.
+void Checkers::return_to_place(Record& record) {
+  record.place = ++last_place_;
+  if (!record.is_write) return;
+  Record* oldest = nullptr;
+  bool surely = true;
+  for (auto& [id, other] : records_) {
+    if (other.same_bytes != record.same_bytes || other.life != life_) continue;
+    if (other.link != nullptr) surely = false;
+    if (!other.place_kept_until) continue;
+    if (*other.place_kept_until <= clock_.now() || other.rules != record.rules) surely = false;
+    if (oldest == nullptr) oldest = &other;
+  }
+  if (oldest == nullptr) return;
+  record.came_back = surely;
+  if (surely) record.place = oldest->place;
+  // Of several places one is taken; of those that are left nothing is sure.
+  oldest->place_kept_until = surely ? std::nullopt : std::optional(clock_.now());
+}
+
+// Of a write that is sent now. It may have got back a place that it was not sure to get.
+uint64_t Checkers::place_of(const Record& record) const {
+  uint64_t place = record.place;
+  if (record.link == nullptr || !record.link->exchange.report.kept_place) return place;
+  for (const auto& [id, other] : records_) {
+    if (other.same_bytes == record.same_bytes && other.life == life_) place = std::min(place, other.place);
+  }
+  return place;
+}
+
+// Whether it waits for the answer of an earlier sending of the same write instead of its turn, or did until that one's client
+// was found gone: its own turn in the queue begins then.
+bool Checkers::waits_for_own(const Record& record) const {
+  return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    const Record& other = entry.second;
+    return other.write_id == record.write_id && other.id < record.id && (other.sends > 0 || other.left_undecided);
+  });
+}
+
+void Checkers::check_order(const Record& record) {
+  if (record.sends > 0) return;
+  if (record.left && *record.left < clock_.now()) violated("P3", record.what + " was sent although its client had left");
+  const uint64_t place = place_of(record);
+  // Nothing but its turn is waited for before the first sending, but the guard's look at the resource, which does not count.
+  const TimePoint turn = record.link == nullptr ? clock_.now() : record.served + record.link->exchange.report.waited;
+  for (const auto& key : record.keys) {
+    for (const uint64_t id : queues_[key]) {
+      const Record& before = records_.at(id);
+      const bool came_in_time = !before.came_back || before.served < turn;
+      if (id == record.id || before.place > place || !came_in_time) continue;
+      const bool being_answered = before.link != nullptr && before.link->heads_written() > 0;
+      if (before.sends == 0 && !before.left && !being_answered && !waits_for_own(before)) {
+        violated("P3", fmt::format("{} overtook {} on {}", record.what, before.what, key));
+      }
+    }
+  }
+}
+
+}  // namespace armgate::world

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "certs/certificate.h"
+#include "rules/setting_schema.h"
 #include "rules/setting_text.h"
 
 namespace armgate {
@@ -212,6 +213,20 @@ SettingTable options_of(Config& config) {
   return table;
 }
 
+SettingTable file_settings(Config& config, std::string& schema) {
+  SettingTable table = options_of(config);
+  table.insert(table.begin(), {"/$schema", Text{&schema, {}},
+                               "where editors find the JSON Schema of this file; armgate itself does not look at it"});
+  return table;
+}
+
+std::string config_schema() {
+  Config config;
+  std::string schema;
+  return rules::to_schema(file_settings(config, schema), "Configuration of armgate",
+                          "Every option of armgate. What is left out keeps its default. The manual is docs/configuration.md.");
+}
+
 void set_option(Config& config, std::string_view pointer, std::string_view value, const std::string& origin,
                 rules::FaultList& faults) {
   const nlohmann::json::json_pointer place("/" + std::string(pointer));
@@ -239,7 +254,8 @@ std::vector<std::string> changed_options(Config one, Config other) {
 
 std::string print_defaults() {
   Config defaults;
-  const SettingTable table = options_of(defaults);
+  std::string schema = "schema/armgate.schema.json";  // from where the example configuration is kept
+  const SettingTable table = file_settings(defaults, schema);
   std::string text =
       "// armgate's configuration. Every option stands here with its default; what is left out keeps it.\n"
       "// Relative paths are relative to this file. `armgate check` tells what is wrong with it, by line.\n{\n";

@@ -76,10 +76,10 @@ SettingTable settings_of(ErrorRule& rule) {
        "error codes, compared without case with error.code, code, Code and the codes of details", Need::Required},
       {"/message/contains_any", TextList{&rule.message_any, check_part, 1}, "parts of the message, one of which must be there"},
       {"/message/contains_all", TextList{&rule.message_all, check_part, 1}, "parts of the message that must all be there"},
-      {"/header/name", Text{&rule.header_name, check_field_name}, "a field of the answer ..."},
-      {"/header/value", Text{&rule.header_value, {}}, "... what it must say, without case ..."},
+      {"/header/name", Text{&rule.header_name, check_field_name}, "a header field of the answer that must say \"value\""},
+      {"/header/value", Text{&rule.header_value, {}}, "what the header field must say, compared without case"},
       {"/header/if_absent", choice(&rule.header_absent, {{"matches", Absent::Matches}, {"matches-not", Absent::MatchesNot}}),
-       "... and what its absence means"},
+       "what it means if the answer has no such header field"},
       {"/clients", choice(&rule.clients, {{"all", Clients::All}, {"without-precondition", Clients::WithoutPrecondition}}),
        "whether it counts also for a client that sent a precondition of its own"},
   };

@@ -33,11 +33,32 @@ std::vector<std::filesystem::path> shipped_files() {
   return files;
 }
 
-FaultList read(const json& document) {
+std::vector<std::string> messages_about(const json& document) {
   RuleDraft draft;
   FaultList faults;
   read_json("mutant", document.dump(), settings_of(draft, "mutant"), faults);
-  return faults;
+  std::vector<std::string> messages;
+  for (const Fault& fault : faults) messages.push_back(fault.message);
+  return messages;
+}
+
+// A file of those shipped rules, entries and cases that have a key which none before them has.
+json one_of_each() {
+  static const std::regex kIndex("/[0-9]+(?=/|$)");
+  std::set<std::string> seen;
+  json file{{"rules", json::array()}, {"errors", json::array()}, {"cases", json::array()}};
+  for (const auto& shipped : shipped_files()) {
+    const json document = json::parse(text_of(shipped), nullptr, true, true);
+    for (auto& [list, elements] : file.items()) {
+      for (const json& element : document.value(list, json::array())) {
+        bool is_new = false;
+        const json leaves = element.flatten();
+        for (const auto& [key, unused] : leaves.items()) is_new |= seen.insert(list + std::regex_replace(key, kIndex, "/*")).second;
+        if (is_new) elements.push_back(element);
+      }
+    }
+  }
+  return file;
 }
 
 TEST(SettingSchema, SaysOfEachKindOfSettingWhatEditorsUnderstand) {
@@ -111,34 +132,8 @@ TEST(RuleSchema, TakesEveryShippedFileAndTheseNameIt) {
   }
 }
 
-// What only the reader knows begins with the text that it does not like; a schema knows kinds, names, counts and choices.
-bool only_reader_knows(const Fault& fault) {
-  for (const char* known_to_schema : {"is not a known key", "is missing", "is not a valid value", "in this list already"}) {
-    if (fault.message.find(known_to_schema) != fault.message.npos) return false;
-  }
-  return fault.message.starts_with('"');
-}
-
 TEST(RuleSchema, AgreesWithTheReaderAboutEveryMistake) {
-  const JsonSchema schema(rule_file_schema());
-  size_t tried = 0, refused = 0;
-  for (const auto& file : shipped_files()) {
-    each_mutation(json::parse(text_of(file), nullptr, true, true), [&](const Mutation& mutation) {
-      const auto by_schema = schema.faults_of(mutation.document);
-      const auto by_reader = read(mutation.document);
-      ++tried;
-      refused += !by_schema.empty();
-      if (!by_schema.empty()) {
-        EXPECT_FALSE(by_reader.empty()) << file << mutation.what << ": the reader takes what the schema refuses: " << by_schema.front();
-        return;
-      }
-      for (const Fault& fault : by_reader) {
-        EXPECT_TRUE(only_reader_knows(fault)) << file << mutation.what << ": the schema takes what the reader refuses: " << to_text(fault);
-      }
-    });
-  }
-  EXPECT_GT(tried, 2000u);
-  EXPECT_GT(refused, 1000u);
+  EXPECT_GT(expect_agreement(JsonSchema(rule_file_schema()), one_of_each(), messages_about), 500u);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 // what makes them; a keyword that it does not know is a fault, never silently passed over.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -129,6 +131,34 @@ inline void each_mutation(const nlohmann::json& document, const std::function<vo
     with[at]["unknown-key"] = Json::object();
     take({at.to_string() + " with a member too many", std::move(with)});
   }
+}
+
+// The messages of a reader about a document; empty: it takes it.
+using Messages = std::function<std::vector<std::string>(const nlohmann::json&)>;
+
+// Tries every mutation on both. Whatever the schema refuses the reader must refuse; and the other way round, but for what only a reader
+// knows: the forms of texts (these messages begin with the text), and the bounds of durations and sizes. Returns how many were refused.
+inline size_t expect_agreement(const JsonSchema& schema, const nlohmann::json& document, const Messages& read) {
+  const auto only_reader_knows = [](const std::string& message) {
+    for (const char* known_to_schema : {"is not a known key", "is missing", "is not a valid value", "in this list already"}) {
+      if (message.find(known_to_schema) != message.npos) return false;
+    }
+    return message.starts_with('"') || message.starts_with("must be a duration") || message.starts_with("must be a size");
+  };
+  size_t refused = 0;
+  each_mutation(document, [&](const Mutation& mutation) {
+    const auto by_schema = schema.faults_of(mutation.document);
+    const auto by_reader = read(mutation.document);
+    if (!by_schema.empty()) {
+      ++refused;
+      EXPECT_FALSE(by_reader.empty()) << mutation.what << ": the reader takes what the schema refuses: " << by_schema.front();
+      return;
+    }
+    for (const auto& message : by_reader) {
+      EXPECT_TRUE(only_reader_knows(message)) << mutation.what << ": the schema takes what the reader refuses: " << message;
+    }
+  });
+  return refused;
 }
 
 }  // namespace armgate

@@ -14,6 +14,7 @@
 #include "proxy/cli_explain.h"
 #include "proxy/option_table.h"
 #include "rules/overlap.h"
+#include "rules/rule_file.h"
 
 namespace armgate {
 namespace {
@@ -260,6 +261,9 @@ int run_cli(int argc, const char* const* argv, const CliContext& context) {
   app.set_version_flag("--version", "armgate " ARMGATE_VERSION);
   bool print_defaults_asked = false;
   app.add_flag("--print-defaults", print_defaults_asked, "Print a commented configuration with every option's default");
+  std::string schema_asked;
+  app.add_option("--print-schema", schema_asked, "Print the JSON Schema of the configuration (config) or of rule files (rules), for editors")
+      ->check(CLI::IsMember({"config", "rules"}));
   app.require_subcommand(0, 1);
   const auto commands = declare(app, asked, context);
 
@@ -286,6 +290,10 @@ int run_cli(int argc, const char* const* argv, const CliContext& context) {
   }
   if (print_defaults_asked) {
     context.out << print_defaults();
+    return kExitDone;
+  }
+  if (!schema_asked.empty()) {
+    context.out << (schema_asked == "rules" ? rules::rule_file_schema() : config_schema());
     return kExitDone;
   }
   context.err << app.help();

@@ -106,9 +106,7 @@ Parsed parse(const std::string& file, std::string_view text, const Surroundings&
   Config& config = parsed.loaded.config;
   config.source = file;
   std::string schema;  // for editors; not used here
-  auto table = options_of(config);
-  table.push_back({"/$schema", rules::Text{&schema, {}}, "for editors"});
-  parsed.positions = rules::read_json(file, text, table, parsed.loaded.faults);
+  parsed.positions = rules::read_json(file, text, file_settings(config, schema), parsed.loaded.faults);
   if (parsed.positions && parsed.loaded.faults.empty()) {
     check_together(config, *parsed.positions, parsed.loaded.faults);
   }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "certs/certificate.h"
+#include "rules/setting_schema.h"
 #include "rules/setting_text.h"
 
 namespace armgate {
@@ -137,29 +138,30 @@ void add_upstream_and_limits(SettingTable& table, Config& config) {
       {"/upstream/ca_file", Text{&upstream.ca_file, {}},
        "certificates (PEM) that ARM's own is verified by; \"\": the system's trust store"},
       {"/upstream/connections_per_host", WholeNumber{&upstream.connections_per_host, 1, 10'000},
-       "open connections to one host and one event loop at most"},
+       "open connections to one upstream host and for one event loop, at most"},
       {"/upstream/idle_per_host", WholeNumber{&upstream.idle_per_host, 0, 10'000},
-       "those of them that are kept open while unused; fewer cost handshakes as soon as more requests run at once"},
-      {"/upstream/idle_max", TimeSpan{&upstream.idle_max, seconds(1), hours(1)}, "how long an unused one is kept"},
+       "of these, how many are kept open while unused; fewer cost handshakes as soon as more requests run at once"},
+      {"/upstream/idle_max", TimeSpan{&upstream.idle_max, seconds(1), hours(1)}, "how long an unused upstream connection is kept"},
       {"/upstream/connect_max", TimeSpan{&upstream.connect_max, milliseconds(100), minutes(5)},
-       "name resolution and TCP connection"},
-      {"/upstream/handshake_max", TimeSpan{&upstream.handshake_max, milliseconds(100), minutes(5)}, "TLS handshake"},
+       "name resolution and TCP connection to an upstream host, at most"},
+      {"/upstream/handshake_max", TimeSpan{&upstream.handshake_max, milliseconds(100), minutes(5)},
+       "TLS handshake with an upstream host, at most"},
       {"/upstream/answer_max", TimeSpan{&upstream.answer_max, seconds(1), hours(1)},
-       "from the request to the head of its answer"},
-      {"/limits/connections", WholeNumber{&limits.connections, 1, 1'000'000}, "client connections"},
-      {"/limits/head_bytes", ByteSize{&limits.head_bytes, kKiB, kMiB}, "the head of a request or an answer"},
-      {"/limits/fields", WholeNumber{&limits.fields, 10, 10'000}, "header fields of a request or an answer"},
-      {"/limits/target_bytes", ByteSize{&limits.target_bytes, kKiB, kMiB}, "path and query of a request"},
+       "from the request to the head of ARM's answer, at most"},
+      {"/limits/connections", WholeNumber{&limits.connections, 1, 1'000'000}, "client connections, at most"},
+      {"/limits/head_bytes", ByteSize{&limits.head_bytes, kKiB, kMiB}, "the head of a request or an answer, at most"},
+      {"/limits/fields", WholeNumber{&limits.fields, 10, 10'000}, "header fields of a request or an answer, at most"},
+      {"/limits/target_bytes", ByteSize{&limits.target_bytes, kKiB, kMiB}, "path and query of a request, at most"},
       {"/limits/request_body_bytes", ByteSize{&limits.request_body_bytes, kKiB, kGiB},
-       "body of a request (ARM itself takes 4 MiB)"},
+       "body of a request, at most; ARM itself takes 4 MiB"},
       {"/limits/handshake_max", TimeSpan{&limits.handshake_max, milliseconds(100), minutes(5)},
-       "TLS handshake with a client"},
+       "TLS handshake with a client, at most"},
       {"/limits/head_max", TimeSpan{&limits.head_max, milliseconds(100), minutes(5)},
-       "from the first to the last byte of a request's head"},
-      {"/limits/body_max", TimeSpan{&limits.body_max, milliseconds(100), hours(1)}, "the whole of a request's body"},
-      {"/limits/idle_max", TimeSpan{&limits.idle_max, seconds(1), hours(24)}, "a client connection between requests"},
+       "from the first to the last byte of a request's head, at most"},
+      {"/limits/body_max", TimeSpan{&limits.body_max, milliseconds(100), hours(1)}, "the whole of a request's body, at most"},
+      {"/limits/idle_max", TimeSpan{&limits.idle_max, seconds(1), hours(24)}, "how long a client connection may rest between requests"},
       {"/limits/tunnel_idle_max", TimeSpan{&limits.tunnel_idle_max, seconds(1), hours(24)},
-       "a tunnel to another host without a byte in either direction"},
+       "how long a tunnel to another host may rest without a byte in either direction"},
   });
 }
 
@@ -170,8 +172,8 @@ void add_protection(SettingTable& table, Config& config) {
   table.insert(table.end(), {
       {"/queue/wait_max", TimeSpan{&queue.wait_max, milliseconds(0), hours(24)},
        "how long a write waits for others before its client is told to come back (503); clients give up after 60s and more"},
-      {"/queue/waiters_per_key", WholeNumber{&queue.waiters_per_key, 1, 1'000'000}, "writes waiting for one resource"},
-      {"/queue/waiters_total", WholeNumber{&queue.waiters_total, 1, 10'000'000}, "writes waiting in all"},
+      {"/queue/waiters_per_key", WholeNumber{&queue.waiters_per_key, 1, 1'000'000}, "writes waiting for one resource, at most"},
+      {"/queue/waiters_total", WholeNumber{&queue.waiters_total, 1, 10'000'000}, "writes waiting in all, at most"},
       {"/queue/ticket_grace", TimeSpan{&queue.ticket_grace, seconds(0), hours(24)},
        "how long a client that was told to come back, or left, may stay away from its place while it could go on; 0s: no places are kept"},
       {"/queue/ticket_reserve", TimeSpan{&queue.ticket_reserve, seconds(0), hours(1)},
@@ -187,16 +189,16 @@ void add_protection(SettingTable& table, Config& config) {
        "how long a write without a known outcome holds back its own repetition"},
       {"/versions/answer_keep", TimeSpan{&versions.answer_keep, seconds(0), hours(24)},
        "how long the answer to a write that did not arrive is kept for the client that asks again"},
-      {"/versions/answer_bytes", ByteSize{&versions.answer_bytes, 0, kGiB}, "such answers kept for one client"},
-      {"/versions/client_bytes", ByteSize{&versions.client_bytes, 0, 64 * kGiB}, "bodies kept for one client"},
-      {"/versions/total_bytes", ByteSize{&versions.total_bytes, 0, 1024 * kGiB}, "bodies kept in all"},
+      {"/versions/answer_bytes", ByteSize{&versions.answer_bytes, 0, kGiB}, "answers that did not arrive, kept for one client, at most"},
+      {"/versions/client_bytes", ByteSize{&versions.client_bytes, 0, 64 * kGiB}, "bodies that one client was shown, kept to compare with, at most"},
+      {"/versions/total_bytes", ByteSize{&versions.total_bytes, 0, 1024 * kGiB}, "the same for all clients together"},
       {"/versions/list_scan_max", ByteSize{&versions.list_scan_max, 0, kGiB},
        "the largest list answer that is looked into"},
-      {"/versions/body_keep_max", ByteSize{&versions.body_keep_max, 0, kGiB}, "the largest body that is kept"},
+      {"/versions/body_keep_max", ByteSize{&versions.body_keep_max, 0, kGiB}, "the largest body that is kept to compare with"},
       {"/operations/poll_waited", TimeSpan{&operations.poll_waited, milliseconds(100), hours(1)},
        "how often a long-running operation is asked about while a write waits for it and ARM names no pause"},
       {"/operations/poll_unwaited", TimeSpan{&operations.poll_unwaited, milliseconds(100), hours(24)},
-       "the same while nothing waits for it"},
+       "how often it is asked about while nothing waits for it"},
   });
 }
 
@@ -215,6 +217,20 @@ SettingTable options_of(Config& config) {
                    "the least important lines that are written; one per request at \"info\""});
   table.push_back({"/log/file", Text{&config.log.file, {}}, "where lines are added; \"\": standard error. SIGUSR1 opens it anew (logrotate)"});
   return table;
+}
+
+SettingTable file_settings(Config& config, std::string& schema) {
+  SettingTable table = options_of(config);
+  table.insert(table.begin(), {"/$schema", Text{&schema, {}},
+                               "where editors find the JSON Schema of this file; armgate itself does not look at it"});
+  return table;
+}
+
+std::string config_schema() {
+  Config config;
+  std::string schema;
+  return rules::to_schema(file_settings(config, schema), "Configuration of armgate",
+                          "Every option of armgate. What is left out keeps its default. The manual is docs/configuration.md.");
 }
 
 void set_option(Config& config, std::string_view pointer, std::string_view value, const std::string& origin,
@@ -244,7 +260,8 @@ std::vector<std::string> changed_options(Config one, Config other) {
 
 std::string print_defaults() {
   Config defaults;
-  const SettingTable table = options_of(defaults);
+  std::string schema = "schema/armgate.schema.json";  // from where the example configuration is kept
+  const SettingTable table = file_settings(defaults, schema);
   std::string text =
       "// armgate's configuration. Every option stands here with its default; what is left out keeps it.\n"
       "// Relative paths are relative to this file. `armgate check` tells what is wrong with it, by line.\n{\n";

@@ -14,6 +14,12 @@ namespace armgate {
 // The options, bound to `config`; also what the places of `config` are printed from.
 rules::SettingTable options_of(Config& config);
 
+// Everything that a configuration file can say: the options, and where editors find its schema.
+rules::SettingTable file_settings(Config& config, std::string& schema);
+
+// The same for editors; conf/schema/armgate.schema.json is this text.
+std::string config_schema();
+
 // Sets one option as the command line asks for it; `pointer` without its first slash. `origin` names the flag in faults.
 void set_option(Config& config, std::string_view pointer, std::string_view value, const std::string& origin,
                 rules::FaultList& faults);

@@ -37,7 +37,7 @@ struct ScalarReader {
   }
 
   Complaint operator()(const WholeNumber& setting) const {
-    const auto range = "a whole number from " + bounds_to_text(setting);
+    const auto range = kind_to_text(setting);
     if (!value.is_number_unsigned()) return wrong_kind(range);
     const auto number = value.get<uint64_t>();
     if (number < setting.least || number > setting.most) return wrong_kind(range);
@@ -46,7 +46,7 @@ struct ScalarReader {
   }
 
   Complaint operator()(const Number& setting) const {
-    const auto range = "a number from " + bounds_to_text(setting);
+    const auto range = kind_to_text(setting);
     if (!value.is_number()) return wrong_kind(range);
     const auto number = value.get<double>();
     if (!(number >= setting.least && number <= setting.most)) return wrong_kind(range);
@@ -55,7 +55,7 @@ struct ScalarReader {
   }
 
   Complaint operator()(const ByteSize& setting) const {
-    const auto range = "a size in B, KiB, MiB or GiB from " + bounds_to_text(setting);
+    const auto range = kind_to_text(setting);
     const auto bytes = value.is_string() ? parse_bytes(value.get_ref<const std::string&>()) : std::nullopt;
     if (!bytes || *bytes < setting.least || *bytes > setting.most) return wrong_kind(range);
     *setting.to = *bytes;
@@ -63,7 +63,7 @@ struct ScalarReader {
   }
 
   Complaint operator()(const TimeSpan& setting) const {
-    const auto range = "a duration in ms, s, m or h from " + bounds_to_text(setting);
+    const auto range = kind_to_text(setting);
     const auto duration = value.is_string() ? parse_duration(value.get_ref<const std::string&>()) : std::nullopt;
     if (!duration || *duration < setting.least || *duration > setting.most) return wrong_kind(range);
     *setting.to = *duration;

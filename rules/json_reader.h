@@ -5,6 +5,7 @@
 // drift apart. All faults are found in one reading; a value that is missing or wrong leaves its place unchanged.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -65,11 +66,12 @@ struct TextList {  // without repetitions
 struct Choice {  // one of a few names
   std::vector<std::string> names;
   std::function<void(size_t)> set;
-  std::function<size_t()> get;
+  std::function<std::optional<size_t>()> get;  // nothing: none of them yet
 };
 struct ChoiceList {  // some of a few names, at least one
   std::vector<std::string> names;
   std::function<void(const std::vector<size_t>&)> set;
+  std::function<std::vector<size_t>()> get;
 };
 struct JsonText {  // any JSON, kept as text
   std::string* to = nullptr;
@@ -105,11 +107,33 @@ Choice choice(Enum* to, std::vector<std::pair<std::string, Enum>> names) {
     values.push_back(value);
   }
   result.set = [to, values](size_t index) { *to = values[index]; };
-  result.get = [to, values]() -> size_t {
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (values[i] == *to) return i;
+  result.get = [to, values]() -> std::optional<size_t> {
+    const auto found = std::find(values.begin(), values.end(), *to);
+    if (found == values.end()) return std::nullopt;
+    return static_cast<size_t>(found - values.begin());
+  };
+  return result;
+}
+
+// A ChoiceList whose values are enumerators.
+template <class Enum>
+ChoiceList choices(std::vector<Enum>* to, std::vector<std::pair<std::string, Enum>> names) {
+  ChoiceList result;
+  std::vector<Enum> values;
+  for (auto& [name, value] : names) {
+    result.names.push_back(std::move(name));
+    values.push_back(value);
+  }
+  result.set = [to, values](const std::vector<size_t>& chosen) {
+    to->clear();
+    for (size_t index : chosen) to->push_back(values[index]);
+  };
+  result.get = [to, values] {
+    std::vector<size_t> chosen;
+    for (const Enum& one : *to) {
+      chosen.push_back(static_cast<size_t>(std::find(values.begin(), values.end(), one) - values.begin()));
     }
-    return 0;
+    return chosen;
   };
   return result;
 }

@@ -11,7 +11,7 @@
 #include "arm/operation.h"
 #include "base/text.h"
 #include "rules/overlap.h"
-#include "rules/rule_case.h"
+#include "rules/setting_schema.h"
 
 namespace armgate::rules {
 namespace {
@@ -195,11 +195,6 @@ SettingTable settings_of(Reference& reference) {
 
 SettingTable settings_of(Rule& rule) {
   using Kind = arm::OperationKind;
-  const std::vector<Kind> methods{Kind::Put, Kind::Patch, Kind::Delete};
-  const auto set_methods = [&rule, methods](const std::vector<size_t>& chosen) {
-    rule.guard.methods.clear();
-    for (size_t index : chosen) rule.guard.methods.push_back(methods[index]);
-  };
   Match& match = rule.match;
   Backoff& busy = rule.busy;
   return {
@@ -214,7 +209,8 @@ SettingTable settings_of(Rule& rule) {
       {"/guard/kind", choice(&rule.guard.kind,
                              {{"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
        "whether writes carry the ETag of the state they were built from, or that state is read and compared first"},
-      {"/guard/methods", ChoiceList{{"PUT", "PATCH", "DELETE"}, set_methods}, "the methods that are guarded"},
+      {"/guard/methods", choices(&rule.guard.methods, {{"PUT", Kind::Put}, {"PATCH", Kind::Patch}, {"DELETE", Kind::Delete}}),
+       "the methods that are guarded"},
       {"/guard/creates",
        choice(&rule.guard.creates, {{"none", CreateGuard::None}, {"if-none-match", CreateGuard::IfNoneMatch}}),
        "whether a PUT of what its client was told is absent carries \"If-None-Match: *\"; for types that honour it"},
@@ -228,8 +224,8 @@ SettingTable settings_of(Rule& rule) {
        "whether the lock is held until the request, the long-running operation, or also the parents' own work ends"},
       {"/reenter", choice(&rule.reenter, {{"nobody", Reenter::Nobody}, {"holder", Reenter::Holder}}),
        "whether a client's next PUT or PATCH may pass its own accepted one that still runs, if nobody else waits"},
-      {"/hold/max", TimeSpan{&rule.hold.max, seconds(1), hours(168)}, "the age at which a hold is released"},
-      {"/hold/cap", TimeSpan{&rule.hold.cap, seconds(1), hours(720)}, "the same while polls say that it still runs"},
+      {"/hold/max", TimeSpan{&rule.hold.max, seconds(1), hours(168)}, "the age at which a hold is released if its operation is not seen running"},
+      {"/hold/cap", TimeSpan{&rule.hold.cap, seconds(1), hours(720)}, "the age at which a hold is released even if its operation is seen running"},
       {"/retry/busy/base", TimeSpan{&busy.base, milliseconds(10), minutes(5)}, "the first delay at most"},
       {"/retry/busy/factor", Number{&busy.factor, 1, 10}, "how much each further delay may be longer"},
       {"/retry/busy/max", TimeSpan{&busy.max, milliseconds(10), hours(1)}, "the longest delay"},
@@ -247,40 +243,35 @@ void RuleBook::add(RuleBook more) {
   patience.insert(patience.end(), std::make_move_iterator(more.patience.begin()), std::make_move_iterator(more.patience.end()));
 }
 
+SettingTable settings_of(RuleDraft& draft, const std::string& file) {
+  const auto add_to = [file](auto& list) {
+    return [&list, file](int line) {
+      auto& one = list.emplace_back();
+      one.place = {file, line};
+      return settings_of(one);
+    };
+  };
+  return {
+      {"/$schema", Text{&draft.schema, {}}, "where editors find the JSON Schema of this file; armgate itself does not look at it"},
+      {"/rules", Items{add_to(draft.book.rules)}, "the rules; the first that matches decides"},
+      {"/errors", Items{add_to(draft.book.errors)}, "what ARM's error answers mean; the first entry that fits decides"},
+      {"/patience", Items{add_to(draft.book.patience)}, "how long which clients can be kept waiting; the first entry that fits decides"},
+      {"/cases", Items{add_to(draft.cases)}, "requests, and what the rules of this file must make of them"},
+  };
+}
+
+std::string rule_file_schema() {
+  RuleDraft draft;
+  return to_schema(settings_of(draft, ""), "Rule file of armgate",
+                   "Which resource types armgate protects and how, and which of ARM's errors it waits out. The manual is docs/rules.md.");
+}
+
 RuleBook read_rule_book(const std::string& file, std::string_view text, FaultList& faults) {
-  RuleBook book;
-  std::string schema;  // for editors; not used here
-  const auto add_rule = [&](int line) {
-    Rule& rule = book.rules.emplace_back();
-    rule.place = {file, line};
-    return settings_of(rule);
-  };
-  const auto add_error = [&](int line) {
-    ErrorRule& rule = book.errors.emplace_back();
-    rule.place = {file, line};
-    return settings_of(rule);
-  };
-  const auto add_patience = [&](int line) {
-    PatienceRule& rule = book.patience.emplace_back();
-    rule.place = {file, line};
-    return settings_of(rule);
-  };
-  std::vector<RuleCase> cases;
-  const auto add_case = [&](int line) {
-    RuleCase& one = cases.emplace_back();
-    one.place = {file, line};
-    return settings_of(one);
-  };
-  const SettingTable table{
-      {"/$schema", Text{&schema, {}}, "for editors"},
-      {"/rules", Items{add_rule}, "the rules; the first that matches decides"},
-      {"/errors", Items{add_error}, "what ARM's error answers mean; the first entry that fits decides"},
-      {"/patience", Items{add_patience}, "how long which clients can be kept waiting; the first entry that fits decides"},
-      {"/cases", Items{add_case}, "requests, and what the rules of this file must make of them"},
-  };
+  RuleDraft draft;
+  RuleBook& book = draft.book;
   const size_t faults_before = faults.size();
-  const auto positions = read_json(file, text, table, faults);
-  if (!positions || faults.size() != faults_before) return book;
+  const auto positions = read_json(file, text, settings_of(draft, file), faults);
+  if (!positions || faults.size() != faults_before) return std::move(book);
   if (book.rules.empty() && book.errors.empty() && book.patience.empty()) {
     faults.push_back({file, 1, "", "says nothing; add \"rules\", \"errors\" or \"patience\", or remove the file"});
   }
@@ -292,8 +283,8 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
   }
   check_order(book.rules, faults);
   check_order(book.patience, faults);
-  if (faults.size() == faults_before) check_cases(book.rules, cases, *positions, faults);
-  return book;
+  if (faults.size() == faults_before) check_cases(book.rules, draft.cases, *positions, faults);
+  return std::move(book);
 }
 
 void check_names(const std::vector<Rule>& rules, FaultList& faults) {

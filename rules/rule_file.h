@@ -13,6 +13,7 @@
 #include "rules/json_reader.h"
 #include "rules/patience_table.h"
 #include "rules/rule.h"
+#include "rules/rule_case.h"
 
 namespace armgate::rules {
 
@@ -24,6 +25,19 @@ struct RuleBook {
 
   void add(RuleBook more);
 };
+
+// What one file says while it is being read.
+struct RuleDraft {
+  std::string schema;  // for editors
+  RuleBook book;
+  std::vector<RuleCase> cases;
+};
+
+// Everything that a rule file can say, bound to `draft`; `file` names it in messages.
+SettingTable settings_of(RuleDraft& draft, const std::string& file);
+
+// The same for editors; conf/schema/rules.schema.json is this text.
+std::string rule_file_schema();
 
 // One file, in its order; the cases in it are tried on its own rules. Adds every fault; with a new fault, the result serves only
 // check_names. In a file without other faults, no type of a rule may be wholly taken by an earlier rule. (An earlier file may

@@ -1,6 +1,8 @@
 // listener.h – accepts TCP connections on one address.
 //
-// Each event loop has a listener of its own on the same port (SO_REUSEPORT); the kernel spreads connections over them.
+// Each event loop has a listener of its own on the same port (SO_REUSEPORT); the kernel spreads connections over them. It would spread
+// them over two services of one user as well, whose writes then do not wait for each other: the first listener makes sure that it is
+// the first.
 // Threads   one event loop.
 #pragma once
 
@@ -18,11 +20,14 @@ struct Accepted {
   std::string peer;  // the address without its port
 };
 
+// Whether a service's own listeners may be on the port already.
+enum class PortUse { First, Further };
+
 class Listener {
  public:
-  // `port` 0: any free one. BadInput if the address is none or is in use.
+  // `port` 0: any free one. BadInput if the address is none, or is in use by another service.
   static Result<std::unique_ptr<Listener>> open(Clock& clock, const Executor& executor, const std::string& address,
-                                                uint16_t port);
+                                                uint16_t port, PortUse use = PortUse::First);
 
   uint16_t port() const { return port_; }
 

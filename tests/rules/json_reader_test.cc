@@ -42,7 +42,6 @@ std::optional<std::string> check_even(std::string& text) {
 }
 
 SettingTable table_of(Places& to) {
-  const auto choose = [&to](const std::vector<size_t>& chosen) { to.chosen = chosen; };
   const auto add_entry = [&to](const std::string& name) {
     return SettingTable{{"/n", WholeNumber{&to.entries[name], 0, 9}, "a digit"}};
   };
@@ -60,7 +59,7 @@ SettingTable table_of(Places& to) {
       {"/group/inner/text", Text{&to.text, check_even}, "what it says"},
       {"/list", TextList{&to.list, check_even, 1}, "what they say"},
       {"/shade", choice(&to.shade, {{"light", Shade::Light}, {"dark", Shade::Dark}}), "how bright"},
-      {"/chosen", ChoiceList{{"PUT", "PATCH", "DELETE"}, choose}, "which"},
+      {"/chosen", choices<size_t>(&to.chosen, {{"PUT", 0}, {"PATCH", 1}, {"DELETE", 2}}), "which"},
       {"/entries", Entries{check_even, add_entry}, "by name"},
       {"/doors", Items{add_door}, "in a row"},
       {"/name", Text{&to.name, {}}, "what it is called", Need::Required},

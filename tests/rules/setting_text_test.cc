@@ -21,6 +21,8 @@ TEST(SettingText, EveryKindShowsItsValueAsJson) {
   std::string text = "a \"quoted\"\nline";
   std::vector<std::string> list{"x", "y"};
   Colour colour = Colour::Green;
+  std::optional<Colour> none;
+  std::vector<Colour> colours{Colour::Green, Colour::Red};
   const struct {
     SettingValue value;
     const char* json;
@@ -33,7 +35,8 @@ TEST(SettingText, EveryKindShowsItsValueAsJson) {
       {Text{&text, {}}, R"("a \"quoted\"\nline")"},
       {TextList{&list, {}}, R"(["x","y"])"},
       {choice(&colour, {{"red", Colour::Red}, {"green", Colour::Green}}), "\"green\""},
-      {ChoiceList{}, "[]"},
+      {choice<std::optional<Colour>>(&none, {{"red", Colour::Red}}), "null"},
+      {choices(&colours, {{"red", Colour::Red}, {"green", Colour::Green}}), R"(["green","red"])"},
       {Entries{}, "{}"},
       {Items{}, "[]"},
   };
@@ -50,13 +53,35 @@ TEST(SettingText, BoundsAreShownAsTheyAreWritten) {
       {ByteSize{nullptr, 0, 8u << 20}, "\"0B\" to \"8MiB\""},
       {TimeSpan{nullptr, seconds(1), hours(1)}, "\"1s\" to \"1h\""},
       {Choice{{"protect", "off"}, {}, {}}, "\"protect\" or \"off\""},
-      {ChoiceList{{"PUT", "PATCH"}, {}}, "\"PUT\", \"PATCH\""},
+      {ChoiceList{{"PUT", "PATCH"}, {}, {}}, "\"PUT\", \"PATCH\""},
       {Text{}, ""},
       {TextList{}, ""},
       {Entries{}, ""},
       {Items{}, ""},
   };
   for (const auto& c : cases) EXPECT_EQ(bounds_to_text(c.value), c.bounds);
+}
+
+TEST(SettingText, FactsSayWhatAValueIsAndWhatHoldsWithoutIt) {
+  Duration span = seconds(5);
+  std::string empty;
+  std::vector<std::string> none;
+  std::optional<Colour> nothing;
+  const auto refuse_empty = [](std::string& text) { return text.empty() ? std::optional<std::string>("is empty") : std::nullopt; };
+  const struct {
+    Setting setting;
+    const char* facts;
+  } cases[] = {
+      {{"/a", TimeSpan{&span, seconds(1), hours(1)}, ""}, "A duration in ms, s, m or h from \"1s\" to \"1h\". Default: \"5s\"."},
+      {{"/a", Text{&empty, {}}, ""}, "A text. Default: \"\"."},
+      {{"/a", Text{&empty, {}}, "", Need::Required}, "A text. Required."},
+      // What the reader would refuse is no default.
+      {{"/a", Text{&empty, refuse_empty}, ""}, "A text. No default."},
+      {{"/a", TextList{&none, {}, 1}, ""}, "An array of texts. No default."},
+      {{"/a", TextList{&none, {}, 0}, ""}, "An array of texts. Default: []."},
+      {{"/a", choice<std::optional<Colour>>(&nothing, {{"red", Colour::Red}, {"green", Colour::Green}}), ""}, "\"red\" or \"green\". No default."},
+  };
+  for (const auto& c : cases) EXPECT_EQ(facts_of(c.setting), c.facts);
 }
 
 }  // namespace

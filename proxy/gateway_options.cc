@@ -35,7 +35,10 @@ http::Limits http_limits(const Config& config) {
 net::ServerOptions door(const Config& config, const std::string& address, uint16_t bound, net::Door kind) {
   net::ServerOptions options;
   std::tie(options.address, options.port) = split_address(address);
-  if (bound != 0) options.port = bound;
+  if (bound != 0) {
+    options.port = bound;
+    options.port_use = net::PortUse::Join;
+  }
   options.door = kind;
   options.connections_max = config.limits.connections;
   options.connect.intercepted = config.intercept;

@@ -1,6 +1,8 @@
 // listener.h – accepts TCP connections on one address.
 //
-// Each event loop has a listener of its own on the same port (SO_REUSEPORT); the kernel spreads connections over them.
+// Each event loop has a listener of its own on the same port (SO_REUSEPORT); the kernel spreads connections over them. That
+// option lets another process of the same user in as well, whose locks and versions know nothing of ours, so the first
+// listener of a port makes sure that it is alone.
 // Threads   one event loop.
 #pragma once
 
@@ -18,11 +20,16 @@ struct Accepted {
   std::string peer;  // the address without its port
 };
 
+enum class PortUse {
+  First,  // nobody listens there yet
+  Join,   // this process does
+};
+
 class Listener {
  public:
   // `port` 0: any free one. BadInput if the address is none or is in use.
   static Result<std::unique_ptr<Listener>> open(Clock& clock, const Executor& executor, const std::string& address,
-                                                uint16_t port);
+                                                uint16_t port, PortUse use = PortUse::First);
 
   uint16_t port() const { return port_; }
 

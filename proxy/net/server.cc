@@ -61,7 +61,8 @@ struct ProxyServer::Core {
 
 Result<std::unique_ptr<ProxyServer>> ProxyServer::open(ServerParts parts, ServerOptions options) {
   auto core = std::make_shared<Core>(std::move(parts), std::move(options));
-  auto listener = Listener::open(core->parts.clock, core->parts.executor, core->options.address, core->options.port);
+  auto listener = Listener::open(core->parts.clock, core->parts.executor, core->options.address, core->options.port,
+                                 core->options.port_use);
   if (!listener) return std::move(listener).error();
   core->listener = *std::move(listener);
   return std::unique_ptr<ProxyServer>(new ProxyServer(std::move(core)));

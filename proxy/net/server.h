@@ -31,6 +31,7 @@ enum class Door {
 struct ServerOptions {
   std::string address = "127.0.0.1";
   uint16_t port = 8080;
+  PortUse port_use = PortUse::First;
   Door door = Door::Proxy;
   size_t connections_max = 4096;  // of the process
   ConnectPolicy connect;

@@ -99,7 +99,7 @@ int run(const Asked& asked, const CliContext& context) {
 
 int fail(const CliContext& context, const Error& error) {
   fmt::print(context.err, "armgate: {}\n", error.context);
-  return error.kind == ErrorKind::BadInput ? kExitBadInput : kExitRuntime;
+  return error.kind == ErrorKind::BadInput || error.kind == ErrorKind::TooLarge ? kExitBadInput : kExitRuntime;
 }
 
 int ca_init(const Asked& asked, const CliContext& context) {
@@ -126,7 +126,8 @@ int explain(const Asked& asked, const CliContext& context) {
   if (!config) return kExitBadInput;
   ExplainRequest request{asked.method, asked.url, std::nullopt, asked.client};
   if (!asked.body_file.empty()) {
-    auto body = certs::read_file(asked.body_file);
+    const std::string file = asked.body_file == "-" ? "/dev/stdin" : asked.body_file;
+    auto body = certs::read_file(file, config->limits.request_body_bytes);
     if (!body) return fail(context, body.error());
     request.body = *std::move(body);
   }
@@ -193,7 +194,7 @@ CLI::App* declare_explain(CLI::App& app, Asked& asked) {
       "explain", "Say what would be done about a request, and why: armgate explain PUT https://management.azure.com/...");
   command->add_option("method", asked.method, "GET, PUT, PATCH, DELETE or POST")->required();
   command->add_option("url", asked.url, "The request's URL, or its path and query")->required();
-  command->add_option("--body", asked.body_file, "A file with the request's body");
+  command->add_option("--body", asked.body_file, "A file with the request's body; -: standard input");
   command->add_option("--client", asked.client, "The user name in the proxy URL of who sends it");
   command->add_option("--output", asked.output, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
   return command;

@@ -149,6 +149,18 @@ TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {
   EXPECT_THAT(out.str(), HasSubstr("tunnelled untouched"));
 }
 
+TEST_F(Cli, ExplainTakesEveryBodyThatArmgateItselfWouldTake) {
+  const auto body = directory.path() / "body.json";
+  const std::string path = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
+  const auto explain_body_of = [&](size_t bytes) {
+    std::ofstream(body) << std::string(bytes, ' ');
+    return run({"explain", "PUT", path, "--body", body.string()});
+  };
+  EXPECT_EQ(explain_body_of(4u << 20), kExitDone) << err.str();
+  EXPECT_EQ(explain_body_of((8u << 20) + 1), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("is larger than 8388608 bytes"));
+}
+
 TEST_F(Cli, ExplainRefusesWhatIsNoRequest) {
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"explain", "get", "/subscriptions"},

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <system_error>
@@ -248,9 +249,7 @@ int usage(const CliContext& context, std::string_view what) {
   return kExitUsage;
 }
 
-}  // namespace
-
-int run_cli(int argc, const char* const* argv, const CliContext& context) {
+int run_words(int argc, const char* const* argv, const CliContext& context) {
   CLI::App app{
       "armgate makes Azure Resource Manager traffic safe under concurrency.\n"
       "Exit codes: 0 done, 1 bad input or configuration, 2 wrong command line, 3 failed while running.",
@@ -289,6 +288,22 @@ int run_cli(int argc, const char* const* argv, const CliContext& context) {
   }
   context.err << app.help();
   return kExitUsage;
+}
+
+}  // namespace
+
+int run_cli(int argc, const char* const* argv, const CliContext& context) {
+  int exit_code = kExitRuntime;
+  try {
+    exit_code = run_words(argc, argv, context);
+  } catch (const std::exception& failure) {  // what the system refuses while something is set up: descriptors, threads, memory
+    fmt::print(context.err, "armgate: {}\n", failure.what());
+    if (argc > 1 && std::string_view(argv[1]) == "exec") return kExitExecFailed;
+  }
+  context.out.flush();
+  if (context.out || exit_code != kExitDone) return exit_code;
+  fmt::print(context.err, "armgate: the output cannot be written\n");
+  return kExitRuntime;
 }
 
 }  // namespace armgate

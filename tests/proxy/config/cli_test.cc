@@ -47,6 +47,7 @@ class Cli : public testing::Test {
             [this](const Config& config, const ExecRequest& request) {
               run_with = config;
               asked = request;
+              if (while_running) while_running();
               return run_result;
             },
         .exec_within =
@@ -147,6 +148,19 @@ TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {
 
   EXPECT_EQ(run({"explain", "GET", "https://login.microsoftonline.com/x"}), kExitDone);
   EXPECT_THAT(out.str(), HasSubstr("tunnelled untouched"));
+}
+
+TEST_F(Cli, OutputThatCannotBeWrittenIsAFailure) {
+  out.setstate(std::ios::badbit);
+  EXPECT_EQ(run({"check"}), kExitRuntime);
+  EXPECT_THAT(err.str(), HasSubstr("cannot be written"));
+}
+
+TEST_F(Cli, WhatTheSystemRefusesIsToldInsteadOfEndingInACrash) {
+  while_running = [] { throw std::runtime_error("epoll: Too many open files"); };
+  EXPECT_EQ(run({"run"}), kExitRuntime);
+  EXPECT_THAT(err.str(), HasSubstr("epoll: Too many open files"));
+  EXPECT_EQ(run({"exec", "--", "true"}), kExitExecFailed);
 }
 
 TEST_F(Cli, ExplainTakesEveryBodyThatArmgateItselfWouldTake) {

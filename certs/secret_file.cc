@@ -13,8 +13,6 @@
 namespace armgate::certs {
 namespace {
 
-constexpr size_t kFileBytesMax = 1 << 20;
-
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -43,7 +41,7 @@ bool write_whole(int fd, std::string_view content) {
   return true;
 }
 
-Result<std::string> read_whole(int fd, const std::filesystem::path& file) {
+Result<std::string> read_whole(int fd, const std::filesystem::path& file, size_t bytes_max) {
   std::string content;
   std::array<char, 4096> piece{};
   while (true) {
@@ -52,9 +50,8 @@ Result<std::string> read_whole(int fd, const std::filesystem::path& file) {
     if (count < 0) return bad_file("read", file);
     if (count == 0) return content;
     content.append(piece.data(), static_cast<size_t>(count));
-    if (content.size() > kFileBytesMax) {
-      return gateway_error(ErrorKind::TooLarge,
-                           fmt::format("{} is larger than {} bytes", file.string(), kFileBytesMax));
+    if (content.size() > bytes_max) {
+      return gateway_error(ErrorKind::TooLarge, fmt::format("{} is larger than {} bytes", file.string(), bytes_max));
     }
   }
 }
@@ -102,10 +99,10 @@ Result<void> write_file(const std::filesystem::path& file, std::string_view cont
   return {};
 }
 
-Result<std::string> read_file(const std::filesystem::path& file) {
+Result<std::string> read_file(const std::filesystem::path& file, size_t bytes_max) {
   const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (in.get() < 0) return bad_file("open", file);
-  return read_whole(in.get(), file);
+  return read_whole(in.get(), file, bytes_max);
 }
 
 Result<std::string> read_secret_file(const std::filesystem::path& file) {
@@ -123,7 +120,7 @@ Result<std::string> read_secret_file(const std::filesystem::path& file) {
                          fmt::format("{} belongs to user {}, armgate runs as user {}; run: chown {} {}", file.string(),
                                      status.st_uid, ::geteuid(), ::geteuid(), file.string()));
   }
-  return read_whole(in.get(), file);
+  return read_whole(in.get(), file, kFileBytesMax);
 }
 
 }  // namespace armgate::certs

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <system_error>
@@ -101,7 +102,7 @@ int run(const Asked& asked, const CliContext& context) {
 
 int fail(const CliContext& context, const Error& error) {
   fmt::print(context.err, "armgate: {}\n", error.context);
-  return error.kind == ErrorKind::BadInput ? kExitBadInput : kExitRuntime;
+  return error.kind == ErrorKind::BadInput || error.kind == ErrorKind::TooLarge ? kExitBadInput : kExitRuntime;
 }
 
 int ca_init(const Asked& asked, const CliContext& context) {
@@ -128,7 +129,8 @@ int explain(const Asked& asked, const CliContext& context) {
   if (!config) return kExitBadInput;
   ExplainRequest request{asked.method, asked.url, std::nullopt, asked.client, asked.user_agent};
   if (!asked.body_file.empty()) {
-    auto body = certs::read_file(asked.body_file);
+    const std::string file = asked.body_file == "-" ? "/dev/stdin" : asked.body_file;
+    auto body = certs::read_file(file, config->limits.request_body_bytes);
     if (!body) return fail(context, body.error());
     request.body = *std::move(body);
   }
@@ -195,7 +197,7 @@ CLI::App* declare_explain(CLI::App& app, Asked& asked) {
       "explain", "Say what would be done about a request, and why: armgate explain PUT https://management.azure.com/...");
   command->add_option("method", asked.method, "GET, PUT, PATCH, DELETE or POST")->required();
   command->add_option("url", asked.url, "The request's URL, or its path and query")->required();
-  command->add_option("--body", asked.body_file, "A file with the request's body");
+  command->add_option("--body", asked.body_file, "A file with the request's body; -: standard input");
   command->add_option("--client", asked.client, "The user name in the proxy URL of who sends it");
   command->add_option("--user-agent", asked.user_agent, "Its User-Agent field, which decides how long it may wait");
   command->add_option("--output", asked.output, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
@@ -250,9 +252,7 @@ int usage(const CliContext& context, std::string_view what) {
   return kExitUsage;
 }
 
-}  // namespace
-
-int run_cli(int argc, const char* const* argv, const CliContext& context) {
+int run_words(int argc, const char* const* argv, const CliContext& context) {
   CLI::App app{
       "armgate makes Azure Resource Manager traffic safe under concurrency.\n"
       "Exit codes: 0 done, 1 bad input or configuration, 2 wrong command line, 3 failed while running.",
@@ -298,6 +298,22 @@ int run_cli(int argc, const char* const* argv, const CliContext& context) {
   }
   context.err << app.help();
   return kExitUsage;
+}
+
+}  // namespace
+
+int run_cli(int argc, const char* const* argv, const CliContext& context) {
+  int exit_code = kExitRuntime;
+  try {
+    exit_code = run_words(argc, argv, context);
+  } catch (const std::exception& failure) {  // what the system refuses while something is set up: descriptors, threads, memory
+    fmt::print(context.err, "armgate: {}\n", failure.what());
+    if (argc > 1 && std::string_view(argv[1]) == "exec") return kExitExecFailed;
+  }
+  context.out.flush();
+  if (context.out || exit_code != kExitDone) return exit_code;
+  fmt::print(context.err, "armgate: the output cannot be written\n");
+  return kExitRuntime;
 }
 
 }  // namespace armgate

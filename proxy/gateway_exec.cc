@@ -27,11 +27,15 @@ constexpr Duration kDrainMax = std::chrono::seconds(5);
 class RuntimeDirectory {
  public:
   static Result<RuntimeDirectory> make(const Environment& environment) {
-    const auto own = environment.find("XDG_RUNTIME_DIR");
+    fs::path parent = "/tmp";
     std::error_code error;
-    const bool has_own = own != environment.end() && fs::is_directory(own->second, error);
-    std::string pattern =
-        ((has_own ? fs::path(own->second) : fs::temp_directory_path()) / "armgate-exec-XXXXXX").string();
+    for (const char* name : {"XDG_RUNTIME_DIR", "TMPDIR"}) {
+      const auto given = environment.find(name);
+      if (given == environment.end() || !fs::is_directory(given->second, error)) continue;
+      parent = given->second;
+      break;
+    }
+    std::string pattern = (parent / "armgate-exec-XXXXXX").string();
     if (::mkdtemp(pattern.data()) != nullptr) return RuntimeDirectory(pattern);
     return gateway_error(ErrorKind::BadInput,
                          fmt::format("cannot make the directory {}: {}", pattern, std::strerror(errno)));

@@ -37,7 +37,7 @@ net::ServerOptions door(const Config& config, const std::string& address, uint16
   std::tie(options.address, options.port) = split_address(address);
   if (bound != 0) {
     options.port = bound;
-    options.port_use = net::PortUse::Further;
+    options.port_use = net::PortUse::Join;
   }
   options.door = kind;
   options.connections_max = config.limits.connections;

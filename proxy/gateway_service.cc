@@ -11,6 +11,7 @@
 #include "certs/authority.h"
 #include "proxy/cli.h"
 #include "proxy/gateway.h"
+#include "proxy/gateway_descriptors.h"
 #include "proxy/option_table.h"
 
 namespace armgate {
@@ -65,6 +66,16 @@ void announce(Gateway& gateway) {
   }
 }
 
+// Reaching the limit costs every new connection alike, the requests of those who are in included.
+void check_descriptors(Gateway& gateway, size_t limit) {
+  const size_t connections = gateway.config().limits.connections;
+  if (limit > connections) return;
+  gateway.tell(LogLevel::Warning, "few-descriptors",
+               {{"limit", std::to_string(limit)},
+                {"text", "open files run out before limits.connections is reached; raise the limit (ulimit -Hn, LimitNOFILE) "
+                         "or lower limits.connections"}});
+}
+
 bool can_change_at_run_time(std::string_view pointer) { return pointer == "/mode" || pointer == "/rules"; }
 
 }  // namespace
@@ -97,6 +108,7 @@ int report_failure(const Error& error) {
 }
 
 int run_service(const Config& config, LoadAgain load_again) {
+  const size_t descriptors = raise_descriptor_limit();
   auto opened = Gateway::open(config);
   if (!opened) return report_failure(opened.error());
   Gateway& gateway = **opened;
@@ -110,6 +122,7 @@ int run_service(const Config& config, LoadAgain load_again) {
   const Signals rotations(gateway, {SIGUSR1}, [&gateway] { reopen_log(gateway); });
   const Signals reloads(gateway, {SIGHUP}, [&] { reload(gateway, load_again()); });
   announce(gateway);
+  check_descriptors(gateway, descriptors);
   gateway.run();
   if (gateway.was_cut()) gateway.leave(kExitDone);
   return kExitDone;

@@ -1,6 +1,7 @@
 // The program: hands the real world to the command line.
 #include <absl/synchronization/mutex.h>
 
+#include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "proxy/cli.h"
+#include "proxy/gateway_descriptors.h"
 #include "proxy/gateway_exec.h"
 #include "proxy/gateway_service.h"
 #include "proxy/seams/real_clock.h"
@@ -45,6 +47,9 @@ fs::path find_home(const armgate::Environment& environment) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  armgate::hold_standard_descriptors();
+  // What the service tells may go to a pipe whose reader ends: lines are lost then, not writes.
+  if (argc > 1 && std::string_view(argv[1]) == "run") std::signal(SIGPIPE, SIG_IGN);
   // On by default in Debian's build of abseil: a graph of all mutexes, searched at each lock. ThreadSanitizer looks for
   // deadlocks in the tests.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);

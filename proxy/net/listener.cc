@@ -25,15 +25,17 @@ bool is_about_one_connection(int number) {
          number == EHOSTUNREACH || number == ENETUNREACH;
 }
 
-// Whether nobody listens there, who shares the port or not: a socket that shares nothing can be bound.
-bool is_free(ip::tcp::endpoint& endpoint) {
-  const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return true;  // the listener's own socket will fail, too
+// True, with errno, if somebody listens there, even somebody who would share the port with us.
+bool is_taken(const ip::tcp::endpoint& endpoint) {
+  const int probe = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return true;
   const int on = 1;
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const bool in_use = ::bind(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0 && errno == EADDRINUSE;
-  ::close(fd);
-  return !in_use;
+  ::setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // the last owner's connections may still be in TIME_WAIT
+  const bool taken = ::bind(probe, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0;
+  const int number = errno;
+  ::close(probe);
+  errno = number;
+  return taken;
 }
 
 std::string address_text(ip::tcp::endpoint& endpoint) { return endpoint.address().to_string(); }
@@ -49,10 +51,7 @@ Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& e
   const auto parsed = address_of(address);
   if (!parsed) return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no address to listen on", address));
   ip::tcp::endpoint endpoint(*parsed, port);
-  if (use == PortUse::First && !is_free(endpoint)) {
-    errno = EADDRINUSE;
-    return bad("");
-  }
+  if (use == PortUse::First && port != 0 && is_taken(endpoint)) return bad("");
   const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return bad("");
   auto socket = std::make_unique<Socket>(clock, executor, fd, Peer{ErrorSource::Gateway, "the listener"});

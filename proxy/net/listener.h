@@ -1,8 +1,8 @@
 // listener.h – accepts TCP connections on one address.
 //
-// Each event loop has a listener of its own on the same port (SO_REUSEPORT); the kernel spreads connections over them. It would spread
-// them over two services of one user as well, whose writes then do not wait for each other: the first listener makes sure that it is
-// the first.
+// Each event loop has a listener of its own on the same port (SO_REUSEPORT); the kernel spreads connections over them. That
+// option lets another process of the same user in as well, whose locks and versions know nothing of ours, so the first
+// listener of a port makes sure that it is alone.
 // Threads   one event loop.
 #pragma once
 
@@ -20,8 +20,10 @@ struct Accepted {
   std::string peer;  // the address without its port
 };
 
-// Whether a service's own listeners may be on the port already.
-enum class PortUse { First, Further };
+enum class PortUse {
+  First,  // nobody listens there yet
+  Join,   // this process does
+};
 
 class Listener {
  public:

@@ -104,7 +104,7 @@ Task<Result<void>> TlsStream::handshake(TimePoint deadline) {
 Task<Result<size_t>> TlsStream::read_some(std::span<char> into, TimePoint deadline) {
   while (socket_->is_open()) {
     if (end_ != StreamEnd::Open) co_return size_t{0};
-    if (broken_) co_return socket_->error_of(ECONNRESET);
+    if (broken_ && !write_broken_) co_return socket_->error_of(ECONNRESET);
     ERR_clear_error();
     const int count = SSL_read(ssl_.get(), into.data(), static_cast<int>(std::min<size_t>(into.size(), 1 << 30)));
     if (count > 0) co_return static_cast<size_t>(count);
@@ -126,7 +126,9 @@ Task<Result<void>> TlsStream::write_one(std::string_view bytes, TimePoint deadli
       bytes.remove_prefix(static_cast<size_t>(count));
       continue;
     }
-    auto ready = co_await wait_for(judge(count), Waiting::Writer, deadline);
+    Verdict verdict = judge(count);
+    write_broken_ = broken_;
+    auto ready = co_await wait_for(std::move(verdict), Waiting::Writer, deadline);
     if (!ready) co_return ready;
   }
   co_return Result<void>{};

@@ -69,7 +69,8 @@ class TlsStream final : public ByteStream {
   NameCheck name_check_;
   SessionSink session_sink_;
   StreamEnd end_ = StreamEnd::Open;
-  bool broken_ = false;  // OpenSSL forbids further calls after a fatal error
+  bool broken_ = false;        // OpenSSL forbids further calls after a fatal error ...
+  bool write_broken_ = false;  // ... but what came before the socket refused our bytes can be read, and may say why
 };
 
 }  // namespace armgate::net

@@ -59,6 +59,15 @@ Task<Result<http::ParsedResponseHead>> read_final_head(UpstreamConnection& conne
   co_return upstream_error(ErrorKind::BadInput, Sent::Maybe, fmt::format("{} sent interim answers without end", host));
 }
 
+// What a server said that stopped reading the request (RFC 9112 §9.5: it may refuse one early and close), if it is here already.
+Task<Result<http::ParsedResponseHead>> read_refusal(UpstreamConnection& connection, const std::string& host,
+                                                    const http::Limits& limits, arm::Method method, TimePoint now) {
+  auto head = co_await read_final_head(connection, host, limits, method, now);
+  if (head && head->head.status < 400) co_return upstream_error(ErrorKind::BadInput, Sent::Maybe, "no refusal");
+  if (head) head->keep_alive = false;  // the rest of the request is not sent any more
+  co_return head;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<UpstreamPool>> UpstreamPool::make(Clock& clock, Executor executor, UpstreamOptions options,
@@ -122,27 +131,39 @@ Task<Result<UpstreamAnswer>> UpstreamPool::send(const arm::Request& request, Tim
   }
 }
 
+// Writes the request and reads the head of the final answer. Errors say whether a byte may have arrived.
+Task<Result<http::ParsedResponseHead>> UpstreamPool::ask(UpstreamConnection& connection, const std::string& host,
+                                                         const arm::Request& request, std::string_view head,
+                                                         TimePoint deadline) {
+  ByteStream& stream = *connection.stream;
+  const arm::Method method = request.head.method;
+  const uint64_t before = stream.bytes_written();
+  const std::array<std::string_view, 2> pieces{head, request.body};
+  const auto written = co_await stream.write_all(pieces, deadline);
+  if (written) {
+    auto answer = co_await read_final_head(connection, host, options_.limits, method, deadline);
+    if (!answer) {
+      answer.error().source = ErrorSource::Upstream;
+      answer.error().sent = Sent::Maybe;
+    }
+    co_return answer;
+  }
+  Error failure = written.error();
+  failure.sent = stream.bytes_written() == before ? Sent::No : Sent::Maybe;
+  if (failure.sent == Sent::No) co_return failure;
+  auto refusal = co_await read_refusal(connection, host, options_.limits, method, clock_.now());
+  if (refusal) co_return refusal;
+  co_return failure;
+}
+
 Task<Result<UpstreamAnswer>> UpstreamPool::exchange(std::shared_ptr<UpstreamHost> host,
                                                     std::unique_ptr<UpstreamConnection> connection,
                                                     const arm::Request& request, std::string_view head,
                                                     TimePoint deadline) {
-  ByteStream& stream = *connection->stream;
-  const uint64_t before = stream.bytes_written();
-  const std::array<std::string_view, 2> pieces{head, request.body};
-  const auto written = co_await stream.write_all(pieces, deadline);
-  if (!written) {
-    Error failure = written.error();
-    failure.sent = stream.bytes_written() == before ? Sent::No : Sent::Maybe;
-    host->discard(std::move(connection));
-    co_return failure;
-  }
-  auto parsed = co_await read_final_head(*connection, host->name(), options_.limits, request.head.method, deadline);
+  auto parsed = co_await ask(*connection, host->name(), request, head, deadline);
   if (!parsed) {
-    Error failure = std::move(parsed).error();
-    failure.source = ErrorSource::Upstream;
-    failure.sent = Sent::Maybe;
     host->discard(std::move(connection));
-    co_return failure;
+    co_return std::move(parsed).error();
   }
   UpstreamAnswer answer;
   answer.length = http::body_length(parsed->framing);

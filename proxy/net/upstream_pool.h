@@ -39,6 +39,8 @@ class UpstreamPool final : public Upstream {
   UpstreamPool(Clock& clock, Executor executor, UpstreamOptions options, Resolve resolve);
 
   Result<std::shared_ptr<UpstreamHost>> host_for(const std::string& name);
+  Task<Result<http::ParsedResponseHead>> ask(UpstreamConnection& connection, const std::string& host,
+                                             const arm::Request& request, std::string_view head, TimePoint deadline);
   Task<Result<UpstreamAnswer>> exchange(std::shared_ptr<UpstreamHost> host,
                                         std::unique_ptr<UpstreamConnection> connection, const arm::Request& request,
                                         std::string_view head, TimePoint deadline);

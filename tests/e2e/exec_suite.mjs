@@ -33,6 +33,8 @@ export const tests = {
     assert.equal(refused.code, 125);
     assert.equal(refused.stdout.toString(), "");
     assert.match(refused.stderr, /bad\.json:1: \/threads/);
+    const nowhere = { HOME: world.directory, XDG_RUNTIME_DIR: "/no/such/directory", TMPDIR: "/no/such/directory" };
+    assert.equal((await run(path.join(world.bin, "armgate"), execArguments(gateway, ["true"]), { env: nowhere })).code, 0);
   },
 
   "the command has its input and output for itself, and armgate says one line if it did something": async (world) => {

@@ -1,9 +1,11 @@
 // armgate as a service: starting, refusing to start, the listener without CONNECT, stopping. And the simulated ARM behind it.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { curl, curlJson, sending } from "./curl.mjs";
-import { freePort, run, sleep, withinSeconds } from "./harness.mjs";
+import { cleanEnvironment, freePort, run, sleep, withinSeconds } from "./harness.mjs";
 
 const GROUP = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg";
 const SCALE_SET = `${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/web`;
@@ -54,6 +56,23 @@ export const tests = {
     assert.ok(late.json.error.code.length > 0);
     assert.deepEqual((await sim.read(SCALE_SET, "2024-07-01")).tags, { one: "1" });
     assert.equal((await sim.report()).lost_updates, 0);
+  },
+
+  "a standard error that is closed, or whose reader is gone, takes nothing along": async (world) => {
+    const sim = await world.startSim(["--operation-ms", "0"]);
+    const gateway = await world.configureGateway(sim);
+    for (const redirection of ["2>&-", "2> >(exec true)"]) {
+      const command = `exec ${path.join(world.bin, "armgate")} run --config ${gateway.configFile} ${redirection}`;
+      const child = spawn("bash", ["-c", command], { env: cleanEnvironment({ HOME: world.directory }), stdio: "ignore" });
+      const ended = once(child, "close");
+      try {
+        await waitFor("the gateway", async () => (await curl(world, gateway, GROUP_PATH)).status === 404);
+        for (let i = 0; i < 5; ++i) assert.equal((await curl(world, gateway, GROUP_PATH)).status, 404);
+      } finally {
+        child.kill("SIGTERM");
+      }
+      assert.deepEqual(await ended, [0, null], redirection);
+    }
   },
 
   "two updates of one group's tags from the same read: the second is refused, and told what changed": async (world) => {

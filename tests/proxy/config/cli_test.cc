@@ -47,6 +47,7 @@ class Cli : public testing::Test {
             [this](const Config& config, const ExecRequest& request) {
               run_with = config;
               asked = request;
+              if (while_running) while_running();
               return run_result;
             },
         .exec_within =
@@ -147,6 +148,31 @@ TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {
 
   EXPECT_EQ(run({"explain", "GET", "https://login.microsoftonline.com/x"}), kExitDone);
   EXPECT_THAT(out.str(), HasSubstr("tunnelled untouched"));
+}
+
+TEST_F(Cli, OutputThatCannotBeWrittenIsAFailure) {
+  out.setstate(std::ios::badbit);
+  EXPECT_EQ(run({"check"}), kExitRuntime);
+  EXPECT_THAT(err.str(), HasSubstr("cannot be written"));
+}
+
+TEST_F(Cli, WhatTheSystemRefusesIsToldInsteadOfEndingInACrash) {
+  while_running = [] { throw std::runtime_error("epoll: Too many open files"); };
+  EXPECT_EQ(run({"run"}), kExitRuntime);
+  EXPECT_THAT(err.str(), HasSubstr("epoll: Too many open files"));
+  EXPECT_EQ(run({"exec", "--", "true"}), kExitExecFailed);
+}
+
+TEST_F(Cli, ExplainTakesEveryBodyThatArmgateItselfWouldTake) {
+  const auto body = directory.path() / "body.json";
+  const std::string path = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
+  const auto explain_body_of = [&](size_t bytes) {
+    std::ofstream(body) << std::string(bytes, ' ');
+    return run({"explain", "PUT", path, "--body", body.string()});
+  };
+  EXPECT_EQ(explain_body_of(4u << 20), kExitDone) << err.str();
+  EXPECT_EQ(explain_body_of((8u << 20) + 1), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("is larger than 8388608 bytes"));
 }
 
 TEST_F(Cli, ExplainRefusesWhatIsNoRequest) {

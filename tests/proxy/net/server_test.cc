@@ -170,16 +170,6 @@ TEST_F(ServerTest, ClosesAClientThatNeverAsks) {
   run_until([this] { return counter_.open == 0; });
 }
 
-TEST_F(ServerTest, APortIsSharedByTheLoopsOfOneServiceAndNotByTwoServices) {
-  const auto first = *Listener::open(clock_, executor(), "127.0.0.1", 0);
-  const auto further = Listener::open(clock_, executor(), "127.0.0.1", first->port(), PortUse::Further);
-  EXPECT_TRUE(further.ok());
-  const auto another = Listener::open(clock_, executor(), "127.0.0.1", first->port(), PortUse::First);
-  ASSERT_FALSE(another.ok()) << "its clients would wait for each other only by chance";
-  EXPECT_EQ(another.error().kind, ErrorKind::BadInput);
-  EXPECT_NE(another.error().context.find("Address already in use"), std::string::npos) << another.error().context;
-}
-
 TEST_F(ServerTest, TunnelsUntouchedWithHalfClose) {
   const auto target = *Listener::open(clock_, executor(), "127.0.0.1", 0);
   int host = -1;

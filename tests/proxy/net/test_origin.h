@@ -15,6 +15,7 @@ namespace armgate::net {
 struct Play {
   std::string answer;
   enum class Then { Keep, CloseNotify, BareFin, Reset } then = Then::Keep;
+  enum class When { RequestIsWhole, HeadIsWhole } when = When::RequestIsWhole;
 };
 
 class TestOrigin {
@@ -72,7 +73,8 @@ class TestOrigin {
       const auto got = co_await stream.read_some(piece, kNever);
       if (!got || *got == 0) co_return;
       text.append(piece, *got);
-      if (!is_whole(text)) continue;
+      const bool early = !plays.empty() && plays.front().when == Play::When::HeadIsWhole;
+      if (early ? text.find("\r\n\r\n") == std::string::npos : !is_whole(text)) continue;
       requests.push_back(std::exchange(text, {}));
       if (plays.empty()) continue;
       const Play play = plays.front();

@@ -102,6 +102,27 @@ TEST_F(UpstreamPoolTest, TakesACutAnswerForAnError) {
   }
 }
 
+// RFC 9112 §9.5: a server may refuse a request before it has read all of it, and close the connection.
+TEST_F(UpstreamPoolTest, TakesARefusalThatCameBeforeTheRequestWasSentWhole) {
+  const std::string refusal = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 4\r\n\r\nless";
+  origin_.plays = {{refusal, Play::Then::Reset, Play::When::HeadIsWhole}, ok("after")};
+  const auto put = [&] { return request_to("arm.example.test", arm::Method::Put, std::string(64u << 20, 'x')); };
+  const auto refused = await(fetch(*pool_, put(), kNever));
+  ASSERT_TRUE(refused.ok()) << refused.error().context;
+  EXPECT_EQ(*refused, "413 less");
+  EXPECT_EQ(got(), "200 after") << "on another connection";
+  EXPECT_EQ(origin_.connections, 2);
+}
+
+TEST_F(UpstreamPoolTest, DoesNotTakeAnythingElseForTheAnswerToHalfARequest) {
+  for (const std::string answer : {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", ""}) {
+    origin_.plays = {{answer, Play::Then::Reset, Play::When::HeadIsWhole}};
+    const auto result = await(fetch(*pool_, request_to("arm.example.test", arm::Method::Put, std::string(64u << 20, 'x')), kNever));
+    ASSERT_FALSE(result.ok()) << answer;
+    EXPECT_EQ(result.error().sent, Sent::Maybe) << result.error().context;
+  }
+}
+
 TEST_F(UpstreamPoolTest, SaysMaybeWhenNoAnswerCame) {
   for (const auto then : {Play::Then::CloseNotify, Play::Then::BareFin, Play::Then::Reset}) {
     origin_.plays = {{"HTTP/1.1 200", then}};

@@ -80,13 +80,21 @@ export class Pool {
     }
   }
 
-  // A write, followed to its end. True if it succeeded; else the failure is noted.
-  async write(method, { id, version }, body) {
+  // A write, answered; finish() follows it to its end. That gives true if it succeeded; else the failure is noted.
+  async begin(method, { id, version }, body) {
     const path = `${id}?api-version=${version}`;
     const answer = await this.insist(method, path, body);
-    const failed = answer.status >= 400 ? answer : await this.follow(method, path, answer);
-    if (failed) this.failures.push(`${method} ${id}: ${failed.status} ${failed.text} ${failed.headers["x-armgate-reason"] ?? ""}`);
-    return !failed;
+    const finish = async () => {
+      const failed = answer.status >= 400 ? answer : await this.follow(method, path, answer);
+      if (failed) this.failures.push(`${method} ${id}: ${failed.status} ${failed.text} ${failed.headers["x-armgate-reason"] ?? ""}`);
+      return !failed;
+    };
+    return { finish };
+  }
+
+  async write(method, resource, body) {
+    const begun = await this.begin(method, resource, body);
+    return begun.finish();
   }
 
   // Waits for what a write began. Gives the answer that tells of a failure, or null.

@@ -66,6 +66,18 @@ TEST(Evidence, ABodyThatLeavesAStateAsItIsSaysNothing) {
   });
 }
 
+// Their absent members look like removals, which other objects' absent members do not.
+TEST(Evidence, MapsWithNamesOfTheClientsOwn) {
+  for (const char* map : {"tags", "nodeLabels", "metadata"}) {
+    const std::string before = std::string(R"({"properties":{")") + map + R"(":{"a":"1"}}})";
+    const std::string added = std::string(R"({"properties":{")") + map + R"(":{"a":"1","b":"1"}}})";
+    const std::string wanted = std::string(R"({"properties":{")") + map + R"(":{"a":"1","c":"1"}}})";
+    expect_all({{map, wanted.c_str(), {before.c_str(), added.c_str()}, "+-"}});
+  }
+  expect_all({{"any other object", R"({"properties":{"x":{"a":"1","c":"1"}}})",
+               {R"({"properties":{"x":{"a":"1"}}})", R"({"properties":{"x":{"a":"1","b":"1"}}})"}, "??"}});
+}
+
 TEST(Evidence, ArraysWithKeys) {
   const char* none = R"({"properties":{"securityRules":[]}})";
   const char* web = R"({"properties":{"securityRules":[{"name":"web","id":"/subscriptions/S/r/web","properties":{"priority":100,"access":"Allow"}}]}})";

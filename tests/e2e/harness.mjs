@@ -177,7 +177,7 @@ export class World {
       if (!entry.exited) entry.child.kill("SIGKILL");
       await entry.exit;
     }
-    rmSync(this.directory, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });  // a client may still be writing
   }
 }
 
@@ -214,7 +214,7 @@ class Sim {
     const answer = await httpsRequest({ port: this.port, method, path: `${id}?api-version=${apiVersion}`, ca: readFileSync(this.caFile), headers },
                                       body ? JSON.stringify(body) : "");
     if (answer.status >= 300) throw new Error(`armsim: ${method} ${id}: ${answer.status} ${answer.body}`);
-    return JSON.parse(answer.body);
+    return answer.body ? JSON.parse(answer.body) : null;
   }
 }
 

@@ -63,7 +63,10 @@ std::vector<std::string> SimArm::Machine::lock_keys_of(const Call& call, const R
 
 std::optional<arm::Response> SimArm::Machine::refuse_without_parent(const Call& call) const {
   const Address& address = call.address;
-  if (address.parent_key.empty() || find_entity(address.parent_key) != nullptr) return std::nullopt;
+  std::string_view parent = address.parent_key;
+  // Services are there together with what they belong to: ".../storageAccounts/a/blobServices/default".
+  if (parent.ends_with("/default")) parent = parent.substr(0, parent.rfind('/', parent.rfind('/') - 1));
+  if (parent.empty() || find_entity(parent) != nullptr) return std::nullopt;
   if (call.method() == arm::Method::Delete) return plain_answer(204);
   const size_t slash = address.shown_type.rfind('/');
   return missing_parent(call.request.head.method_token, address.shown_type.substr(0, slash),

@@ -91,6 +91,24 @@ export const tests = {
     }
   },
 
+  "extensions of a machine, records of a zone, role assignments: what ARM takes side by side waits for nothing": async (world) => {
+    const machine = { id: `${GROUP}/providers/Microsoft.Compute/virtualMachines/vm`, version: "2024-07-01" };
+    const zone = { id: `${GROUP}/providers/Microsoft.Network/dnsZones/example.com`, version: "2018-05-01" };
+    const store = account(0);
+    const below = ({ id, version }, name, other = version) => ({ id: `${id}/${name}`, version: other });
+    const seen = await compare(world, "side by side", ["--operation-ms", "500"], async (pool) => {
+      await Promise.all([machine, zone, store].map((parent) => pool.write("PUT", parent, LOCATION)));
+      await inParallel(PARALLEL, range(10).flatMap((i) => [
+        () => pool.write("PUT", below(machine, `extensions/e${i}`), { ...LOCATION, properties: { type: "script" } }),
+        () => pool.write("PUT", below(zone, `A/host${i}`), { properties: { TTL: 60, ARecords: [{ ipv4Address: `10.0.0.${i}` }] } }),
+        () => pool.write("PUT", below(store, `providers/Microsoft.Authorization/roleAssignments/r${i}`, "2022-04-01"), { properties: { principalId: `p${i}` } }),
+        () => pool.write("PUT", below(store, `blobServices/default/containers/c${i}`), { properties: {} }),
+      ]));
+    });
+    assert.deepEqual(seen.armgate.failures, []);
+    assert.deepEqual(seen.armgate.waited, []);
+  },
+
   // The autoscaler moves its goal while machines still come: ARM takes the next PUT during the operation of the one before. It reads
   // once, sends nothing but name, place and size, and one PUT at a time (its sizeMutex), but waits for no operation in between.
   "autoscaler: five capacities in a row during one operation": async (world) => {
@@ -157,7 +175,7 @@ export const tests = {
   "an abort passes the operation that it ends, and the next write comes at once": async (world) => {
     const long = 20_000;
     const seen = await compare(world, "abort", ["--operation-ms", String(long)], async (pool, sim) => {
-      await sim.ask("PUT", CLUSTER.id, CLUSTER.version, clusterOf(1), { "x-sim-operation-ms": "0" });
+      await sim.make(CLUSTER.id, CLUSTER.version, clusterOf(1));
       const running = await pool.ask("PUT", `${CLUSTER.id}/agentPools/blue?api-version=${CLUSTER.version}`, { properties: { count: 9 } });
       const aborted = await pool.ask("POST", `${CLUSTER.id}/agentPools/blue/abort?api-version=${CLUSTER.version}`);
       const { json: now } = await pool.ask("GET", `${CLUSTER.id}/agentPools/blue?api-version=${CLUSTER.version}`);

@@ -58,7 +58,7 @@ const TRAPS = {
 };
 
 async function spring(world, sim, gateway, name, { version, made, first, second }) {
-  for (const [id, body] of made) await sim.ask("PUT", id, version, body, { "x-sim-operation-ms": "0" });
+  for (const [id, body] of made) await sim.make(id, version, body);
   const send = (user, method, id, body, ...headers) => curlJson(world, gateway, `${id}?api-version=${version}`, {
     user, args: body ? sending(method, body, ...headers) : ["--request", method] });
   const begun = await send("first", ...first);

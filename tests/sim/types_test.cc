@@ -158,6 +158,13 @@ TEST(SimTypes, ResourcesBelowOthersAreEntitiesOfTheirOwn) {
   EXPECT_EQ(bench.ask("GET", extension).head.status, 404);
 }
 
+TEST(SimTypes, ServicesNeedNotBeMade) {
+  Bench bench;
+  bench.create(kStorage);
+  EXPECT_EQ(bench.ask("PUT", kStorage + "/blobServices/default/containers/c", "{}").head.status, 201);
+  EXPECT_EQ(bench.ask("PUT", kStorage + "x/blobServices/default/containers/c", "{}").head.status, 404);
+}
+
 TEST(SimTypes, RoleAssignmentsAreAboutWhateverTheyNameInFrontOfThem) {
   Bench bench;
   bench.create(kStorage);

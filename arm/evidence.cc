@@ -17,22 +17,30 @@ using Kind = JsonTree::Kind;
 using Keys = std::span<const std::string_view>;
 
 // Which members tell the elements of an array apart (reference: x-ms-identifiers of the provider's specification).
-// All other arrays of objects go by "name" or else "id", if every element has one of its own.
+// All other arrays of objects go by "name" or else "id", if every element has one of its own; lists of different texts by these.
 struct KeyedArray {
   std::string_view array;  // its own name, in lower case
   std::array<std::string_view, 3> keys;
   size_t count;
 };
-constexpr std::array<KeyedArray, 6> kKeyedArrays{{
+constexpr std::array<KeyedArray, 13> kKeyedArrays{{
+    {"aaaarecords", {"ipv6Address"}, 1},
     {"accesspolicies", {"tenantId", "objectId", "applicationId"}, 3},
     {"applicationsecuritygroups", {"id"}, 1},
+    {"arecords", {"ipv4Address"}, 1},
+    {"caarecords", {"flags", "tag", "value"}, 3},
     {"datadisks", {"lun"}, 1},
     {"iprules", {"value"}, 1},
+    {"mxrecords", {"preference", "exchange"}, 2},
+    {"nsrecords", {"nsdname"}, 1},
+    {"ptrrecords", {"ptrdname"}, 1},
     {"resourceaccessrules", {"tenantId", "resourceId"}, 2},
+    {"srvrecords", {"target", "port", "priority"}, 3},
     {"virtualnetworkrules", {"id"}, 1},
 }};
 constexpr std::array<std::string_view, 1> kName{"name"};
 constexpr std::array<std::string_view, 1> kId{"id"};
+constexpr std::array<std::string_view, 1> kItself{""};  // texts and numbers are their own keys (taints, prefixes)
 
 // Ids come back in another case than they were sent (observed: "resourcegroups").
 bool same_text(std::string_view a, std::string_view b) {
@@ -49,6 +57,7 @@ std::optional<Elements> elements_by(const JsonTree& array, Keys keys) {
     bool any = false;
     for (const auto name : keys) {
       const JsonTree* part = item.kind == Kind::Object ? item.find(name) : nullptr;
+      if (name.empty() && (item.kind == Kind::Text || item.kind == Kind::Number)) part = &item;
       any |= part != nullptr && !part->text.empty();
       if (part != nullptr) key += lower_text(part->text);
       key += '\n';
@@ -69,7 +78,8 @@ Keys keys_of(std::string_view name, const std::vector<const JsonTree*>& arrays) 
     if (known.array == lower_name) return fit(keys) ? keys : Keys();
   }
   if (fit(kName)) return kName;
-  return fit(kId) ? Keys(kId) : Keys();
+  if (fit(kId)) return kId;
+  return fit(kItself) ? Keys(kItself) : Keys();
 }
 
 size_t count_of(const JsonTree& object) {

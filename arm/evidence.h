@@ -3,8 +3,8 @@
 // Why: a read-modify-write carries its base in its body. Where the states that its client was shown differ, it has the
 // values of the one that was read, but for the few places that it changes itself.
 //
-// How it is read. A place is a leaf, a member of a map (tags) or an element of an array that has keys; only places where the
-// states differ from each other are looked at.
+// How it is read. A place is a leaf, a member of a map (tags, labels) or an element of an array that has keys, or of a list of
+// texts, which are their own; only places where the states differ from each other are looked at.
 //   - The PUT has the value of some of the states there: it speaks for these and against all others.
 //   - It has a value of its own: it changes that place, which says nothing.
 //   - It leaves the place out: tools drop what they do not know, which says nothing; but in a map or an array with keys it

@@ -16,12 +16,15 @@
 
 namespace armgate::arm {
 
-// Where in the document an object stands, as far as it matters to which of its members are the service's.
+// Where in the document an object stands, as far as it matters to which of its members are the service's. Tags: a map of texts
+// whose names are the client's own words, "createdAt" among them, and which a PUT replaces as a whole.
 enum class Place { Resource, Tags };
 
-// The names inside "tags" are the client's own words, "createdAt" among them.
+// The same as tags are the labels of an agent pool's nodes and the metadata of a DNS record set.
 inline Place place_below(Place place, std::string_view member) {
-  return place == Place::Tags || equal_ignoring_case(member, "tags") ? Place::Tags : Place::Resource;
+  const bool is_map = equal_ignoring_case(member, "tags") || equal_ignoring_case(member, "nodeLabels") ||
+                      equal_ignoring_case(member, "metadata");
+  return place == Place::Tags || is_map ? Place::Tags : Place::Resource;
 }
 
 struct JsonTree {

@@ -32,10 +32,73 @@ std::string percent_decoded(std::string_view text) {
 
 using Segments = std::span<const std::string>;
 
+constexpr std::string_view kGroupType = "microsoft.resources/resourcegroups";
+
 bool is(const std::string& segment, std::string_view wanted) { return equal_ignoring_case(segment, wanted); }
 
-// {type}[/{name}[/{childType}[/{child}[/{action}]]]] after "/providers/{ns}/" below a group.
+// One more "{type}/{name}" below what is named so far.
+void descend(const std::string& type, const std::string& name, Address& address) {
+  address.parent_key = address.root_key;
+  address.shown_type += "/" + type;
+  address.type = lower_text(address.shown_type);
+  address.name = name;
+  address.root_id += "/" + type + "/" + name;
+  address.root_key = lower_text(address.root_id);
+}
+
+// [/{childType}/{child}][/{action}] of a child that stands in its parent's content.
+void parse_inline_child(Segments rest, arm::Method method, const ChildKind& kind, Address& address) {
+  address.shown_child_type = rest[0];
+  address.child_type = kind.type;
+  address.child_kind = &kind;
+  address.kind = AddressKind::Children;
+  if (rest.size() == 1) return;
+  address.child_name = rest[1];
+  address.kind = rest.size() == 2 ? AddressKind::Child : AddressKind::Unknown;
+  if (rest.size() == 3 && method == arm::Method::Post) {
+    address.kind = AddressKind::Action;
+    address.action = lower_text(rest[2]);
+  }
+}
+
+// What follows a resource: its children, theirs, an action, an operation of it.
+void parse_below_resource(Segments rest, arm::Method method, Address& address) {
+  address.kind = AddressKind::Resource;
+  while (!rest.empty()) {
+    if (rest.size() == 1 && method == arm::Method::Post) {
+      address.kind = AddressKind::Action;
+      address.action = lower_text(rest[0]);
+      return;
+    }
+    if (const ChildKind* kind = inline_child(resource_type(address.type), lower_text(rest[0]))) {
+      parse_inline_child(rest, method, *kind, address);
+      return;
+    }
+    if (rest.size() == 1) {
+      address.kind = AddressKind::Children;
+      address.shown_child_type = rest[0];
+      address.child_type = lower_text(rest[0]);
+      return;
+    }
+    if (is(rest[0], "operationStatuses")) {
+      address.kind = AddressKind::Operation;
+      address.name = rest[1];
+      return;
+    }
+    descend(rest[0], rest[1], address);
+    rest = rest.subspan(2);
+  }
+}
+
+// {type}[/{name}[...]] after ".../providers/{ns}/".
 void parse_typed(Segments rest, arm::Method method, Address& address) {
+  const bool operation =
+      contains_ignoring_case(rest[0], "operationStatuses") || contains_ignoring_case(rest[0], "operationResults");
+  if (rest.size() == 2 && operation) {
+    address.kind = AddressKind::Operation;
+    address.name = rest[1];
+    return;
+  }
   address.shown_type = address.provider + "/" + rest[0];
   address.type = lower_text(address.shown_type);
   if (rest.size() == 1) {
@@ -45,40 +108,38 @@ void parse_typed(Segments rest, arm::Method method, Address& address) {
   address.name = rest[1];
   address.root_id += "/providers/" + address.shown_type + "/" + address.name;
   address.root_key = lower_text(address.root_id);
-  if (rest.size() == 2) {
-    address.kind = AddressKind::Resource;
-    return;
-  }
-  if (rest.size() == 3 && method == arm::Method::Post) {
-    address.kind = AddressKind::Action;
-    address.action = lower_text(rest[2]);
-    return;
-  }
-  address.shown_child_type = rest[2];
-  address.child_type = lower_text(rest[2]);
-  address.kind = AddressKind::Children;
-  if (rest.size() >= 4) {
-    address.child_name = rest[3];
-    address.kind = AddressKind::Child;
-  }
-  if (rest.size() == 5 && method == arm::Method::Post) {
-    address.kind = AddressKind::Action;
-    address.action = lower_text(rest[4]);
-  } else if (rest.size() > 4) {
-    address.kind = AddressKind::Unknown;
-  }
+  parse_below_resource(rest.subspan(2), method, address);
+}
+
+// "{scope}/providers/{ns}/{type}/{name}": a resource about another one (role assignments).
+Address parse_about(Address scope, Segments rest, arm::Method method) {
+  if (scope.kind != AddressKind::Resource && scope.kind != AddressKind::Child) return {};
+  Address address;
+  address.subscription = std::move(scope.subscription);
+  address.group = std::move(scope.group);
+  address.group_key = std::move(scope.group_key);
+  address.parent_key = scope.root_key;
+  address.root_id = std::move(scope.root_id);
+  if (scope.kind == AddressKind::Child) address.root_id += "/" + scope.shown_child_type + "/" + scope.child_name;
+  address.provider = rest[0];
+  parse_typed(rest.subspan(1), method, address);
+  return address;
 }
 
 // What follows "/subscriptions/{s}/resourceGroups/{g}".
 void parse_in_group(Segments rest, arm::Method method, Address& address) {
   if (rest.empty()) {
     address.kind = AddressKind::Group;
-    address.type = "microsoft.resources/resourcegroups";
+    address.type = kGroupType;
   } else if (rest.size() == 1 && is(rest[0], "resources")) {
     address.kind = AddressKind::List;
   } else if (rest.size() == 1 && method == arm::Method::Post) {
     address.kind = AddressKind::Action;
     address.action = lower_text(rest[0]);
+  } else if (rest.size() == 4 && is(rest[0], "providers") && is(rest[1], "microsoft.resources") && is(rest[2], "tags") &&
+             is(rest[3], "default")) {
+    address.kind = AddressKind::Tags;
+    address.type = kGroupType;
   } else if (rest.size() >= 3 && is(rest[0], "providers")) {
     address.provider = rest[1];
     parse_typed(rest.subspan(2), method, address);
@@ -97,10 +158,9 @@ void parse_subscription_provider(Segments rest, arm::Method method, Address& add
   } else if (rest.size() == 5 && is(rest[1], "locations") && contains_ignoring_case(rest[3], "operation")) {
     address.kind = AddressKind::Operation;
     address.name = rest[4];
-  } else if (rest.size() == 2) {
-    address.kind = AddressKind::List;
-    address.shown_type = rest[0] + "/" + rest[1];
-    address.type = lower_text(address.shown_type);
+  } else {
+    address.root_id = "/subscriptions/" + address.subscription;
+    parse_typed(rest.subspan(1), method, address);
   }
 }
 
@@ -139,6 +199,31 @@ std::vector<std::string> path_segments(std::string_view path) {
   return segments;
 }
 
+namespace {
+
+// Below "/subscriptions/{s}": what the segments name, with what they are about before the last "providers".
+Address parse_segments(Segments segments, arm::Method method) {
+  Address address;
+  address.subscription = segments[1];
+  const auto is_providers = [](const std::string& segment) { return is(segment, "providers"); };
+  const auto first = std::find_if(segments.begin(), segments.end(), is_providers);
+  const auto last = std::find_if(segments.rbegin(), segments.rend(), is_providers);
+  const size_t at = static_cast<size_t>(segments.rend() - last) - (last == segments.rend() ? 0 : 1);
+  const bool about_another = first != segments.end() && &*first != &segments[at] && segments.size() >= at + 4;
+  if (!about_another) {
+    parse_in_subscription(segments.subspan(2), method, address);
+    return address;
+  }
+  const Segments rest = segments.subspan(at + 1);
+  Address scope = parse_segments(segments.first(at), arm::Method::Get);
+  const bool tags = rest.size() == 3 && is(rest[0], "microsoft.resources") && is(rest[1], "tags") && is(rest[2], "default");
+  if (!tags) return parse_about(std::move(scope), rest, method);
+  scope.kind = scope.kind == AddressKind::Resource ? AddressKind::Tags : AddressKind::Unknown;
+  return scope;
+}
+
+}  // namespace
+
 Address parse_address(const arm::RequestHead& head) {
   Address address;
   const std::vector<std::string> all = path_segments(arm::path_of(head.target));
@@ -153,17 +238,14 @@ Address parse_address(const arm::RequestHead& head) {
     address.kind = AddressKind::Subscriptions;
     return address;
   }
-  address.subscription = segments[1];
-  const size_t count = segments.size();
-  const bool tags = count >= 8 && is(segments[count - 4], "providers") &&
-                    is(segments[count - 3], "microsoft.resources") && is(segments[count - 2], "tags") &&
-                    is(segments[count - 1], "default");
-  parse_in_subscription(segments.subspan(2, count - 2 - (tags ? 4 : 0)), head.method, address);
-  if (tags) {
-    const bool taggable = address.kind == AddressKind::Group || address.kind == AddressKind::Resource;
-    address.kind = taggable ? AddressKind::Tags : AddressKind::Unknown;
-  }
-  return address;
+  return parse_segments(segments, head.method);
+}
+
+Address parse_id(std::string_view id) {
+  arm::RequestHead head;
+  head.method = arm::Method::Get;
+  head.target = id;
+  return parse_address(head);
 }
 
 std::string child_key(const Address& address) {

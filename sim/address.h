@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arm/http.h"
+#include "sim/resource_type.h"
 
 namespace armgate::sim {
 
@@ -24,7 +25,7 @@ enum class AddressKind {
   List,  // a collection below a subscription or a group; type empty: all resources of the group
   Resource,
   Children,  // the collection of a resource's children
-  Child,     // a subnet or a security rule
+  Child,     // a subnet, a security rule, an agent pool: what stands in its parent's content
   Action,    // POST on a group (type empty), a resource or a child
   Tags,      // {scope}/providers/Microsoft.Resources/tags/default; the other fields name the scope
   Unknown,
@@ -42,13 +43,17 @@ struct Address {
   std::string shown_child_type;
   std::string child_type;
   std::string child_name;
+  const ChildKind* child_kind = nullptr;  // of Child, and of Children if these stand in their parent's content
   std::string action;
-  std::string group_key;  // "/subscriptions/s/resourcegroups/g"
-  std::string root_key;   // of the group, or of the top-level resource
-  std::string root_id;    // the same as written, with "resourceGroups"
+  std::string group_key;   // "/subscriptions/s/resourcegroups/g"; empty: directly below a subscription
+  std::string root_key;    // of the group, or of the resource
+  std::string root_id;     // the same as written, with "resourceGroups"
+  std::string parent_key;  // of the resource that it is below or about; empty: a top-level resource
 };
 
 Address parse_address(const arm::RequestHead& head);
+
+Address parse_id(std::string_view id);
 
 // The key on which writes to a child exclude each other if they do not exclude the whole resource.
 std::string child_key(const Address& address);

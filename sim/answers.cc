@@ -38,12 +38,30 @@ arm::Response missing_resource(const Address& address) {
       FailureCause::Gateway);
 }
 
+arm::Response missing_parent(std::string_view method, std::string_view parent_type, std::string_view child_type,
+                             std::string_view parent_id) {
+  return error_answer(
+      404, "ParentResourceNotFound",
+      fmt::format("Failed to perform '{}' on resource(s) of type '{}/{}', because the parent resource '{}' could not be "
+                  "found.",
+                  method, parent_type, child_type, parent_id),
+      FailureCause::Gateway);
+}
+
 arm::Response compute_412(std::string_view given, std::string_view current) {
   return error_answer(
       412, "PreconditionFailed",
       current.empty()
           ? fmt::format("Etag provided in if-match header {} does not match: no such resource.", given)
           : fmt::format("Etag provided in if-match header {} does not match etag {} of resource.", given, current));
+}
+
+arm::Response cluster_412(std::string_view given, std::string_view current) {
+  return error_answer(412, "PreconditionFailed",
+                      current.empty()
+                          ? std::string("Resource not found but ETag header is provided. If you want to create a resource, "
+                                        "please do not provide ETag.")
+                          : fmt::format("Etag mismatched: given {}, current {}.", given, current));
 }
 
 arm::Response network_412(std::string_view given, std::string_view current, std::string_view id) {

@@ -21,8 +21,13 @@ arm::Response error_answer(int status, std::string_view code, std::string_view m
 // ARM's own 404 for a resource that its provider need not even be asked about.
 arm::Response missing_resource(const Address& address);
 
-// 412 as Compute and Network phrase it (observed); `current` is empty for a resource that does not exist.
+// The same for what a child is to be written below.
+arm::Response missing_parent(std::string_view method, std::string_view parent_type, std::string_view child_type,
+                             std::string_view parent_id);
+
+// 412 as Compute, AKS and Network phrase it (observed, but AKS's for a stale ETag); `current` is empty for a resource that does not exist.
 arm::Response compute_412(std::string_view given, std::string_view current);
+arm::Response cluster_412(std::string_view given, std::string_view current);
 arm::Response network_412(std::string_view given, std::string_view current, std::string_view id);
 
 }  // namespace armgate::sim

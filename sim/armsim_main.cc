@@ -31,6 +31,7 @@ struct Arguments {
   int64_t action_ms = -1;
   int64_t group_lag_ms = 0;
   int64_t neighbour_ms = 0;
+  int64_t operation_record_ms = 0;
   int64_t stale_by_ms = 0;
   double stale_read_chance = 0;
   double drop_before_chance = 0;
@@ -62,6 +63,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--group-lag-ms", arguments.group_lag_ms, "For so long providers do not know a new group")
       ->check(not_negative);
   app.add_option("--neighbour-ms", arguments.neighbour_ms, "Move some ETag so often; 0: never")->check(not_negative);
+  app.add_option("--operation-record-ms", arguments.operation_record_ms,
+                 "For so long an ended operation is known; 0: always")
+      ->check(not_negative);
   app.add_option("--stale-read-chance", arguments.stale_read_chance, "Share of reads from a lagging replica")
       ->check(chance);
   app.add_option("--stale-by-ms", arguments.stale_by_ms, "How far that replica lags")->check(not_negative);
@@ -101,6 +105,7 @@ SimOptions sim_options(const Arguments& arguments) {
   }
   options.group_lag = milliseconds(arguments.group_lag_ms);
   options.neighbour_every = milliseconds(arguments.neighbour_ms);
+  options.operation_record = milliseconds(arguments.operation_record_ms);
   options.stale_read_chance = arguments.stale_read_chance;
   options.stale_by = milliseconds(arguments.stale_by_ms);
   options.drop_before_chance = arguments.drop_before_chance;

@@ -1,7 +1,9 @@
 #include "sim/entity.h"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -14,28 +16,29 @@ using Json = nlohmann::json;
 
 constexpr std::array<std::string_view, 7> kServiceMembers{
     "id", "type", "etag", "eTag", "provisioningState", "resourceGuid", "systemData"};
+// Among the properties of a resource or a child "id" and "type" may be the client's own.
+constexpr std::array<std::string_view, 4> kServiceProperties{"etag", "eTag", "provisioningState", "resourceGuid"};
 
-bool is_service_member(std::string_view name) {
-  for (const std::string_view member : kServiceMembers) {
-    if (equal_ignoring_case(member, name)) return true;
+void strip(Json& value, std::span<const std::string_view> members) {
+  for (auto it = value.begin(); it != value.end();) {
+    const bool stripped = std::any_of(members.begin(), members.end(), [&](std::string_view member) {
+      return equal_ignoring_case(member, it.key());
+    });
+    it = stripped ? value.erase(it) : std::next(it);
   }
-  return false;
 }
 
 void strip_service_members(Json& value) {
-  for (auto it = value.begin(); it != value.end();) {
-    it = is_service_member(it.key()) ? value.erase(it) : std::next(it);
-  }
+  strip(value, kServiceMembers);
   if (const auto properties = value.find("properties"); properties != value.end() && properties->is_object()) {
-    strip_service_members(*properties);
+    strip(*properties, kServiceProperties);
   }
 }
 
-const Json* children_of(const Json& content, const ResourceType& traits) {
-  if (traits.child_member.empty()) return nullptr;
+const Json* children_of(const Json& content, const ChildKind& kind) {
   const auto properties = content.find("properties");
   if (properties == content.end() || !properties->is_object()) return nullptr;
-  const auto children = properties->find(std::string(traits.child_member));
+  const auto children = properties->find(std::string(kind.member));
   return children == properties->end() || !children->is_array() ? nullptr : &*children;
 }
 
@@ -56,16 +59,19 @@ Json writable_content(const Json& body, const ResourceType& traits) {
   Json content = body;
   strip_service_members(content);
   content.erase("name");
-  if (children_of(content, traits) != nullptr) {
-    for (Json& child : content["properties"][std::string(traits.child_member)]) {
-      if (child.is_object()) strip_service_members(child);
+  for (const ChildKind& kind : traits.children) {
+    if (children_of(content, kind) == nullptr) continue;
+    for (Json& child : content["properties"][std::string(kind.member)]) {
+      if (!child.is_object()) continue;
+      if (kind.form == ChildKind::Form::Flat) strip(child, kServiceProperties);
+      if (kind.form == ChildKind::Form::Wrapped) strip_service_members(child);
     }
   }
   return content;
 }
 
-const Json* find_child(const Json& content, const ResourceType& traits, std::string_view name) {
-  const Json* children = children_of(content, traits);
+const Json* find_child(const Json& content, const ChildKind& kind, std::string_view name) {
+  const Json* children = children_of(content, kind);
   if (children == nullptr) return nullptr;
   for (const Json& child : *children) {
     if (has_name(child, name)) return &child;
@@ -73,10 +79,10 @@ const Json* find_child(const Json& content, const ResourceType& traits, std::str
   return nullptr;
 }
 
-Json with_child(Json content, const ResourceType& traits, const Json& child) {
+Json with_child(Json content, const ChildKind& kind, const Json& child) {
   Json& properties = content["properties"];
   if (!properties.is_object()) properties = Json::object();
-  Json& children = properties[std::string(traits.child_member)];
+  Json& children = properties[std::string(kind.member)];
   if (!children.is_array()) children = Json::array();
   for (Json& existing : children) {
     if (has_name(existing, child.value("name", ""))) {
@@ -88,14 +94,35 @@ Json with_child(Json content, const ResourceType& traits, const Json& child) {
   return content;
 }
 
-Json without_child(Json content, const ResourceType& traits, std::string_view name) {
-  if (children_of(content, traits) == nullptr) return content;
+Json without_child(Json content, const ChildKind& kind, std::string_view name) {
+  if (children_of(content, kind) == nullptr) return content;
   Json kept = Json::array();
-  for (const Json& child : *children_of(content, traits)) {
+  for (const Json& child : *children_of(content, kind)) {
     if (!has_name(child, name)) kept.push_back(child);
   }
-  content["properties"][std::string(traits.child_member)] = std::move(kept);
+  content["properties"][std::string(kind.member)] = std::move(kept);
   return content;
+}
+
+Json child_in_parent(Json own, const ChildKind& kind) {
+  if (kind.form == ChildKind::Form::Wrapped) return own;
+  Json flat = own.contains("properties") && own["properties"].is_object() ? own["properties"] : Json::object();
+  flat["name"] = own.value("name", "");
+  return flat;
+}
+
+Json child_by_itself(Json in_parent, const ChildKind& kind) {
+  if (kind.form == ChildKind::Form::Wrapped) return in_parent;
+  Json own{{"name", in_parent.value("name", "")}};
+  in_parent.erase("name");
+  own["properties"] = std::move(in_parent);
+  return own;
+}
+
+void complete_children(Json& content, const ResourceType& traits) {
+  for (const ChildKind& kind : traits.children) {
+    if (children_of(content, kind) == nullptr) content["properties"][std::string(kind.member)] = Json::array();
+  }
 }
 
 std::string version_of(const Json& content) {

@@ -1,7 +1,7 @@
-// entity.h – one resource group or top-level resource, and what it was like before.
+// entity.h – one resource group or resource, and what it was like before.
 //
-// A VNet's subnets and an NSG's rules live inside their parent's content and nowhere else: written inline or as
-// resources of their own, they are one object.
+// A VNet's subnets, an NSG's rules and a cluster's pools live inside their parent's content and nowhere else: written
+// inline or as resources of their own, they are one object. Other children (extensions, records) are entities themselves.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,7 @@ struct Snapshot {
   Content content;  // null: it did not exist
   std::string version;
   std::string etag;
+  std::map<std::string, std::string> child_etags{};
 };
 
 struct Entity {
@@ -36,15 +37,21 @@ struct Entity {
   std::string type;
   const ResourceType* traits = nullptr;
   std::string subscription;
-  std::string group_key;  // empty for a group
+  std::string group_key;   // empty for a group
+  std::string parent_key;  // of what it is below or about
   std::string guid;       // properties.resourceGuid of Network types
   TimePoint created;
   Content content;
   std::string version;  // of the content: version_of()
   uint64_t writes = 0;  // moves with every ETag
   std::string etag;     // exact bytes; empty for types without
+  std::map<std::string, std::string> child_etags;  // of children that have their own, by lower-case name
   std::deque<Snapshot> history;
 };
+
+inline Snapshot snapshot_of(const Entity& entity, TimePoint now) {
+  return {now, entity.content, entity.version, entity.etag, entity.child_etags};
+}
 
 // Ordered by key, so that lists and random choices are the same in every run.
 using Entities = std::map<std::string, Entity, std::less<>>;
@@ -54,11 +61,18 @@ using Entities = std::map<std::string, Entity, std::less<>>;
 nlohmann::json writable_content(const nlohmann::json& body, const ResourceType& traits);
 
 // A child as it stands in the parent's content; null if there is none of that name (compared without case).
-const nlohmann::json* find_child(const nlohmann::json& content, const ResourceType& traits, std::string_view name);
+const nlohmann::json* find_child(const nlohmann::json& content, const ChildKind& kind, std::string_view name);
 
 // The parent's content with the child put in, or taken out.
-nlohmann::json with_child(nlohmann::json content, const ResourceType& traits, const nlohmann::json& child);
-nlohmann::json without_child(nlohmann::json content, const ResourceType& traits, std::string_view name);
+nlohmann::json with_child(nlohmann::json content, const ChildKind& kind, const nlohmann::json& child);
+nlohmann::json without_child(nlohmann::json content, const ChildKind& kind, std::string_view name);
+
+// The same child as its own body has it ({"name", "properties"}) and as it stands in the parent's content.
+nlohmann::json child_in_parent(nlohmann::json own, const ChildKind& kind);
+nlohmann::json child_by_itself(nlohmann::json in_parent, const ChildKind& kind);
+
+// Gives the content of a whole resource the empty arrays that reading it will show.
+void complete_children(nlohmann::json& content, const ResourceType& traits);
 
 // 16 hex digits that are equal for equal content: x-sim-version.
 std::string version_of(const nlohmann::json& content);

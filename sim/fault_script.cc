@@ -13,8 +13,13 @@ using Json = nlohmann::json;
 
 std::optional<Fault> parse_fault(std::string_view kind) {
   constexpr std::string_view kStatus = "status-";
+  constexpr std::string_view kError = "error-";
   if (kind == "drop-before") return Fault{Fault::Kind::DropBefore};
   if (kind == "drop-after") return Fault{Fault::Kind::DropAfter};
+  if (kind.starts_with(kError)) {
+    const Refusal* refusal = find_refusal(kind.substr(kError.size()));
+    return refusal == nullptr ? std::nullopt : std::optional(Fault{Fault::Kind::Refusal, refusal->status, refusal});
+  }
   if (!kind.starts_with(kStatus)) return std::nullopt;
   int status = 0;
   const auto [end, error] = std::from_chars(kind.data() + kStatus.size(), kind.data() + kind.size(), status);
@@ -33,7 +38,7 @@ Result<FaultScript::Entry> FaultScript::parse_entry(std::string_view json) {
     const auto fault = parse_fault(kind);
     if (!fault) {
       return client_error(ErrorKind::BadInput,
-                          fmt::format("unknown fault kind '{}': use drop-before, drop-after or status-NNN", kind));
+                          fmt::format("unknown fault kind '{}': use drop-before, drop-after, status-NNN or error-NAME", kind));
     }
     entry.fault = *fault;
   } catch (const Json::exception& error) {

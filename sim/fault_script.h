@@ -2,8 +2,8 @@
 //
 // A script is the body of POST /__sim/faults:
 // {"faults":[{"method":"POST","path":"restart","kind":"drop-after","times":3}]} where method and path (a part of the
-// target, compared without case) may be absent and times is 1 by default. Kinds: drop-before, drop-after, and
-// status-429 or any other error status, which is answered without doing anything.
+// target, compared without case) may be absent and times is 1 by default. Kinds: drop-before, drop-after,
+// status-429 or any other error status, and error-NAME (sim/error_catalogue.h); these are answered without doing anything.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,15 @@
 #include "arm/http.h"
 #include "base/result.h"
 #include "base/rng.h"
+#include "sim/error_catalogue.h"
 #include "sim/sim_options.h"
 
 namespace armgate::sim {
 
 struct Fault {
-  enum class Kind { None, DropBefore, DropAfter, Status } kind = Kind::None;
+  enum class Kind { None, DropBefore, DropAfter, Status, Refusal } kind = Kind::None;
   int status = 0;
+  const sim::Refusal* refusal = nullptr;
 };
 
 class FaultScript {

@@ -33,12 +33,11 @@ std::set<std::string> members_of(const Json& content, const ResourceType& traits
   if (const auto tags = content.find("tags"); tags != content.end() && tags->is_object()) {
     for (const auto& item : tags->items()) members.insert("tags/" + lower_text(item.key()));
   }
-  const Json::json_pointer children("/properties/" + std::string(traits.child_member));
-  if (!traits.child_member.empty() && content.contains(children) && content[children].is_array()) {
+  for (const ChildKind& kind : traits.children) {
+    const Json::json_pointer children("/properties/" + std::string(kind.member));
+    if (!content.contains(children) || !content[children].is_array()) continue;
     for (const Json& child : content[children]) {
-      if (child.is_object()) {
-        members.insert(std::string(traits.child_member) + "/" + lower_text(child.value("name", "")));
-      }
+      if (child.is_object()) members.insert(std::string(kind.member) + "/" + lower_text(child.value("name", "")));
     }
   }
   return members;

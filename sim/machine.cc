@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 bool is_read_method(arm::Method method) { return method == arm::Method::Get || method == arm::Method::Head; }
 
 // Spelling and shape that every later step relies on; the sentence for the client if something is wrong.
-std::optional<std::string> fault_in_body(const Json& body) {
+std::optional<std::string> fault_in_body(const Json& body, const ResourceType& traits) {
   if (!body.is_object()) return "The request content was invalid and could not be deserialized.";
   if (const auto tags = body.find("tags"); tags != body.end() && !tags->is_null()) {
     if (!tags->is_object()) return "The 'tags' member must be an object.";
@@ -29,13 +29,13 @@ std::optional<std::string> fault_in_body(const Json& body) {
   const auto properties = body.find("properties");
   if (properties == body.end() || properties->is_null()) return std::nullopt;
   if (!properties->is_object()) return "The 'properties' member must be an object.";
-  for (const char* member : {"subnets", "securityRules"}) {
-    const auto children = properties->find(member);
+  for (const ChildKind& kind : traits.children) {
+    const auto children = properties->find(std::string(kind.member));
     if (children == properties->end() || children->is_null()) continue;
-    if (!children->is_array()) return fmt::format("'properties.{}' must be an array.", member);
+    if (!children->is_array()) return fmt::format("'properties.{}' must be an array.", kind.member);
     for (const Json& child : *children) {
       if (!child.is_object() || !child.contains("name") || !child["name"].is_string()) {
-        return fmt::format("Every item of 'properties.{}' needs a name.", member);
+        return fmt::format("Every item of 'properties.{}' needs a name.", kind.member);
       }
     }
   }
@@ -73,6 +73,8 @@ SimAnswer SimArm::Machine::handle(const arm::Request& request, TimePoint now) {
   SimAnswer result;
   if (fault.kind == Fault::Kind::Status) {
     result.response = status_fault(fault.status, options_.retry_after);
+  } else if (fault.kind == Fault::Kind::Refusal) {
+    result.response = refusal_answer(*fault.refusal);
   } else {
     WriteFacts facts = read_write_facts(request);
     facts.acknowledged = fault.kind != Fault::Kind::DropAfter;
@@ -95,7 +97,7 @@ arm::Response SimArm::Machine::answer(const arm::Request& request, const Address
   Call call{request, address, now, facts};
   if (!is_read_method(request.head.method) && !request.body.empty()) {
     body = json_value(request.body);
-    if (const auto fault = fault_in_body(body)) return error_answer(400, "InvalidRequestContent", *fault);
+    if (const auto fault = fault_in_body(body, resource_type(address.type))) return error_answer(400, "InvalidRequestContent", *fault);
     call.body = &body;
   }
   return route(call);
@@ -155,24 +157,14 @@ void SimArm::Machine::finish(const Operation& operation, TimePoint now) {
   Entity* entity = find_entity(operation.entity_key);
   if (entity == nullptr) return;
   const bool succeeded = operation.result == "Succeeded";
-  if (operation.kind == OperationOf::Delete && operation.child.empty() && succeeded) {
-    const std::string key = entity->key;
-    judge_.removed(key);
-    entities_.erase(key);
-    // A group takes everything below it along.
-    const std::string below = key + "/";
-    for (auto it = entities_.lower_bound(below); it != entities_.end() && it->first.starts_with(below);) {
-      judge_.removed(it->first);
-      it = entities_.erase(it);
-    }
-    return;
-  }
+  if (operation.kind == OperationOf::Delete && operation.child.empty() && succeeded) return remove(operation.entity_key);
   if (operation.kind == OperationOf::Delete && succeeded) {
-    Json after = without_child(*entity->content, *entity->traits, operation.child);
+    Json after = without_child(*entity->content, *operation.child_kind, operation.child);
     WriteFacts facts;
     facts.deletes.insert(operation.child);
     judge_.changed(entity->key, *entity->traits, *entity->content, after, facts);
-    set_content(*entity, std::move(after), now);
+    set_child(*entity, *operation.child_kind, operation.child, std::move(after), now);
+    entity->child_etags.erase(operation.child);
     return;
   }
   if (!succeeded && operation.before && entity->content == operation.after) {
@@ -180,9 +172,25 @@ void SimArm::Machine::finish(const Operation& operation, TimePoint now) {
     set_content(*entity, *operation.before, now);
     return;
   }
+  if (operation.kind == OperationOf::Action && !operation.moved.empty()) return finish_move(operation, now);
   const bool moves = options_.etag_at_end == EtagAtEnd::Always ||
                      (options_.etag_at_end == EtagAtEnd::AfterCreate && operation.kind == OperationOf::Create);
-  if (moves) move_etag(*entity, now);
+  if (!moves) return;
+  const bool own = operation.child_kind != nullptr && operation.child_kind->form == ChildKind::Form::Flat;
+  if (own) move_child_etag(*entity, *operation.child_kind, operation.child);
+  if (!own) move_etag(*entity, now);
+}
+
+// With everything below it, and about it.
+void SimArm::Machine::remove(const std::string& key) {
+  const std::string gone = key;  // it may be the entity's own
+  judge_.removed(gone);
+  entities_.erase(gone);
+  const std::string below = gone + "/";
+  for (auto it = entities_.lower_bound(below); it != entities_.end() && it->first.starts_with(below);) {
+    judge_.removed(it->first);
+    it = entities_.erase(it);
+  }
 }
 
 void SimArm::Machine::move_neighbour(TimePoint now) {
@@ -240,16 +248,12 @@ Report SimArm::Machine::report() const {
 }
 
 bool SimArm::Machine::is_current(std::string_view resource_path, std::string_view etag) const {
-  arm::RequestHead head;
-  head.target = resource_path;
-  const Entity* entity = find_entity(parse_address(head).root_key);
+  const Entity* entity = find_entity(parse_id(resource_path).root_key);
   return entity != nullptr && judge_.had_version(entity->key, etag, entity->version);
 }
 
 bool SimArm::Machine::is_newer(std::string_view resource_path, std::string_view etag, std::string_view base) const {
-  arm::RequestHead head;
-  head.target = resource_path;
-  const Address address = parse_address(head);
+  const Address address = parse_id(resource_path);
   return address.child_type.empty() && judge_.is_newer(address.root_key, etag, base);
 }
 

@@ -4,7 +4,9 @@
 //   machine_state.cc     what all writes share: content, ETags, refusals, operations
 //   machine_reads.cc     GET and HEAD, lists, operation URLs
 //   machine_groups.cc    writes to resource groups
-//   machine_writes.cc    writes to resources and their children, POST actions
+//   machine_writes.cc    writes to resources and their children
+//   machine_references.cc  what a write needs, and excludes, besides itself
+//   machine_actions.cc   POST actions
 //   machine_tags.cc      Microsoft.Resources/tags/default
 #pragma once
 
@@ -41,6 +43,9 @@ class SimArm::Machine {
   bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base) const;
 
  private:
+  // A move of resources excludes every other write below its two groups; this marks the groups' keys for that.
+  static constexpr std::string_view kMoving = " moving";
+
   // One request on its way through.
   struct Call {
     const arm::Request& request;
@@ -57,6 +62,7 @@ class SimArm::Machine {
   arm::Response route_write(Call& call);
   arm::Response control(const arm::Request& request, const std::string& name);
   void finish(const Operation& operation, TimePoint now);
+  void remove(const std::string& key);
   void move_neighbour(TimePoint now);
   void stamp(arm::Response& answer, const arm::RequestHead& head);
 
@@ -66,19 +72,22 @@ class SimArm::Machine {
   Entity& add_entity(const Call& call, const ResourceType& traits);
   void set_content(Entity& entity, nlohmann::json content, TimePoint now);
   void move_etag(Entity& entity, TimePoint now);
+  void set_child(Entity& entity, const ChildKind& kind, std::string_view name, nlohmann::json content, TimePoint now);
+  void move_child_etag(Entity& entity, const ChildKind& kind, std::string_view name);
   void record(Entity& entity, TimePoint now);
   Duration operation_length(const Call& call, const ResourceType& traits, std::string_view what) const;
+  static bool knows_etags(const Call& call, const ResourceType& traits);
   std::optional<arm::Response> refuse_in_group(const Call& call);
   std::optional<arm::Response> refuse_precondition(const Call& call, const Entity* entity, const ResourceType& traits,
                                                    const nlohmann::json* current);
   arm::Response busy_answer(const ResourceType& traits, const Operation& running) const;
 
   // The door of every write to something that may exist (`current` is its content, else null): preconditions, then what
-  // runs on `lock_key`. An answer means that the write is refused.
+  // runs on the first of `lock_keys`. An answer means that the write is refused.
   std::optional<arm::Response> refuse_write(const Call& call, const Entity* entity, const ResourceType& traits,
-                                            const nlohmann::json* current, const std::string& lock_key);
-  Operation* begin_operation(const Call& call, const Entity& entity, OperationOf kind, const std::string& lock_key,
-                             Duration length, Content before);
+                                            const nlohmann::json* current, const std::vector<std::string>& lock_keys);
+  Operation* begin_operation(const Call& call, const Entity& entity, OperationOf kind,
+                             std::vector<std::string> lock_keys, Duration length, Content before);
 
   // machine_reads.cc
   arm::Response read(Call& call);
@@ -88,23 +97,41 @@ class SimArm::Machine {
   arm::Response list(const Call& call);
   arm::Response list_children(const Call& call);
   arm::Response page_of(const Call& call, std::vector<nlohmann::json> items) const;
-  nlohmann::json shown(const Entity& entity, const nlohmann::json& content, std::string_view etag) const;
-  nlohmann::json shown_child(const Entity& entity, const nlohmann::json& child, std::string_view etag) const;
-  std::string state_shown(const Entity& entity, std::string_view child) const;
+  // What the request may see of it: some api-versions know no ETags.
+  static Snapshot seen_by(const Call& call, const Entity& entity, Snapshot snapshot);
+  nlohmann::json shown(const Entity& entity, const Snapshot& seen) const;
+  nlohmann::json shown_child(const Entity& entity, const ChildKind& kind, const nlohmann::json& child,
+                             const Snapshot& seen) const;
+  std::string state_shown(const Entity& entity, const ChildKind* kind, std::string_view child) const;
   Snapshot visible(const Entity& entity, TimePoint now);
+
+  // machine_references.cc
+  std::optional<arm::Response> refuse_without_parent(const Call& call) const;
+  // A resource that the body refers to is missing, or is changing.
+  std::optional<arm::Response> refuse_references(const Call& call, const ResourceType& traits) const;
+  // What the write excludes others from while it runs; first its own place.
+  std::vector<std::string> lock_keys_of(const Call& call, const ResourceType& traits) const;
 
   // machine_groups.cc
   arm::Response write_group(Call& call);
 
   // machine_writes.cc
   arm::Response write_resource(Call& call);
-  arm::Response put_resource(Call& call, Entity* entity, const ResourceType& traits);
+  arm::Response put_resource(Call& call, Entity* entity, const ResourceType& traits,
+                             const std::vector<std::string>& lock_keys);
   arm::Response patch_resource(Call& call, Entity& entity);
-  arm::Response delete_anything(Call& call, Entity& entity, const std::string& lock_key);
+  arm::Response delete_anything(Call& call, Entity& entity, const std::vector<std::string>& lock_keys);
   arm::Response write_child(Call& call);
+  arm::Response put_child(Call& call, Entity& parent, const nlohmann::json* current,
+                          const std::vector<std::string>& lock_keys);
+  arm::Response answer_write(const Call& call, int status, const Entity& entity, const Operation* operation) const;
+
+  // machine_actions.cc
   arm::Response act(Call& call);
-  arm::Response answer_write(const Call& call, int status, nlohmann::json body, const Entity& entity,
-                             const Operation* operation) const;
+  arm::Response act_on(Call& call, Entity& entity);
+  arm::Response abort_operation(Call& call, Entity& entity);
+  arm::Response move_resources(Call& call, Entity& group);
+  void finish_move(const Operation& operation, TimePoint now);
 
   // machine_tags.cc
   arm::Response tags(Call& call);

@@ -12,10 +12,10 @@ arm::Response SimArm::Machine::write_group(Call& call) {
   const ResourceType& traits = group_type();
   Entity* group = find_entity(call.address.root_key);
   const Json* current = group == nullptr ? nullptr : group->content.get();
-  if (auto refused = refuse_write(call, group, traits, current, call.address.root_key)) return *refused;
+  if (auto refused = refuse_write(call, group, traits, current, {call.address.root_key})) return *refused;
   const bool creates = group == nullptr;
   if (call.method() == arm::Method::Delete)
-    return creates ? *refuse_in_group(call) : delete_anything(call, *group, group->key);
+    return creates ? *refuse_in_group(call) : delete_anything(call, *group, {group->key});
   if (creates && call.method() == arm::Method::Patch) return *refuse_in_group(call);
   if (creates && !call.body->contains("location")) {
     return error_answer(400, "LocationRequired", "The location property is required for this definition.");
@@ -33,7 +33,7 @@ arm::Response SimArm::Machine::write_group(Call& call) {
   judge_.changed(target.key, traits, creates ? Json() : *target.content, content, call.facts);
   judge_.applied(call.facts);
   set_content(target, std::move(content), call.now);
-  return answer_write(call, creates ? 201 : 200, shown(target, *target.content, target.etag), target, nullptr);
+  return answer_write(call, creates ? 201 : 200, target, nullptr);
 }
 
 }  // namespace armgate::sim

@@ -80,14 +80,19 @@ arm::Response SimArm::Machine::read(Call& call) {
 }
 
 Snapshot SimArm::Machine::visible(const Entity& entity, TimePoint now) {
-  if (options_.stale_read_chance <= 0 || !rng_.chance(options_.stale_read_chance)) {
-    return Snapshot{now, entity.content, entity.version, entity.etag};
-  }
-  Snapshot seen{now, nullptr, {}, {}};
+  if (options_.stale_read_chance <= 0 || !rng_.chance(options_.stale_read_chance)) return snapshot_of(entity, now);
+  Snapshot seen{now, nullptr, {}, {}, {}};
   for (const Snapshot& snapshot : entity.history) {
     if (snapshot.since <= now - options_.stale_by) seen = snapshot;
   }
   return seen;
+}
+
+Snapshot SimArm::Machine::seen_by(const Call& call, const Entity& entity, Snapshot snapshot) {
+  if (knows_etags(call, *entity.traits)) return snapshot;
+  snapshot.etag.clear();
+  snapshot.child_etags.clear();
+  return snapshot;
 }
 
 arm::Response SimArm::Machine::read_entity(const Call& call) {
@@ -97,71 +102,74 @@ arm::Response SimArm::Machine::read_entity(const Call& call) {
     if (auto refused = refuse_in_group(call)) return *refused;
   }
   const Entity* entity = find_entity(address.root_key);
-  const Snapshot seen = entity == nullptr ? Snapshot{} : visible(*entity, call.now);
+  const Snapshot seen = entity == nullptr ? Snapshot{} : seen_by(call, *entity, visible(*entity, call.now));
   if (call.method() == arm::Method::Head) return plain_answer(seen.content ? 204 : 404);
   if (!seen.content && is_group) return *refuse_in_group(call);
   if (!seen.content) return missing_resource(address);
-  Json body;
-  std::string version;
-  if (address.kind == AddressKind::Child) {
-    const Json* child = find_child(*seen.content, *entity->traits, address.child_name);
-    if (child == nullptr || address.child_type != entity->traits->child_type) {
-      return error_answer(
-          404, "NotFound",
-          fmt::format("Resource {}/{}/{} not found.", entity->id, address.shown_child_type, address.child_name));
-    }
-    body = shown_child(*entity, *child, seen.etag);
-    version = version_of(*child);
-  } else {
-    body = shown(*entity, *seen.content, seen.etag);
-    version = seen.version;
+  const bool is_child = address.kind == AddressKind::Child;
+  const Json* child = is_child ? find_child(*seen.content, *address.child_kind, address.child_name) : nullptr;
+  if (is_child && child == nullptr) {
+    return error_answer(
+        404, "NotFound",
+        fmt::format("Resource {}/{}/{} not found.", entity->id, address.shown_child_type, address.child_name));
   }
-  arm::Response answer = json_answer(200, body);
-  if (!seen.etag.empty()) answer.head.fields.add("ETag", seen.etag);
-  answer.head.fields.add("x-sim-version", version);
+  arm::Response answer =
+      json_answer(200, is_child ? shown_child(*entity, *address.child_kind, *child, seen) : shown(*entity, seen));
+  const bool in_header = entity->traits->etags != EtagForm::EnvelopeGuid;
+  if (!seen.etag.empty() && in_header) answer.head.fields.add("ETag", seen.etag);
+  answer.head.fields.add("x-sim-version", is_child ? version_of(*child) : seen.version);
   return answer;
 }
 
-std::string SimArm::Machine::state_shown(const Entity& entity, std::string_view child) const {
-  const std::string word = operations_.state_word(entity.key, lower_text(child), entity.type);
-  const bool trap = options_.state_shown == StateShown::Succeeded && word != "Deleting";
-  return word.empty() || trap ? "Succeeded" : word;
+std::string SimArm::Machine::state_shown(const Entity& entity, const ChildKind* kind, std::string_view child) const {
+  const std::string word = operations_.state_word(entity, kind, lower_text(child));
+  const bool succeeded =
+      options_.state_shown == StateShown::Succeeded || entity.traits->update_shown == UpdateShown::Succeeded;
+  return word.empty() || (succeeded && word != "Deleting") ? "Succeeded" : word;
 }
 
-Json SimArm::Machine::shown_child(const Entity& entity, const Json& child, std::string_view etag) const {
-  Json body = child;
+Json SimArm::Machine::shown_child(const Entity& entity, const ChildKind& kind, const Json& child,
+                                  const Snapshot& seen) const {
+  Json body = child_by_itself(child, kind);
   const std::string name = child.value("name", "");
-  body["id"] = fmt::format("{}/{}/{}", entity.id, entity.traits->child_member, name);
-  body["type"] = fmt::format("{}/{}", entity.shown_type, entity.traits->child_member);
-  body["etag"] = etag;
+  body["id"] = fmt::format("{}/{}/{}", entity.id, kind.shown, name);
+  body["type"] = fmt::format("{}/{}", entity.shown_type, kind.shown);
   if (!body["properties"].is_object()) body["properties"] = Json::object();
-  body["properties"]["provisioningState"] = state_shown(entity, name);
+  body["properties"]["provisioningState"] = state_shown(entity, &kind, name);
+  if (kind.form == ChildKind::Form::Wrapped) {
+    body["etag"] = seen.etag;
+  } else if (const auto own = seen.child_etags.find(lower_text(name)); own != seen.child_etags.end()) {
+    body["properties"]["eTag"] = own->second;
+  }
   return body;
 }
 
-Json SimArm::Machine::shown(const Entity& entity, const Json& content, std::string_view etag) const {
-  Json body = content;
+Json SimArm::Machine::shown(const Entity& entity, const Snapshot& seen) const {
+  Json body = *seen.content;
   body["id"] = entity.id;
   body["name"] = entity.name;
   body["type"] = entity.shown_type;
-  if (!etag.empty()) body["etag"] = etag;
+  if (!seen.etag.empty()) body[entity.traits->etags == EtagForm::EnvelopeGuid ? "eTag" : "etag"] = seen.etag;
   Json& properties = body["properties"];
   if (!properties.is_object()) properties = Json::object();
-  properties["provisioningState"] = state_shown(entity, "");
+  properties["provisioningState"] = state_shown(entity, nullptr, "");
   if (entity.traits->etags == EtagForm::WeakGuid) properties["resourceGuid"] = entity.guid;
-  const std::string member(entity.traits->child_member);
-  if (!member.empty()) {
+  for (const ChildKind& kind : entity.traits->children) {
     Json children = Json::array();
-    if (properties.contains(member) && properties[member].is_array()) {
-      for (const Json& child : properties[member]) children.push_back(shown_child(entity, child, etag));
+    if (const auto given = properties.find(std::string(kind.member)); given != properties.end() && given->is_array()) {
+      for (const Json& child : *given) {
+        Json item = shown_child(entity, kind, child, seen);
+        if (kind.form == ChildKind::Form::Flat) item = child_in_parent(std::move(item), kind);
+        children.push_back(std::move(item));
+      }
     }
-    properties[member] = std::move(children);
+    properties[std::string(kind.member)] = std::move(children);
   }
   return body;
 }
 
 arm::Response SimArm::Machine::read_operation(const Call& call) {
-  const auto [match, operation] = operations_.find(call.address.name, call.request.head.target);
+  const auto [match, operation] = operations_.find(call.address.name, call.request.head.target, call.now);
   if (match == Operations::Match::Unknown) {
     return error_answer(404, "NotFound", "The operation does not exist.", FailureCause::Gateway);
   }
@@ -170,12 +178,15 @@ arm::Response SimArm::Machine::read_operation(const Call& call) {
     return error_answer(403, "AuthorizationFailed", "The signature of the operation URL does not match its bytes.");
   }
   const bool failed = operation->ended && operation->result != "Succeeded";
+  const std::string& word = operation->result == "Succeeded"  ? options_.success_word
+                            : operation->result == "Canceled" ? options_.cancel_word
+                                                              : operation->result;
   if (match == Operations::Match::Status) {
     // Polls are most of what a run asks for, and lists of pairs are copied twice.
     Json body;
     body["id"] = arm::path_of(operation->status_target);
     body["name"] = operation->id;
-    body["status"] = operation->ended ? operation->result : "InProgress";
+    body["status"] = operation->ended ? word : "InProgress";
     body["startTime"] = shown_time(operation->start);
     if (operation->ended) body["endTime"] = shown_time(operation->end);
     if (failed) body["error"] = operation_error(*operation);
@@ -190,10 +201,13 @@ arm::Response SimArm::Machine::read_operation(const Call& call) {
     operations_.announce(*operation, answer.head.fields);
     return answer;
   }
+  if (failed && options_.location_failure == FailureShown::Ok) {
+    return json_answer(200, Json{{"status", word}, {"error", operation_error(*operation)}});
+  }
   if (failed) return json_answer(409, Json{{"error", operation_error(*operation)}});
   const Entity* entity = find_entity(operation->entity_key);
   const bool has_result = operation->kind == OperationOf::Create || operation->kind == OperationOf::Update;
-  if (has_result && entity != nullptr) return json_answer(200, shown(*entity, *entity->content, entity->etag));
+  if (has_result && entity != nullptr) return json_answer(200, shown(*entity, snapshot_of(*entity, call.now)));
   return plain_answer(operation->kind == OperationOf::Delete ? 204 : 200);
 }
 
@@ -228,7 +242,8 @@ arm::Response SimArm::Machine::list(const Call& call) {
     if (!equal_ignoring_case(entity.subscription, address.subscription) || is_group != groups) continue;
     if (!address.group_key.empty() && entity.group_key != address.group_key) continue;
     if (!address.type.empty() && entity.type != address.type) continue;
-    items.push_back(shown(entity, *entity.content, entity.etag));
+    if (!entity.parent_key.empty()) continue;
+    items.push_back(shown(entity, seen_by(call, entity, snapshot_of(entity, call.now))));
     // The list of everything in a group shows only the envelope.
     if (!groups && address.type.empty()) items.back().erase("properties");
   }
@@ -240,9 +255,17 @@ arm::Response SimArm::Machine::list_children(const Call& call) {
   const Entity* entity = find_entity(call.address.root_key);
   if (entity == nullptr) return missing_resource(call.address);
   std::vector<Json> items;
-  if (call.address.child_type == entity->traits->child_type) {
-    const Json body = shown(*entity, *entity->content, entity->etag);
-    for (const Json& child : body["properties"][std::string(entity->traits->child_member)]) items.push_back(child);
+  if (call.address.child_kind != nullptr) {
+    Json body = shown(*entity, seen_by(call, *entity, snapshot_of(*entity, call.now)));
+    for (Json& child : body["properties"][std::string(call.address.child_kind->member)]) {
+      items.push_back(child_by_itself(std::move(child), *call.address.child_kind));
+    }
+    return page_of(call, std::move(items));
+  }
+  const std::string below = fmt::format("{}/{}/", entity->key, call.address.child_type);
+  for (auto it = entities_.lower_bound(below); it != entities_.end() && it->first.starts_with(below); ++it) {
+    const bool deeper = it->first.find('/', below.size()) != std::string::npos;
+    if (!deeper) items.push_back(shown(it->second, seen_by(call, it->second, snapshot_of(it->second, call.now))));
   }
   return page_of(call, std::move(items));
 }

@@ -11,6 +11,12 @@ namespace armgate::sim {
 
 using Json = nlohmann::json;
 
+bool SimArm::Machine::knows_etags(const Call& call, const ResourceType& traits) {
+  if (traits.etags == EtagForm::None) return false;
+  const auto version = arm::query_parameter(call.request.head.target, "api-version");
+  return traits.etags_since.empty() || version.value_or("") >= traits.etags_since;
+}
+
 Entity* SimArm::Machine::find_entity(std::string_view key) {
   const auto found = entities_.find(key);
   return found == entities_.end() ? nullptr : &found->second;
@@ -33,6 +39,7 @@ Entity& SimArm::Machine::add_entity(const Call& call, const ResourceType& traits
   entity.traits = &traits;
   entity.subscription = address.subscription;
   if (!is_group) entity.group_key = address.group_key;
+  entity.parent_key = address.parent_key;
   entity.guid = make_guid(rng_);
   entity.created = call.now;
   return entities_.insert_or_assign(entity.key, std::move(entity)).first->second;
@@ -55,14 +62,48 @@ void SimArm::Machine::move_etag(Entity& entity, TimePoint now) {
     case EtagForm::WeakGuid:
       entity.etag = fmt::format("W/\"{}\"", make_guid(rng_));
       break;
+    case EtagForm::QuotedGuid:
+      entity.etag = fmt::format("\"{}\"", make_guid(rng_));
+      break;
+    case EtagForm::BareGuid:
+    case EtagForm::EnvelopeGuid:
+      entity.etag = make_guid(rng_);
+      break;
   }
   if (!entity.etag.empty()) judge_.remember(entity.key, entity.etag, entity.version);
+  for (const ChildKind& kind : entity.traits->children) {
+    if (kind.form != ChildKind::Form::Flat) continue;
+    const Json::json_pointer children("/properties/" + std::string(kind.member));
+    for (const Json& child : entity.content->value(children, Json::array())) {
+      move_child_etag(entity, kind, child.value("name", ""));
+    }
+  }
+  record(entity, now);
+}
+
+void SimArm::Machine::move_child_etag(Entity& entity, const ChildKind& kind, std::string_view name) {
+  const std::string key = lower_text(name);
+  std::string& etag = entity.child_etags[key];
+  etag = make_guid(rng_);
+  const Json* child = find_child(*entity.content, kind, name);
+  if (child == nullptr) return;
+  judge_.remember(fmt::format("{}/{}/{}", entity.key, kind.type, key), etag, version_of(*child));
+}
+
+// A child with an ETag of its own leaves its parent's where it is.
+void SimArm::Machine::set_child(Entity& entity, const ChildKind& kind, std::string_view name, Json content,
+                                TimePoint now) {
+  if (kind.form != ChildKind::Form::Flat) return set_content(entity, std::move(content), now);
+  entity.content = std::make_shared<const Json>(std::move(content));
+  entity.version = version_of(*entity.content);
+  if (!entity.etag.empty()) judge_.remember(entity.key, entity.etag, entity.version);
+  move_child_etag(entity, kind, name);
   record(entity, now);
 }
 
 void SimArm::Machine::record(Entity& entity, TimePoint now) {
   if (options_.stale_read_chance <= 0) return;
-  entity.history.push_back(Snapshot{now, entity.content, entity.version, entity.etag});
+  entity.history.push_back(snapshot_of(entity, now));
   while (entity.history.size() > 1 && entity.history[1].since <= now - options_.stale_by) entity.history.pop_front();
 }
 
@@ -80,39 +121,52 @@ Duration SimArm::Machine::operation_length(const Call& call, const ResourceType&
   return traits.long_running ? options_.operation : Duration{};
 }
 
-// A group that does not exist, is not yet known everywhere, or is on its way out.
+// A group that does not exist, is not yet known everywhere, or is on its way out; then the same of what it is below.
 std::optional<arm::Response> SimArm::Machine::refuse_in_group(const Call& call) {
-  const Entity* group = find_entity(call.address.group_key);
+  const Address& address = call.address;
+  if (address.group_key.empty()) return std::nullopt;
+  const Entity* group = find_entity(address.group_key);
   if (group == nullptr || call.now < group->created + options_.group_lag) {
     ++counts_.group_not_found;
     return error_answer(404, "ResourceGroupNotFound",
-                        fmt::format("Resource group '{}' could not be found.", call.address.group),
-                        FailureCause::Gateway);
+                        fmt::format("Resource group '{}' could not be found.", address.group), FailureCause::Gateway);
   }
   const bool reading = call.method() == arm::Method::Get || call.method() == arm::Method::Head;
-  if (!reading && operations_.state_word(group->key, "", group->type) == "Deleting") {
+  if (reading) return std::nullopt;
+  if (operations_.state_word(*group, nullptr, "") == "Deleting") {
     return error_answer(
         409, "ResourceGroupBeingDeleted",
         fmt::format("The resource group '{}' is in deprovisioning state and cannot perform this operation.",
-                    call.address.group));
+                    address.group));
+  }
+  if (const Operation* moving = operations_.running_on(group->key + std::string(kMoving))) {
+    return error_answer(409, "Conflict",
+                        fmt::format("The resource group '{}' is locked while resources are moved; another operation is in "
+                                    "progress ({}).",
+                                    address.group, moving->id));
   }
   return std::nullopt;
 }
 
 std::optional<arm::Response> SimArm::Machine::refuse_precondition(const Call& call, const Entity* entity,
                                                                   const ResourceType& traits, const Json* current) {
-  if (traits.etags == EtagForm::None) return std::nullopt;
+  if (!knows_etags(call, traits)) return std::nullopt;
   const std::string_view if_match = trim(call.request.head.fields.get("If-Match"));
   const std::string_view if_none_match = trim(call.request.head.fields.get("If-None-Match"));
-  const std::string_view etag = current == nullptr ? std::string_view() : std::string_view(entity->etag);
+  const ChildKind* kind = call.address.child_kind;
+  std::string etag;
+  if (current != nullptr) etag = entity->etag;
+  if (current != nullptr && kind != nullptr && kind->form == ChildKind::Form::Flat) {
+    etag = entity->child_etags.at(lower_text(call.address.child_name));
+  }
   const bool must_exist = call.method() == arm::Method::Put;
   std::string_view given;
   if (!if_match.empty() && (current == nullptr ? must_exist : !etag_matches(if_match, etag))) given = if_match;
   if (!if_none_match.empty() && current != nullptr && etag_matches(if_none_match, etag)) given = if_none_match;
   if (given.empty()) return std::nullopt;
   const bool whole = call.address.kind == AddressKind::Resource;
-  judge_.refused_412(call.address.root_key, whole && entity != nullptr ? entity->version : "-",
-                     call.facts);
+  judge_.refused_412(call.address.root_key, whole && entity != nullptr ? entity->version : "-", call.facts);
+  if (traits.etags == EtagForm::EnvelopeGuid) return cluster_412(given, etag);
   const bool weak = traits.etags == EtagForm::WeakGuid;
   // Network shows what it was given in its own form even if it came bare (observed).
   const std::string shown = !weak || given.starts_with("W/") || given == "*" ? std::string(given)
@@ -122,26 +176,29 @@ std::optional<arm::Response> SimArm::Machine::refuse_precondition(const Call& ca
 }
 
 arm::Response SimArm::Machine::busy_answer(const ResourceType& traits, const Operation& running) const {
-  if (traits.etags == EtagForm::WeakGuid) {
-    return error_answer(
-        409, traits.conflict_code,
-        fmt::format("Another operation on this or dependent resource is in progress. To retrieve status "
-                    "of the operation use uri: {}.",
-                    operations_.url_of(running)));
+  std::string message =
+      "The operation was interrupted by a conflicting concurrent write on the same entity. Please retry later.";
+  if (traits.conflict_code == "AnotherOperationInProgress") {
+    message = fmt::format("Another operation on this or dependent resource is in progress. To retrieve status of the "
+                          "operation use uri: {}.",
+                          operations_.url_of(running));
+  } else if (&traits == &group_type()) {
+    message = "The resource group is in deprovisioning state and cannot perform this operation.";
+  } else if (traits.conflict_code == "OperationNotAllowed") {
+    message = fmt::format("Operation is not allowed: Another operation ({}) is in progress, please wait for it to finish "
+                          "before starting a new operation. See https://aka.ms/aks-pending-operation for more details",
+                          running.kind == OperationOf::Delete ? "Deleting" : "Updating");
+  } else if (traits.conflict_code == "DeploymentActive") {
+    message = "Unable to edit or replace deployment: previous deployment is still active (expiration time is in 7 days). "
+              "Please see https://aka.ms/arm-deploy for usage details.";
   }
-  if (&traits == &group_type()) {
-    return error_answer(409, traits.conflict_code,
-                        "The resource group is in deprovisioning state and cannot perform this operation.");
-  }
-  return error_answer(
-      409, traits.conflict_code,
-      "The operation was interrupted by a conflicting concurrent write on the same entity. Please retry "
-      "later.");
+  return error_answer(409, traits.conflict_code, message);
 }
 
 std::optional<arm::Response> SimArm::Machine::refuse_write(const Call& call, const Entity* entity,
                                                            const ResourceType& traits, const Json* current,
-                                                           const std::string& lock_key) {
+                                                           const std::vector<std::string>& lock_keys) {
+  const std::string& lock_key = lock_keys.front();
   Operation* running = operations_.running_on(lock_key);
   if (auto refused = refuse_precondition(call, entity, traits, current)) {
     if (running != nullptr) judge_.overlapped(lock_key, running->client, call.facts, Judge::Taken::No);
@@ -159,12 +216,13 @@ std::optional<arm::Response> SimArm::Machine::refuse_write(const Call& call, con
 }
 
 Operation* SimArm::Machine::begin_operation(const Call& call, const Entity& entity, OperationOf kind,
-                                            const std::string& lock_key, Duration length, Content before) {
+                                            std::vector<std::string> lock_keys, Duration length, Content before) {
   if (length <= Duration{}) return nullptr;
   Operation operation;
   operation.kind = kind;
   operation.entity_key = entity.key;
-  operation.lock_key = lock_key;
+  operation.lock_keys = std::move(lock_keys);
+  operation.child_kind = call.address.child_kind;
   operation.child = lower_text(call.address.child_name);
   operation.client = call.facts.client;
   operation.write_key = call.facts.write_key;
@@ -174,9 +232,7 @@ Operation* SimArm::Machine::begin_operation(const Call& call, const Entity& enti
   operation.after = entity.content;
   const std::string_view result = call.request.head.fields.get("x-sim-operation-result");
   if (result == "Failed" || result == "Canceled") operation.result = result;
-  const std::string_view provider =
-      entity.traits == &group_type() ? "Microsoft.Resources" : std::string_view(call.address.provider);
-  return &operations_.start(std::move(operation), provider, call.address.subscription);
+  return &operations_.start(std::move(operation), entity.traits->urls, call.address);
 }
 
 }  // namespace armgate::sim

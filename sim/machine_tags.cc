@@ -67,7 +67,7 @@ arm::Response SimArm::Machine::tags(Call& call) {
   Result<Json> wanted = changed_tags(call.method(), call.body, tags_of(*entity->content), call.facts);
   if (!wanted) return error_answer(400, "InvalidRequestContent", wanted.error().context);
   // The tags are no version of the resource, so conditions do not apply; a running operation does.
-  if (auto refused = refuse_write(call, entity, *entity->traits, entity->content.get(), entity->key)) return *refused;
+  if (auto refused = refuse_write(call, entity, *entity->traits, entity->content.get(), {entity->key})) return *refused;
   Json content = *entity->content;
   content["tags"] = std::move(*wanted);
   judge_.changed(entity->key, *entity->traits, *entity->content, content, call.facts);

@@ -66,29 +66,64 @@ std::string make_guid(Rng& rng) {
   return guid;
 }
 
-Operation& Operations::start(Operation operation, std::string_view provider, std::string_view subscription) {
-  operation.id = make_guid(rng_);
-  const std::string below = fmt::format("/subscriptions/{}/providers/{}/locations/westeurope", subscription, provider);
+void Operations::make_urls(Operation& operation, OperationUrls urls, const Address& address) {
+  const std::string below =
+      fmt::format("/subscriptions/{}/providers/{}/locations/westeurope", address.subscription, address.provider);
   const bool has_location = operation.kind == OperationOf::Delete || operation.kind == OperationOf::Action;
-  if (equal_ignoring_case(provider, "Microsoft.Resources")) {
-    // A group's deletion has only a Location, which does not name the group (observed).
-    operation.location_target = fmt::format("/subscriptions/{}/operationresults/{}{}", subscription, operation.id,
-                                            make_query(rng_, options_, "2021-04-01"));
-  } else if (equal_ignoring_case(provider, "Microsoft.Network")) {
-    const std::string query = make_query(rng_, options_, "2025-05-01");
-    operation.status_target = fmt::format("{}/operations/{}{}", below, operation.id, query);
-    if (has_location) operation.location_target = fmt::format("{}/operationResults/{}{}", below, operation.id, query);
-  } else if (equal_ignoring_case(provider, "Microsoft.Storage")) {
-    operation.location_target = fmt::format("{}/asyncoperations/{}?monitor=true&{}", below, operation.id,
-                                            make_query(rng_, options_, "2023-01-01").substr(1));
-  } else {
-    const std::string query = make_query(rng_, options_, "2025-04-01");
-    operation.status_target =
-        fmt::format("{}/operations/{}?p=b1ef{}&{}", below, operation.id, rng_.below(1000), query.substr(1));
-    if (has_location) operation.location_target = operation.status_target + "&monitor=true";
+  switch (urls) {
+    case OperationUrls::Group:
+      // A group's deletion has only a Location, which does not name the group (observed).
+      operation.location_target = fmt::format("/subscriptions/{}/operationresults/{}{}", address.subscription,
+                                              operation.id, make_query(rng_, options_, "2021-04-01"));
+      return;
+    case OperationUrls::Network:
+    case OperationUrls::Cluster: {
+      const std::string query = make_query(rng_, options_, urls == OperationUrls::Network ? "2025-05-01" : "2017-08-31");
+      operation.status_target = fmt::format("{}/operations/{}{}", below, operation.id, query);
+      if (has_location) operation.location_target = fmt::format("{}/operationResults/{}{}", below, operation.id, query);
+      return;
+    }
+    case OperationUrls::Location:
+      operation.location_target = fmt::format("{}/asyncoperations/{}?monitor=true&{}", below, operation.id,
+                                              make_query(rng_, options_, "2023-01-01").substr(1));
+      return;
+    case OperationUrls::Provider:
+    case OperationUrls::Disk: {
+      const bool disk = urls == OperationUrls::Disk;
+      const std::string query = make_query(rng_, options_, disk ? "2025-01-02" : "2025-04-01");
+      operation.status_target = fmt::format("{}/{}/{}?p=b1ef{}&{}", below, disk ? "DiskOperations" : "operations",
+                                            operation.id, rng_.below(1000), query.substr(1));
+      if (has_location || disk) operation.location_target = operation.status_target + "&monitor=true";
+      return;
+    }
+    case OperationUrls::PrivateDns: {
+      const std::string query = make_query(rng_, options_, "2024-06-01");
+      const std::string group =
+          fmt::format("/subscriptions/{}/resourceGroups/{}/providers/Microsoft.Network", address.subscription, address.group);
+      operation.status_target = fmt::format("{}/privateDnsOperationStatuses/{}{}", group, operation.id, query);
+      operation.location_target = fmt::format("{}/privateDnsOperationResults/{}{}", group, operation.id, query);
+      return;
+    }
+    case OperationUrls::Deployment: {
+      const std::string query = make_query(rng_, options_, "2024-03-01");
+      if (has_location) {
+        operation.location_target =
+            fmt::format("/subscriptions/{}/operationresults/{}{}", address.subscription, operation.id, query);
+      } else {
+        operation.status_target = fmt::format("{}/operationStatuses/{}{}", address.root_id, operation.id, query);
+      }
+      return;
+    }
+    case OperationUrls::None:
+      return;
   }
+}
+
+Operation& Operations::start(Operation operation, OperationUrls urls, const Address& address) {
+  operation.id = make_guid(rng_);
+  make_urls(operation, urls, address);
   by_end_.emplace(operation.end, operation.id);
-  by_lock_[operation.lock_key].push_back(operation.id);
+  for (const std::string& key : operation.lock_keys) by_lock_[key].push_back(operation.id);
   by_entity_[operation.entity_key].push_back(operation.id);
   return all_.emplace(operation.id, operation).first->second;
 }
@@ -98,19 +133,27 @@ Operation* Operations::running_on(std::string_view lock_key) {
   return found == by_lock_.end() ? nullptr : &all_.at(found->second.front());
 }
 
+const Operation* Operations::running_on(std::string_view lock_key) const {
+  const auto found = by_lock_.find(lock_key);
+  return found == by_lock_.end() ? nullptr : &all_.at(found->second.front());
+}
+
 bool Operations::is_running_on_entity(std::string_view entity_key) const { return by_entity_.contains(entity_key); }
 
-std::string Operations::state_word(std::string_view entity_key, std::string_view child, std::string_view type) const {
-  const auto found = by_entity_.find(entity_key);
+std::string Operations::state_word(const Entity& entity, const ChildKind* child_kind, std::string_view child) const {
+  const auto found = by_entity_.find(entity.key);
   if (found == by_entity_.end()) return {};
   std::string word;
   for (const std::string& id : found->second) {
     const Operation& operation = all_.at(id);
-    if (!child.empty() && !operation.child.empty() && operation.child != child) continue;
-    if (operation.kind == OperationOf::Delete && operation.child == child) return "Deleting";
+    const bool same = operation.child_kind == child_kind && operation.child == child;
+    if (!child.empty() && !operation.child.empty() && !same) continue;
+    if (operation.kind == OperationOf::Delete && same) return "Deleting";
     // Network says Updating for a creation too.
-    const bool creating = operation.kind == OperationOf::Create && !type.starts_with("microsoft.network/");
-    word = creating ? "Creating" : "Updating";
+    const bool creating = operation.kind == OperationOf::Create && !entity.type.starts_with("microsoft.network/");
+    word = !entity.traits->running_state.empty() ? std::string(entity.traits->running_state)
+           : creating                            ? "Creating"
+                                                 : "Updating";
   }
   return word;
 }
@@ -122,7 +165,7 @@ std::optional<TimePoint> Operations::next_end() const {
 
 void Operations::retire(const Operation& operation) {
   by_end_.erase({operation.end, operation.id});
-  remove_id(by_lock_, operation.lock_key, operation.id);
+  for (const std::string& key : operation.lock_keys) remove_id(by_lock_, key, operation.id);
   remove_id(by_entity_, operation.entity_key, operation.id);
   ended_.push_back(operation.id);
   if (ended_.size() <= kEndedMax) return;
@@ -154,6 +197,7 @@ void Operations::cancel(Operation& operation, TimePoint now) {
 }
 
 void Operations::announce(const Operation& operation, arm::Headers& fields) const {
+  if (operation.status_target.empty() && operation.location_target.empty()) return;
   if (!operation.status_target.empty()) {
     fields.add("Azure-AsyncOperation", options_.origin + operation.status_target);
     fields.add("Azure-AsyncNotification", "Enabled");
@@ -162,10 +206,13 @@ void Operations::announce(const Operation& operation, arm::Headers& fields) cons
   fields.add("Retry-After", std::to_string(whole_milliseconds(options_.retry_after) / 1000));
 }
 
-std::pair<Operations::Match, const Operation*> Operations::find(const std::string& id, std::string_view target) const {
+std::pair<Operations::Match, const Operation*> Operations::find(const std::string& id, std::string_view target,
+                                                                TimePoint now) const {
   const auto found = all_.find(lower_text(id));
   if (found == all_.end()) return {Match::Unknown, nullptr};
   const Operation& operation = found->second;
+  const bool forgotten = options_.operation_record > Duration{} && now >= operation.end + options_.operation_record;
+  if (operation.ended && forgotten) return {Match::Unknown, nullptr};
   if (target == operation.status_target) return {Match::Status, &operation};
   if (target == operation.location_target) return {Match::Location, &operation};
   return {Match::Forged, &operation};

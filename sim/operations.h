@@ -29,14 +29,17 @@ struct Operation {
   std::string id;
   OperationOf kind = OperationOf::Update;
   std::string entity_key;
-  std::string lock_key;  // what it excludes other writes from
-  std::string child;     // lower-case name of the child it is about; empty: the whole resource
+  std::vector<std::string> lock_keys;  // what it excludes other writes from
+  const ChildKind* child_kind = nullptr;
+  std::string child;  // lower-case name of the child it is about; empty: the whole resource
   std::string client;    // x-sim-client of the write
   std::string write_key;
   TimePoint start;
   TimePoint end;
   std::string result = "Succeeded";  // what it will be, and once ended is
   bool ended = false;
+  std::vector<std::string> moved;  // keys of resources that go to another group when it ends...
+  std::string moved_to;            // ...whose id this is
   Content before;  // comes back if it fails...
   Content after;   // ...and this is still the content
   std::string status_target;
@@ -47,14 +50,15 @@ class Operations {
  public:
   Operations(const SimOptions& options, Rng& rng) : options_(options), rng_(rng) {}
 
-  // Names the operation, makes its URLs in the style of the provider and starts it.
-  Operation& start(Operation operation, std::string_view provider, std::string_view subscription);
+  // Names the operation, makes its URLs in the style of the type and starts it.
+  Operation& start(Operation operation, OperationUrls urls, const Address& address);
 
   // A running operation that excludes other writes from `lock_key`; the oldest one. Null: none.
   Operation* running_on(std::string_view lock_key);
+  const Operation* running_on(std::string_view lock_key) const;
 
   // The word of the running operation on the entity or the child: Creating, Updating, Deleting; empty: none runs.
-  std::string state_word(std::string_view entity_key, std::string_view child, std::string_view type) const;
+  std::string state_word(const Entity& entity, const ChildKind* child_kind, std::string_view child) const;
   bool is_running_on_entity(std::string_view entity_key) const;
 
   std::optional<TimePoint> next_end() const;
@@ -72,10 +76,11 @@ class Operations {
   void clear();
 
   enum class Match { Status, Location, Forged, Unknown };
-  std::pair<Match, const Operation*> find(const std::string& id, std::string_view target) const;
+  std::pair<Match, const Operation*> find(const std::string& id, std::string_view target, TimePoint now) const;
 
  private:
   void retire(const Operation& operation);
+  void make_urls(Operation& operation, OperationUrls urls, const Address& address);
 
   const SimOptions& options_;
   Rng& rng_;

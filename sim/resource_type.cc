@@ -7,11 +7,38 @@ namespace {
 
 constexpr std::string_view kComputeConflict = "ConflictingConcurrentWriteNotAllowed";
 constexpr std::string_view kNetworkConflict = "AnotherOperationInProgress";
+constexpr std::string_view kStorageConflict = "StorageAccountOperationInProgress";
 
-constexpr std::array<ResourceType, 7> kTypes{{
+constexpr std::array<ChildKind, 2> kOfNetworks{{
+    {.type = "subnets", .shown = "subnets", .member = "subnets"},
+    {.type = "virtualnetworkpeerings", .shown = "virtualNetworkPeerings", .member = "virtualNetworkPeerings"},
+}};
+constexpr std::array<ChildKind, 1> kOfSecurityGroups{{
+    {.type = "securityrules", .shown = "securityRules", .member = "securityRules", .lock = ChildLock::Own},
+}};
+constexpr std::array<ChildKind, 1> kOfRouteTables{{
+    {.type = "routes", .shown = "routes", .member = "routes"},
+}};
+constexpr std::array<ChildKind, 1> kOfClusters{{
+    {.type = "agentpools", .shown = "agentPools", .member = "agentPoolProfiles", .form = ChildKind::Form::Flat},
+}};
+
+constexpr std::array<std::string_view, 2> kOfInterfaces{
+    "/properties/ipConfigurations/*/properties/subnet/id",
+    "/properties/networkSecurityGroup/id",
+};
+constexpr std::array<std::string_view, 1> kOfEndpoints{"/properties/subnet/id"};
+
+constexpr std::array<std::string_view, 1> kEndpointTargets{
+    "/properties/privateLinkServiceConnections/*/properties/privateLinkServiceId",
+};
+
+// Exact types before the patterns that would fit them too.
+constexpr std::array<ResourceType, 25> kTypes{{
     {.type = "microsoft.resources/resourcegroups",
      .shown = "Microsoft.Resources/resourceGroups",
      .conflict_code = "ResourceGroupBeingDeleted",
+     .urls = OperationUrls::Group,
      .long_running = true},
     {.type = "microsoft.compute/virtualmachinescalesets",
      .shown = "Microsoft.Compute/virtualMachineScaleSets",
@@ -22,38 +49,141 @@ constexpr std::array<ResourceType, 7> kTypes{{
      .shown = "Microsoft.Compute/virtualMachines",
      .etags = EtagForm::Number,
      .conflict_code = kComputeConflict,
+     .update_shown = UpdateShown::Silently,
+     .long_running = true},
+    // Several extensions of one machine are written side by side.
+    {.type = "microsoft.compute/virtualmachines/extensions", .conflict_code = kComputeConflict, .long_running = true},
+    {.type = "microsoft.compute/virtualmachinescalesets/extensions",
+     .conflict_code = kComputeConflict,
+     .long_running = true},
+    {.type = "microsoft.compute/disks",
+     .shown = "Microsoft.Compute/disks",
+     .conflict_code = kComputeConflict,
+     .put_answer = PutAnswer::Accepted,
+     .urls = OperationUrls::Disk,
      .long_running = true},
     {.type = "microsoft.network/networksecuritygroups",
      .shown = "Microsoft.Network/networkSecurityGroups",
      .etags = EtagForm::WeakGuid,
      .conflict_code = kNetworkConflict,
-     .child_type = "securityrules",
-     .child_member = "securityRules",
-     .child_lock = ChildLock::Own,
+     .children = kOfSecurityGroups,
+     .urls = OperationUrls::Network,
      .long_running = true},
     {.type = "microsoft.network/virtualnetworks",
      .shown = "Microsoft.Network/virtualNetworks",
      .etags = EtagForm::WeakGuid,
      .conflict_code = kNetworkConflict,
-     .child_type = "subnets",
-     .child_member = "subnets",
+     .children = kOfNetworks,
+     .urls = OperationUrls::Network,
+     .long_running = true},
+    {.type = "microsoft.network/routetables",
+     .shown = "Microsoft.Network/routeTables",
+     .etags = EtagForm::WeakGuid,
+     .conflict_code = kNetworkConflict,
+     .children = kOfRouteTables,
+     .urls = OperationUrls::Network,
+     .long_running = true},
+    {.type = "microsoft.network/networkinterfaces",
+     .shown = "Microsoft.Network/networkInterfaces",
+     .etags = EtagForm::WeakGuid,
+     .conflict_code = kNetworkConflict,
+     .delete_answer = DeleteAnswer::Ok,
+     .urls = OperationUrls::Network,
+     .references = kOfInterfaces,
+     .long_running = true},
+    {.type = "microsoft.network/loadbalancers",
+     .shown = "Microsoft.Network/loadBalancers",
+     .etags = EtagForm::WeakGuid,
+     .conflict_code = kNetworkConflict,
+     .update_shown = UpdateShown::Succeeded,
+     .urls = OperationUrls::Network,
+     .long_running = true},
+    {.type = "microsoft.network/privateendpoints",
+     .shown = "Microsoft.Network/privateEndpoints",
+     .etags = EtagForm::WeakGuid,
+     .conflict_code = kNetworkConflict,
+     .urls = OperationUrls::Network,
+     .references = kOfEndpoints,
+     .occupies = kEndpointTargets,
+     .long_running = true},
+    {.type = "microsoft.network/dnszones", .shown = "Microsoft.Network/dnsZones", .etags = EtagForm::BareGuid},
+    {.type = "microsoft.network/dnszones/*", .etags = EtagForm::BareGuid},
+    {.type = "microsoft.network/privatednszones",
+     .shown = "Microsoft.Network/privateDnsZones",
+     .etags = EtagForm::BareGuid,
+     .put_answer = PutAnswer::Accepted,
+     .urls = OperationUrls::PrivateDns,
+     .long_running = true},
+    {.type = "microsoft.network/privatednszones/virtualnetworklinks",
+     .etags = EtagForm::QuotedGuid,
+     .put_answer = PutAnswer::Accepted,
+     .urls = OperationUrls::PrivateDns,
+     .long_running = true},
+    {.type = "microsoft.network/privatednszones/*", .etags = EtagForm::BareGuid},
+    {.type = "microsoft.network/*",
+     .etags = EtagForm::WeakGuid,
+     .conflict_code = kNetworkConflict,
+     .urls = OperationUrls::Network,
+     .long_running = true},
+    {.type = "microsoft.containerservice/managedclusters",
+     .shown = "Microsoft.ContainerService/managedClusters",
+     .etags = EtagForm::EnvelopeGuid,
+     .etags_since = "2024-10-01",
+     .conflict_code = "OperationNotAllowed",
+     .children = kOfClusters,
+     .urls = OperationUrls::Cluster,
      .long_running = true},
     {.type = "microsoft.storage/storageaccounts",
      .shown = "Microsoft.Storage/storageAccounts",
-     .conflict_code = "StorageAccountOperationInProgress",
-     .put_answer = PutAnswer::Accepted},
-    {.type = "", .shown = "", .conflict_code = "Conflict"},
+     .conflict_code = kStorageConflict,
+     .put_answer = PutAnswer::Accepted,
+     .urls = OperationUrls::Location},
+    {.type = "microsoft.keyvault/vaults",
+     .shown = "Microsoft.KeyVault/vaults",
+     .urls = OperationUrls::None,
+     .running_state = "RegisteringDns"},
+    {.type = "microsoft.managedidentity/userassignedidentities",
+     .shown = "Microsoft.ManagedIdentity/userAssignedIdentities",
+     .put_answer = PutAnswer::RelativeLocation},
+    {.type = "microsoft.managedidentity/userassignedidentities/federatedidentitycredentials",
+     .conflict_code = "ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity",
+     .lock = ChildLock::Shared},
+    {.type = "microsoft.resources/deployments",
+     .shown = "Microsoft.Resources/deployments",
+     .conflict_code = "DeploymentActive",
+     .urls = OperationUrls::Deployment,
+     .running_state = "Running",
+     .long_running = true,
+     .placed = false},
+    {.type = "microsoft.authorization/roleassignments",
+     .shown = "Microsoft.Authorization/roleAssignments",
+     .placed = false},
 }};
+constexpr ResourceType kAnyOther{.type = ""};
+
+bool fits(std::string_view pattern, std::string_view type) {
+  if (pattern == type) return true;
+  if (!pattern.ends_with("/*")) return false;
+  pattern.remove_suffix(1);
+  return type.starts_with(pattern) && type.find('/', pattern.size()) == type.npos;
+}
 
 }  // namespace
 
 const ResourceType& resource_type(std::string_view lower_case_type) {
   for (const ResourceType& row : kTypes) {
-    if (row.type == lower_case_type) return row;
+    if (fits(row.type, lower_case_type)) return row;
   }
-  return kTypes.back();
+  return kAnyOther;
 }
 
 const ResourceType& group_type() { return kTypes.front(); }
+
+const ChildKind* inline_child(const ResourceType& traits, std::string_view lower_case_child_type) {
+  for (const ChildKind& kind : traits.children) {
+    if (kind.type == lower_case_child_type) return &kind;
+  }
+  return nullptr;
+}
 
 }  // namespace armgate::sim

@@ -37,6 +37,12 @@ enum class UpdateAnnounced {
 // When the end of an operation moves the ETag again.
 enum class EtagAtEnd { Always, AfterCreate, Never };
 
+// How a Location answers after its operation failed.
+enum class FailureShown {
+  Error,  // 409 and an error
+  Ok,     // the trap: 200 and a body that says "Failed" (msrestazure#157)
+};
+
 // Escapes in operation URLs. Python's urllib3 writes them anew by itself (seen: "%2b" becomes "%2B", "%7e" becomes "~"),
 // so its users cannot follow a URL whose very bytes are compared.
 enum class UrlEscapes { Odd, None };
@@ -56,6 +62,10 @@ struct SimOptions {
   StateShown state_shown = StateShown::Honest;
   UpdateAnnounced update_announced = UpdateAnnounced::StatusUrl;
   EtagAtEnd etag_at_end = EtagAtEnd::Always;
+  FailureShown location_failure = FailureShown::Error;
+  std::string success_word = "Succeeded";  // of operations; the trap: "Completed", "SUCCEEDED"
+  std::string cancel_word = "Canceled";    // the trap: "Cancelled"
+  Duration operation_record{};             // for so long an ended operation is known; zero: always
   size_t page_items = 100;
   size_t operation_url_bytes = 600;  // about this long; real ones reach 4 KB
   UrlEscapes url_escapes = UrlEscapes::Odd;

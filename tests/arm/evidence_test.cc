@@ -66,6 +66,35 @@ TEST(Evidence, ABodyThatLeavesAStateAsItIsSaysNothing) {
   });
 }
 
+// Their absent members look like removals, which other objects' absent members do not.
+TEST(Evidence, MapsWithNamesOfTheClientsOwn) {
+  for (const char* map : {"tags", "nodeLabels", "metadata"}) {
+    const std::string before = std::string(R"({"properties":{")") + map + R"(":{"a":"1"}}})";
+    const std::string added = std::string(R"({"properties":{")") + map + R"(":{"a":"1","b":"1"}}})";
+    const std::string wanted = std::string(R"({"properties":{")") + map + R"(":{"a":"1","c":"1"}}})";
+    expect_all({{map, wanted.c_str(), {before.c_str(), added.c_str()}, "+-"}});
+  }
+  expect_all({{"any other object", R"({"properties":{"x":{"a":"1","c":"1"}}})",
+               {R"({"properties":{"x":{"a":"1"}}})", R"({"properties":{"x":{"a":"1","b":"1"}}})"}, "??"}});
+}
+
+TEST(Evidence, ListsOfTextsAndRecords) {
+  const char* one = R"({"properties":{"nodeTaints":["a"],"ARecords":[{"ipv4Address":"1"}]}})";
+  const char* two = R"({"properties":{"nodeTaints":["a","b"],"ARecords":[{"ipv4Address":"1"}]}})";
+  const char* more = R"({"properties":{"nodeTaints":["a"],"ARecords":[{"ipv4Address":"1"},{"ipv4Address":"2"}]}})";
+  expect_all({
+      {"a text added to the older", R"({"properties":{"nodeTaints":["a","c"]}})", {one, two}, "+-"},
+      {"a text added to the newer", R"({"properties":{"nodeTaints":["a","b","c"]}})", {one, two}, "x+"},
+      {"another list", R"({"properties":{"nodeTaints":["x"]}})", {one, two}, "+-"},
+      {"the same in another order", R"({"properties":{"nodeTaints":["b","a"]}})", {one, two}, "??"},
+      {"a text twice: no keys", R"({"properties":{"nodeTaints":["a","a","c"]}})", {one, two}, "??"},
+      {"a record added to the older", R"({"properties":{"ARecords":[{"ipv4Address":"1"},{"ipv4Address":"3"}]}})", {one, more}, "+-"},
+      {"a record that says nothing but its key speaks for nobody",
+       R"({"properties":{"ARecords":[{"ipv4Address":"1"},{"ipv4Address":"2"},{"ipv4Address":"3"}]}})", {one, more}, "??"},
+  });
+  expect_all({{"replaced each time", R"({"properties":{"p":["z"]}})", {R"({"properties":{"p":["x"]}})", R"({"properties":{"p":["y"]}})"}, "??"}});
+}
+
 TEST(Evidence, ArraysWithKeys) {
   const char* none = R"({"properties":{"securityRules":[]}})";
   const char* web = R"({"properties":{"securityRules":[{"name":"web","id":"/subscriptions/S/r/web","properties":{"priority":100,"access":"Allow"}}]}})";
@@ -97,8 +126,10 @@ TEST(Evidence, EveryKindOfArrayByItsOwnKey) {
       {"access policies by three", R"({"accessPolicies":[{"tenantId":"t","objectId":"1","p":["get"]},{"tenantId":"t","objectId":"2","p":["set"]}],"x":2})",
        {R"({"accessPolicies":[{"tenantId":"t","objectId":"1","p":["get"]}],"x":1})",
         R"({"accessPolicies":[{"tenantId":"t","objectId":"1","p":["get"]},{"tenantId":"t","objectId":"2","p":["set"]}],"x":1})"}, "x+"},
-      {"no key: as a whole, equal", R"({"dns":["a","b"],"x":2})", {R"({"dns":["a"],"x":1})", R"({"dns":["a","b"],"x":1})"}, "x+"},
-      {"no key: as a whole, another", R"({"dns":["a","b","c"],"x":2})", {R"({"dns":["a"],"x":1})", R"({"dns":["a","b"],"x":1})"}, "??"},
+      {"texts by themselves, equal", R"({"dns":["a","b"],"x":2})", {R"({"dns":["a"],"x":1})", R"({"dns":["a","b"],"x":1})"}, "x+"},
+      {"texts by themselves, one more", R"({"dns":["a","b","c"],"x":2})", {R"({"dns":["a"],"x":1})", R"({"dns":["a","b"],"x":1})"}, "x+"},
+      {"no key: as a whole, equal", R"({"l":[[1],[2]],"x":2})", {R"({"l":[[1]],"x":1})", R"({"l":[[1],[2]],"x":1})"}, "x+"},
+      {"no key: as a whole, another", R"({"l":[[1],[2],[3]],"x":2})", {R"({"l":[[1]],"x":1})", R"({"l":[[1],[2]],"x":1})"}, "??"},
       {"two of one name: as a whole", R"({"r":[{"name":"n","p":1},{"name":"N","p":2},{"name":"m","p":3}],"x":2})",
        {R"({"r":[{"name":"n","p":1}],"x":1})", R"({"r":[{"name":"n","p":1},{"name":"N","p":2}],"x":1})"}, "??"},
   });

@@ -103,9 +103,10 @@ export class World {
 
   // A simulated ARM. `args` are more options of armsim.
   async startSim(args = []) {
-    const portFile = this.file("armsim-port");
-    const process = await this.start("armsim", ["--make-ca", this.directory, "--port-file", portFile, ...args], () => existsSync(portFile));
-    return new Sim(Number(readFileSync(portFile)), this.file("ca.pem"), process);
+    const directory = mkdtempSync(this.file("armsim-"));
+    const portFile = path.join(directory, "port");
+    const process = await this.start("armsim", ["--make-ca", directory, "--port-file", portFile, ...args], () => existsSync(portFile));
+    return new Sim(Number(readFileSync(portFile)), path.join(directory, "ca.pem"), process);
   }
 
   // An ARM that answers what `answer(request)` says, {status, headers, body}, and keeps what it was sent, as sent.
@@ -176,7 +177,7 @@ export class World {
       if (!entry.exited) entry.child.kill("SIGKILL");
       await entry.exit;
     }
-    rmSync(this.directory, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });  // a client may still be writing
   }
 }
 
@@ -197,18 +198,20 @@ class Sim {
   // What ARM holds, asked directly.
   read(id, apiVersion) { return this.ask("GET", id, apiVersion); }
 
-  // Made before the race, by nobody who takes part in it.
-  async make(id, apiVersion, body) {
-    await this.ask("PUT", id, apiVersion, body);
-    while (!["Succeeded", undefined].includes((await this.read(id, apiVersion)).properties?.provisioningState)) await sleep(50);
+  // Made before the race, by nobody who takes part in it, and at once.
+  make(id, apiVersion, body) { return this.ask("PUT", id, apiVersion, body, { "x-sim-operation-ms": "0" }); }
+
+  async stop() {
+    this.process.child.kill("SIGTERM");
+    await this.process.exit;
   }
 
-  async ask(method, id, apiVersion, body) {
-    const headers = { authorization: "Bearer inspector", ...(body ? { "content-type": "application/json" } : {}) };
+  async ask(method, id, apiVersion, body, more = {}) {
+    const headers = { authorization: "Bearer inspector", ...more, ...(body ? { "content-type": "application/json" } : {}) };
     const answer = await httpsRequest({ port: this.port, method, path: `${id}?api-version=${apiVersion}`, ca: readFileSync(this.caFile), headers },
                                       body ? JSON.stringify(body) : "");
     if (answer.status >= 300) throw new Error(`armsim: ${method} ${id}: ${answer.status} ${answer.body}`);
-    return JSON.parse(answer.body);
+    return answer.body ? JSON.parse(answer.body) : null;
   }
 }
 

@@ -1,6 +1,6 @@
 // What all races have in common: a simulated ARM with something to fight for, the race itself, and its judgement from both sides.
 import assert from "node:assert/strict";
-import { GROUP, measure, missing, race, rulesOf, say, SCALE_SET, SECURITY_GROUP, tagsOf } from "./tools.mjs";
+import { CLUSTER, GROUP, labelsOf, measure, missing, race, rulesOf, say, SCALE_SET, SECURITY_GROUP, tagsOf } from "./tools.mjs";
 
 export const WRITES = 3;
 export const single = (names) => ({ clients: Object.fromEntries(names.map((name) => [name, { actor: "single" }])) });
@@ -9,12 +9,15 @@ export const racersOf = (kind, count) => Array.from({ length: count }, (_, i) =>
 const TARGETS = {
   addTags: { ...SCALE_SET, name: "web", membersOf: tagsOf, body: { location: "westeurope", sku: { name: "S", capacity: 1 }, tags: { base: "1" } } },
   addRules: { ...SECURITY_GROUP, name: "front", membersOf: rulesOf, body: { location: "westeurope", properties: { securityRules: [] } } },
+  // Made together with its cluster.
+  addLabels: { id: `${CLUSTER.id}/agentPools/blue`, version: CLUSTER.version, name: "aks", membersOf: labelsOf },
 };
+const CLUSTER_BODY = { location: "westeurope", properties: { agentPoolProfiles: [{ name: "blue", count: 1, mode: "System", nodeLabels: { base: "1" } }] } };
 TARGETS.chain = TARGETS.addTags;
 
 async function makeTargets(sim) {
   await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
-  for (const { id, version, body } of [TARGETS.addTags, TARGETS.addRules]) await sim.make(id, version, body);
+  for (const { id, version, body } of [TARGETS.addTags, TARGETS.addRules, { ...CLUSTER, body: CLUSTER_BODY }]) await sim.make(id, version, body);
 }
 
 export async function startSim(world, args = ["--operation-ms", "0"]) {

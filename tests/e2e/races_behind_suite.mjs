@@ -28,6 +28,12 @@ export const tests = {
   "JavaScript, four behind one name: rules of one security group": (world) =>
     checkHidden(world, "named", "addRules", behindOneName(racersOf("js", 4))),
 
+  "JavaScript, four behind one name: labels of one agent pool": (world) =>
+    checkHidden(world, "named", "addLabels", behindOneName(racersOf("js", 4))),
+
+  "JavaScript, four behind one token: labels of one agent pool": (world) =>
+    checkHidden(world, "unnamed", "addLabels", behindOneToken(racersOf("js", 4))),
+
   "Python, four behind one name: rules of one security group": (world) =>
     checkHidden(world, "named", "addRules", behindOneName(racersOf("python", 4))),
 

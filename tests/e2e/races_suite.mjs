@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { curl, curlJson, sending } from "./curl.mjs";
 import { sleep } from "./harness.mjs";
-import { checkRace, racersOf, single, startSim, WRITES } from "./races.mjs";
+import { assertSafe, checkRace, judged, racersOf, single, startSim, WRITES } from "./races.mjs";
 import { client, missing, NETWORK, say, SCALE_SET, tagsOf, tokenOf } from "./tools.mjs";
 
 export const tests = {
@@ -33,6 +33,24 @@ export const tests = {
 
   "JavaScript and curl, each under armgate exec: tags of one scale set": (world) =>
     checkRace(world, "exec", "addTags", [...racersOf("js", 2), ...racersOf("curl", 2)]),
+
+  "JavaScript, named: labels of one agent pool": (world) => {
+    const racers = racersOf("js", 4);
+    return checkRace(world, "named", "addLabels", racers, single(racers.map((racer) => racer.client)));
+  },
+
+  "JavaScript without a name, told apart by their tokens: labels of one agent pool": (world) =>
+    checkRace(world, "unnamed", "addLabels", racersOf("js", 4).map((racer) => ({ ...racer, token: tokenOf(racer.client) }))),
+
+  // A cluster refuses a second change while one runs (409 OperationNotAllowed).
+  "JavaScript, named: labels of one agent pool, each change an operation": async (world) => {
+    const sim = await startSim(world, ["--operation-ms", "200"]);
+    const racers = racersOf("js", 3);
+    const gateway = await world.startGateway(sim, single(racers.map((racer) => racer.client)));
+    const result = await judged(world, sim, gateway, "named", "addLabels", racers);
+    assertSafe(result);
+    assert.equal(result.report.conflicts, 0, "a write was sent before the operation of the one before had ended");
+  },
 
   "Go and Python without a name, told apart by their tokens": (world) => {
     const racers = [...racersOf("go", 2), ...racersOf("python", 2)].map((racer) => ({ ...racer, token: tokenOf(racer.client) }));

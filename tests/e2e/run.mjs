@@ -4,9 +4,9 @@
 import { parseArgs } from "node:util";
 import { World, withinSeconds } from "./harness.mjs";
 import { installSdk } from "./sdk.mjs";
-import { beginScenario, buildGoClient, printMeasured } from "./tools.mjs";
+import { beginScenario, buildGoClient, printCompared, printMeasured } from "./tools.mjs";
 
-const SUITES = ["transport", "passthrough", "service", "exec", "protection", "races", "races_behind", "races_odd", "az"];
+const SUITES = ["transport", "passthrough", "service", "exec", "protection", "races", "races_behind", "races_odd", "traps", "requirements", "harm", "az"];
 const SECONDS_PER_TEST = 90;
 
 const { values: options } = parseArgs({ options: { bin: { type: "string" }, only: { type: "string", default: "" } } });
@@ -45,5 +45,6 @@ for (const suite of SUITES) {
   }
 }
 printMeasured();
+printCompared();
 console.log(`${passed} of ${total} end-to-end tests passed`);
 process.exit(passed === total && total > 0 ? 0 : 1);

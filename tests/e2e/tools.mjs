@@ -15,6 +15,7 @@ export const GROUP = `${SUBSCRIPTION}/resourceGroups/rg`;
 export const SCALE_SET = { id: `${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/web`, version: "2024-07-01" };
 export const SECURITY_GROUP = { id: `${GROUP}/providers/Microsoft.Network/networkSecurityGroups/front`, version: "2024-05-01" };
 export const NETWORK = { id: `${GROUP}/providers/Microsoft.Network/virtualNetworks/net`, version: "2024-05-01" };
+export const CLUSTER = { id: `${GROUP}/providers/Microsoft.ContainerService/managedClusters/aks`, version: "2025-10-01" };
 
 // The client in Go, built with Debian's packages alone (GO111MODULE=off: no module is downloaded). The compiler's cache stays in
 // build/, so only the first run waits.
@@ -93,6 +94,7 @@ export async function race(world, gateway, way, command, racers, settings) {
 export const missing = (names, present) => names.filter((name) => !present.has(name));
 export const tagsOf = (resource) => new Set(Object.keys(resource.tags ?? {}));
 export const rulesOf = (resource) => new Set((resource.properties.securityRules ?? []).map((rule) => rule.name));
+export const labelsOf = (pool) => new Set(Object.keys(pool.properties.nodeLabels ?? {}));
 export const subnetsOf = (resource) => new Set((resource.properties.subnets ?? []).map((subnet) => subnet.name));
 
 // One line for whoever reads the log of the tests.
@@ -108,6 +110,19 @@ export function printMeasured() {
   console.log("\n| scenario | clients | writes | lost | twice | deserved 412 | undeserved 412 |\n|---|---|---|---|---|---|---|");
   for (const { scenario: name, clients, writes, lost, twice, deserved, undeserved } of measured) {
     console.log(`| ${name} | ${clients} | ${writes} | ${lost} | ${twice} | ${deserved} | ${undeserved} |`);
+  }
+  console.log("");
+}
+
+// What the workloads of harm_suite.mjs took, for another table (and bench/README.md).
+const compared = [];
+export const compareTimes = (row) => compared.push(row);
+export function printCompared() {
+  if (compared.length === 0) return;
+  console.log("\n| workload | directly | through armgate | failed directly | failed | sent again directly | sent again | waited in armgate |");
+  console.log("|---|---:|---:|---:|---:|---:|---:|---:|");
+  for (const { name, direct, armgate, failedDirect, failed, resentDirect, resent, waited } of compared) {
+    console.log(`| ${name} | ${(direct / 1000).toFixed(1)} s | ${(armgate / 1000).toFixed(1)} s | ${failedDirect} | ${failed} | ${resentDirect} | ${resent} | ${waited} |`);
   }
   console.log("");
 }

@@ -1,6 +1,7 @@
 // Faults on request, and the endpoints that control the simulated ARM.
 #include <gtest/gtest.h>
 
+#include "sim/error_catalogue.h"
 #include "tests/sim/sim_requests.h"
 
 namespace armgate::sim {
@@ -40,10 +41,22 @@ TEST(SimFault, ScriptStrikesTheNextMatchingRequestsOnly) {
   EXPECT_EQ(bench.ask("DELETE", kNetwork).head.status, 204);
 }
 
+TEST(SimFault, RefusalsAreAnsweredAsTheCatalogueSpellsThem) {
+  for (const Refusal& refusal : all_refusals()) {
+    Bench bench;
+    const arm::Response refused =
+        bench.ask("PUT", kGroup, kPlace, {{"x-sim-fault", "error-" + std::string(refusal.name)}});
+    EXPECT_EQ(refused.head.status, refusal.status) << refusal.name;
+    EXPECT_EQ(refused.body, refusal.body) << refusal.name;
+    EXPECT_EQ(bench.ask("GET", kGroup).head.status, 404) << refusal.name;
+  }
+}
+
 TEST(SimFault, BadScriptIsRefusedAndChangesNothing) {
   Bench bench;
   for (const char* script : {"", "[]", R"({"faults":7})", R"({"faults":[{"kind":"explode"}]})", R"({"faults":[1]})",
                              R"({"faults":[{"kind":"drop-before"},{"kind":"status-200"}]})",
+                             R"({"faults":[{"kind":"error-unknown"}]})",
                              R"({"faults":[{"kind":"drop-before","times":"x"}]})"}) {
     EXPECT_EQ(bench.ask("POST", "/__sim/faults", script).head.status, 400) << script;
   }

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 globalThis.crypto ??= webcrypto;  // the SDK wants it; Node 18 has it only by this name
 const require = createRequire(`${process.env.ARMGATE_E2E_MODULES}/package.json`);
 const { ComputeManagementClient } = require("@azure/arm-compute");
+const { ContainerServiceClient } = require("@azure/arm-containerservice");
 const { NetworkManagementClient } = require("@azure/arm-network");
 const { ResourceManagementClient } = require("@azure/arm-resources");
 
@@ -22,6 +23,7 @@ const settings = JSON.parse(settingsText);
 const credential = { getToken: async () => ({ token: settings.token ?? "test-token", expiresOnTimestamp: Date.now() + 3_600_000 }) };
 const options = settings.endpoint ? { endpoint: settings.endpoint } : {};
 const compute = new ComputeManagementClient(credential, SUBSCRIPTION, options);
+const containers = new ContainerServiceClient(credential, SUBSCRIPTION, options);
 const network = new NetworkManagementClient(credential, SUBSCRIPTION, options);
 const resources = new ResourceManagementClient(credential, SUBSCRIPTION, options);
 
@@ -45,11 +47,12 @@ async function readModifyWrite(read, change, write) {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; ++attempt) {
       try {
         const resource = await read();
-        if (lastRead !== undefined && resource.etag === lastRead) result.undeserved += 1;
-        lastRead = resource.etag;
+        const etag = resource.etag ?? resource.eTag;  // AKS spells it so
+        if (lastRead !== undefined && etag === lastRead) result.undeserved += 1;
+        lastRead = etag;
         change(resource, name, i);
         await sleep(THINK_MS);
-        const headers = { "x-sim-base-etag": resource.etag };
+        const headers = { "x-sim-base-etag": etag };
         await write(resource, { ...POLL, requestOptions: { headers, customHeaders: headers } });  // the SDKs do not agree on the name
         result.acknowledged.push(name);
         break;
@@ -104,6 +107,11 @@ const commands = {
         sourcePortRange: "*", destinationAddressPrefix: "*", destinationPortRange: "443" }];
     },
     (resource, options) => network.networkSecurityGroups.beginCreateOrUpdateAndWait(group, name, resource, options)),
+
+  addLabels: () => readModifyWrite(
+    () => containers.agentPools.get(group, name, "blue"),
+    (pool, label) => { pool.nodeLabels = { ...pool.nodeLabels, [label]: settings.client }; },
+    (pool, options) => containers.agentPools.createOrUpdate(group, name, "blue", pool, options).pollUntilDone()),
 
   // Looks whether it is there, and makes it if it is not.
   createIfAbsent: async () => {

@@ -60,7 +60,8 @@ struct SchemaOf {
 // "the rules; the first decides" -> "The rules; the first decides. An array of objects. Default: []."
 std::string description_of(const Setting& setting) {
   std::string text = setting.sentence;
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
   return text + (text.ends_with('.') ? " " : ". ") + facts_of(setting);
 }
 

@@ -1,9 +1,10 @@
-// setting_schema.h – the JSON Schema of a file that is read by a table of settings, for editors: names, values, meanings.
+// setting_schema.h – the JSON Schema of a file that is read by a table of settings, for editors.
 //
-// Why: whoever writes a configuration should see what a key means, and a misspelt one underlined, before armgate is started. Made from
-// the table that the reader uses, the schema cannot say anything else.
-// Limits   a schema refuses nothing that the reader takes. The reader alone knows what no single key can say, the bounds of
-//          durations and sizes, and the forms of texts.
+// Why: whoever writes a configuration should see what a key means, and a misspelt one underlined, before armgate is
+// started. Made from the table that the reader uses, the schema cannot say anything else.
+//
+// Limits   a schema refuses nothing that the reader takes. The reader alone knows what no single key can say, the
+//          bounds of durations and sizes, and the forms of texts.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,8 @@
 
 namespace armgate::rules {
 
-// Called for every setting, also those within Items and Entries: "/rules", "/rules/*/name", "/rules/*/lock/references/*/pointer".
+// Called for every setting, also those within Items and Entries: "/rules", "/rules/*/name",
+// "/rules/*/lock/references/*/pointer".
 using SettingVisitor = std::function<void(const std::string& pointer, const Setting& setting)>;
 
 // In the order of the table, a list before what is in it. Adds one element to each list that the table is bound to.

@@ -28,9 +28,12 @@ struct Context {
 };
 
 const Context kContexts[] = {
-    {"/rules/*/", "Keys of a rule", "rules", R"({"name": "example", "match": {"types": ["Microsoft.Network/virtualNetworks/subnets"]}})"},
-    {"/errors/*/", "Keys of an entry of errors", "errors", R"({"class": "busy", "status": [409], "codes": ["AnotherOperationInProgress"]})"},
-    {"/cases/*/", "Keys of a case", "cases", R"({"request": "PUT /subscriptions/s/resourceGroups/g?api-version=2021-04-01", "rule": "groups"})"},
+    {"/rules/*/", "Keys of a rule", "rules",
+     R"({"name": "example", "match": {"types": ["Microsoft.Network/virtualNetworks/subnets"]}})"},
+    {"/errors/*/", "Keys of an entry of errors", "errors",
+     R"({"class": "busy", "status": [409], "codes": ["AnotherOperationInProgress"]})"},
+    {"/cases/*/", "Keys of a case", "cases",
+     R"({"request": "PUT /subscriptions/s/resourceGroups/g?api-version=2021-04-01", "rule": "groups"})"},
     {"/", "Keys of a file", "", "{}"},
 };
 
@@ -57,18 +60,14 @@ std::vector<KnownKey> known_keys() {
   return keys;
 }
 
-// The file that an example stands in. Cases are tried on the rule of the manual's own cases.
+// The file that an example stands in. Cases are tried on the rules of the manual's last whole file.
 json file_with(const json& example, const std::string& section) {
   for (const Context& context : kContexts) {
     if (section != context.section || *context.list == '\0') continue;
     json element = json::parse(context.base);
     element.merge_patch(example);
     json file{{context.list, json::array({element})}};
-    if (section == "Keys of a case") {
-      file["rules"] = json::parse(R"([{"name": "groups", "match": {"types": ["Microsoft.Resources/resourceGroups"]}, "guard": {"kind": "verify"}}, {"name":
-        "interfaces", "match": {"types": ["Microsoft.Network/networkInterfaces"]}, "guard": {"kind": "etag"}, "lock": {"references": [{"pointer":
-        "/properties/ipConfigurations/*/properties/subnet/id"}]}}])");
-    }
+    if (section == "Keys of a case") file["rules"] = json::parse(manual().documents.back().json)["rules"];
     return file;
   }
   return example;

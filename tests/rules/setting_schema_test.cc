@@ -1,5 +1,5 @@
-// The JSON Schema of a file, and that of rule files held against the reader: whatever the schema refuses, the reader refuses, and
-// the other way round for all that a schema can say.
+// The JSON Schema of a file, and that of rule files held against the reader: whatever the schema refuses, the reader
+// refuses, and the other way round for all that a schema can say.
 #include "rules/setting_schema.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,8 @@ json one_of_each() {
       for (const json& element : document.value(list, json::array())) {
         bool is_new = false;
         const json leaves = element.flatten();
-        for (const auto& [key, unused] : leaves.items()) is_new |= seen.insert(list + std::regex_replace(key, kIndex, "/*")).second;
+        for (const auto& [key, unused] : leaves.items())
+          is_new |= seen.insert(list + std::regex_replace(key, kIndex, "/*")).second;
         if (is_new) elements.push_back(element);
       }
     }
@@ -71,7 +72,9 @@ TEST(SettingSchema, SaysOfEachKindOfSettingWhatEditorsUnderstand) {
     std::vector<int> items;
   } values;
   const SettingTable table{
-      {"/name", Text{&values.name, [](std::string& text) { return text.empty() ? std::optional<std::string>("is empty") : std::nullopt; }},
+      {"/name",
+       Text{&values.name,
+            [](std::string& text) { return text.empty() ? std::optional<std::string>("is empty") : std::nullopt; }},
        "what it is called", Need::Required},
       {"/limits/count", WholeNumber{&values.count, 1, 9}, "how many"},
       {"/limits/wait", TimeSpan{&values.wait, seconds(1), hours(1)}, "how long"},
@@ -111,7 +114,8 @@ TEST(SettingSchema, SettingsWithinListsAreVisitedToo) {
     EXPECT_TRUE(pointers.insert(pointer).second) << pointer << " twice";
     EXPECT_FALSE(setting.sentence.empty()) << pointer << ": says nothing about itself";
   });
-  for (const char* pointer : {"/$schema", "/rules", "/rules/*/name", "/rules/*/lock/references/*/pointer", "/errors/*/class", "/cases/*/body"}) {
+  for (const char* pointer : {"/$schema", "/rules", "/rules/*/name", "/rules/*/lock/references/*/pointer",
+                              "/errors/*/class", "/cases/*/body"}) {
     EXPECT_TRUE(pointers.contains(pointer)) << pointer;
   }
 }

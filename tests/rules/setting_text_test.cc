@@ -67,19 +67,23 @@ TEST(SettingText, FactsSayWhatAValueIsAndWhatHoldsWithoutIt) {
   std::string empty;
   std::vector<std::string> none;
   std::optional<Colour> nothing;
-  const auto refuse_empty = [](std::string& text) { return text.empty() ? std::optional<std::string>("is empty") : std::nullopt; };
+  const auto refuse_empty = [](std::string& text) {
+    return text.empty() ? std::optional<std::string>("is empty") : std::nullopt;
+  };
   const struct {
     Setting setting;
     const char* facts;
   } cases[] = {
-      {{"/a", TimeSpan{&span, seconds(1), hours(1)}, ""}, "A duration in ms, s, m or h from \"1s\" to \"1h\". Default: \"5s\"."},
+      {{"/a", TimeSpan{&span, seconds(1), hours(1)}, ""},
+       "A duration in ms, s, m or h from \"1s\" to \"1h\". Default: \"5s\"."},
       {{"/a", Text{&empty, {}}, ""}, "A text. Default: \"\"."},
       {{"/a", Text{&empty, {}}, "", Need::Required}, "A text. Required."},
       // What the reader would refuse is no default.
       {{"/a", Text{&empty, refuse_empty}, ""}, "A text. No default."},
       {{"/a", TextList{&none, {}, 1}, ""}, "An array of texts. No default."},
       {{"/a", TextList{&none, {}, 0}, ""}, "An array of texts. Default: []."},
-      {{"/a", choice<std::optional<Colour>>(&nothing, {{"red", Colour::Red}, {"green", Colour::Green}}), ""}, "\"red\" or \"green\". No default."},
+      {{"/a", choice<std::optional<Colour>>(&nothing, {{"red", Colour::Red}, {"green", Colour::Green}}), ""},
+       "\"red\" or \"green\". No default."},
   };
   for (const auto& c : cases) EXPECT_EQ(facts_of(c.setting), c.facts);
 }

@@ -1,7 +1,7 @@
 // json_schema.h – judges JSON by a JSON Schema, and makes wrong documents out of right ones.
 //
-// Why: the schemas are for editors, which armgate does not have. This is a reading of the few keywords that they use, independent of
-// what makes them; a keyword that it does not know is a fault, never silently passed over.
+// Why: the schemas are for editors, which armgate does not have. This is a reading of the few keywords that they use,
+// independent of what makes them; a keyword that it does not know is a fault, never silently passed over.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -55,8 +55,8 @@ class JsonSchema {
     }
   }
 
-  static bool fits(const std::string& keyword, const Json& wanted, const Json& schema, const Json& value, const std::string& place,
-                   Faults& faults) {
+  static bool fits(const std::string& keyword, const Json& wanted, const Json& schema, const Json& value,
+                   const std::string& place, Faults& faults) {
     static const std::set<std::string> kSaysNothing{"$schema", "title", "description", "default"};
     if (kSaysNothing.contains(keyword)) return true;
     if (keyword == "type") return has_type(value, wanted);
@@ -65,13 +65,16 @@ class JsonSchema {
     if (keyword == "maximum") return !value.is_number() || value.get<double>() <= wanted.get<double>();
     if (keyword == "minLength") return !value.is_string() || value.get<std::string>().size() >= wanted.get<size_t>();
     if (keyword == "minItems") return !value.is_array() || value.size() >= wanted.get<size_t>();
-    if (keyword == "uniqueItems") return !value.is_array() || std::set<Json>(value.begin(), value.end()).size() == value.size();
+    if (keyword == "uniqueItems")
+      return !value.is_array() || std::set<Json>(value.begin(), value.end()).size() == value.size();
     if (keyword == "pattern") return !value.is_string() || fits_pattern(value, wanted);
     if (keyword == "required") {
-      return !value.is_object() || std::all_of(wanted.begin(), wanted.end(), [&](const Json& name) { return value.contains(name); });
+      return !value.is_object() ||
+             std::all_of(wanted.begin(), wanted.end(), [&](const Json& name) { return value.contains(name); });
     }
     if (keyword == "items") {
-      for (size_t i = 0; value.is_array() && i < value.size(); ++i) judge(wanted, value[i], place + "/" + std::to_string(i), faults);
+      for (size_t i = 0; value.is_array() && i < value.size(); ++i)
+        judge(wanted, value[i], place + "/" + std::to_string(i), faults);
       return true;
     }
     if (keyword == "properties") {
@@ -101,8 +104,8 @@ struct Mutation {
   nlohmann::json document;
 };
 
-// Calls `take` with the document changed in one place in every way that a person may get it wrong: for each place, but for only the
-// first of several that differ in an index.
+// Calls `take` with the document changed in one place in every way that a person may get it wrong: for each place, but
+// for only the first of several that differ in an index.
 inline void each_mutation(const nlohmann::json& document, const std::function<void(const Mutation&)>& take) {
   using Json = nlohmann::json;
   const Json replacements = Json::parse(
@@ -123,8 +126,10 @@ inline void each_mutation(const nlohmann::json& document, const std::function<vo
     }
     Json without = document;
     Json& parent = without[at.parent_pointer()];
-    if (parent.is_object()) parent.erase(at.back());
-    else parent.erase(std::stoul(at.back()));
+    if (parent.is_object())
+      parent.erase(at.back());
+    else
+      parent.erase(std::stoul(at.back()));
     take({at.to_string() + " removed", std::move(without)});
     if (!document[at].is_object()) continue;
     Json with = document;
@@ -136,14 +141,17 @@ inline void each_mutation(const nlohmann::json& document, const std::function<vo
 // The messages of a reader about a document; empty: it takes it.
 using Messages = std::function<std::vector<std::string>(const nlohmann::json&)>;
 
-// Tries every mutation on both. Whatever the schema refuses the reader must refuse; and the other way round, but for what only a reader
-// knows: the forms of texts (these messages begin with the text), and the bounds of durations and sizes. Returns how many were refused.
+// Tries every mutation on both. Whatever the schema refuses the reader must refuse; and the other way round, but for
+// what only a reader knows: the forms of texts (these messages begin with the text), and the bounds of durations and
+// sizes. Returns how many were refused.
 inline size_t expect_agreement(const JsonSchema& schema, const nlohmann::json& document, const Messages& read) {
   const auto only_reader_knows = [](const std::string& message) {
-    for (const char* known_to_schema : {"is not a known key", "is missing", "is not a valid value", "in this list already"}) {
+    for (const char* known_to_schema :
+         {"is not a known key", "is missing", "is not a valid value", "in this list already"}) {
       if (message.find(known_to_schema) != message.npos) return false;
     }
-    return message.starts_with('"') || message.starts_with("must be a duration") || message.starts_with("must be a size");
+    return message.starts_with('"') || message.starts_with("must be a duration") ||
+           message.starts_with("must be a size");
   };
   size_t refused = 0;
   each_mutation(document, [&](const Mutation& mutation) {
@@ -151,11 +159,13 @@ inline size_t expect_agreement(const JsonSchema& schema, const nlohmann::json& d
     const auto by_reader = read(mutation.document);
     if (!by_schema.empty()) {
       ++refused;
-      EXPECT_FALSE(by_reader.empty()) << mutation.what << ": the reader takes what the schema refuses: " << by_schema.front();
+      EXPECT_FALSE(by_reader.empty()) << mutation.what
+                                      << ": the reader takes what the schema refuses: " << by_schema.front();
       return;
     }
     for (const auto& message : by_reader) {
-      EXPECT_TRUE(only_reader_knows(message)) << mutation.what << ": the schema takes what the reader refuses: " << message;
+      EXPECT_TRUE(only_reader_knows(message))
+          << mutation.what << ": the schema takes what the reader refuses: " << message;
     }
   });
   return refused;

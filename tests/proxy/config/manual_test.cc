@@ -1,4 +1,5 @@
-// docs/configuration.md held against the program: every option with its facts, every command with its flags, the exit codes.
+// docs/configuration.md held against the program: every option with its facts, every command with its flags, the exit
+// codes.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -30,8 +31,16 @@ Manual manual_of(const std::string& section) {
 // What "armgate WORDS" prints.
 std::string printed(const std::vector<std::string>& words) {
   std::ostringstream out, err;
-  const CliContext context{.surroundings = kSurroundings, .default_config = "/none", .wall = {}, .environment = {}, .session = "1",
-                           .run = {}, .exec = {}, .exec_within = {}, .out = out, .err = err};
+  const CliContext context{.surroundings = kSurroundings,
+                           .default_config = "/none",
+                           .wall = {},
+                           .environment = {},
+                           .session = "1",
+                           .run = {},
+                           .exec = {},
+                           .exec_within = {},
+                           .out = out,
+                           .err = err};
   std::vector<const char*> argv{"armgate"};
   for (const std::string& word : words) argv.push_back(word.c_str());
   EXPECT_EQ(run_cli(static_cast<int>(argv.size()), argv.data(), context), kExitDone) << err.str();
@@ -41,7 +50,8 @@ std::string printed(const std::vector<std::string>& words) {
 std::set<std::string> flags_in(const std::string& text) {
   static const std::regex kFlag("--[a-z][a-z-]*");
   std::set<std::string> flags;
-  for (auto at = std::sregex_iterator(text.begin(), text.end(), kFlag); at != std::sregex_iterator(); ++at) flags.insert(at->str());
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), kFlag); at != std::sregex_iterator(); ++at)
+    flags.insert(at->str());
   flags.erase("--help");
   return flags;
 }
@@ -71,8 +81,10 @@ std::vector<std::vector<std::string>> commands_below(const std::vector<std::stri
     auto below = command;
     below.push_back(line.substr(2, line.find(' ', 2) - 2));
     const auto deeper = commands_below(below);
-    if (deeper.empty()) commands.push_back(below);
-    else commands.insert(commands.end(), deeper.begin(), deeper.end());
+    if (deeper.empty())
+      commands.push_back(below);
+    else
+      commands.insert(commands.end(), deeper.begin(), deeper.end());
   }
   return commands;
 }
@@ -93,7 +105,8 @@ TEST(ConfigurationManual, HasEveryOptionWithItsFactsAndNoOther) {
 TEST(ConfigurationManual, EveryExampleIsReadWithoutAFault) {
   const Manual manual = manual_of("");
   auto examples = manual.documents;
-  for (const auto& entry : manual.entries) examples.insert(examples.end(), entry.examples.begin(), entry.examples.end());
+  for (const auto& entry : manual.entries)
+    examples.insert(examples.end(), entry.examples.begin(), entry.examples.end());
   EXPECT_GT(examples.size(), 4u);
   const JsonSchema schema(config_schema());
   for (const ManualExample& example : examples) {
@@ -101,7 +114,8 @@ TEST(ConfigurationManual, EveryExampleIsReadWithoutAFault) {
     for (const auto& fault : parse_config("example", example.json, kSurroundings).faults) {
       ADD_FAILURE() << place << ": " << rules::to_text(fault);
     }
-    for (const auto& fault : schema.faults_of(json::parse(example.json, nullptr, true, true))) ADD_FAILURE() << place << ": against the schema: " << fault;
+    for (const auto& fault : schema.faults_of(json::parse(example.json, nullptr, true, true)))
+      ADD_FAILURE() << place << ": against the schema: " << fault;
   }
 }
 
@@ -117,8 +131,10 @@ TEST(ConfigurationManual, HasEveryCommandWithItsFlagsAndNoOther) {
     for (const auto& word : command) name += " " + word;
     known.insert(name);
     const ManualEntry* entry = manual.find(kCommands, name);
-    ASSERT_NE(entry, nullptr) << manual.file << " does not describe `" << name << "`; add \"### `" << name << "`\" below \"## Commands\"";
-    EXPECT_EQ(flags_in(entry->text), flags_of(command)) << manual.place(entry->line) << ": the flags of `" << name << "`";
+    ASSERT_NE(entry, nullptr) << manual.file << " does not describe `" << name << "`; add \"### `" << name
+                              << "`\" below \"## Commands\"";
+    EXPECT_EQ(flags_in(entry->text), flags_of(command))
+        << manual.place(entry->line) << ": the flags of `" << name << "`";
   }
   EXPECT_EQ(described, known);
 }
@@ -131,7 +147,8 @@ TEST(ConfigurationManual, HasTheExitCodes) {
 }
 
 TEST(ConfigurationManual, LeadsSomewhereWhereverItPoints) {
-  for (const char* file : {"docs/configuration.md", "docs/observe.md", "docs/clients.md", "docs/whose-write.md", "README.md", "CONTRIBUTING.md"}) {
+  for (const char* file : {"docs/configuration.md", "docs/observe.md", "docs/clients.md", "docs/whose-write.md",
+                           "README.md", "CONTRIBUTING.md"}) {
     expect_references_lead_somewhere(read_manual(file));
   }
 }
@@ -150,7 +167,8 @@ TEST(ConfigurationSchema, TheFileInTheRepositoryIsThePrintedOne) {
   std::ifstream file(ARMGATE_SOURCE_DIR "/conf/schema/armgate.schema.json");
   std::ostringstream text;
   text << file.rdbuf();
-  EXPECT_EQ(text.str(), printed({"--print-schema", "config"})) << "write it anew: armgate --print-schema config > conf/schema/armgate.schema.json";
+  EXPECT_EQ(text.str(), printed({"--print-schema", "config"}))
+      << "write it anew: armgate --print-schema config > conf/schema/armgate.schema.json";
   EXPECT_EQ(printed({"--print-schema", "rules"}), rules::rule_file_schema());
 }
 

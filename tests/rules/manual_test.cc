@@ -1,6 +1,7 @@
 // docs/rules.md held against the reader: every key has an entry with its facts, every example is read without a fault.
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "rules/rule_file.h"
@@ -34,6 +35,7 @@ const Context kContexts[] = {
      R"({"class": "busy", "status": [409], "codes": ["AnotherOperationInProgress"]})"},
     {"/cases/*/", "Keys of a case", "cases",
      R"({"request": "PUT /subscriptions/s/resourceGroups/g?api-version=2021-04-01", "rule": "groups"})"},
+    {"/patience/*/", "Keys of an entry of patience", "patience", R"({"user_agent": "example", "wait_max": "10s"})"},
     {"/", "Keys of a file", "", "{}"},
 };
 
@@ -41,7 +43,7 @@ const Context& context_of(std::string_view pointer) {
   for (const Context& context : kContexts) {
     if (pointer.starts_with(context.pointer)) return context;
   }
-  return kContexts[3];
+  return *std::prev(std::end(kContexts));
 }
 
 // "/rules/*/lock/references/*/pointer" -> "lock.references.pointer"

@@ -56,7 +56,12 @@ std::optional<std::string> check_endpoint(std::string& text, ZeroPort zero) {
   return std::nullopt;
 }
 
-std::optional<std::string> check_listen(std::string& text) { return check_endpoint(text, ZeroPort::Allowed); }
+std::optional<std::string> check_listen(std::string& text) {
+  if (auto complaint = check_endpoint(text, ZeroPort::Allowed)) return complaint;
+  const bool is_name = !text.starts_with('[') && !is_address(text.substr(0, text.rfind(':')));
+  if (is_name) return "names a host; name an address of this machine, such as \"127.0.0.1:8080\" or \"0.0.0.0:8080\"";
+  return std::nullopt;
+}
 
 std::optional<std::string> check_optional_listen(std::string& text) {
   return text.empty() ? std::nullopt : check_listen(text);

@@ -140,7 +140,7 @@ class FieldReader {
   Result<void> take_line(std::string_view line) {
     if (line_ > limits_.fields_max) {
       return refusal(source_, ErrorKind::TooLarge,
-                     fmt::format("more than {} header fields (limits.fields_max); send fewer", limits_.fields_max));
+                     fmt::format("more than {} header fields (limits.fields); send fewer", limits_.fields_max));
     }
     size_t name_end = 0;
     while (name_end < line.size() && is_token_char(line[name_end])) ++name_end;

@@ -59,7 +59,7 @@ Result<RequestLine> parse_request_line(std::string_view line, const Limits& limi
   }
   if (parts.target.size() > limits.target_bytes_max) {
     return client_error(ErrorKind::TooLarge, fmt::format("the request target is longer than {} bytes "
-                                                         "(limits.target_bytes_max); shorten it",
+                                                         "(limits.target_bytes); shorten it",
                                                          limits.target_bytes_max));
   }
   if (!is_target(parts.target)) {
@@ -102,7 +102,7 @@ Result<Framing> request_framing(const FieldBlock& block, int minor_version, cons
   if (*bytes > limits.request_body_bytes_max) {
     return client_error(
         ErrorKind::TooLarge,
-        fmt::format("the content-length header announces more than {} bytes (limits.request_body_bytes_max); "
+        fmt::format("the content-length header announces more than {} bytes (limits.request_body_bytes); "
                     "send less",
                     limits.request_body_bytes_max));
   }
@@ -229,7 +229,7 @@ std::optional<size_t> find_head_end(std::string_view bytes, size_t from) {
 Error head_too_large(const Limits& limits, ErrorSource source) {
   return refusal(
       source, ErrorKind::TooLarge,
-      fmt::format("the message head is longer than {} bytes (limits.head_bytes_max); send fewer or shorter headers",
+      fmt::format("the message head is longer than {} bytes (limits.head_bytes); send fewer or shorter headers",
                   limits.head_bytes_max));
 }
 

@@ -60,10 +60,10 @@ TEST(OptionTable, EveryOptionIsPrintedWithItsSentenceAndHasItsOwnName) {
 TEST(OptionTable, OneOptionIsSetAsItsTableEntryAllows) {
   Config config;
   rules::FaultList faults;
-  set_option(config, "listen/proxy", "LOCALHOST:9", "--listen", faults);
+  set_option(config, "listen/proxy", "[2001:DB8::1]:9", "--listen", faults);
   set_option(config, "mode", "off", "--mode", faults);
   EXPECT_THAT(faults, IsEmpty());
-  EXPECT_EQ(config.listen.proxy, "localhost:9");
+  EXPECT_EQ(config.listen.proxy, "[2001:db8::1]:9");
   EXPECT_EQ(config.mode, rules::Mode::Off);
 
   set_option(config, "mode", "of", "--mode", faults);

@@ -147,14 +147,14 @@ TEST(RefusedFields, MoreThanTheLimitIsTooLarge) {
   limits.target_bytes_max = 40;
   limits.head_bytes_max = 300;
   EXPECT_EQ(refusal_of(testing::put("A: 1\r\nB: 2\r\n"), limits), "accepted");
-  EXPECT_NE(refusal_of(testing::put("A: 1\r\nB: 2\r\nC: 3\r\n"), limits).find("fields_max"), std::string::npos);
+  EXPECT_NE(refusal_of(testing::put("A: 1\r\nB: 2\r\nC: 3\r\n"), limits).find("limits.fields"), std::string::npos);
   const auto get = [](size_t target_bytes) {
     return "GET /" + std::string(target_bytes - 1, 'a') + " HTTP/1.1\r\nHost: management.azure.com\r\n\r\n";
   };
   EXPECT_EQ(refusal_of(get(40), limits), "accepted");
-  EXPECT_NE(refusal_of(get(41), limits).find("target_bytes_max"), std::string::npos);
+  EXPECT_NE(refusal_of(get(41), limits).find("limits.target_bytes"), std::string::npos);
   const std::string long_field = "A: " + std::string(limits.head_bytes_max, 'a') + "\r\n";
-  EXPECT_NE(refusal_of(testing::put(long_field), limits).find("head_bytes_max"), std::string::npos);
+  EXPECT_NE(refusal_of(testing::put(long_field), limits).find("limits.head_bytes"), std::string::npos);
   for (const std::string& bytes : {testing::put("A: 1\r\nB: 2\r\nC: 3\r\n"), get(41), testing::put(long_field)}) {
     EXPECT_EQ(testing::read_request(bytes, limits).error().kind, ErrorKind::TooLarge);
   }
@@ -164,8 +164,8 @@ TEST(RefusedFields, TheDefaultLimitsHold) {
   std::string many;
   for (int i = 0; i < 199; ++i) many += "X: 1\r\n";
   EXPECT_EQ(refusal_of(testing::put(many)), "accepted");
-  EXPECT_NE(refusal_of(testing::put(many + "X: 1\r\n")).find("fields_max"), std::string::npos);
-  EXPECT_NE(refusal_of(testing::put("X: " + std::string(65536, 'a') + "\r\n")).find("head_bytes_max"),
+  EXPECT_NE(refusal_of(testing::put(many + "X: 1\r\n")).find("limits.fields"), std::string::npos);
+  EXPECT_NE(refusal_of(testing::put("X: " + std::string(65536, 'a') + "\r\n")).find("limits.head_bytes"),
             std::string::npos);
 }
 

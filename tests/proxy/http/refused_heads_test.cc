@@ -135,8 +135,8 @@ TEST(RefusedHeads, OldVersionWithTransferEncoding) {
 }
 
 TEST(RefusedHeads, LengthBeyondTheLimit) {
-  expect_refused(testing::put("Content-Length: 8388609\r\n"), "request_body_bytes_max", ErrorKind::TooLarge);
-  expect_refused(testing::put("Content-Length: 18446744073709551615\r\n"), "request_body_bytes_max",
+  expect_refused(testing::put("Content-Length: 8388609\r\n"), "limits.request_body_bytes", ErrorKind::TooLarge);
+  expect_refused(testing::put("Content-Length: 18446744073709551615\r\n"), "limits.request_body_bytes",
                  ErrorKind::TooLarge);
 }
 

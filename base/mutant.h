@@ -30,6 +30,7 @@ enum class Mutant {
   GrantLostOnCancel,      // who leaves just when its turn has come takes the turn along
   TicketIgnored,          // who comes back stands at the end again
   LeaverIsSent,           // whoever left the queue is sent all the same
+  LiveWritersJoined,      // the same bytes without an id are the same write, though the first one's sender still listens
   IdsIgnoredInJoin,       // two request ids are one request
   PollErrorLeaksHold,     // a failed poll ends the watch, not the hold
   ReadWaits,              // reads stand in line too

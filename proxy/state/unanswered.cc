@@ -102,7 +102,7 @@ std::optional<uint64_t> UnansweredWrites::find(const Arrival& arrival, TimePoint
     const bool other_request = write.request_id != arrival.request_id && !is_mutant(Mutant::IdsIgnoredInJoin);
     if (is_over || other_request) continue;
     const bool orphan = write.sent && (write.undelivered || write.asker->gone.load(std::memory_order_acquire));
-    if (orphan || !arrival.request_id.empty()) return write.id;
+    if (orphan || !arrival.request_id.empty() || is_mutant(Mutant::LiveWritersJoined)) return write.id;
   }
   return std::nullopt;
 }

@@ -33,6 +33,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::GrantLostOnCancel, "grant-lost-on-cancel", "", {"leaving-clients", "coincidences"}, 3000},
       {Mutant::TicketIgnored, "ticket-ignored", "", {"impatient"}, 500},
       {Mutant::LeaverIsSent, "leaver-is-sent", "", {"leaving-clients"}, 500},
+      {Mutant::LiveWritersJoined, "live-writers-joined", "hidden-counters", {}, 500},
       {Mutant::IdsIgnoredInJoin, "ids-ignored-in-join", "", {}, 3000},
       {Mutant::PollErrorLeaksHold, "poll-error-leaks-hold", "", {"lossy"}, 500},
       {Mutant::ReadWaits, "read-waits", "", {}, 10},

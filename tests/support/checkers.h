@@ -127,6 +127,7 @@ class Checkers final : public UpstreamWatch {
 
   static uint64_t exchange_of(const arm::Request& request);
   static bool is_armgates(const arm::Response& answer);      // armgate made it itself
+  static bool is_the_same(const arm::Response& answer, const arm::Response& arms);
   static bool is_armgate_field(const arm::Field& field);
   // checkers_order.cc
   void keep_place(Record& record, const Report& report);

@@ -59,7 +59,13 @@ void Checkers::check_order(const Record& record) {
   if (record.left && *record.left < clock_.now()) violated("P3", record.what + " was sent although its client had left");
   const uint64_t place = place_of(record);
   // Nothing but its turn is waited for before the first sending, but the guard's look at the resource, which does not count.
-  const TimePoint turn = record.link == nullptr ? clock_.now() : record.served + record.link->exchange.report.waited;
+  // A place that was reserved for it had its turn before.
+  TimePoint turn = clock_.now();
+  if (record.link != nullptr) {
+    const Report& report = record.link->exchange.report;
+    const bool was_reserved = report.kept_place && report.waited == Duration{};
+    turn = was_reserved ? TimePoint{} : record.served + report.waited;
+  }
   for (const auto& key : record.keys) {
     for (const uint64_t id : queues_[key]) {
       const Record& before = records_.at(id);

@@ -31,7 +31,7 @@ enum class Step {
 };
 const std::vector<Step> kPlain{Step::Join, Step::TakeOrLeave, Step::LetGo};
 const std::vector<Step> kQuits{Step::Join, Step::Leave};
-const std::vector<Step> kComesBack{Step::Join, Step::Yield, Step::Insist, Step::TakeOrLeave, Step::LetGo};
+const std::vector<Step> kComesBack{Step::Join, Step::Yield, Step::Insist, Step::Leave};
 const std::vector<Step> kStaysAway{Step::Join, Step::Yield, Step::Leave};
 const std::vector<Step> kLetsOwnIn{Step::Join, Step::TakeOrLeave, Step::LetOwnIn, Step::LetGo};
 

@@ -50,9 +50,9 @@ export class Pool {
   }
 
   // One request and its answer.
-  async ask(method, path, body) {
+  async ask(method, path, body, more = {}) {
     const text = body === undefined ? "" : JSON.stringify(body);
-    const headers = { host: ARM_HOST, authorization: "Bearer one-service-principal",
+    const headers = { host: ARM_HOST, authorization: "Bearer one-service-principal", ...more,
                       ...(text ? { "content-type": "application/json", "content-length": Buffer.byteLength(text) } : {}) };
     const started = Date.now();
     const answer = await new Promise((resolve, reject) => {

@@ -30,7 +30,7 @@ export async function sdk(through, client, command, settings) {
   if (isGateway) env.HTTPS_PROXY = `http://${client}:x@127.0.0.1:${through.port}`;
   const endpoint = isGateway ? undefined : `https://localhost:${through.port}`;
   const done = await run(process.execPath, [path.join(here, "js", "client.mjs"), command, JSON.stringify({ client, endpoint, ...settings })],
-                         { env, seconds: 80 });
+                         { env, seconds: 200 });
   if (done.code !== 0) throw new Error(`${client}: ${command} ended with ${done.code}\n${done.stdout}\n${done.stderr}`);
   return JSON.parse(done.stdout);
 }

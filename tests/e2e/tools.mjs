@@ -44,7 +44,7 @@ export function tokenOf(principal) {
 
 // Ways through armgate. `named`: by the variables of `armgate env`; `unnamed`: the same, but the proxy's URL has no user; `exec`:
 // every client under an `armgate exec` of its own.
-export async function launch(world, gateway, way, name, words, { env = {}, seconds = 80 } = {}) {
+export async function launch(world, gateway, way, name, words, { env = {}, seconds = 200 } = {}) {
   const armgate = path.join(world.bin, "armgate");
   const home = { HOME: world.directory };
   if (way === "exec") {

@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "arm/content.h"
@@ -170,9 +171,13 @@ bool may_have_member(std::string_view json, std::span<const std::string_view> na
   if (has_escaped_letters(json)) return true;
   uint32_t first_letters = 0;
   for (const std::string_view name : names) first_letters |= letter_bit(name.front());
-  for (size_t quote = json.find('"'); quote != json.npos; quote = json.find('"', quote + 1)) {
-    const std::string_view rest = json.substr(quote + 1);
-    if (rest.empty() || (letter_bit(rest.front()) & first_letters) == 0) continue;
+  const char* const end = json.data() + json.size();
+  const char* at = json.data();
+  // A text has a quote every few words; std::string_view::find() would cost more than what is done at each.
+  while (at != end && (at = static_cast<const char*>(std::memchr(at, '"', static_cast<size_t>(end - at)))) != nullptr) {
+    if (++at == end) break;
+    if ((letter_bit(*at) & first_letters) == 0) continue;
+    const std::string_view rest(at, static_cast<size_t>(end - at));
     if (std::any_of(names.begin(), names.end(), [rest](auto name) { return starts_with_ignoring_case(rest, name); })) return true;
   }
   return false;

@@ -17,14 +17,24 @@ bool fits_in_a_header(std::string_view etag) {
   });
 }
 
-}  // namespace
-
-std::optional<std::string> etag_in_body(std::string_view json) {
-  ScannedMember found = scan_string_member(json, "etag");
+std::optional<std::string> usable_etag(ScannedMember found) {
   for (auto* etag : {&found.own, &found.in_properties}) {
     if (*etag && fits_in_a_header(**etag)) return std::move(*etag);
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> etag_in_body(std::string_view json) {
+  static constexpr std::array<std::string_view, 1> kName{"etag"};
+  if (!may_have_member(json, kName)) return std::nullopt;
+  return usable_etag(scan_string_member(json, "etag"));
+}
+
+ResourceWords words_in_body(std::string_view json) {
+  auto [etag, state] = scan_string_members(json, {"etag", "provisioningState"});
+  return {usable_etag(std::move(etag)), std::move(state.in_properties)};
 }
 
 std::optional<std::string> etag_of(const ResponseHead& head, std::string_view json) {

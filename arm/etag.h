@@ -17,6 +17,13 @@ namespace armgate::arm {
 // differ, or for what is not a JSON object. Builds no tree, whatever the body's size.
 std::optional<std::string> etag_in_body(std::string_view json);
 
+// What the answer to a write says about the resource in its body, read once.
+struct ResourceWords {
+  std::optional<std::string> etag;                // as etag_in_body()
+  std::optional<std::string> provisioning_state;  // as provisioning_state()
+};
+ResourceWords words_in_body(std::string_view json);
+
 // The ETag of a complete 2xx answer: the ETag header if it is there and not empty, else the body's.
 std::optional<std::string> etag_of(const ResponseHead& head, std::string_view json);
 

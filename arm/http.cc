@@ -53,6 +53,10 @@ void Headers::add(std::string_view name, std::string_view value) {
   fields_.push_back(Field{std::string(name), std::string(value)});
 }
 
+void Headers::add_checked(std::string_view name, std::string_view value) {
+  fields_.push_back(Field{std::string(name), std::string(value), true});
+}
+
 void Headers::set(std::string_view name, std::string_view value) {
   bool placed = false;
   for (auto it = fields_.begin(); it != fields_.end();) {
@@ -60,6 +64,7 @@ void Headers::set(std::string_view name, std::string_view value) {
       ++it;
     } else if (!placed) {
       it->value = std::string(value);
+      it->is_checked = false;
       placed = true;
       ++it;
     } else {

@@ -22,6 +22,7 @@ std::string_view to_text(Method method);  // "OTHER" for Other
 struct Field {
   std::string name;
   std::string value;
+  bool is_checked = false;  // by the parser: a name and a value that may stand in a head as they are
 };
 
 // Header fields in order. Small linear storage: real messages have 10 to 30 fields.
@@ -43,6 +44,7 @@ class Headers {
 
   void reserve(size_t fields) { fields_.reserve(fields); }
   void add(std::string_view name, std::string_view value);
+  void add_checked(std::string_view name, std::string_view value);
   void set(std::string_view name, std::string_view value);  // replaces the first in place, removes the others
   void remove(std::string_view name);
 

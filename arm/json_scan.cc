@@ -3,6 +3,10 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 #include "arm/content.h"
 #include "base/text.h"
 
@@ -24,46 +28,108 @@ bool visit_members(ondemand::object& object, Visit visit) {
 
 // The same for a whole text, which must be one object and nothing after it.
 template <class Visit>
-bool visit_top_members(const simdjson::padded_string& text, Visit visit) {
-  ondemand::parser parser;
+bool visit_top_members(ondemand::parser& parser, simdjson::padded_string_view text, Visit visit) {
   ondemand::document document;
   ondemand::object top;
   if (parser.iterate(text).get(document) || document.get_object().get(top)) return false;
   return visit_members(top, visit) && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
 }
 
-// Keeps a string; any other value is passed over. False if the document breaks or the member was there before with
-// another value.
-bool keep_string(ondemand::value value, std::optional<std::string>& kept) {
+// Usual resources are read with memory that the thread keeps: a parser allocates five times what it reads.
+constexpr size_t kKeptTextMax = 64 * 1024;
+
+template <class Visit>
+bool visit_top_members(std::string_view json, Visit visit) {
+  if (json.size() > kKeptTextMax) {
+    ondemand::parser parser;
+    return visit_top_members(parser, simdjson::padded_string(json), visit);
+  }
+  static thread_local ondemand::parser parser;
+  static thread_local std::string copy;
+  copy.reserve(json.size() + simdjson::SIMDJSON_PADDING);
+  copy.assign(json);
+  return visit_top_members(parser, simdjson::padded_string_view(copy.data(), copy.size(), copy.capacity()), visit);
+}
+
+// A bit for a letter of either case; none for any other byte.
+uint32_t letter_bit(char c) {
+  const auto place = static_cast<unsigned char>(lower(c) - 'a');
+  return place < 26 ? uint32_t{1} << place : 0;
+}
+
+// Escapes may spell any letter as \uXXXX.
+bool has_escaped_letters(std::string_view json) {
+  for (size_t at = json.find('\\'); at != json.npos; at = json.find('\\', at + 2)) {
+    if (json.substr(at + 1).starts_with('u')) return true;
+  }
+  return false;
+}
+
+// The value of a member.
+struct Kept {
+  std::optional<std::string> text;
+  bool differs = false;  // the member was there twice, with different values
+};
+
+// Keeps a string; any other value is passed over. False if the document breaks.
+bool keep_string(ondemand::value value, Kept& kept) {
   ondemand::json_type type;
   if (value.type().get(type)) return false;
   if (type != ondemand::json_type::string) return true;
   std::string_view text;
   if (value.get_string().get(text)) return false;
-  if (kept && *kept != text) return false;
-  kept = std::string(text);
+  kept.differs |= kept.text && *kept.text != text;
+  kept.text = std::string(text);
   return true;
 }
 
-bool scan_properties(ondemand::value value, std::string_view wanted, std::optional<std::string>& kept) {
+template <size_t N>
+using Names = std::array<std::string_view, N>;
+
+template <size_t N>
+size_t place_of(std::string_view name, const Names<N>& names) {
+  size_t i = 0;
+  while (i < N && !equal_ignoring_case(name, names[i])) ++i;
+  return i;
+}
+
+template <size_t N>
+bool scan_properties(ondemand::value value, const Names<N>& wanted, std::array<Kept, N>& kept) {
   ondemand::json_type type;
   if (value.type().get(type)) return false;
   if (type != ondemand::json_type::object) return true;
   ondemand::object properties;
   if (value.get_object().get(properties)) return false;
   return visit_members(properties, [&](std::string_view name, ondemand::value member) {
-    return !equal_ignoring_case(name, wanted) || keep_string(member, kept);
+    const size_t place = place_of(name, wanted);
+    return place == N || keep_string(member, kept[place]);
   });
+}
+
+template <size_t N>
+std::array<ScannedMember, N> scan_members(std::string_view json, const Names<N>& wanted) {
+  std::array<Kept, N> own, in_properties;
+  const bool intact = visit_top_members(without_byte_order_mark(json), [&](std::string_view name, ondemand::value value) {
+    const size_t place = place_of(name, wanted);
+    if (place < N) return keep_string(value, own[place]);
+    return !equal_ignoring_case(name, "properties") || scan_properties(value, wanted, in_properties);
+  });
+  std::array<ScannedMember, N> found;
+  for (size_t i = 0; i < N && intact; ++i) {
+    if (own[i].differs || in_properties[i].differs) continue;
+    found[i] = {true, std::move(own[i].text), std::move(in_properties[i].text)};
+  }
+  return found;
 }
 
 // The item's "id", empty if it is no string. False if the page is broken there, or the item has two.
 bool read_id(ondemand::object& item, std::string& id) {
-  std::optional<std::string> kept;
+  Kept kept;
   const bool intact = visit_members(item, [&](std::string_view name, ondemand::value member) {
     return name != "id" || keep_string(member, kept);
   });
-  id = kept.value_or(std::string());
-  return intact;
+  id = std::move(kept.text).value_or(std::string());
+  return intact && !kept.differs;
 }
 
 // The raw text of an item runs up to the next token, so it may end in blanks.
@@ -94,21 +160,36 @@ bool read_items(ondemand::value list, const char* copy, std::string_view page, s
 }  // namespace
 
 ScannedMember scan_string_member(std::string_view json, std::string_view wanted) {
-  const simdjson::padded_string text(without_byte_order_mark(json));
-  ScannedMember found;
-  found.readable = visit_top_members(text, [&](std::string_view name, ondemand::value value) {
-    if (equal_ignoring_case(name, wanted)) return keep_string(value, found.own);
-    return !equal_ignoring_case(name, "properties") || scan_properties(value, wanted, found.in_properties);
-  });
-  return found.readable ? found : ScannedMember{};
+  return scan_members<1>(json, {wanted}).front();
+}
+
+std::array<ScannedMember, 2> scan_string_members(std::string_view json, const std::array<std::string_view, 2>& wanted) {
+  return scan_members<2>(json, wanted);
+}
+
+bool may_have_member(std::string_view json, std::span<const std::string_view> names) {
+  if (has_escaped_letters(json)) return true;
+  uint32_t first_letters = 0;
+  for (const std::string_view name : names) first_letters |= letter_bit(name.front());
+  const char* const end = json.data() + json.size();
+  const char* at = json.data();
+  // A text has a quote every few words; std::string_view::find() would cost more than what is done at each.
+  while (at != end && (at = static_cast<const char*>(std::memchr(at, '"', static_cast<size_t>(end - at)))) != nullptr) {
+    if (++at == end) break;
+    if ((letter_bit(*at) & first_letters) == 0) continue;
+    const std::string_view rest(at, static_cast<size_t>(end - at));
+    if (std::any_of(names.begin(), names.end(), [rest](auto name) { return starts_with_ignoring_case(rest, name); })) return true;
+  }
+  return false;
 }
 
 std::vector<ListItem> list_items(std::string_view page) {
   page = without_byte_order_mark(page);
+  ondemand::parser parser;
   const simdjson::padded_string text(page);
   std::vector<ListItem> items;
   size_t lists = 0;
-  const bool intact = visit_top_members(text, [&](std::string_view name, ondemand::value value) {
+  const bool intact = visit_top_members(parser, text, [&](std::string_view name, ondemand::value value) {
     return name != "value" || (++lists == 1 && read_items(value, text.data(), page, items));
   });
   if (!intact) items.clear();

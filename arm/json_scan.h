@@ -5,7 +5,9 @@
 // member twice with different values, is unreadable.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,13 @@ struct ScannedMember {
 
 // Names are compared without case: providers spell "etag" and "eTag", ARM reads members in any case.
 ScannedMember scan_string_member(std::string_view json, std::string_view wanted);
+
+// Two members in one pass, each as if it were scanned for alone.
+std::array<ScannedMember, 2> scan_string_members(std::string_view json, const std::array<std::string_view, 2>& wanted);
+
+// False only if no object in the text can have a member of one of these names (of letters), in any case and however it is written.
+// Costs a fraction of reading the text, which then need not be read.
+bool may_have_member(std::string_view json, std::span<const std::string_view> names);
 
 // Without a leading byte order mark, which some providers write and RFC 8259 §8.1 lets a reader ignore.
 inline std::string_view without_byte_order_mark(std::string_view text) {

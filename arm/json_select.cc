@@ -2,9 +2,11 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <span>
 
 #include "arm/json_scan.h"
+#include "base/text.h"
 
 namespace armgate::arm {
 namespace {
@@ -35,6 +37,27 @@ void collect(const dom::element& value, Tokens tokens, std::vector<std::string>&
   for (const dom::element element : array) collect(element, rest, found);
 }
 
+// The longest name that the pointer goes through; empty if it goes through none that tells anything.
+std::string_view telling_name(Tokens tokens) {
+  std::string_view telling;
+  for (const std::string_view token : tokens) {
+    const bool is_name = std::all_of(token.begin(), token.end(), [](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; });
+    if (is_name && token != "properties" && token.size() > telling.size()) telling = token;
+  }
+  return telling;
+}
+
+// Whether the text has, for any of the pointers, its telling name. Most texts refer to nothing.
+bool may_select(std::string_view json, const std::vector<std::vector<std::string>>& pointers) {
+  std::vector<std::string_view> names;
+  names.reserve(pointers.size());
+  for (const auto& tokens : pointers) {
+    names.push_back(telling_name(tokens));
+    if (names.back().empty()) return true;
+  }
+  return may_have_member(json, names);
+}
+
 }  // namespace
 
 std::vector<std::string> pointer_tokens(std::string_view pointer) {
@@ -57,7 +80,7 @@ std::vector<std::string> pointer_tokens(std::string_view pointer) {
 std::vector<std::vector<std::string>> select_strings(std::string_view json, const std::vector<std::vector<std::string>>& pointers) {
   std::vector<std::vector<std::string>> found(pointers.size());
   json = without_byte_order_mark(json);
-  if (json.empty()) return found;
+  if (json.empty() || !may_select(json, pointers)) return found;
   dom::parser parser;
   dom::element top;
   if (parser.allocate(json.size(), kSelectDepthMax) || parser.parse(json.data(), json.size()).get(top)) return found;

@@ -38,6 +38,10 @@ bool is_missing(int status) { return status == 404 || status == 410; }
 }  // namespace
 
 Tracking tracking_of(Method method, const ResponseHead& head, std::string_view body) {
+  return tracking_of_state(method, head, provisioning_state(body));
+}
+
+Tracking tracking_of_state(Method method, const ResponseHead& head, const std::optional<std::string>& state) {
   Tracking tracking;
   if (!is_success(head.status) || !is_tracked_method(method)) return tracking;
 
@@ -46,7 +50,6 @@ Tracking tracking_of(Method method, const ResponseHead& head, std::string_view b
   tracking.status_url = url_in(head.fields, "Azure-AsyncOperation");
   if (tracking.status_url.empty()) tracking.status_url = url_in(head.fields, "Operation-Location");
 
-  const auto state = provisioning_state(body);
   const bool state_is_running = state && progress_of_word(*state) == Progress::Running;
   const bool running = has_status_header || head.status == 202 || state_is_running;
   if (!running) return tracking;

@@ -36,6 +36,8 @@ struct Tracking {
 //   - A status header that is no absolute https URL still means that the write runs: then as without a URL.
 //   - 202 without any URL: PUT/PATCH by the resource's state, DELETE until it is gone, POST: nothing to track.
 Tracking tracking_of(Method method, const ResponseHead& head, std::string_view body);
+// The same, if the body's provisioningState is known already.
+Tracking tracking_of_state(Method method, const ResponseHead& head, const std::optional<std::string>& state);
 
 enum class Progress {
   Running,

@@ -13,11 +13,34 @@ namespace {
 
 constexpr std::string_view kSubscriptionType = "microsoft.resources/subscriptions";
 constexpr std::string_view kGroupType = "microsoft.resources/resourcegroups";
+constexpr size_t kUsualSegments = 12;
+constexpr size_t kUsualLevels = 4;
+
+// The canonical path ("/a/b") and where its segments stand in it.
+struct Segments {
+  struct Span {
+    size_t begin = 0;
+    size_t end = 0;
+  };
+  std::string_view path;
+  std::vector<Span> spans;
+
+  size_t size() const { return spans.size(); }
+  std::string_view operator[](size_t i) const { return path.substr(spans[i].begin, spans[i].end - spans[i].begin); }
+  std::string_view first(size_t count) const { return count == 0 ? std::string_view() : path.substr(0, spans[count - 1].end); }
+};
+
+// A type, not put together yet: `root`, then every second segment from `more` on, before `end`.
+struct TypeName {
+  std::string_view root;
+  size_t more = 0;
+  size_t end = 0;
+};
 
 // A complete resource inside a path: its first `segments` segments.
 struct Level {
   size_t segments = 0;
-  std::string type;
+  TypeName type;
 };
 
 // What the segments of a path say. A path with a dangling last segment is a collection or an action of its innermost
@@ -26,10 +49,8 @@ struct Reading {
   bool known = false;
   std::vector<Level> levels;  // outermost first
   bool dangling = false;
-  std::string dangling_type;
+  TypeName dangling_type;
 };
-
-using Segments = std::vector<std::string>;
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -45,27 +66,28 @@ constexpr auto kPlain = [] {
   return plain;
 }();
 
-// Decodes once and lowers. On failure `why` says what is wrong with the text.
-std::optional<std::string> canonical_text(std::string_view raw, std::string_view& why) {
-  std::string text(raw);
+// Appends the text decoded once and lowered. On failure `why` says what is wrong with it.
+bool append_canonical(std::string_view raw, std::string& text, std::string_view& why) {
+  const size_t start = text.size();
+  text.append(raw);
   size_t plain = 0;
   while (plain < raw.size() && kPlain[static_cast<unsigned char>(raw[plain])] != 0) {
-    text[plain] = kPlain[static_cast<unsigned char>(raw[plain])];
+    text[start + plain] = kPlain[static_cast<unsigned char>(raw[plain])];
     ++plain;
   }
-  text.resize(plain);
+  text.resize(start + plain);
   for (size_t i = plain; i < raw.size(); ++i) {
     char c = raw[i];
     if (c == '#') {
       why = "a fragment mark";
-      return std::nullopt;
+      return false;
     }
     if (c == '%') {
       const int high = i + 1 < raw.size() ? hex_digit(raw[i + 1]) : -1;
       const int low = i + 2 < raw.size() ? hex_digit(raw[i + 2]) : -1;
       if (high < 0 || low < 0) {
         why = "a broken percent-escape";
-        return std::nullopt;
+        return false;
       }
       c = static_cast<char>(high * 16 + low);
       i += 2;
@@ -73,16 +95,16 @@ std::optional<std::string> canonical_text(std::string_view raw, std::string_view
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
       why = "a control character";
-      return std::nullopt;
+      return false;
     }
     // A backslash is a slash to some servers, so it is as ambiguous as an encoded slash.
     if (c == '/' || c == '\\') {
       why = "an encoded slash or a backslash";
-      return std::nullopt;
+      return false;
     }
     text.push_back(lower(c));
   }
-  return text;
+  return true;
 }
 
 Error ambiguous(size_t segment, std::string_view why) {
@@ -92,9 +114,9 @@ Error ambiguous(size_t segment, std::string_view why) {
                                   why, segment));
 }
 
-// The path without its leading and one trailing slash, as canonical segments.
-Result<Segments> canonical_segments(std::string_view path) {
-  Segments segments;
+// The canonical segments of the path without its leading and one trailing slash; their text goes to `canonical`, which must
+// stay.
+Result<Segments> canonical_segments(std::string_view path, std::string& canonical) {
   if (path.empty() || path.front() != '/') {
     return client_error(ErrorKind::BadInput, "The request target does not begin with '/'. Send it in origin-form.");
   }
@@ -103,87 +125,104 @@ Result<Segments> canonical_segments(std::string_view path) {
     path.remove_suffix(1);
     if (path.empty()) return ambiguous(1, "an empty name");
   }
+  Segments segments;
+  segments.spans.reserve(kUsualSegments);
+  canonical.reserve(path.size() + 1);
   while (!path.empty()) {
     const size_t slash = path.find('/');
     const std::string_view raw = path.substr(0, slash);
     const size_t number = segments.size() + 1;
-    std::string_view why = "an empty name";
-    std::optional<std::string> text;
-    if (!raw.empty()) text = canonical_text(raw, why);
-    if (!text) return ambiguous(number, why);
-    if (*text == "." || *text == "..") return ambiguous(number, "a dot segment");
-    segments.push_back(std::move(*text));
+    if (raw.empty()) return ambiguous(number, "an empty name");
+    canonical += '/';
+    const size_t begin = canonical.size();
+    std::string_view why;
+    if (!append_canonical(raw, canonical, why)) return ambiguous(number, why);
+    const std::string_view text = std::string_view(canonical).substr(begin);
+    if (text == "." || text == "..") return ambiguous(number, "a dot segment");
+    segments.spans.push_back({begin, canonical.size()});
     if (slash == std::string_view::npos) break;
     path.remove_prefix(slash + 1);
     if (path.empty()) return ambiguous(number + 1, "an empty name");
   }
+  segments.path = canonical;
   return segments;
 }
 
-std::string child_type(const std::vector<Level>& levels, const std::string& segment) {
-  if (levels.empty()) return segment == "subscriptions" ? std::string(kSubscriptionType) : std::string();
-  const std::string& type = levels.back().type;
-  if (type == kSubscriptionType && segment == "resourcegroups") return std::string(kGroupType);
-  return type + "/" + segment;
+bool is_subscription(const TypeName& type, const Segments& segments) {
+  if (type.more >= type.end) return type.root == kSubscriptionType;
+  return type.root == "microsoft.resources" && type.more + 1 == type.end && segments[type.more] == "subscriptions";
+}
+
+// The type that segment `at` begins below the innermost level; empty root: none.
+TypeName child_type(const std::vector<Level>& levels, const Segments& segments, size_t at) {
+  if (levels.empty()) return {segments[at] == "subscriptions" ? kSubscriptionType : std::string_view(), at + 1, at + 1};
+  TypeName type = levels.back().type;
+  if (is_subscription(type, segments) && segments[at] == "resourcegroups") return {kGroupType, at + 1, at + 1};
+  if (type.more >= type.end) type.more = at;
+  type.end = at + 1;
+  return type;
+}
+
+std::string text_of(const TypeName& type, const Segments& segments) {
+  std::string text(type.root);
+  for (size_t i = type.more; i < type.end; i += 2) {
+    text += '/';
+    text += segments[i];
+  }
+  return text;
 }
 
 // Walks type and name in turns. "providers" where a type is due opens a namespace: on the tenant, or on the resource
 // read so far, which it then extends. "providers" where a name is due is a name.
 Reading read_segments(const Segments& segments) {
   Reading reading;
+  reading.levels.reserve(kUsualLevels);
   size_t at = 0;
   while (at < segments.size()) {
-    std::string type;
+    TypeName type;
     if (segments[at] == "providers") {
       if (at + 2 >= segments.size()) return Reading{};  // "/providers" and the metadata of one provider
-      type = segments[at + 1] + "/" + segments[at + 2];
+      type = {segments[at + 1], at + 2, at + 3};
       at += 2;
     } else {
-      type = child_type(reading.levels, segments[at]);
-      if (type.empty()) return Reading{};
+      type = child_type(reading.levels, segments, at);
+      if (type.root.empty()) return Reading{};
     }
     if (at + 1 == segments.size()) {
       reading.dangling = true;
-      reading.dangling_type = std::move(type);
+      reading.dangling_type = type;
       break;
     }
     at += 2;
-    reading.levels.push_back(Level{at, std::move(type)});
+    reading.levels.push_back(Level{at, type});
   }
-  reading.known = !segments.empty();
+  reading.known = segments.size() > 0;
   return reading;
 }
 
-std::string joined(const Segments& segments, size_t count) {
-  std::string id;
-  for (size_t i = 0; i < count; ++i) {
-    id += '/';
-    id += segments[i];
-  }
-  return id;
+ResourceId resource_at(const Segments& segments, const Level& level) {
+  return ResourceId{std::string(segments.first(level.segments)), text_of(level.type, segments)};
 }
 
 ResourceId innermost(const Segments& segments, const Reading& reading) {
-  if (reading.levels.empty()) return {};
-  const Level& level = reading.levels.back();
-  return ResourceId{joined(segments, level.segments), level.type};
+  return reading.levels.empty() ? ResourceId{} : resource_at(segments, reading.levels.back());
 }
 
 // The levels of a canonical id, nearest first, none above the resource group. Canonical ids are decoded already.
 std::vector<ResourceId> chain_of(const ResourceId& resource) {
   std::vector<ResourceId> chain;
   if (resource.id.empty()) return chain;
-  Segments segments;
+  Segments segments{resource.id, {}};
   for (size_t at = 1; at <= resource.id.size();) {
     const size_t slash = std::min(resource.id.find('/', at), resource.id.size());
-    segments.push_back(resource.id.substr(at, slash - at));
+    segments.spans.push_back({at, slash});
     at = slash + 1;
   }
   const Reading reading = read_segments(segments);
   if (!reading.known || reading.dangling) return chain;
   for (auto level = reading.levels.rbegin(); level != reading.levels.rend(); ++level) {
-    chain.push_back(ResourceId{joined(segments, level->segments), level->type});
-    if (level->type == kGroupType) break;
+    chain.push_back(resource_at(segments, *level));
+    if (chain.back().type == kGroupType) break;
   }
   return chain;
 }
@@ -193,13 +232,14 @@ std::vector<ResourceId> chain_of(const ResourceId& resource) {
 Result<Target> parse_target(std::string_view target, bool is_post) {
   Target result;
   if (target == "*") return result;  // OPTIONS of the server (RFC 9112 §3.2.4)
-  const auto segments = canonical_segments(path_of(target));
+  std::string canonical;
+  const auto segments = canonical_segments(path_of(target), canonical);
   if (!segments) return segments.error();
   if (const auto version = query_parameter(target, "api-version")) {
     std::string_view why;
-    result.api_version = canonical_text(*version, why).value_or(lower_text(*version));
+    if (!append_canonical(*version, result.api_version, why)) result.api_version = lower_text(*version);
   }
-  Reading reading = read_segments(*segments);
+  const Reading reading = read_segments(*segments);
   if (!reading.known) return result;
   if (reading.dangling && is_post && reading.levels.empty()) return result;  // "/providers/microsoft.x/query"
   result.resource = innermost(*segments, reading);
@@ -207,17 +247,18 @@ Result<Target> parse_target(std::string_view target, bool is_post) {
     result.kind = TargetKind::Resource;
   } else if (is_post) {
     result.kind = TargetKind::Action;
-    result.action = segments->back();
+    result.action = (*segments)[segments->size() - 1];
   } else {
     result.kind = TargetKind::Collection;
-    result.resource.type = std::move(reading.dangling_type);
+    result.resource.type = text_of(reading.dangling_type, *segments);
   }
   return result;
 }
 
 std::optional<ResourceId> parse_resource_id(std::string_view id) {
   if (id.find('?') != std::string_view::npos) return std::nullopt;
-  const auto segments = canonical_segments(id);
+  std::string canonical;
+  const auto segments = canonical_segments(id, canonical);
   if (!segments) return std::nullopt;
   const Reading reading = read_segments(*segments);
   if (!reading.known || reading.dangling) return std::nullopt;

@@ -91,4 +91,9 @@ Hash128 Hasher::chain(const Hash128& before, std::string_view bytes) const {
   return state.finish();
 }
 
+Hash128 Hasher::chain(const Hash128& before, const Hash128& more) const {
+  const uint64_t words[] = {more.low, more.high};
+  return chain(before, std::string_view(reinterpret_cast<const char*>(words), sizeof words));
+}
+
 }  // namespace armgate

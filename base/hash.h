@@ -51,6 +51,7 @@ class Hasher {
 
   // The hash of an earlier hash and more bytes; the order of chaining matters.
   Hash128 chain(const Hash128& before, std::string_view bytes) const;
+  Hash128 chain(const Hash128& before, const Hash128& more) const;
 
  private:
   HashKey key_;

@@ -81,7 +81,8 @@ class Line {
   }
   void add_number(std::string_view name, int64_t value) {
     append_name(name);
-    fmt::format_to(std::back_inserter(text_), "{}", value);
+    const fmt::format_int digits(value);
+    text_.append(digits.data(), digits.size());
   }
   void add_flag(std::string_view name, bool value) {
     append_name(name);
@@ -126,9 +127,27 @@ class Line {
     const auto day = std::chrono::floor<std::chrono::days>(wall);
     const std::chrono::year_month_day date(day);
     const std::chrono::hh_mm_ss time(wall - day);
-    fmt::format_to(std::back_inserter(text_), "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                   static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
-                   time.minutes().count(), time.seconds().count(), time.subseconds().count());
+    append_digits<4>(static_cast<int>(date.year()));
+    append("-");
+    append_digits<2>(static_cast<unsigned>(date.month()));
+    append("-");
+    append_digits<2>(static_cast<unsigned>(date.day()));
+    append("T");
+    append_digits<2>(time.hours().count());
+    append(":");
+    append_digits<2>(time.minutes().count());
+    append(":");
+    append_digits<2>(time.seconds().count());
+    append(".");
+    append_digits<3>(time.subseconds().count());
+    append("Z");
+  }
+
+  template <size_t kDigits>
+  void append_digits(int64_t value) {
+    std::array<char, kDigits> digits;
+    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, value /= 10) *digit = static_cast<char>('0' + value % 10);
+    text_.append(digits.data(), digits.size());
   }
 
   std::string text_;  // not fmt's buffer: that one copies byte by byte

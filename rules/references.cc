@@ -10,11 +10,9 @@ namespace armgate::rules {
 
 std::vector<ReferenceKey> referenced_keys(const Rule& rule, std::string_view body) {
   const auto& references = rule.lock.references;
-  std::vector<std::vector<std::string>> pointers;
-  for (const Reference& reference : references) pointers.push_back(arm::pointer_tokens(reference.pointer));
-  const auto selected = arm::select_strings(body, pointers);
+  const auto selected = arm::select_strings(body, rule.lock.pointers);
   std::vector<ReferenceKey> keys;
-  for (size_t i = 0; i < references.size(); ++i) {
+  for (size_t i = 0; i < selected.size(); ++i) {
     const Reference& reference = references[i];
     for (const std::string& text : selected[i]) {
       const auto resource = arm::parse_resource_id(text);

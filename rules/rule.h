@@ -89,6 +89,7 @@ struct Lock {
   std::vector<std::string> parents;            // types of ancestors that are locked too, exclusively; "*": the nearest
                                                // ancestor, whatever its type
   std::vector<Reference> references;
+  std::vector<std::vector<std::string>> pointers;  // the tokens of each reference's pointer, taken apart once: when the rule is read
 };
 
 struct Hold {

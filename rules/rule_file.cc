@@ -276,6 +276,8 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
     faults.push_back({file, 1, "", "says nothing; add \"rules\", \"errors\" or \"patience\", or remove the file"});
   }
   for (size_t i = 0; i < book.rules.size(); ++i) {
+    Lock& locked = book.rules[i].lock;
+    for (const Reference& reference : locked.references) locked.pointers.push_back(arm::pointer_tokens(reference.pointer));
     check_rule(book.rules[i], fmt::format("/rules/{}", i), *positions, faults);
   }
   for (size_t i = 0; i < book.errors.size(); ++i) {

@@ -170,7 +170,7 @@ class FieldReader {
   Result<void> take_field(std::string_view name, std::string_view value) {
     const KnownField* known = find_known(name);
     if (known == nullptr) {
-      block_.fields.add(name, value);
+      block_.fields.add_checked(name, value);
       return {};
     }
     const uint64_t bit = uint64_t{1} << (known - kKnownFields.data());
@@ -181,7 +181,7 @@ class FieldReader {
     }
     switch (known->role) {
       case Role::Onward:
-        block_.fields.add(name, value);
+        block_.fields.add_checked(name, value);
         break;
       case Role::HopByHop:
         break;
@@ -215,7 +215,7 @@ class FieldReader {
     }
     block_.content_length = value;
     const bool keep = keep_length_ == KeepLength::Always || (keep_length_ == KeepLength::IfZero && value == "0");
-    if (keep) block_.fields.add(name, value);
+    if (keep) block_.fields.add_checked(name, value);
     return {};
   }
 

@@ -50,9 +50,21 @@ inline bool is_token(std::string_view text) {
   return !text.empty();
 }
 
+// Eight bytes at a time: targets are long.
 inline bool is_target(std::string_view text) {
-  for (const char c : text) {
-    if (!is_target_char(c)) return false;
+  constexpr uint64_t kOnes = 0x0101010101010101ULL;
+  size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data() + i, sizeof word);
+    // A high bit if a byte is below 0x21, equal to 0x7f or '#', or beyond ASCII; never one without any such byte.
+    const uint64_t deletes = word ^ (kOnes * 0x7f);
+    const uint64_t marks = word ^ (kOnes * '#');
+    const uint64_t suspects = word | (word - kOnes * 0x21) | ((deletes - kOnes) & ~deletes) | ((marks - kOnes) & ~marks);
+    if ((suspects & (kOnes * 0x80)) != 0) return false;
+  }
+  for (; i < text.size(); ++i) {
+    if (!is_target_char(text[i])) return false;
   }
   return !text.empty();
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace armgate::net {
@@ -20,21 +21,21 @@ void ClientConnection::begin(arm::Method method, int minor_version, http::Connec
 
 Task<Result<void>> ClientConnection::write_head(const arm::ResponseHead& head, BodyLength length) {
   if (state_ != State::Nothing) co_return refuse("a second head was written");
-  arm::ResponseHead adapted = head;
+  std::optional<arm::ResponseHead> adapted;  // only where something must be changed
   const bool may_have_content =
       method_ != arm::Method::Head && head.status >= 200 && head.status != 204 && head.status != 304;
   if (!may_have_content) {
     // A HEAD answer announces the length of what GET would return (RFC 9110 §8.6); a 204 must not have one.
     if (method_ == arm::Method::Head && length.kind == BodyLength::Kind::Known) {
-      adapted.fields.set("Content-Length", std::to_string(length.bytes));
+      adapted.emplace(head).fields.set("Content-Length", std::to_string(length.bytes));
     }
-    if (head.status == 204) adapted.fields.remove("Content-Length");
+    if (head.status == 204) adapted.emplace(head).fields.remove("Content-Length");
     length = BodyLength{};
   } else if (length.kind == BodyLength::Kind::None) {
-    adapted.fields.remove("Content-Length");
+    adapted.emplace(head).fields.remove("Content-Length");
     length = {BodyLength::Kind::Known, 0};  // without it the client would wait for content until the connection ends
   }
-  const auto composed = http::compose_response(pending_, adapted, length, connection_, minor_version_);
+  const auto composed = http::compose_response(pending_, adapted ? *adapted : head, length, connection_, minor_version_);
   if (!composed) {
     state_ = State::Failed;
     co_return composed.error();

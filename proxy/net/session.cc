@@ -68,6 +68,7 @@ Task<Session::After> Session::serve_request() {
   exchange.arrived = input_.arrived();
   exchange.executor = setup_.executor;
   exchange.from = setup_.from;
+  exchange.last_sender = &sender_;
 
   auto head = co_await read_head();
   if (!head) {

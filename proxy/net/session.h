@@ -82,6 +82,7 @@ class Session {
   const SessionSetup setup_;
   ClientInput input_;
   ClientConnection link_;
+  Sender sender_;                  // of the last request
   std::vector<Receipt> receipts_;  // of answers whose arrival is not certain yet, oldest first
   bool idle_ = false;
   bool draining_ = false;

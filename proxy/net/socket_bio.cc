@@ -74,6 +74,12 @@ BIO_METHOD* make_method() {
 
 }  // namespace
 
+bool has_input(const SocketBioState& state) {
+  if (state.early_taken < state.early.size()) return true;
+  char byte = 0;
+  return ::recv(state.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || !is_passing(errno);
+}
+
 certs::BioHandle make_socket_bio(SocketBioState& state) {
   static const std::unique_ptr<BIO_METHOD, certs::Freed<BIO_meth_free>> method(make_method());
   certs::BioHandle bio(BIO_new(method.get()));

@@ -23,6 +23,9 @@ struct SocketBioState {
   uint64_t bytes_written = 0;
 };
 
+// Whether a read would give anything now: bytes, the end, or an error. Takes nothing.
+bool has_input(const SocketBioState& state);
+
 // `state` must outlive the BIO.
 certs::BioHandle make_socket_bio(SocketBioState& state);
 

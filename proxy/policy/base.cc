@@ -23,6 +23,9 @@ struct Candidate {
 std::vector<Candidate> candidates_of(const View& view, const WriteFacts& write, const Liveness& liveness) {
   std::vector<Candidate> all;
   bool any_from_peer = false;
+  size_t deliveries = 0;
+  for (const auto& version : view.versions()) deliveries += version.deliveries.size();
+  all.reserve(deliveries);
   for (const auto& version : view.versions()) {
     const bool recent = is_recent(view, version, liveness);
     for (const auto& delivery : version.deliveries) {
@@ -38,9 +41,8 @@ std::vector<Candidate> candidates_of(const View& view, const WriteFacts& write, 
       return c.delivery->peer != write.peer && !c.delivery->peer.is_zero();
     });
   }
-  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return a.delivery->at.order < b.delivery->at.order;
-  });
+  const auto earlier = [](const Candidate& a, const Candidate& b) { return a.delivery->at.order < b.delivery->at.order; };
+  if (!std::is_sorted(all.begin(), all.end(), earlier)) std::sort(all.begin(), all.end(), earlier);  // those of one version are
   return all;
 }
 
@@ -126,6 +128,7 @@ struct Fitting {
 
 Fitting fitting(const std::vector<Candidate>& candidates, const WriteFacts& write) {
   Fitting fit{candidates};
+  if (write.evidence.empty()) return fit;
   // What agrees is at least as new as this. A write's answer may show a state that is older than a read which came before it.
   std::optional<uint64_t> agreed_since;
   for (const auto& c : candidates) {

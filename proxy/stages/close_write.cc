@@ -50,7 +50,8 @@ PendingDelivery remember_answer(const Write& write, const Outcome& outcome) {
   const bool shows_state = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
   const bool remembered = rules::keeps_versions(write.plan.rule->guard.kind) && shows_state;
   if (outcome.kind != Outcome::Kind::Accepted || !remembered) return {};
-  return remember_own_answer(write.parts, write.client, write.exchange, write.plan, outcome.answer, write.bound.base.version);
+  OwnAnswer own{outcome.answer, outcome.body_etag, write.bound.base.version};
+  return remember_own_answer(write.parts, write.client, write.exchange, write.plan, own);
 }
 
 void share_answer(const Write& write, Outcome::Kind kind, std::shared_ptr<const arm::Response> answer) {

@@ -29,7 +29,7 @@ bool in_hand(const policy::Version& version) {
 
 std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& parts, const Client& client,
                                                       const Exchange& exchange, const rules::Plan& plan) {
-  auto versions = client.state->versions(parts.shared.hasher.hash(plan.target.resource.id));
+  auto versions = client.state->versions(parts.shared.hasher.hash(plan.target.resource.id), 2);
   std::erase_if(versions, [&](const policy::Version& v) {
     // The body of a write that was answered without one lacks all that ARM adds.
     const bool whole = v.body && !v.absent && !v.body->is_sent_body;

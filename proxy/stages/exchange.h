@@ -22,6 +22,17 @@ struct ConnectionIdentity {
   std::string peer;          // the peer's address without its port
 };
 
+// Who sent a request, worked out from its connection and its credential (identify.h). A connection nearly always sends the same
+// credential again, so its owner keeps the last one and what it came to. Gone with the connection; a secret: never log it.
+struct Sender {
+  std::string authorization;
+  Hash128 credential{};      // keyed hash of the whole value
+  Hash128 client{};          // the client's key; zero: nothing was worked out yet
+  Hash128 peer{};
+  std::string label;
+  bool by_token = false;
+};
+
 // What was done, for x-armgate-* headers and the log.
 struct Report {
   Duration waited{};                 // in the lock queue and in retries' waits
@@ -38,6 +49,7 @@ struct Report {
 struct Exchange {
   arm::Request request;
   ConnectionIdentity from;
+  Sender* last_sender = nullptr;  // of the connection, which must outlive this; null: nobody keeps it
   Moment arrived;            // the first byte of the request's head
   Moment forwarded;          // a relayed request: before its first byte was sent to ARM
   Executor executor;

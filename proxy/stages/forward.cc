@@ -1,6 +1,7 @@
 // forward.cc – sends a recorded write, and sends it again only on proof (DESIGN §6, promise P4).
 #include <utility>
 
+#include "arm/etag.h"
 #include "proxy/policy/error_class.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/content_coding.h"
@@ -58,7 +59,11 @@ bool may_be_running(int status) { return status == 408 || status == 500 || (stat
 Outcome final_outcome(const Write& write, arm::Response answer, const std::string& body) {
   Outcome outcome;
   outcome.kind = arm::is_success(answer.head.status) ? Outcome::Kind::Accepted : Outcome::Kind::Answered;
-  if (outcome.kind == Outcome::Kind::Accepted) outcome.tracking = arm::tracking_of(write.head().method, answer.head, body);
+  if (outcome.kind == Outcome::Kind::Accepted) {
+    auto words = arm::words_in_body(body);
+    outcome.tracking = arm::tracking_of_state(write.head().method, answer.head, words.provisioning_state);
+    outcome.body_etag = std::move(words.etag).value_or("");
+  }
   if (may_be_running(answer.head.status)) outcome.tracking = tracked_by_resource(write);
   outcome.answer = std::move(answer);
   return outcome;

@@ -5,26 +5,47 @@
 
 namespace armgate {
 
+namespace {
+
+Sender work_out(const Hasher& hasher, const ConnectionIdentity& from, std::string_view authorization) {
+  Sender sender;
+  sender.authorization = authorization;
+  sender.credential = hasher.hash_fields("authorization", authorization);
+  sender.peer = hasher.hash(from.peer);
+  if (!from.proxy_user.empty()) {
+    sender.client = hasher.hash_fields("user", from.proxy_user);
+    sender.label = from.proxy_user;
+    return sender;
+  }
+  if (const auto claims = arm::claims_of(authorization)) {
+    sender.by_token = true;
+    sender.client = hasher.hash_fields("claims", claims->tenant, claims->principal);
+  } else if (!authorization.empty()) {
+    sender.client = hasher.hash_fields("credential", authorization);
+  } else {
+    sender.client = hasher.hash_fields("peer", from.peer);
+  }
+  sender.label = "#" + sender.client.hex().substr(0, 8);
+  return sender;
+}
+
+}  // namespace
+
 Client identify(const Pipeline::Parts& parts, const Exchange& exchange) {
-  const Hasher& hasher = parts.shared.hasher;
   const auto authorization = exchange.request.head.fields.get("authorization");
+  Sender unkept;
+  Sender& sender = exchange.last_sender != nullptr ? *exchange.last_sender : unkept;
+  const bool is_known = !sender.client.is_zero() && sender.authorization == authorization;
+  if (!is_known) sender = work_out(parts.shared.hasher, exchange.from, authorization);
   Client client;
-  client.peer = hasher.hash(exchange.from.peer);
+  client.key = sender.client;
+  client.label = sender.label;
+  client.by_token = sender.by_token;
+  client.peer = sender.peer;
+  client.credential = sender.credential;
   if (!exchange.from.proxy_user.empty()) {
-    client.key = hasher.hash_fields("user", exchange.from.proxy_user);
-    client.label = exchange.from.proxy_user;
     const auto declared = parts.shared.options.actors.find(exchange.from.proxy_user);
     if (declared != parts.shared.options.actors.end()) client.actor = declared->second;
-  } else {
-    if (const auto claims = arm::claims_of(authorization)) {
-      client.by_token = true;
-      client.key = hasher.hash_fields("claims", claims->tenant, claims->principal);
-    } else if (!authorization.empty()) {
-      client.key = hasher.hash_fields("credential", authorization);
-    } else {
-      client.key = hasher.hash_fields("peer", exchange.from.peer);
-    }
-    client.label = "#" + client.key.hex().substr(0, 8);
   }
   if (is_mutant(Mutant::OneCacheForAll)) client.key = Hash128{1, 1};
   client.state = parts.shared.clients.find_or_add(client.key, parts.clock.now());

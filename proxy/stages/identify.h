@@ -18,6 +18,7 @@ struct Client {
   policy::Actor actor = policy::Actor::Many;
   bool by_token = false;      // known by its token only: versions seen from its address come first
   Hash128 peer{};
+  Hash128 credential{};       // keyed hash of the whole Authorization value: claims alone are unverified
   std::shared_ptr<ClientState> state;
 };
 

@@ -30,7 +30,7 @@ Outcome take_over(Write& write, uint64_t earlier, const UnansweredWrites::Ending
 UnansweredWrites::Arrival arrival_of(const Write& write, std::shared_ptr<const Presence> asker) {
   UnansweredWrites::Arrival arrival;
   // With the credential: claims alone are unverified, so only who shows the same token asks for the same.
-  arrival.request = write.parts.shared.hasher.chain(write.bytes, write.authorization);
+  arrival.request = write.parts.shared.hasher.chain(write.bytes, write.client.credential);
   arrival.request_id = request_id_of(write.exchange);
   arrival.resource = write.resource;
   arrival.asker = std::move(asker);

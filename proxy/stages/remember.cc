@@ -35,11 +35,11 @@ bool same_content(const policy::Version& version, const policy::Observation& see
 }
 
 // The version that the observation is another delivery of.
-std::optional<uint64_t> find_same(const std::vector<policy::Version>& versions, const policy::Observation& seen,
+std::optional<uint64_t> find_same(const ClientState& state, const Hash128& key, const policy::Observation& seen,
                                   const rules::Plan& plan, size_t bytes_max) {
-  for (const auto& version : versions) {
-    if (!version.absent && version.has_etag(seen.etag)) return version.id;
-  }
+  if (const uint64_t known = state.version_with_etag(key, seen.etag); known != 0) return known;
+  const auto versions = state.versions(key);
+  if (versions.empty()) return std::nullopt;
   const auto read_only = read_only_members(plan);
   for (const auto& version : versions) {
     if (!version.absent && same_content(version, seen, read_only, bytes_max)) return version.id;
@@ -53,16 +53,13 @@ PendingDelivery record(const Pipeline::Parts& parts, const Client& client, const
   const uint64_t order = observation.delivery.at.order;
   const uint64_t deleted = parts.shared.resources.last_delete(plan.target.resource).when.order;
   if (deleted != 0) client.state->bury(key, deleted);
-  const auto versions = client.state->versions(key);
-  const auto same_as = find_same(versions, observation, plan, parts.shared.options.body_keep_max);
+  const auto same_as = find_same(*client.state, key, observation, plan, parts.shared.options.body_keep_max);
   client.state->record(key, std::move(observation), same_as);
   return {key, order, PendingDelivery::What::Version};
 }
 
-// The ETag of an answer: its header, else the one in its body.
-std::string etag_of_answer(const arm::ResponseHead& head, const policy::KeptBody* body, size_t bytes_max) {
-  const auto header = head.fields.get("etag");
-  if (!header.empty()) return std::string(header);
+// The ETag in a body, for answers without one in their head.
+std::string etag_in(const policy::KeptBody* body, size_t bytes_max) {
   if (body == nullptr) return {};
   const auto plain = plain_body(*body, bytes_max);
   return plain ? arm::etag_in_body(*plain).value_or("") : std::string();
@@ -135,7 +132,8 @@ PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client
   }
   if (head.status != 200) return {};
   policy::Observation seen;
-  seen.etag = etag_of_answer(head, body.get(), options.body_keep_max);
+  seen.etag = std::string(head.fields.get("etag"));
+  if (seen.etag.empty()) seen.etag = etag_in(body.get(), options.body_keep_max);
   seen.body = std::move(body);
   if (seen.etag.empty() && !seen.body) return {};
   seen.target = exchange.request.head.target;
@@ -145,12 +143,14 @@ PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client
 }
 
 PendingDelivery remember_own_answer(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
-                                    const rules::Plan& plan, const arm::Response& answer, uint64_t built_on) {
+                                    const rules::Plan& plan, const OwnAnswer& own) {
   const auto& options = parts.shared.options;
+  const arm::Response& answer = own.answer;
   policy::Observation seen;
-  seen.follows = built_on;
+  seen.follows = own.built_on;
   if (!answer.body.empty()) seen.body = keep_body(answer.head, answer.body);
-  seen.etag = etag_of_answer(answer.head, seen.body.get(), options.body_keep_max);
+  seen.etag = std::string(answer.head.fields.get("etag"));
+  if (seen.etag.empty()) seen.etag = own.body_etag ? *own.body_etag : etag_in(seen.body.get(), options.body_keep_max);
   const bool is_put = plan.operation == arm::OperationKind::Put;
   if (!seen.body && seen.etag.empty()) {
     if (!is_put) return {};

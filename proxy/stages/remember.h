@@ -30,10 +30,15 @@ PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client
                               const rules::Plan& plan, const arm::ResponseHead& head,
                               std::shared_ptr<const policy::KeptBody> body);
 
-// ARM's 2xx answer to the client's own full or partial write, which was built on the version `built_on` (0: not known). Without a
-// body, a full PUT's own body stands in.
+// ARM's 2xx answer to the client's own full or partial write.
+struct OwnAnswer {
+  const arm::Response& answer;
+  const std::optional<std::string>& body_etag;  // see Outcome
+  uint64_t built_on = 0;                        // the version; 0: not known
+};
+// Without a body, a full PUT's own body stands in.
 PendingDelivery remember_own_answer(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
-                                    const rules::Plan& plan, const arm::Response& answer, uint64_t built_on);
+                                    const rules::Plan& plan, const OwnAnswer& own);
 
 // Brings the items of kept list pages that show this resource into its view, before a base is chosen.
 void take_list_items(const Pipeline::Parts& parts, const Client& client, const rules::Plan& plan);

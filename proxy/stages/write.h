@@ -71,6 +71,7 @@ struct Outcome {
   Kind kind = Kind::Answered;
   arm::Response answer;
   arm::Tracking tracking;   // for Accepted and Unknown
+  std::optional<std::string> body_etag{};  // in the answer's body (empty: none), if it was looked for
 };
 
 // Nothing was sent, or it had no effect for sure, and the client is expected to send it again.

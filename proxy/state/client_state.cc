@@ -72,10 +72,18 @@ void ClientState::keep_within_budget(const Hash128& keep) {
   }
 }
 
-std::vector<policy::Version> ClientState::versions(const Hash128& resource) const {
+std::vector<policy::Version> ClientState::versions(const Hash128& resource, size_t at_least) const {
   MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
-  return it == slots_.end() ? std::vector<policy::Version>{} : it->second->view.versions();
+  const bool enough = it != slots_.end() && it->second->view.versions().size() >= at_least;
+  return enough ? it->second->view.versions() : std::vector<policy::Version>{};
+}
+
+uint64_t ClientState::version_with_etag(const Hash128& resource, std::string_view etag) const {
+  MutexLock lock(&mutex_);
+  const auto it = slots_.find(resource);
+  const policy::Version* version = it == slots_.end() ? nullptr : it->second->view.find_etag(etag);
+  return version == nullptr ? 0 : version->id;
 }
 
 void ClientState::resolve_doubts(const Hash128& resource, Moment asked) {
@@ -86,8 +94,7 @@ void ClientState::resolve_doubts(const Hash128& resource, Moment asked) {
   });
 }
 
-uint64_t ClientState::record(const Hash128& resource, policy::Observation observation,
-                             std::optional<uint64_t> same_as) {
+uint64_t ClientState::record(const Hash128& resource, policy::Observation observation, std::optional<uint64_t> same_as) {
   MutexLock lock(&mutex_);
   policy::View& view = slot(resource).view;
   const size_t before = view.body_bytes();
@@ -306,8 +313,7 @@ void ClientState::confirm_written(uint64_t binding, Final final, Moment when) {
   if (b->workers == 0) bindings_.forget(binding);
 }
 
-void ClientState::consume(const Hash128& resource, const policy::Base& base, std::string_view request_id,
-                          Moment arrived) {
+void ClientState::consume(const Hash128& resource, const policy::Base& base, std::string_view request_id, Moment arrived) {
   MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
   if (it != slots_.end() && base.version != 0) it->second->view.consume(base.version, request_id, arrived);

@@ -93,8 +93,10 @@ class ClientState {
 
   // ---- what was delivered ----
 
-  // The versions of a resource, for comparing bodies outside the mutex.
-  std::vector<policy::Version> versions(const Hash128& resource) const;
+  // The versions of a resource, for comparing bodies outside the mutex; nothing if there are fewer than `at_least`.
+  std::vector<policy::Version> versions(const Hash128& resource, size_t at_least = 1) const;
+  // The version that was delivered with this ETag, without copying anything; 0: none.
+  uint64_t version_with_etag(const Hash128& resource, std::string_view etag) const;
   uint64_t record(const Hash128& resource, policy::Observation observation, std::optional<uint64_t> same_as);
   // The resource was deleted at `order`, see policy::View::bury().
   void bury(const Hash128& resource, uint64_t order);

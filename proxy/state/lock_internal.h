@@ -1,7 +1,7 @@
 // lock_internal.h – what a claim of the lock table is inside. Only for lock_table.cc and lock_place.cc.
 #pragma once
 
-#include <bitset>
+#include <bit>
 #include <list>
 #include <memory>
 #include <vector>
@@ -52,22 +52,19 @@ struct Claim {
 class LockTable::ShardsLocked {
  public:
   ShardsLocked(LockTable& table, const internal::Claim& claim) ABSL_NO_THREAD_SAFETY_ANALYSIS : table_(table) {
-    for (const auto& key : claim.keys) touched_.set(key.hash.high % kShards);
-    for (size_t i = 0; i < kShards; ++i) {
-      if (touched_.test(i)) table_.shards_[i].mutex.Lock();
-    }
+    for (const auto& key : claim.keys) touched_ |= uint64_t{1} << (key.hash.high % kShards);
+    for (uint64_t left = touched_; left != 0; left &= left - 1) table_.shards_[std::countr_zero(left)].mutex.Lock();
   }
   ~ShardsLocked() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    for (size_t i = 0; i < kShards; ++i) {
-      if (touched_.test(i)) table_.shards_[i].mutex.Unlock();
-    }
+    for (uint64_t left = touched_; left != 0; left &= left - 1) table_.shards_[std::countr_zero(left)].mutex.Unlock();
   }
   ShardsLocked(const ShardsLocked&) = delete;
   ShardsLocked& operator=(const ShardsLocked&) = delete;
 
  private:
   LockTable& table_;
-  std::bitset<kShards> touched_;
+  uint64_t touched_ = 0;  // a bit for each shard
+  static_assert(kShards <= 64);
 };
 
 }  // namespace armgate

@@ -75,5 +75,15 @@ TEST(HttpTest, QueryParametersAreFoundByNameInAnyCase) {
   }
 }
 
+TEST(HeadersTest, OnlyWhatCameAsCheckedCountsAsChecked) {
+  Headers fields;
+  fields.add_checked("A", "1");
+  fields.add("B", "2");
+  fields.add_checked("C", "3");
+  fields.set("c", "4");
+  std::string checked;
+  for (const Field& field : fields) checked += field.name + (field.is_checked ? "+" : "-");
+  EXPECT_EQ(checked, "A+B-C-");
+}
 }  // namespace
 }  // namespace armgate::arm

@@ -102,5 +102,38 @@ TEST(ScanStringMemberTest, TheTopAndItsPropertiesAreToldApart) {
   }
 }
 
+TEST(ScanStringMembersTest, TwoInOnePassAreEachAsIfScannedForAlone) {
+  for (const std::string_view json :
+       {R"({"etag":"1","properties":{"provisioningState":"Updating"}})", R"({"etag":"1","ETAG":"2","properties":{"provisioningState":"Updating"}})",
+        R"({"etag":7,"properties":{"provisioningState":"A","ProvisioningState":"B","eTag":"3"}})", R"({"provisioningState":"x"})", "{", "",
+        R"({"etag":"1","properties":{"provisioningState":"Updating"})"}) {
+    const auto both = scan_string_members(json, {"etag", "provisioningState"});
+    for (size_t i = 0; i < both.size(); ++i) {
+      const auto alone = scan_string_member(json, i == 0 ? "etag" : "provisioningState");
+      EXPECT_EQ(both[i].readable, alone.readable) << json;
+      EXPECT_EQ(both[i].own, alone.own) << json;
+      EXPECT_EQ(both[i].in_properties, alone.in_properties) << json;
+    }
+  }
+}
+
+TEST(ScanStringMembersTest, OneTextAfterAnotherLeavesNothingOfTheFirst) {
+  EXPECT_EQ(scan_string_member(R"({"status":"a long one that is kept by nobody"})", "status").own, "a long one that is kept by nobody");
+  EXPECT_FALSE(scan_string_member(R"({"status":)", "status").readable);
+  EXPECT_FALSE(scan_string_member("{}", "status").own);
+  const std::string large = R"({"fill":")" + std::string(200'000, 'x') + R"(","status":"A"})";
+  EXPECT_EQ(scan_string_member(large, "status").own, "A");
+}
+
+TEST(MayHaveMemberTest, IsFalseOnlyWithoutAnySpellingOfTheName) {
+  const std::string_view names[] = {"natGateway", "etag"};
+  for (const std::string_view json : {R"({"etag":1})", R"({"eTag":1})", R"({"ETAG":1})", R"([{"a":{"etaG":1}}])", R"({"\u0065tag":1})", R"({"e\u0074ag":1})",
+                                      R"({"eta\u0047":1})", R"({"x":"\\\u0065"})", R"({"x":1,"nat":2,"NATgateway":3})"}) {
+    EXPECT_TRUE(may_have_member(json, names)) << json;
+  }
+  for (const std::string_view json : {R"({"tag":"g","eta":"G","x":"e tag"})", R"({"x":"W/\"1\""})", R"({"x":"\\u0065"})", "etag", "", "\"", "\"ETA"}) {
+    EXPECT_FALSE(may_have_member(json, names)) << json;
+  }
+}
 }  // namespace
 }  // namespace armgate::arm

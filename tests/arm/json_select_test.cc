@@ -51,5 +51,12 @@ TEST(SelectStrings, SelectsNothingInWhatIsNoJson) {
   EXPECT_THAT(select(deep, "/a"), IsEmpty());
 }
 
+TEST(SelectStrings, FindsNamesHoweverTheyAreWritten) {
+  for (const char* json : {R"({"routeTable": {"id": "1"}})", R"({"ROUTETABLE": {"ID": "1"}})", R"({"route\u0054able": {"id": "1"}})"}) {
+    EXPECT_THAT(select(json, "/routeTable/id"), ElementsAre("1")) << json;
+    EXPECT_THAT(select(json, "/*/id"), ElementsAre("1")) << json;
+    EXPECT_THAT(select(json, "/natGateway/id"), IsEmpty()) << json;
+  }
+}
 }  // namespace
 }  // namespace armgate::arm

@@ -69,6 +69,8 @@ TEST(ResourceIdTest, PathsThatNameAResource) {
        "microsoft.network/locations/operations"},
       {"/subscriptions/s/operationresults/eyJq?api-version=1", "/subscriptions/s/operationresults/eyjq",
        "microsoft.resources/subscriptions/operationresults"},
+      {"/providers/Microsoft.Resources/subscriptions/s/resourceGroups/g", "/providers/microsoft.resources/subscriptions/s/resourcegroups/g",
+       "microsoft.resources/resourcegroups"},
       {"/subscriptions/s/resourceGroups/g/deployments/d", "/subscriptions/s/resourcegroups/g/deployments/d",
        "microsoft.resources/resourcegroups/deployments"},
   };

@@ -37,6 +37,16 @@ TEST(Syntax, TokensAndTargets) {
   EXPECT_FALSE(is_target(""));
 }
 
+TEST(Syntax, TargetIsTheSameWhereverAByteStands) {
+  for (size_t place = 0; place < 20; ++place) {
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string target(20, '/');
+      target[place] = static_cast<char>(byte);
+      EXPECT_EQ(is_target(target), is_target_char(static_cast<char>(byte))) << place << " " << byte;
+    }
+  }
+}
+
 TEST(Syntax, Decimal) {
   EXPECT_EQ(parse_decimal("0"), 0u);
   EXPECT_EQ(parse_decimal("007"), 7u);

@@ -1,5 +1,6 @@
 #include "base/hash.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -92,8 +93,8 @@ Hash128 Hasher::chain(const Hash128& before, std::string_view bytes) const {
 }
 
 Hash128 Hasher::chain(const Hash128& before, const Hash128& more) const {
-  const uint64_t words[] = {more.low, more.high};
-  return chain(before, std::string_view(reinterpret_cast<const char*>(words), sizeof words));
+  const auto bytes = std::bit_cast<std::array<char, sizeof more>>(more);
+  return chain(before, std::string_view(bytes.data(), bytes.size()));
 }
 
 }  // namespace armgate

@@ -168,9 +168,7 @@ void LockTable::give_back(const ClaimPtr& claim) {
   {
     ShardsLocked locked(*this, *claim);
     GATE_CHECK(claim->state != Claim::State::Over, "a claim is given back once");
-    const bool not_taken = claim->state == Claim::State::Granted && claim->waiter != nullptr;
     leave_queues(claim, now_first);
-    if (is_mutant(Mutant::GrantLostOnCancel) && not_taken) now_first.clear();
   }
   grant_any(now_first);
 }
@@ -203,7 +201,7 @@ void LockTable::yield(const ClaimPtr& claim) {
     for (const auto& key : claim->keys) collect_first(key.hash, now_first);
   }
   std::erase(now_first, claim);  // its owner has just let it pass
-  grant_any(now_first);
+  if (!is_mutant(Mutant::GrantLostOnCancel)) grant_any(now_first);
 }
 
 void LockTable::insist(const ClaimPtr& claim) {

@@ -132,15 +132,16 @@ const Checkers::Record* Checkers::sending_of(const Record& record) const {
   return newest;
 }
 
-// Without request ids a new write cannot be told from the re-send of one whose answer its client never got.
-const Checkers::Record* Checkers::orphan_of(const Record& record) const {
-  const Record* newest = nullptr;
-  for (const auto& [id, other] : records_) {
+// Without request ids a new write cannot be told from the re-send of one whose answer its client never got: whether this is such
+// a one's answer.
+bool Checkers::answers_an_orphan(const Record& record, const arm::Response& answer) const {
+  return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    const Record& other = entry.second;
     const bool listens = other.link != nullptr && !other.link->gone();
-    const bool orphan = other.last_answer && !other.delivered && !listens;
-    if (orphan && !record.has_id && other.asked == record.asked && id < record.id) newest = &other;
-  }
-  return newest;
+    const bool orphan = other.last_answer && (!other.delivered || other.left) && !listens;
+    const bool before = other.id != record.id && other.served <= record.served;
+    return orphan && before && !record.has_id && other.asked == record.asked && is_the_same(answer, *other.last_answer);
+  });
 }
 
 // But for the fields that tell what armgate did.
@@ -160,8 +161,7 @@ void Checkers::check_unaltered(const Record& record, const SimLink& link) {
   const Record* answered = replayed ? sending_of(record) : &record;
   const bool has_answer = answered != nullptr && answered->last_answer.has_value();
   if (has_answer && is_the_same(answer, *answered->last_answer)) return;
-  const Record* orphan = replayed ? orphan_of(record) : nullptr;
-  if (orphan != nullptr && is_the_same(answer, *orphan->last_answer)) {
+  if (replayed && answers_an_orphan(record, answer)) {
     accepted_ids_.insert(record.write_id);
     ++excused_["new writes taken for the re-send of an orphan"];
     return;

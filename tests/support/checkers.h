@@ -137,7 +137,7 @@ class Checkers final : public UpstreamWatch {
   void check_order(const Record& record);
   // checkers.cc
   const Record* sending_of(const Record& record) const;
-  const Record* orphan_of(const Record& record) const;
+  bool answers_an_orphan(const Record& record, const arm::Response& answer) const;
   void check_unaltered(const Record& record, const SimLink& link);
   // checkers_sending.cc
   void check_proof(const Record& record, const arm::Request& request);

@@ -23,7 +23,8 @@ void Checkers::return_to_place(Record& record) {
   bool surely = true;
   for (auto& [id, other] : records_) {
     if (other.same_bytes != record.same_bytes || other.life != life_) continue;
-    if (other.link != nullptr) surely = false;
+    const bool may_be_its_double = !record.has_id && other.sent_by != record.sent_by;
+    if (other.link != nullptr || may_be_its_double) surely = false;
     if (!other.place_kept_until) continue;
     if (*other.place_kept_until <= clock_.now() || other.rules != record.rules) surely = false;
     if (oldest == nullptr) oldest = &other;
@@ -46,11 +47,12 @@ uint64_t Checkers::place_of(const Record& record) const {
 }
 
 // Whether it waits for the answer of an earlier sending of the same write instead of its turn, or did until that one's client
-// was found gone: its own turn in the queue begins then.
+// was found gone: its own turn in the queue begins then. Without request ids the same bytes are the same write to armgate.
 bool Checkers::waits_for_own(const Record& record) const {
   return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
     const Record& other = entry.second;
-    return other.write_id == record.write_id && other.id < record.id && (other.sends > 0 || other.left_undecided);
+    const bool same = other.write_id == record.write_id || (!record.has_id && other.asked == record.asked);
+    return same && other.id < record.id && (other.sends > 0 || other.left_undecided);
   });
 }
 

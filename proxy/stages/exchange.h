@@ -23,10 +23,9 @@ struct ConnectionIdentity {
 };
 
 // Who sent a request, worked out from its connection and its credential (identify.h). A connection nearly always sends the same
-// credential again, so its owner keeps the last one and what it came to. Gone with the connection; a secret: never log it.
+// credential again, so its owner keeps what the last one came to, and of the credential itself nothing but a keyed hash.
 struct Sender {
-  std::string authorization;
-  Hash128 credential{};      // keyed hash of the whole value
+  Hash128 credential{};      // keyed hash of the whole Authorization value
   Hash128 client{};          // the client's key; zero: nothing was worked out yet
   Hash128 peer{};
   std::string label;

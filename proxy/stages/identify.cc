@@ -7,10 +7,9 @@ namespace armgate {
 
 namespace {
 
-Sender work_out(const Hasher& hasher, const ConnectionIdentity& from, std::string_view authorization) {
+Sender work_out(const Hasher& hasher, const ConnectionIdentity& from, std::string_view authorization, const Hash128& credential) {
   Sender sender;
-  sender.authorization = authorization;
-  sender.credential = hasher.hash_fields("authorization", authorization);
+  sender.credential = credential;
   sender.peer = hasher.hash(from.peer);
   if (!from.proxy_user.empty()) {
     sender.client = hasher.hash_fields("user", from.proxy_user);
@@ -35,8 +34,9 @@ Client identify(const Pipeline::Parts& parts, const Exchange& exchange) {
   const auto authorization = exchange.request.head.fields.get("authorization");
   Sender unkept;
   Sender& sender = exchange.last_sender != nullptr ? *exchange.last_sender : unkept;
-  const bool is_known = !sender.client.is_zero() && sender.authorization == authorization;
-  if (!is_known) sender = work_out(parts.shared.hasher, exchange.from, authorization);
+  const Hash128 credential = parts.shared.hasher.hash_fields("authorization", authorization);
+  const bool is_known = !sender.client.is_zero() && sender.credential == credential;
+  if (!is_known) sender = work_out(parts.shared.hasher, exchange.from, authorization, credential);
   Client client;
   client.key = sender.client;
   client.label = sender.label;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "arm/url.h"
@@ -28,6 +29,13 @@ std::optional<TimePoint> moment_in(std::string_view text) {
   const auto end = text.data() + text.size();
   if (text.empty() || std::from_chars(text.data(), end, nanoseconds).ptr != end) return std::nullopt;
   return TimePoint(Duration(nanoseconds));
+}
+
+// What a body asks for: not the ETag of what it was built from.
+std::string without_etag(const std::string& body) {
+  auto json = nlohmann::json::parse(body, nullptr, false);
+  if (!json.is_object() || json.erase("etag") == 0) return body;
+  return json.dump();
 }
 
 }  // namespace
@@ -86,7 +94,7 @@ void Checkers::served(const SimLink& link) {
   return_to_place(record);
   for (const auto& key : record.keys) queues_[key].push_back(record.id);
   if (!record.write_id.empty()) {
-    wanted_by_id_[record.write_id] = fmt::format("{} {} {}", record.sent_by, head.target, link.exchange.request.body);
+    wanted_by_id_[record.write_id] = fmt::format("{} {} {}", record.sent_by, head.target, without_etag(link.exchange.request.body));
   }
   trace_.add(clock_.now(), "{} by {} {}", record.what, link.exchange.from.proxy_user, record.write_id);
   records_.emplace(record.id, std::move(record));
@@ -182,8 +190,12 @@ void Checkers::life_ended() {
   life_began_ = clock_.now();
   for (auto& [id, record] : records_) record.link = nullptr;
   queues_.clear();
+  rules_replaced_ = false;
 }
 
-void Checkers::use_rules(Rules rules) { rules_ = std::move(rules); }
+void Checkers::use_rules(Rules rules) {
+  rules_ = std::move(rules);
+  rules_replaced_ = true;
+}
 
 }  // namespace armgate::world

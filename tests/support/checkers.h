@@ -181,6 +181,7 @@ class Checkers final : public UpstreamWatch {
   sim::Report forgiven_;   // those of them that are excused
   size_t findings_heard_ = 0;
   uint64_t last_place_ = 0;
+  bool rules_replaced_ = false;   // in this life: then keys come and go with the rules that drain
   std::vector<Violation> violations_;
   std::map<std::string, uint64_t> excused_;
 };

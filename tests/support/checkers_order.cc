@@ -11,11 +11,17 @@ namespace armgate::world {
 // Its place stays for as long as the grace at least, which only runs while it could go on.
 void Checkers::keep_place(Record& record, const Report& report) {
   const bool from_the_queue = record.sends == 0 && (report.reason == "waited-too-long" || report.reason == "client-left-the-queue");
-  if (from_the_queue) record.place_kept_until = record.served + report.waited + Tickets::Options().grace;
+  if (!from_the_queue) return;
+  const TimePoint since = record.served + report.waited;
+  // Who came back before the answer was written down has the place already.
+  const bool may_be_taken = std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    return entry.first != record.id && entry.second.same_bytes == record.same_bytes && entry.second.served >= since;
+  });
+  record.place_kept_until = may_be_taken ? since : since + Tickets::Options().grace;
 }
 
 // Finds out whether the record surely stands on an earlier one's place again: not if another sending of the same bytes may have
-// taken it, and not if other rules name other keys now.
+// taken it, and not if rules were replaced, because a place is one for certain keys.
 void Checkers::return_to_place(Record& record) {
   record.place = ++last_place_;
   if (!record.is_write) return;
@@ -26,7 +32,7 @@ void Checkers::return_to_place(Record& record) {
     const bool may_be_its_double = !record.has_id && other.sent_by != record.sent_by;
     if (other.link != nullptr || may_be_its_double) surely = false;
     if (!other.place_kept_until) continue;
-    if (*other.place_kept_until <= clock_.now() || other.rules != record.rules) surely = false;
+    if (*other.place_kept_until <= clock_.now() || rules_replaced_) surely = false;
     if (oldest == nullptr) oldest = &other;
   }
   if (oldest == nullptr) return;

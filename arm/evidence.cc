@@ -210,8 +210,8 @@ class Weighing {
 
   // A tag map or an array that a state lacks is an empty one.
   static const JsonTree* or_empty(const JsonTree* value, const JsonTree& put, Place place) {
-    static const JsonTree no_members{Kind::Object, {}, {}, {}};
-    static const JsonTree no_items{Kind::Array, {}, {}, {}};
+    static const JsonTree no_members(Kind::Object);
+    static const JsonTree no_items(Kind::Array);
     if (value != nullptr) return value;
     if (put.kind == Kind::Array) return &no_items;
     return put.kind == Kind::Object && place == Place::Tags ? &no_members : nullptr;

@@ -34,9 +34,26 @@ struct JsonTree {
   std::vector<std::pair<std::string, JsonTree>> members;   // Object, sorted by name
   std::vector<JsonTree> items;                             // Array
 
+  // Defined below, where JsonTree is complete: clang's standard library asks for that as soon as they are.
+  JsonTree();
+  explicit JsonTree(Kind of);
+  JsonTree(const JsonTree&);
+  JsonTree(JsonTree&&) noexcept;
+  JsonTree& operator=(const JsonTree&);
+  JsonTree& operator=(JsonTree&&) noexcept;
+  ~JsonTree();
+
   // Null counts as left out: providers answer one for the other.
   const JsonTree* find(std::string_view name) const;
 };
+
+inline JsonTree::JsonTree() = default;
+inline JsonTree::JsonTree(Kind of) : kind(of) {}
+inline JsonTree::JsonTree(const JsonTree&) = default;
+inline JsonTree::JsonTree(JsonTree&&) noexcept = default;
+inline JsonTree& JsonTree::operator=(const JsonTree&) = default;
+inline JsonTree& JsonTree::operator=(JsonTree&&) noexcept = default;
+inline JsonTree::~JsonTree() = default;
 
 std::optional<JsonTree> read_tree(std::string_view json, const ReadOnlyMembers& read_only, size_t nodes_max);
 

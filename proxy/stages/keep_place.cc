@@ -8,6 +8,7 @@
 #include "proxy/async/spawn.h"
 #include "proxy/stages/parts.h"
 #include "proxy/stages/patience.h"
+#include "proxy/stages/wake.h"
 
 namespace armgate {
 namespace {
@@ -40,9 +41,7 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Ticket> ticket, Hash128
     const uint64_t passed = ticket->times_passed();
     const auto most = longest(left, standing);
     const TimePoint wake = most ? std::min(last, since + *most) : last;
-    Ticket* kept = ticket.get();
-    const auto timer = parts.clock.call_at(parts.executor, wake, [kept] { kept->waiter().signal(kTimer); });
-    co_await ticket->waiter().wait();
+    co_await wait_until(parts, ticket->waiter(), wake, kTimer);
 
     const bool stood = most && ticket->times_passed() == passed;
     if (!stood) continue;

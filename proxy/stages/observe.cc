@@ -13,6 +13,7 @@
 #include "proxy/stages/references.h"
 #include "proxy/stages/relay.h"
 #include "proxy/stages/settle.h"
+#include "proxy/stages/wake.h"
 #include "proxy/stages/watch.h"
 #include "proxy/stages/would_be_stale.h"
 
@@ -65,9 +66,7 @@ Task<void> follow_quietly(Pipeline::Parts& parts, std::shared_ptr<Hold> hold, ui
       conclude(parts, hold, arm::Progress::Unknown);
       break;
     }
-    Hold* target = hold.get();
-    const auto timer = parts.clock.call_at(parts.executor, due, [target] { target->waiter().signal(Hold::kWake); });
-    co_await hold->waiter().wait();
+    co_await wait_until(parts, hold->waiter(), due, Hold::kWake);
   }
   const auto last = hold->finished();
   const bool seen = last && arm::is_terminal(*last);

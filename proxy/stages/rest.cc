@@ -6,6 +6,7 @@
 
 #include "arm/long_running.h"
 #include "proxy/stages/read_again.h"
+#include "proxy/stages/wake.h"
 
 namespace armgate {
 namespace {
@@ -40,9 +41,7 @@ Task<void> wait_for_rest(Pipeline::Parts& parts, std::shared_ptr<Hold> hold, Tim
   while (!busy.empty() && hold->open() && parts.clock.now() < until) {
     const TimePoint due = std::min(next_look(parts, *hold, last_look), until);
     if (parts.clock.now() < due) {
-      Hold* target = hold.get();
-      const auto timer = parts.clock.call_at(parts.executor, due, [target] { target->waiter().signal(Hold::kWake); });
-      co_await hold->waiter().wait();
+      co_await wait_until(parts, hold->waiter(), due, Hold::kWake);
       continue;
     }
     last_look = parts.clock.now();

@@ -11,6 +11,7 @@
 #include "proxy/async/spawn.h"
 #include "proxy/stages/read_again.h"
 #include "proxy/stages/rest.h"
+#include "proxy/stages/wake.h"
 
 namespace armgate {
 namespace {
@@ -135,9 +136,7 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
   while (hold->open() && !hold->operation_end()) {
     const TimePoint due = next_look(parts, watcher);
     if (parts.clock.now() < due) {
-      Hold* target = hold.get();
-      const auto timer = parts.clock.call_at(parts.executor, due, [target] { target->waiter().signal(Hold::kWake); });
-      co_await hold->waiter().wait();
+      co_await wait_until(parts, hold->waiter(), due, Hold::kWake);
       continue;
     }
     if (parts.clock.now() >= watcher.expires) {

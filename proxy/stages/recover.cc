@@ -121,7 +121,7 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
                            "changed-while-busy")};
 }
 
-// What ARM's refusal says must end first. Of another resource armgate knows the api-version only if it is the same provider's.
+// What ARM's refusal says must end first.
 struct Blocker {
   std::string host;
   std::string target;  // empty: not known
@@ -132,11 +132,8 @@ Blocker blocker_of(const Write& write, const policy::ErrorFacts& facts) {
   if (auto url = arm::parse_url(facts.operation_url)) {
     return {std::move(url->host), std::move(url->target), arm::TrackedBy::StatusUrl};
   }
-  const auto provider = [](std::string_view type) { return type.substr(0, type.find('/')); };
-  const arm::Target& own = write.plan.target;
   for (const arm::ResourceId& named : facts.named) {
-    if (named.id == own.resource.id || provider(named.type) != provider(own.resource.type)) continue;
-    return {write.head().host, fmt::format("{}?api-version={}", named.id, own.api_version), arm::TrackedBy::ResourceState};
+    if (auto target = target_of_neighbour(write, named)) return {write.head().host, *std::move(target), arm::TrackedBy::ResourceState};
   }
   return {};
 }

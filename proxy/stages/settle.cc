@@ -48,17 +48,14 @@ std::string resource_target(const Write& write) {
   return std::string(path.substr(0, path.rfind('/'))) + std::string(target.substr(arm::path_of(target).size()));
 }
 
-// What must be at rest before the next write: the resource itself, unless it is deleted, and the parents that it locks. Only of
-// the same provider's is the api-version known.
+// What must be at rest before the next write: the resource itself, unless it is deleted, and the parents that it locks.
 std::vector<std::string> what_must_rest(const Write& write, const HeldWrite& held) {
-  const auto provider = [](std::string_view type) { return type.substr(0, type.find('/')); };
-  const arm::Target& target = write.plan.target;
   std::vector<std::string> targets;
   if (held.method != arm::Method::Delete) targets.push_back(held.resource_target);
   for (const auto& key : write.plan.keys) {
     const auto parent = arm::parse_resource_id(key.id);
-    const bool readable = parent && parent->id != target.resource.id && provider(parent->type) == provider(target.resource.type);
-    if (readable) targets.push_back(fmt::format("{}?api-version={}", key.id, target.api_version));
+    if (!parent) continue;
+    if (auto target = target_of_neighbour(write, *parent)) targets.push_back(*std::move(target));
   }
   return targets;
 }

@@ -1,5 +1,7 @@
 #include "proxy/stages/write.h"
 
+#include <fmt/format.h>
+
 #include "proxy/stages/doubt.h"
 #include "proxy/stages/remember.h"
 
@@ -18,6 +20,13 @@ std::vector<rules::LockKey> all_keys(const Write& write) {
   std::vector<rules::LockKey> keys = write.plan.keys;
   for (const auto& reference : write.references) keys.push_back(reference.key);
   return keys;
+}
+
+std::optional<std::string> target_of_neighbour(const Write& write, const arm::ResourceId& other) {
+  const auto provider = [](std::string_view type) { return type.substr(0, type.find('/')); };
+  const arm::Target& own = write.plan.target;
+  if (other.id == own.resource.id || provider(other.type) != provider(own.resource.type)) return std::nullopt;
+  return fmt::format("{}?api-version={}", other.id, own.api_version);
 }
 
 bool may_run_beside_its_own(const Write& write) {

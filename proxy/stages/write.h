@@ -91,6 +91,10 @@ std::vector<std::string> keys_until_answer(const Write& write);
 // Whether its client may have another such write running on the resource. An action or a delete is not taken back by the next.
 bool may_run_beside_its_own(const Write& write);
 
+// Where another resource can be read: only of the same provider's is the api-version known. Nothing for any other, and for the
+// write's own.
+std::optional<std::string> target_of_neighbour(const Write& write, const arm::ResourceId& other);
+
 // How the end of a write is found that may be running although no answer says so: by the resource itself.
 arm::Tracking tracked_by_resource(const Write& write);
 

@@ -13,8 +13,8 @@ Ticket::Ticket(LockPlace place, const Executor& executor) : waiter_(executor), p
 Ticket::Standing Ticket::standing() const {
   MutexLock lock(&mutex_);
   if (!place_) return Standing::Gone;
-  if (!place_->is_its_turn()) return Standing::InLine;
-  return yields_ ? Standing::Passing : Standing::Reserved;
+  if (place_->granted()) return Standing::Reserved;
+  return place_->is_its_turn() ? Standing::Passing : Standing::InLine;  // only who yields is not granted in its turn
 }
 
 uint64_t Ticket::times_passed() const {
@@ -24,9 +24,7 @@ uint64_t Ticket::times_passed() const {
 
 void Ticket::yield() {
   MutexLock lock(&mutex_);
-  if (!place_) return;
-  yields_ = true;
-  place_->yield();
+  if (place_) place_->yield();
 }
 
 std::optional<LockPlace> Ticket::take() {

@@ -53,7 +53,6 @@ class Ticket {
   Waiter waiter_;
   mutable Mutex mutex_;
   std::optional<LockPlace> place_ ABSL_GUARDED_BY(mutex_);
-  bool yields_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 class Tickets {

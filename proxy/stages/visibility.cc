@@ -89,25 +89,25 @@ Evidence evidence_for(const Write& write, const policy::ErrorFacts& facts) {
   return std::nullopt;
 }
 
-std::string_view why(rules::Evidence evidence) {
+struct Words {
+  std::string_view reason;  // of the waiting, for x-armgate-reason
+  std::string_view why;     // for a client whose patience ends before
+};
+
+Words words_for(rules::Evidence evidence) {
   switch (evidence) {
     case rules::Evidence::Group:
-      return "The resource group was created a moment ago and is not visible to this resource's provider yet.";
-    case rules::Evidence::Parent: return "The parent was created a moment ago and is not visible everywhere yet.";
-    case rules::Evidence::Named: return "What this request refers to was created a moment ago and is not visible everywhere yet.";
-    case rules::Evidence::Principal: return "The principal was created a moment ago and is not known everywhere yet.";
-    case rules::Evidence::Role: return "The role was assigned a moment ago and does not hold everywhere yet.";
-  }
-  return {};
-}
-
-std::string_view reason_of(rules::Evidence evidence) {
-  switch (evidence) {
-    case rules::Evidence::Group: return "waited-for-the-group-to-appear";
-    case rules::Evidence::Parent: return "waited-for-the-parent-to-appear";
-    case rules::Evidence::Named: return "waited-for-a-reference-to-appear";
-    case rules::Evidence::Principal: return "waited-for-the-principal-to-appear";
-    case rules::Evidence::Role: return "waited-for-the-role-to-hold";
+      return {"waited-for-the-group-to-appear",
+              "The resource group was created a moment ago and is not visible to this resource's provider yet."};
+    case rules::Evidence::Parent:
+      return {"waited-for-the-parent-to-appear", "The parent was created a moment ago and is not visible everywhere yet."};
+    case rules::Evidence::Named:
+      return {"waited-for-a-reference-to-appear",
+              "What this request refers to was created a moment ago and is not visible everywhere yet."};
+    case rules::Evidence::Principal:
+      return {"waited-for-the-principal-to-appear", "The principal was created a moment ago and is not known everywhere yet."};
+    case rules::Evidence::Role:
+      return {"waited-for-the-role-to-hold", "The role was assigned a moment ago and does not hold everywhere yet."};
   }
   return {};
 }
@@ -143,9 +143,10 @@ Task<NextStep> after_not_visible(const Write& write, Attempts& attempts, arm::Re
     co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "")};
   }
   write.client.state->note_visibility_try(write.bound.binding);
-  auto ended = co_await wait_for(write, attempts, visibility.every, why(visibility.evidence));
+  const Words words = words_for(visibility.evidence);
+  auto ended = co_await wait_for(write, attempts, visibility.every, words.why);
   if (ended) co_return NextStep{std::move(ended)};
-  write.report().reason = reason_of(visibility.evidence);
+  write.report().reason = words.reason;
   co_return NextStep{};
 }
 

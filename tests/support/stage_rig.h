@@ -108,6 +108,8 @@ inline constexpr std::string_view kScaleSet =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v?api-version=2024-07-01";
 inline constexpr std::string_view kRestart =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/restart?api-version=2024-07-01";
+inline constexpr std::string_view kNetwork =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
 inline constexpr std::string_view kSubnet =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/a?api-version=2023-09-01";
 

@@ -42,6 +42,12 @@ class Tickets : public testing::Test {
   std::shared_ptr<StageRig::Running> start(const std::string& client, const std::string& body) {
     return rig.start(client, kPatch, body);
   }
+  // Stands in line for a while, and is gone.
+  void come_and_leave(const std::string& client, const std::string& body) {
+    const auto left = start(client, body);
+    rig.pass(seconds(5));
+    left->link->leave(Leaving::Reset);
+  }
   // The client's own poll passes by.
   void end_operation() { rig.ask("one", "GET /subscriptions/s/operations/1"); }
   bool over() { return rig.shared().tickets.size() == 0 && rig.shared().locks.counts().keys == 0; }
@@ -98,9 +104,7 @@ TEST_F(Tickets, ItsTurnIsReservedForAMomentAndThenOthersGoBy) {
 }
 
 TEST_F(Tickets, InTimeItsTurnIsTakenAtOnce) {
-  const auto two = start("two", "2");
-  rig.pass(seconds(5));
-  two->link->leave(Leaving::Reset);
+  come_and_leave("two", "2");
   rig.pass(seconds(1));
   end_operation();
   rig.pass(seconds(3));
@@ -127,9 +131,7 @@ TEST_F(Tickets, WhoWasPassedIsStillBeforeThoseWhoWait) {
 }
 
 TEST_F(Tickets, ItsGraceDoesNotRunWhileOthersStandInItsWay) {
-  const auto two = start("two", "2");
-  rig.pass(seconds(5));
-  two->link->leave(Leaving::Reset);
+  come_and_leave("two", "2");
   rig.pass(std::chrono::minutes(10));
   const auto three = start("three", "3");
   const auto again = start("two", "2");
@@ -140,9 +142,7 @@ TEST_F(Tickets, ItsGraceDoesNotRunWhileOthersStandInItsWay) {
 
 TEST_F(Tickets, AfterItsGraceItStandsAtTheEnd) {
   takes = seconds(10);
-  const auto two = start("two", "2");
-  rig.pass(seconds(5));
-  two->link->leave(Leaving::Reset);
+  come_and_leave("two", "2");
   end_operation();
   rig.pass(seconds(70));
   EXPECT_TRUE(over());

@@ -13,8 +13,6 @@ const std::string kOperation = "https://management.azure.com/subscriptions/s/ope
 const std::string kPoll = "GET /subscriptions/s/operations/1?t=a%2Fb";
 
 std::string patch(std::string_view target) { return "PATCH " + std::string(target); }
-const std::string kNetwork =
-    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
 
 TEST(Waiting, AReadNeverWaitsForALock) {
   StageRig rig;

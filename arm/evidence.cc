@@ -98,37 +98,49 @@ bool says_something(const JsonTree& tree, Keys keys) {
   return tree.kind != Kind::Null;
 }
 
-// True if writing `wanted` over `state` leaves it as it is: what is left out stays, but in maps and arrays it would go.
-bool covers(const JsonTree& state, const JsonTree& wanted, std::string_view name, Place place);
+// What may be in `state` besides what is wanted: in maps and in arrays with keys nothing, or anything.
+enum class Besides { Nothing, Anything };
 
-bool covers_array(const JsonTree& state, const JsonTree& wanted, std::string_view name, Place place) {
-  if (state.items.size() != wanted.items.size()) return false;
+// True if all of `wanted` is in `state`. With Besides::Nothing: writing it over `state` leaves that as it is, for what is left
+// out stays, but in maps and arrays it would go. With Besides::Anything: writing `state` over it loses nothing of it.
+bool covers(const JsonTree& state, const JsonTree& wanted, std::string_view name, Place place, Besides besides);
+
+bool covers_array(const JsonTree& state, const JsonTree& wanted, std::string_view name, Place place, Besides besides) {
   const Keys keys = keys_of(name, {&state, &wanted});
+  const bool may_be_longer = besides == Besides::Anything && !keys.empty();
+  if (!may_be_longer && state.items.size() != wanted.items.size()) return false;
   if (keys.empty()) {
     return std::equal(state.items.begin(), state.items.end(), wanted.items.begin(),
-                      [&](const JsonTree& s, const JsonTree& w) { return covers(s, w, {}, place); });
+                      [&](const JsonTree& s, const JsonTree& w) { return covers(s, w, {}, place, besides); });
   }
   const auto there = elements_by(state, keys);
   const auto asked = elements_by(wanted, keys);
   return std::all_of(asked->begin(), asked->end(), [&](const auto& element) {
     const auto found = there->find(element.first);
-    return found != there->end() && covers(*found->second, *element.second, {}, place);
+    return found != there->end() && covers(*found->second, *element.second, {}, place, besides);
   });
 }
 
-bool covers(const JsonTree& state, const JsonTree& wanted, std::string_view name, Place place) {
+// What a resource is called, which its place says as well: clients' models leave it out of what they send.
+bool is_called_by(std::string_view member, const JsonTree& object, Place place) {
+  const bool is_resource = place == Place::Resource && object.find("properties") != nullptr;
+  return is_resource && (member == "id" || member == "name" || member == "type");
+}
+
+bool covers(const JsonTree& state, const JsonTree& wanted, std::string_view name, Place place, Besides besides) {
   if (state.kind != wanted.kind) return false;
-  if (wanted.kind == Kind::Array) return covers_array(state, wanted, name, place);
+  if (wanted.kind == Kind::Array) return covers_array(state, wanted, name, place, besides);
   if (wanted.kind != Kind::Object) {
     const bool is_name = place == Place::Resource && name == "name";  // in ARM names have no case, as ids have none
     return same_text(state.text, wanted.text) || (is_name && equal_ignoring_case(state.text, wanted.text));
   }
-  if (place == Place::Tags && count_of(state) != count_of(wanted)) return false;
+  if (place == Place::Tags && besides == Besides::Nothing && count_of(state) != count_of(wanted)) return false;
   return std::all_of(wanted.members.begin(), wanted.members.end(), [&](const auto& member) {
     if (member.second.kind == Kind::Null) return true;
     const JsonTree* there = state.find(member.first);
     if (there == nullptr && !says_something(member.second, {})) return true;  // empty or absent
-    return there != nullptr && covers(*there, member.second, member.first, place_below(place, member.first));
+    if (there == nullptr && besides == Besides::Anything && is_called_by(member.first, wanted, place)) return true;
+    return there != nullptr && covers(*there, member.second, member.first, place_below(place, member.first), besides);
   });
 }
 
@@ -149,7 +161,7 @@ class Weighing {
     const bool alike = std::all_of(states.begin(), states.end(), [&](const Standing& s) { return s.value->kind == put.kind; });
     if (alike && put.kind == Kind::Object) return compare_objects(put, states, place);
     if (alike && put.kind == Kind::Array && compare_by_key(put, states, name, place)) return;
-    speak(states, [&](const Standing& s) { return covers(*s.value, put, name, place); });
+    speak(states, [&](const Standing& s) { return covers(*s.value, put, name, place, Besides::Nothing); });
   }
 
   std::vector<Evidence> result() const {
@@ -199,7 +211,7 @@ class Weighing {
     }
     if (having.size() < states.size() && says_something(put, keys)) {
       Standings judged;
-      const auto is_like = [&](const Standing& s) { return s.value != nullptr && covers(*s.value, put, name, place); };
+      const auto is_like = [&](const Standing& s) { return s.value != nullptr && covers(*s.value, put, name, place, Besides::Nothing); };
       for (const Standing& s : states) {
         if (s.value == nullptr || is_like(s)) judged.push_back(s);  // those that have another one are compared below
       }
@@ -284,7 +296,7 @@ std::vector<Evidence> weigh_evidence(std::string_view put, const std::vector<std
     auto tree = read_tree(states[i], read_only, kEvidenceNodesMax);
     if (!tree || tree->kind != Kind::Object) continue;
     trees.push_back(*std::move(tree));
-    if (covers(trees.back(), *asked, {}, Place::Resource)) return silent;
+    if (covers(trees.back(), *asked, {}, Place::Resource, Besides::Nothing)) return silent;
     standings.push_back({i, &trees.back()});
   }
   Weighing weighing(states.size());
@@ -292,6 +304,12 @@ std::vector<Evidence> weigh_evidence(std::string_view put, const std::vector<std
   const auto result = weighing.result();
   const bool any = std::find(result.begin(), result.end(), Evidence::Agrees) != result.end();
   return any ? result : silent;
+}
+
+bool carries(std::string_view put, std::string_view state, const ReadOnlyMembers& read_only) {
+  const auto asked = read_tree(put, read_only, kEvidenceNodesMax);
+  const auto there = read_tree(state, read_only, kEvidenceNodesMax);
+  return asked && there && covers(*asked, *there, {}, Place::Resource, Besides::Anything);
 }
 
 }  // namespace armgate::arm

@@ -45,4 +45,8 @@ constexpr size_t kEvidenceNodesMax = 50'000;
 std::vector<Evidence> weigh_evidence(std::string_view put, const std::vector<std::string_view>& states,
                                      const ReadOnlyMembers& read_only);
 
+// True if the PUT has all that stands in the state, and maybe more: written over it, it loses nothing of it, whatever it was
+// built from. What a resource is called may be missing. False if either cannot be read.
+bool carries(std::string_view put, std::string_view state, const ReadOnlyMembers& read_only);
+
 }  // namespace armgate::arm

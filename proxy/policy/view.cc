@@ -91,9 +91,7 @@ uint64_t View::record_absent(Delivery delivery) {
   Observation observation;
   observation.delivery = std::move(delivery);
   const uint64_t id = record(std::move(observation), same_as);
-  Version* version = find(id);
-  version->absent = true;
-  version->refused = false;
+  find(id)->absent = true;
   return id;
 }
 
@@ -121,7 +119,8 @@ void View::consume(uint64_t id, std::string_view request_id, Moment before) {
 }
 
 void View::refuse(uint64_t id) {
-  if (Version* version = find(id)) version->refused = true;
+  Version* version = find(id);
+  if (version != nullptr && !version->absent) version->refused = true;
 }
 
 void View::bury(uint64_t order) {

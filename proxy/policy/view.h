@@ -101,7 +101,9 @@ class View {
   // oldest made before `before`.
   void consume(uint64_t id, std::string_view request_id, Moment before);
 
-  // A write on the version was refused.
+  // A write on the version was refused: it is dead. Not so absence: ETags move for reasons of their own, so that one that was
+  // refused must not be tried for ever; but a create that came too late proves that something is there, and the other actors
+  // who were told 404 know as little of it. They hold it until they create, or until think_max has passed.
   void refuse(uint64_t id);
 
   // The resource was deleted at `order`: the ETags of what was shown before mean nothing any more.

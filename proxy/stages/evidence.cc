@@ -20,6 +20,21 @@ uint64_t last_shown(const policy::Version& version, const Exchange& exchange) {
   return last;
 }
 
+// A body that has all of a state need not have been built from nothing: it is judged by the states. As a create it would be
+// refused if one of them is there, while under its ETag it does no harm.
+void rule_out_absence(uint64_t absent, const arm::ReadOnlyMembers& read_only, std::string_view put,
+                      const std::vector<std::string>& bodies, std::vector<policy::VersionEvidence>& evidence) {
+  bool carried = false;
+  for (size_t i = 0; i < bodies.size(); ++i) {
+    arm::Evidence& says = evidence[i].says;
+    const bool possible = says == arm::Evidence::Agrees || says == arm::Evidence::Silent;
+    if (!possible || !arm::carries(put, bodies[i], read_only)) continue;
+    says = arm::Evidence::Agrees;
+    carried = true;
+  }
+  if (carried) evidence.push_back({absent, arm::Evidence::Contradicts});
+}
+
 // Whether some actor may still hold it, as far as its deliveries tell.
 bool in_hand(const policy::Version& version) {
   return std::any_of(version.deliveries.begin(), version.deliveries.end(), [](const auto& d) { return !d.consumed; });
@@ -30,12 +45,16 @@ bool in_hand(const policy::Version& version) {
 std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& parts, const Client& client,
                                                       const Exchange& exchange, const rules::Plan& plan) {
   auto versions = client.state->versions(parts.shared.hasher.hash(plan.target.resource.id), 2);
+  uint64_t absent = 0;
+  for (const auto& version : versions) {
+    if (version.absent && in_hand(version) && last_shown(version, exchange) != 0) absent = version.id;
+  }
   std::erase_if(versions, [&](const policy::Version& v) {
     // The body of a write that was answered without one lacks all that ARM adds.
     const bool whole = v.body && !v.absent && !v.body->is_sent_body;
     return !whole || v.api_version != plan.target.api_version || last_shown(v, exchange) == 0;
   });
-  if (versions.size() < 2) return {};
+  if (versions.empty() || (versions.size() == 1 && absent == 0)) return {};
   // Evidence compares: what is left out may be what the body was built from while another state gets the credit. So the dead
   // are left out first, then the oldest.
   std::sort(versions.begin(), versions.end(), [&](const policy::Version& a, const policy::Version& b) {
@@ -49,9 +68,11 @@ std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& par
     bodies.push_back(plain ? *std::move(plain) : std::string());
   }
   const std::vector<std::string_view> states(bodies.begin(), bodies.end());
-  const auto says = arm::weigh_evidence(exchange.request.body, states, read_only_members(plan));
+  const auto read_only = read_only_members(plan);
+  const auto says = arm::weigh_evidence(exchange.request.body, states, read_only);
   std::vector<policy::VersionEvidence> evidence;
   for (size_t i = 0; i < versions.size(); ++i) evidence.push_back({versions[i].id, says[i]});
+  if (absent != 0) rule_out_absence(absent, read_only, exchange.request.body, bodies, evidence);
   return evidence;
 }
 

@@ -152,5 +152,34 @@ TEST(Evidence, NothingIsReadIntoWhatCannotBeRead) {
   EXPECT_EQ(weighed(put, {one, large}), "??");
 }
 
+// What a PUT has all of, it does not lose.
+TEST(Carries, AllOfTheStateMustBeThere) {
+  const char* state = R"({"id":"/subscriptions/s/x","name":"x","type":"T","etag":"\"1\"","location":"w","tags":{"a":"1"},
+    "properties":{"provisioningState":"Succeeded","ranges":["1","2"],"limits":[{"p":1},{"p":2}],
+                  "rules":[{"name":"A","id":"/subscriptions/s/x/rules/A","properties":{"p":1,"q":null}}]}})";
+  struct {
+    const char* name;
+    const char* put;
+    bool expected;
+  } cases[] = {
+      {"the same, but for what it is called and what only the service writes",
+       R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})", true},
+      {"more of everything",
+       R"({"location":"w","zones":["1"],"tags":{"b":"2","a":"1"},"properties":{"ranges":["3","2","1"],"limits":[{"p":1},{"p":2}],
+         "rules":[{"name":"B","properties":{}},{"name":"A","properties":{"p":1,"q":7}}]}})", true},
+      {"a tag is missing", R"({"location":"w","tags":{},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})", false},
+      {"a rule is missing", R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[]}})", false},
+      {"a leaf is missing", R"({"tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})", false},
+      {"a leaf is another", R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":2}}]}})", false},
+      {"an array without keys is longer", R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2},{"p":3}],"rules":[{"name":"A","properties":{"p":1}}]}})", false},
+      {"it is called otherwise", R"({"name":"y","location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})", false},
+      {"nothing", "{}", false},
+      {"no JSON", "{", false},
+  };
+  for (const auto& c : cases) EXPECT_EQ(carries(c.put, state, kGeneric), c.expected) << c.name;
+  EXPECT_FALSE(carries("{}", "{", kGeneric));
+  EXPECT_FALSE(carries(R"({"properties":{}})", R"({"subnet":{"id":"/subscriptions/s/y"},"properties":{}})", kGeneric)) << "a reference is no name";
+}
+
 }  // namespace
 }  // namespace armgate::arm

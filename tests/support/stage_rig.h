@@ -104,6 +104,13 @@ class StageRig {
 
 // A scale set, a network and a subnet of the shipped rules' types, with api-versions that have ETags.
 inline constexpr std::string_view kGroup = "/subscriptions/s/resourceGroups/g?api-version=2021-04-01";
+// In which the client "jvm" has several actors.
+inline StageRig many_actors() {
+  auto options = StageRig::default_options();
+  options.actors["jvm"] = policy::Actor::Many;
+  return StageRig(options);
+}
+
 inline constexpr std::string_view kScaleSet =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v?api-version=2024-07-01";
 inline constexpr std::string_view kRestart =

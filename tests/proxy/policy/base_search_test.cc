@@ -19,7 +19,8 @@ class PureMemory {
     return shown_.view.find(id)->deliveries.back().at.order;
   }
   uint64_t show_absent(How how) {
-    return shown_.view.find(shown_.show_absent(std::move(how)))->deliveries.back().at.order;
+    absent_ = shown_.show_absent(std::move(how));
+    return shown_.view.find(absent_)->deliveries.back().at.order;
   }
   void confirm(uint64_t order) { shown_.view.confirm(order); }
   void pass(Duration time) { shown_.pass(time); }
@@ -48,6 +49,7 @@ class PureMemory {
         const bool agrees = content == *write.agrees_with;
         facts.evidence.push_back({version, agrees ? arm::Evidence::Agrees : arm::Evidence::Contradicts});
       }
+      facts.evidence.push_back({absent_, arm::Evidence::Contradicts});
     }
     base_ = shown_.decide();
     return in_words(base_);
@@ -65,6 +67,8 @@ class PureMemory {
     refusal.request_id = id_;
   }
   void postpone() {}
+  void note_accepted() { accepted_ = shown_.tick().order; }
+  bool was_overtaken() const { return accepted_ > base_.known.order; }
 
  private:
   struct Refusal {
@@ -78,6 +82,8 @@ class PureMemory {
   std::string id_;
   std::string etag_in_body_;
   std::map<int, uint64_t> version_of_content_;
+  uint64_t absent_ = 0;
+  uint64_t accepted_ = 0;
   std::map<int, Refusal> refusals_;
 };
 
@@ -147,6 +153,20 @@ TEST(BaseSearch, ActorsWhoseBodiesTellThemApartAreNeverGivenANewerState) {
   const auto three = search({Habit::TellingBodies, kThreeActors, {Event::Read, Event::Write}, {Event::OutsiderWrite, Event::Think}, 6,
                              BlindWrites::No});
   EXPECT_EQ(three.unsafe, 0u) << three.first_unsafe;
+}
+
+// Whoever was told that there is nothing is refused what another has made since, however many come and however often.
+TEST(BaseSearch, CreatesBehindOneNameAreNeverGivenWhatAnotherMade) {
+  for (const Habit habit : {Habit::TellingBodies, Habit::RequestIds}) {
+    const auto tally = search({habit, kThreeActors, {Event::Read, Event::Write}, {}, 7, BlindWrites::No, Begins::Absent});
+    EXPECT_EQ(tally.unsafe, 0u) << tally.first_unsafe;
+    const auto deletes = search({habit, kTwoActors, {Event::Read, Event::ReadLost, Event::Write, Event::Delete}, {}, 6, BlindWrites::No,
+                                 Begins::Absent});
+    EXPECT_EQ(deletes.unsafe, 0u) << deletes.first_unsafe;
+  }
+  const auto clients = search({Habit::TellingBodies, kTwoClients, {Event::Read, Event::Write, Event::Delete}, {}, 6, BlindWrites::No,
+                               Begins::Absent});
+  EXPECT_EQ(clients.unsafe, 0u) << clients.first_unsafe;
 }
 
 // Two actors behind one name, without any evidence of who is who. While none of their writes was refused and no time has

@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,10 +53,13 @@ struct Taken {
   std::string note{};
 };
 
+enum class Begins { There, Absent };
+
 template <class Memory>
 class World {
  public:
-  World(Habit habit, const std::vector<int>& client_of_actor) : habit_(habit), actors_(client_of_actor.size()) {
+  World(Habit habit, const std::vector<int>& client_of_actor, Begins begins)
+      : habit_(habit), begins_(begins), actors_(client_of_actor.size()), exists_(begins == Begins::There) {
     for (size_t i = 0; i < actors_.size(); ++i) {
       const auto client = static_cast<size_t>(client_of_actor[i]);
       while (clients_.size() <= client) clients_.push_back(std::make_unique<Client>());
@@ -151,6 +155,7 @@ class World {
     told.certain = confirmation == Confirmation::Confirmed;
     told.request_id = id;
     if (exists_) content_of_etag_[told.etag] = content_;
+    if (!exists_) absences_.insert(content_);
     const uint64_t order = exists_ ? client.memory.show(told.etag, content_, {kind, confirmation, id, {}})
                                    : client.memory.show_absent({kind, confirmation, id, {}});
     actor.pending = {order, client.model.deliveries(), arrives && !told.certain};
@@ -174,8 +179,9 @@ class World {
   }
 
   Taken write_new(Hand& actor, Confirmation answer, Fate fate) {
-    // What is built on no state tells nothing about others.
-    if (habit_ == Habit::TellingBodies && actor.etag_held.empty()) return {Taken::How::Impossible};
+    // What is built on no state tells nothing about others; where creates race that is the point.
+    const bool creates = begins_ == Begins::Absent && actor.holds != kNothing;
+    if (habit_ == Habit::TellingBodies && actor.etag_held.empty() && !creates) return {Taken::How::Impossible};
     actor.last_bytes = ++bytes_;
     actor.last_built_on = actor.holds;
     actor.last_id = id_of(actor);
@@ -188,7 +194,8 @@ class World {
     write.request_id = actor.last_id;
     write.by_single_actor = habit_ == Habit::Single;
     if (habit_ == Habit::EtagsInBodies) write.etag_in_body = actor.etag_held;
-    if (habit_ == Habit::TellingBodies && actor.last_built_on != kNothing) write.agrees_with = actor.last_built_on;
+    const bool tells = habit_ == Habit::TellingBodies && actor.last_built_on != kNothing;
+    if (tells && !absences_.contains(actor.last_built_on)) write.agrees_with = actor.last_built_on;
     return write;
   }
 
@@ -216,13 +223,18 @@ class World {
     if (chosen == "refused") return refuse(client, chosen, write);
     if (chosen == "blind" || chosen == "create" || chosen == "insisted") {
       if (chosen == "blind" && actor.last_built_on != kNothing) return {Taken::How::Unsafe, "is sent without its state"};
+      if (chosen == "create" && client.memory.was_overtaken()) return refuse(client, chosen, write);
+      const bool over_another = exists_ && content_ == written_through_ && content_ > actor.last_built_on;
+      if (chosen == "create" && over_another) return {Taken::How::Unsafe, "is sent as a create over what was made"};
     } else {
       if (content_of_etag_.at(chosen) > actor.last_built_on) return {Taken::How::Unsafe, "is given the newer " + chosen};
       if (!exists_ || chosen != etag_text()) return refuse(client, chosen, write);
     }
     actor.may_come_again = false;
     change();
+    written_through_ = content_;
     client.memory.accept();
+    for (auto& one : clients_) one->memory.note_accepted();
     client.model.accept(chosen, write);
     const bool arrives = answer == Confirmation::Confirmed;
     const std::string etag_before = actor.etag_held;
@@ -246,14 +258,17 @@ class World {
   }
 
   const Habit habit_;
+  const Begins begins_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<Hand> actors_;
   std::map<std::string, int> content_of_etag_;
+  std::set<int> absences_;    // contents that were told as a 404
+  int written_through_ = -1;  // the content that the last write through armgate made
   int content_ = 0;
   int etag_ = 0;
   int bytes_ = 0;
   int requests_ = 0;
-  bool exists_ = true;
+  bool exists_;
 };
 
 enum class BlindWrites { Yes, No };
@@ -265,6 +280,7 @@ struct SearchPlan {
   std::vector<Event> by_others;
   size_t depth;
   BlindWrites blind_writes = BlindWrites::Yes;
+  Begins begins = Begins::There;
 };
 
 struct Tally {
@@ -315,7 +331,7 @@ class Search {
 
   // Lives through one history and gives the step at which the next one differs.
   size_t live(const std::vector<size_t>& path) {
-    World<Memory> world(plan_.habit, plan_.client_of_actor);
+    World<Memory> world(plan_.habit, plan_.client_of_actor, plan_.begins);
     std::vector<bool> has_read(plan_.client_of_actor.size(), plan_.blind_writes == BlindWrites::Yes);
     for (size_t i = 0; i < path.size(); ++i) {
       const Step& step = steps_[path[i]];

@@ -33,7 +33,7 @@ class VersionModel {
     std::string request_id;
     std::string etag_in_body;
     bool by_single_actor = false;
-    std::optional<int> agrees_with;  // its body says that it was built on this state and on no other
+    std::optional<int> agrees_with;  // its body says that it was built on this state and on nothing else
   };
 
   void deliver(Delivery delivery) {
@@ -66,7 +66,7 @@ class VersionModel {
   void postpone(const Write& write) { bound_[write.bytes].time = now_; }
 
   void refuse(const std::string& choice, const Write& write) {
-    refused_.insert(choice);
+    if (choice != "create") refused_.insert(choice);  // who was told that there is nothing knows no more than before
     Refusal& refusal = refusals_.try_emplace(write.bytes, Refusal{0, now_, {}}).first->second;
     refusal.at = ++moments_;
     refusal.request_id = write.request_id;
@@ -180,9 +180,7 @@ class VersionModel {
   static bool tells(const Deliveries& all, const Write& write) {
     return write.agrees_with && !only(all, [&](const Delivery& d) { return d.content == *write.agrees_with; }).empty();
   }
-  static bool may_be_base(const Delivery& d, const Write& write) {
-    return d.content == *write.agrees_with || d.content == kAbsent;
-  }
+  static bool may_be_base(const Delivery& d, const Write& write) { return d.content == *write.agrees_with; }
 
   // The same bytes after a delivered 412.
   std::string choose_after(const Refusal& refusal, const Write& write) const {
@@ -201,7 +199,7 @@ class VersionModel {
     });
     const bool believed = own.empty() && !write.by_single_actor && !insists && tells(shown_, write);
     if (believed && !later.empty()) {
-      later = only(later, [&](const Delivery& d) { return may_be_base(d, write); });
+      later = only(later, [&](const Delivery& d) { return d.content == kAbsent || may_be_base(d, write); });
       if (later.empty()) return "refused";
     }
     if (const auto read = newest(later)) return is_left(*read) && is_live(read->content) ? build_on(*read) : "refused";

@@ -44,7 +44,8 @@ TEST_F(Creates, OfWhatSomebodyMadeMeanwhileAreRefusedByArm) {
   EXPECT_EQ(answer.head.status, 412);
   EXPECT_EQ(answer.body, kRefusal) << "ARM's own bytes";
   EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "created-meanwhile");
-  EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"sku":{"capacity":6}})").head.status, 412) << "nothing left to build on";
+  rig.arm(put(kScaleSet), 412, {}, kRefusal);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"sku":{"capacity":6}})").head.status, 412) << "it knows no more than before";
   EXPECT_TRUE(rig.script_is_done());
 }
 
@@ -102,6 +103,63 @@ TEST(CreatesByDefault, CarryNothing) {
   rig.ask("one", get(kScaleSet));
   rig.ask("one", put(kScaleSet), kWanted);
   EXPECT_FALSE(rig.seen()[1].head.fields.has("If-None-Match"));
+}
+
+// Four actors behind one name were told that there is nothing.
+class CreatesBehindOneName : public testing::Test {
+ protected:
+  CreatesBehindOneName() : rig(many_actors()) {
+    for (int i = 0; i < 4; ++i) {
+      rig.arm(get(kScaleSet), 404, {}, kNone);
+      rig.ask("jvm", get(kScaleSet));
+    }
+    rig.arm(put(kScaleSet), 201, {{"ETag", "\"1\""}}, made("1", R"("a":"1")"));
+    rig.ask("jvm", put(kScaleSet), wanted(R"("a":"1")"));
+  }
+  static std::string wanted(const std::string& tags) { return R"({"location":"w","tags":{)" + tags + R"(},"properties":{}})"; }
+  static std::string made(const std::string& version, const std::string& tags) {
+    return R"({"id":"/subscriptions/s/v","name":"v","etag":"\")" + version + R"(\"","location":"w","tags":{)" + tags +
+           R"(},"properties":{"provisioningState":"Succeeded"}})";
+  }
+  StageRig rig;
+};
+
+TEST_F(CreatesBehindOneName, TheOthersAreRefusedEachOfThem) {
+  for (const char* tags : {R"("b":"1")", R"("c":"1")", R"("d":"1")", R"("b":"2")"}) {
+    const auto answer = rig.ask("jvm", put(kScaleSet), wanted(tags));
+    EXPECT_EQ(answer.head.status, 412) << tags;
+    EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "create") << tags;
+  }
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST_F(CreatesBehindOneName, WhoReadsAndAddsIsNotTakenForOneOfThem) {
+  EXPECT_EQ(rig.ask("jvm", put(kScaleSet), wanted(R"("b":"1")")).head.status, 412);
+  rig.arm(get(kScaleSet), 200, {{"ETag", "\"1\""}}, made("1", R"("a":"1")"));
+  rig.ask("jvm", get(kScaleSet));
+  rig.arm(put(kScaleSet), 200, {{"ETag", "\"2\""}}, made("2", R"("a":"1","b":"1")"));
+  const auto added = rig.ask("jvm", put(kScaleSet), wanted(R"("a":"1","b":"1")"));
+  EXPECT_EQ(added.head.status, 200);
+  EXPECT_EQ(rig.sent_field(6, "If-Match"), "\"1\"");
+  EXPECT_EQ(rig.ask("jvm", put(kScaleSet), wanted(R"("c":"1")")).head.status, 412) << "the third still knows of nothing";
+}
+
+TEST_F(CreatesBehindOneName, WhoReadsAndChangesIsRefusedOnceAndThenBelieved) {
+  rig.arm(get(kScaleSet), 200, {{"ETag", "\"1\""}}, made("1", R"("a":"1")"));
+  rig.ask("jvm", get(kScaleSet));
+  EXPECT_EQ(rig.ask("jvm", put(kScaleSet), wanted(R"("a":"2")")).head.status, 412);
+  rig.arm(get(kScaleSet), 200, {{"ETag", "\"1\""}}, made("1", R"("a":"1")"));
+  rig.ask("jvm", get(kScaleSet));
+  rig.arm(put(kScaleSet), 200, {{"ETag", "\"2\""}}, made("2", R"("a":"2")"));
+  EXPECT_EQ(rig.ask("jvm", put(kScaleSet), wanted(R"("a":"2")")).head.status, 200);
+}
+
+TEST_F(CreatesBehindOneName, AfterThinkMaxNobodyHoldsTheAbsenceAnyMore) {
+  rig.pass(std::chrono::minutes(6));
+  rig.arm(get(kScaleSet), 200, {{"ETag", "\"1\""}}, made("1", R"("a":"1")"));
+  rig.ask("jvm", get(kScaleSet));
+  rig.arm(put(kScaleSet), 200, {{"ETag", "\"2\""}}, made("2", R"("a":"2")"));
+  EXPECT_EQ(rig.ask("jvm", put(kScaleSet), wanted(R"("a":"2")")).head.status, 200);
 }
 
 }  // namespace

@@ -15,12 +15,6 @@ std::string state(int version, std::string_view tags) {
 std::string wanted(std::string_view tags) { return fmt::format(R"({{"tags":{{{}}},"properties":{{}}}})", tags); }
 arm::Headers etag(int version) { return {{"ETag", fmt::format("\"{}\"", version)}}; }
 
-StageRig many_actors() {
-  auto options = StageRig::default_options();
-  options.actors["jvm"] = policy::Actor::Many;
-  return StageRig(options);
-}
-
 void let_read(StageRig& rig, int version, std::string_view tags) {
   rig.arm(get(kScaleSet), 200, etag(version), state(version, tags));
   rig.ask("jvm", get(kScaleSet));

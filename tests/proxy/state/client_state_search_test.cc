@@ -33,6 +33,7 @@ class WholeMemory {
     auto told = delivery(std::move(how));
     const uint64_t order = told.at.order;
     state_.record_absent(kResource, std::move(told));
+    for (const auto& version : state_.versions(kResource)) absent_ = version.absent ? version.id : absent_;
     return order;
   }
   void confirm(uint64_t order) { state_.confirm(kResource, order); }
@@ -54,10 +55,13 @@ class WholeMemory {
         const bool agrees = content == *write.agrees_with;
         write_.facts.evidence.push_back({version, agrees ? arm::Evidence::Agrees : arm::Evidence::Contradicts});
       }
+      write_.facts.evidence.push_back({absent_, arm::Evidence::Contradicts});
     }
     bound_ = state_.bind(write_, {now_, options_.base.think_max, deleted_order_});
     return policy::in_words(bound_.base);
   }
+  void note_accepted() { accepted_ = tick().order; }
+  bool was_overtaken() const { return accepted_ > bound_.base.known.order; }
   void accept() {
     state_.consume(kResource, bound_.base, id_, write_.facts.arrived);
     finish(ClientState::Final::Plain);
@@ -87,6 +91,8 @@ class WholeMemory {
   std::string etag_in_body_;
   std::map<int, uint64_t> version_of_content_;
   uint64_t order_ = 0;
+  uint64_t absent_ = 0;
+  uint64_t accepted_ = 0;
   uint64_t deleted_order_ = 0;
   TimePoint now_{std::chrono::hours(100)};
 };

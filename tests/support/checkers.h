@@ -142,6 +142,8 @@ class Checkers final : public UpstreamWatch {
   // checkers_sending.cc
   void check_proof(const Record& record, const arm::Request& request);
   void check_alone(const Record& record);
+  bool exists(const std::string& target);
+  bool runs_unseen(const Record& running);
   void check_pair(const Record& running, const Record& next, std::string_view how);
   void check_base(const Record& record, const arm::Request& request);
   bool still_runs(const Accepted& write);

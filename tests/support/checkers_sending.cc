@@ -11,6 +11,8 @@
 namespace armgate::world {
 namespace {
 
+constexpr std::string_view kWasRunning = "was running";
+
 std::string operation_url(const arm::Response& answer) {
   const auto status = answer.head.fields.get("Azure-AsyncOperation");
   return std::string(status.empty() ? answer.head.fields.get("Location") : status);
@@ -71,10 +73,7 @@ void Checkers::check_base(const Record& record, const arm::Request& request) {
   const auto if_match = request.head.fields.get("If-Match");
   if (if_match.empty()) {
     if (arm_.is_current(record.target, record.base_etag)) return;  // nothing can be lost
-    arm::Request read;
-    read.head.target = record.target;
-    const bool exists = arm_.handle(read, clock_.now()).response.head.status == 200;
-    if (exists) harmed(record, if_match, record.what + " was sent without a precondition although its base was delivered");
+    if (exists(record.target)) harmed(record, if_match, record.what + " was sent without a precondition although its base was delivered");
   } else if (arm_.is_newer(record.target, if_match, record.base_etag)) {
     harmed(record, if_match, fmt::format("{} was sent with the ETag {}, newer than its base {}", record.what, if_match, record.base_etag));
   }
@@ -114,9 +113,22 @@ bool Checkers::exclude_each_other(const Record& one, const Record& other) const 
   return have_common(older.keys, keys);
 }
 
+bool Checkers::exists(const std::string& target) {
+  arm::Request read;
+  read.head.target = target;
+  return arm_.handle(read, clock_.now()).response.head.status == 200;
+}
+
+// Its answer was lost, and then a write of the parent as a whole took away what it had made: nothing tells that it still runs.
+bool Checkers::runs_unseen(const Record& running) {
+  return running.method == arm::Method::Put && running.last_how == How::Lost && !exists(running.target);
+}
+
 void Checkers::check_pair(const Record& running, const Record& next, std::string_view how) {
   if (running.life < life_) {
     ++excused_["P2 over the end of a life"];
+  } else if (how == kWasRunning && runs_unseen(running)) {
+    ++excused_["P2 over what was wiped out while it was in doubt"];
   } else {
     violated("P2", fmt::format("{} was sent while {} {}", next.what, running.what, how));
   }
@@ -132,7 +144,7 @@ void Checkers::check_alone(const Record& record) {
     const bool own_earlier_sending = other.write_id == record.write_id;
     if (own_earlier_sending || !exclude_each_other(record, other) || goes_along(other, record)) return false;
     if (!still_runs(write)) return true;
-    check_pair(other, record, "was running");
+    check_pair(other, record, kWasRunning);
     return false;
   });
 }

@@ -60,14 +60,16 @@ const Candidate* newest(const std::vector<Candidate>& candidates, Wanted wanted)
 }
 
 // The base that a candidate makes. Built on absence it is a create, whatever the rule that found it.
-Base on(const Candidate& candidate, BaseRule rule) {
+Base on(const Candidate& candidate, BaseRule rule, const WriteFacts& write) {
   const Version& version = *candidate.version;
   Base base;
   base.rule = version.absent ? BaseRule::Create : rule;
   base.version = version.id;
   base.etag = version.etag;
-  base.body = version.body;
-  base.target = version.target;
+  const Rendering& rendering = version.rendering_for(write.api_version);
+  base.body = rendering.body;
+  base.target = rendering.target;
+  base.api_version = rendering.api_version;
   // The ETag is that of the version's newest delivery; absence counts from the delivery that the write was built from.
   const Delivery& shown = version.absent ? *candidate.delivery : version.deliveries.back();
   base.known = {shown.known_since(), shown.at.time};
@@ -75,8 +77,8 @@ Base on(const Candidate& candidate, BaseRule rule) {
 }
 
 // The same, if it was chosen among all that was `shown`.
-Base among(const std::vector<Candidate>& shown, const Candidate& candidate, BaseRule rule) {
-  Base base = on(candidate, rule);
+Base among(const std::vector<Candidate>& shown, const Candidate& candidate, BaseRule rule, const WriteFacts& write) {
+  Base base = on(candidate, rule, write);
   base.guessed = rule == BaseRule::OldestLive || shown.back().version != candidate.version;
   return base;
 }
@@ -91,7 +93,7 @@ Base without_state(BaseRule rule) {
 Base by_body_etag(const View& view, const WriteFacts& write) {
   Base base;
   for (const auto& version : view.versions()) {
-    if (version.has_etag(write.body_etag)) base = on({&version, &version.deliveries.back()}, BaseRule::BodyEtag);
+    if (version.has_etag(write.body_etag)) base = on({&version, &version.deliveries.back()}, BaseRule::BodyEtag, write);
   }
   base.rule = BaseRule::BodyEtag;
   base.etag = std::string(write.body_etag);
@@ -191,7 +193,7 @@ Base after_refusal(std::vector<Candidate> candidates, const WriteFacts& write, c
     if (since == nullptr) return without_state(BaseRule::Refused);
   }
   if (since != nullptr) {
-    return since->live ? among(candidates, *since, BaseRule::SinceRefusal) : without_state(BaseRule::Refused);
+    return since->live ? among(candidates, *since, BaseRule::SinceRefusal, write) : without_state(BaseRule::Refused);
   }
   const bool read_since = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
     return c.delivery->kind != DeliveryKind::OwnAnswer && c.delivery->at.order > write.refused_at->order;
@@ -248,8 +250,25 @@ std::optional<Base> by_single_actor(const View& view, const std::vector<Candidat
   if (last == nullptr) return std::nullopt;
   // The version counts, not the one delivery: a single actor that wrote on a read may write on it again only if it was
   // delivered anew, which is another delivery of the same version.
-  return is_live(view, *last->version, liveness) ? among(candidates, *last, BaseRule::SingleNewest)
+  return is_live(view, *last->version, liveness) ? among(candidates, *last, BaseRule::SingleNewest, write)
                                                 : without_state(BaseRule::Refused);
+}
+
+// Who writes at one api-version has read at it. As long as somebody may hold a state that was read at the write's own, what came
+// later at others is no base for it: the bodies, of different shapes, could not tell. What came before stays: in doubt the older.
+// True if anything went.
+bool forget_other_shapes(std::vector<Candidate>& candidates, const WriteFacts& write) {
+  const uint32_t own = shape_of(write.api_version);
+  if (own == kAnyShape || write.actor == Actor::Single) return false;
+  const auto held = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+    return c.delivery->shape == own && (c.live || c.refused_in_hand);
+  });
+  const auto kept = std::remove_if(held, candidates.end(), [&](const Candidate& c) {
+    return c.delivery->shape != own && c.delivery->shape != kAnyShape;
+  });
+  const bool any = kept != candidates.end();
+  candidates.erase(kept, candidates.end());
+  return any;
 }
 
 // Rules 4 and 6 to 8. Evidence only rules out; what it leaves is judged like all that was shown.
@@ -267,14 +286,14 @@ Base by_content(const View& view, const std::vector<Candidate>& candidates, cons
   const bool decided = fit.any_agrees && live_versions(candidates).size() > live.size();
   Base base;
   if (live.size() == 1 && write.actor != Actor::Single) {
-    base = among(fit.candidates, live.front(), decided ? BaseRule::Evidence : BaseRule::OnlyLive);
+    base = among(fit.candidates, live.front(), decided ? BaseRule::Evidence : BaseRule::OnlyLive, write);
   } else if (auto newest_of_one = by_single_actor(view, fit.candidates, write, liveness)) {
     base = *std::move(newest_of_one);
     if (decided && base.rule == BaseRule::SingleNewest) base.rule = BaseRule::Evidence;
   } else if (live.empty()) {
     base = without_state(BaseRule::Refused);
   } else {
-    base = among(fit.candidates, live.front(), BaseRule::OldestLive);
+    base = among(fit.candidates, live.front(), BaseRule::OldestLive, write);
   }
   base.guessed |= fit.by_absence;
   return base;
@@ -304,14 +323,14 @@ Base decide_base(const View& view, const WriteFacts& write, const BaseLimits& li
   if (!write.body_etag.empty()) return by_body_etag(view, write);
 
   auto candidates = candidates_of(view, write, liveness);
-  if (is_mutant(Mutant::NewestVersionAlways) && !candidates.empty()) return on(candidates.back(), BaseRule::OnlyLive);
+  if (is_mutant(Mutant::NewestVersionAlways) && !candidates.empty()) return on(candidates.back(), BaseRule::OnlyLive, write);
   if (write.refused_at) return after_refusal(std::move(candidates), write, limits, liveness);
 
   const auto shown_to_command = own_of(candidates, write.request_id);
   auto own = shown_to_command;
   forget_doubtful(own);
   if (const auto* c = by_request_id(view, own, write, limits, liveness)) {
-    return is_live(view, *c->version, liveness) ? among(shown_to_command, *c, BaseRule::RequestId)
+    return is_live(view, *c->version, liveness) ? among(shown_to_command, *c, BaseRule::RequestId, write)
                                                 : without_state(BaseRule::Refused);
   }
   // A command that has read under its id holds nothing that came later under others, also if that read was used up or is
@@ -327,7 +346,10 @@ Base decide_base(const View& view, const WriteFacts& write, const BaseLimits& li
   }
 
   if (candidates.empty()) return without_state(BaseRule::Blind);
-  return by_content(view, candidates, write, liveness);
+  const bool shown_more = forget_other_shapes(candidates, write);
+  Base base = by_content(view, candidates, write, liveness);
+  base.guessed |= shown_more;
+  return base;
 }
 
 }  // namespace armgate::policy

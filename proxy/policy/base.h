@@ -43,6 +43,7 @@ struct Base {
   std::string etag;              // to be sent as If-Match; empty: none known
   std::shared_ptr<const KeptBody> body;
   std::string target;            // where to read it again
+  std::string api_version;       // of the body
   Moment known;                  // Create: when the client was told that the resource is absent
   // Something else was shown to the client later, which the write may be built from as well: the base is only the safe side
   // of a guess, and that the resource is back in that state proves nothing about the write. Content evidence makes it no
@@ -69,6 +70,7 @@ struct WriteFacts {
   Moment arrived;                    // first byte of its head; only what was delivered before counts
   std::string_view request_id;       // may be empty
   std::string_view body_etag;        // rule 2; empty: none
+  std::string_view api_version;
   std::vector<VersionEvidence> evidence;  // rule 6; a version that is not in it is one that nothing is known about
   Actor actor = Actor::Many;
   Hash128 peer{};

@@ -1,6 +1,8 @@
 #include "proxy/policy/view.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -26,6 +28,20 @@ void remember_older(Version& version, std::string etag) {
   if (version.older_etags.size() > View::kDeliveriesMax) version.older_etags.erase(version.older_etags.begin());
 }
 
+// Without a body it shows nothing that is worth forgetting another for.
+void take_rendering(std::vector<Rendering>& all, Rendering one, bool newest) {
+  const auto same = std::find_if(all.begin(), all.end(), [&](const Rendering& r) { return r.api_version == one.api_version; });
+  if (same == all.end()) {
+    if (!one.body && (one.api_version.empty() || !all.empty())) return;
+    all.insert(newest ? all.begin() : all.end(), std::move(one));
+    if (all.size() > View::kRenderingsMax) all.pop_back();
+    return;
+  }
+  if (!newest || (!one.body && same->body)) return;
+  *same = std::move(one);
+  std::rotate(all.begin(), same, std::next(same));
+}
+
 // One more ETag of the version's content. One that was known as older comes from a replica that lags.
 void take_etag(Version& version, std::string etag, bool newest) {
   if (version.has_etag(etag)) return;
@@ -39,6 +55,22 @@ void take_etag(Version& version, std::string etag, bool newest) {
 }
 
 }  // namespace
+
+uint32_t shape_of(std::string_view api_version) {
+  return api_version.empty() ? kAnyShape : static_cast<uint32_t>(std::hash<std::string_view>{}(api_version)) | 1u;
+}
+
+const Rendering* Version::rendered_at(std::string_view api_version) const {
+  const auto it = std::find_if(renderings.begin(), renderings.end(), [&](const Rendering& r) { return r.api_version == api_version; });
+  return it == renderings.end() ? nullptr : &*it;
+}
+
+const Rendering& Version::rendering_for(std::string_view api_version) const {
+  static const Rendering none;
+  const Rendering* own = rendered_at(api_version);
+  if (own != nullptr) return *own;
+  return renderings.empty() ? none : renderings.front();
+}
 
 bool Version::has_etag(std::string_view wanted) const {
   return !wanted.empty() &&
@@ -76,13 +108,25 @@ uint64_t View::record(Observation observation, std::optional<uint64_t> same_as) 
     version->refused = false;
   }
   if (observation.follows != version->id && observation.follows != 0) version->follows = observation.follows;
-  if (newest && (observation.body || !version->body)) {
-    version->body = std::move(observation.body);
-    version->target = std::move(observation.target);
-    version->api_version = std::move(observation.api_version);
-  }
+  observation.delivery.shape = shape_of(observation.api_version);
+  take_rendering(version->renderings, {std::move(observation.api_version), std::move(observation.target), std::move(observation.body)},
+                 newest);
   insert_in_order(version->deliveries, std::move(observation.delivery));
   return version->id;
+}
+
+void View::record_not_modified(std::string_view etag, std::string_view api_version, Delivery delivery) {
+  const Version* version = find_etag(etag);
+  if (version == nullptr) return;
+  Observation observation;
+  observation.etag = std::string(etag);
+  observation.api_version = std::string(api_version);
+  if (const Rendering* known = version->rendered_at(api_version)) {
+    observation.body = known->body;
+    observation.target = known->target;
+  }
+  observation.delivery = std::move(delivery);
+  record(std::move(observation), version->id);
 }
 
 uint64_t View::record_absent(Delivery delivery) {
@@ -103,17 +147,19 @@ void View::confirm(uint64_t order) {
   }
 }
 
-void View::consume(uint64_t id, std::string_view request_id, Moment before) {
+void View::consume(uint64_t id, const Builder& write) {
   Version* version = find(id);
   if (version == nullptr) return;
   Delivery* chosen = nullptr;
+  const uint32_t own_shape = shape_of(write.api_version);
   for (auto& delivery : version->deliveries) {
-    if (delivery.consumed || delivery.at.order > before.order) continue;
-    if (!request_id.empty() && delivery.request_id == request_id) {
+    if (delivery.consumed || delivery.at.order > write.arrived.order) continue;
+    if (!write.request_id.empty() && delivery.request_id == write.request_id) {
       chosen = &delivery;
       break;
     }
-    if (chosen == nullptr) chosen = &delivery;
+    const bool better = chosen == nullptr || (delivery.shape == own_shape && chosen->shape != own_shape);
+    if (better) chosen = &delivery;
   }
   if (chosen != nullptr) chosen->consumed = true;
 }
@@ -141,13 +187,17 @@ void View::expire(TimePoint oldest) {
 
 size_t View::drop_bodies() {
   const size_t freed = body_bytes();
-  for (auto& version : versions_) version.body.reset();
+  for (auto& version : versions_) {
+    for (auto& rendering : version.renderings) rendering.body.reset();
+  }
   return freed;
 }
 
 size_t View::body_bytes() const {
   size_t total = 0;
-  for (const auto& version : versions_) total += version.body ? version.body->bytes.size() : 0;
+  for (const auto& version : versions_) {
+    for (const auto& rendering : version.renderings) total += rendering.body ? rendering.body->bytes.size() : 0;
+  }
   return total;
 }
 

@@ -29,6 +29,10 @@ enum class DeliveryKind { PointRead, OwnAnswer, ListItem };
 // candidate: it is never what makes a version the newest, and never what makes older ones die.
 enum class Confirmation { Pending, Confirmed };
 
+constexpr uint32_t kAnyShape = 0;
+// One number for each api-version. That two get the same is next to impossible, and means only that they are not told apart.
+uint32_t shape_of(std::string_view api_version);
+
 struct Delivery {
   Moment at;                 // taken before the answer's last byte was written
   DeliveryKind kind = DeliveryKind::PointRead;
@@ -36,6 +40,7 @@ struct Delivery {
   std::string request_id;    // x-ms-client-request-id of the request it answered; may be empty
   Hash128 peer{};            // the client's address; zero: told at no address, it counts for all
   bool consumed = false;     // a write that was built on it was accepted
+  uint32_t shape = kAnyShape;  // see shape_of(); absence has none
   uint64_t asked = 0;        // order of when the read was sent to ARM, if it was one
 
   // The state is at least as new as this: what armgate saw happen later may be missing from it, however late it was
@@ -51,19 +56,28 @@ struct KeptBody {
   bool is_sent_body = false;
 };
 
+// What a state looks like at one api-version.
+struct Rendering {
+  std::string api_version;
+  std::string target;        // the URL it was read at, for reading it again
+  std::shared_ptr<const KeptBody> body;   // null: not kept or evicted
+};
+
 struct Version {
   uint64_t id = 0;
   std::string etag;          // exact bytes, the newest of equal states; empty: the state carried none
   std::vector<std::string> older_etags;   // of equal states, for If-None-Match
-  std::shared_ptr<const KeptBody> body;   // null: not kept or evicted
-  std::string target;        // the URL it was read at, for reading it again
-  std::string api_version;
+  std::vector<Rendering> renderings;      // one for each api-version, the newest first
   std::vector<Delivery> deliveries;
   bool refused = false;      // a write on it was answered 412: dead at once
   uint64_t follows = 0;      // the version that the client's own write made this one of, if that is how it came about
   bool absent = false;       // the state of not existing: a delivered 404, or the end of the client's own DELETE
 
   bool has_etag(std::string_view wanted) const;
+  // Null if it was not shown at this api-version, or too long ago.
+  const Rendering* rendered_at(std::string_view api_version) const;
+  // At this api-version or else the newest; an empty one if there is none at all.
+  const Rendering& rendering_for(std::string_view api_version) const;
 };
 
 // How a new delivery relates to a version that is there already, decided by whoever can compare bodies.
@@ -78,6 +92,13 @@ struct Observation {
   uint64_t follows = 0;      // see Version
 };
 
+// A write that was accepted, as far as it tells which delivery of its base it was built from.
+struct Builder {
+  std::string_view request_id;   // may be empty
+  std::string_view api_version;
+  Moment arrived;
+};
+
 class View {
  public:
   // A version delivered with exactly this ETag, or null. ETags of one resource never come back for another state.
@@ -85,10 +106,14 @@ class View {
   Version* find(uint64_t id);
 
   // Adds a delivery to the version that `same_as` names, or that was delivered with the same ETag, or as a version of its
-  // own. If it is the version's newest, the version takes over its body and URL, and its ETag if it has one that is new:
-  // a delivery without an ETag drops none, unless that one was refused. Returns the version's id. Beyond kDeliveriesMax
-  // the oldest delivery of the version is forgotten, beyond kVersionsMax the oldest version.
+  // own. If it is the version's newest, the version takes over its body and URL at its api-version, and its ETag if it has
+  // one that is new: a delivery without an ETag drops none, unless that one was refused. Returns the version's id. Beyond
+  // kDeliveriesMax the oldest delivery of the version is forgotten, beyond kVersionsMax the oldest version, beyond
+  // kRenderingsMax what it looked like at the api-version that it was not shown at for longest.
   uint64_t record(Observation observation, std::optional<uint64_t> same_as);
+
+  // A 304: one more delivery, at this api-version, of the version that was delivered with the ETag, if there is one.
+  void record_not_modified(std::string_view etag, std::string_view api_version, Delivery delivery);
 
   // The client was told 404, or its own DELETE has ended: for it the resource does not exist. Absence is a version like
   // any other: a create is built from it and uses it up.
@@ -97,9 +122,9 @@ class View {
   // Marks the delivery made at `order` as confirmed, wherever it is.
   void confirm(uint64_t order);
 
-  // A write built on the version was accepted: one delivery is used up, that with the same request id first, then the
-  // oldest made before `before`.
-  void consume(uint64_t id, std::string_view request_id, Moment before);
+  // A write built on the version was accepted: one delivery made before it arrived is used up, that with the same request id
+  // first, then the oldest at the same api-version, then the oldest.
+  void consume(uint64_t id, const Builder& write);
 
   // A write on the version was refused: it is dead. Not so absence: ETags move for reasons of their own, so that one that was
   // refused must not be tried for ever; but a create that came too late proves that something is there, and the other actors
@@ -126,6 +151,7 @@ class View {
 
   static constexpr size_t kDeliveriesMax = 64;
   static constexpr size_t kVersionsMax = 64;
+  static constexpr size_t kRenderingsMax = 4;
   static constexpr size_t kOverlappedIdsMax = 32;
 
  private:

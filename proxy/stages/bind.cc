@@ -32,6 +32,7 @@ Bound bind(const Write& write) {
   arriving.facts.arrived = write.exchange.arrived;
   arriving.facts.request_id = request_id_of(write.exchange);
   arriving.facts.body_etag = etag;
+  arriving.facts.api_version = write.plan.target.api_version;
   if (write.plan.guarded && etag.empty()) {
     arriving.facts.evidence = content_evidence(write.parts, write.client, write.exchange, write.plan);
   }

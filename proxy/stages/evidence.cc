@@ -50,9 +50,10 @@ std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& par
     if (version.absent && in_hand(version) && last_shown(version, exchange) != 0) absent = version.id;
   }
   std::erase_if(versions, [&](const policy::Version& v) {
+    const policy::Rendering* known = v.rendered_at(plan.target.api_version);
     // The body of a write that was answered without one lacks all that ARM adds.
-    const bool whole = v.body && !v.absent && !v.body->is_sent_body;
-    return !whole || v.api_version != plan.target.api_version || last_shown(v, exchange) == 0;
+    const bool whole = known != nullptr && known->body && !v.absent && !known->body->is_sent_body;
+    return !whole || last_shown(v, exchange) == 0;
   });
   if (versions.empty() || (versions.size() == 1 && absent == 0)) return {};
   // Evidence compares: what is left out may be what the body was built from while another state gets the credit. So the dead
@@ -64,7 +65,7 @@ std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& par
 
   std::vector<std::string> bodies;
   for (const auto& version : versions) {
-    auto plain = plain_body(*version.body, parts.shared.options.body_keep_max);
+    auto plain = plain_body(*version.rendered_at(plan.target.api_version)->body, parts.shared.options.body_keep_max);
     bodies.push_back(plain ? *std::move(plain) : std::string());
   }
   const std::vector<std::string_view> states(bodies.begin(), bodies.end());

@@ -27,9 +27,10 @@ policy::Delivery make_delivery(const Pipeline::Parts& parts, const Client& clien
 // Two bodies can be compared only if both are at hand and were read in the same shape.
 bool same_content(const policy::Version& version, const policy::Observation& seen, const arm::ReadOnlyMembers& read_only,
                   size_t bytes_max) {
-  if (!version.body || !seen.body || version.api_version != seen.api_version) return false;
-  if (version.body->is_sent_body || seen.body->is_sent_body) return false;
-  const auto a = plain_body(*version.body, bytes_max);
+  const policy::Rendering* known = version.rendered_at(seen.api_version);
+  if (known == nullptr || !known->body || !seen.body) return false;
+  if (known->body->is_sent_body || seen.body->is_sent_body) return false;
+  const auto a = plain_body(*known->body, bytes_max);
   const auto b = plain_body(*seen.body, bytes_max);
   return a.ok() && b.ok() && arm::same_writable_content(*a, *b, read_only);
 }
@@ -127,7 +128,8 @@ PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client
     return pending;
   }
   if (head.status == 304) {
-    client.state->record_not_modified(key, exchange.request.head.fields.get("if-none-match"), std::move(delivery));
+    client.state->record_not_modified(key, exchange.request.head.fields.get("if-none-match"), plan.target.api_version,
+                                      std::move(delivery));
     return pending;
   }
   if (head.status != 200) return {};

@@ -100,8 +100,8 @@ void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
   const arm::ResourceId& resource = write.plan.target.resource;
   if (write.replaces) {
-    write.client.state->consume(write.resource, write.base(), write.head().fields.get("x-ms-client-request-id"),
-                                write.exchange.arrived);
+    write.client.state->consume(write.resource, write.base(),
+                                {write.head().fields.get("x-ms-client-request-id"), write.plan.target.api_version, write.exchange.arrived});
     write.client.state->note_maybe_applied(write.bound.binding);
   }
   if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(resource.id);

@@ -31,7 +31,7 @@ Comparison compare_with_shown(const Write& write, const SeenState& now) {
     if (version.id == base.version || !may_be_base(write, version)) continue;
     if (!version.etag.empty() && version.etag == now.etag) continue;
     policy::Base other;
-    other.body = version.body;
+    other.body = version.rendering_for(base.api_version).body;
     comparison = compare_with_base(now, other, write.plan, bytes_max);
   }
   return comparison;

@@ -24,27 +24,22 @@ std::optional<policy::Version> version_shown(const Write& write, const Sighting&
   return std::nullopt;
 }
 
-// What the write is compared with.
-struct Origin {
-  policy::Base base;
-  std::string api_version;
-};
-
 // The state that it was built from, or if that is a guess the newest that its client had been shown: it knew nothing newer.
-Origin origin_for(const Write& write) {
-  Origin origin{write.base(), write.plan.target.api_version};
-  const bool guess = origin.base.guessed || origin.base.rule == policy::BaseRule::Refused;
-  if (guess) origin.base.known = {};
+policy::Base origin_for(const Write& write) {
+  policy::Base origin = write.base();
+  const bool guess = origin.guessed || origin.rule == policy::BaseRule::Refused;
+  if (!guess) return origin;
+  origin.known = {};
   for (const auto& version : write.client.state->versions(write.resource)) {
-    if (version.id == origin.base.version && !guess) origin.api_version = version.api_version;
     for (const auto& delivery : version.deliveries) {
-      const bool newer = delivery.at.order <= write.exchange.arrived.order && delivery.known_since() > origin.base.known.order;
-      if (!guess || version.absent || !newer) continue;
-      origin.base.version = version.id;
-      origin.base.etag = version.etag;
-      origin.base.body = version.body;
-      origin.base.known = {delivery.known_since(), delivery.at.time};
-      origin.api_version = version.api_version;
+      const bool newer = delivery.at.order <= write.exchange.arrived.order && delivery.known_since() > origin.known.order;
+      if (version.absent || !newer) continue;
+      const policy::Rendering& rendering = version.rendering_for(write.plan.target.api_version);
+      origin.version = version.id;
+      origin.etag = version.etag;
+      origin.body = rendering.body;
+      origin.known = {delivery.known_since(), delivery.at.time};
+      origin.api_version = rendering.api_version;
     }
   }
   return origin;
@@ -56,15 +51,15 @@ struct Verdict {
   std::vector<std::string> changed;
 };
 
-Verdict compare(const Write& write, const Origin& origin, const policy::Version& seen) {
+Verdict compare(const Write& write, const policy::Base& base, const policy::Version& seen) {
   using Says = Verdict::Says;
-  const policy::Base& base = origin.base;
   if (seen.absent) return {Says::Changed, {}};
   if (!base.etag.empty() && seen.has_etag(base.etag)) return {Says::Same, {}};
   const size_t bytes_max = write.parts.shared.options.body_keep_max;
-  const bool comparable = seen.body && base.body && !seen.body->is_sent_body && seen.api_version == origin.api_version;
+  const policy::Rendering* rendering = seen.rendered_at(base.api_version);
+  const bool comparable = rendering != nullptr && rendering->body && base.body && !rendering->body->is_sent_body;
   if (!comparable) return {};
-  auto plain = plain_body(*seen.body, bytes_max);
+  auto plain = plain_body(*rendering->body, bytes_max);
   if (!plain) return {};
   SeenState now;
   now.head.status = 200;
@@ -149,9 +144,9 @@ std::optional<WouldHave> would_be_stale(const Write& write, const std::vector<Ob
   if (!write.replaces || write.base().rule == policy::BaseRule::OwnPrecondition) return std::nullopt;
   if (write.base().goes_unguarded() && !write.base().guessed) return would_be_blind(write, before);
   if (!write.plan.guarded) return std::nullopt;
-  const Origin origin = origin_for(write);
-  if (!origin.base.has_state() || origin.base.known.order == 0) return std::nullopt;
-  const auto newer = newer_states(write, origin.base.known.order);
+  const policy::Base origin = origin_for(write);
+  if (!origin.has_state() || origin.known.order == 0) return std::nullopt;
+  const auto newer = newer_states(write, origin.known.order);
   WouldHave would = stale(write, "changed-since-it-was-read");
   name_other(would, last_write(newer));
   for (const Sighting& sighting : newer) {

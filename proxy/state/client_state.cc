@@ -127,18 +127,11 @@ void ClientState::record_absent(const Hash128& resource, policy::Delivery delive
   keep_within_budget(resource);
 }
 
-void ClientState::record_not_modified(const Hash128& resource, std::string_view etag, policy::Delivery delivery) {
+void ClientState::record_not_modified(const Hash128& resource, std::string_view etag, std::string_view api_version,
+                                      policy::Delivery delivery) {
   MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
-  policy::Version* version = it == slots_.end() ? nullptr : it->second->view.find_etag(etag);
-  if (version == nullptr) return;
-  policy::Observation observation;
-  observation.etag = std::string(etag);
-  observation.body = version->body;
-  observation.target = version->target;
-  observation.api_version = version->api_version;
-  observation.delivery = std::move(delivery);
-  it->second->view.record(std::move(observation), version->id);
+  if (it != slots_.end()) it->second->view.record_not_modified(etag, api_version, std::move(delivery));
 }
 
 void ClientState::record_page(KeptPage page) {
@@ -313,10 +306,10 @@ void ClientState::confirm_written(uint64_t binding, Final final, Moment when) {
   if (b->workers == 0) bindings_.forget(binding);
 }
 
-void ClientState::consume(const Hash128& resource, const policy::Base& base, std::string_view request_id, Moment arrived) {
+void ClientState::consume(const Hash128& resource, const policy::Base& base, const policy::Builder& write) {
   MutexLock lock(&mutex_);
   const auto it = slots_.find(resource);
-  if (it != slots_.end() && base.version != 0) it->second->view.consume(base.version, request_id, arrived);
+  if (it != slots_.end() && base.version != 0) it->second->view.consume(base.version, write);
 }
 
 void ClientState::refuse(const Hash128& resource, const policy::Base& base) {

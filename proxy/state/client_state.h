@@ -102,8 +102,7 @@ class ClientState {
   void bury(const Hash128& resource, uint64_t order);
   void record_absent(const Hash128& resource, policy::Delivery delivery);
   void record_page(KeptPage page);
-  // A 304: one more delivery of the version with that ETag, if it is known.
-  void record_not_modified(const Hash128& resource, std::string_view etag, policy::Delivery delivery);
+  void record_not_modified(const Hash128& resource, std::string_view etag, std::string_view api_version, policy::Delivery delivery);
   void confirm(const Hash128& resource, uint64_t order);
   void confirm_page(uint64_t order);
 
@@ -129,7 +128,7 @@ class ClientState {
   enum class Final { Plain, Refused };
   void confirm_written(uint64_t binding, Final final, Moment when);
 
-  void consume(const Hash128& resource, const policy::Base& base, std::string_view request_id, Moment arrived);
+  void consume(const Hash128& resource, const policy::Base& base, const policy::Builder& write);
   void refuse(const Hash128& resource, const policy::Base& base);
 
   // ---- overlapping writes (rules 3 and 7) ----

@@ -1,6 +1,8 @@
 // Who built the write: one declared actor (rule 7), or a client that is known by its token only.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "proxy/policy/base.h"
 #include "tests/proxy/policy/shown.h"
 
@@ -95,6 +97,32 @@ TEST(DecideBase, AfterItsOwnDeleteOfWhatContainedTheResourceAClientCreates) {
     EXPECT_EQ(shown.decide_text(), "create");
     shown.show("b");
     EXPECT_NE(shown.decide_text(), "create") << "it has been shown something since";
+  }
+}
+
+TEST(BaseShapes, WhatWasReadAtAnotherApiVersionLaterIsNoBase) {
+  struct {
+    const char* name;
+    std::function<void(Shown&)> happens;
+    const char* expected;
+  } cases[] = {
+      {"both were shown, the own one first", [](Shown& s) { s.show("a", at("own")), s.show("b", at("other")); }, "only-live a"},
+      {"the own one was refused: another actor may still hold it",
+       [](Shown& s) { s.view.refuse(s.show("a", at("own"))), s.show("b", at("other")); }, "refused"},
+      {"the own one was used up", [](Shown& s) { s.use_up(s.show("a", at("own"))), s.show("b", at("other")); }, "only-live b"},
+      {"the own one came last: in doubt the older", [](Shown& s) { s.show("a", at("other")), s.show("b", at("own")); }, "oldest-live a"},
+      {"nothing was shown at the own one", [](Shown& s) { s.show("a", at("other")); }, "only-live a"},
+      {"nobody holds the own one that long",
+       [](Shown& s) { s.show("a", at("own")), s.show("b", at("other")), s.pass(minutes(6)); }, "only-live b"},
+      {"absence has no shape", [](Shown& s) { s.show("a", at("own")), s.view.refuse(1), s.show_absent(); }, "create"},
+      {"a single actor knows the last thing it was shown",
+       [](Shown& s) { s.facts.actor = Actor::Single, s.show("a", at("own")), s.show("b", at("other")); }, "single b"},
+  };
+  for (const auto& c : cases) {
+    Shown shown;
+    shown.facts.api_version = "own";
+    c.happens(shown);
+    EXPECT_EQ(shown.decide_text(), c.expected) << c.name;
   }
 }
 

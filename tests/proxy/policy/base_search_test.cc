@@ -32,6 +32,8 @@ class PureMemory {
     facts.actor = write.by_single_actor ? Actor::Single : Actor::Many;
     id_ = write.request_id;
     etag_in_body_ = write.etag_in_body;
+    api_version_ = write.api_version;
+    facts.api_version = api_version_;
     facts.request_id = id_;
     facts.body_etag = etag_in_body_;
     facts.refused_at = {};
@@ -81,6 +83,7 @@ class PureMemory {
   int bytes_ = 0;
   std::string id_;
   std::string etag_in_body_;
+  std::string api_version_;
   std::map<int, uint64_t> version_of_content_;
   uint64_t absent_ = 0;
   uint64_t accepted_ = 0;
@@ -152,6 +155,14 @@ TEST(BaseSearch, ActorsWhoseBodiesTellThemApartAreNeverGivenANewerState) {
   EXPECT_EQ(two.unsafe, 0u) << two.first_unsafe;
   const auto three = search({Habit::TellingBodies, kThreeActors, {Event::Read, Event::Write}, {Event::OutsiderWrite, Event::Think}, 6,
                              BlindWrites::No});
+  EXPECT_EQ(three.unsafe, 0u) << three.first_unsafe;
+}
+
+TEST(BaseSearch, ActorsWithApiVersionsOfTheirOwnAreNeverGivenANewerState) {
+  const auto two = search({Habit::ApiVersions, kTwoActors, {Event::Read, Event::ReadLost, Event::Write, Event::WriteLost},
+                           {Event::OutsiderWrite, Event::Touch}, 6, BlindWrites::No});
+  EXPECT_EQ(two.unsafe, 0u) << two.first_unsafe;
+  const auto three = search({Habit::ApiVersions, kThreeActors, {Event::Read, Event::Write}, {Event::OutsiderWrite}, 7, BlindWrites::No});
   EXPECT_EQ(three.unsafe, 0u) << three.first_unsafe;
 }
 

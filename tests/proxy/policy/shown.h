@@ -22,11 +22,13 @@ struct How {
   Confirmation confirmation = Confirmation::Confirmed;
   std::string request_id{};
   Hash128 peer{};
+  std::string api_version{"2025-05-01"};
 };
 inline How pending() { return {DeliveryKind::PointRead, Confirmation::Pending, {}, {}}; }
 inline How as_list_item() { return {DeliveryKind::ListItem, Confirmation::Confirmed, {}, {}}; }
 inline How as_own_answer() { return {DeliveryKind::OwnAnswer, Confirmation::Confirmed, {}, {}}; }
 inline How with_id(std::string id) { return {DeliveryKind::PointRead, Confirmation::Confirmed, std::move(id), {}}; }
+inline How at(std::string api_version) { return {DeliveryKind::PointRead, Confirmation::Confirmed, {}, {}, std::move(api_version)}; }
 inline How from(uint64_t peer) { return {DeliveryKind::PointRead, Confirmation::Confirmed, {}, Hash128{peer, peer}}; }
 
 class Shown {
@@ -63,8 +65,8 @@ class Shown {
     const Base base = decide();
     return std::string(to_text(base.rule)) + (base.etag.empty() ? "" : " " + base.etag);
   }
-  void accept(const Base& base) { view.consume(base.version, facts.request_id, facts.arrived); }
-  void use_up(uint64_t id) { view.consume(id, "", tick()); }
+  void accept(const Base& base) { view.consume(base.version, {facts.request_id, facts.api_version, facts.arrived}); }
+  void use_up(uint64_t id) { view.consume(id, {"", "", tick()}); }
   void forbid_until_read() {
     facts.refused_at = tick();
     if (!facts.refused_first) facts.refused_first = now_;
@@ -78,7 +80,7 @@ class Shown {
     body->bytes = "{\"" + etag + "\":1}";
     seen.body = std::move(body);
     seen.target = "/r?api-version=" + etag;
-    seen.api_version = "2025-05-01";
+    seen.api_version = how.api_version;
     seen.delivery = delivery(std::move(how));
     if (!same_as) {
       if (const Version* known = view.find_etag(etag)) same_as = known->id;

@@ -45,6 +45,7 @@ enum class Habit {
   FreshIds,       // each request has one (the SDKs)
   EtagsInBodies,  // the body says what it was built on
   TellingBodies,  // what it changes, and what it leaves, says the same: content evidence
+  ApiVersions,    // each reads and writes at one of its own
   Hidden,         // not at all
 };
 
@@ -65,6 +66,7 @@ class World {
       while (clients_.size() <= client) clients_.push_back(std::make_unique<Client>());
       actors_[i].client = clients_[client].get();
       actors_[i].command = "command-" + std::to_string(i);
+      if (habit == Habit::ApiVersions) actors_[i].api_version = "version-" + std::to_string(i);
     }
   }
 
@@ -107,6 +109,7 @@ class World {
   struct Hand {
     Client* client = nullptr;
     std::string command;
+    std::string api_version{"version"};
     int holds = kNothing;
     std::string etag_held{};
     int last_bytes = 0;
@@ -154,10 +157,11 @@ class World {
     told.is_read = kind != DeliveryKind::OwnAnswer;
     told.certain = confirmation == Confirmation::Confirmed;
     told.request_id = id;
+    told.api_version = actor.api_version;
     if (exists_) content_of_etag_[told.etag] = content_;
     if (!exists_) absences_.insert(content_);
-    const uint64_t order = exists_ ? client.memory.show(told.etag, content_, {kind, confirmation, id, {}})
-                                   : client.memory.show_absent({kind, confirmation, id, {}});
+    const uint64_t order = exists_ ? client.memory.show(told.etag, content_, {kind, confirmation, id, {}, actor.api_version})
+                                   : client.memory.show_absent({kind, confirmation, id, {}, {}});
     actor.pending = {order, client.model.deliveries(), arrives && !told.certain};
     client.model.deliver(std::move(told));
     if (!arrives) return;
@@ -192,6 +196,7 @@ class World {
     VersionModel::Write write;
     write.bytes = actor.last_bytes;
     write.request_id = actor.last_id;
+    write.api_version = actor.api_version;
     write.by_single_actor = habit_ == Habit::Single;
     if (habit_ == Habit::EtagsInBodies) write.etag_in_body = actor.etag_held;
     const bool tells = habit_ == Habit::TellingBodies && actor.last_built_on != kNothing;

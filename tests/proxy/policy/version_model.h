@@ -24,6 +24,7 @@ class VersionModel {
     bool is_read = true;      // else the answer to the client's own write
     bool certain = true;      // it arrived for sure
     std::string request_id;
+    std::string api_version;
     size_t at = 0;
     long time = 0;
     bool used = false;        // a write that was built on it was accepted
@@ -32,6 +33,7 @@ class VersionModel {
     int bytes = 0;
     std::string request_id;
     std::string etag_in_body;
+    std::string api_version;
     bool by_single_actor = false;
     std::optional<int> agrees_with;  // its body says that it was built on this state and on nothing else
   };
@@ -73,7 +75,7 @@ class VersionModel {
     bound_.erase(write.bytes);
   }
 
-  // One delivery of the base is used up: that of the same command, else the oldest.
+  // One delivery of the base is used up: that of the same command, else the oldest at the same api-version, else the oldest.
   void accept(const std::string& choice, const Write& write) {
     refusals_.erase(write.bytes);
     bound_.erase(write.bytes);
@@ -81,8 +83,11 @@ class VersionModel {
     for (auto& d : shown_) {
       const bool is_base = choice == "create" ? d.content == kAbsent : content_of(choice) == d.content;
       if (d.used || !is_base) continue;
-      const bool same_command = !write.request_id.empty() && d.request_id == write.request_id;
-      if (used == nullptr || (same_command && used->request_id != write.request_id)) used = &d;
+      const auto closeness = [&](const Delivery& one) {
+        const bool same_command = !write.request_id.empty() && one.request_id == write.request_id;
+        return same_command ? 2 : one.api_version == write.api_version ? 1 : 0;
+      };
+      if (used == nullptr || closeness(d) > closeness(*used)) used = &d;
     }
     if (used != nullptr) used->used = true;
   }
@@ -160,6 +165,7 @@ class VersionModel {
     // A command holds nothing that came to others after its own last read.
     auto all = only(shown_, [&](const Delivery& d) { return own.empty() || d.at <= own.back().at; });
     if (all.empty()) return "blind";  // 5
+    all = of_its_api_version(all, write);
     if (tells(all, write)) {  // 6
       all = only(all, [&](const Delivery& d) { return may_be_base(d, write); });
       // Refused to one actor, and another still holds it.
@@ -175,6 +181,17 @@ class VersionModel {
       if (is_left(d) && is_live(d.content)) return build_on(d);
     }
     return "refused";
+  }
+
+  // What came at other api-versions after a state that somebody may still hold at the write's own is none that it was built on.
+  Deliveries of_its_api_version(const Deliveries& all, const Write& write) const {
+    const auto held = only(all, [&](const Delivery& d) {
+      return d.content != kAbsent && d.api_version == write.api_version && is_left(d) && is_recent(d.content);
+    });
+    if (held.empty() || write.by_single_actor) return all;
+    return only(all, [&](const Delivery& d) {
+      return d.at < held.front().at || d.content == kAbsent || d.api_version == write.api_version;
+    });
   }
 
   static bool tells(const Deliveries& all, const Write& write) {

@@ -34,8 +34,8 @@ TEST(View, AStateOfEqualContentTakesOverTheNewestEtagBodyAndUrl) {
   EXPECT_EQ(shown.show_same("b", id), id);
   const Version& version = *shown.view.find(id);
   EXPECT_EQ(version.etag, "b");
-  EXPECT_EQ(version.body->bytes, "{\"b\":1}");
-  EXPECT_EQ(version.target, "/r?api-version=b");
+  EXPECT_EQ(version.rendering_for("").body->bytes, "{\"b\":1}");
+  EXPECT_EQ(version.rendering_for("").target, "/r?api-version=b");
   EXPECT_EQ(shown.view.find_etag("a"), &version) << "the older ETag still finds it";
 }
 
@@ -127,7 +127,7 @@ TEST(View, DroppingBodiesKeepsTheVersionsAndSaysHowMuchWasFreed) {
   Shown shown;
   const uint64_t id = shown.show("a");
   const size_t bytes = shown.view.body_bytes();
-  EXPECT_EQ(bytes, shown.view.find(id)->body->bytes.size());
+  EXPECT_EQ(bytes, shown.view.find(id)->rendering_for("").body->bytes.size());
   EXPECT_EQ(shown.view.drop_bodies(), bytes);
   EXPECT_EQ(shown.view.body_bytes(), 0u);
   EXPECT_EQ(shown.decide_text(), "only-live a");
@@ -135,22 +135,36 @@ TEST(View, DroppingBodiesKeepsTheVersionsAndSaysHowMuchWasFreed) {
 
 // ---- consuming
 
-TEST(View, AWriteUsesUpTheDeliveryOfItsOwnRequestId) {
-  Shown shown;
-  const uint64_t id = shown.show("a", with_id("one"));
-  shown.show("a", with_id("two"));
-  shown.view.consume(id, "two", shown.tick());
-  EXPECT_FALSE(shown.view.find(id)->deliveries[0].consumed);
-  EXPECT_TRUE(shown.view.find(id)->deliveries[1].consumed);
+TEST(View, AWriteUsesUpTheDeliveryOfItsOwnRequestIdOrElseOfItsOwnApiVersion) {
+  struct {
+    How first;
+    How second;
+    std::string_view request_id;
+    std::string_view api_version;
+  } cases[] = {
+      {with_id("one"), with_id("two"), "two", ""},
+      {at("old"), at("new"), "", "new"},
+      {at("new"), with_id("two"), "two", "new"},
+  };
+  for (const auto& c : cases) {
+    Shown shown;
+    const uint64_t id = shown.show("a", c.first);
+    shown.show("a", c.second);
+    shown.view.consume(id, {c.request_id, c.api_version, shown.tick()});
+    EXPECT_FALSE(shown.view.find(id)->deliveries[0].consumed);
+    EXPECT_TRUE(shown.view.find(id)->deliveries[1].consumed);
+    shown.view.consume(id, {c.request_id, c.api_version, shown.tick()});
+    EXPECT_TRUE(shown.view.find(id)->deliveries[0].consumed) << "none of its own is left";
+  }
 }
 
 TEST(View, AWriteUsesUpNoDeliveryThatCameAfterIt) {
   Shown shown;
   const uint64_t id = shown.show("a");
   const Moment arrived = shown.tick();
-  shown.view.consume(id, "", arrived);
+  shown.view.consume(id, {"", "", arrived});
   shown.show("a");
-  shown.view.consume(id, "", arrived);
+  shown.view.consume(id, {"", "", arrived});
   EXPECT_TRUE(shown.live(id)) << "the later delivery is somebody's to build on";
 }
 
@@ -158,9 +172,9 @@ TEST(View, OneAcceptedWriteUsesUpOneDelivery) {
   Shown shown;
   const uint64_t id = shown.show("a");
   shown.show("a");
-  shown.view.consume(id, "", shown.tick());
+  shown.view.consume(id, {"", "", shown.tick()});
   EXPECT_TRUE(shown.live(id)) << "another actor may hold the same state";
-  shown.view.consume(id, "", shown.tick());
+  shown.view.consume(id, {"", "", shown.tick()});
   EXPECT_FALSE(shown.live(id));
 }
 
@@ -249,6 +263,23 @@ TEST(View, AFinishedDeleteKillsWhatWasDeliveredBeforeItButNotTheAbsenceItMade) {
   EXPECT_TRUE(shown.live(absent));
   const uint64_t b = shown.show("b");
   EXPECT_TRUE(shown.live(b));
+}
+
+TEST(View, AStateIsKeptAsItLooksAtEachApiVersion) {
+  Shown shown;
+  const uint64_t id = shown.show("a", at("old"));
+  shown.show_same("b", id, at("new"));
+  const Version* version = shown.view.find(id);
+  EXPECT_EQ(version->rendered_at("old")->body->bytes, R"({"a":1})");
+  EXPECT_EQ(version->rendered_at("new")->body->bytes, R"({"b":1})");
+  EXPECT_EQ(version->rendered_at("other"), nullptr);
+  EXPECT_EQ(version->rendering_for("other").target, "/r?api-version=b") << "the newest";
+  EXPECT_EQ(shown.view.body_bytes(), 14u);
+  for (const char* more : {"1", "2", "3", "4"}) shown.show_same("c", id, at(more));
+  EXPECT_EQ(shown.view.find(id)->renderings.size(), View::kRenderingsMax);
+  EXPECT_EQ(shown.view.find(id)->rendered_at("old"), nullptr);
+  shown.view.drop_bodies();
+  EXPECT_EQ(shown.view.body_bytes(), 0u);
 }
 
 }  // namespace

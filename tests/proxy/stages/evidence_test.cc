@@ -63,17 +63,36 @@ TEST(ContentEvidence, ARefusedWriteThatComesAgainAfterAnotherActorsReadStaysRefu
   EXPECT_EQ(rig.sent_field(4, "If-Match"), "\"2\"");
 }
 
-TEST(ContentEvidence, StatesThatWereReadInAnotherShapeAreNotCompared) {
+const std::string kOtherVersion =
+    "GET /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v?api-version=2024-11-01";
+
+TEST(ContentEvidence, WhatWasReadInAnotherShapeIsNoBaseForWhoeverHasReadInHisOwn) {
   auto rig = many_actors();
   let_read(rig, 1, "");
-  const std::string other_version =
-      "GET /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v?api-version=2024-11-01";
-  rig.arm(other_version, 200, etag(2), state(2, R"("other":"1")"));
-  rig.ask("jvm", other_version);
+  let_read(rig, 1, "");
+  rig.arm(kOtherVersion, 200, etag(2), state(2, R"("other":"1")"));
+  rig.ask("jvm", kOtherVersion);
   rig.arm(put(kScaleSet), 412, {}, "{}");
   rig.arm(get(kScaleSet), 200, etag(2), state(2, R"("other":"1")"));
-  const auto answer = rig.ask("jvm", put(kScaleSet), wanted(R"("other":"1","b":"1")"));
-  EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "oldest-live");
+  const auto first = rig.ask("jvm", put(kScaleSet), wanted(R"("other":"2","a":"1")"));
+  EXPECT_EQ(first.head.fields.get("x-armgate-guard"), "only-live");
+  EXPECT_EQ(rig.sent_field(3, "If-Match"), "\"1\"");
+  const auto second = rig.ask("jvm", put(kScaleSet), wanted(R"("b":"1")"));
+  EXPECT_EQ(second.head.status, 412) << "another actor may still hold what was refused to the first";
+  EXPECT_EQ(second.head.fields.get("x-armgate-guard"), "refused");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(ContentEvidence, AStateIsComparedAsItLooksAtTheWritesOwnApiVersion) {
+  auto rig = many_actors();
+  let_read(rig, 1, "");
+  rig.arm(kOtherVersion, 200, etag(1), R"({"etag":"\"1\"","labels":{}})");
+  rig.ask("jvm", kOtherVersion);
+  let_read(rig, 2, R"("other":"1")");
+  rig.arm(put(kScaleSet), 412, {}, "{}");
+  rig.arm(get(kScaleSet), 200, etag(2), state(2, R"("other":"1")"));
+  EXPECT_EQ(rig.ask("jvm", put(kScaleSet), wanted(R"("a":"1")")).head.fields.get("x-armgate-guard"), "content");
+  EXPECT_EQ(rig.sent_field(3, "If-Match"), "\"1\"");
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ class WholeMemory {
     seen.etag = etag;
     seen.body = std::make_shared<policy::KeptBody>(policy::KeptBody{"{}"});
     seen.target = "/r";
+    seen.api_version = how.api_version;
     seen.delivery = delivery(std::move(how));
     const uint64_t order = seen.delivery.at.order;
     const auto same = version_of_content_.find(content);
@@ -45,7 +46,9 @@ class WholeMemory {
     write_.bytes = {7, static_cast<uint64_t>(write.bytes)};
     id_ = write.request_id;
     etag_in_body_ = write.etag_in_body;
+    api_version_ = write.api_version;
     write_.facts = {};
+    write_.facts.api_version = api_version_;
     write_.facts.arrived = tick();
     write_.facts.request_id = id_;
     write_.facts.body_etag = etag_in_body_;
@@ -63,7 +66,7 @@ class WholeMemory {
   void note_accepted() { accepted_ = tick().order; }
   bool was_overtaken() const { return accepted_ > bound_.base.known.order; }
   void accept() {
-    state_.consume(kResource, bound_.base, id_, write_.facts.arrived);
+    state_.consume(kResource, bound_.base, {id_, api_version_, write_.facts.arrived});
     finish(ClientState::Final::Plain);
   }
   void refuse() {
@@ -89,6 +92,7 @@ class WholeMemory {
   Bound bound_;
   std::string id_;
   std::string etag_in_body_;
+  std::string api_version_;
   std::map<int, uint64_t> version_of_content_;
   uint64_t order_ = 0;
   uint64_t absent_ = 0;

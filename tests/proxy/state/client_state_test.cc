@@ -25,10 +25,10 @@ TEST(ClientState, A304IsADeliveryOfItsState) {
   Events client;
   client.read(kNet, "a");
   client.read(kNet, "b");
-  client.state.record_not_modified(kNet, "a", client.delivery());
+  client.state.record_not_modified(kNet, "a", "2025-05-01", client.delivery());
   EXPECT_EQ(client.bind(kNet, Actor::Single).base.etag, "a");
-  client.state.record_not_modified(kNet, "unknown", client.delivery());
-  client.state.record_not_modified(kOther, "a", client.delivery());
+  client.state.record_not_modified(kNet, "unknown", "2025-05-01", client.delivery());
+  client.state.record_not_modified(kOther, "a", "2025-05-01", client.delivery());
   EXPECT_EQ(client.state.versions(kNet).size(), 2u);
   EXPECT_TRUE(client.state.versions(kOther).empty());
 }
@@ -69,7 +69,7 @@ TEST(ClientState, AnAcceptedWriteUsesItsBaseUpAndARefusedOneKillsIt) {
   Events client;
   client.read(kNet, "a");
   Bound bound = client.bind(kNet);
-  client.state.consume(kNet, bound.base, "", client.tick());
+  client.state.consume(kNet, bound.base, {"", "", client.tick()});
   EXPECT_EQ(client.bind(kNet).base.rule, policy::BaseRule::Refused);
   client.read(kNet, "b");
   bound = client.bind(kNet);
@@ -133,14 +133,14 @@ TEST(ClientState, BytesAreAccountedForThroughEverythingThatHappens) {
     Events client({}, &budget);
     const auto kept = [&] {
       size_t bytes = 0;
-      for (const auto& version : client.state.versions(kNet)) bytes += version.body ? version.body->bytes.size() : 0;
+      for (const auto& version : client.state.versions(kNet)) bytes += version.rendering_for("").body ? version.rendering_for("").body->bytes.size() : 0;
       return bytes;
     };
     for (int i = 0; i < 70; ++i) client.read(kNet, "e" + std::to_string(i));  // beyond what a view holds
     EXPECT_EQ(budget.body_bytes.load(), kept());
     client.state.record_absent(kNet, client.delivery());  // pushes one more out
     EXPECT_EQ(budget.body_bytes.load(), kept());
-    client.state.record_not_modified(kNet, "e60", client.delivery());
+    client.state.record_not_modified(kNet, "e60", "2025-05-01", client.delivery());
     EXPECT_EQ(budget.body_bytes.load(), kept());
     client.pass(client.options.observation_age + seconds(1));
     client.bind(kNet);  // forgets what is too old
@@ -160,8 +160,8 @@ TEST(ClientState, OverItsBudgetBodiesGoFirstAndTheEtagsStay) {
   EXPECT_LE(client.budget.body_bytes.load(), 100u);
   EXPECT_GT(client.budget.bodies_evicted.load(), 0u);
   EXPECT_EQ(client.budget.views_evicted.load(), 0u);
-  EXPECT_EQ(client.state.versions({1, 1})[0].body, nullptr) << "the least recently used";
-  EXPECT_NE(client.state.versions({20, 20})[0].body, nullptr);
+  EXPECT_EQ(client.state.versions({1, 1})[0].rendering_for("").body, nullptr) << "the least recently used";
+  EXPECT_NE(client.state.versions({20, 20})[0].rendering_for("").body, nullptr);
   EXPECT_EQ(client.bind({1, 1}).base.etag, "e1");
 }
 

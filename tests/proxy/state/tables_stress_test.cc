@@ -61,7 +61,7 @@ void write_once(ClientState& state, Rng& rng, const Hash128& resource, Moment wh
   if (rng.chance(0.2)) state.note_in_doubt(write.bytes, "id", resource, when);
   (void)state.maybe_applied(bound.binding);
   (void)state.doubt_of(write.bytes, "id", when.time);
-  if (rng.chance(0.5)) state.consume(resource, bound.base, "id", when);
+  if (rng.chance(0.5)) state.consume(resource, bound.base, {"id", "", when});
   else state.refuse(resource, bound.base);
   const bool answered = rng.chance(0.7);
   state.leave(bound.binding, answered ? BindingPhase::Written : BindingPhase::Expected, when.time);
@@ -76,7 +76,7 @@ void read_once(ClientState& state, Rng& rng, const Hash128& resource, Moment whe
     case 0: state.confirm(resource, order); break;
     case 1: state.bury(resource, when.order); break;
     case 2: state.record_absent(resource, observation(rng, when).delivery); break;
-    case 3: state.record_not_modified(resource, "1", observation(rng, when).delivery); break;
+    case 3: state.record_not_modified(resource, "1", "2025-05-01", observation(rng, when).delivery); break;
     default: state.resolve_doubts(resource, when);
   }
   KeptPage page;

@@ -32,12 +32,20 @@ std::optional<TimePoint> moment_in(std::string_view text) {
 }
 
 // What a body asks for: not the ETag and the progress of what it was built from.
+void drop_what_only_arm_writes(nlohmann::json& json) {
+  if (json.is_object()) {
+    json.erase("etag");
+    json.erase("provisioningState");
+  }
+  if (json.is_structured()) {
+    for (auto& part : json) drop_what_only_arm_writes(part);
+  }
+}
+
 std::string asked_content(const std::string& body) {
   auto json = nlohmann::json::parse(body, nullptr, false);
   if (!json.is_object()) return body;
-  json.erase("etag");
-  const auto properties = json.find("properties");
-  if (properties != json.end() && properties->is_object()) properties->erase("provisioningState");
+  drop_what_only_arm_writes(json);
   return json.dump();
 }
 

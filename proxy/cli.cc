@@ -35,6 +35,7 @@ struct Asked {
   std::string method;              // of the request to explain
   std::string url;
   std::string body_file;
+  std::vector<std::string> shown_files;
   std::string client;
   std::string user_agent;
   std::string output = "text";
@@ -127,7 +128,16 @@ int ca_path(const Asked& asked, const CliContext& context) {
 int explain(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
-  ExplainRequest request{asked.method, asked.url, std::nullopt, asked.client, asked.user_agent};
+  ExplainRequest request{asked.method, asked.url, std::nullopt, asked.client, asked.user_agent, {}};
+  for (const std::string& file : asked.shown_files) {
+    ShownAnswer answer{file, {}, file == "404"};
+    if (!answer.absent) {
+      auto body = certs::read_file(file, config->limits.request_body_bytes);
+      if (!body) return fail(context, body.error());
+      answer.body = *std::move(body);
+    }
+    request.shown.push_back(std::move(answer));
+  }
   if (!asked.body_file.empty()) {
     const std::string file = asked.body_file == "-" ? "/dev/stdin" : asked.body_file;
     auto body = certs::read_file(file, config->limits.request_body_bytes);
@@ -198,6 +208,9 @@ CLI::App* declare_explain(CLI::App& app, Asked& asked) {
   command->add_option("method", asked.method, "GET, PUT, PATCH, DELETE or POST")->required();
   command->add_option("url", asked.url, "The request's URL, or its path and query")->required();
   command->add_option("--body", asked.body_file, "A file with the request's body; -: standard input");
+  command->add_option("--shown", asked.shown_files,
+                      "A file with an answer to a read of the resource that the client was shown before, or 404; again for each, oldest first")
+      ->allow_extra_args(false);
   command->add_option("--client", asked.client, "The user name in the proxy URL of who sends it");
   command->add_option("--user-agent", asked.user_agent, "Its User-Agent field, which decides how long it may wait");
   command->add_option("--output", asked.output, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();

@@ -45,11 +45,15 @@ Result<Asked> read_request(const ExplainRequest& request) {
   return asked;
 }
 
+policy::Actor actor_of(const std::string& client, const Config& config) {
+  const auto declared = config.clients.find(client);
+  return declared == config.clients.end() ? policy::Actor::Many : declared->second.actor;
+}
+
 void add_client(std::vector<Fact>& facts, const std::string& name, const Config& config) {
   if (name.empty()) return;
-  const auto declared = config.clients.find(name);
-  const bool known = declared != config.clients.end();
-  const bool single = known && declared->second.actor == policy::Actor::Single;
+  const bool known = config.clients.contains(name);
+  const bool single = actor_of(name, config) == policy::Actor::Single;
   facts.push_back({"client", fmt::format("{}, {}", name, single ? "one actor" : "any number of actors"),
                    known ? std::string(kConfiguration) : "the default"});
 }
@@ -135,6 +139,9 @@ Result<std::string> explain_request(const ExplainRequest& request, const Config&
     }
     add_references(facts, request.body, *plan);
     if (request.body) add_body(facts, *request.body, *plan);
+    if (request.body && !request.shown.empty()) {
+      for (auto& fact : explain_shown(*request.body, request.shown, *plan, actor_of(request.client, config))) facts.push_back(std::move(fact));
+    }
   }
   add_client(facts, request.client, config);
   return form == ExplainAs::Json ? to_json(facts) : to_text(facts);

@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "proxy/cli_shown.h"
 #include "proxy/config.h"
 
 namespace armgate {
@@ -15,6 +17,7 @@ struct ExplainRequest {
   std::optional<std::string> body;   // of a write
   std::string client;                // the user name of its proxy URL; empty: none
   std::string user_agent;            // empty: one that no rule file names
+  std::vector<ShownAnswer> shown;    // what the client was shown before; counts only with a body
 };
 
 enum class ExplainAs { Text, Json };

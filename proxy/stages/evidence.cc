@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "arm/evidence.h"
+#include "proxy/policy/evidence.h"
 #include "proxy/stages/content_coding.h"
 #include "proxy/stages/remember.h"
 
@@ -18,21 +18,6 @@ uint64_t last_shown(const policy::Version& version, const Exchange& exchange) {
     if (delivery.at.order <= exchange.arrived.order) last = delivery.at.order;
   }
   return last;
-}
-
-// A body that has all of a state need not have been built from nothing: it is judged by the states. As a create it would be
-// refused if one of them is there, while under its ETag it does no harm.
-void rule_out_absence(uint64_t absent, const arm::ReadOnlyMembers& read_only, std::string_view put,
-                      const std::vector<std::string>& bodies, std::vector<policy::VersionEvidence>& evidence) {
-  bool carried = false;
-  for (size_t i = 0; i < bodies.size(); ++i) {
-    arm::Evidence& says = evidence[i].says;
-    const bool possible = says == arm::Evidence::Agrees || says == arm::Evidence::Silent;
-    if (!possible || !arm::carries(put, bodies[i], read_only)) continue;
-    says = arm::Evidence::Agrees;
-    carried = true;
-  }
-  if (carried) evidence.push_back({absent, arm::Evidence::Contradicts});
 }
 
 // Whether some actor may still hold it, as far as its deliveries tell.
@@ -63,18 +48,12 @@ std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& par
   });
   if (versions.size() > arm::kEvidenceStatesMax) versions.resize(arm::kEvidenceStatesMax);
 
-  std::vector<std::string> bodies;
+  std::vector<policy::StateBody> states;
   for (const auto& version : versions) {
     auto plain = plain_body(*version.rendered_at(plan.target.api_version)->body, parts.shared.options.body_keep_max);
-    bodies.push_back(plain ? *std::move(plain) : std::string());
+    states.push_back({version.id, plain ? *std::move(plain) : std::string()});
   }
-  const std::vector<std::string_view> states(bodies.begin(), bodies.end());
-  const auto read_only = read_only_members(plan);
-  const auto says = arm::weigh_evidence(exchange.request.body, states, read_only);
-  std::vector<policy::VersionEvidence> evidence;
-  for (size_t i = 0; i < versions.size(); ++i) evidence.push_back({versions[i].id, says[i]});
-  if (absent != 0) rule_out_absence(absent, read_only, exchange.request.body, bodies, evidence);
-  return evidence;
+  return policy::weigh(exchange.request.body, states, absent, read_only_members(plan));
 }
 
 }  // namespace armgate

@@ -150,6 +150,31 @@ TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {
   EXPECT_THAT(out.str(), HasSubstr("tunnelled untouched"));
 }
 
+TEST_F(Cli, ExplainSaysWhatAPutWasBuiltFromAndWhy) {
+  const std::string path = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
+  const auto write = [&](const char* name, std::string_view text) {
+    std::ofstream(directory.path() / name) << text;
+    return (directory.path() / name).string();
+  };
+  const auto first = write("first.json", R"({"etag":"W/\"1\"","location":"w","tags":{"a":"1"},"properties":{}})");
+  const auto second = write("second.json", R"({"etag":"W/\"2\"","location":"w","tags":{"a":"1","b":"1"},"properties":{}})");
+  const auto body = write("put.json", R"({"location":"w","tags":{"a":"1","b":"1","mine":"1"},"properties":{}})");
+  EXPECT_EQ(run({"explain", "PUT", path, "--body", body, "--shown", first, "--shown", second}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("first.json: the body was not built on it; they differ at /tags/b, /tags/mine"));
+  EXPECT_THAT(out.str(), HasSubstr("second.json: the body agrees with it; they differ at /tags/mine"));
+  EXPECT_THAT(out.str(), HasSubstr("shown 2 (by content): it is sent with If-Match W/\"2\""));
+
+  EXPECT_EQ(run({"explain", "PUT", path, "--body", body, "--shown", "404", "--shown", first}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("404: the body was not built on it\n")) << "it has all that is there";
+  EXPECT_THAT(out.str(), HasSubstr("shown 2 (by content)"));
+  EXPECT_EQ(run({"explain", "PUT", path, "--body", body, "--shown", "404"}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("shown 1 (by create): it is sent as a create"));
+
+  EXPECT_EQ(run({"explain", "PATCH", path, "--body", body, "--shown", first}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("does not matter: only a full PUT"));
+  EXPECT_EQ(run({"explain", "PUT", path, "--body", body, "--shown", "/no/such/file"}), kExitBadInput);
+}
+
 TEST_F(Cli, OutputThatCannotBeWrittenIsAFailure) {
   out.setstate(std::ios::badbit);
   EXPECT_EQ(run({"check"}), kExitRuntime);

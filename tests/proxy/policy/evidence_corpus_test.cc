@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "arm/evidence.h"
+#include "proxy/policy/evidence.h"
 #include "tests/proxy/policy/shown.h"
 
 namespace armgate::policy {
@@ -13,15 +13,13 @@ namespace {
 
 std::string chosen_for(const EvidenceStory& story) {
   Shown shown;
-  std::vector<std::string_view> bodies;
-  std::vector<uint64_t> ids;
+  std::vector<StateBody> states;
   for (const auto& state : story.shown) {
-    ids.push_back(shown.show(std::to_string(ids.size() + 1)));
-    bodies.push_back(state.body);
-    if (state.still == Still::Dead) shown.use_up(ids.back());
+    const uint64_t id = shown.show(std::to_string(states.size() + 1));
+    states.push_back({id, std::string(state.body)});
+    if (state.still == Still::Dead) shown.use_up(id);
   }
-  const auto says = arm::weigh_evidence(story.put, bodies, arm::ReadOnlyMembers());
-  for (size_t i = 0; i < ids.size(); ++i) shown.facts.evidence.push_back({ids[i], says[i]});
+  shown.facts.evidence = weigh(story.put, states, 0, arm::ReadOnlyMembers());
   return shown.decide_text();
 }
 

@@ -1,0 +1,34 @@
+#include "proxy/policy/evidence.h"
+
+namespace armgate::policy {
+namespace {
+
+// A body that has all of a state need not have been built from nothing: it is judged by the states. As a create it would be
+// refused if one of them is there, while under its ETag it does no harm.
+void rule_out_absence(uint64_t absent, const arm::ReadOnlyMembers& read_only, std::string_view put,
+                      const std::vector<StateBody>& states, std::vector<VersionEvidence>& evidence) {
+  bool carried = false;
+  for (size_t i = 0; i < states.size(); ++i) {
+    arm::Evidence& says = evidence[i].says;
+    const bool possible = says == arm::Evidence::Agrees || says == arm::Evidence::Silent;
+    if (!possible || !arm::carries(put, states[i].body, read_only)) continue;
+    says = arm::Evidence::Agrees;
+    carried = true;
+  }
+  if (carried) evidence.push_back({absent, arm::Evidence::Contradicts});
+}
+
+}  // namespace
+
+std::vector<VersionEvidence> weigh(std::string_view put, const std::vector<StateBody>& states, uint64_t absent,
+                                   const arm::ReadOnlyMembers& read_only) {
+  std::vector<std::string_view> bodies;
+  for (const StateBody& state : states) bodies.push_back(state.body);
+  const auto says = arm::weigh_evidence(put, bodies, read_only);
+  std::vector<VersionEvidence> evidence;
+  for (size_t i = 0; i < states.size(); ++i) evidence.push_back({states[i].version, says[i]});
+  if (absent != 0) rule_out_absence(absent, read_only, put, states, evidence);
+  return evidence;
+}
+
+}  // namespace armgate::policy

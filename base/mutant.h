@@ -17,6 +17,8 @@ enum class Mutant {
   BaseNotBound,           // bytes that come again get a base of their own
   VersionsForgottenOn412, // a refused client is one that was shown nothing
   DeletedEtagsCount,      // an ETag survives the resource it belonged to
+  AbsenceRefusedForAll,   // one create that came too late takes the 404 from all who were told it
+  ShapesMixed,            // what was shown at another api-version is as good as at the write's own
   BlindAlwaysSent,        // the blind rule is not applied
   FreshEtagAfterBusy,     // after a conflict the write goes with the ETag of now
   BlindReplayAfter412,    // a stale write is sent again without its precondition

@@ -163,6 +163,12 @@ Fitting fitting(const std::vector<Candidate>& candidates, const WriteFacts& writ
 Base after_refusal(std::vector<Candidate> candidates, const WriteFacts& write, const BaseLimits& limits,
                    const Liveness& liveness) {
   const bool insists = write.refused_first && liveness.now - *write.refused_first >= limits.insist_after;
+  // Who has read at the write's api-version reads there again.
+  const uint32_t own_shape = shape_of(write.api_version);
+  const auto is_own_shape = [&](const Candidate& c) { return c.delivery->shape == own_shape; };
+  if (write.actor != Actor::Single && std::any_of(candidates.begin(), candidates.end(), is_own_shape)) {
+    std::erase_if(candidates, [&](const Candidate& c) { return !is_own_shape(c) && c.delivery->shape != kAnyShape; });
+  }
   // A command that has read since under its own id knows nothing of what others were shown.
   const auto is_own_since = [&](const Candidate& c) {
     return !write.request_id.empty() && c.delivery->request_id == write.request_id &&
@@ -254,17 +260,19 @@ std::optional<Base> by_single_actor(const View& view, const std::vector<Candidat
                                                 : without_state(BaseRule::Refused);
 }
 
-// Who writes at one api-version has read at it. As long as somebody may hold a state that was read at the write's own, what came
-// later at others is no base for it: the bodies, of different shapes, could not tell. What came before stays: in doubt the older.
-// True if anything went.
+// Who writes at one api-version has read at it. As long as somebody may hold a state that was read at the write's own, what may
+// be newer and came at others is no base for it: the bodies, of different shapes, could not tell. What is older for certain
+// stays. True if anything went.
 bool forget_other_shapes(std::vector<Candidate>& candidates, const WriteFacts& write) {
   const uint32_t own = shape_of(write.api_version);
-  if (own == kAnyShape || write.actor == Actor::Single) return false;
+  if (own == kAnyShape || write.actor == Actor::Single || is_mutant(Mutant::ShapesMixed)) return false;
   const auto held = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
     return c.delivery->shape == own && (c.live || c.refused_in_hand);
   });
-  const auto kept = std::remove_if(held, candidates.end(), [&](const Candidate& c) {
-    return c.delivery->shape != own && c.delivery->shape != kAnyShape;
+  if (held == candidates.end()) return false;
+  const uint64_t newer_than = held->delivery->newer_than();
+  const auto kept = std::remove_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+    return c.delivery->shape != own && c.delivery->shape != kAnyShape && c.delivery->at.order > newer_than;
   });
   const bool any = kept != candidates.end();
   candidates.erase(kept, candidates.end());

@@ -166,7 +166,7 @@ void View::consume(uint64_t id, const Builder& write) {
 
 void View::refuse(uint64_t id) {
   Version* version = find(id);
-  if (version != nullptr && !version->absent) version->refused = true;
+  if (version != nullptr && (!version->absent || is_mutant(Mutant::AbsenceRefusedForAll))) version->refused = true;
 }
 
 void View::bury(uint64_t order) {

@@ -41,11 +41,13 @@ struct Delivery {
   Hash128 peer{};            // the client's address; zero: told at no address, it counts for all
   bool consumed = false;     // a write that was built on it was accepted
   uint32_t shape = kAnyShape;  // see shape_of(); absence has none
-  uint64_t asked = 0;        // order of when the read was sent to ARM, if it was one
+  uint64_t asked = 0;        // order of when the read was sent to ARM, or the write came; 0: not known
 
   // The state is at least as new as this: what armgate saw happen later may be missing from it, however late it was
   // delivered.
-  uint64_t known_since() const { return asked != 0 ? asked : at.order; }
+  uint64_t known_since() const { return asked != 0 && kind != DeliveryKind::OwnAnswer ? asked : at.order; }
+  // What was shown before this is older than the state for certain; what was shown after it may be either.
+  uint64_t newer_than() const { return asked != 0 ? asked : at.order; }
 };
 
 // A body as it was received; shared between versions, pages and bindings.

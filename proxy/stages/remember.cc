@@ -20,7 +20,7 @@ policy::Delivery make_delivery(const Pipeline::Parts& parts, const Client& clien
   delivery.kind = kind;
   delivery.request_id = std::string(request_id_of(exchange));
   delivery.peer = client.peer;
-  if (kind != policy::DeliveryKind::OwnAnswer) delivery.asked = exchange.forwarded.order;
+  delivery.asked = kind == policy::DeliveryKind::OwnAnswer ? exchange.arrived.order : exchange.forwarded.order;
   return delivery;
 }
 

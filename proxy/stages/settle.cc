@@ -100,7 +100,7 @@ void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
   const arm::ResourceId& resource = write.plan.target.resource;
   if (write.replaces) {
-    write.client.state->consume(write.resource, write.base(),
+    write.client.state->consume(write.resource, write.bound,
                                 {write.head().fields.get("x-ms-client-request-id"), write.plan.target.api_version, write.exchange.arrived});
     write.client.state->note_maybe_applied(write.bound.binding);
   }

@@ -306,10 +306,12 @@ void ClientState::confirm_written(uint64_t binding, Final final, Moment when) {
   if (b->workers == 0) bindings_.forget(binding);
 }
 
-void ClientState::consume(const Hash128& resource, const policy::Base& base, const policy::Builder& write) {
+void ClientState::consume(const Hash128& resource, const Bound& bound, const policy::Builder& write) {
   MutexLock lock(&mutex_);
+  Binding* b = bindings_.find(bound.binding);
+  if (b != nullptr && std::exchange(b->used_its_base, true)) return;
   const auto it = slots_.find(resource);
-  if (it != slots_.end() && base.version != 0) it->second->view.consume(base.version, write);
+  if (it != slots_.end() && bound.base.version != 0) it->second->view.consume(bound.base.version, write);
 }
 
 void ClientState::refuse(const Hash128& resource, const policy::Base& base) {

@@ -128,7 +128,8 @@ class ClientState {
   enum class Final { Plain, Refused };
   void confirm_written(uint64_t binding, Final final, Moment when);
 
-  void consume(const Hash128& resource, const policy::Base& base, const policy::Builder& write);
+  // The bytes of a binding were accepted. Once for all of their sendings.
+  void consume(const Hash128& resource, const Bound& bound, const policy::Builder& write);
   void refuse(const Hash128& resource, const policy::Base& base);
 
   // ---- overlapping writes (rules 3 and 7) ----

@@ -131,8 +131,9 @@ const std::vector<Disturbance>& disturbances() {
       {"failing-after-effect", fail_after_effect},
       // Between armgate's look at a group and the write nothing holds those who go around it.
       {"writers-around", nothing_more, {"groups"}, write_around},
-      {"crash", nothing_more, {}, crash},
-      {"drain", nothing_more, {}, drain},
+      // Whose reads an earlier life saw has no state at its own api-version: what others were shown is all there is.
+      {"crash", nothing_more, {"hidden-versions"}, crash},
+      {"drain", nothing_more, {"hidden-versions"}, drain},
       {"reload", nothing_more, {}, reload},
       {"clock-jumps", nothing_more, {}, make_clocks_jump},
       {"coincidences", nothing_more, {}, make_things_coincide},

@@ -20,6 +20,8 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::BaseNotBound, "base-not-bound", "hidden-actors", {}, 2000},
       {Mutant::VersionsForgottenOn412, "versions-forgotten-on-412", "hidden-actors", {}, 500},
       {Mutant::DeletedEtagsCount, "deleted-etags-count", "create-delete", {}, 2000},
+      {Mutant::AbsenceRefusedForAll, "absence-refused-for-all", "hidden-creates", {}, 500},
+      {Mutant::ShapesMixed, "shapes-mixed", "hidden-versions", {}, 500},
       {Mutant::BlindAlwaysSent, "blind-always-sent", "create-race", {}, 500},
       {Mutant::FreshEtagAfterBusy, "fresh-etag-after-busy", "", {"writers-around"}, 2000},
       {Mutant::BlindReplayAfter412, "blind-replay-after-412", "", {}, 100},

@@ -49,6 +49,38 @@ Subject hidden_counters(SimWorld& world) {
 
 void lose_answers(WorldOptions& options) { options.clients.lose_answer = 0.2; }
 
+// They make one thing, each with a member of its own, and then add to it: who was told 404 must not pass for one who knows what
+// another has made.
+Subject hidden_creates(SimWorld& world) {
+  prepare(world, virtual_machine("other"));
+  const Subject subject =
+      world.rng().chance(0.5) ? scale_set("raced", ChangeKind::AddTag) : security_group("raced", ChangeKind::AddRule);
+  Habits habits = habits_of("go");
+  habits.sends_conflicts_again = false;
+  for (int i = 0; i < 4; ++i) {
+    habits.ids = world.rng().chance(0.5) ? Habits::Ids::None : Habits::Ids::PerRequest;
+    const std::string name = fmt::format("maker{}", i);
+    world.add_client(name, create_or_change(client_of(world, name, "jvm", habits), subject));
+  }
+  return subject;
+}
+
+// Each reads and writes at an api-version of its own. They raise one counter: nothing but the api-version tells them apart.
+Subject hidden_versions(SimWorld& world) {
+  const Subject subject = scale_set("set", ChangeKind::CountInTag);
+  prepare(world, subject);
+  Habits habits = habits_of("go");
+  habits.sends_conflicts_again = false;
+  const std::string path = subject.target.substr(0, subject.target.find('='));
+  for (const char* version : {"2024-03-01", "2024-07-01", "2024-11-01"}) {
+    Subject seen = subject;
+    seen.target = fmt::format("{}={}", path, version);
+    const std::string name = fmt::format("actor-of-{}", version);
+    world.add_client(name, change_repeatedly(client_of(world, name, "jvm", habits), seen, Writing{}));
+  }
+  return subject;
+}
+
 // As informers and caches do: if a fresh read fails, the copy in hand must do.
 Subject old_copies(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
@@ -66,6 +98,8 @@ const std::vector<Workload>& hidden_workloads() {
   static const std::vector<Workload> all{
       {"hidden-actors", keep_default, hidden_actors},
       {"hidden-counters", count_harms, hidden_counters},
+      {"hidden-creates", keep_default, hidden_creates},
+      {"hidden-versions", keep_default, hidden_versions},
       {"old-copies", lose_answers, old_copies},
   };
   return all;

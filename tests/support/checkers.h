@@ -157,6 +157,7 @@ class Checkers final : public UpstreamWatch {
   void harmed(const Record& record, std::string_view if_match, std::string what);
   bool spans_lives(const Record& record, std::string_view if_match) const;
   bool insists(const Record& record, std::string_view if_match) const;
+  bool comes_back_too_late(const Record& record) const;
   const char* excuse_of(const Record& record, std::string_view if_match, Late late) const;
   void weigh(const Record& record, std::string_view if_match, Late late);
   void hear_judge(const sim::Report& report);

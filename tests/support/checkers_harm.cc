@@ -5,6 +5,7 @@
 #include <array>
 
 #include "proxy/policy/base.h"
+#include "proxy/state/bindings.h"
 #include "tests/support/checkers.h"
 
 namespace armgate::world {
@@ -44,10 +45,22 @@ bool Checkers::insists(const Record& record, std::string_view if_match) const {
   });
 }
 
+// It had happened, and its client sends it again when everything about it is forgotten: what it is given as its base is its own
+// effect, which the same bytes leave as it is.
+bool Checkers::comes_back_too_late(const Record& record) const {
+  if (!accepted_ids_.contains(record.write_id)) return false;
+  return std::none_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    const Record& other = entry.second;
+    const bool earlier = other.id != record.id && other.write_id == record.write_id;
+    return earlier && record.served - other.served <= Bindings::Options{}.keep;
+  });
+}
+
 // Why what this write does to others breaks no promise; null: it does.
 const char* Checkers::excuse_of(const Record& record, std::string_view if_match, Late late) const {
   if (spans_lives(record, if_match)) return "P1 over the end of a life";
   if (insists(record, if_match)) return "P1 by a client that insisted";
+  if (comes_back_too_late(record)) return "P1 by what had happened and came again when it was forgotten";
   const auto deletion = deleted_.find(record.entity);
   const bool made_again = deletion != deleted_.end() && deletion->second >= record.served;
   return late == Late::Yes && made_again ? "P1 by a late effect on another resource of that name" : nullptr;

@@ -126,5 +126,30 @@ TEST(BaseShapes, WhatWasReadAtAnotherApiVersionLaterIsNoBase) {
   }
 }
 
+TEST(BaseShapes, AReadAtAnotherApiVersionThatWasAskedForEarlierMayStillBeNewer) {
+  Shown shown;
+  shown.facts.api_version = "own";
+  Observation slow;
+  slow.etag = "old";
+  slow.api_version = "own";
+  const uint64_t asked = shown.tick().order;
+  shown.show("new", at("other"));
+  slow.delivery = shown.delivery({});
+  slow.delivery.asked = asked;
+  shown.view.record(std::move(slow), std::nullopt);
+  EXPECT_EQ(shown.decide_text(), "only-live old");
+}
+
+TEST(BaseShapes, AfterARefusalOnlyAReadAtTheWritesOwnApiVersionMakesANewIntention) {
+  Shown shown;
+  shown.facts.api_version = "own";
+  shown.view.refuse(shown.show("a", at("own")));
+  shown.forbid_until_read();
+  shown.show("b", at("other"));
+  EXPECT_EQ(shown.decide_text(), "refused");
+  shown.show("b", at("own"));
+  EXPECT_EQ(shown.decide_text(), "since-refusal b");
+}
+
 }  // namespace
 }  // namespace armgate::policy

@@ -164,6 +164,9 @@ TEST(BaseSearch, ActorsWithApiVersionsOfTheirOwnAreNeverGivenANewerState) {
   EXPECT_EQ(two.unsafe, 0u) << two.first_unsafe;
   const auto three = search({Habit::ApiVersions, kThreeActors, {Event::Read, Event::Write}, {Event::OutsiderWrite}, 7, BlindWrites::No});
   EXPECT_EQ(three.unsafe, 0u) << three.first_unsafe;
+  const auto again = search({Habit::ApiVersions, kTwoActors, {Event::Read, Event::Write, Event::Again}, {Event::OutsiderWrite}, 6,
+                             BlindWrites::No});
+  EXPECT_EQ(again.unsafe, 0u) << again.first_unsafe;
 }
 
 // Whoever was told that there is nothing is refused what another has made since, however many come and however often.

@@ -208,7 +208,12 @@ class VersionModel {
     const auto own = only(only(shown_, is_own), is_later);
     const bool same_call = !write.request_id.empty() && write.request_id == refusal.request_id;
     if (same_call && own.empty() && !insists) return "refused";
+    // Who has read at the write's api-version reads there again.
+    const auto is_own_shape = [&](const Delivery& d) { return d.api_version == write.api_version && d.content != kAbsent; };
     auto later = own.empty() ? only(shown_, is_later) : own;
+    if (!write.by_single_actor && !only(shown_, is_own_shape).empty()) {
+      later = only(later, [&](const Delivery& d) { return is_own_shape(d) || d.content == kAbsent; });
+    }
     const bool was_read = !only(later, [](const Delivery& d) { return d.is_read; }).empty();
     later = only(later, [&](const Delivery& d) {
       return !is_refused(d.content) && (d.is_read || d.content == kAbsent || write.by_single_actor) &&

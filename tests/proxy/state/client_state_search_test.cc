@@ -66,7 +66,7 @@ class WholeMemory {
   void note_accepted() { accepted_ = tick().order; }
   bool was_overtaken() const { return accepted_ > bound_.base.known.order; }
   void accept() {
-    state_.consume(kResource, bound_.base, {id_, api_version_, write_.facts.arrived});
+    state_.consume(kResource, bound_, {id_, api_version_, write_.facts.arrived});
     finish(ClientState::Final::Plain);
   }
   void refuse() {

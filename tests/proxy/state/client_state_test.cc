@@ -69,7 +69,7 @@ TEST(ClientState, AnAcceptedWriteUsesItsBaseUpAndARefusedOneKillsIt) {
   Events client;
   client.read(kNet, "a");
   Bound bound = client.bind(kNet);
-  client.state.consume(kNet, bound.base, {"", "", client.tick()});
+  client.state.consume(kNet, bound, {"", "", client.tick()});
   EXPECT_EQ(client.bind(kNet).base.rule, policy::BaseRule::Refused);
   client.read(kNet, "b");
   bound = client.bind(kNet);

@@ -74,6 +74,18 @@ TEST(ClientWrites, WhileOneOfTwoReSendsIsWorkedOnTheBindingStays) {
   EXPECT_TRUE(client.bind(kNet, Actor::Many, "x", kBytes).resend);
 }
 
+TEST(ClientWrites, BytesThatAreAcceptedTwiceUseUpOneDelivery) {
+  Events client;
+  client.read(kNet, "a");
+  client.read(kNet, "a");
+  const Bound first = client.bind(kNet, Actor::Many, "x", kBytes);
+  client.state.consume(kNet, first, {"x", "", client.tick()});
+  client.state.leave(first.binding, BindingPhase::Undelivered, client.now());
+  const Bound again = client.bind(kNet, Actor::Many, "x", kBytes);
+  client.state.consume(kNet, again, {"x", "", client.tick()});
+  EXPECT_EQ(client.bind(kNet).base.etag, "a") << "another actor holds the other";
+}
+
 // ---- refusals
 
 TEST(ClientWrites, RefusedBytesWaitForAReadAndThenBuildOnIt) {

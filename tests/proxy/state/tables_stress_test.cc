@@ -61,7 +61,7 @@ void write_once(ClientState& state, Rng& rng, const Hash128& resource, Moment wh
   if (rng.chance(0.2)) state.note_in_doubt(write.bytes, "id", resource, when);
   (void)state.maybe_applied(bound.binding);
   (void)state.doubt_of(write.bytes, "id", when.time);
-  if (rng.chance(0.5)) state.consume(resource, bound.base, {"id", "", when});
+  if (rng.chance(0.5)) state.consume(resource, bound, {"id", "", when});
   else state.refuse(resource, bound.base);
   const bool answered = rng.chance(0.7);
   state.leave(bound.binding, answered ? BindingPhase::Written : BindingPhase::Expected, when.time);

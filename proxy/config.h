@@ -97,6 +97,7 @@ struct Config {
   } versions;
 
   struct Operations {
+    Duration poll_first = std::chrono::seconds(1);
     Duration poll_waited = std::chrono::seconds(10);
     Duration poll_unwaited = std::chrono::seconds(60);
   } operations;

@@ -12,6 +12,7 @@ Hold::Hold(HeldWrite write, WriteLease lease, std::string authorization, const E
     : write_(std::move(write)),
       keys_(lease.keys()),
       waiter_(executor),
+      pace_{TimePoint{}, write_.interval},
       lease_(std::move(lease)),
       authorization_(std::move(authorization)) {}
 
@@ -23,6 +24,21 @@ bool Hold::wanted() const {
 bool Hold::open() const {
   MutexLock lock(&mutex_);
   return !finished_.has_value();
+}
+
+Hold::Pace Hold::pace() const {
+  MutexLock lock(&mutex_);
+  return pace_;
+}
+
+void Hold::note_running(TimePoint now) {
+  MutexLock lock(&mutex_);
+  pace_.seen_running = std::max(pace_.seen_running, now);
+}
+
+void Hold::note_named(Duration between_looks) {
+  MutexLock lock(&mutex_);
+  pace_.named = between_looks;
 }
 
 std::string Hold::authorization() const {

@@ -69,6 +69,15 @@ class Hold {
   std::string authorization() const;            // the newest token of its client; empty if there is none
   void renew(std::string_view authorization);
 
+  // What is known of how its operation goes, from whoever asked.
+  struct Pace {
+    TimePoint seen_running{};  // the epoch: never
+    Duration named{};          // what ARM asked to be left between two looks; zero: nothing
+  };
+  Pace pace() const;
+  void note_running(TimePoint now);
+  void note_named(Duration between_looks);
+
   // When somebody last asked how it goes; the epoch if nobody did.
   TimePoint last_asked() const { return last_asked_.load(std::memory_order_relaxed); }
   void note_asked(TimePoint now) { last_asked_.store(now, std::memory_order_relaxed); }
@@ -88,6 +97,7 @@ class Hold {
   Waiter waiter_;
   std::atomic<TimePoint> last_asked_{TimePoint{}};
   mutable Mutex mutex_;
+  Pace pace_ ABSL_GUARDED_BY(mutex_);
   WriteLease lease_ ABSL_GUARDED_BY(mutex_);
   std::string authorization_ ABSL_GUARDED_BY(mutex_);
   std::optional<arm::Progress> operation_end_ ABSL_GUARDED_BY(mutex_);

@@ -59,9 +59,14 @@ LookAt place_to_look(const Watcher& watcher) {
 }
 
 // How long an operation is left alone while somebody waits for its end: as ARM asks, or else for as long as it has run already, so
-// that a short one is not waited for much longer than it takes, and a long one is not asked about often.
-Duration pause_with_waiter(const PipelineOptions& options, const Hold::Pace& pace, Duration has_run) {
-  return pace.named > Duration{} ? pace.named : std::min(std::max(has_run, options.poll_first), options.poll_wanted);
+// that a short one is not waited for much longer than it takes, and a long one is not asked about often. One that is to end early
+// counts from then, whatever ARM asked for before.
+Duration pause_with_waiter(const PipelineOptions& options, const Hold::Pace& pace, TimePoint opened, TimePoint last) {
+  const bool stirred = pace.stirred > opened;
+  const bool named = pace.named > Duration{};
+  if (named && !stirred) return pace.named;
+  const Duration since_then = last - std::max(opened, pace.stirred);
+  return std::min(std::max(since_then, options.poll_first), named ? pace.named : options.poll_wanted);
 }
 
 Duration pause_without_waiter(const PipelineOptions& options, const Hold::Pace& pace) {
@@ -74,7 +79,7 @@ TimePoint next_look(const Pipeline::Parts& parts, const Watcher& watcher) {
   const auto& options = parts.shared.options;
   const Hold::Pace pace = watcher.hold->pace();
   const TimePoint last = std::max(watcher.last_look, pace.seen_running);
-  const Duration pause = watcher.hold->wanted() ? pause_with_waiter(options, pace, last - watcher.hold->write().opened)
+  const Duration pause = watcher.hold->wanted() ? pause_with_waiter(options, pace, watcher.hold->write().opened, last)
                                                 : pause_without_waiter(options, pace);
   return std::min(std::max(last + pause, watcher.not_before), watcher.expires);
 }

@@ -73,10 +73,12 @@ class Hold {
   struct Pace {
     TimePoint seen_running{};  // the epoch: never
     Duration named{};          // what ARM asked to be left between two looks; zero: nothing
+    TimePoint stirred{};       // when ARM last took a request to end it; the epoch: never
   };
   Pace pace() const;
   void note_running(TimePoint now);
   void note_named(Duration between_looks);
+  void note_stirred(TimePoint now);
 
   // When somebody last asked how it goes; the epoch if nobody did.
   TimePoint last_asked() const { return last_asked_.load(std::memory_order_relaxed); }
@@ -121,6 +123,9 @@ class HoldTable {
 
   // A writer waits for these keys: their watchers should look sooner.
   void hurry(const std::vector<Hash128>& keys) const;
+
+  // ARM took a request that ends what runs on this key: its end may be near.
+  void stir(const Hash128& key, TimePoint now) const;
 
   // The client came by with a token: its holds use it from now on.
   void renew(const Hash128& client, std::string_view authorization) const;

@@ -11,6 +11,9 @@ using std::chrono::seconds;
 const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
 const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1?t=a%2Fb";
 const std::string kPoll = "GET /subscriptions/s/operations/1?t=a%2Fb";
+const std::string kAbort =
+    "POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/abort?api-version=2024-07-01";
+
 std::string patch(std::string_view target) { return "PATCH " + std::string(target); }
 
 // An operation without a word about when to ask again, and how it goes whenever it is asked from then on.
@@ -93,6 +96,58 @@ TEST(Watching, ReadsOfAResourceThatIsBeingDeletedDoNotReplaceOurLooks) {
   rig.pass(seconds(20));
   rig.ask("dashboard", get(kScaleSet));
   EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "0");
+}
+
+// An operation about which ARM wants to be asked every 100 s at most, and somebody who waits for its end from its 40th second on.
+std::shared_ptr<StageRig::Running> wait_for_operation(StageRig& rig) {
+  rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}, {"Retry-After", "100"}});
+  rig.ask("one", patch(kScaleSet), R"({"a":1})");
+  rig.pass(seconds(40));
+  return rig.start("two", patch(kScaleSet), R"({"a":2})");
+}
+
+TEST(Watching, AnAbortThatArmTakesIsFollowedByALook) {
+  StageRig rig;
+  const auto second = wait_for_operation(rig);
+  rig.pass(seconds(2));
+  rig.arm(kAbort, 202);
+  for (int i = 0; i < 2; ++i) rig.arm(kPoll, 200, {{"Retry-After", "100"}}, R"({"status":"Canceling"})");
+  rig.arm(kPoll, 200, {}, R"({"status":"Canceled"})");
+  rig.arm(patch(kScaleSet), 200, {}, kState);
+  rig.ask("one", kAbort);
+  rig.run_until([&] { return second->done; });
+  EXPECT_EQ(second->link->answer().head.fields.get("x-armgate-waited-ms"), "4000") << "looks at once, and 1 and 2 s later";
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(Watching, AnAbortEndsNothingByItself) {
+  StageRig rig;
+  const auto second = wait_for_operation(rig);
+  rig.arm(kAbort, 202);
+  for (int i = 0; i < 3; ++i) rig.arm(kPoll, 200, {}, R"({"status":"InProgress"})");
+  rig.ask("one", kAbort);
+  rig.pass(seconds(3));
+  EXPECT_FALSE(second->done);
+  EXPECT_EQ(rig.shared().holds.size(), 1u);
+}
+
+TEST(Watching, AnAbortThatArmRefusesChangesNothing) {
+  StageRig rig;
+  const auto second = wait_for_operation(rig);
+  rig.arm(kAbort, 409, {}, "{}");
+  rig.ask("one", kAbort);
+  rig.pass(seconds(9));
+  EXPECT_EQ(rig.seen().size(), 2u) << "the write and the abort";
+}
+
+TEST(Watching, AnAbortWhileNobodyWaitsCostsNoRead) {
+  StageRig rig;
+  rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}, {"Retry-After", "100"}});
+  rig.arm(kAbort, 202);
+  rig.ask("one", patch(kScaleSet), R"({"a":1})");
+  rig.ask("one", kAbort);
+  rig.pass(seconds(50));
+  EXPECT_EQ(rig.seen().size(), 2u);
 }
 
 }  // namespace

@@ -142,13 +142,15 @@ void extend_or_expire(Pipeline::Parts& parts, Watcher& watcher) {
     watcher.extended = parts.clock.now();
     return;
   }
+  const auto ended = watcher.hold->operation_end();
   parts.shared.counters.holds_expired.fetch_add(1, std::memory_order_relaxed);
   if (parts.tell_loudly) {
-    parts.tell_loudly(fmt::format("hold expired: {} {} by {} is released after {} s although its operation was not seen to end",
-                                  arm::to_text(write.method), write.resource.id, write.client_label,
-                                  whole_milliseconds(parts.clock.now() - write.opened) / 1000));
+    parts.tell_loudly(fmt::format("hold expired: {} {} by {} is released after {} s although {}", arm::to_text(write.method),
+                                  write.resource.id, write.client_label,
+                                  whole_milliseconds(parts.clock.now() - write.opened) / 1000,
+                                  ended ? "what it touched was not seen to come to rest" : "its operation was not seen to end"));
   }
-  conclude(parts, watcher.hold, arm::Progress::Unknown);
+  conclude(parts, watcher.hold, ended.value_or(arm::Progress::Unknown));
 }
 
 Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
@@ -170,9 +172,11 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
       co_await look(parts, watcher);
     }
   }
-  if (!hold->open()) co_return;
-  co_await wait_for_rest(parts, hold, watcher.expires);
-  conclude(parts, hold, *hold->operation_end());
+  while (hold->open()) {
+    const Rest rest = co_await wait_for_rest(parts, hold, watcher.expires);
+    if (rest == Rest::Yes) conclude(parts, hold, *hold->operation_end());
+    else if (hold->open()) extend_or_expire(parts, watcher);
+  }
 }
 
 }  // namespace

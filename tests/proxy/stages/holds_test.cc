@@ -120,6 +120,24 @@ TEST(Provisioned, WhatCannotBeReadIsNotWaitedForForEver) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
+TEST(Provisioned, WhatNeverComesToRestIsReleasedLoudly) {
+  StageRig rig;
+  write_subnet(rig);
+  rig.arm_lives([](const arm::Request&) {
+    Step step;
+    step.body = R"({"properties":{"provisioningState":"Updating"}})";
+    return step;
+  });
+  rig.pass(std::chrono::hours(2));
+  EXPECT_EQ(rig.shared().holds.size(), 1u) << "reads say that it is still in motion";
+  EXPECT_TRUE(rig.loud().empty());
+  rig.pass(std::chrono::hours(24));
+  EXPECT_TRUE(rig.shared().holds.empty());
+  EXPECT_EQ(rig.shared().counters.holds_expired, 1u);
+  ASSERT_EQ(rig.loud().size(), 1u);
+  EXPECT_NE(rig.loud()[0].find("was not seen to come to rest"), std::string::npos) << rig.loud()[0];
+}
+
 TEST(Hold, LivesAsLongAsItsClientsPollsSayThatItsOperationRuns) {
   auto options = StageRig::default_options();
   options.poll_idle = std::chrono::hours(24);

@@ -11,6 +11,7 @@
 #include "base/mutant.h"
 #include "proxy/stages/doubt.h"
 #include "proxy/stages/keep_place.h"
+#include "proxy/stages/remember.h"
 #include "proxy/stages/visibility.h"
 #include "proxy/stages/watch.h"
 #include "proxy/stages/write.h"
@@ -100,7 +101,7 @@ void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
   const arm::ResourceId& resource = write.plan.target.resource;
   if (write.replaces) {
-    write.client.state->consume(write.resource, write.base(), write.head().fields.get("x-ms-client-request-id"),
+    write.client.state->consume(write.resource, write.base(), request_id_of(write.parts.shared.hasher, write.exchange),
                                 write.exchange.arrived);
     write.client.state->note_maybe_applied(write.bound.binding);
   }

@@ -53,6 +53,7 @@ class MemoryLink final : public ClientLink {
   Task<Result<void>> finish() override { co_return Result<void>(); }
   bool gone() const override { return false; }
   std::shared_ptr<const Presence> presence() const override { return presence_; }
+  bool closing() const override { return false; }
   void watch(Waiter*, uint32_t) override {}
 
   int status = 0;

@@ -12,6 +12,7 @@
 
 #include "certs/secret_file.h"
 #include "proxy/cli_authority.h"
+#include "proxy/cli_check.h"
 #include "proxy/cli_explain.h"
 #include "proxy/option_table.h"
 #include "rules/overlap.h"
@@ -69,19 +70,24 @@ LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, Rule
   return loaded;
 }
 
+// True if there are none.
+bool tell_faults(const rules::FaultList& faults, const CliContext& context) {
+  if (faults.empty()) return true;
+  for (const rules::Fault& fault : faults) fmt::print(context.err, "{}\n", rules::to_text(fault));
+  fmt::print(context.err, "armgate: {} {} found; nothing was changed\n", faults.size(), faults.size() == 1 ? "fault" : "faults");
+  return false;
+}
+
 // The same, or nothing after the faults were printed.
 std::optional<Config> load_asked(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
   LoadedConfig loaded = load_with_flags(asked, context, rule_files);
-  if (loaded.faults.empty()) return std::move(loaded.config);
-  for (const rules::Fault& fault : loaded.faults) fmt::print(context.err, "{}\n", rules::to_text(fault));
-  fmt::print(context.err, "armgate: {} {} found; nothing was changed\n", loaded.faults.size(),
-             loaded.faults.size() == 1 ? "fault" : "faults");
-  return std::nullopt;
+  if (!tell_faults(loaded.faults, context)) return std::nullopt;
+  return std::move(loaded.config);
 }
 
 int check(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Load);
-  if (!config) return kExitBadInput;
+  if (!config || !tell_faults(faults_of_files(*config), context)) return kExitBadInput;
   const auto warnings = rules::warnings_about(config->rules);
   for (rules::Fault warning : warnings) {
     warning.message.insert(0, "warning: ");

@@ -8,6 +8,7 @@
 
 #include "arm/etag.h"
 #include "arm/url.h"
+#include "proxy/net/connect_policy.h"
 #include "proxy/net/host_pattern.h"
 #include "rules/explain.h"
 #include "rules/references.h"
@@ -19,12 +20,14 @@ namespace {
 using rules::Fact;
 
 constexpr std::string_view kConfiguration = "the configuration";
+const uint16_t kInterceptedPort = net::ConnectPolicy{}.intercepted_port;
 
 Error bad(std::string what) { return gateway_error(ErrorKind::BadInput, std::move(what)); }
 
 struct Asked {
   arm::Method method = arm::Method::Get;
   std::string host;     // empty: not given
+  uint16_t port = kInterceptedPort;
   std::string target;
 };
 
@@ -41,6 +44,7 @@ Result<Asked> read_request(const ExplainRequest& request) {
     return bad(fmt::format("\"{}\" is neither an https URL nor a path such as \"/subscriptions/...?api-version=...\"", request.url));
   }
   asked.host = url->host;
+  asked.port = url->port;
   asked.target = url->target;
   return asked;
 }
@@ -48,6 +52,28 @@ Result<Asked> read_request(const ExplainRequest& request) {
 policy::Actor actor_of(const std::string& client, const Config& config) {
   const auto declared = config.clients.find(client);
   return declared == config.clients.end() ? policy::Actor::Many : declared->second.actor;
+}
+
+// What is said about a request into which armgate does not look; nothing about any other.
+std::optional<std::vector<Fact>> tunnel_of(const Asked& asked, const Config& config) {
+  if (asked.host.empty()) return std::nullopt;
+  std::string why;
+  if (!net::matches_host(asked.host, config.intercept)) {
+    why = "intercept does not name this host";
+  } else if (asked.port != kInterceptedPort) {
+    why = fmt::format("only port {} of the hosts in intercept is looked into", kInterceptedPort);
+  } else {
+    return std::nullopt;
+  }
+  return std::vector<Fact>{{"host", fmt::format("{}:{}", asked.host, asked.port), {}},
+                           {"what is done", "tunnelled untouched: " + why, std::string(kConfiguration)}};
+}
+
+// Where the host is really reached, if that is somewhere else.
+void add_address(std::vector<Fact>& facts, const std::string& host, const Config& config) {
+  const auto given = config.hosts.find(host);
+  if (given == config.hosts.end() || given->second.address.empty()) return;
+  facts.push_back({"reached at", given->second.address, std::string(kConfiguration)});
 }
 
 void add_client(std::vector<Fact>& facts, const std::string& name, const Config& config) {
@@ -124,15 +150,14 @@ Result<std::string> explain_request(const ExplainRequest& request, const Config&
   const auto asked = read_request(request);
   if (!asked) return asked.error();
   std::vector<Fact> facts;
-  const bool tunnelled = !asked->host.empty() && !net::matches_host(asked->host, config.intercept);
-  if (tunnelled) {
-    facts.push_back({"host", asked->host, {}});
-    facts.push_back({"what is done", "tunnelled untouched: intercept does not name this host", std::string(kConfiguration)});
+  if (auto tunnelled = tunnel_of(*asked, config)) {
+    facts = *std::move(tunnelled);
   } else {
     const rules::Ruleset rules(config.rules, config.errors, config.patience);
     auto explained = rules::explain_plan(rules, config.mode, asked->method, asked->target);
     if (!explained) return bad(fmt::format("armgate would refuse the request: {}", explained.error().context));
     facts = *std::move(explained);
+    add_address(facts, asked->host, config);
     const auto plan = rules::make_plan(rules, config.mode, asked->method, asked->target);
     if (plan->kind == rules::PlanKind::Write) {
       facts.push_back(wait_of(request.user_agent, rules.patience(), config));

@@ -42,6 +42,27 @@ void resolve_paths(Config& config, const fs::path& file, const Surroundings& sur
   }
 }
 
+struct Address {
+  std::string host;
+  std::string port;
+};
+
+Address split(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+// Whether one of them can be had only without the other. "[::]" takes IPv4 in as well (net.ipv6.bindv6only is 0 unless set).
+bool is_same_place(const std::string& one_text, const std::string& other_text) {
+  const Address one = split(one_text);
+  const Address other = split(other_text);
+  if (one.port != other.port || one.port == "0") return false;
+  const auto takes_in = [](const Address& all, const Address& single) {
+    return all.host == "[::]" || (all.host == "0.0.0.0" && !single.host.starts_with('['));
+  };
+  return one.host == other.host || takes_in(one, other) || takes_in(other, one);
+}
+
 // What no single option's bounds can say.
 void check_together(const Config& config, const rules::JsonPositions& positions, FaultList& faults) {
   const auto require = [&](bool good, const char* pointer, const char* message) {
@@ -55,6 +76,8 @@ void check_together(const Config& config, const rules::JsonPositions& positions,
           "is longer than /versions/observation_age; lower it or raise the other");
   require(config.limits.target_bytes <= config.limits.head_bytes, "/limits/target_bytes",
           "is more than /limits/head_bytes; lower it or raise the other");
+  require(config.listen.tls.empty() || !is_same_place(config.listen.proxy, config.listen.tls), "/listen/tls",
+          "is the place of /listen/proxy too; give it a port of its own");
   for (const auto& [host, unused] : config.hosts) {
     if (net::matches_host(host, config.intercept)) continue;
     faults.push_back({config.source, positions.line_of("/hosts/" + host), "/hosts/" + host,

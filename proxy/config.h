@@ -36,7 +36,7 @@ struct ClientOptions {
 struct Config {
   rules::Mode mode = rules::Mode::Protect;
   int threads = 0;  // 0: one per processor
-  Duration drain_max = std::chrono::minutes(2);
+  Duration drain_max = std::chrono::seconds(25);  // below the half minute after which Kubernetes kills
 
   struct Listen {
     std::string proxy = "127.0.0.1:8080";
@@ -97,6 +97,7 @@ struct Config {
   } versions;
 
   struct Operations {
+    Duration poll_first = std::chrono::seconds(1);
     Duration poll_waited = std::chrono::seconds(10);
     Duration poll_unwaited = std::chrono::seconds(60);
   } operations;

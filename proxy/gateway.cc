@@ -1,5 +1,6 @@
 #include "proxy/gateway.h"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <thread>
@@ -142,6 +143,13 @@ class Gateway::EventLoop {
     });
   }
 
+  // Any thread.
+  void stop_waiting() {
+    boost::asio::post(io_, [this] {
+      for (auto& server : servers_) server->stop_waiting();
+    });
+  }
+
  private:
   Result<void> open_doors(DoorPorts& ports) {
     auto proxy = open_door(proxy_door(common_.config, ports.proxy));
@@ -178,6 +186,8 @@ class Gateway::EventLoop {
 };
 
 namespace {
+
+constexpr Duration kLastCallMax = std::chrono::seconds(5);  // for answers to those who only waited, before what is left is cut
 
 Result<certs::LeafMinter> load_minter(const Config& config) {
   auto authority = certs::load_authority(config.ca.directory, config.intercept, RealClock().wall());
@@ -241,6 +251,10 @@ void Gateway::drain(Duration limit) {
   boost::asio::post(io(), [this, limit] {
     if (std::exchange(draining_, true)) return;
     common_->tell(LogLevel::Info, "draining");
+    const TimePoint last_call = common_->clock.now() + limit - std::min<Duration>(kLastCallMax, limit / 5);
+    last_call_ = common_->clock.call_at(io().get_executor(), last_call, [this] {
+      for (auto& loop : loops_) loop->stop_waiting();
+    });
     limit_ = common_->clock.call_at(io().get_executor(), common_->clock.now() + limit, [this] { cut("drain-limit"); });
     for (auto& loop : loops_) {
       loop->drain([this] {
@@ -260,6 +274,7 @@ void Gateway::cut(std::string_view why) {
 void Gateway::stop(std::string_view why) {
   if (std::exchange(stopped_, true)) return;
   common_->tell(LogLevel::Info, "stopped", {{"why", why}});
+  last_call_.reset();
   limit_.reset();
   for (auto& loop : loops_) loop->stop();
 }

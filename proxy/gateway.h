@@ -40,7 +40,8 @@ class Gateway {
   void start();
   void join();
 
-  // No new connections; running exchanges finish within `limit`, then run() returns. A second call does nothing.
+  // No new connections; running exchanges finish within `limit`, then run() returns. Shortly before the limit whatever only waits
+  // is told to come again. A second call does nothing.
   void drain(Duration limit);
   void cut(std::string_view why);
   bool was_cut() const { return was_cut_; }
@@ -61,6 +62,7 @@ class Gateway {
   DoorPorts ports_;
   std::thread runner_;
   // The rest belongs to the first loop's thread.
+  std::unique_ptr<TimerHandle> last_call_;
   std::unique_ptr<TimerHandle> limit_;
   size_t drained_ = 0;
   bool draining_ = false;

@@ -13,6 +13,7 @@
 #include "proxy/cli_authority.h"
 #include "proxy/gateway.h"
 #include "proxy/gateway_command.h"
+#include "proxy/gateway_ending.h"
 
 namespace armgate {
 namespace {
@@ -112,6 +113,7 @@ int exec_with_gateway(const Config& config, const ExecRequest& request) {
   gateway->join();
   const std::string summary = gateway->tally().summary();
   if (!summary.empty()) std::fprintf(stderr, "armgate: %s\n", summary.c_str());
+  end_soon(exit_code);
   if (gateway->was_cut()) gateway->leave(exit_code);
   return exit_code;
 }

@@ -61,6 +61,7 @@ PipelineOptions pipeline_options(const Config& config) {
   options.answer_timeout = config.upstream.answer_max;
   options.body_keep_max = config.versions.body_keep_max;
   options.list_scan_max = config.versions.list_scan_max;
+  options.poll_first = config.operations.poll_first;
   options.poll_wanted = config.operations.poll_waited;
   options.poll_idle = config.operations.poll_unwaited;
   options.base.think_max = config.versions.think_max;

@@ -12,6 +12,7 @@
 #include "proxy/cli.h"
 #include "proxy/gateway.h"
 #include "proxy/gateway_descriptors.h"
+#include "proxy/gateway_ending.h"
 #include "proxy/option_table.h"
 
 namespace armgate {
@@ -124,6 +125,7 @@ int run_service(const Config& config, LoadAgain load_again) {
   announce(gateway);
   check_descriptors(gateway, descriptors);
   gateway.run();
+  end_soon(kExitDone);
   if (gateway.was_cut()) gateway.leave(kExitDone);
   return kExitDone;
 }

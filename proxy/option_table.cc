@@ -200,8 +200,10 @@ void add_protection(SettingTable& table, Config& config) {
       {"/versions/list_scan_max", ByteSize{&versions.list_scan_max, 0, kGiB},
        "the largest list answer that is looked into"},
       {"/versions/body_keep_max", ByteSize{&versions.body_keep_max, 0, kGiB}, "the largest body that is kept to compare with"},
+      {"/operations/poll_first", TimeSpan{&operations.poll_first, milliseconds(100), hours(1)},
+       "how soon a long-running operation is asked about while a write waits for it and ARM names no pause; the pauses grow as it runs"},
       {"/operations/poll_waited", TimeSpan{&operations.poll_waited, milliseconds(100), hours(1)},
-       "how often a long-running operation is asked about while a write waits for it and ARM names no pause"},
+       "the longest that these pauses become"},
       {"/operations/poll_unwaited", TimeSpan{&operations.poll_unwaited, milliseconds(100), hours(24)},
        "how often it is asked about while nothing waits for it"},
   });

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "arm/early_end.h"
 #include "arm/json_select.h"
 #include "arm/operation.h"
 #include "base/text.h"
@@ -82,7 +83,7 @@ std::optional<std::string> check_action(std::string& action) {
   if (arm::operation_kind(arm::Method::Post, target) == arm::OperationKind::ReadAction) {
     return "only reads and never waits; remove it";
   }
-  if (action.starts_with("abort") || action.starts_with("cancel")) {
+  if (arm::ends_an_operation(action)) {
     return "must be able to pass the operation that it ends; remove it";
   }
   return std::nullopt;

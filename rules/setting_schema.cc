@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rules/setting_text.h"
+#include "rules/units.h"
 
 namespace armgate::rules {
 namespace {
@@ -40,12 +41,18 @@ Json number_of(const char* type, const Bounded& setting) {
   return {{"type", type}, {"minimum", setting.least}, {"maximum", setting.most}};
 }
 
+// Patterns are no reading for people: an editor that knows the extra word (VS Code) shows that instead.
+template <class Bounded>
+Json amount_of(const Bounded& setting, std::string pattern) {
+  return {{"type", "string"}, {"pattern", std::move(pattern)}, {"patternErrorMessage", "Must be " + kind_to_text(setting) + "."}};
+}
+
 struct SchemaOf {
   Json operator()(const WholeNumber& s) const { return number_of("integer", s); }
   Json operator()(const WholeNumberList& s) const { return list_of(number_of("integer", s), 1); }
   Json operator()(const Number& s) const { return number_of("number", s); }
-  Json operator()(const ByteSize&) const { return {{"type", "string"}, {"pattern", "^[0-9]+(B|KiB|MiB|GiB)$"}}; }
-  Json operator()(const TimeSpan&) const { return {{"type", "string"}, {"pattern", "^[0-9]+(ms|s|m|h)$"}}; }
+  Json operator()(const ByteSize& s) const { return amount_of(s, bytes_pattern(s.least, s.most)); }
+  Json operator()(const TimeSpan& s) const { return amount_of(s, duration_pattern(s.least, s.most)); }
   Json operator()(const Text& s) const { return text_of(s.check); }
   Json operator()(const TextList& s) const { return list_of(text_of(s.check), s.least); }
   Json operator()(const Choice& s) const { return {{"enum", s.names}}; }

@@ -3,8 +3,8 @@
 // Why: whoever writes a configuration should see what a key means, and a misspelt one underlined, before armgate is
 // started. Made from the table that the reader uses, the schema cannot say anything else.
 //
-// Limits   a schema refuses nothing that the reader takes. The reader alone knows what no single key can say, the
-//          bounds of durations and sizes, and the forms of texts.
+// Limits   a schema refuses nothing that the reader takes. The reader alone knows what no single key can say, and the forms
+//          of texts other than durations and sizes.
 #pragma once
 
 #include <functional>

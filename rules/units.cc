@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <set>
 
 namespace armgate::rules {
 namespace {
@@ -39,6 +40,53 @@ std::string amount_to_text(uint64_t amount, const std::array<Unit, 4>& units, st
   return {};  // unreachable: the last factor is 1
 }
 
+// Numbers that differ in their last digits only, from all zeros to all nines there: "1[2-4][0-9]{2}".
+std::string digits_pattern(uint64_t first, uint64_t last) {
+  const std::string from = std::to_string(first);
+  const std::string to = std::to_string(last);
+  std::string pattern;
+  size_t any = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == to[i]) pattern += from[i];
+    else if (from[i] == '0' && to[i] == '9') ++any;
+    else pattern += {'[', from[i], '-', to[i], ']'};
+  }
+  if (any > 0) pattern += "[0-9]";
+  return any > 1 ? pattern + "{" + std::to_string(any) + "}" : pattern;
+}
+
+// The whole numbers of the range, as alternatives: it is cut where one digit more becomes free to be anything.
+std::string numbers_pattern(uint64_t least, uint64_t most) {
+  std::set<uint64_t> ends{most};
+  for (uint64_t place = 10;; place *= 10) {
+    const uint64_t end = least - least % place + place - 1;
+    if (end >= most) break;
+    ends.insert(end);
+  }
+  for (uint64_t place = 10;; place *= 10) {
+    const uint64_t next = (most + 1) - (most + 1) % place;
+    if (next <= least + 1) break;
+    ends.insert(next - 1);
+  }
+  std::string pattern;
+  for (uint64_t first = least; const uint64_t end : ends) {
+    pattern += (pattern.empty() ? "" : "|") + digits_pattern(first, end);
+    first = end + 1;
+  }
+  return pattern;
+}
+
+std::string amount_pattern(uint64_t least, uint64_t most, const std::array<Unit, 4>& units) {
+  std::string pattern;
+  for (const Unit& unit : units) {
+    const uint64_t first = (least + unit.factor - 1) / unit.factor;
+    const uint64_t last = most / unit.factor;
+    if (first > last) continue;
+    pattern += (pattern.empty() ? "" : "|") + ("(" + numbers_pattern(first, last) + ")") + std::string(unit.name);
+  }
+  return "^0*(" + pattern + ")$";
+}
+
 }  // namespace
 
 std::optional<Duration> parse_duration(std::string_view text) {
@@ -47,11 +95,17 @@ std::optional<Duration> parse_duration(std::string_view text) {
   return std::chrono::milliseconds(*milliseconds);
 }
 
+std::string duration_pattern(Duration least, Duration most) {
+  return amount_pattern(static_cast<uint64_t>(whole_milliseconds(least)), static_cast<uint64_t>(whole_milliseconds(most)), kTimes);
+}
+
 std::string to_text(Duration duration) {
   return amount_to_text(static_cast<uint64_t>(whole_milliseconds(duration)), kTimes, "s");
 }
 
 std::optional<size_t> parse_bytes(std::string_view text) { return parse_amount(text, kSizes, kBytesMax); }
+
+std::string bytes_pattern(size_t least, size_t most) { return amount_pattern(least, most, kSizes); }
 
 std::string bytes_to_text(size_t bytes) { return amount_to_text(bytes, kSizes, "B"); }
 

@@ -13,11 +13,17 @@ namespace armgate::rules {
 // A whole number and one of ms, s, m, h, without a sign or a space. Nothing for anything else and beyond 100 years.
 std::optional<Duration> parse_duration(std::string_view text);
 
+// A regular expression (ECMA 262) for the durations from `least` to `most`, as parse_duration() reads them, and no other text.
+std::string duration_pattern(Duration least, Duration most);
+
 // In the largest unit that leaves a whole number; whole milliseconds at least.
 std::string to_text(Duration duration);
 
 // A whole number and one of B, KiB, MiB, GiB. Nothing for anything else and beyond 2^60 bytes.
 std::optional<size_t> parse_bytes(std::string_view text);
+
+// The same for sizes.
+std::string bytes_pattern(size_t least, size_t most);
 
 // In the largest unit that leaves a whole number.
 std::string bytes_to_text(size_t bytes);

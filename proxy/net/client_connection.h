@@ -27,11 +27,18 @@ class ClientConnection final : public ClientLink {
   // The connection ends after this answer, if its head is not written yet.
   void close_after_answer() { connection_ = http::Connection::Close; }
 
+  // From now on it is closing().
+  void stop_waiting() {
+    closing_ = true;
+    input_.wake_watcher();
+  }
+
   Task<Result<void>> write_head(const arm::ResponseHead& head, BodyLength length) override;
   Task<Result<void>> write_body(std::string_view piece) override;
   Task<Result<void>> finish() override;
   bool gone() const override { return input_.gone(); }
   std::shared_ptr<const Presence> presence() const override { return input_.presence(); }
+  bool closing() const override { return closing_; }
   void watch(Waiter* waiter, uint32_t bits) override { input_.watch(waiter, bits); }
 
   bool head_written() const { return state_ != State::Nothing; }
@@ -52,6 +59,7 @@ class ClientConnection final : public ClientLink {
   Clock& clock_;
   const Duration write_max_;
 
+  bool closing_ = false;
   State state_ = State::Nothing;
   arm::Method method_ = arm::Method::Get;
   int minor_version_ = 1;

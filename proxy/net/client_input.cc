@@ -62,6 +62,10 @@ void ClientInput::note(const Result<size_t>& outcome) {
     broken_ = outcome.error();
   }
   presence_->gone.store(true, std::memory_order_release);
+  wake_watcher();
+}
+
+void ClientInput::wake_watcher() {
   if (watcher_ != nullptr) watcher_->signal(watcher_bits_);
 }
 

@@ -34,6 +34,7 @@ class ClientInput {
   bool gone() const { return end_ != End::Open; }
   std::shared_ptr<const Presence> presence() const { return presence_; }
   void watch(Waiter* waiter, uint32_t bits);
+  void wake_watcher();
 
   // Ends the background read, if one runs.
   Task<void> stop();

@@ -11,6 +11,7 @@
 
 #include "proxy/net/address_policy.h"
 #include "proxy/net/connector.h"
+#include "proxy/net/seldom.h"
 
 namespace armgate::net {
 namespace {
@@ -19,6 +20,7 @@ namespace ip = boost::asio::ip;
 
 // Out of descriptors or memory: the kernel keeps the connection waiting, so trying again at once would spin.
 constexpr auto kPauseAfterFailure = std::chrono::milliseconds(100);
+constexpr auto kBetweenComplaints = std::chrono::seconds(10);  // ten lines a second would bury the log
 
 bool is_about_one_connection(int number) {
   return number == ECONNABORTED || number == EINTR || number == EPROTO || number == EPERM || number == ENETDOWN ||
@@ -66,6 +68,7 @@ Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& e
 }
 
 Task<void> Listener::run(std::function<void(Accepted)> take, NetEventSink events) {
+  Seldom complaints(kBetweenComplaints);
   while (socket_->is_open()) {
     ip::tcp::endpoint peer;
     socklen_t size = static_cast<socklen_t>(peer.capacity());
@@ -77,7 +80,11 @@ Task<void> Listener::run(std::function<void(Accepted)> take, NetEventSink events
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (const auto ready = co_await socket_->wait(Waiting::Reader, Readiness::Readable, kNever); !ready) co_return;
     } else if (!is_about_one_connection(errno)) {
-      tell(events, {NetEventKind::AcceptFailed, {}, {}, std::strerror(errno)});
+      const std::string why = std::strerror(errno);
+      if (const uint64_t times = complaints.count(clock_.now()); times > 0) {
+        const std::string text = times == 1 ? why : fmt::format("{} ({} times since this was last told)", why, times);
+        tell(events, {NetEventKind::AcceptFailed, {}, {}, text});
+      }
       co_await clock_.sleep_for(kPauseAfterFailure);
     }
   }

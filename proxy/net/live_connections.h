@@ -13,6 +13,7 @@ class LiveConnections {
   struct Handles {
     std::function<void()> drain;
     std::function<void()> abort;
+    std::function<void()> stop_waiting{};
   };
 
   // A connection's membership; leaves when destroyed.
@@ -30,6 +31,7 @@ class LiveConnections {
     void enter(Handles handles) {
       it_->handles = std::move(handles);
       if (all_.draining_ && it_->handles.drain) it_->handles.drain();
+      if (all_.waits_no_more_ && it_->handles.stop_waiting) it_->handles.stop_waiting();
     }
     // From here on the drain does not wait for this connection.
     void enter_tunnel(std::function<void()> abort) {
@@ -58,6 +60,12 @@ class LiveConnections {
     }
     check_drained();
   }
+  void stop_waiting() {
+    waits_no_more_ = true;
+    for (auto& entry : entries_) {
+      if (entry.handles.stop_waiting) entry.handles.stop_waiting();
+    }
+  }
   void abort() {
     for (auto& entry : entries_) {
       if (entry.handles.abort) entry.handles.abort();
@@ -75,6 +83,7 @@ class LiveConnections {
 
   std::list<Place::Entry> entries_;
   bool draining_ = false;
+  bool waits_no_more_ = false;
   std::function<void()> drained_;
 };
 

@@ -79,6 +79,8 @@ void ProxyServer::drain(std::function<void()> drained) {
   core_->live.drain(std::move(drained));
 }
 
+void ProxyServer::stop_waiting() { core_->live.stop_waiting(); }
+
 void ProxyServer::abort() {
   core_->listener->stop();
   core_->live.abort();
@@ -179,7 +181,7 @@ Task<void> ProxyServer::Core::serve_intercepted(Place& place, Interceptor::Inter
   Session session(std::move(intercepted.stream),
                   SessionSetup{parts.clock, parts.executor, options.session, parts.handler, parts.events,
                                std::move(intercepted.host), options.connect.intercepted_port, std::move(from)});
-  place.enter({[&session] { session.drain(); }, [&session] { session.abort(); }});
+  place.enter({[&session] { session.drain(); }, [&session] { session.abort(); }, [&session] { session.stop_waiting(); }});
   co_await session.run();
   place.leave_phase();
 }

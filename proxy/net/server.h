@@ -63,6 +63,9 @@ class ProxyServer {
   // tunnels is left (they are not ours to guard; abort() cuts them).
   void drain(std::function<void()> drained);
 
+  // What has not been sent yet and waits for another write is told to come again: the end is near.
+  void stop_waiting();
+
   // Cuts every connection. Exchanges that were sent still run to their end.
   void abort();
 

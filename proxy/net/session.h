@@ -61,6 +61,9 @@ class Session {
   // Closes now if idle, else after the current exchange.
   void drain();
 
+  // Whoever only waits is told to come again.
+  void stop_waiting() { link_.stop_waiting(); }
+
   // Cuts the connection; an exchange that runs is not interrupted, but its client is gone.
   void abort() { stream_->close(); }
 

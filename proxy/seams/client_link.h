@@ -37,8 +37,11 @@ class ClientLink {
   // The same for others, also after the link is gone.
   virtual std::shared_ptr<const Presence> presence() const = 0;
 
-  // While a watch is set, the link notices the client's leaving and signals `bits` on `waiter`. Clear it (nullptr)
-  // before the waiter dies. One at a time.
+  // True once armgate is about to cut the connection, because it ends: who has only waited yet should be told to come again.
+  virtual bool closing() const = 0;
+
+  // While a watch is set, the link notices the client's leaving and signals `bits` on `waiter`, and so it does when it begins to
+  // close. Clear it (nullptr) before the waiter dies. One at a time.
   virtual void watch(Waiter* waiter, uint32_t bits) = 0;
 };
 

@@ -19,6 +19,9 @@ arm::Response make_error(int status, std::string_view code, std::string_view mes
                          std::optional<Duration> retry_after = std::nullopt,
                          const std::vector<arm::ErrorDetail>& details = {});
 
+// Why somebody is busy who has not been answered yet.
+inline constexpr std::string_view kClosing = "armgate is about to end, and this request was still waiting.";
+
 // The refusals that armgate makes itself.
 arm::Response make_stale(std::string_view why, const std::vector<std::string>& changed);      // 412 ArmgateStaleWrite
 arm::Response make_busy(std::string_view why, Duration retry_after);                           // 503 ArmgateBusy

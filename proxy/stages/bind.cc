@@ -30,7 +30,8 @@ Bound bind(const Write& write) {
   arriving.resource = write.resource;
   arriving.bytes = write.bytes;
   arriving.facts.arrived = write.exchange.arrived;
-  arriving.facts.request_id = request_id_of(write.exchange);
+  const std::string request_id = request_id_of(shared.hasher, write.exchange);
+  arriving.facts.request_id = request_id;
   arriving.facts.body_etag = etag;
   arriving.facts.api_version = write.plan.target.api_version;
   if (write.plan.guarded && etag.empty()) {
@@ -51,7 +52,7 @@ Bound bind(const Write& write) {
 
 WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {
   if (!write.replaces || write.bound.resend) return;
-  number_ = write.client.state->begin_write(write.resource, request_id_of(write.exchange), write.parts.clock.now());
+  number_ = write.client.state->begin_write(write.resource, request_id_of(write.parts.shared.hasher, write.exchange), write.parts.clock.now());
 }
 
 WriteUnderWay::~WriteUnderWay() {

@@ -19,7 +19,9 @@ namespace armgate {
 
 class Patience {
  public:
-  enum class End { Ready, TimeUp, Gone };
+  enum class End { Ready, TimeUp, Gone, Closing };
+  // What a wait does when armgate is about to end: an answer that ARM may owe is worth waiting for.
+  enum class AtClosing { WaitOn, Stop };
   static constexpr uint32_t kGranted = 1;
   static constexpr uint32_t kJoinedEnded = 8;
 
@@ -33,15 +35,15 @@ class Patience {
   bool client_gone() const { return client_.gone(); }
   TimePoint until() const { return until_; }
 
-  // Suspends until the place is granted. A grant wins over a deadline that passes at the same moment; a client that is gone
-  // wins over both.
+  // Suspends until the place is granted. A grant wins over a deadline that passes at the same moment, and over closing, at which
+  // this stops waiting; a client that is gone wins over all.
   Task<End> await_grant(const LockPlace& place);
 
   // Suspends until `ready`, which is asked whenever the waiter is signalled; the same order of precedence.
-  Task<End> await_ready(std::function<bool()> ready);
+  Task<End> await_ready(std::function<bool()> ready, AtClosing at_closing = AtClosing::WaitOn);
 
   // Suspends for `duration`. TimeUp at once if that would go beyond `until`.
-  Task<End> pause(Duration duration);
+  Task<End> pause(Duration duration, AtClosing at_closing = AtClosing::WaitOn);
 
  private:
   static constexpr uint32_t kTimer = 2;

@@ -104,6 +104,7 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
       keep_place(write, *std::move(place));
       co_return client_left(write, "client-left-the-queue");
     }
+    case Patience::End::Closing: co_return busy(write, kClosing, "armgate-ends");
     case Patience::End::TimeUp: break;
   }
   keep_place(write, *std::move(place));

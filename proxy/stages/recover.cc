@@ -64,9 +64,10 @@ bool is_ours(const Write& write, const Attempts& attempts, const SeenState& stat
   return attempts.maybe_applied && is_own_effect(write, attempts.known_since, state);
 }
 
-Task<Patience::End> pause_counted(const Write& write, Duration duration) {
+Task<Patience::End> pause_counted(const Write& write, Duration duration,
+                                  Patience::AtClosing at_closing = Patience::AtClosing::WaitOn) {
   const TimePoint before = write.parts.clock.now();
-  const auto end = co_await write.patience.pause(duration);
+  const auto end = co_await write.patience.pause(duration, at_closing);
   write.report().waited += write.parts.clock.now() - before;
   co_return end;
 }
@@ -230,12 +231,15 @@ Outcome stop(const Write& write, Outcome::Kind kind, arm::Response answer, std::
 }
 
 Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why) {
-  const auto end = co_await pause_counted(write, delay);
+  const auto at_closing = attempts.lost > 0 ? Patience::AtClosing::WaitOn : Patience::AtClosing::Stop;
+  const auto end = co_await pause_counted(write, delay, at_closing);
   if (end == Patience::End::Ready) co_return std::nullopt;
   if (attempts.lost > 0) co_return unknown(write, "An earlier answer of ARM was lost, and then ARM was busy for too long.");
   if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-waiting");
+  const auto come_again = write.parts.shared.options.retry_after;
+  if (end == Patience::End::Closing) co_return stop(write, Outcome::Kind::Busy, make_busy(kClosing, come_again), "armgate-ends");
   write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
-  co_return stop(write, Outcome::Kind::Busy, make_busy(why, write.parts.shared.options.retry_after), "waited-too-long");
+  co_return stop(write, Outcome::Kind::Busy, make_busy(why, come_again), "waited-too-long");
 }
 
 Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "arm/early_end.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/content_coding.h"
 #include "proxy/stages/doubt.h"
@@ -102,6 +103,13 @@ arm::Response make_failure(const Pipeline::Parts& parts, Exchange& exchange, con
   return make_upstream_failure(error);
 }
 
+// ARM took a request to end what runs on a resource: whoever waits for that need not wait for the next look at it.
+void note_early_end(const Pipeline::Parts& parts, const rules::Plan& plan, int status) {
+  const bool taken = plan.operation == arm::OperationKind::Action && arm::is_success(status);
+  if (!taken || !arm::ends_an_operation(plan.target.action)) return;
+  parts.shared.holds.stir(parts.shared.locks.key_of(plan.target.resource.id), parts.clock.now());
+}
+
 struct Passing {
   Pipeline::Parts& parts;
   Exchange& exchange;
@@ -178,6 +186,7 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
   }
   UpstreamAnswer answer = *std::move(sent);
   exchange.status = answer.head.status;
+  note_early_end(parts, plan, answer.head.status);
   Passing passing{parts, exchange, plan, client, tap};
   passing.polls = std::move(polls);
   passing.capture = capture_for(parts, plan, answer.head, !passing.polls.empty(), tap);

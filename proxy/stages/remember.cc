@@ -11,14 +11,14 @@ namespace armgate {
 namespace {
 
 constexpr size_t kPointersMax = 10;
-constexpr size_t kRequestIdMax = 128;  // ids are GUIDs; a longer one is not worth remembering
+constexpr size_t kRequestIdMax = 128;  // ids are GUIDs; a longer one is remembered by its hash
 
 policy::Delivery make_delivery(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
                                policy::DeliveryKind kind) {
   policy::Delivery delivery;
   delivery.at = parts.clock.next_moment();
   delivery.kind = kind;
-  delivery.request_id = std::string(request_id_of(exchange));
+  delivery.request_id = request_id_of(parts.shared.hasher, exchange);
   delivery.peer = client.peer;
   delivery.asked = kind == policy::DeliveryKind::OwnAnswer ? exchange.arrived.order : exchange.forwarded.order;
   return delivery;
@@ -103,9 +103,9 @@ void index_items(const Pipeline::Parts& parts, const Client& client, KeptPage& p
 
 }  // namespace
 
-std::string_view request_id_of(const Exchange& exchange) {
+std::string request_id_of(const Hasher& hasher, const Exchange& exchange) {
   const auto id = exchange.request.head.fields.get("x-ms-client-request-id");
-  return id.size() <= kRequestIdMax ? id : std::string_view();
+  return id.size() <= kRequestIdMax ? std::string(id) : hasher.hash(id).hex();
 }
 
 arm::ReadOnlyMembers read_only_members(const rules::Plan& plan) {

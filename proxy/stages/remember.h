@@ -53,6 +53,7 @@ Comparison compare_with_base(const SeenState& now, const policy::Base& base, con
 
 arm::ReadOnlyMembers read_only_members(const rules::Plan& plan);
 
-std::string_view request_id_of(const Exchange& exchange);
+// The client's name for its request, in a bounded length; empty if it gave none. Different ones stay different.
+std::string request_id_of(const Hasher& hasher, const Exchange& exchange);
 
 }  // namespace armgate

@@ -14,18 +14,18 @@ namespace {
 constexpr Duration kBetweenLooks = std::chrono::seconds(2);
 constexpr int kUnreadableMax = 3;  // a token may write a subnet and not read its network
 
-enum class Rest { Yes, NotYet, Unreadable };
+enum class Sight { Still, Moving, Unreadable };
 
-Task<Rest> look(Pipeline::Parts& parts, const Hold& hold, const std::string& target) {
+Task<Sight> look(Pipeline::Parts& parts, const Hold& hold, const std::string& target) {
   const std::string authorization = hold.authorization();
-  if (authorization.empty()) co_return Rest::Unreadable;
+  if (authorization.empty()) co_return Sight::Unreadable;
   const auto seen = co_await read_once(parts, hold.write().host, target, authorization);
-  if (!seen) co_return Rest::Unreadable;
-  if (seen->absent()) co_return Rest::Yes;
+  if (!seen) co_return Sight::Unreadable;
+  if (seen->absent()) co_return Sight::Still;
   const arm::Progress progress = arm::progress_of_resource(seen->head, seen->body);
-  if (arm::is_terminal(progress)) co_return Rest::Yes;
-  if (progress == arm::Progress::Running) co_return Rest::NotYet;
-  co_return Rest::Unreadable;
+  if (arm::is_terminal(progress)) co_return Sight::Still;
+  if (progress == arm::Progress::Running) co_return Sight::Moving;
+  co_return Sight::Unreadable;
 }
 
 TimePoint next_look(const Pipeline::Parts& parts, const Hold& hold, TimePoint last_look) {
@@ -34,7 +34,7 @@ TimePoint next_look(const Pipeline::Parts& parts, const Hold& hold, TimePoint la
 
 }  // namespace
 
-Task<void> wait_for_rest(Pipeline::Parts& parts, std::shared_ptr<Hold> hold, TimePoint until) {
+Task<Rest> wait_for_rest(Pipeline::Parts& parts, std::shared_ptr<Hold> hold, TimePoint until) {
   std::vector<std::string> busy = hold->write().must_rest;
   int unreadable = 0;
   TimePoint last_look = parts.clock.now() - kBetweenLooks;
@@ -45,13 +45,15 @@ Task<void> wait_for_rest(Pipeline::Parts& parts, std::shared_ptr<Hold> hold, Tim
       continue;
     }
     last_look = parts.clock.now();
-    const Rest rest = co_await look(parts, *hold, busy.front());
-    const bool given_up = rest == Rest::Unreadable && ++unreadable >= kUnreadableMax;
-    if (rest != Rest::Yes && !given_up) continue;
+    const Sight sight = co_await look(parts, *hold, busy.front());
+    if (sight == Sight::Moving) hold->note_running(parts.clock.now());
+    const bool given_up = sight == Sight::Unreadable && ++unreadable >= kUnreadableMax;
+    if (sight != Sight::Still && !given_up) continue;
     busy.erase(busy.begin());
     unreadable = 0;
     last_look = parts.clock.now() - kBetweenLooks;
   }
+  co_return busy.empty() ? Rest::Yes : Rest::NotYet;
 }
 
 }  // namespace armgate

@@ -11,8 +11,10 @@
 
 namespace armgate {
 
-// Suspends until everything in the hold's `must_rest` is at rest or cannot be read, the hold has ended, or `until`. Reads only
-// while somebody waits for the hold, and else rarely.
-Task<void> wait_for_rest(Pipeline::Parts& parts, std::shared_ptr<Hold> hold, TimePoint until);
+enum class Rest { Yes, NotYet };
+
+// Suspends until everything in the hold's `must_rest` is at rest or cannot be read; NotYet at `until`, or if the hold has ended.
+// Reads only while somebody waits for the hold, and else rarely.
+Task<Rest> wait_for_rest(Pipeline::Parts& parts, std::shared_ptr<Hold> hold, TimePoint until);
 
 }  // namespace armgate

@@ -34,12 +34,12 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
 struct Watcher {
   std::shared_ptr<Hold> hold;
   TimePoint last_look{};
+  TimePoint not_before{};      // what ARM asked for when it would not tell
   TimePoint expires{};
-  Duration named_interval{};   // what ARM asked for; zero if nothing
+  TimePoint extended{};        // or opened
   arm::TrackedBy by = arm::TrackedBy::Nothing;
   int missing = 0;
   int at_rest = 0;             // looks at a resource that should be going and shows no sign of it
-  bool seen_running = false;   // since the last extension
 };
 
 // Where to look, and with what: the operation's URL, or the resource.
@@ -58,13 +58,30 @@ LookAt place_to_look(const Watcher& watcher) {
   return {write.host, write.resource_target};
 }
 
-// When the watcher should look next. With a waiter at ARM's own interval; without one only to bound the hold.
+// How long an operation is left alone while somebody waits for its end: as ARM asks, or else for as long as it has run already, so
+// that a short one is not waited for much longer than it takes, and a long one is not asked about often. One that is to end early
+// counts from then, whatever ARM asked for before.
+Duration pause_with_waiter(const PipelineOptions& options, const Hold::Pace& pace, TimePoint opened, TimePoint last) {
+  const bool stirred = pace.stirred > opened;
+  const bool named = pace.named > Duration{};
+  if (named && !stirred) return pace.named;
+  const Duration since_then = last - std::max(opened, pace.stirred);
+  return std::min(std::max(since_then, options.poll_first), named ? pace.named : options.poll_wanted);
+}
+
+Duration pause_without_waiter(const PipelineOptions& options, const Hold::Pace& pace) {
+  return std::max(options.poll_idle, pace.named > Duration{} ? pace.named : options.poll_wanted);
+}
+
+// When the watcher should look next; without a waiter only to bound the hold. A client's poll that was told that the operation
+// runs is as good as a look.
 TimePoint next_look(const Pipeline::Parts& parts, const Watcher& watcher) {
   const auto& options = parts.shared.options;
-  const bool wanted = watcher.hold->wanted();
-  const Duration asked = watcher.named_interval > Duration{} ? watcher.named_interval : options.poll_wanted;
-  const Duration interval = wanted ? asked : std::max(asked, options.poll_idle);
-  return std::min(watcher.last_look + interval, watcher.expires);
+  const Hold::Pace pace = watcher.hold->pace();
+  const TimePoint last = std::max(watcher.last_look, pace.seen_running);
+  const Duration pause = watcher.hold->wanted() ? pause_with_waiter(options, pace, watcher.hold->write().opened, last)
+                                                : pause_without_waiter(options, pace);
+  return std::min(std::max(last + pause, watcher.not_before), watcher.expires);
 }
 
 // A delete that nobody has confirmed, and a resource that is there and at rest: it was never begun or has failed.
@@ -73,6 +90,14 @@ bool is_at_rest(const Watcher& watcher, const SeenState& seen) {
   const bool unconfirmed = write.because == HeldBecause::InDoubt || watcher.by != write.tracking.by;
   return watcher.by == arm::TrackedBy::ResourceGone && unconfirmed && seen.exists() &&
          arm::is_terminal(arm::progress_of_resource(seen.head, seen.body));
+}
+
+// The pause that ARM asks for. With an answer that says nothing about the operation (429, 5xx) it holds once.
+void note_pause(const Pipeline::Parts& parts, Watcher& watcher, const arm::ResponseHead& head) {
+  const auto asked = arm::retry_after(head.fields, parts.clock.wall());
+  if (!asked) return;
+  if (arm::is_success(head.status)) watcher.hold->note_named(*asked);
+  else watcher.not_before = parts.clock.now() + *asked;
 }
 
 Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
@@ -84,7 +109,7 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   if (!seen && is_mutant(Mutant::PollErrorLeaksHold)) watcher.expires = kNever;
   if (is_mutant(Mutant::PollErrorLeaksHold) && watcher.expires == kNever) watcher.by = arm::TrackedBy::Nothing;
   if (!seen) co_return;
-  if (const auto interval = arm::retry_after(seen->head.fields, parts.clock.wall())) watcher.named_interval = *interval;
+  note_pause(parts, watcher, seen->head);
   const HeldWrite& write = watcher.hold->write();
   arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
   // What an accepted write creates may be invisible until its operation ends (ARM RPC async-api-reference, the 202 pattern).
@@ -97,7 +122,7 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   if (arm::is_terminal(progress)) {
     operation_ended(parts, watcher.hold, progress);
   } else if (progress == arm::Progress::Running) {
-    watcher.seen_running = true;
+    watcher.hold->note_running(parts.clock.now());
   } else if (watcher.missing >= kMissingMax) {
     const bool deletes = watcher.hold->write().method == arm::Method::Delete;
     const auto ask_resource = deletes ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
@@ -112,18 +137,20 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
 void extend_or_expire(Pipeline::Parts& parts, Watcher& watcher) {
   const HeldWrite& write = watcher.hold->write();
   const TimePoint cap = write.opened + write.cap;
-  if (watcher.seen_running && watcher.expires < cap) {
+  if (watcher.hold->pace().seen_running > watcher.extended && watcher.expires < cap) {
     watcher.expires = std::min(cap, watcher.expires + write.max);
-    watcher.seen_running = false;
+    watcher.extended = parts.clock.now();
     return;
   }
+  const auto ended = watcher.hold->operation_end();
   parts.shared.counters.holds_expired.fetch_add(1, std::memory_order_relaxed);
   if (parts.tell_loudly) {
-    parts.tell_loudly(fmt::format("hold expired: {} {} by {} is released after {} s although its operation was not seen to end",
-                                  arm::to_text(write.method), write.resource.id, write.client_label,
-                                  whole_milliseconds(parts.clock.now() - write.opened) / 1000));
+    parts.tell_loudly(fmt::format("hold expired: {} {} by {} is released after {} s although {}", arm::to_text(write.method),
+                                  write.resource.id, write.client_label,
+                                  whole_milliseconds(parts.clock.now() - write.opened) / 1000,
+                                  ended ? "what it touched was not seen to come to rest" : "its operation was not seen to end"));
   }
-  conclude(parts, watcher.hold, arm::Progress::Unknown);
+  conclude(parts, watcher.hold, ended.value_or(arm::Progress::Unknown));
 }
 
 Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
@@ -131,7 +158,7 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
   watcher.hold = hold;
   watcher.by = hold->write().tracking.by;
   watcher.last_look = hold->write().opened;
-  watcher.named_interval = hold->write().interval;
+  watcher.extended = hold->write().opened;
   watcher.expires = hold->write().opened + hold->write().max;
   while (hold->open() && !hold->operation_end()) {
     const TimePoint due = next_look(parts, watcher);
@@ -145,9 +172,11 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
       co_await look(parts, watcher);
     }
   }
-  if (!hold->open()) co_return;
-  co_await wait_for_rest(parts, hold, watcher.expires);
-  conclude(parts, hold, *hold->operation_end());
+  while (hold->open()) {
+    const Rest rest = co_await wait_for_rest(parts, hold, watcher.expires);
+    if (rest == Rest::Yes) conclude(parts, hold, *hold->operation_end());
+    else if (hold->open()) extend_or_expire(parts, watcher);
+  }
 }
 
 }  // namespace
@@ -192,6 +221,12 @@ void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::
     const arm::Progress progress = progress_of(match.by, head, body);
     match.hold->note_asked(parts.clock.now());
     if (arm::is_terminal(progress)) operation_ended(parts, match.hold, progress);
+    // Of a deletion the resource tells only the end: as long as it is there, it may be running or have failed.
+    const bool told_to_wait = progress == arm::Progress::Running && match.by == match.hold->write().tracking.by &&
+                              match.by != arm::TrackedBy::ResourceGone;
+    if (!told_to_wait) continue;
+    match.hold->note_running(parts.clock.now());
+    if (const auto asked = arm::retry_after(head.fields, parts.clock.wall())) match.hold->note_named(*asked);
   }
 }
 

@@ -21,7 +21,7 @@ void operation_ended(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& 
 // Opens the hold: from now on a client's poll can end it.
 std::shared_ptr<Hold> open_hold(Pipeline::Parts& parts, HeldWrite write, WriteLease lease, std::string authorization);
 
-// Starts the watcher of a hold, which polls for itself: soon while somebody waits, rarely otherwise, and releases the hold loudly
+// Starts the watcher of a hold, which polls for itself: while somebody waits, and rarely otherwise; and releases the hold loudly
 // when it is too old.
 void start_watching(Pipeline::Parts& parts, std::shared_ptr<Hold> hold);
 

@@ -43,7 +43,7 @@ std::vector<std::string> keys_until_answer(const Write& write) {
 }
 
 Hash128 origin_of(const Write& write) {
-  return write.parts.shared.hasher.chain(Hash128{write.bound.binding, 1}, request_id_of(write.exchange));
+  return write.parts.shared.hasher.chain(Hash128{write.bound.binding, 1}, request_id_of(write.parts.shared.hasher, write.exchange));
 }
 
 arm::Tracking tracked_by_resource(const Write& write) {

@@ -12,6 +12,7 @@ Hold::Hold(HeldWrite write, WriteLease lease, std::string authorization, const E
     : write_(std::move(write)),
       keys_(lease.keys()),
       waiter_(executor),
+      pace_{TimePoint{}, write_.interval, TimePoint{}},
       lease_(std::move(lease)),
       authorization_(std::move(authorization)) {}
 
@@ -23,6 +24,29 @@ bool Hold::wanted() const {
 bool Hold::open() const {
   MutexLock lock(&mutex_);
   return !finished_.has_value();
+}
+
+Hold::Pace Hold::pace() const {
+  MutexLock lock(&mutex_);
+  return pace_;
+}
+
+void Hold::note_running(TimePoint now) {
+  MutexLock lock(&mutex_);
+  pace_.seen_running = std::max(pace_.seen_running, now);
+}
+
+void Hold::note_named(Duration between_looks) {
+  MutexLock lock(&mutex_);
+  pace_.named = between_looks;
+}
+
+void Hold::note_stirred(TimePoint now) {
+  {
+    MutexLock lock(&mutex_);
+    pace_.stirred = now;
+  }
+  waiter_.signal(kWake);
 }
 
 std::string Hold::authorization() const {
@@ -148,6 +172,14 @@ void HoldTable::hurry(const std::vector<Hash128>& keys) const {
     if (it == by_key_.end()) continue;
     for (const auto& hold : it->second) hold->waiter().signal(Hold::kWake);
   }
+}
+
+void HoldTable::stir(const Hash128& key, TimePoint now) const {
+  if (empty()) return;
+  MutexLock lock(&mutex_);
+  const auto it = by_key_.find(key);
+  if (it == by_key_.end()) return;
+  for (const auto& hold : it->second) hold->note_stirred(now);
 }
 
 void HoldTable::renew(const Hash128& client, std::string_view authorization) const {

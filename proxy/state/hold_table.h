@@ -69,6 +69,17 @@ class Hold {
   std::string authorization() const;            // the newest token of its client; empty if there is none
   void renew(std::string_view authorization);
 
+  // What is known of how its operation goes, from whoever asked.
+  struct Pace {
+    TimePoint seen_running{};  // the epoch: never
+    Duration named{};          // what ARM asked to be left between two looks; zero: nothing
+    TimePoint stirred{};       // when ARM last took a request to end it; the epoch: never
+  };
+  Pace pace() const;
+  void note_running(TimePoint now);
+  void note_named(Duration between_looks);
+  void note_stirred(TimePoint now);
+
   // When somebody last asked how it goes; the epoch if nobody did.
   TimePoint last_asked() const { return last_asked_.load(std::memory_order_relaxed); }
   void note_asked(TimePoint now) { last_asked_.store(now, std::memory_order_relaxed); }
@@ -88,6 +99,7 @@ class Hold {
   Waiter waiter_;
   std::atomic<TimePoint> last_asked_{TimePoint{}};
   mutable Mutex mutex_;
+  Pace pace_ ABSL_GUARDED_BY(mutex_);
   WriteLease lease_ ABSL_GUARDED_BY(mutex_);
   std::string authorization_ ABSL_GUARDED_BY(mutex_);
   std::optional<arm::Progress> operation_end_ ABSL_GUARDED_BY(mutex_);
@@ -111,6 +123,9 @@ class HoldTable {
 
   // A writer waits for these keys: their watchers should look sooner.
   void hurry(const std::vector<Hash128>& keys) const;
+
+  // ARM took a request that ends what runs on this key: its end may be near.
+  void stir(const Hash128& key, TimePoint now) const;
 
   // The client came by with a token: its holds use it from now on.
   void renew(const Hash128& client, std::string_view authorization) const;

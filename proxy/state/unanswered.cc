@@ -49,7 +49,7 @@ uint64_t UnansweredWrites::add(const Arrival& arrival) {
   Write& write = in_order_.emplace_back();
   write.id = next_id_++;
   write.request = arrival.request;
-  write.request_id = std::string(arrival.request_id);
+  write.request_id = arrival.request_id;
   write.resource = arrival.resource;
   write.asker = arrival.asker;
   const uint64_t id = write.id;

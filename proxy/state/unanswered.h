@@ -43,7 +43,7 @@ class UnansweredWrites {
   // One write as it arrives.
   struct Arrival {
     Hash128 request{};            // keyed hash of all that makes two requests the same
-    std::string_view request_id;  // may be empty
+    std::string request_id;       // may be empty
     Hash128 resource{};
     std::shared_ptr<const Presence> asker;
   };

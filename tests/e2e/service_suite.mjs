@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { curl, curlJson, sending } from "./curl.mjs";
 import { cleanEnvironment, freePort, run, sleep, withinSeconds } from "./harness.mjs";
@@ -19,11 +19,11 @@ async function waitFor(what, check) {
 }
 
 // A scale set that two clients have read; `operationMs` is how long each later write goes on after its answer.
-async function startWithScaleSet(world, operationMs) {
+async function startWithScaleSet(world, operationMs, config = {}) {
   const sim = await world.startSim(["--operation-ms", operationMs]);
   await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
   await sim.make(SCALE_SET, "2024-07-01", { location: "westeurope", sku: { capacity: 1 } });
-  return { sim, gateway: await world.startGateway(sim) };
+  return { sim, gateway: await world.startGateway(sim, config) };
 }
 
 // A PATCH says what it wants, not what it saw: the second is not stale after the first.
@@ -132,6 +132,42 @@ export const tests = {
     assert.deepEqual(await withinSeconds(10, "the stop", gateway.process.exit), { code: 0, signal: null });
     assert.ok(Date.now() - stopped < 6000, "it waited for an operation whose write was answered");
     assert.equal((await sim.report()).overlaps_attempted, 0);
+  },
+
+  "a stop tells a write that still waits when its time is nearly over to come again": async (world) => {
+    const { sim, gateway } = await startWithScaleSet(world, "600000", { drain_max: "4s" });
+    assert.ok((await patchTags(world, gateway, "first", { first: "1" })).status < 300);  // its operation outlives the stop
+    const waiting = patchTags(world, gateway, "second", { second: "1" });
+    await sleep(300);
+    gateway.process.child.kill("SIGTERM");
+    const answer = await waiting;
+    assert.equal(answer.status, 503, answer.error);
+    assert.ok(Number(answer.headers["retry-after"]) > 0);
+    assert.equal(answer.headers["x-armgate-reason"], "armgate-ends");
+    assert.equal(answer.json.error.code, "ArmgateBusy");
+    assert.deepEqual(await withinSeconds(10, "the stop", gateway.process.exit), { code: 0, signal: null });
+    assert.equal((await sim.report()).overlaps_attempted, 0);
+  },
+
+  "a stop does not wait for a reader of the log that has stopped reading": async (world) => {
+    const sim = await world.startSim();
+    const gateway = await world.configureGateway(sim);
+    const pipe = world.file("log-pipe");
+    assert.equal((await run("mkfifo", [pipe])).code, 0);
+    const log = openSync(pipe, constants.O_RDWR);  // a reader that never reads
+    const child = spawn(path.join(world.bin, "armgate"), ["run", "--config", gateway.configFile],
+                        { env: cleanEnvironment({ HOME: world.directory }), stdio: ["ignore", "ignore", log] });
+    const ended = once(child, "close");
+    try {
+      await waitFor("the gateway", async () => (await curl(world, gateway, GROUP_PATH)).status === 404);
+      const long = `/subscriptions/${"s".repeat(10000)}?api-version=2022-12-01`;  // a pipe takes 64 KiB
+      for (let i = 0; i < 10; ++i) assert.ok((await curl(world, gateway, long)).status >= 200);
+      child.kill("SIGTERM");
+      assert.deepEqual(await withinSeconds(20, "the stop", ended), [0, null]);
+    } finally {
+      child.kill("SIGKILL");
+      closeSync(log);
+    }
   },
 
   "a second signal ends it at once": async (world) => {

@@ -94,7 +94,8 @@ TEST(SettingSchema, SaysOfEachKindOfSettingWhatEditorsUnderstand) {
       "limits": {"type": "object", "additionalProperties": false, "properties": {
         "count": {"description": "How many. A whole number from 1 to 9. Default: 3.", "type": "integer", "minimum": 1, "maximum": 9, "default": 3},
         "wait": {"description": "How long. A duration in ms, s, m or h from \"1s\" to \"1h\". Default: \"5s\".", "type": "string",
-                 "pattern": "^[0-9]+(ms|s|m|h)$", "default": "5s"}
+                 "pattern": "^0*((1)h|([1-9]|[1-5][0-9]|60)m|([1-9]|[1-9][0-9]|[1-9][0-9]{2}|[1-2][0-9]{3}|3[0-5][0-9]{2}|3600)s|(100[0-9]|10[1-9][0-9]|1[1-9][0-9]{2}|[2-9][0-9]{3}|[1-9][0-9]{4}|[1-9][0-9]{5}|[1-2][0-9]{6}|3[0-5][0-9]{5}|3600000)ms)$",
+                 "patternErrorMessage": "Must be a duration in ms, s, m or h from \"1s\" to \"1h\".", "default": "5s"}
       }},
       "tags": {"description": "Words. An array of texts. Default: [\"a\"].", "type": "array", "items": {"type": "string"}, "uniqueItems": true,
                "minItems": 1, "default": ["a"]},

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <set>
+#include <utility>
+
 namespace armgate::rules {
 namespace {
 
@@ -73,6 +77,32 @@ TEST(Units, WhatIsWrittenReadsBackTheSame) {
   for (uint64_t amount = 1; amount < (1ull << 40); amount = amount * 3 + 1) {
     EXPECT_EQ(parse_bytes(bytes_to_text(amount)), amount);
     EXPECT_EQ(parse_duration(to_text(milliseconds(amount))), milliseconds(amount));
+  }
+}
+
+// Bounds whose patterns are cut at many places, and values around each of them.
+TEST(Units, APatternTakesWhatIsWithinItsBoundsAndNothingElse) {
+  const std::pair<uint64_t, uint64_t> bounds[] = {{0, 0},    {0, 7},       {1, 10},       {5, 105},        {10, 99},  {99, 101},
+                                                  {100, 3'600'000}, {1234, 4321}, {1999, 2000}, {0, 86'400'000}, {1, 999}, {7, 7}};
+  for (const auto& [least, most] : bounds) {
+    const std::regex pattern(duration_pattern(milliseconds(least), milliseconds(most)));
+    std::set<uint64_t> tried{0, 1, least, most, least + 1, most + 1, most * 10, most / 2};
+    for (uint64_t place = 1; place <= most; place *= 10) tried.insert({place - 1, place, place + 1, 5 * place, 9 * place, most - most % place});
+    if (least > 0) tried.insert(least - 1);
+    for (uint64_t number : tried) {
+      for (const char* unit : {"ms", "s", "m", "h"}) {
+        const std::string text = std::to_string(number) + unit;
+        const auto value = parse_duration(text);
+        const bool within = value && *value >= milliseconds(least) && *value <= milliseconds(most);
+        EXPECT_EQ(std::regex_search(text, pattern), within) << text << " in " << least << " to " << most << " ms";
+        EXPECT_EQ(std::regex_search("00" + text, pattern), within) << "00" << text;
+      }
+    }
+  }
+  const std::regex sizes(bytes_pattern(1024, size_t{64} << 30));
+  for (const char* good : {"1KiB", "1024B", "65536MiB", "64GiB", "1025B"}) EXPECT_TRUE(std::regex_search(good, sizes)) << good;
+  for (const char* bad : {"1023B", "0KiB", "65GiB", "65537MiB", "1 KiB", "1KB", "B", "", "-1KiB", "1KiB ", "5s"}) {
+    EXPECT_FALSE(std::regex_search(bad, sizes)) << bad;
   }
 }
 

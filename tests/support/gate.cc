@@ -33,6 +33,10 @@ Task<Receipt> Gate::serve(std::shared_ptr<SimLink> link) {
   co_return std::move(receipt);
 }
 
+void Gate::stop_waiting() {
+  for (const auto& [number, link] : links_) link->close();
+}
+
 void Gate::cut() {
   accepts_ = false;
   cut_ = true;

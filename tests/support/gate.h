@@ -48,6 +48,8 @@ class Gate {
 
   // From now on it takes nothing new, but ends what it has begun.
   void drain() { accepts_ = false; }
+  // What only waits is told to come again.
+  void stop_waiting();
   bool accepts() const { return accepts_; }
   // The process is gone: its clients' connections break, and nothing that it does leaves it any more.
   void cut();

@@ -47,6 +47,11 @@ void SimLink::leave(Leaving how) {
   if (how == Leaving::Reset) client_.signal(kEnded);
 }
 
+void SimLink::close() {
+  closing_ = true;
+  if (watcher_ != nullptr) watcher_->signal(watcher_bits_);
+}
+
 bool SimLink::body_fits() const {
   return promised_.kind == BodyLength::Kind::Unknown || promised_.bytes == answer_.body.size();
 }

@@ -30,6 +30,7 @@ class SimLink final : public ClientLink {
   Task<Result<void>> finish() override;
   bool gone() const override { return leaving_ != Leaving::Stays; }
   std::shared_ptr<const Presence> presence() const override { return presence_; }
+  bool closing() const override { return closing_; }
   void watch(Waiter* waiter, uint32_t bits) override;
 
   // ---- the client's side ----
@@ -42,6 +43,7 @@ class SimLink final : public ClientLink {
   const arm::Response& answer() const { return answer_; }
 
   void leave(Leaving how);
+  void close();  // armgate's side is about to end
   void read_slowly(Duration per_write) { slowness_ = per_write; }
   void lose_answer() { loses_answer_ = true; }  // the connection breaks when the answer is on its way
 
@@ -63,6 +65,7 @@ class SimLink final : public ClientLink {
   const std::shared_ptr<Presence> presence_ = std::make_shared<Presence>();
   Duration slowness_{};
   bool loses_answer_ = false;
+  bool closing_ = false;
   bool complete_ = false;
   int heads_ = 0;
   int ends_ = 0;

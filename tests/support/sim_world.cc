@@ -63,6 +63,8 @@ void SimWorld::drain(Duration most, Duration down) {
   if (!open_gate() || unfinished_.empty()) return;
   trace_.add(clock_.now(), "armgate drains");
   gate_->drain();
+  const auto last_call = clock_.now() + most - std::min<Duration>(std::chrono::seconds(5), most / 5);
+  clock_.at(last_call, [gate = gate_] { gate->stop_waiting(); });
   spawn(executor(), drain_and_start_anew(*this, gate_, clock_.now() + most, down));
 }
 

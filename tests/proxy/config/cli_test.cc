@@ -13,8 +13,10 @@
 namespace armgate {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr WallTime kNow = WallTime(std::chrono::seconds(1767225600));  // 2026-01-01
@@ -173,6 +175,29 @@ TEST_F(Cli, ExplainSaysWhatAPutWasBuiltFromAndWhy) {
   EXPECT_EQ(run({"explain", "PATCH", path, "--body", body, "--shown", first}), kExitDone);
   EXPECT_THAT(out.str(), HasSubstr("does not matter: only a full PUT"));
   EXPECT_EQ(run({"explain", "PUT", path, "--body", body, "--shown", "/no/such/file"}), kExitBadInput);
+}
+
+TEST_F(Cli, ExplainKnowsThePortThatIsLookedIntoAndWhereAHostIsReached) {
+  const std::string path = "/subscriptions/s?api-version=2021-04-01";
+  EXPECT_EQ(run({"explain", "GET", "https://management.azure.com:8443" + path}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("management.azure.com:8443"));
+  EXPECT_THAT(out.str(), HasSubstr("tunnelled untouched: only port 443 of the hosts in intercept is looked into"));
+  EXPECT_EQ(run({"explain", "GET", "https://management.azure.com:443" + path}), kExitDone);
+  EXPECT_THAT(out.str(), Not(HasSubstr("tunnelled")));
+  EXPECT_THAT(out.str(), Not(HasSubstr("reached at")));
+
+  const auto file = directory.write("a.json", R"({"hosts": {"management.azure.com": {"address": "10.0.0.4:9443"}}})");
+  EXPECT_EQ(run({"explain", "--config", file.string(), "GET", "https://management.azure.com" + path}), kExitDone);
+  EXPECT_THAT(out.str(), ContainsRegex("reached at +10.0.0.4:9443   .the configuration."));
+}
+
+TEST_F(Cli, CheckLooksAtTheFilesThatOptionsName) {
+  const auto file = directory.write("a.json", R"({"upstream": {"ca_file": "gone.pem"}, "log": {"file": "no/such/a.log"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitBadInput);
+  EXPECT_THAT(out.str(), IsEmpty());
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /upstream/ca_file: "));
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /log/file: "));
+  EXPECT_THAT(err.str(), HasSubstr("armgate: 2 faults found; nothing was changed\n"));
 }
 
 TEST_F(Cli, OutputThatCannotBeWrittenIsAFailure) {

@@ -120,5 +120,39 @@ TEST(Provisioned, WhatCannotBeReadIsNotWaitedForForEver) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
+TEST(Provisioned, WhatNeverComesToRestIsReleasedLoudly) {
+  StageRig rig;
+  write_subnet(rig);
+  rig.arm_lives([](const arm::Request&) {
+    Step step;
+    step.body = R"({"properties":{"provisioningState":"Updating"}})";
+    return step;
+  });
+  rig.pass(std::chrono::hours(2));
+  EXPECT_EQ(rig.shared().holds.size(), 1u) << "reads say that it is still in motion";
+  EXPECT_TRUE(rig.loud().empty());
+  rig.pass(std::chrono::hours(24));
+  EXPECT_TRUE(rig.shared().holds.empty());
+  EXPECT_EQ(rig.shared().counters.holds_expired, 1u);
+  ASSERT_EQ(rig.loud().size(), 1u);
+  EXPECT_NE(rig.loud()[0].find("was not seen to come to rest"), std::string::npos) << rig.loud()[0];
+}
+
+TEST(Hold, LivesAsLongAsItsClientsPollsSayThatItsOperationRuns) {
+  auto options = StageRig::default_options();
+  options.poll_idle = std::chrono::hours(24);
+  StageRig rig(options);
+  rig.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
+  rig.ask("one", kPatch, R"({"a":1})");
+  rig.pass(std::chrono::minutes(50));
+  rig.arm(kPoll, 200, {}, R"({"status":"InProgress"})");
+  rig.ask("one", kPoll);
+  rig.pass(std::chrono::minutes(20));
+  EXPECT_EQ(rig.shared().holds.size(), 1u);
+  rig.pass(std::chrono::hours(1));
+  EXPECT_TRUE(rig.shared().holds.empty());
+  EXPECT_EQ(rig.loud().size(), 1u);
+}
+
 }  // namespace
 }  // namespace armgate::world

@@ -152,5 +152,34 @@ TEST(Join, AFullPutThatIsAnsweredByReplayIsAStateItsClientKnows) {
   EXPECT_EQ(rig.sent_field(2, "If-Match"), "\"2\"");
 }
 
+// Of any length a request may have: two that differ in their last byte only are two.
+TEST(Join, LongRequestIdsAreRecognisedAndToldApart) {
+  const std::string long_id(1000, 'a');
+  StageRig rig;
+  orphan_a_restart(rig, id(long_id));
+  rig.arm(get(kScaleSet), 200, {}, kState);
+  rig.ask("one", get(kScaleSet));
+  EXPECT_EQ(rig.ask("one", kRun, "", id(long_id)).head.fields.get("x-armgate-replayed"), "true") << "a read since then does not count where the id is the same";
+
+  StageRig other;
+  orphan_a_restart(other, id(long_id));
+  other.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
+  other.arm(kRun, 202, {});
+  EXPECT_FALSE(other.ask("one", kRun, "", id(long_id + "b")).head.fields.has("x-armgate-replayed"));
+}
+
+TEST(Join, ALongRequestIdTellsWhichReadAWriteWasBuiltFrom) {
+  const std::string long_id(1000, 'a');
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, {}, R"({"etag":"\"1\"","sku":{"capacity":1}})");
+  rig.arm(get(kScaleSet), 200, {}, R"({"etag":"\"2\"","sku":{"capacity":2}})");
+  rig.arm(put(kScaleSet), 200, {}, kState);
+  rig.ask("shell", get(kScaleSet), {}, id(long_id));
+  rig.ask("shell", get(kScaleSet), {}, id(long_id + "b"));
+  const auto answer = rig.ask("shell", put(kScaleSet), R"({"sku":{"capacity":7}})", id(long_id + "b"));
+  EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "request-id");
+  EXPECT_EQ(rig.sent_field(2, "If-Match"), "\"2\"");
+}
+
 }  // namespace
 }  // namespace armgate::world

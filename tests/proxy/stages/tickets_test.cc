@@ -21,6 +21,7 @@ class Tickets : public testing::Test {
   }
   static PipelineOptions options() {
     PipelineOptions options = StageRig::default_options();
+    options.poll_first = std::chrono::hours(1);
     options.poll_wanted = std::chrono::hours(1);
     options.poll_idle = std::chrono::hours(1);
     return options;

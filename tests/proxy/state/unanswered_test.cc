@@ -16,7 +16,7 @@ struct Rig {
   uint64_t order = 0;
 
   UnansweredWrites::Arrival arrival(uint64_t request, std::string_view request_id = {}) {
-    return {Hash128{request, 1}, request_id, Hash128{7, 7}, asker};
+    return {Hash128{request, 1}, std::string(request_id), Hash128{7, 7}, asker};
   }
   Moment tick() { return {++order, now}; }
   // A write that was sent and accepted, and whose answer of `size` bytes got lost.

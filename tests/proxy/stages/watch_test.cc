@@ -1,0 +1,154 @@
+// How soon the end of an operation is noticed, and with how many reads (DESIGN §5).
+#include <gtest/gtest.h>
+
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world {
+namespace {
+
+using std::chrono::seconds;
+
+const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1?t=a%2Fb";
+const std::string kPoll = "GET /subscriptions/s/operations/1?t=a%2Fb";
+const std::string kAbort =
+    "POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/abort?api-version=2024-07-01";
+
+std::string patch(std::string_view target) { return "PATCH " + std::string(target); }
+
+// An operation without a word about when to ask again, and how it goes whenever it is asked from then on.
+void begin_unpaced(StageRig& rig, const std::vector<std::string>& states) {
+  rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}});
+  for (const auto& state : states) rig.arm(kPoll, 200, {}, R"({"status":")" + state + R"("})");
+  rig.ask("one", patch(kScaleSet), R"({"a":1})");
+}
+
+TEST(Watching, TheEndOfAShortOperationIsSeenSoon) {
+  StageRig rig;
+  begin_unpaced(rig, {"InProgress", "InProgress", "Succeeded"});
+  rig.arm(patch(kScaleSet), 200, {}, kState);
+  EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "4000");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(Watching, ALongOperationIsAskedAboutMoreRarelyTheLongerItRuns) {
+  StageRig rig;
+  begin_unpaced(rig, {"InProgress", "InProgress", "InProgress", "InProgress", "InProgress", "Succeeded"});
+  rig.arm(patch(kScaleSet), 200, {}, kState);
+  EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "26000")
+      << "asked after 1, 2, 4 and 8 s, and then every 10 s";
+}
+
+TEST(Watching, WhoComesLateFindsALongOperationAskedAboutAtOnceAndThenRarely) {
+  StageRig rig;
+  begin_unpaced(rig, {"InProgress", "Succeeded"});
+  rig.arm(patch(kScaleSet), 200, {}, kState);
+  rig.pass(seconds(40));
+  EXPECT_EQ(rig.seen().size(), 1u) << "nobody waited";
+  EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "10000");
+}
+
+TEST(Watching, TheClientsOwnPollsReplaceOurs) {
+  StageRig rig;
+  begin_unpaced(rig, {});
+  rig.pass(seconds(20));
+  for (int i = 0; i < 9; ++i) rig.arm(kPoll, 200, {}, R"({"status":"InProgress"})");
+  rig.arm(patch(kScaleSet), 200, {}, kState);
+  rig.ask("one", kPoll);
+  const auto second = rig.start("two", patch(kScaleSet), R"({"a":2})");
+  for (int i = 0; i < 7; ++i) {
+    rig.pass(seconds(5));
+    rig.ask("one", kPoll);
+  }
+  EXPECT_EQ(rig.seen().size(), 9u) << "the write and its client's own eight polls";
+  rig.pass(seconds(10));
+  EXPECT_EQ(rig.seen().size(), 10u) << "its client has stopped asking";
+}
+
+TEST(Watching, WhatAClientsPollIsToldAboutThePauseHoldsForOurs) {
+  StageRig rig;
+  begin_unpaced(rig, {});
+  rig.arm(kPoll, 200, {{"Retry-After", "30"}}, R"({"status":"InProgress"})");
+  rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
+  rig.arm(patch(kScaleSet), 200, {}, kState);
+  rig.ask("one", kPoll);
+  EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "30000");
+}
+
+TEST(Watching, ThrottledPollsComeAgainWhenArmSaysAndKeepTheirPaceAfterwards) {
+  StageRig rig;
+  begin_unpaced(rig, {});
+  rig.arm(kPoll, 429, {{"Retry-After", "20"}}, "{}");
+  rig.arm(kPoll, 200, {}, R"({"status":"InProgress"})");
+  rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
+  rig.arm(patch(kScaleSet), 200, {}, kState);
+  EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "31000")
+      << "asked after 1 s, 20 s later, and 10 s later";
+}
+
+TEST(Watching, ReadsOfAResourceThatIsBeingDeletedDoNotReplaceOurLooks) {
+  StageRig rig;
+  rig.arm("DELETE ", 202, {{"Azure-AsyncOperation", kOperation}});
+  rig.ask("one", "DELETE " + std::string(kScaleSet));
+  rig.arm(get(kScaleSet), 200, {}, kState);
+  rig.arm(kPoll, 200, {}, R"({"status":"Failed"})");
+  rig.arm(patch(kScaleSet), 200, {}, kState);
+  rig.pass(seconds(20));
+  rig.ask("dashboard", get(kScaleSet));
+  EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "0");
+}
+
+// An operation about which ARM wants to be asked every 100 s at most, and somebody who waits for its end from its 40th second on.
+std::shared_ptr<StageRig::Running> wait_for_operation(StageRig& rig) {
+  rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}, {"Retry-After", "100"}});
+  rig.ask("one", patch(kScaleSet), R"({"a":1})");
+  rig.pass(seconds(40));
+  return rig.start("two", patch(kScaleSet), R"({"a":2})");
+}
+
+TEST(Watching, AnAbortThatArmTakesIsFollowedByALook) {
+  StageRig rig;
+  const auto second = wait_for_operation(rig);
+  rig.pass(seconds(2));
+  rig.arm(kAbort, 202);
+  for (int i = 0; i < 2; ++i) rig.arm(kPoll, 200, {{"Retry-After", "100"}}, R"({"status":"Canceling"})");
+  rig.arm(kPoll, 200, {}, R"({"status":"Canceled"})");
+  rig.arm(patch(kScaleSet), 200, {}, kState);
+  rig.ask("one", kAbort);
+  rig.run_until([&] { return second->done; });
+  EXPECT_EQ(second->link->answer().head.fields.get("x-armgate-waited-ms"), "4000") << "looks at once, and 1 and 2 s later";
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(Watching, AnAbortEndsNothingByItself) {
+  StageRig rig;
+  const auto second = wait_for_operation(rig);
+  rig.arm(kAbort, 202);
+  for (int i = 0; i < 3; ++i) rig.arm(kPoll, 200, {}, R"({"status":"InProgress"})");
+  rig.ask("one", kAbort);
+  rig.pass(seconds(3));
+  EXPECT_FALSE(second->done);
+  EXPECT_EQ(rig.shared().holds.size(), 1u);
+}
+
+TEST(Watching, AnAbortThatArmRefusesChangesNothing) {
+  StageRig rig;
+  const auto second = wait_for_operation(rig);
+  rig.arm(kAbort, 409, {}, "{}");
+  rig.ask("one", kAbort);
+  rig.pass(seconds(9));
+  EXPECT_EQ(rig.seen().size(), 2u) << "the write and the abort";
+}
+
+TEST(Watching, AnAbortWhileNobodyWaitsCostsNoRead) {
+  StageRig rig;
+  rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}, {"Retry-After", "100"}});
+  rig.arm(kAbort, 202);
+  rig.ask("one", patch(kScaleSet), R"({"a":1})");
+  rig.ask("one", kAbort);
+  rig.pass(seconds(50));
+  EXPECT_EQ(rig.seen().size(), 2u);
+}
+
+}  // namespace
+}  // namespace armgate::world

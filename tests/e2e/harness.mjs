@@ -199,6 +199,7 @@ class Sim {
     return answer.body.length > 0 ? JSON.parse(answer.body) : null;
   }
   report() { return this.control("GET", "report"); }
+  finish() { return this.control("POST", "finish"); }  // what runs ends now
   addFaults(faults) { return this.control("POST", "faults", JSON.stringify({ faults })); }
 
   // What ARM holds, asked directly.

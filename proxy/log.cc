@@ -265,6 +265,7 @@ void Log::request(const Exchange& exchange, WallTime wall, TimePoint now) {
   if (!report.guard.empty()) line.add("guard", report.guard);
   if (!report.reason.empty()) line.add("reason", report.reason);
   if (!report.upstream_code.empty()) line.add("upstream_code", report.upstream_code);
+  if (!report.upstream_message.empty()) line.add("upstream_message", report.upstream_message);
   line.add_flag("delivered", exchange.delivered);
   logger_->log(spdlog::level::info, line.finish());
 }

@@ -112,6 +112,11 @@ constexpr Refusal kRefusals[] = {
      .status = 412,
      .body = R"({"code":"PreconditionFailed","message":"There is already an operation in progress which requires )"
              R"(exclusive lock on this service. Please retry the operation after sometime."})"},
+    // Of a group that nobody saw made.
+    {.name = "no-group",
+     .means = kNothing,
+     .status = 404,
+     .body = R"({"error":{"code":"ResourceGroupNotFound","message":"Resource group 'g' could not be found."}})"},
     {.name = "no-body", .means = kNothing, .body = ""},
     {.name = "null", .means = kNothing, .body = "null"},
     {.name = "page", .means = kNothing, .body = "<html><body>409 Conflict</body></html>"},

@@ -41,6 +41,7 @@ Result<FaultScript::Entry> FaultScript::parse_entry(std::string_view json) {
                           fmt::format("unknown fault kind '{}': use drop-before, drop-after, status-NNN or error-NAME", kind));
     }
     entry.fault = *fault;
+    entry.fault.retry_after = item.value("retry_after", "");
   } catch (const Json::exception& error) {
     return client_error(ErrorKind::BadInput, fmt::format("fault {}: {}", json, error.what()));
   }

@@ -4,6 +4,7 @@
 // {"faults":[{"method":"POST","path":"restart","kind":"drop-after","times":3}]} where method and path (a part of the
 // target, compared without case) may be absent and times is 1 by default. Kinds: drop-before, drop-after,
 // status-429 or any other error status, and error-NAME (sim/error_catalogue.h); these are answered without doing anything.
+// "retry_after" is what an error says in Retry-After, whatever it says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ struct Fault {
   enum class Kind { None, DropBefore, DropAfter, Status, Refusal } kind = Kind::None;
   int status = 0;
   const sim::Refusal* refusal = nullptr;
+  std::string retry_after{};  // empty: as the error has it
 };
 
 class FaultScript {

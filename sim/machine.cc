@@ -61,7 +61,7 @@ SimArm::Machine::Machine(SimOptions options, uint64_t seed)
 SimAnswer SimArm::Machine::handle(const arm::Request& request, TimePoint now) {
   advance(now);
   const Address address = parse_address(request.head);
-  if (address.kind == AddressKind::Control) return {control(request, address.name), false};
+  if (address.kind == AddressKind::Control) return {control(request, address.name, now), false};
   const bool reading = is_read_method(request.head.method);
   ++counts_.requests;
   ++(reading ? counts_.reads : counts_.writes);
@@ -82,6 +82,7 @@ SimAnswer SimArm::Machine::handle(const arm::Request& request, TimePoint now) {
     result.drop = !facts.acknowledged;
     if (result.drop) ++counts_.dropped_after;
   }
+  if (!fault.retry_after.empty()) result.response.head.fields.set("Retry-After", fault.retry_after);
   stamp(result.response, request.head);
   return result;
 }
@@ -179,6 +180,8 @@ void SimArm::Machine::finish(const Operation& operation, TimePoint now) {
   const bool own = operation.child_kind != nullptr && operation.child_kind->form == ChildKind::Form::Flat;
   if (own) move_child_etag(*entity, *operation.child_kind, operation.child);
   if (!own) move_etag(*entity, now);
+  Entity* parent = entity->traits->moves_parent ? find_entity(entity->parent_key) : nullptr;
+  if (parent != nullptr) move_etag(*parent, now);
 }
 
 // With everything below it, and about it.
@@ -217,7 +220,7 @@ void SimArm::Machine::stamp(arm::Response& answer, const arm::RequestHead& head)
   if (answer.head.status == 409) ++counts_.conflicts;
 }
 
-arm::Response SimArm::Machine::control(const arm::Request& request, const std::string& name) {
+arm::Response SimArm::Machine::control(const arm::Request& request, const std::string& name, TimePoint now) {
   const bool posting = request.head.method == arm::Method::Post;
   if (name == "report" && request.head.method == arm::Method::Get) {
     arm::Response answer = plain_answer(200);
@@ -234,11 +237,18 @@ arm::Response SimArm::Machine::control(const arm::Request& request, const std::s
     counts_ = Report();
     return plain_answer(204);
   }
+  if (name == "finish" && posting) {
+    while (Operation* running = operations_.end_next(TimePoint::max())) {
+      running->end = now;
+      finish(*running, now);
+    }
+    return plain_answer(204);
+  }
   if (name == "faults" && posting) {
     const Result<void> added = faults_.add(request.body);
     return added ? plain_answer(204) : error_answer(400, "BadFaultScript", added.error().context);
   }
-  return error_answer(404, "NotFound", "Known are GET /__sim/report, POST /__sim/reset and POST /__sim/faults.");
+  return error_answer(404, "NotFound", "Known are GET /__sim/report, POST /__sim/reset, POST /__sim/finish and POST /__sim/faults.");
 }
 
 Report SimArm::Machine::report() const {

@@ -60,7 +60,7 @@ class SimArm::Machine {
   arm::Response answer(const arm::Request& request, const Address& address, TimePoint now, const WriteFacts& facts);
   arm::Response route(Call& call);
   arm::Response route_write(Call& call);
-  arm::Response control(const arm::Request& request, const std::string& name);
+  arm::Response control(const arm::Request& request, const std::string& name, TimePoint now);
   void finish(const Operation& operation, TimePoint now);
   void remove(const std::string& key);
   void move_neighbour(TimePoint now);

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 1> kEndpointTargets{
 };
 
 // Exact types before the patterns that would fit them too.
-constexpr std::array<ResourceType, 25> kTypes{{
+constexpr std::array<ResourceType, 26> kTypes{{
     {.type = "microsoft.resources/resourcegroups",
      .shown = "Microsoft.Resources/resourceGroups",
      .conflict_code = "ResourceGroupBeingDeleted",
@@ -51,6 +51,11 @@ constexpr std::array<ResourceType, 25> kTypes{{
      .conflict_code = kComputeConflict,
      .update_shown = UpdateShown::Silently,
      .long_running = true},
+    {.type = "microsoft.compute/virtualmachinescalesets/virtualmachines",
+     .etags = EtagForm::Number,
+     .conflict_code = kComputeConflict,
+     .long_running = true,
+     .moves_parent = true},
     // Several extensions of one machine are written side by side.
     {.type = "microsoft.compute/virtualmachines/extensions", .conflict_code = kComputeConflict, .long_running = true},
     {.type = "microsoft.compute/virtualmachinescalesets/extensions",

@@ -88,6 +88,8 @@ struct ResourceType {
   std::span<const std::string_view> occupies{};
   bool long_running = false;  // takes SimOptions::operation unless its own length is given
   bool placed = true;         // a top-level resource of the type needs a location
+  // The end of its operation moves the ETag of what it belongs to, of which nothing changes (cloud-provider-azure #9876).
+  bool moves_parent = false;
 };
 
 const ResourceType& resource_type(std::string_view lower_case_type);

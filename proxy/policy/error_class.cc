@@ -41,6 +41,23 @@ void collect_ids(std::string_view message, std::vector<arm::ResourceId>& found) 
   }
 }
 
+std::string loggable(std::string_view message) {
+  constexpr size_t kLoggedMax = 300;
+  std::string text;
+  bool in_query = false;
+  for (const char c : message.substr(0, kLoggedMax)) {
+    in_query = in_query ? kEndsOfUrl.find(c) == kEndsOfUrl.npos : c == '?';
+    if (!in_query) text.push_back(c);
+  }
+  return text;
+}
+
+// Network's real reason stands in its first detail.
+std::string loggable(const arm::ArmError& error) {
+  const bool says_more = !error.detail_messages.empty() && !error.detail_messages.front().empty();
+  return loggable(says_more ? error.message + " " + error.detail_messages.front() : error.message);
+}
+
 void read_messages(const arm::ArmError& error, ErrorFacts& facts) {
   const auto read = [&facts](std::string_view message) {
     message = message.substr(0, rules::ErrorTable::kMessageScanMax);
@@ -63,7 +80,9 @@ ErrorFacts classify_error(const rules::ErrorTable& table, const arm::ResponseHea
   if (!error) return facts;
   facts.code = error->code;
   const rules::ErrorRule* rule = table.find(head, *error, own);
-  if (rule == nullptr || rule->kind == rules::ErrorClass::Final) return facts;
+  const bool final = rule == nullptr || rule->kind == rules::ErrorClass::Final;
+  if (!final || head.status == 412) facts.message = loggable(*error);
+  if (final) return facts;
   facts.kind = rule->kind;
   facts.visibility = rule->visibility;
   facts.come_back = arm::retry_after(head.fields, now);

@@ -39,7 +39,8 @@ struct Report {
   std::vector<std::string> locks;    // canonical ids of the keys taken
   std::string guard;                 // how the base was chosen and used ("single", "request-id", "blind", ...)
   std::string reason;                // why it was altered, delayed, repeated or refused; empty if it was not
-  std::string upstream_code;         // ARM's error code of the last attempt, if any
+  std::string upstream_code;         // ARM's error code of the last attempt that met an error, if any
+  std::string upstream_message;      // what it said, if something was done about it; fit for the log
   bool kept_place = false;           // it came back to the place in the queue that was kept for it
   bool replayed = false;             // the answer is that of an earlier sending of the same request
   bool altered = false;              // a header was added, or the answer is not ARM's answer to these bytes

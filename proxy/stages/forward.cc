@@ -87,7 +87,10 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
   const auto facts = policy::classify_error(write.plan.made_under->errors(), answer.head, body,
                                             own ? rules::OwnPrecondition::Present : rules::OwnPrecondition::Absent,
                                             write.parts.clock.wall());
-  write.report().upstream_code = facts.code;
+  if (!facts.code.empty()) {
+    write.report().upstream_code = facts.code;
+    write.report().upstream_message = facts.message;
+  }
   if (answer.head.status == 412) {
     if (!attempts.if_match.empty()) co_return co_await after_stale(write, attempts, std::move(answer));
     if (attempts.must_be_absent) co_return co_await after_existing(write, attempts, std::move(answer));

@@ -114,7 +114,8 @@ std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, Wri
   // On every key: who waits for a network must know of what happened to its subnets. What may have been accepted counts too.
   const Hash128 origin = origin_of(write);
   for (const auto& key : write.plan.keys) {
-    parts.shared.resources.accepted(key.id, write.client.key, write.bytes, now, origin);
+    const auto of = key.id == write.plan.target.resource.id ? ResourceLog::Write::Of::Itself : ResourceLog::Write::Of::Child;
+    parts.shared.resources.accepted(key.id, write.client.key, write.bytes, now, origin, of);
   }
   // A finished write goes the same way as a long one, only that its end is known already.
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;

@@ -27,7 +27,7 @@ ResourceLog::Entry& ResourceLog::touch(Shard& shard, const Hash128& key) const {
 }
 
 void ResourceLog::accepted(std::string_view resource, const Hash128& client, const Hash128& bytes, Moment when,
-                           const Hash128& origin) {
+                           const Hash128& origin, Write::Of of) {
   const Hash128 key = hasher_.hash(resource);
   Shard& shard = shard_of(key);
   MutexLock lock(&shard.mutex);
@@ -37,7 +37,7 @@ void ResourceLog::accepted(std::string_view resource, const Hash128& client, con
     entry.forgotten_until = std::max({entry.forgotten_until, lost.accepted, lost.finished});
     entry.recent.erase(entry.recent.begin());
   }
-  entry.recent.push_back(Write{bytes, client, origin, when.order, 0});
+  entry.recent.push_back(Write{bytes, client, origin, of, when.order, 0});
 }
 
 void ResourceLog::finished(std::string_view resource, const Hash128& bytes, Moment when) {
@@ -111,6 +111,10 @@ bool ResourceLog::others_accepted_since(std::string_view resource, const Hash128
   return any_since(resource, since, [&](const Write& w) {
     return w.accepted > since && (w.client != client || w.origin != origin);
   });
+}
+
+bool ResourceLog::child_accepted_since(std::string_view resource, uint64_t since) const {
+  return any_since(resource, since, [&](const Write& w) { return w.accepted > since && w.of == Write::Of::Child; });
 }
 
 ResourceLog::Deletion ResourceLog::last_delete(const arm::ResourceId& resource) const {

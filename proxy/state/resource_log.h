@@ -39,6 +39,7 @@ class ResourceLog {
     Hash128 bytes{};   // method, host, URL and body; not the client: the same bytes of another are no other write
     Hash128 client{};
     Hash128 origin{};        // of its binding and request id: all sendings of one write have the same
+    enum class Of { Itself, Child } of = Of::Itself;  // Child: written below the resource, and on its key
     uint64_t accepted = 0;   // order of ARM's 2xx
     uint64_t finished = 0;   // order of its operation's end; 0 while it runs
   };
@@ -46,7 +47,8 @@ class ResourceLog {
   ResourceLog(Options options, Hasher hasher);
 
   // ARM accepted a write.
-  void accepted(std::string_view resource, const Hash128& client, const Hash128& bytes, Moment when, const Hash128& origin = {});
+  void accepted(std::string_view resource, const Hash128& client, const Hash128& bytes, Moment when, const Hash128& origin = {},
+                Write::Of of = Write::Of::Itself);
   // Its operation ended (for a synchronous write: at once).
   void finished(std::string_view resource, const Hash128& bytes, Moment when);
   // A delete of the resource ended with success.
@@ -66,6 +68,9 @@ class ResourceLog {
   // Whether anything was accepted since but the sendings of this one write: not even the same bytes of the same client, which
   // another of its actors may have sent.
   bool others_accepted_since(std::string_view resource, const Hash128& client, const Hash128& origin, uint64_t since) const;
+
+  // Whether a write to something below it was accepted since: its content is another then, and its ETag need not be.
+  bool child_accepted_since(std::string_view resource, uint64_t since) const;
 
   // The newest finished delete of the resource or of anything that contains it.
   struct Deletion {

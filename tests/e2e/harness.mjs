@@ -77,6 +77,7 @@ export class World {
     this.directory = mkdtempSync(path.join(os.tmpdir(), "armgate-e2e-"));
     this.children = [];
     this.servers = [];
+    this.certificates = {};
   }
 
   file(name) {
@@ -109,7 +110,8 @@ export class World {
     return new Sim(Number(readFileSync(portFile)), path.join(directory, "ca.pem"), process);
   }
 
-  // An ARM that answers what `answer(request)` says, {status, headers, body}, and keeps what it was sent, as sent.
+  // An ARM that answers what `answer(request)` says, {status, headers, body}, and keeps what it was sent, as sent. null: it breaks the
+  // connection instead.
   async startRecorder(answer, { name = ARM_HOST } = {}) {
     const { certificate, key } = await this.makeCertificate(name);
     const seen = [];
@@ -119,7 +121,9 @@ export class World {
       const record = { method: request.method, url: request.url, fields: pairsOf(request.rawHeaders),
                        headers: request.headers, body: Buffer.concat(pieces) };
       seen.push(record);
-      const { status = 200, headers = [], body = "" } = await answer(record);
+      const given = await answer(record);
+      if (given === null) return request.socket.destroy();
+      const { status = 200, headers = [], body = "" } = given;
       if (!response.destroyed) response.writeHead(status, headers).end(body);
     });
     server.listen(0, "127.0.0.1");
@@ -128,15 +132,17 @@ export class World {
     return { port: server.address().port, caFile: certificate, seen };
   }
 
-  async makeCertificate(name) {
-    const certificate = this.file(`${name}.pem`);
-    const key = this.file(`${name}-key.pem`);
-    if (!existsSync(certificate)) {
+  // The same one for all who ask for the name.
+  makeCertificate(name) {
+    this.certificates[name] ??= (async () => {
+      const certificate = this.file(`${name}.pem`);
+      const key = this.file(`${name}-key.pem`);
       const made = await run("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                                          "-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`, "-keyout", key, "-out", certificate]);
       if (made.code !== 0) throw new Error(made.stderr);
-    }
-    return { certificate, key };
+      return { certificate, key };
+    })();
+    return this.certificates[name];
   }
 
   // What armgate needs in front of `upstream` (a sim or a recorder). `config` is merged over what every test needs.
@@ -193,6 +199,7 @@ class Sim {
     return answer.body.length > 0 ? JSON.parse(answer.body) : null;
   }
   report() { return this.control("GET", "report"); }
+  finish() { return this.control("POST", "finish"); }  // what runs ends now
   addFaults(faults) { return this.control("POST", "faults", JSON.stringify({ faults })); }
 
   // What ARM holds, asked directly.
@@ -200,6 +207,18 @@ class Sim {
 
   // Made before the race, by nobody who takes part in it, and at once.
   make(id, apiVersion, body) { return this.ask("PUT", id, apiVersion, body, { "x-sim-operation-ms": "0" }); }
+
+  // Answers one more request as it came; null if the simulated ARM breaks the connection.
+  async forward({ method, url, headers: { connection, "transfer-encoding": _, ...headers }, body }) {
+    try {
+      const answer = await httpsRequest({ port: this.port, method, path: url, ca: readFileSync(this.caFile), headers }, body);
+      const kept = pairsOf(answer.rawHeaders).filter(([name]) => !/^(connection|transfer-encoding)$/i.test(name));
+      return { status: answer.status, headers: kept.flat(), body: answer.body };
+    } catch (error) {
+      if (error.code === "ECONNRESET") return null;
+      throw error;
+    }
+  }
 
   async stop() {
     this.process.child.kill("SIGTERM");
@@ -221,7 +240,8 @@ function httpsRequest(options, body = "") {
                                     headers: { host: ARM_HOST, ...options.headers } }, async (response) => {
       const pieces = [];
       for await (const piece of response) pieces.push(piece);
-      resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(pieces).toString() });
+      resolve({ status: response.statusCode, headers: response.headers, rawHeaders: response.rawHeaders,
+                body: Buffer.concat(pieces).toString() });
     });
     request.on("error", reject);
     request.end(body);

@@ -3,10 +3,12 @@
 // Each test gets a World of its own (harness.mjs), which is taken down whatever happens; a failed test shows its logs.
 import { parseArgs } from "node:util";
 import { World, withinSeconds } from "./harness.mjs";
+import { PARTS } from "./requirements_suite.mjs";
 import { installSdk } from "./sdk.mjs";
 import { beginScenario, buildGoClient, printCompared, printMeasured } from "./tools.mjs";
 
-const SUITES = ["transport", "passthrough", "service", "exec", "protection", "races", "races_behind", "races_odd", "traps", "requirements", "harm", "az"];
+const SUITES = ["transport", "passthrough", "service", "exec", "protection", "races", "races_behind", "races_odd", "traps", "requirements",
+                ...PARTS.map((part) => `requirements_${part}`), "harm", "az"];
 const SECONDS_PER_TEST = 240;  // against hanging only: a loaded machine takes several times as long as a quiet one
 
 const { values: options } = parseArgs({ options: { bin: { type: "string" }, only: { type: "string", default: "" } } });

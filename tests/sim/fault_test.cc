@@ -52,6 +52,30 @@ TEST(SimFault, RefusalsAreAnsweredAsTheCatalogueSpellsThem) {
   }
 }
 
+TEST(SimFault, ScriptSaysWhenToComeBack) {
+  Bench bench;
+  bench.create(kScaleSet);
+  const char* script = R"({"faults":[{"kind":"error-busy-compute","retry_after":"7"},{"kind":"status-503","retry_after":"soon"}]})";
+  EXPECT_EQ(bench.ask("POST", "/__sim/faults", script).head.status, 204);
+  EXPECT_EQ(bench.ask("GET", kScaleSet).head.fields.get("Retry-After"), "7");
+  EXPECT_EQ(bench.ask("GET", kScaleSet).head.fields.get("Retry-After"), "soon");
+  EXPECT_FALSE(bench.ask("GET", kScaleSet).head.fields.has("Retry-After"));
+}
+
+TEST(SimControl, WhatRunsEndsWhenItIsTold) {
+  Bench bench;
+  bench.create(kScaleSet);
+  bench.pass(60'000);
+  const arm::Response changed = bench.ask("PUT", kScaleSet, R"({"location":"we","tags":{"a":"1"}})", {{"x-sim-operation-ms", "600000"}});
+  EXPECT_EQ(bench.ask("DELETE", kScaleSet).head.status, 409);
+  EXPECT_EQ(bench.ask("POST", "/__sim/finish").head.status, 204);
+  const nlohmann::json now = body_of(bench.ask("GET", kScaleSet));
+  EXPECT_EQ(now["properties"]["provisioningState"], "Succeeded");
+  EXPECT_EQ(now["tags"]["a"], "1");
+  EXPECT_NE(now["etag"], body_of(changed)["etag"]);
+  EXPECT_EQ(bench.ask("DELETE", kScaleSet).head.status, 202);
+}
+
 TEST(SimFault, BadScriptIsRefusedAndChangesNothing) {
   Bench bench;
   for (const char* script : {"", "[]", R"({"faults":7})", R"({"faults":[{"kind":"explode"}]})", R"({"faults":[1]})",

@@ -37,6 +37,22 @@ std::string subnet_of(Bench& bench) {
   return kNetwork + "/subnets/a";
 }
 
+// Machines of scale sets.
+
+TEST(SimTypes, EndOfAMachinesOperationMovesTheEtagOfItsSet) {
+  Bench bench;
+  bench.create(kScaleSet);
+  bench.pass(60'000);
+  const nlohmann::json before = body_of(bench.ask("GET", kScaleSet));
+  EXPECT_EQ(bench.ask("PUT", kScaleSet + "/virtualMachines/0", R"({"location":"we"})").head.status, 201);
+  EXPECT_EQ(body_of(bench.ask("GET", kScaleSet))["etag"], before["etag"]);
+  bench.pass(60'000);
+  nlohmann::json after = body_of(bench.ask("GET", kScaleSet));
+  EXPECT_NE(after["etag"], before["etag"]);
+  after["etag"] = before["etag"];
+  EXPECT_EQ(after, before);
+}
+
 // Clusters and their pools.
 
 TEST(SimTypes, PoolIsOneObjectWithItsProfileAndHasAnEtagOfItsOwn) {

@@ -42,6 +42,7 @@ Exchange written() {
   exchange.report.guard = "single";
   exchange.report.reason = "changed since it was read";
   exchange.report.upstream_code = "PreconditionFailed";
+  exchange.report.upstream_message = "Etag does not match.";
   return exchange;
 }
 
@@ -57,7 +58,8 @@ TEST(Log, ARequestIsOneLineThatSaysWhatWasDone) {
             R"("host":"management.azure.com","path":"/subscriptions/S/resourceGroups/G",)"
             R"("resource":"/subscriptions/s/resourcegroups/g","status":412,"duration_ms":1234,"waited_ms":250,)"
             R"("attempts":2,"locks":["/subscriptions/s/resourcegroups/g"],"guard":"single",)"
-            R"("reason":"changed since it was read","upstream_code":"PreconditionFailed","delivered":true})"
+            R"("reason":"changed since it was read","upstream_code":"PreconditionFailed",)"
+            R"("upstream_message":"Etag does not match.","delivered":true})"
             "\n");
 }
 
@@ -70,7 +72,7 @@ TEST(Log, WhatDidNotHappenIsLeftOut) {
   exchange.report = {};
   exchange.delivered = false;
   const auto line = nlohmann::json::parse(line_of(exchange));
-  for (const char* absent : {"resource", "locks", "guard", "reason", "upstream_code"}) {
+  for (const char* absent : {"resource", "locks", "guard", "reason", "upstream_code", "upstream_message"}) {
     EXPECT_FALSE(line.contains(absent)) << absent;
   }
   EXPECT_EQ(line.at("attempts"), 0);

@@ -224,6 +224,19 @@ TEST(ClassifyError, TellsTheCodeForTheLogWhateverItMeans) {
   EXPECT_EQ(classify(200, error("ScopeLocked")).code, "");
 }
 
+TEST(ClassifyError, TellsTheLogWhatArmSaidOfAConflictButNoSecret) {
+  const auto said = [](int status, const std::string& body) { return classify(status, body).message; };
+  EXPECT_EQ(said(409, error("AnotherOperationInProgress", "It runs: https://m.azure.com/op?t=SECRET. Wait.")),
+            "It runs: https://m.azure.com/op Wait.");
+  EXPECT_EQ(said(412, error("PreconditionFailed", "Etag does not match.")), "Etag does not match.");
+  EXPECT_EQ(said(429, error("RetryableError", "A retryable error occurred.", "ReferencedResourceNotProvisioned", "Cannot proceed.")),
+            "A retryable error occurred. Cannot proceed.");
+  EXPECT_EQ(said(409, error("AnotherOperationInProgress", std::string(5000, 'x'))).size(), 300u);
+  EXPECT_EQ(said(400, error("InvalidParameter", "The password 'SECRET' is too short.")), "");
+  EXPECT_EQ(said(409, error("ScopeLocked", "It is locked.")), "");
+  EXPECT_EQ(said(200, error("AnotherOperationInProgress", "It runs.")), "");
+}
+
 TEST(ClassifyError, TellsWhenToComeBackFromTheHeaderElseTheMessage) {
   const auto body = error("AnotherOperationInProgress", "The request can be retried in 11 seconds");
   EXPECT_EQ(classify(409, body).come_back, std::chrono::seconds(11));

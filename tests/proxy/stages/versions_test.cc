@@ -1,6 +1,8 @@
 // Which state a write is guarded with, from the wire's point of view (DESIGN §3).
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "tests/support/stage_rig.h"
@@ -189,6 +191,40 @@ TEST(Versions, AnAnswerWithoutAStateThatNoLongerHoldsIsStaleAndSaysWhere) {
   EXPECT_EQ(answer.head.status, 412);
   EXPECT_NE(answer.body.find("/sku/capacity"), std::string::npos);
   EXPECT_TRUE(rig.script_is_done());
+}
+
+// A cluster shows its pools, and keeps its ETag when one of them changes (docs of AKS, "use ETags").
+TEST(Versions, AParentIsComparedAfterTheWriteOfAChildWhateverItsEtagSays) {
+  const std::string cluster = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c";
+  const std::string version = "?api-version=2025-10-01";
+  const std::string pool = cluster + "/agentPools/blue" + version;
+  const auto shown = [](int count) {
+    return fmt::format(R"({{"eTag":"e1","properties":{{"provisioningState":"Succeeded","agentPoolProfiles":[{{"name":"blue","count":{}}}]}}}})",
+                       count);
+  };
+  const std::string tagged =
+      R"({"tags":{"a":"1"},"properties":{"agentPoolProfiles":[{"name":"blue","count":1}]}})";
+  StageRig rig;
+  rig.arm(get(cluster), 200, {}, shown(1));
+  rig.arm(put(pool), 200, {}, R"({"properties":{"count":9,"eTag":"p2","provisioningState":"Succeeded"}})");
+  rig.arm(get(cluster), 200, {}, shown(9));  // compared
+  rig.ask("one", get(cluster + version));
+  EXPECT_EQ(rig.ask("two", put(pool), R"({"properties":{"count":9}})").head.status, 200);
+  const auto late = rig.ask("one", put(cluster + version), tagged);
+  EXPECT_EQ(late.head.status, 412);
+  EXPECT_NE(late.body.find("/properties/agentPoolProfiles"), std::string::npos) << late.body;
+  EXPECT_TRUE(rig.script_is_done()) << "nothing was sent";
+
+  rig.arm(get(cluster), 200, {}, shown(9));
+  rig.arm(put(pool), 200, {}, R"({"properties":{"count":9,"eTag":"p3","provisioningState":"Succeeded"}})");
+  rig.arm(get(cluster), 200, {}, shown(9));
+  rig.arm(put(cluster), 200, {}, shown(9));
+  rig.ask("one", get(cluster + version));
+  EXPECT_EQ(rig.ask("two", put(pool), R"({"properties":{"count":9}})").head.status, 200);
+  const auto in_time =
+      rig.ask("one", put(cluster + version), R"({"tags":{"a":"1"},"properties":{"agentPoolProfiles":[{"name":"blue","count":9}]}})");
+  EXPECT_EQ(in_time.head.status, 200) << in_time.body;
+  EXPECT_EQ(rig.seen().back().head.fields.get("If-Match"), "e1");
 }
 
 }  // namespace

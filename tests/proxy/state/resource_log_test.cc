@@ -58,6 +58,17 @@ TEST(ResourceLog, TheSameBytesAreNotAnotherWriteAndOneActorsOwnAreNotEither) {
   EXPECT_TRUE(log.finished_since(0, kTheirs));
 }
 
+TEST(ResourceLog, TellsTheWriteOfAChildFromOneOfTheResource) {
+  Log log;
+  log.accepted(kNet, kTheirs, kTheirBytes, at(10));
+  EXPECT_FALSE(log.child_accepted_since(kNet, 0));
+  log.accepted(kNet, kMine, kMyBytes, at(20), {}, ResourceLog::Write::Of::Child);
+  EXPECT_TRUE(log.child_accepted_since(kNet, 19));
+  EXPECT_FALSE(log.child_accepted_since(kNet, 20));
+  for (uint64_t i = 1; i <= 17; ++i) log.accepted(kNet, kMine, {i, i}, at(20 + i));
+  EXPECT_TRUE(log.child_accepted_since(kNet, 19)) << "what is forgotten may have been one";
+}
+
 TEST(ResourceLog, OfTwoRunningWritesOfTheSameBytesEachEndsOnce) {
   Log log;
   log.accepted(kNet, kTheirs, kTheirBytes, at(1));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "arm/http.h"
+#include "base/eight_bytes.h"
 #include "base/text.h"
 
 namespace armgate::arm {
@@ -66,6 +67,30 @@ constexpr auto kPlain = [] {
   return plain;
 }();
 
+// Appends the path lowered if no byte of it needs a closer look; nearly no path has one.
+bool append_plain(std::string_view path, std::string& canonical) {
+  namespace words = eight_bytes;
+  const size_t start = canonical.size();
+  canonical.append(path);
+  size_t i = 0;
+  for (; i + sizeof(uint64_t) <= path.size(); i += sizeof(uint64_t)) {
+    const uint64_t word = words::load(path.data() + i);
+    const uint64_t suspects = words::any_below(word, ' ') | words::any_equal(word, '%') | words::any_equal(word, '#') |
+                              words::any_equal(word, '\\') | words::any_equal(word, '\x7f');
+    if ((suspects & words::kHighBits) != 0) break;
+    words::store(words::lowered(word), canonical.data() + start + i);
+  }
+  for (; i < path.size(); ++i) {
+    const char plain = path[i] == '/' ? '/' : kPlain[static_cast<unsigned char>(path[i])];
+    if (plain == 0) {
+      canonical.resize(start);
+      return false;
+    }
+    canonical[start + i] = plain;
+  }
+  return true;
+}
+
 // Appends the text decoded once and lowered. On failure `why` says what is wrong with it.
 bool append_canonical(std::string_view raw, std::string& text, std::string_view& why) {
   const size_t start = text.size();
@@ -120,6 +145,7 @@ Result<Segments> canonical_segments(std::string_view path, std::string& canonica
   if (path.empty() || path.front() != '/') {
     return client_error(ErrorKind::BadInput, "The request target does not begin with '/'. Send it in origin-form.");
   }
+  const std::string_view whole = path;
   path.remove_prefix(1);
   if (!path.empty() && path.back() == '/') {
     path.remove_suffix(1);
@@ -127,19 +153,24 @@ Result<Segments> canonical_segments(std::string_view path, std::string& canonica
   }
   Segments segments;
   segments.spans.reserve(kUsualSegments);
+  const bool is_plain = !path.empty() && append_plain(whole.substr(0, path.size() + 1), canonical);
   canonical.reserve(path.size() + 1);
   while (!path.empty()) {
     const size_t slash = path.find('/');
     const std::string_view raw = path.substr(0, slash);
     const size_t number = segments.size() + 1;
     if (raw.empty()) return ambiguous(number, "an empty name");
-    canonical += '/';
-    const size_t begin = canonical.size();
-    std::string_view why;
-    if (!append_canonical(raw, canonical, why)) return ambiguous(number, why);
-    const std::string_view text = std::string_view(canonical).substr(begin);
+    size_t begin = static_cast<size_t>(raw.data() - whole.data());
+    if (!is_plain) {
+      canonical += '/';
+      begin = canonical.size();
+      std::string_view why;
+      if (!append_canonical(raw, canonical, why)) return ambiguous(number, why);
+    }
+    const size_t end = is_plain ? begin + raw.size() : canonical.size();
+    const std::string_view text = std::string_view(canonical).substr(begin, end - begin);
     if (text == "." || text == "..") return ambiguous(number, "a dot segment");
-    segments.spans.push_back({begin, canonical.size()});
+    segments.spans.push_back({begin, end});
     if (slash == std::string_view::npos) break;
     path.remove_prefix(slash + 1);
     if (path.empty()) return ambiguous(number + 1, "an empty name");

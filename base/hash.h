@@ -1,4 +1,4 @@
-// hash.h – 128-bit keyed hashes (SipHash-2-4 with the 128-bit finalisation of the reference implementation).
+// hash.h – 128-bit keyed hashes (SipHash-1-3 with the 128-bit finalisation of the reference implementation).
 //
 // Why: keys of every shared table are hashes of bytes that a client chooses. A keyed hash of 128 bits means that no
 // client can make two keys collide, and that a logged or stored hash of a token does not help to guess the token.

@@ -20,6 +20,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/eight_bytes.h"
+
 namespace armgate {
 namespace {
 
@@ -29,11 +31,19 @@ constexpr size_t kGatheredBytesMax = 64 * 1024;
 constexpr int kRestMilliseconds = 2;  // what a crash can take away besides what is queued
 
 // Printable ASCII without what JSON escapes.
-constexpr auto kStandsForItself = [] {
-  std::array<bool, 256> stands{};
-  for (size_t byte = ' '; byte <= '~'; ++byte) stands[byte] = byte != '"' && byte != '\\';
-  return stands;
-}();
+bool stands_for_itself(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+
+// The same for a text. True means so; false, that a byte of it may not.
+bool is_surely_plain(std::string_view text) {
+  namespace words = eight_bytes;
+  for (; text.size() >= sizeof(uint64_t); text.remove_prefix(sizeof(uint64_t))) {
+    const uint64_t word = words::load(text.data());
+    const uint64_t suspects = words::any_below(word, ' ') | words::any_equal(word, '\x7f') | words::any_equal(word, '"') |
+                              words::any_equal(word, '\\');
+    if ((suspects & words::kHighBits) != 0) return false;
+  }
+  return std::all_of(text.begin(), text.end(), stands_for_itself);
+}
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
   switch (level) {
@@ -114,9 +124,7 @@ class Line {
 
   // Bytes that are not UTF-8 come from clients; they are replaced, never a reason to lose the line.
   void append_text(std::string_view text) {
-    const bool is_plain =
-        std::all_of(text.begin(), text.end(), [](char c) { return kStandsForItself[static_cast<unsigned char>(c)]; });
-    if (!is_plain) return append(nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+    if (!is_surely_plain(text)) return append(nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
     append("\"");
     append(text);
     append("\"");

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -42,6 +43,11 @@ class ByteStream {
 
   // Wakes a read that is waiting now with Cancelled; no effect otherwise.
   virtual void cancel_read() = 0;
+
+  // Calls `readable` once, when a read may give something, without a read that waits for it. False if one may now: then it is
+  // not called. A null function takes the request back.
+  virtual bool tell_readable(std::function<void()> readable) = 0;
+
   virtual void close() = 0;
 
   virtual StreamEnd end() const = 0;
@@ -51,6 +57,10 @@ class ByteStream {
 
   // Bytes handed to the system since the connection was made; while this stands still, nothing can have arrived.
   virtual uint64_t bytes_written() const = 0;
+
+  // For an idle connection that is likely to stay so: gives memory back, which the next read or write takes anew.
+  virtual void rest() {}
+  static constexpr Duration kRestAfter = std::chrono::seconds(1);
 
   // For an idle connection: true if it is open and nothing unread is waiting. Does not block.
   virtual bool is_quiet() = 0;

@@ -54,12 +54,16 @@ Task<Result<void>> ClientConnection::write_body(std::string_view piece) {
   if (content_ == Content::None || piece.empty()) co_return Result<void>{};
   if (content_ == Content::Chunked) {
     const std::string start = fmt::format("{}{:x}\r\n", std::exchange(pending_, {}), piece.size());
-    co_return co_await write(start, piece, "\r\n");
+    const std::array<std::string_view, 3> chunk{start, piece, "\r\n"};
+    auto written = co_await stream_.write_all(chunk, clock_.now() + write_max_);
+    co_return noted(std::move(written));
   }
   if (counted_ && piece.size() > left_) co_return refuse("more content was written than declared");
   left_ -= counted_ ? piece.size() : 0;
   const std::string start = std::exchange(pending_, {});
-  co_return co_await write(start, piece);
+  const std::array<std::string_view, 2> pieces{start, piece};
+  auto written = co_await stream_.write_all(pieces, clock_.now() + write_max_);
+  co_return noted(std::move(written));
 }
 
 Task<Result<void>> ClientConnection::finish() {
@@ -68,18 +72,16 @@ Task<Result<void>> ClientConnection::finish() {
   std::string last = std::exchange(pending_, {});
   if (content_ == Content::Chunked) http::append_last_chunk(last);
   if (!last.empty()) {
-    auto written = co_await write(last);
-    if (!written) co_return written;
+    auto written = co_await stream_.write_all(last, clock_.now() + write_max_);
+    if (!written) co_return noted(std::move(written));
   }
   state_ = State::Complete;
   co_return Result<void>{};
 }
 
-Task<Result<void>> ClientConnection::write(std::string_view first, std::string_view second, std::string_view third) {
-  const std::array<std::string_view, 3> pieces{first, second, third};
-  auto written = co_await stream_.write_all(pieces, clock_.now() + write_max_);
+Result<void> ClientConnection::noted(Result<void> written) {
   if (!written) state_ = State::Failed;
-  co_return written;
+  return written;
 }
 
 Result<void> ClientConnection::refuse(std::string_view why) {

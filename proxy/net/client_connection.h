@@ -51,7 +51,7 @@ class ClientConnection final : public ClientLink {
  private:
   enum class State { Nothing, Writing, Complete, Failed };
 
-  Task<Result<void>> write(std::string_view first, std::string_view second = {}, std::string_view third = {});
+  Result<void> noted(Result<void> written);  // after a failure nothing more may be written
   Result<void> refuse(std::string_view why);
 
   ByteStream& stream_;

@@ -8,7 +8,7 @@ namespace armgate::net {
 Task<Result<size_t>> ClientInput::more(TimePoint deadline) {
   GATE_CHECK(watcher_ == nullptr, "read while a watch is set");
   const size_t before = bytes().size();
-  co_await stop();
+  if (in_background_) co_await stop();
   if (bytes().size() > before) co_return bytes().size() - before;
   if (end_ == End::Closed) co_return size_t{0};
   if (end_ == End::Broken) co_return broken_;
@@ -20,17 +20,24 @@ Task<Result<size_t>> ClientInput::more(TimePoint deadline) {
 void ClientInput::watch(Waiter* waiter, uint32_t bits) {
   watcher_ = waiter;
   watcher_bits_ = bits;
-  if (waiter == nullptr) return;
-  if (gone()) {
+  if (waiter == nullptr) {
+    stream_.tell_readable(nullptr);
+  } else if (gone()) {
     waiter->signal(bits);
-  } else if (!in_background_) {
-    in_background_ = true;
-    spawn(executor_, read_in_background());
+  } else if (!in_background_ && !stream_.tell_readable([this] { start_reading(); })) {
+    start_reading();
   }
 }
 
+// Nearly every request is answered before its client does anything: only then is there something to read.
+void ClientInput::start_reading() {
+  if (in_background_ || watcher_ == nullptr) return;
+  in_background_ = true;
+  spawn(executor_, read_in_background());
+}
+
 Task<void> ClientInput::stop() {
-  watcher_ = nullptr;
+  watch(nullptr, 0);
   while (in_background_) {
     stream_.cancel_read();
     co_await stopped_.wait();

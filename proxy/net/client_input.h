@@ -1,6 +1,6 @@
 // client_input.h – the reading side of a client's connection, which also notices that the client left.
 //
-// While a watch is set, a read is pending in the background. Bytes that arrive early (pipelined requests) are kept for
+// While a watch is set, whatever arrives is read in the background. Bytes that arrive early (pipelined requests) are kept for
 // the next request, up to a limit; beyond it nothing is read until they are used.
 //
 // Invariants
@@ -36,12 +36,14 @@ class ClientInput {
   void watch(Waiter* waiter, uint32_t bits);
   void wake_watcher();
 
-  // Ends the background read, if one runs.
+  // Ends the watch, and the background read if one runs.
+  bool is_watching() const { return watcher_ != nullptr || in_background_; }
   Task<void> stop();
 
  private:
   enum class End { Open, Closed, Broken };
 
+  void start_reading();
   Task<void> read_in_background();
   void note(const Result<size_t>& outcome);
 

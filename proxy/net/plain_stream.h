@@ -1,7 +1,9 @@
 // plain_stream.h – a ByteStream without TLS: the proxy port before CONNECT, and tunnels.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "proxy/net/byte_stream.h"
 #include "proxy/net/socket.h"
@@ -17,6 +19,7 @@ class PlainStream final : public ByteStream {
   Task<Result<void>> write_all(std::span<const std::string_view> pieces, TimePoint deadline) override;
   Task<void> shutdown(TimePoint deadline) override;
   void cancel_read() override { socket_->cancel(Waiting::Reader); }
+  bool tell_readable(std::function<void()> readable) override { return socket_->tell_readable(std::move(readable)); }
   void close() override { socket_->close(); }
   StreamEnd end() const override { return end_; }
   size_t unacknowledged() const override { return socket_->unacknowledged(); }

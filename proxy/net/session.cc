@@ -1,5 +1,6 @@
 #include "proxy/net/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "proxy/http/body_decoder.h"
@@ -47,7 +48,13 @@ Task<bool> Session::wait_for_request() {
   Result<size_t> got(size_t{0});
   if (!draining_) {
     idle_ = true;
-    got = co_await input_.more(setup_.clock.now() + setup_.options.idle_max);
+    const TimePoint end = setup_.clock.now() + setup_.options.idle_max;
+    const TimePoint likely_idle = setup_.clock.now() + ByteStream::kRestAfter;
+    got = co_await input_.more(std::min(likely_idle, end));
+    if (!got && got.error().kind == ErrorKind::TimedOut && setup_.clock.now() < end) {
+      stream_->rest();
+      got = co_await input_.more(end);
+    }
     idle_ = false;
     if (got && *got > 0) {
       confirm_receipts();
@@ -90,7 +97,7 @@ Task<Session::After> Session::serve_request() {
   exchange.request.head = std::move(head->head);
 
   Receipt receipt = co_await setup_.handler(exchange, link_);
-  co_await input_.stop();  // in case the handler left its watch set
+  if (input_.is_watching()) co_await input_.stop();  // in case the handler left its watch set
   if (!link_.complete()) {
     receipt.drop();
     co_return After::Close;

@@ -5,58 +5,126 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
+#include <utility>
+
+#include "base/check.h"
 
 namespace armgate::net {
 
 namespace asio = boost::asio;
 
-Socket::Side::Side(Clock& clock, const Executor& executor)
-    : deadline(clock, executor, [this] {
-        timed_out = true;
-        interrupt.emit(asio::cancellation_type::all);
-      }) {}
-
 Socket::Socket(Clock& clock, const Executor& executor, int fd, Peer peer)
-    : descriptor_(executor, fd), peer_(std::move(peer)), sides_{Side(clock, executor), Side(clock, executor)} {
+    : executor_(executor),
+      poller_(Poller::of(executor)),
+      fd_(fd),
+      peer_(std::move(peer)),
+      sides_{Side(clock, executor, [this] { wake_later(Waiting::Reader, Wake::TimedOut); }),
+             Side(clock, executor, [this] { wake_later(Waiting::Writer, Wake::TimedOut); })} {
   const int flags = ::fcntl(fd, F_GETFL);
   ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
+Socket::~Socket() { close(); }
+
 Task<Result<void>> Socket::wait(Waiting who, Readiness what, TimePoint deadline) {
-  if (!descriptor_.is_open()) co_return cancelled();
+  if (!is_open()) co_return cancelled();
+  const uint32_t events = events_ | (what == Readiness::Readable ? EPOLLIN | EPOLLRDHUP : EPOLLOUT);
+  if (events != events_ && !poller_.tell(fd_, *this, events)) co_return error_of(errno);
+  events_ = events;
+  if (take_ready(what)) co_return Result<void>{};
   Side& side = sides_[static_cast<size_t>(who)];
-  side.timed_out = false;
+  GATE_CHECK(!side.parked, "two coroutines wait for one side of a socket");
+  side.what = what;
   side.deadline.set(deadline);
-  const auto [failure] = co_await descriptor_.async_wait(
-      what == Readiness::Readable ? asio::posix::descriptor_base::wait_read : asio::posix::descriptor_base::wait_write,
-      asio::bind_cancellation_slot(side.interrupt.slot(), asio::as_tuple(asio::use_awaitable)));
+  poller_.begin_wait();
+  co_await asio::async_initiate<const asio::use_awaitable_t<>&, void()>(
+      [](auto handler, Side* waiting) { waiting->parked.emplace(std::move(handler)); }, asio::use_awaitable, &side);
   side.deadline.clear();
-  if (!failure && descriptor_.is_open()) co_return Result<void>{};
-  if (side.timed_out) {
+  if (side.wake == Wake::Ready && is_open()) co_return Result<void>{};
+  if (side.wake == Wake::TimedOut) {
     co_return Error{ErrorKind::TimedOut, peer_.source, Sent::No, fmt::format("{} did not answer in time", peer_.name)};
   }
   co_return cancelled();
 }
 
-void Socket::cancel(Waiting who) { sides_[static_cast<size_t>(who)].interrupt.emit(asio::cancellation_type::all); }
+bool Socket::take_ready(Readiness what) {
+  const bool news = std::exchange(ready_[static_cast<size_t>(what)], false);
+  return news || (ended_ && what == Readiness::Readable);
+}
+
+void Socket::unpark(Side& side, Wake wake, std::optional<Parked>& into) {
+  if (!side.parked) return;
+  into.emplace(*std::move(side.parked));
+  side.parked.reset();
+  side.wake = wake;
+  poller_.end_wait();
+}
+
+void Socket::wake_later(Waiting who, Wake wake) {
+  std::optional<Parked> parked;
+  unpark(sides_[static_cast<size_t>(who)], wake, parked);
+  if (parked) asio::post(executor_, *std::move(parked));
+}
+
+void Socket::became_ready(uint32_t events) {
+  constexpr uint32_t kBroken = EPOLLERR | EPOLLHUP;
+  ended_ |= (events & (EPOLLRDHUP | kBroken)) != 0;
+  ready_[static_cast<size_t>(Readiness::Readable)] |= (events & EPOLLIN) != 0 || ended_;
+  ready_[static_cast<size_t>(Readiness::Writable)] |= (events & (EPOLLOUT | kBroken)) != 0;
+  std::array<std::optional<Parked>, 2> woken;
+  for (size_t i = 0; i < sides_.size(); ++i) {
+    if (sides_[i].parked && take_ready(sides_[i].what)) unpark(sides_[i], Wake::Ready, woken[i]);
+  }
+  if (readable_ && ready_[static_cast<size_t>(Readiness::Readable)]) take_readable()();
+  for (auto& parked : woken) {
+    if (parked) (*std::move(parked))();
+  }
+}
+
+void Socket::abandon() {
+  // Destroying a coroutine may destroy this.
+  std::array<std::optional<Parked>, 2> abandoned;
+  for (size_t i = 0; i < sides_.size(); ++i) unpark(sides_[i], Wake::Cancelled, abandoned[i]);
+}
+
+bool Socket::tell_readable(std::function<void()> readable) {
+  take_readable();
+  if (readable == nullptr) return true;
+  const bool may_tell = (events_ & EPOLLIN) != 0 && !ended_ && !ready_[static_cast<size_t>(Readiness::Readable)];
+  if (!may_tell) return false;
+  readable_ = std::move(readable);
+  poller_.begin_wait();
+  return true;
+}
+
+std::function<void()> Socket::take_readable() {
+  if (readable_) poller_.end_wait();
+  return std::exchange(readable_, nullptr);
+}
+
+void Socket::cancel(Waiting who) { wake_later(who, Wake::Cancelled); }
 
 void Socket::shutdown_write() {
-  if (descriptor_.is_open()) ::shutdown(descriptor_.native_handle(), SHUT_WR);
+  if (is_open()) ::shutdown(fd_, SHUT_WR);
 }
 
 void Socket::close() {
-  boost::system::error_code ignored;
-  descriptor_.close(ignored);
+  if (!is_open()) return;
+  poller_.forget(*this);
+  take_readable();
+  ::close(std::exchange(fd_, -1));
+  cancel(Waiting::Reader);
+  cancel(Waiting::Writer);
 }
 
 size_t Socket::unacknowledged() {
   int bytes = 0;
-  if (!descriptor_.is_open() || ::ioctl(descriptor_.native_handle(), SIOCOUTQ, &bytes) != 0) return 0;
+  if (!is_open() || ::ioctl(fd_, SIOCOUTQ, &bytes) != 0) return 0;
   return static_cast<size_t>(bytes);
 }
 

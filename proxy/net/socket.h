@@ -5,13 +5,15 @@
 #pragma once
 
 #include <array>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "proxy/async/task.h"
 #include "proxy/net/deadline_timer.h"
+#include "proxy/net/poller.h"
 
 namespace armgate::net {
 
@@ -26,18 +28,27 @@ enum class Readiness { Readable, Writable };
 // Who waits; each has its own deadline and can be cancelled alone. A TLS read may have to wait for writability.
 enum class Waiting { Reader, Writer };
 
-class Socket {
+class Socket final : private Polled {
  public:
   // Owns `fd` and makes it non-blocking.
   Socket(Clock& clock, const Executor& executor, int fd, Peer peer);
+  ~Socket();
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
 
+  // May return although nothing is there: readiness is only news since the last wait for it.
   Task<Result<void>> wait(Waiting who, Readiness what, TimePoint deadline);
   void cancel(Waiting who);
+
+  // Calls `readable` once, when something may be there to read, without anybody waiting for it. False if something may be
+  // there now: then it is not called. A null function takes the request back.
+  bool tell_readable(std::function<void()> readable);
+
   void shutdown_write();
   void close();
 
-  bool is_open() const { return descriptor_.is_open(); }
-  int fd() { return descriptor_.native_handle(); }
+  bool is_open() const { return fd_ >= 0; }
+  int fd() { return fd_; }
   size_t unacknowledged();
   const Peer& peer() const { return peer_; }
 
@@ -46,16 +57,34 @@ class Socket {
   Error cancelled() const;
 
  private:
+  using Parked = boost::asio::async_result<boost::asio::use_awaitable_t<>, void()>::handler_type;
+  enum class Wake { Ready, TimedOut, Cancelled };
+
   struct Side {
-    Side(Clock& clock, const Executor& executor);
-    boost::asio::cancellation_signal interrupt;
-    bool timed_out = false;
+    Side(Clock& clock, const Executor& executor, std::function<void()> expired)
+        : deadline(clock, executor, std::move(expired)) {}
+    Readiness what = Readiness::Readable;
+    std::optional<Parked> parked;
+    Wake wake = Wake::Ready;
     DeadlineTimer deadline;
   };
 
-  boost::asio::posix::stream_descriptor descriptor_;
+  void became_ready(uint32_t events) override;
+  void abandon() override;
+  bool take_ready(Readiness what);
+  void unpark(Side& side, Wake wake, std::optional<Parked>& into);
+  std::function<void()> take_readable();
+  void wake_later(Waiting who, Wake wake);
+
+  const Executor executor_;
+  Poller& poller_;
+  int fd_;
   const Peer peer_;
+  uint32_t events_ = 0;  // that the poller tells
+  bool ended_ = false;  // by the peer or by an error: it stays readable
+  std::array<bool, 2> ready_{};  // news of each kind since the last wait for it
   std::array<Side, 2> sides_;
+  std::function<void()> readable_;
 };
 
 }  // namespace armgate::net

@@ -18,6 +18,14 @@ void forget_errors() {
   if (ERR_peek_error() != 0) ERR_clear_error();
 }
 
+// The pieces behind each other, in one area of the thread: valid until the next suspension.
+std::string_view gather(std::span<const std::string_view> pieces) {
+  static thread_local std::array<char, kRecordBytes> area;
+  char* end = area.data();
+  for (const std::string_view piece : pieces) end = std::copy(piece.begin(), piece.end(), end);
+  return {area.data(), static_cast<size_t>(end - area.data())};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TlsStream>> TlsStream::make(std::unique_ptr<Socket> socket, SSL_CTX* context,
@@ -112,8 +120,8 @@ Task<Result<size_t>> TlsStream::read_some(std::span<char> into, TimePoint deadli
     if (broken_ && !write_broken_) co_return socket_->error_of(ECONNRESET);
     if (bio_.is_drained && SSL_has_pending(ssl_.get()) == 0) {
       // OpenSSL would only find out the same, at a higher price.
-      Verdict nothing{Verdict::Kind::WaitReadable, {}};  // named: g++ 12 destroys such a temporary twice
-      auto ready = co_await wait_for(std::move(nothing), Waiting::Reader, deadline);
+      auto ready = co_await socket_->wait(Waiting::Reader, Readiness::Readable, deadline);
+      bio_.is_drained = false;
       if (!ready) co_return std::move(ready).error();
       continue;
     }
@@ -128,19 +136,27 @@ Task<Result<size_t>> TlsStream::read_some(std::span<char> into, TimePoint deadli
   co_return socket_->cancelled();
 }
 
+std::optional<TlsStream::Verdict> TlsStream::try_write(std::string_view& bytes) {
+  while (!bytes.empty()) {
+    forget_errors();
+    const int count = SSL_write(ssl_.get(), bytes.data(), static_cast<int>(std::min<size_t>(bytes.size(), 1 << 30)));
+    if (count <= 0) {
+      Verdict verdict = judge(count);
+      write_broken_ = broken_;
+      return verdict;
+    }
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return std::nullopt;
+}
+
 Task<Result<void>> TlsStream::write_one(std::string_view bytes, TimePoint deadline) {
   while (!bytes.empty()) {
     if (!socket_->is_open()) co_return socket_->cancelled();
     if (broken_) co_return socket_->error_of(EPIPE);
-    forget_errors();
-    const int count = SSL_write(ssl_.get(), bytes.data(), static_cast<int>(std::min<size_t>(bytes.size(), 1 << 30)));
-    if (count > 0) {
-      bytes.remove_prefix(static_cast<size_t>(count));
-      continue;
-    }
-    Verdict verdict = judge(count);
-    write_broken_ = broken_;
-    auto ready = co_await wait_for(std::move(verdict), Waiting::Writer, deadline);
+    auto verdict = try_write(bytes);
+    if (!verdict) break;
+    auto ready = co_await wait_for(*std::move(verdict), Waiting::Writer, deadline);
     if (!ready) co_return ready;
   }
   co_return Result<void>{};
@@ -149,6 +165,22 @@ Task<Result<void>> TlsStream::write_one(std::string_view bytes, TimePoint deadli
 // Small pieces (a head and the beginning of a body, a chunk's size line) share one record and one system call.
 Task<Result<void>> TlsStream::write_all(std::span<const std::string_view> pieces, TimePoint deadline) {
   if (pieces.size() == 1) co_return co_await write_one(pieces.front(), deadline);
+  size_t total = 0;
+  for (const std::string_view piece : pieces) total += piece.size();
+  if (total > kRecordBytes) co_return co_await write_records(pieces, deadline);
+  // Nearly always the system takes it at once, and no memory is needed.
+  if (!socket_->is_open()) co_return socket_->cancelled();
+  if (broken_) co_return socket_->error_of(EPIPE);
+  std::string_view left = gather(pieces);
+  auto verdict = try_write(left);
+  if (!verdict) co_return Result<void>{};
+  const std::string kept(left);  // the area it stands in is for anybody while this waits
+  auto ready = co_await wait_for(*std::move(verdict), Waiting::Writer, deadline);
+  if (!ready) co_return ready;
+  co_return co_await write_one(kept, deadline);
+}
+
+Task<Result<void>> TlsStream::write_records(std::span<const std::string_view> pieces, TimePoint deadline) {
   std::string record;
   for (std::string_view piece : pieces) {
     while (!piece.empty()) {
@@ -181,6 +213,12 @@ Task<void> TlsStream::shutdown(TimePoint deadline) {
     if (auto ready = co_await wait_for(std::move(verdict), Waiting::Writer, deadline); !ready) break;
   }
   socket_->shutdown_write();
+}
+
+bool TlsStream::tell_readable(std::function<void()> readable) {
+  const bool may_read_now = SSL_has_pending(ssl_.get()) != 0 || bio_.early_taken < bio_.early.size();
+  if (readable != nullptr && may_read_now) return false;
+  return socket_->tell_readable(std::move(readable));
 }
 
 bool TlsStream::is_quiet() {

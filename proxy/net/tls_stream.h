@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "certs/ssl_handles.h"
@@ -45,10 +46,12 @@ class TlsStream final : public ByteStream {
   Task<Result<void>> write_all(std::span<const std::string_view> pieces, TimePoint deadline) override;
   Task<void> shutdown(TimePoint deadline) override;
   void cancel_read() override { socket_->cancel(Waiting::Reader); }
+  bool tell_readable(std::function<void()> readable) override;
   void close() override { socket_->close(); }
   StreamEnd end() const override { return end_; }
   size_t unacknowledged() const override { return socket_->unacknowledged(); }
   uint64_t bytes_written() const override { return bio_.bytes_written; }
+  void rest() override { SSL_free_buffers(ssl_.get()); }  // no effect if something is left in them
   bool is_quiet() override;
 
  private:
@@ -61,7 +64,10 @@ class TlsStream final : public ByteStream {
   Verdict judge(int result);
   Error protocol_error();
   Task<Result<void>> wait_for(Verdict verdict, Waiting who, TimePoint deadline);
+  // Writes what can be written without waiting, and takes it off. What is in the way of the rest, if any is left.
+  std::optional<Verdict> try_write(std::string_view& bytes);
   Task<Result<void>> write_one(std::string_view bytes, TimePoint deadline);
+  Task<Result<void>> write_records(std::span<const std::string_view> pieces, TimePoint deadline);
 
   std::unique_ptr<Socket> socket_;
   SocketBioState bio_;

@@ -139,7 +139,7 @@ void accepted(Observed& observed, const Outcome& outcome) {
   auto hold = hold_write(write, outcome, WriteLease(), {}, now);
   observed.shown = remember_answer(write, outcome);
   note_written(write, observed.shown, now);
-  if (hold->open()) {
+  if (hold && hold->open()) {
     spawn(parts.executor, follow_quietly(parts, std::move(hold), observed.id));
   } else {
     end_observed(parts, observed.id, ObservedWrites::End::Seen);

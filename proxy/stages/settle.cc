@@ -61,18 +61,24 @@ std::vector<std::string> what_must_rest(const Write& write, const HeldWrite& hel
   return targets;
 }
 
-HeldWrite held_write(const Write& write, const Outcome& outcome) {
+// As much of it as its end needs.
+HeldWrite write_to_finish(const Write& write) {
   HeldWrite held;
-  const bool accepted = outcome.kind == Outcome::Kind::Accepted;
-  held.because = accepted ? HeldBecause::Accepted : HeldBecause::InDoubt;
   held.resource = write.plan.target.resource;
   for (const auto& key : write.plan.keys) held.key_ids.push_back(key.id);
   held.method = write.head().method;
+  held.client = write.client.key;
+  held.bytes = write.bytes;
+  return held;
+}
+
+HeldWrite held_write(const Write& write, const Outcome& outcome) {
+  HeldWrite held = write_to_finish(write);
+  const bool accepted = outcome.kind == Outcome::Kind::Accepted;
+  held.because = accepted ? HeldBecause::Accepted : HeldBecause::InDoubt;
   held.host = write.head().host;
   held.resource_target = resource_target(write);
   held.tracking = outcome.tracking;
-  held.client = write.client.key;
-  held.bytes = write.bytes;
   held.client_label = write.client.label;
   held.opened = write.parts.clock.now();
   const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());
@@ -117,19 +123,19 @@ std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, Wri
     const auto of = key.id == write.plan.target.resource.id ? ResourceLog::Write::Of::Itself : ResourceLog::Write::Of::Child;
     parts.shared.resources.accepted(key.id, write.client.key, write.bytes, now, origin, of);
   }
-  // A finished write goes the same way as a long one, only that its end is known already.
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
-  if (accepted && may_run_beside_its_own(write)) lease.let_own_in();
-  auto hold = open_hold(parts, held_write(write, outcome), std::move(lease), std::move(authorization));
   const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
                                 write.plan.rule->hold.until == rules::HoldUntil::Request ||
                                 is_mutant(Mutant::LockReleasedAtAnswer);
   if (accepted && ends_with_answer) {
     // An answer that is not the end of the operation proves nothing about a delete.
     const bool ended = outcome.tracking.by == arm::TrackedBy::Nothing;
-    operation_ended(parts, hold, ended ? arm::Progress::Succeeded : arm::Progress::Unknown);
+    note_finished(parts, write_to_finish(write), ended ? arm::Progress::Succeeded : arm::Progress::Unknown);
+    lease.release();
+    return nullptr;
   }
-  return hold;
+  if (accepted && may_run_beside_its_own(write)) lease.let_own_in();
+  return open_hold(parts, held_write(write, outcome), std::move(lease), std::move(authorization));
 }
 
 Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
@@ -158,7 +164,7 @@ Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
     co_return;
   }
   auto hold = hold_write(write, outcome, lease_after_answer(write, std::move(intent)), write.authorization, now);
-  if (hold->open()) start_watching(parts, std::move(hold));
+  if (hold && hold->open()) start_watching(parts, std::move(hold));
 }
 
 }  // namespace armgate

@@ -13,7 +13,7 @@ namespace armgate {
 void note_accepted(const Write& write);
 
 // Opens the hold of a write that was accepted, or may have been: from now on it counts on all its keys, until its end is known.
-// It has ended already if the answer was its end.
+// Null if the answer was its end: then it is finished, and the lease is free.
 std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, WriteLease lease, std::string authorization,
                                  Moment now);
 

@@ -1,12 +1,14 @@
 #include "proxy/stages/visibility.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "arm/identity.h"
+#include "arm/json_scan.h"
 #include "arm/json_select.h"
 #include "proxy/stages/content_coding.h"
 
@@ -21,7 +23,8 @@ constexpr std::string_view kAssignmentType = "microsoft.authorization/roleassign
 std::vector<std::string> principals_in(std::string_view body) {
   static const std::vector<std::vector<std::string>> kPlaces{arm::pointer_tokens("/properties/principalId"),
                                                              arm::pointer_tokens("/identity/principalId")};
-  if (body.find("rincipal") == std::string_view::npos) return {};
+  static constexpr std::array<std::string_view, 1> kName{"principalId"};
+  if (!arm::may_have_member(body, kName)) return {};
   auto found = arm::select_strings(body, kPlaces);
   std::vector<std::string> all = std::move(found[0]);
   all.insert(all.end(), std::make_move_iterator(found[1].begin()), std::make_move_iterator(found[1].end()));

@@ -181,21 +181,23 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
 
 }  // namespace
 
-void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last) {
-  if (!hold->finish(last)) return;
-  const HeldWrite& write = hold->write();
+void note_finished(const Pipeline::Parts& parts, const HeldWrite& write, arm::Progress last) {
   const Moment now = parts.clock.next_moment();
   for (const auto& id : write.key_ids) parts.shared.resources.finished(id, write.bytes, now);
   const bool deleted = write.method == arm::Method::Delete && last == arm::Progress::Succeeded;
-  if (deleted) {
-    parts.shared.resources.deleted(write.resource.id, write.client, now);
-    policy::Delivery told;
-    told.at = now;
-    told.kind = policy::DeliveryKind::OwnAnswer;
-    told.confirmation = policy::Confirmation::Confirmed;
-    parts.shared.clients.find_or_add(write.client, now.time)
-        ->record_absent(parts.shared.hasher.hash(write.resource.id), std::move(told));
-  }
+  if (!deleted) return;
+  parts.shared.resources.deleted(write.resource.id, write.client, now);
+  policy::Delivery told;
+  told.at = now;
+  told.kind = policy::DeliveryKind::OwnAnswer;
+  told.confirmation = policy::Confirmation::Confirmed;
+  parts.shared.clients.find_or_add(write.client, now.time)
+      ->record_absent(parts.shared.hasher.hash(write.resource.id), std::move(told));
+}
+
+void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last) {
+  if (!hold->finish(last)) return;
+  note_finished(parts, hold->write(), last);
   parts.shared.holds.close(hold);
   hold->release();
 }

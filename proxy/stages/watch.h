@@ -11,8 +11,10 @@
 
 namespace armgate {
 
-// Ends a hold for everybody: the write counts as finished, a successful delete kills what was below, the lease goes to the
-// next. Nothing happens if it has ended before.
+// The write counts as finished for everybody, and a successful delete kills what was below.
+void note_finished(const Pipeline::Parts& parts, const HeldWrite& write, arm::Progress last);
+
+// Ends a hold: its write is finished, and the lease goes to the next. Nothing happens if it has ended before.
 void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last);
 
 // The operation has ended: so has the hold, unless something has to come to rest first, for which its watcher looks.

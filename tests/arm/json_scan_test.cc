@@ -128,10 +128,12 @@ TEST(ScanStringMembersTest, OneTextAfterAnotherLeavesNothingOfTheFirst) {
 TEST(MayHaveMemberTest, IsFalseOnlyWithoutAnySpellingOfTheName) {
   const std::string_view names[] = {"natGateway", "etag"};
   for (const std::string_view json : {R"({"etag":1})", R"({"eTag":1})", R"({"ETAG":1})", R"([{"a":{"etaG":1}}])", R"({"\u0065tag":1})", R"({"e\u0074ag":1})",
-                                      R"({"eta\u0047":1})", R"({"x":"\\\u0065"})", R"({"x":1,"nat":2,"NATgateway":3})"}) {
+                                      R"({"eta\u0047":1})", R"({"x":"\\\u0065"})", R"({"x":1,"nat":2,"NATgateway":3})", "{\"etag\" \n\t: 1}",
+                                      R"({"x":"a:b","etag":1})", R"({"x":"\"","etag":1})"}) {
     EXPECT_TRUE(may_have_member(json, names)) << json;
   }
-  for (const std::string_view json : {R"({"tag":"g","eta":"G","x":"e tag"})", R"({"x":"W/\"1\""})", R"({"x":"\\u0065"})", "etag", "", "\"", "\"ETA"}) {
+  for (const std::string_view json : {R"({"tag":"g","eta":"G","x":"e tag"})", R"({"x":"W/\"1\""})", R"({"x":"\\u0065"})", "etag", "", "\"", "\"ETA", ":", "\":", "etag\":", R"({"x":"etag"})",
+                                      R"({"netag":1,"etags":2})"}) {
     EXPECT_FALSE(may_have_member(json, names)) << json;
   }
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+
 namespace armgate::arm {
 namespace {
 
@@ -265,6 +267,24 @@ TEST(ResourceIdTest, AnIdReadAgainIsItself) {
     const ResourceId once = must_be_id(text);
     EXPECT_EQ(must_be_id(once.id), once);
     EXPECT_EQ(self_and_ancestors(once).front(), once.id);
+  }
+}
+
+// Goal: a name reads the same wherever it begins. Method: every byte behind names of every length up to two words.
+TEST(ParseTargetTest, EveryByteIsReadAlikeWhereverItStands) {
+  const std::string forbidden("#%\\\x7f", 4);  // '%' begins a broken escape here
+  for (size_t before = 0; before <= 17; ++before) {
+    for (int byte = 0; byte < 256; ++byte) {
+      const char c = static_cast<char>(byte);
+      if (c == '/' || c == '?') continue;
+      const std::string name = std::string(before, 'Q') + c + "Z\xC3\x84z";
+      const auto target = parse_target("/subscriptions/" + name + "?api-version=1", false);
+      const bool refused = byte < 0x20 || forbidden.find(c) != std::string::npos;
+      ASSERT_EQ(target.ok(), !refused) << before << " " << byte;
+      if (target.ok()) {
+        ASSERT_EQ(target->resource.id, "/subscriptions/" + lower_text(name)) << before << " " << byte;
+      }
+    }
   }
 }
 

@@ -44,6 +44,11 @@ Task<void> store_write(ByteStream& stream, std::string_view text, TimePoint dead
   into.emplace(co_await stream.write_all(text, deadline));
 }
 
+Task<void> wait_alone(std::unique_ptr<Socket> socket) {
+  const auto ready = co_await socket->wait(Waiting::Reader, Readiness::Readable, kNever);
+  ADD_FAILURE() << "nobody wrote anything " << ready.ok();
+}
+
 enum class Kind { Plain, Tls };
 
 class StreamTest : public NetTest, public ::testing::WithParamInterface<Kind> {
@@ -174,6 +179,74 @@ TEST_P(StreamTest, ACancelledOrClosedReadSaysSo) {
     run_until([&] { return done; });
     EXPECT_EQ(got->error().kind, ErrorKind::Cancelled);
   }
+}
+
+TEST_P(StreamTest, TellsOnceThatSomethingMayBeRead) {
+  std::optional<Result<size_t>> got;
+  bool done = false;
+  start(store_read(*near_, kNever, got), done);
+  ASSERT_TRUE(await(write_pieces(*far_, {"first"}, kNever)).ok());
+  run_until([&] { return done; });
+  int told = 0;
+  ASSERT_TRUE(near_->tell_readable([&] { ++told; }));
+  settle();
+  EXPECT_EQ(told, 0);
+  ASSERT_TRUE(await(write_pieces(*far_, {"second"}, kNever)).ok());
+  run_until([&] { return told > 0; });
+  ASSERT_TRUE(await(write_pieces(*far_, {"third"}, kNever)).ok());
+  settle();
+  EXPECT_EQ(told, 1);
+  EXPECT_FALSE(near_->tell_readable([&] { ++told; })) << "what came is still there";
+  far_->close();
+  const auto rest = await(read_all(*near_));
+  if (rest.ok()) {
+    EXPECT_EQ(*rest, "secondthird");
+  }
+}
+
+TEST_P(StreamTest, TellsNothingThatWasTakenBack) {
+  std::optional<Result<size_t>> got;
+  bool done = false;
+  start(store_read(*near_, clock_.now(), got), done);
+  run_until([&] {
+    clock_.advance(std::chrono::seconds(1));
+    return done;
+  });
+  int told = 0;
+  ASSERT_TRUE(near_->tell_readable([&] { ++told; }));
+  near_->tell_readable(nullptr);
+  ASSERT_TRUE(await(write_pieces(*far_, {"x"}, kNever)).ok());
+  settle();
+  EXPECT_EQ(told, 0);
+  EXPECT_FALSE(near_->is_quiet());
+}
+
+TEST_P(StreamTest, CarriesBytesAfterARest) {
+  for (int i = 0; i < 3; ++i) {
+    near_->rest();
+    far_->rest();
+    std::optional<Result<size_t>> got;
+    bool done = false;
+    start(store_read(*far_, kNever, got), done);
+    ASSERT_TRUE(await(write_pieces(*near_, {"a", "bc"}, kNever)).ok());
+    run_until([&] { return done; });
+    EXPECT_EQ(got->value(), 3u);
+  }
+}
+
+// Destroying a loop while connections wait destroys what waits, and the connections with it; sanitizers see what is left.
+TEST(Poller, GoesWithItsLoopWhileSocketsWait) {
+  TestClock clock;
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  {
+    boost::asio::io_context loop;
+    spawn(loop.get_executor(), wait_alone(std::make_unique<Socket>(clock, loop.get_executor(), ends[0], Peer{})));
+    loop.poll();
+  }
+  char byte = 0;
+  EXPECT_EQ(::recv(ends[1], &byte, 1, 0), 0) << "its descriptor is closed";
+  ::close(ends[1]);
 }
 
 TEST_P(StreamTest, IsQuietUntilSomethingComes) {

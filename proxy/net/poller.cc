@@ -1,0 +1,92 @@
+#include "proxy/net/poller.h"
+
+#include <array>
+#include <cerrno>
+
+#include "base/check.h"
+
+namespace armgate::net {
+namespace {
+
+constexpr size_t kEventsAtOnce = 64;
+
+int make_epoll() {
+  const int fd = ::epoll_create1(EPOLL_CLOEXEC);
+  GATE_CHECK(fd >= 0, "an event loop needs one descriptor");
+  return fd;
+}
+
+}  // namespace
+
+boost::asio::execution_context::id Poller::id;
+
+Poller& Poller::of(const Executor& executor) {
+  return boost::asio::use_service<Poller>(boost::asio::query(executor, boost::asio::execution::context));
+}
+
+Poller::Poller(boost::asio::execution_context& context)
+    : boost::asio::execution_context::service(context),
+      epoll_(static_cast<boost::asio::io_context&>(context), make_epoll()) {}
+
+bool Poller::tell(int fd, Polled& polled, uint32_t events) {
+  epoll_event wanted{};
+  wanted.events = events | EPOLLET;
+  wanted.data.ptr = &polled;
+  const bool known = polled.is_linked();
+  if (::epoll_ctl(epoll_.native_handle(), known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted) != 0) return false;
+  if (!known) registered_.push_back(polled);
+  return true;
+}
+
+void Poller::forget(Polled& polled) {
+  if (polled.is_linked()) polled.unlink();
+  for (epoll_event& event : events_) {
+    if (event.data.ptr == &polled) event.data.ptr = nullptr;
+  }
+}
+
+void Poller::begin_wait() {
+  ++waits_;
+  if (!armed_ && !passing_on_) arm();
+}
+
+void Poller::end_wait() {
+  --waits_;
+  if (waits_ == 0 && armed_) epoll_.cancel();
+}
+
+void Poller::arm() {
+  armed_ = true;
+  epoll_.async_wait(boost::asio::posix::descriptor_base::wait_read, [this](const boost::system::error_code& failure) {
+    armed_ = false;
+    if (!failure) pass_on();
+    if (waits_ > 0 && !armed_) arm();
+  });
+}
+
+void Poller::pass_on() {
+  std::array<epoll_event, kEventsAtOnce> events;
+  const int count = ::epoll_wait(epoll_.native_handle(), events.data(), static_cast<int>(events.size()), 0);
+  if (count <= 0) return;
+  passing_on_ = true;
+  events_ = std::span(events).first(static_cast<size_t>(count));
+  for (epoll_event& event : events_) {
+    auto* const polled = static_cast<Polled*>(event.data.ptr);
+    event.data.ptr = nullptr;
+    if (polled != nullptr) polled->became_ready(event.events);
+  }
+  events_ = {};
+  passing_on_ = false;
+}
+
+void Poller::shutdown() {
+  while (!registered_.empty()) {
+    Polled& next = registered_.front();
+    registered_.pop_front();
+    next.abandon();
+  }
+  boost::system::error_code ignored;
+  epoll_.close(ignored);
+}
+
+}  // namespace armgate::net

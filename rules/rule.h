@@ -98,6 +98,12 @@ struct Hold {
   Duration cap = std::chrono::hours(6);        // ... unless polls keep saying that it runs, up to this
 };
 
+// When the answer to a PUT that made something goes to its client. One front end that shows it proves little about the next.
+struct Shown {
+  int consecutive = 0;                         // reads in a row that must find it; 0: the answer goes at once
+  Duration every = std::chrono::seconds(5);
+};
+
 // Full-jitter exponential backoff: the n-th delay is uniform in [0, min(max, base * factor^(n-1))].
 struct Backoff {
   Duration base = std::chrono::seconds(1);
@@ -116,6 +122,7 @@ struct Rule {
   std::optional<Mode> mode;
   Guard guard;
   Lock lock;
+  Shown shown;
   Hold hold;
   Reenter reenter = Reenter::Nobody;
   Backoff busy;

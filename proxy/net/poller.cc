@@ -38,8 +38,11 @@ bool Poller::tell(int fd, Polled& polled, uint32_t events) {
   return true;
 }
 
-void Poller::forget(Polled& polled) {
-  if (polled.is_linked()) polled.unlink();
+void Poller::forget(int fd, Polled& polled) {
+  if (!polled.is_linked()) return;
+  polled.unlink();
+  // Closing alone does not do while a child of this process still has the descriptor.
+  ::epoll_ctl(epoll_.native_handle(), EPOLL_CTL_DEL, fd, nullptr);
   for (epoll_event& event : events_) {
     if (event.data.ptr == &polled) event.data.ptr = nullptr;
   }

@@ -47,8 +47,8 @@ class Poller final : public boost::asio::execution_context::service {
 
   // It is told these events from now on, also if they are there already. False, with errno, if the system has no room for it.
   bool tell(int fd, Polled& polled, uint32_t events);
-  // It is told nothing more. Its descriptor is about to be closed, which is what takes it out of epoll.
-  void forget(Polled& polled);
+  // It is told nothing more.
+  void forget(int fd, Polled& polled);
 
   // Somebody waits for a registered socket, or does not any more.
   void begin_wait();

@@ -115,7 +115,7 @@ void Socket::shutdown_write() {
 
 void Socket::close() {
   if (!is_open()) return;
-  poller_.forget(*this);
+  poller_.forget(fd_, *this);
   take_readable();
   ::close(std::exchange(fd_, -1));
   cancel(Waiting::Reader);

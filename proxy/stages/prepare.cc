@@ -15,13 +15,15 @@
 namespace armgate {
 namespace {
 
+enum class ItsBase { Dies, Stays };
+
 Outcome refused(const Write& write, std::string_view why, std::string_view reason,
-                const std::vector<std::string>& changed = {}) {
+                const std::vector<std::string>& changed = {}, ItsBase base = ItsBase::Dies) {
   write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = reason;
   write.report().altered = true;
   // Whatever it was built on is dead now, so that an undeserved refusal cannot repeat itself.
-  write.client.state->refuse(write.resource, write.base());
+  if (base == ItsBase::Dies) write.client.state->refuse(write.resource, write.base());
   return {Outcome::Kind::Refused, make_stale(why, changed), {}};
 }
 
@@ -125,8 +127,8 @@ Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::strin
 
 }  // namespace
 
-// The base has no ETag that ARM would compare, or one that does not tell everything, so armgate does. An ETag that the state has all the same guards the rest of the
-// way, where ARM looks at it.
+// The base has no ETag that ARM would compare, or one that does not tell everything, so armgate does. An ETag that the state has
+// all the same guards the rest of the way, where ARM looks at it.
 Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease) {
   const auto& state = *write.client.state;
   write.report().guard += ", verified";
@@ -140,7 +142,9 @@ Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease
   if (!comparison.same) {
     const std::string_view why = write.base().body ? "The resource is not what this client was shown."
                                                    : "What this client was shown is not remembered any more.";
-    co_return refused(write, why, "verified-stale", comparison.changed);
+    // An ETag that stands although the content is another is what the next read brings as well.
+    const bool stands = !now.etag.empty() && now.etag == write.base().etag;
+    co_return refused(write, why, "verified-stale", comparison.changed, stands ? ItsBase::Stays : ItsBase::Dies);
   }
   write.report().altered = !now.etag.empty();
   co_return Guarded(std::move(lease), Precondition{now.etag});

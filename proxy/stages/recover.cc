@@ -64,14 +64,6 @@ bool is_ours(const Write& write, const Attempts& attempts, const SeenState& stat
   return attempts.maybe_applied && is_own_effect(write, attempts.known_since, state);
 }
 
-Task<Patience::End> pause_counted(const Write& write, Duration duration,
-                                  Patience::AtClosing at_closing = Patience::AtClosing::WaitOn) {
-  const TimePoint before = write.parts.clock.now();
-  const auto end = co_await write.patience.pause(duration, at_closing);
-  write.report().waited += write.parts.clock.now() - before;
-  co_return end;
-}
-
 // If nothing that the client could have written differs from its base, the ETag moved for reasons that are none of its
 // business: the same bytes go again with the ETag of now.
 // Only if the base is known: of a guess on the safe side it says nothing that the resource is back in that state.
@@ -228,6 +220,13 @@ Task<NextStep> after_lost_delete(const Write& write) {
 Outcome stop(const Write& write, Outcome::Kind kind, arm::Response answer, std::string_view reason) {
   write.report().reason = reason;
   return {kind, std::move(answer), {}};
+}
+
+Task<Patience::End> pause_counted(const Write& write, Duration duration, Patience::AtClosing at_closing) {
+  const TimePoint before = write.parts.clock.now();
+  const auto end = co_await write.patience.pause(duration, at_closing);
+  write.report().waited += write.parts.clock.now() - before;
+  co_return end;
 }
 
 Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why) {

@@ -33,6 +33,10 @@ struct NextStep {
 // An end for this reason.
 Outcome stop(const Write& write, Outcome::Kind kind, arm::Response answer, std::string_view reason);
 
+// Suspends for `duration`, which the report counts as waiting.
+Task<Patience::End> pause_counted(const Write& write, Duration duration,
+                                  Patience::AtClosing at_closing = Patience::AtClosing::WaitOn);
+
 // Waits while the client's patience lasts; afterwards the client is asked to come again, and that is the outcome. If an answer was
 // lost before, the write may be running: then nobody is told that nothing was sent. Suspends.
 Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why);

@@ -9,6 +9,7 @@
 #include "proxy/stages/close_write.h"
 #include "proxy/stages/join.h"
 #include "proxy/stages/references.h"
+#include "proxy/stages/shown.h"
 #include "proxy/stages/write.h"
 
 namespace armgate {
@@ -30,6 +31,7 @@ Task<Outcome> run_stages(const Write& write) {
   Intent intent = std::get<Intent>(std::move(intended));
   Outcome outcome = co_await forward(write, intent);
   co_await settle(write, std::move(intent), outcome);
+  co_await wait_until_shown(write, outcome);
   co_return std::move(outcome);
 }
 

@@ -77,6 +77,24 @@ export const tests = {
     assert.equal(journal.of("PUT", "/never/").length, 6);
   },
 
+  // Two front ends, one of which does not know the group at first.
+  "N3: a group's creation is answered when three reads in a row have shown it": async (world) => {
+    const groups = { name: "own-groups", match: { types: ["Microsoft.Resources/resourceGroups"] }, guard: { kind: "verify" },
+                     shown: { consecutive: 3, every: "50ms" } };
+    const knows = [true, false, true, true, false];
+    const { ask, journal } = await begin(world, { ...lagging(0), rules: { rules: [groups] }, alter: ({ method }, answer) => {
+      if (method !== "GET" || (knows.shift() ?? true)) return answer;
+      return { ...answer, status: 404, body: Buffer.from('{"error":{"code":"ResourceGroupNotFound","message":"m"}}') };
+    } });
+    const answer = await make(ask, "fresh");
+    assert.equal(answer.status, 201);
+    assert.equal(answer.headers["x-armgate-reason"], "waited-until-reads-show-it");
+    assert.deepEqual(journal.seen.map(({ method, status }) => `${method} ${status}`),
+                     ["PUT 201", ...[200, 404, 200, 200, 404, 200, 200, 200].map((status) => `GET ${status}`)]);
+    assert.equal((await make(ask, "fresh")).status, 200, "what is there is answered at once");
+    assert.equal(journal.of("PUT").length, 2);
+  },
+
   "N4: a group whose delete went through armgate is not waited for": async (world) => {
     const { ask, journal } = await begin(world, { rules: often() });
     assert.equal((await make(ask, "short")).status, 201);

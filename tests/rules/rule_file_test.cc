@@ -60,6 +60,7 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
                                "until": "operation"}, {"pointer": "/id"}]},
       "hold": {"until": "request", "max": "90s", "cap": "2h"},
       "retry": {"busy": {"base": "500ms", "factor": 1.5, "max": "30s", "attempts": 7, "deadline": "5m"}},
+      "shown": {"consecutive": 3, "every": "2s"},
       "reenter": "holder",
       "blind_after_wait": "send"
     }]})", faults);
@@ -95,6 +96,8 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
   EXPECT_EQ(rule.busy.max, seconds(30));
   EXPECT_EQ(rule.busy.attempts, 7);
   EXPECT_EQ(rule.busy.deadline, minutes(5));
+  EXPECT_EQ(rule.shown.consecutive, 3);
+  EXPECT_EQ(rule.shown.every, seconds(2));
   EXPECT_EQ(rule.reenter, Reenter::Holder);
   EXPECT_EQ(rule.blind_after_wait, BlindAfterWait::Send);
 }

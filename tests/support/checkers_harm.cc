@@ -49,11 +49,11 @@ bool Checkers::insists(const Record& record, std::string_view if_match) const {
 // effect, which the same bytes leave as it is.
 bool Checkers::comes_back_too_late(const Record& record) const {
   if (!accepted_ids_.contains(record.write_id)) return false;
-  return std::none_of(records_.begin(), records_.end(), [&](const auto& entry) {
-    const Record& other = entry.second;
-    const bool earlier = other.id != record.id && other.write_id == record.write_id;
-    return earlier && record.served - other.served <= Bindings::Options{}.keep;
-  });
+  std::optional<TimePoint> last_sending;
+  for (const auto& [id, other] : records_) {
+    if (id < record.id && other.write_id == record.write_id) last_sending = std::max(other.served, last_sending.value_or(other.served));
+  }
+  return last_sending && record.served - *last_sending > Bindings::Options{}.keep;
 }
 
 // Why what this write does to others breaks no promise; null: it does.

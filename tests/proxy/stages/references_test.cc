@@ -38,7 +38,8 @@ TEST_F(References, AreWaitedForAsLongAsTheyAreBeingChanged) {
   rig.arm(put(kSubnet), 201, runs(), "{}");
   EXPECT_EQ(rig.ask("one", put(kSubnet), "{}").head.status, 201);
   const auto nic = rig.start("two", put(kNic), nic_in_subnet());
-  rig.arm("GET " + kUrl.substr(kUrl.find("/subscriptions")), 200, {}, R"({"status":"InProgress"})");
+  // After 1, 2, 4 and 8 seconds.
+  for (int i = 0; i < 4; ++i) rig.arm("GET " + kUrl.substr(kUrl.find("/subscriptions")), 200, {}, R"({"status":"InProgress"})");
   rig.pass(std::chrono::seconds(11));
   EXPECT_FALSE(nic->done);
   rig.arm("GET " + kUrl.substr(kUrl.find("/subscriptions")), 200, {}, R"({"status":"Succeeded"})");

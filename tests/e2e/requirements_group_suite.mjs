@@ -80,7 +80,7 @@ export const tests = {
   // Two front ends, one of which does not know the group at first.
   "N3: a group's creation is answered when three reads in a row have shown it": async (world) => {
     const groups = { name: "own-groups", match: { types: ["Microsoft.Resources/resourceGroups"] }, guard: { kind: "verify" },
-                     shown: { consecutive: 3, every: "50ms" } };
+                     shown: { consecutive: 3, every: "100ms" } };
     const knows = [true, false, true, true, false];
     const { ask, journal } = await begin(world, { ...lagging(0), rules: { rules: [groups] }, alter: ({ method }, answer) => {
       if (method !== "GET" || (knows.shift() ?? true)) return answer;

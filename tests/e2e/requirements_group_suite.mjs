@@ -84,7 +84,7 @@ export const tests = {
     const knows = [true, false, true, true, false];
     const { ask, journal } = await begin(world, { ...lagging(0), rules: { rules: [groups] }, alter: ({ method }, answer) => {
       if (method !== "GET" || (knows.shift() ?? true)) return answer;
-      return { ...answer, status: 404, body: Buffer.from('{"error":{"code":"ResourceGroupNotFound","message":"m"}}') };
+      return { status: 404, headers: ["content-type", "application/json"], body: '{"error":{"code":"ResourceGroupNotFound","message":"m"}}' };
     } });
     const answer = await make(ask, "fresh");
     assert.equal(answer.status, 201);

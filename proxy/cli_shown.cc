@@ -43,6 +43,7 @@ class ShownView {
       delivery.at.order = ++order_;
       delivery.confirmation = policy::Confirmation::Confirmed;
       if (answer.absent) {
+        for (auto& state : states_) state.after_absence = false;
         absent_ = view_.record_absent(std::move(delivery));
         versions_.push_back(absent_);
       } else {
@@ -71,6 +72,7 @@ class ShownView {
       return arm::same_writable_content(state.body, answer.body, read_only_);
     });
     const uint64_t id = view_.record(std::move(seen), same == states_.end() ? std::nullopt : std::optional(same->version));
+    if (same != states_.end()) states_[static_cast<size_t>(same - states_.begin())].after_absence = true;
     if (same == states_.end() && states_.size() < arm::kEvidenceStatesMax) states_.push_back({id, answer.body});
     return id;
   }

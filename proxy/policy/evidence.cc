@@ -11,7 +11,7 @@ void rule_out_absence(uint64_t absent, const arm::ReadOnlyMembers& read_only, st
   for (size_t i = 0; i < states.size(); ++i) {
     arm::Evidence& says = evidence[i].says;
     const bool possible = says == arm::Evidence::Agrees || says == arm::Evidence::Silent;
-    if (!possible || !arm::carries(put, states[i].body, read_only)) continue;
+    if (!possible || !states[i].after_absence || !arm::carries(put, states[i].body, read_only)) continue;
     says = arm::Evidence::Agrees;
     carried = true;
   }

@@ -15,6 +15,8 @@ namespace armgate::policy {
 struct StateBody {
   uint64_t version = 0;
   std::string body;
+  // Whether it was shown after the last 404: only then can the body be built on it rather than on nothing.
+  bool after_absence = true;
 };
 
 // `absent` is the version of not existing that somebody may still hold; 0: none. At most arm::kEvidenceStatesMax states are

@@ -31,8 +31,11 @@ std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& par
                                                       const Exchange& exchange, const rules::Plan& plan) {
   auto versions = client.state->versions(parts.shared.hasher.hash(plan.target.resource.id), 2);
   uint64_t absent = 0;
+  uint64_t told_absent = 0;
   for (const auto& version : versions) {
-    if (version.absent && in_hand(version) && last_shown(version, exchange) != 0) absent = version.id;
+    if (!version.absent || !in_hand(version) || last_shown(version, exchange) == 0) continue;
+    absent = version.id;
+    told_absent = last_shown(version, exchange);
   }
   std::erase_if(versions, [&](const policy::Version& v) {
     const policy::Rendering* known = v.rendered_at(plan.target.api_version);
@@ -51,7 +54,7 @@ std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& par
   std::vector<policy::StateBody> states;
   for (const auto& version : versions) {
     auto plain = plain_body(*version.rendered_at(plan.target.api_version)->body, parts.shared.options.body_keep_max);
-    states.push_back({version.id, plain ? *std::move(plain) : std::string()});
+    states.push_back({version.id, plain ? *std::move(plain) : std::string(), last_shown(version, exchange) > told_absent});
   }
   return policy::weigh(exchange.request.body, states, absent, read_only_members(plan));
 }

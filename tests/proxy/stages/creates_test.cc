@@ -105,6 +105,17 @@ TEST(CreatesByDefault, CarryNothing) {
   EXPECT_FALSE(rig.seen()[1].head.fields.has("If-None-Match"));
 }
 
+// The group was shown, deleted, and then told as a 404: that the new body has all that the old one had says nothing.
+TEST(CreatesAgain, WhatIsGoneIsMadeAnewWithTheSameContent) {
+  StageRig rig;
+  rig.arm(get(kGroup), 200, {}, R"({"name":"g","location":"w","properties":{"provisioningState":"Deleting"}})");
+  rig.arm(get(kGroup), 404, {}, kNone);
+  rig.arm(put(kGroup), 201, {}, R"({"name":"g","location":"w","properties":{"provisioningState":"Succeeded"}})");
+  rig.ask("one", get(kGroup));
+  rig.ask("one", get(kGroup));
+  EXPECT_EQ(rig.ask("one", put(kGroup), R"({"location":"w"})").head.status, 201);
+}
+
 // Four actors behind one name were told that there is nothing.
 class CreatesBehindOneName : public testing::Test {
  protected:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -15,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kFindingsMax = 100;
-constexpr size_t kVersionsMax = 4096;  // per resource
+constexpr size_t kStatesMax = 4096;  // per resource
 
 template <class Use>
 void for_each_listed(std::string_view list, Use use) {
@@ -108,6 +109,7 @@ void Judge::action_applied(const std::string& action, const WriteFacts& facts) {
 void Judge::changed(const std::string& entity_key, const ResourceType& traits, const Json& before, const Json& after,
                     const WriteFacts& facts) {
   Watched& watched = watched_[entity_key];
+  watched.changed_by = facts.client;
   update_members(entity_key, watched, members_of(before, traits), members_of(after, traits), facts);
   update_counters(watched, before, after, facts);
 }
@@ -170,17 +172,17 @@ void Judge::rolled_back(const std::string& entity_key, const std::string& write_
 }
 
 void Judge::remember(const std::string& entity_key, const std::string& etag, const std::string& version) {
-  auto& versions = watched_[entity_key].versions;
-  versions.emplace_back(etag, version);
-  if (versions.size() > kVersionsMax) versions.pop_front();
+  Watched& watched = watched_[entity_key];
+  watched.states.push_back({etag, version, std::exchange(watched.changed_by, {})});
+  if (watched.states.size() > kStatesMax) watched.states.pop_front();
 }
 
 std::string Judge::base_version(const std::string& entity_key, const WriteFacts& facts) const {
   if (!facts.base_version.empty() || facts.base_etag.empty()) return facts.base_version;
   const auto found = watched_.find(entity_key);
   if (found == watched_.end()) return {};
-  for (auto it = found->second.versions.rbegin(); it != found->second.versions.rend(); ++it) {
-    if (it->first == facts.base_etag) return it->second;
+  for (auto it = found->second.states.rbegin(); it != found->second.states.rend(); ++it) {
+    if (it->etag == facts.base_etag) return it->version;
   }
   return {};
 }
@@ -191,19 +193,40 @@ bool Judge::had_version(std::string_view entity_key, std::string_view etag, std:
   return base_version(std::string(entity_key), facts) == version;
 }
 
-bool Judge::is_newer(std::string_view entity_key, std::string_view etag, std::string_view base) const {
+// Whether somebody else than `client` made one of the states behind the one at `from`.
+bool Judge::another_changed(States::const_iterator from, States::const_iterator end, std::string_view client) {
+  for (auto state = from + 1; state < end; ++state) {
+    if (state->version != std::prev(state)->version && (client.empty() || state->made_by != client)) return true;
+  }
+  return false;
+}
+
+// Whether all that was changed since the resource last had this content is the client's own work, as when its write comes again
+// although it had its effect. Should such a write lose something that was acknowledged, that is counted by itself.
+bool Judge::knew_all(const std::string& entity_key, std::string_view version, std::string_view client) const {
+  const auto found = watched_.find(entity_key);
+  if (client.empty() || found == watched_.end()) return false;
+  const auto& states = found->second.states;
+  const auto last =
+      std::find_if(states.rbegin(), states.rend(), [&](const State& state) { return state.version == version; });
+  return last != states.rend() && !another_changed(last.base() - 1, states.end(), client);
+}
+
+bool Judge::is_newer(std::string_view entity_key, std::string_view etag, std::string_view base,
+                     std::string_view client) const {
   const auto found = watched_.find(entity_key);
   if (found == watched_.end()) return false;
-  const auto& versions = found->second.versions;
-  const auto first = std::find_if(versions.begin(), versions.end(), [&](const auto& v) { return v.first == etag; });
-  const auto last = std::find_if(versions.rbegin(), versions.rend(), [&](const auto& v) { return v.first == base; });
-  if (first == versions.end() || last == versions.rend()) return false;
-  return first >= last.base() && first->second != last->second;
+  const auto& states = found->second.states;
+  const auto first = std::find_if(states.begin(), states.end(), [&](const State& state) { return state.etag == etag; });
+  const auto last = std::find_if(states.rbegin(), states.rend(), [&](const State& state) { return state.etag == base; });
+  if (first == states.end() || last == states.rend()) return false;
+  if (first < last.base() || first->version == last->version) return false;
+  return another_changed(last.base() - 1, first + 1, client);
 }
 
 void Judge::check_base(const std::string& entity_key, const std::string& current_version, const WriteFacts& facts) {
   const std::string base = base_version(entity_key, facts);
-  if (base.empty() || base == current_version) return;
+  if (base.empty() || base == current_version || knew_all(entity_key, base, facts.client)) return;
   ++counts_.stale_writes_accepted;
   add_finding(
       fmt::format("{} on {} was accepted although it was built from an older state", facts.write_key, entity_key));

@@ -57,8 +57,10 @@ class Judge {
   void check_base(const std::string& entity_key, const std::string& current_version, const WriteFacts& facts);
   void refused_412(const std::string& entity_key, const std::string& current_version, const WriteFacts& facts);
   bool had_version(std::string_view entity_key, std::string_view etag, std::string_view version) const;
-  // ETags may begin again with a new resource of the same name: what came up twice proves nothing.
-  bool is_newer(std::string_view entity_key, std::string_view etag, std::string_view base) const;
+  // Whether somebody else than `client` changed the resource after it had `base` and until it had `etag`. ETags may begin again
+  // with a new resource of the same name: what came up twice proves nothing.
+  bool is_newer(std::string_view entity_key, std::string_view etag, std::string_view base,
+                std::string_view client) const;
 
   enum class Taken { No, Yes };
   void overlapped(const std::string& lock_key, const std::string& running_client, const WriteFacts& facts, Taken taken);
@@ -81,10 +83,17 @@ class Judge {
     int64_t latest = 0;
     std::map<std::string, Increment> increments;  // by write key
   };
+  struct State {
+    std::string etag;
+    std::string version;
+    std::string made_by;  // the client whose write made it; empty: nobody knows, or only the ETag moved
+  };
+  using States = std::deque<State>;
   struct Watched {
     std::map<std::string, Member> members;
-    std::map<std::string, Counter> counters;                   // by JSON pointer
-    std::deque<std::pair<std::string, std::string>> versions;  // ETag, version; newest last
+    std::map<std::string, Counter> counters;  // by JSON pointer
+    std::string changed_by;                   // whose write was applied and has no state yet
+    States states;                            // newest last
   };
 
   void update_members(const std::string& entity_key, Watched& watched, const std::set<std::string>& before,
@@ -92,6 +101,8 @@ class Judge {
   void update_counters(Watched& watched, const nlohmann::json& before, const nlohmann::json& after,
                        const WriteFacts& facts);
   std::string base_version(const std::string& entity_key, const WriteFacts& facts) const;
+  static bool another_changed(States::const_iterator from, States::const_iterator end, std::string_view client);
+  bool knew_all(const std::string& entity_key, std::string_view version, std::string_view client) const;
   void add_finding(std::string sentence);
 
   Report counts_;

@@ -262,9 +262,10 @@ bool SimArm::Machine::is_current(std::string_view resource_path, std::string_vie
   return entity != nullptr && judge_.had_version(entity->key, etag, entity->version);
 }
 
-bool SimArm::Machine::is_newer(std::string_view resource_path, std::string_view etag, std::string_view base) const {
+bool SimArm::Machine::is_newer(std::string_view resource_path, std::string_view etag, std::string_view base,
+                               std::string_view client) const {
   const Address address = parse_id(resource_path);
-  return address.child_type.empty() && judge_.is_newer(address.root_key, etag, base);
+  return address.child_type.empty() && judge_.is_newer(address.root_key, etag, base, client);
 }
 
 }  // namespace armgate::sim

@@ -40,7 +40,7 @@ class SimArm::Machine {
   std::optional<TimePoint> next_event() const;
   Report report() const;
   bool is_current(std::string_view resource_path, std::string_view etag) const;
-  bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base) const;
+  bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base, std::string_view client) const;
 
  private:
   // A move of resources excludes every other write below its two groups; this marks the groups' keys for that.

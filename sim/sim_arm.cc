@@ -19,8 +19,9 @@ Report SimArm::report() const { return machine_->report(); }
 bool SimArm::is_current(std::string_view resource_path, std::string_view etag) const {
   return machine_->is_current(resource_path, etag);
 }
-bool SimArm::is_newer(std::string_view resource_path, std::string_view etag, std::string_view base) const {
-  return machine_->is_newer(resource_path, etag, base);
+bool SimArm::is_newer(std::string_view resource_path, std::string_view etag, std::string_view base,
+                      std::string_view client) const {
+  return machine_->is_newer(resource_path, etag, base, client);
 }
 
 std::string to_json(const Report& report) {

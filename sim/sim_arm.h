@@ -54,8 +54,10 @@ class SimArm {
   // True if the state that had this ETag is writable-equal to the current one: a 412 for it would be undeserved.
   bool is_current(std::string_view resource_path, std::string_view etag) const;
 
-  // True if the resource surely had `etag` after `base`, and another content with it. Of whole resources only.
-  bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base) const;
+  // True if the resource surely had `etag` after `base`, and another content with it to which others than `client` (what it says
+  // in x-sim-client) contributed. Of whole resources only.
+  bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base,
+                std::string_view client) const;
 
  private:
   class Machine;

@@ -1,4 +1,5 @@
 // The judge: it sees each harm, and stays silent where there is none.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/sim/sim_requests.h"
@@ -170,6 +171,28 @@ TEST(Judge, WriteBuiltFromAnotherStateIsStaleEvenIfNoMemberIsLost) {
     bench.ask("PUT", kScaleSet, R"({"location":"we","sku":{"capacity":2}})", base);
     EXPECT_EQ(bench.arm.report().stale_writes_accepted, 1u);
   }
+}
+
+TEST(Judge, WriteBuiltFromAnOlderStateIsNotStaleIfAllThatIsNewerIsItsClientsOwnWork) {
+  const auto sized = [](int capacity) { return fmt::format(R"({{"location":"we","sku":{{"capacity":{}}}}})", capacity); };
+  Bench bench(synchronous());
+  bench.create(kScaleSet, sized(1));
+  const std::string base(bench.ask("GET", kScaleSet).head.fields.get("ETag"));
+  const auto put = [&](int capacity, const char* client) {
+    const arm::Headers said{{"x-sim-base-etag", base}, {"x-sim-client", client}};
+    return std::string(bench.ask("PUT", kScaleSet, sized(capacity), said).head.fields.get("ETag"));
+  };
+  put(2, "one");
+  const std::string own = put(3, "one");
+  EXPECT_EQ(bench.arm.report().stale_writes_accepted, 0u);
+  EXPECT_FALSE(bench.arm.is_newer(kScaleSet, own, base, "one"));
+  EXPECT_TRUE(bench.arm.is_newer(kScaleSet, own, base, "two"));
+  EXPECT_TRUE(bench.arm.is_newer(kScaleSet, own, base, "")) << "who does not say who it is knew nothing";
+  put(4, "two");
+  EXPECT_EQ(bench.arm.report().stale_writes_accepted, 1u);
+  const std::string after_others = put(5, "one");
+  EXPECT_EQ(bench.arm.report().stale_writes_accepted, 2u);
+  EXPECT_TRUE(bench.arm.is_newer(kScaleSet, after_others, base, "one")) << "another's work stands between";
 }
 
 TEST(Judge, Refusal412IsUndeservedOnlyIfNothingAClientCanWriteHadChanged) {

@@ -31,7 +31,6 @@ std::optional<TimePoint> moment_in(std::string_view text) {
   return TimePoint(Duration(nanoseconds));
 }
 
-// What a body asks for: not the ETag and the progress of what it was built from.
 void drop_what_only_arm_writes(nlohmann::json& json) {
   if (json.is_object()) {
     json.erase("etag");
@@ -42,6 +41,7 @@ void drop_what_only_arm_writes(nlohmann::json& json) {
   }
 }
 
+// What a body asks for: not the ETag and the progress of what it was built from.
 std::string asked_content(const std::string& body) {
   auto json = nlohmann::json::parse(body, nullptr, false);
   if (!json.is_object()) return body;
@@ -105,7 +105,7 @@ void Checkers::served(const SimLink& link) {
   return_to_place(record);
   for (const auto& key : record.keys) queues_[key].push_back(record.id);
   if (!record.write_id.empty()) {
-    wanted_by_id_[record.write_id] = fmt::format("{} {} {}", record.sent_by, head.target, asked_content(link.exchange.request.body));
+    wanted_by_id_[record.write_id] = {record.sent_by, fmt::format("{} {}", head.target, asked_content(link.exchange.request.body))};
   }
   trace_.add(clock_.now(), "{} by {} {}", record.what, link.exchange.from.proxy_user, record.write_id);
   records_.emplace(record.id, std::move(record));

@@ -13,11 +13,13 @@
 //   - a write that an earlier life sent, whenever it takes effect;
 //   - a write whose base was read in an earlier life (clients say in x-sim-base-read-at when they had read it);
 //   - a create without precondition, if a write of an earlier life took effect after the create's client had looked.
-// Two more are forgiven and counted:
+// Three more are forgiven and counted:
 //   - what a client insists on: the same bytes again, minutes after they were refused, without having read anything since, are
 //     sent unguarded by design, and the answer says so;
 //   - a sending that was taken for lost, and that ARM carries out after the resource was deleted and made again. The ETags of
 //     Compute begin again with "1", so that an old precondition may hold for the new resource, and no gateway can help it.
+//   - two writes of equal content whose answers were lost and that changed places: one took effect, the other's client was told
+//     so. What nobody can tell apart is one acknowledgement for one effect.
 // P4, P5, P6 and P10 are never forgiven.
 #pragma once
 
@@ -123,6 +125,13 @@ class Checkers final : public UpstreamWatch {
     std::string url;   // of its operation
   };
 
+  // What a write asks for, by whom.
+  struct Want {
+    std::string client;
+    std::string what;
+    auto operator<=>(const Want&) const = default;
+  };
+
   enum class Late { No, Yes };   // whether ARM carried it out only after it had been given up
 
   static uint64_t exchange_of(const arm::Request& request);
@@ -161,6 +170,7 @@ class Checkers final : public UpstreamWatch {
   const char* excuse_of(const Record& record, std::string_view if_match, Late late) const;
   void weigh(const Record& record, std::string_view if_match, Late late);
   void hear_judge(const sim::Report& report);
+  bool changed_places(const std::string& write_id);
 
   SimClock& clock_;
   sim::SimArm& arm_;
@@ -177,8 +187,9 @@ class Checkers final : public UpstreamWatch {
   std::map<std::string, uint64_t> created_by_;              // entity -> the exchange that last created it
   std::map<std::string, TimePoint> deleted_;                // entity -> when it was last deleted
   std::set<std::string> accepted_ids_;
-  std::map<std::string, std::string> wanted_by_id_;         // write id -> who wants what
-  std::set<std::string> accepted_wants_;                    // a second write of one client may find its first one's effect
+  std::map<std::string, Want> wanted_by_id_;                // by write id
+  std::set<Want> accepted_wants_;                           // a second write of one client may find its first one's effect
+  std::set<std::string> changed_places_;                    // write ids whose effect stands for another write's acknowledgement
   std::map<std::string, bool> acknowledged_ids_;            // with whether its base was read in an earlier life
   sim::Report before_;     // the harms until now
   sim::Report forgiven_;   // those of them that are excused

@@ -97,6 +97,17 @@ void Checkers::hear_judge(const sim::Report& report) {
   }
 }
 
+// Whether an equal write of another client, which was never told so, took effect in this one's place.
+bool Checkers::changed_places(const std::string& write_id) {
+  const auto wanted = wanted_by_id_.find(write_id);
+  if (wanted == wanted_by_id_.end()) return false;
+  return std::any_of(accepted_ids_.begin(), accepted_ids_.end(), [&](const std::string& other) {
+    const auto equal = wanted_by_id_.find(other);
+    const bool stands = equal != wanted_by_id_.end() && equal->second.what == wanted->second.what;
+    return stands && !acknowledged_ids_.contains(other) && changed_places_.insert(other).second;
+  });
+}
+
 void Checkers::at_rest() {
   const sim::Report report = arm_.report();
   for (const auto& [member, what] : kHarms) {
@@ -113,6 +124,7 @@ void Checkers::at_rest() {
     // What an earlier life saw others do, or another actor of the same name with the same bytes, may be taken for its own.
     const bool counted = promised_.mode == rules::Mode::Protect && promised_.harms == Harms::Counted;
     if (spans_lives) ++excused_["P1 over the end of a life"];
+    else if (changed_places(id)) ++excused_["P1 by two lost writes of equal content that changed places"];
     else if (counted) ++excused_["harms among those who cannot be told apart"];
     else violated("P1", fmt::format("{} was acknowledged, but never took effect", id));
   }

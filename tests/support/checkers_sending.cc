@@ -11,8 +11,6 @@
 namespace armgate::world {
 namespace {
 
-constexpr std::string_view kWasRunning = "was running";
-
 std::string operation_url(const arm::Response& answer) {
   const auto status = answer.head.fields.get("Azure-AsyncOperation");
   return std::string(status.empty() ? answer.head.fields.get("Location") : status);
@@ -67,14 +65,15 @@ void Checkers::check_proof(const Record& record, const arm::Request& request) {
   if (!harmless) violated("P4", fmt::format("{} was sent again after {}", record.what, status == 0 ? "a loss" : "an answer"));
 }
 
-// The ETag that goes along is not newer than the state that the client says it has built on, and there is one.
+// The ETag that goes along is not newer than the state that the client says it has built on, unless the client itself made all
+// that is newer; and there is one.
 void Checkers::check_base(const Record& record, const arm::Request& request) {
   if (!record.is_guarded || record.base_etag.empty()) return;
   const auto if_match = request.head.fields.get("If-Match");
   if (if_match.empty()) {
     if (arm_.is_current(record.target, record.base_etag)) return;  // nothing can be lost
     if (exists(record.target)) harmed(record, if_match, record.what + " was sent without a precondition although its base was delivered");
-  } else if (arm_.is_newer(record.target, if_match, record.base_etag)) {
+  } else if (arm_.is_newer(record.target, if_match, record.base_etag, record.sent_by)) {
     harmed(record, if_match, fmt::format("{} was sent with the ETag {}, newer than its base {}", record.what, if_match, record.base_etag));
   }
 }
@@ -127,8 +126,6 @@ bool Checkers::runs_unseen(const Record& running) {
 void Checkers::check_pair(const Record& running, const Record& next, std::string_view how) {
   if (running.life < life_) {
     ++excused_["P2 over the end of a life"];
-  } else if (how == kWasRunning && runs_unseen(running)) {
-    ++excused_["P2 over what was wiped out while it was in doubt"];
   } else {
     violated("P2", fmt::format("{} was sent while {} {}", next.what, running.what, how));
   }
@@ -144,7 +141,8 @@ void Checkers::check_alone(const Record& record) {
     const bool own_earlier_sending = other.write_id == record.write_id;
     if (own_earlier_sending || !exclude_each_other(record, other) || goes_along(other, record)) return false;
     if (!still_runs(write)) return true;
-    check_pair(other, record, kWasRunning);
+    if (other.life == life_ && runs_unseen(other)) ++excused_["P2 over what was wiped out while it was in doubt"];
+    else check_pair(other, record, "was running");
     return false;
   });
 }

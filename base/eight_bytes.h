@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 
 namespace armgate::eight_bytes {
 

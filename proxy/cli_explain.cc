@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "arm/url.h"
 #include "proxy/net/connect_policy.h"
 #include "proxy/net/host_pattern.h"
+#include "proxy/policy/body_etag.h"
 #include "rules/explain.h"
 #include "rules/references.h"
 #include "rules/units.h"
@@ -116,7 +118,7 @@ void add_body(std::vector<Fact>& facts, const std::string& body, const rules::Pl
     facts.push_back({"ETag in the body", "none", {}});
     return;
   }
-  const bool counts = plan.guarded && plan.rule->guard.kind == rules::GuardKind::Etag && *etag != "*";
+  const bool counts = !policy::body_etag(plan, body).empty();
   facts.push_back({"ETag in the body",
                    fmt::format("{}: {}", *etag, counts ? "goes along as If-Match" : "does not count for this request"), {}});
 }
@@ -165,7 +167,8 @@ Result<std::string> explain_request(const ExplainRequest& request, const Config&
     add_references(facts, request.body, *plan);
     if (request.body) add_body(facts, *request.body, *plan);
     if (request.body && !request.shown.empty()) {
-      for (auto& fact : explain_shown(*request.body, request.shown, *plan, actor_of(request.client, config))) facts.push_back(std::move(fact));
+      auto shown = explain_shown(*request.body, request.shown, *plan, actor_of(request.client, config));
+      std::move(shown.begin(), shown.end(), std::back_inserter(facts));
     }
   }
   add_client(facts, request.client, config);

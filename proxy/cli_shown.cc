@@ -8,6 +8,7 @@
 
 #include "arm/content.h"
 #include "arm/etag.h"
+#include "proxy/policy/body_etag.h"
 #include "proxy/policy/evidence.h"
 
 namespace armgate {
@@ -102,8 +103,8 @@ std::vector<rules::Fact> explain_shown(const std::string& body, const std::vecto
   }
   const ShownView all(shown, plan);
   policy::WriteFacts write;
-  const auto etag = plan.rule->guard.kind == rules::GuardKind::Etag ? arm::etag_in_body(body).value_or("") : std::string();
-  if (etag != "*") write.body_etag = etag;
+  const std::string etag = policy::body_etag(plan, body);
+  write.body_etag = etag;
   write.arrived = all.now();
   write.api_version = plan.target.api_version;
   write.actor = actor;

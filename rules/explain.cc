@@ -90,7 +90,8 @@ void add_write(std::vector<Fact>& facts, const Plan& plan) {
   facts.push_back({"held", hold_of(rule), by});
   if (rule.reenter == Reenter::Holder) facts.push_back({"own running PUT or PATCH", "not waited for, if nobody else waits", by});
   if (plan.operation == arm::OperationKind::Put && rule.shown.consecutive > 0) {
-    facts.push_back({"answer to a create", fmt::format("after {} reads in a row that find it, {} apart", rule.shown.consecutive, to_text(rule.shown.every)), by});
+    facts.push_back({"answer to a create",
+                     fmt::format("after {} reads in a row that find it, {} apart", rule.shown.consecutive, to_text(rule.shown.every)), by});
   }
   facts.push_back({"retries when busy", busy_of(rule.busy), by});
   if (plan.operation == arm::OperationKind::Put) {

@@ -46,6 +46,12 @@ std::vector<Candidate> candidates_of(const View& view, const WriteFacts& write, 
   return all;
 }
 
+// Read at the write's own api-version, whose shape this is, or at another. Absence is neither.
+bool has_shape(const Candidate& candidate, uint32_t own) { return own != kAnyShape && candidate.delivery->shape == own; }
+bool has_other_shape(const Candidate& candidate, uint32_t own) {
+  return candidate.delivery->shape != kAnyShape && candidate.delivery->shape != own;
+}
+
 // The newest confirmed candidate; without a confirmed one the oldest: a pending delivery never counts as the newest.
 template <class Wanted>
 const Candidate* newest(const std::vector<Candidate>& candidates, Wanted wanted) {
@@ -165,9 +171,9 @@ Base after_refusal(std::vector<Candidate> candidates, const WriteFacts& write, c
   const bool insists = write.refused_first && liveness.now - *write.refused_first >= limits.insist_after;
   // Who has read at the write's api-version reads there again.
   const uint32_t own_shape = shape_of(write.api_version);
-  const auto is_own_shape = [&](const Candidate& c) { return c.delivery->shape == own_shape; };
-  if (write.actor != Actor::Single && std::any_of(candidates.begin(), candidates.end(), is_own_shape)) {
-    std::erase_if(candidates, [&](const Candidate& c) { return !is_own_shape(c) && c.delivery->shape != kAnyShape; });
+  const bool any_own = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) { return has_shape(c, own_shape); });
+  if (write.actor != Actor::Single && any_own) {
+    std::erase_if(candidates, [&](const Candidate& c) { return has_other_shape(c, own_shape); });
   }
   // A command that has read since under its own id knows nothing of what others were shown.
   const auto is_own_since = [&](const Candidate& c) {
@@ -264,19 +270,16 @@ std::optional<Base> by_single_actor(const View& view, const std::vector<Candidat
 // be newer and came at others is no base for it: the bodies, of different shapes, could not tell. What is older for certain
 // stays. True if anything went.
 bool forget_other_shapes(std::vector<Candidate>& candidates, const WriteFacts& write) {
-  const uint32_t own = shape_of(write.api_version);
-  if (own == kAnyShape || write.actor == Actor::Single || is_mutant(Mutant::ShapesMixed)) return false;
+  if (write.actor == Actor::Single || is_mutant(Mutant::ShapesMixed)) return false;
+  const uint32_t own_shape = shape_of(write.api_version);
   const auto held = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-    return c.delivery->shape == own && (c.live || c.refused_in_hand);
+    return has_shape(c, own_shape) && (c.live || c.refused_in_hand);
   });
   if (held == candidates.end()) return false;
   const uint64_t newer_than = held->delivery->newer_than();
-  const auto kept = std::remove_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-    return c.delivery->shape != own && c.delivery->shape != kAnyShape && c.delivery->at.order > newer_than;
-  });
-  const bool any = kept != candidates.end();
-  candidates.erase(kept, candidates.end());
-  return any;
+  return std::erase_if(candidates, [&](const Candidate& c) {
+    return has_other_shape(c, own_shape) && c.delivery->at.order > newer_than;
+  }) > 0;
 }
 
 // Rules 4 and 6 to 8. Evidence only rules out; what it leaves is judged like all that was shown.

@@ -1,20 +1,11 @@
 #include "proxy/stages/bind.h"
 
 #include "arm/etag.h"
+#include "proxy/policy/body_etag.h"
 #include "proxy/stages/evidence.h"
 #include "proxy/stages/remember.h"
 
 namespace armgate {
-namespace {
-
-// The ETag in the body is the client's own word on what it read, where the type enforces ETags (rule 2).
-std::string body_etag(const Exchange& exchange, const rules::Plan& plan) {
-  if (!plan.guarded || plan.rule->guard.kind != rules::GuardKind::Etag) return {};
-  auto etag = arm::etag_in_body(exchange.request.body).value_or("");
-  return etag == "*" ? std::string() : etag;  // as If-Match it would mean "whatever is there"
-}
-
-}  // namespace
 
 Bound bind(const Write& write) {
   auto& shared = write.parts.shared;
@@ -25,13 +16,12 @@ Bound bind(const Write& write) {
     return bound;
   }
   if (write.plan.guarded) take_list_items(write.parts, write.client, write.plan);
-  const std::string etag = body_etag(write.exchange, write.plan);
+  const std::string etag = policy::body_etag(write.plan, write.exchange.request.body);
   ArrivingWrite arriving;
   arriving.resource = write.resource;
   arriving.bytes = write.bytes;
   arriving.facts.arrived = write.exchange.arrived;
-  const std::string request_id = request_id_of(shared.hasher, write.exchange);
-  arriving.facts.request_id = request_id;
+  arriving.facts.request_id = write.request_id;
   arriving.facts.body_etag = etag;
   arriving.facts.api_version = write.plan.target.api_version;
   if (write.plan.guarded && etag.empty()) {
@@ -52,7 +42,7 @@ Bound bind(const Write& write) {
 
 WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {
   if (!write.replaces || write.bound.resend) return;
-  number_ = write.client.state->begin_write(write.resource, request_id_of(write.parts.shared.hasher, write.exchange), write.parts.clock.now());
+  number_ = write.client.state->begin_write(write.resource, write.request_id, write.parts.clock.now());
 }
 
 WriteUnderWay::~WriteUnderWay() {

@@ -25,13 +25,14 @@ bool is_watched_action(const Exchange& exchange, const rules::Plan& plan) {
 void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const rules::Plan& plan,
                    const Client& client) {
   const Hasher& hasher = parts.shared.hasher;
-  client.state->note_in_doubt(doubt_key(hasher, exchange, client), request_id_of(parts.shared.hasher, exchange), hasher.hash(plan.target.resource.id),
-                              parts.clock.next_moment());
+  client.state->note_in_doubt(doubt_key(hasher, exchange, client), request_id_of(hasher, exchange),
+                              hasher.hash(plan.target.resource.id), parts.clock.next_moment());
 }
 
 ClientState::Doubt doubt_about(const Pipeline::Parts& parts, const Exchange& exchange, const Client& client) {
   if (!client.state->has_doubts()) return ClientState::Doubt::None;  // almost always; hashing the body costs more
-  return client.state->doubt_of(doubt_key(parts.shared.hasher, exchange, client), request_id_of(parts.shared.hasher, exchange), parts.clock.now());
+  const Hasher& hasher = parts.shared.hasher;
+  return client.state->doubt_of(doubt_key(hasher, exchange, client), request_id_of(hasher, exchange), parts.clock.now());
 }
 
 std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange,

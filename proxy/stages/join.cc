@@ -31,7 +31,7 @@ UnansweredWrites::Arrival arrival_of(const Write& write, std::shared_ptr<const P
   UnansweredWrites::Arrival arrival;
   // With the credential: claims alone are unverified, so only who shows the same token asks for the same.
   arrival.request = write.parts.shared.hasher.chain(write.bytes, write.client.credential);
-  arrival.request_id = request_id_of(write.parts.shared.hasher, write.exchange);
+  arrival.request_id = write.request_id;
   arrival.resource = write.resource;
   arrival.asker = std::move(asker);
   return arrival;

@@ -125,6 +125,14 @@ Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::strin
   co_return *std::move(now);
 }
 
+// A child may stand in the content of its parent and leave the parent's ETag where it is (AKS: a pool moves its own only), so
+// after its write the ETag says nothing about the parent any more.
+bool etag_tells_all(const Write& write) {
+  const policy::Base& base = write.base();
+  if (!base.body || base.known.order == 0) return true;  // nothing that could be compared
+  return !write.parts.shared.resources.child_accepted_since(write.plan.target.resource.id, base.known.order);
+}
+
 }  // namespace
 
 // The base has no ETag that ARM would compare, or one that does not tell everything, so armgate does. An ETag that the state has
@@ -176,18 +184,6 @@ Task<std::variant<Guarded, Outcome>> go_unguarded(const Write& write, WriteLease
   if (precondition.must_be_absent) write.report().altered = true;
   co_return Guarded(std::move(lease), std::move(precondition));
 }
-
-namespace {
-
-// A child may stand in the content of its parent and leave the parent's ETag where it is (AKS: a pool moves its own only), so
-// after its write the ETag says nothing about the parent any more.
-bool etag_tells_all(const Write& write) {
-  const policy::Base& base = write.base();
-  if (!base.body || base.known.order == 0) return true;  // nothing that could be compared
-  return !write.parts.shared.resources.child_accepted_since(write.plan.target.resource.id, base.known.order);
-}
-
-}  // namespace
 
 Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease) {
   const policy::Base& base = write.base();

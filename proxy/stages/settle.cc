@@ -11,7 +11,6 @@
 #include "base/mutant.h"
 #include "proxy/stages/doubt.h"
 #include "proxy/stages/keep_place.h"
-#include "proxy/stages/remember.h"
 #include "proxy/stages/visibility.h"
 #include "proxy/stages/watch.h"
 #include "proxy/stages/write.h"
@@ -107,8 +106,7 @@ void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
   const arm::ResourceId& resource = write.plan.target.resource;
   if (write.replaces) {
-    const std::string request_id = request_id_of(write.parts.shared.hasher, write.exchange);
-    write.client.state->consume(write.resource, write.bound, {request_id, write.plan.target.api_version, write.exchange.arrived});
+    write.client.state->consume(write.resource, write.bound, {write.request_id, write.plan.target.api_version, write.exchange.arrived});
     write.client.state->note_maybe_applied(write.bound.binding);
   }
   if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(resource.id);

@@ -12,6 +12,7 @@ Write make_write(Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& 
   write.resource = parts.shared.hasher.hash(plan.target.resource.id);
   write.bytes = bytes_of(parts.shared.hasher, exchange.request);
   write.authorization = std::string(exchange.request.head.fields.get("authorization"));
+  write.request_id = request_id_of(parts.shared.hasher, exchange);
   write.replaces = plan.operation == arm::OperationKind::Put || plan.guarded;
   return write;
 }
@@ -43,7 +44,7 @@ std::vector<std::string> keys_until_answer(const Write& write) {
 }
 
 Hash128 origin_of(const Write& write) {
-  return write.parts.shared.hasher.chain(Hash128{write.bound.binding, 1}, request_id_of(write.parts.shared.hasher, write.exchange));
+  return write.parts.shared.hasher.chain(Hash128{write.bound.binding, 1}, write.request_id);
 }
 
 arm::Tracking tracked_by_resource(const Write& write) {

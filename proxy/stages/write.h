@@ -34,6 +34,7 @@ struct Write {
   Hash128 resource{};       // of the canonical id
   Hash128 bytes{};          // of method, host, target and body
   std::string authorization{};
+  std::string request_id{};  // see request_id_of()
   Bound bound{};             // binding 0: this write needs no base
   uint64_t unanswered = 0;   // its entry in the client's table of unanswered writes
   bool replaces = false;    // a full PUT whose base matters

@@ -102,8 +102,6 @@ class StageRig {
   uint64_t connections_ = 0;
 };
 
-// A scale set, a network and a subnet of the shipped rules' types, with api-versions that have ETags.
-inline constexpr std::string_view kGroup = "/subscriptions/s/resourceGroups/g?api-version=2021-04-01";
 // In which the client "jvm" has several actors.
 inline StageRig many_actors() {
   auto options = StageRig::default_options();
@@ -111,6 +109,8 @@ inline StageRig many_actors() {
   return StageRig(options);
 }
 
+// A scale set, a network and a subnet of the shipped rules' types, with api-versions that have ETags.
+inline constexpr std::string_view kGroup = "/subscriptions/s/resourceGroups/g?api-version=2021-04-01";
 inline constexpr std::string_view kScaleSet =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v?api-version=2024-07-01";
 inline constexpr std::string_view kRestart =
@@ -122,5 +122,6 @@ inline constexpr std::string_view kSubnet =
 
 inline std::string get(std::string_view target) { return "GET " + std::string(target); }
 inline std::string put(std::string_view target) { return "PUT " + std::string(target); }
+inline std::string patch(std::string_view target) { return "PATCH " + std::string(target); }
 
 }  // namespace armgate::world

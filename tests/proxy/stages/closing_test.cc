@@ -9,7 +9,7 @@ namespace {
 using std::chrono::seconds;
 
 const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
-const std::string kPatch = "PATCH " + std::string(kScaleSet);
+const std::string kPatch = patch(kScaleSet);
 const std::string kBusy = R"({"error":{"code":"ConflictingConcurrentWriteNotAllowed","message":"m"}})";
 
 void expect_told_to_come_again(const StageRig::Running& running) {

@@ -11,7 +11,7 @@ using std::chrono::seconds;
 const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
 const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1";
 const std::string kPoll = "GET /subscriptions/s/operations/1";
-const std::string kPatch = "PATCH " + std::string(kScaleSet);
+const std::string kPatch = patch(kScaleSet);
 
 TEST(Reenter, AClientsNextWritePassesItsOwnRunningOperation) {
   StageRig rig;
@@ -64,8 +64,8 @@ TEST(Reenter, OnlyWhereTheRuleSaysSo) {
   rig.arm("PATCH ", 202, {{"Azure-AsyncOperation", kOperation}, {"Retry-After", "20"}});
   rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
   rig.arm("PATCH ", 200, {}, kState);
-  rig.ask("one", "PATCH " + std::string(kNetwork), R"({"a":1})");
-  EXPECT_EQ(rig.ask("one", "PATCH " + std::string(kNetwork), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "20000");
+  rig.ask("one", patch(kNetwork), R"({"a":1})");
+  EXPECT_EQ(rig.ask("one", patch(kNetwork), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "20000");
 }
 
 TEST(Provisioned, TheNextWriteWaitsUntilTheParentIsAtRest) {
@@ -78,7 +78,7 @@ TEST(Provisioned, TheNextWriteWaitsUntilTheParentIsAtRest) {
   rig.arm("GET /subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n?api-version=2023-09-01", 200, {}, kState);
   rig.arm("PATCH ", 200, {}, kState);
   rig.ask("one", put(kSubnet), R"({"properties":{}})");
-  const auto next = rig.ask("two", "PATCH " + std::string(kNetwork), R"({"a":1})");
+  const auto next = rig.ask("two", patch(kNetwork), R"({"a":1})");
   EXPECT_EQ(next.head.status, 200);
   EXPECT_EQ(next.head.fields.get("x-armgate-waited-ms"), "7000") << "five until the operation's end, two until the next look";
 }
@@ -88,7 +88,7 @@ TEST(Provisioned, WhatWasDoneWithItsAnswerIsOverWithIt) {
   rig.arm(put(kSubnet), 200, {}, kState);
   rig.arm("PATCH ", 200, {}, kState);
   rig.ask("one", put(kSubnet), R"({"properties":{}})");
-  EXPECT_EQ(rig.ask("two", "PATCH " + std::string(kNetwork), R"({"a":1})").head.fields.get("x-armgate-waited-ms"), "0");
+  EXPECT_EQ(rig.ask("two", patch(kNetwork), R"({"a":1})").head.fields.get("x-armgate-waited-ms"), "0");
 }
 
 // A subnet's operation whose end its client has seen.
@@ -115,7 +115,7 @@ TEST(Provisioned, WhatCannotBeReadIsNotWaitedForForEver) {
   write_subnet(rig);
   for (int i = 0; i < 6; ++i) rig.arm("GET ", 403, {}, "{}");
   rig.arm("PATCH ", 200, {}, kState);
-  const auto next = rig.ask("two", "PATCH " + std::string(kNetwork), R"({"a":1})");
+  const auto next = rig.ask("two", patch(kNetwork), R"({"a":1})");
   EXPECT_EQ(next.head.status, 200);
   EXPECT_TRUE(rig.script_is_done());
 }

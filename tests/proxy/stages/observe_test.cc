@@ -131,10 +131,10 @@ TEST_F(Observe, ASecondWriteIsSentAtOnceAndToldHowLongItWouldHaveWaited) {
   rig.arm("PATCH ", 200, {}, kStateOne);
   rig.arm(kPoll, 200, {}, R"({"status":"InProgress"})");
   rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
-  const std::string patch = "PATCH " + std::string(kScaleSet);
-  rig.ask("one", patch, R"({"a":1})");
+  const std::string write = patch(kScaleSet);
+  rig.ask("one", write, R"({"a":1})");
   rig.pass(seconds(3));
-  const auto second = rig.start("two", patch, R"({"a":2})");
+  const auto second = rig.start("two", write, R"({"a":2})");
   rig.pass(Duration{});
   EXPECT_TRUE(second->done) << "it waits for nothing";
   ASSERT_EQ(told(Kind::Overlap).size(), 1u);
@@ -155,12 +155,12 @@ TEST_F(Observe, ASecondWriteIsSentAtOnceAndToldHowLongItWouldHaveWaited) {
 TEST_F(Observe, AnOperationThatNobodyAsksAboutIsForgottenAndNeverPolled) {
   rig.arm("PATCH ", 202, runs());
   rig.arm("PATCH ", 200, {}, kStateOne);
-  const std::string patch = "PATCH " + std::string(kScaleSet);
-  rig.ask("one", patch, R"({"a":1})");
+  const std::string write = patch(kScaleSet);
+  rig.ask("one", write, R"({"a":1})");
   EXPECT_EQ(rig.shared().holds.size(), 1u);
   rig.pass(minutes(3));
   EXPECT_TRUE(rig.shared().holds.empty());
-  rig.ask("two", patch, R"({"a":2})");
+  rig.ask("two", write, R"({"a":2})");
   EXPECT_TRUE(rig.would().empty()) << "it may have ended long ago";
   EXPECT_EQ(rig.seen().size(), 2u);
   EXPECT_TRUE(rig.loud().empty());
@@ -170,7 +170,7 @@ TEST_F(Observe, AnOperationThatNobodyAsksAboutIsForgottenAndNeverPolled) {
 TEST_F(Observe, ABlindPutDuringTheOperationOfAnotherWriteWouldBeRefused) {
   rig.arm("PATCH ", 202, runs());
   rig.arm(put(kScaleSet), 200, {}, "{}");
-  rig.ask("one", "PATCH " + std::string(kScaleSet), "{}");
+  rig.ask("one", patch(kScaleSet), "{}");
   rig.ask("two", put(kScaleSet), kWantsFive);
   ASSERT_EQ(told(Kind::Stale).size(), 1u);
   EXPECT_EQ(told(Kind::Stale)[0].client, "two");

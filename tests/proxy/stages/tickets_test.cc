@@ -10,7 +10,7 @@ using std::chrono::seconds;
 
 const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
 const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1";
-const std::string kPatch = "PATCH " + std::string(kScaleSet);
+const std::string kPatch = patch(kScaleSet);
 
 // A queue behind a running operation that nobody polls, so that the test says when it ends.
 class Tickets : public testing::Test {

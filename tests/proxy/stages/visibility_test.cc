@@ -131,7 +131,7 @@ TEST(RoleVisibility, ARoleThatWasJustGivenIsWaitedForByWhomItWasGivenTo) {
   rig.ask("owner", put(kAssignment), kRole);
   rig.arm("PATCH ", 403, {}, error("AuthorizationFailed"));
   rig.arm("PATCH ", 200, {}, kState);
-  const auto answer = rig.ask("app", "PATCH " + std::string(kScaleSet), "{}", {{"Authorization", kToken}});
+  const auto answer = rig.ask("app", patch(kScaleSet), "{}", {{"Authorization", kToken}});
   EXPECT_EQ(answer.head.status, 200);
   EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "waited-for-the-role-to-hold");
 }
@@ -141,7 +141,7 @@ TEST(RoleVisibility, OthersAndOtherScopesAreForbiddenAtOnce) {
   rig.arm(put(kAssignment), 201, {}, kRole);
   rig.ask("owner", put(kAssignment), kRole);
   rig.arm("PATCH ", 403, {}, error("AuthorizationFailed"));
-  EXPECT_EQ(rig.ask("other", "PATCH " + std::string(kScaleSet), "{}").head.status, 403);
+  EXPECT_EQ(rig.ask("other", patch(kScaleSet), "{}").head.status, 403);
   rig.arm("PATCH ", 403, {}, error("AuthorizationFailed"));
   const std::string elsewhere =
       "PATCH /subscriptions/s/resourceGroups/other/providers/Microsoft.Compute/virtualMachineScaleSets/v?api-version=2024-07-01";

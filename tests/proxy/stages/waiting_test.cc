@@ -12,8 +12,6 @@ const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":
 const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1?t=a%2Fb";
 const std::string kPoll = "GET /subscriptions/s/operations/1?t=a%2Fb";
 
-std::string patch(std::string_view target) { return "PATCH " + std::string(target); }
-
 TEST(Waiting, AReadNeverWaitsForALock) {
   StageRig rig;
   rig.arm_takes(seconds(30), patch(kScaleSet), 200, {}, kState);

@@ -14,8 +14,6 @@ const std::string kPoll = "GET /subscriptions/s/operations/1?t=a%2Fb";
 const std::string kAbort =
     "POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/abort?api-version=2024-07-01";
 
-std::string patch(std::string_view target) { return "PATCH " + std::string(target); }
-
 // An operation without a word about when to ask again, and how it goes whenever it is asked from then on.
 void begin_unpaced(StageRig& rig, const std::vector<std::string>& states) {
   rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}});

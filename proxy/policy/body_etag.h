@@ -1,0 +1,15 @@
+// body_etag.h – the ETag in a body, where it is the client's own word on what it read (DESIGN §3, rule 2).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rules/plan.h"
+
+namespace armgate::policy {
+
+// What goes along as If-Match. Empty if the body has none, if the type does not enforce ETags or the request is not guarded, and
+// for "*", which as If-Match would mean "whatever is there".
+std::string body_etag(const rules::Plan& plan, std::string_view body);
+
+}  // namespace armgate::policy

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
+#include "base/check.h"
 #include "base/text.h"
 
 namespace armgate::arm {
@@ -36,46 +38,66 @@ std::string_view to_text(Method method) {
   return "OTHER";
 }
 
+Headers::Headers(std::initializer_list<Field> fields) {
+  places_.reserve(fields.size());
+  for (const Field& field : fields) add(field.name, field.value);
+}
+
+// Lengths first: names are rarely equally long.
+bool Headers::is_named(const Place& place, std::string_view name) const {
+  return place.name_bytes == name.size() && equal_ignoring_case(name_at(place), name);
+}
+
+uint32_t Headers::append(std::string_view text) {
+  const size_t at = text_.size();
+  GATE_CHECK(text.size() <= std::numeric_limits<uint32_t>::max() - at, "heads are limited to far less");
+  text_.append(text);
+  return static_cast<uint32_t>(at);
+}
+
 std::optional<std::string_view> Headers::find(std::string_view name) const {
-  for (const auto& field : fields_) {
-    if (equal_ignoring_case(field.name, name)) return std::string_view(field.value);
+  for (const Place& place : places_) {
+    if (is_named(place, name)) return value_at(place);
   }
   return std::nullopt;
 }
 
 size_t Headers::count(std::string_view name) const {
-  return static_cast<size_t>(std::count_if(fields_.begin(), fields_.end(), [&](const Field& field) {
-    return equal_ignoring_case(field.name, name);
-  }));
+  return static_cast<size_t>(
+      std::count_if(places_.begin(), places_.end(), [&](const Place& place) { return is_named(place, name); }));
+}
+
+void Headers::take_lines(std::string_view lines, size_t fields) {
+  places_.clear();
+  places_.reserve(fields);
+  text_.clear();
+  append(lines);
+}
+
+void Headers::add_part(std::string_view lines, std::string_view name, std::string_view value) {
+  const auto at = [&](std::string_view part) { return static_cast<uint32_t>(part.data() - lines.data()); };
+  places_.push_back({at(name), static_cast<uint32_t>(name.size()), at(value), static_cast<uint32_t>(value.size()), true});
 }
 
 void Headers::add(std::string_view name, std::string_view value) {
-  fields_.push_back(Field{std::string(name), std::string(value)});
-}
-
-void Headers::add_checked(std::string_view name, std::string_view value) {
-  fields_.push_back(Field{std::string(name), std::string(value), true});
+  const uint32_t name_at = append(name);
+  const uint32_t value_at = append(value);
+  places_.push_back({name_at, static_cast<uint32_t>(name.size()), value_at, static_cast<uint32_t>(value.size()), false});
 }
 
 void Headers::set(std::string_view name, std::string_view value) {
-  bool placed = false;
-  for (auto it = fields_.begin(); it != fields_.end();) {
-    if (!equal_ignoring_case(it->name, name)) {
-      ++it;
-    } else if (!placed) {
-      it->value = std::string(value);
-      it->is_checked = false;
-      placed = true;
-      ++it;
-    } else {
-      it = fields_.erase(it);
-    }
-  }
-  if (!placed) add(name, value);
+  const auto first =
+      std::find_if(places_.begin(), places_.end(), [&](const Place& place) { return is_named(place, name); });
+  if (first == places_.end()) return add(name, value);
+  first->value = append(value);
+  first->value_bytes = static_cast<uint32_t>(value.size());
+  first->is_checked = false;
+  places_.erase(std::remove_if(first + 1, places_.end(), [&](const Place& place) { return is_named(place, name); }),
+                places_.end());
 }
 
 void Headers::remove(std::string_view name) {
-  std::erase_if(fields_, [&](const Field& field) { return equal_ignoring_case(field.name, name); });
+  std::erase_if(places_, [&](const Place& place) { return is_named(place, name); });
 }
 
 std::string_view path_of(std::string_view target) { return target.substr(0, target.find('?')); }

@@ -6,6 +6,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,22 +22,27 @@ enum class Method { Get, Head, Put, Patch, Post, Delete, Options, Connect, Other
 Method method_of(std::string_view token);
 std::string_view to_text(Method method);  // "OTHER" for Other
 
+// Of a Headers, and valid until that is changed.
 struct Field {
-  std::string name;
-  std::string value;
+  std::string_view name;
+  std::string_view value;
   bool is_checked = false;  // by the parser: a name and a value that may stand in a head as they are
 };
 
-// Header fields in order. Small linear storage: real messages have 10 to 30 fields.
+// Header fields in order. Small linear storage: real messages have 10 to 30 fields. Names and values stand in one text, because a
+// string for each would cost more memory operations than all else that a head goes through.
 class Headers {
  public:
   Headers() = default;
-  Headers(std::initializer_list<Field> fields) : fields_(fields) {}
+  Headers(std::initializer_list<Field> fields);
 
-  size_t size() const { return fields_.size(); }
-  bool empty() const { return fields_.empty(); }
-  auto begin() const { return fields_.begin(); }
-  auto end() const { return fields_.end(); }
+  // Gives fields, not references to them.
+  class Iterator;
+
+  size_t size() const { return places_.size(); }
+  bool empty() const { return places_.empty(); }
+  Iterator begin() const;
+  Iterator end() const;
 
   // The first value of a field, or nothing. An empty value is not nothing.
   std::optional<std::string_view> find(std::string_view name) const;
@@ -42,15 +50,65 @@ class Headers {
   bool has(std::string_view name) const { return find(name).has_value(); }
   size_t count(std::string_view name) const;
 
-  void reserve(size_t fields) { fields_.reserve(fields); }
+  // A parser's way: copies a head's field lines at once, of which it then adds parts. `lines` are the same for both.
+  void take_lines(std::string_view lines, size_t fields);
+  void add_part(std::string_view lines, std::string_view name, std::string_view value);  // checked
+
+  // Neither name nor value may be of this Headers.
   void add(std::string_view name, std::string_view value);
-  void add_checked(std::string_view name, std::string_view value);
   void set(std::string_view name, std::string_view value);  // replaces the first in place, removes the others
   void remove(std::string_view name);
 
  private:
-  std::vector<Field> fields_;
+  // Where a field stands in the text. What was replaced or removed stays there unused.
+  struct Place {
+    uint32_t name = 0;
+    uint32_t name_bytes = 0;
+    uint32_t value = 0;
+    uint32_t value_bytes = 0;
+    bool is_checked = false;
+  };
+
+  std::string_view name_at(const Place& place) const { return {text_.data() + place.name, place.name_bytes}; }
+  std::string_view value_at(const Place& place) const { return {text_.data() + place.value, place.value_bytes}; }
+  bool is_named(const Place& place, std::string_view name) const;
+  uint32_t append(std::string_view text);
+
+  std::string text_;
+  std::vector<Place> places_;
 };
+
+class Headers::Iterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = Field;
+  using difference_type = std::ptrdiff_t;
+  using pointer = void;
+  using reference = Field;
+
+  Iterator(const Headers& headers, size_t index) : headers_(&headers), index_(index) {}
+  Field operator*() const {
+    const Place& place = headers_->places_[index_];
+    return {headers_->name_at(place), headers_->value_at(place), place.is_checked};
+  }
+  Iterator& operator++() {
+    ++index_;
+    return *this;
+  }
+  Iterator operator++(int) {
+    const Iterator before = *this;
+    ++index_;
+    return before;
+  }
+  friend bool operator==(const Iterator& a, const Iterator& b) { return a.index_ == b.index_; }
+
+ private:
+  const Headers* headers_;
+  size_t index_;
+};
+
+inline Headers::Iterator Headers::begin() const { return {*this, 0}; }
+inline Headers::Iterator Headers::end() const { return {*this, places_.size()}; }
 
 struct RequestHead {
   Method method = Method::Get;

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/eight_bytes.h"
+
 namespace armgate {
 
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -17,8 +19,17 @@ inline std::string lower_text(std::string_view text) {
 }
 
 inline bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+  if (a.size() != b.size()) return false;
+  const auto same_eight = [&](size_t at) {
+    return eight_bytes::lowered(eight_bytes::load(a.data() + at)) == eight_bytes::lowered(eight_bytes::load(b.data() + at));
+  };
+  if (a.size() < 8) {
+    return std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+  }
+  for (size_t at = 0; at + 8 < a.size(); at += 8) {
+    if (!same_eight(at)) return false;
+  }
+  return same_eight(a.size() - 8);  // some of it for the second time
 }
 
 inline bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {

@@ -10,6 +10,8 @@
 #include "bench/samples.h"
 #include "bench/shipped.h"
 #include "certs/leaf.h"
+#include "proxy/http/compose.h"
+#include "proxy/http/head_parser.h"
 #include "proxy/policy/backoff.h"
 #include "proxy/policy/base.h"
 #include "proxy/policy/error_class.h"
@@ -67,6 +69,33 @@ void scan_etag_plain(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(body.size()));
 }
 BENCHMARK(scan_etag_plain)->Arg(1500)->Arg(100'000)->Arg(4'000'000);
+
+// Read as an answer of ARM's, and composed again for the client.
+void pass_head_on(benchmark::State& state) {
+  const std::string head =
+      "HTTP/1.1 200 OK\r\nCache-Control: no-cache\r\nPragma: no-cache\r\nContent-Type: application/json; charset=utf-8\r\n"
+      "Content-Length: 1500\r\nExpires: -1\r\nETag: W/\"00000000-0000-0000-0000-000000000000\"\r\n"
+      "x-ms-request-id: 11111111-2222-3333-4444-555555555555\r\n"
+      "x-ms-correlation-request-id: 11111111-2222-3333-4444-555555555555\r\n"
+      "x-ms-routing-request-id: WESTEUROPE:20240101T000000Z:11111111-2222-3333-4444-555555555555\r\n"
+      "x-ms-arm-service-request-id: 11111111-2222-3333-4444-555555555555\r\n"
+      "x-ms-ratelimit-remaining-subscription-reads: 11999\r\n"
+      "x-ms-ratelimit-remaining-subscription-global-reads: 16499\r\n"
+      "Strict-Transport-Security: max-age=31536000; includeSubDomains\r\nX-Content-Type-Options: nosniff\r\n"
+      "X-Cache: CONFIG_NOCACHE\r\n"
+      "X-MSEdge-Ref: Ref A: 0123456789ABCDEF Ref B: AMS231020512 Ref C: 2024-01-01T00:00:00Z\r\n"
+      "Date: Mon, 01 Jan 2024 00:00:00 GMT\r\n\r\n";
+  std::string out;
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    const auto parsed = http::parse_response_head(head, {}, arm::Method::Get);
+    out.clear();
+    benchmark::DoNotOptimize(
+        http::compose_response(out, parsed->head, {BodyLength::Kind::Known, 1500}, http::Connection::Keep, 1));
+  }
+  counter.report(state);
+}
+BENCHMARK(pass_head_on);
 
 std::string gzipped(std::string text) {
   z_stream stream{};

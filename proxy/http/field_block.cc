@@ -114,7 +114,8 @@ class FieldReader {
       : limits_(limits), source_(source), keep_length_(keep_length) {}
 
   Result<FieldBlock> read(std::string_view lines) {
-    block_.fields.reserve(kUsualFields);
+    lines_ = lines;
+    block_.fields.take_lines(lines, kUsualFields);
     size_t begin = 0;
     for (;;) {
       const void* found = std::memchr(lines.data() + begin, '\n', lines.size() - begin);
@@ -170,7 +171,7 @@ class FieldReader {
   Result<void> take_field(std::string_view name, std::string_view value) {
     const KnownField* known = find_known(name);
     if (known == nullptr) {
-      block_.fields.add_checked(name, value);
+      block_.fields.add_part(lines_, name, value);
       return {};
     }
     const uint64_t bit = uint64_t{1} << (known - kKnownFields.data());
@@ -181,7 +182,7 @@ class FieldReader {
     }
     switch (known->role) {
       case Role::Onward:
-        block_.fields.add_checked(name, value);
+        block_.fields.add_part(lines_, name, value);
         break;
       case Role::HopByHop:
         break;
@@ -215,7 +216,7 @@ class FieldReader {
     }
     block_.content_length = value;
     const bool keep = keep_length_ == KeepLength::Always || (keep_length_ == KeepLength::IfZero && value == "0");
-    if (keep) block_.fields.add_checked(name, value);
+    if (keep) block_.fields.add_part(lines_, name, value);
     return {};
   }
 
@@ -247,6 +248,7 @@ class FieldReader {
   const Limits& limits_;
   const ErrorSource source_;
   const KeepLength keep_length_;
+  std::string_view lines_;
   FieldBlock block_;
   std::vector<std::string_view> named_;  // by Connection, but close and keep-alive
   uint64_t seen_ = 0;                    // one bit for each known field

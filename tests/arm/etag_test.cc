@@ -105,7 +105,7 @@ TEST(EtagTest, AnEmptyPreconditionIsNone) {
       {{{"If-Match", ""}, {"If-None-Match", "*"}}, true},
   };
   for (const auto& [fields, expected] : cases) {
-    EXPECT_EQ(has_own_precondition(fields), expected) << (fields.empty() ? "" : fields.begin()->name);
+    EXPECT_EQ(has_own_precondition(fields), expected) << (fields.empty() ? std::string_view() : (*fields.begin()).name);
   }
 }
 

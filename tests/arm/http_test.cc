@@ -8,7 +8,7 @@ namespace {
 
 std::string text_of(const Headers& fields) {
   std::string text;
-  for (const Field& field : fields) text += field.name + "=" + field.value + ";";
+  for (const Field& field : fields) text.append(field.name).append("=").append(field.value).append(";");
   return text;
 }
 
@@ -77,12 +77,14 @@ TEST(HttpTest, QueryParametersAreFoundByNameInAnyCase) {
 
 TEST(HeadersTest, OnlyWhatCameAsCheckedCountsAsChecked) {
   Headers fields;
-  fields.add_checked("A", "1");
+  const std::string_view lines = "A: 1\r\nC: 3\r\n\r\n";
+  fields.take_lines(lines, 4);
+  fields.add_part(lines, lines.substr(0, 1), lines.substr(3, 1));
   fields.add("B", "2");
-  fields.add_checked("C", "3");
+  fields.add_part(lines, lines.substr(6, 1), lines.substr(9, 1));
   fields.set("c", "4");
   std::string checked;
-  for (const Field& field : fields) checked += field.name + (field.is_checked ? "+" : "-");
+  for (const Field& field : fields) checked.append(field.name).append(field.is_checked ? "+" : "-");
   EXPECT_EQ(checked, "A+B-C-");
 }
 }  // namespace

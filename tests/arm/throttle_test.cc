@@ -46,7 +46,8 @@ TEST(ThrottleTest, RetryAfterIsReadInEveryForm) {
       {{{"Retry-After", "06 Nov 1994"}}, std::nullopt},
   };
   for (const auto& [fields, expected] : cases) {
-    const auto name = fields.empty() ? "" : fields.begin()->name + ": " + fields.begin()->value;
+    std::string name;
+    for (const Field& field : fields) name.append(field.name).append(": ").append(field.value);
     EXPECT_EQ(retry_after(fields, kNow), expected) << name;
   }
 }

@@ -15,6 +15,18 @@ TEST(Text, OnlyAsciiLettersAreFolded) {
 TEST(Text, ComparesWholesBeginningsAndParts) {
   EXPECT_FALSE(equal_ignoring_case("etag", "etags"));
   EXPECT_TRUE(equal_ignoring_case("", ""));
+  const std::string name = "X-MS-Client-Request-Id-@[`{";
+  for (size_t size = 0; size <= name.size(); ++size) {
+    const std::string prefix = name.substr(0, size);
+    EXPECT_TRUE(equal_ignoring_case(prefix, lower_text(prefix)));
+    for (size_t i = 0; i < size; ++i) {
+      std::string other = lower_text(prefix);
+      other[i] = static_cast<char>(other[i] == '~' ? '!' : '~');
+      EXPECT_FALSE(equal_ignoring_case(prefix, other)) << prefix << " " << i;
+      other[i] = static_cast<char>(lower_text(prefix)[i] ^ 0x20);
+      EXPECT_EQ(equal_ignoring_case(prefix, other), lower(prefix[i]) == lower(other[i])) << prefix << " " << i;
+    }
+  }
   EXPECT_TRUE(starts_with_ignoring_case("Bearer x", "bearer "));
   EXPECT_FALSE(starts_with_ignoring_case("Bear", "bearer"));
   EXPECT_TRUE(contains_ignoring_case("is In Progress now", "in progress"));

@@ -170,7 +170,7 @@ TEST(SimResource, SameSeedGivesTheSameBytes) {
     for (const char* path : {"/subnets/a", "/subnets/b", ""}) {
       const arm::Response answer = bench.ask("PUT", kNetwork + path, kPlace);
       trace += answer.body;
-      for (const arm::Field& field : answer.head.fields) trace += field.name + field.value;
+      for (const arm::Field& field : answer.head.fields) trace.append(field.name).append(field.value);
       bench.pass(6000);
     }
     return trace;

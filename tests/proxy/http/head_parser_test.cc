@@ -16,7 +16,7 @@ using testing::read_request;
 
 std::string fields_of(const arm::Headers& fields) {
   std::string text;
-  for (const arm::Field& field : fields) text += field.name + ": " + field.value + "\n";
+  for (const arm::Field& field : fields) text.append(field.name).append(": ").append(field.value).append("\n");
   return text;
 }
 

@@ -92,7 +92,7 @@ TEST(Responses, LoseTheFieldsOfTheirConnection) {
       "Upgrade: h2\r\nProxy-Authenticate: Basic\r\netag: \"b\"\r\nContent-Length: 0\r\nRetry-After:  10\r\n\r\n");
   ASSERT_TRUE(read.ok()) << read.error().context;
   std::string text;
-  for (const arm::Field& field : read->parsed.head.fields) text += field.name + "=" + field.value + ";";
+  for (const arm::Field& field : read->parsed.head.fields) text.append(field.name).append("=").append(field.value).append(";");
   EXPECT_EQ(text, "ETag=W/\"a\";etag=\"b\";Retry-After=10;");
   EXPECT_EQ(read->parsed.head.status, 409);
   EXPECT_EQ(read->parsed.head.reason, "Conflict ");

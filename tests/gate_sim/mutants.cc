@@ -17,7 +17,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::OneCacheForAll, "one-cache-for-all", "", {}, 100},
       {Mutant::NewestVersionAlways, "newest-version-always", "hidden-actors", {}, 500},
       {Mutant::BaseChosenAfterWait, "base-chosen-after-wait", "", {}, 500},
-      {Mutant::BaseNotBound, "base-not-bound", "hidden-actors", {}, 2000},
+      {Mutant::BaseNotBound, "base-not-bound", "shared-identity", {"lost-answers", "slow-arm"}, 500},
       {Mutant::VersionsForgottenOn412, "versions-forgotten-on-412", "hidden-actors", {}, 500},
       {Mutant::DeletedEtagsCount, "deleted-etags-count", "create-delete", {}, 2000},
       {Mutant::AbsenceRefusedForAll, "absence-refused-for-all", "hidden-creates", {}, 500},

@@ -12,6 +12,7 @@
 // P1 to P3 hold within one life of armgate (DESIGN §1). What spans the end of one is forgiven and counted, by these rules only:
 //   - a write that an earlier life sent, whenever it takes effect;
 //   - a write whose base was read in an earlier life (clients say in x-sim-base-read-at when they had read it);
+//   - a write whose base an actor of the same name used up in this life, who had read its own in an earlier one;
 //   - a create without precondition, if a write of an earlier life took effect after the create's client had looked.
 // Three more are forgiven and counted:
 //   - what a client insists on: the same bytes again, minutes after they were refused, without having read anything since, are
@@ -165,6 +166,7 @@ class Checkers final : public UpstreamWatch {
   // checkers_harm.cc
   void harmed(const Record& record, std::string_view if_match, std::string what);
   bool spans_lives(const Record& record, std::string_view if_match) const;
+  bool taken_over_lives(const Record& record) const;
   bool insists(const Record& record, std::string_view if_match) const;
   bool comes_back_too_late(const Record& record) const;
   const char* excuse_of(const Record& record, std::string_view if_match, Late late) const;

@@ -33,6 +33,18 @@ bool Checkers::spans_lives(const Record& record, std::string_view if_match) cons
   return if_match.empty() && landed != from_earlier_lives_.end() && landed->second >= *record.base_read;
 }
 
+// Whether an actor of the same name that had looked in an earlier life wrote after this one had looked: nobody can tell the two
+// apart, so that it used up what this one was shown.
+bool Checkers::taken_over_lives(const Record& record) const {
+  return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    const Record& other = entry.second;
+    const bool namesake = other.sent_as == record.sent_as && other.sent_by != record.sent_by;
+    const bool wrote_here = other.is_write && other.life == life_ && other.entity == record.entity && other.sends > 0;
+    const bool looked_before = other.base_read && *other.base_read <= life_began_;
+    return namesake && wrote_here && looked_before && record.base_read && *record.base_read <= other.served;
+  });
+}
+
 // Whether the same was refused to its client long enough ago.
 bool Checkers::insists(const Record& record, std::string_view if_match) const {
   const auto wanted = wanted_by_id_.find(record.write_id);
@@ -58,7 +70,7 @@ bool Checkers::comes_back_too_late(const Record& record) const {
 
 // Why what this write does to others breaks no promise; null: it does.
 const char* Checkers::excuse_of(const Record& record, std::string_view if_match, Late late) const {
-  if (spans_lives(record, if_match)) return "P1 over the end of a life";
+  if (spans_lives(record, if_match) || taken_over_lives(record)) return "P1 over the end of a life";
   if (insists(record, if_match)) return "P1 by a client that insisted";
   if (comes_back_too_late(record)) return "P1 by what had happened and came again when it was forgotten";
   const auto deletion = deleted_.find(record.entity);

@@ -89,7 +89,8 @@ Task<Result<void>> TlsStream::wait_for(Verdict verdict, Waiting who, TimePoint d
   switch (verdict.kind) {
     case Verdict::Kind::WaitReadable: {
       auto ready = co_await socket_->wait(who, Readiness::Readable, deadline);
-      bio_.is_drained = false;
+      // Who waited in vain knows that there is still nothing: OpenSSL would take a buffer to find that out.
+      if (ready) bio_.is_drained = false;
       co_return ready;
     }
     case Verdict::Kind::WaitWritable:
@@ -121,8 +122,8 @@ Task<Result<size_t>> TlsStream::read_some(std::span<char> into, TimePoint deadli
     if (bio_.is_drained && SSL_has_pending(ssl_.get()) == 0) {
       // OpenSSL would only find out the same, at a higher price.
       auto ready = co_await socket_->wait(Waiting::Reader, Readiness::Readable, deadline);
-      bio_.is_drained = false;
       if (!ready) co_return std::move(ready).error();
+      bio_.is_drained = false;
       continue;
     }
     forget_errors();

@@ -120,6 +120,7 @@ void Checkers::left(const SimLink& link) {
 void Checkers::answered(const SimLink& link) {
   Record& record = records_.at(exchange_of(link.exchange.request));
   record.link = nullptr;
+  record.answered = clock_.now();
   record.delivered = link.complete();
   record.left_undecided = link.exchange.report.reason == "client-left-while-verifying";
   for (const auto& key : record.keys) std::erase(queues_[key], record.id);

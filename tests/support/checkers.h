@@ -13,7 +13,7 @@
 //   - a write that an earlier life sent, whenever it takes effect;
 //   - a write whose base was read in an earlier life (clients say in x-sim-base-read-at when they had read it);
 //   - a write whose base an actor of the same name used up in this life, who had read its own in an earlier one;
-//   - a create without precondition, if a write of an earlier life took effect after the create's client had looked.
+//   - a create without precondition, if a write of an earlier life took effect after the create's client had begun to look.
 // Three more are forgiven and counted:
 //   - what a client insists on: the same bytes again, minutes after they were refused, without having read anything since, are
 //     sent unguarded by design, and the answer says so;
@@ -106,6 +106,7 @@ class Checkers final : public UpstreamWatch {
     TimePoint served{};
     std::optional<TimePoint> base_read;   // when its client had what it was built from
     std::string base_etag;
+    std::optional<TimePoint> answered;
     std::optional<TimePoint> left;
     std::string same_bytes;  // equal for what one client sends again, byte for byte
     uint64_t place = 0;      // in the queue, in the order of arrival: its own, or that of the earlier sending whose place it surely has
@@ -166,6 +167,7 @@ class Checkers final : public UpstreamWatch {
   // checkers_harm.cc
   void harmed(const Record& record, std::string_view if_match, std::string what);
   bool spans_lives(const Record& record, std::string_view if_match) const;
+  TimePoint began_to_look(const Record& record) const;
   bool taken_over_lives(const Record& record) const;
   bool insists(const Record& record, std::string_view if_match) const;
   bool comes_back_too_late(const Record& record) const;

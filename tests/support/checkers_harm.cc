@@ -25,12 +25,23 @@ constexpr std::array<Count, 5> kHarms{{
 
 }  // namespace
 
+// When the client of this write sent the read that it was built from; when it had its answer, if that was no read of the resource.
+TimePoint Checkers::began_to_look(const Record& record) const {
+  const Record* last = nullptr;
+  for (const auto& [id, other] : records_) {
+    const bool looked_here = other.is_read && other.sent_by == record.sent_by && other.entity == record.entity;
+    if (!looked_here || !other.answered || *other.answered > *record.base_read) continue;
+    if (last == nullptr || *other.answered >= *last->answered) last = &other;
+  }
+  return last != nullptr ? last->served : *record.base_read;
+}
+
 bool Checkers::spans_lives(const Record& record, std::string_view if_match) const {
   if (record.life < life_) return true;
   if (!record.base_read) return false;
   if (*record.base_read <= life_began_) return true;  // a read in the new life takes time
   const auto landed = from_earlier_lives_.find(record.entity);
-  return if_match.empty() && landed != from_earlier_lives_.end() && landed->second >= *record.base_read;
+  return if_match.empty() && landed != from_earlier_lives_.end() && landed->second >= began_to_look(record);
 }
 
 // Whether an actor of the same name that had looked in an earlier life wrote after this one had looked: nobody can tell the two

@@ -25,7 +25,7 @@ void Checkers::keep_place(Record& record, const Report& report) {
 void Checkers::return_to_place(Record& record) {
   record.place = ++last_place_;
   if (!record.is_write) return;
-  Record* oldest = nullptr;
+  std::vector<Record*> kept;
   bool surely = true;
   for (auto& [id, other] : records_) {
     if (other.same_bytes != record.same_bytes || other.life != life_) continue;
@@ -33,13 +33,14 @@ void Checkers::return_to_place(Record& record) {
     if (other.link != nullptr || may_be_its_double) surely = false;
     if (!other.place_kept_until) continue;
     if (*other.place_kept_until <= clock_.now() || rules_replaced_) surely = false;
-    if (oldest == nullptr) oldest = &other;
+    kept.push_back(&other);
   }
-  if (oldest == nullptr) return;
+  if (kept.empty()) return;
+  // Of several places the one that was kept first is taken, which need not be the first place: then nothing is sure of any.
+  surely = surely && kept.size() == 1;
   record.came_back = surely;
-  if (surely) record.place = oldest->place;
-  // Of several places one is taken; of those that are left nothing is sure.
-  oldest->place_kept_until = surely ? std::nullopt : std::optional(clock_.now());
+  if (surely) record.place = kept.front()->place;
+  for (Record* one : kept) one->place_kept_until = surely ? std::nullopt : std::optional(clock_.now());
 }
 
 // Of a write that is sent now. It may have got back a place that it was not sure to get.

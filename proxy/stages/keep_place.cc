@@ -28,16 +28,20 @@ std::optional<Duration> longest(const TimeLeft& left, Ticket::Standing standing)
   return std::nullopt;
 }
 
-Hash128 holder_of(const Write& write) { return write.parts.shared.hasher.chain(write.client.key, write.plan.target.resource.id); }
+Tickets::Holder holder_of(const Write& write) {
+  return {write.client.key, write.parts.shared.hasher.hash(write.plan.target.resource.id)};
+}
 
-Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Ticket> ticket, Hash128 holder) {
+Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Ticket> ticket, Hash128 resource) {
   auto& tickets = parts.shared.tickets;
   const TimePoint last = parts.clock.now() + tickets.options().age_max;
   TimeLeft left{tickets.options().reserve, tickets.options().grace};
+  std::optional<TimePoint> its_turn;
   while (left.grace > Duration{} && parts.clock.now() < last) {
     const auto standing = ticket->standing();
     if (standing == Ticket::Standing::Gone) co_return;
     const TimePoint since = parts.clock.now();
+    if (standing == Ticket::Standing::Reserved && !its_turn) its_turn = since;
     const uint64_t passed = ticket->times_passed();
     const auto most = longest(left, standing);
     const TimePoint wake = most ? std::min(last, since + *most) : last;
@@ -49,9 +53,10 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Ticket> ticket, Hash128
     left.grace -= spent;
     if (standing != Ticket::Standing::Reserved) continue;
     left.reserve -= spent;
-    if (left.reserve <= Duration{}) ticket->yield();
+    if (left.reserve <= Duration{}) tickets.let_others_by(resource, *its_turn);
   }
-  tickets.end(holder, ticket);
+  if (its_turn) tickets.let_others_by(resource, *its_turn);
+  tickets.end(resource, ticket);
 }
 
 }  // namespace
@@ -61,9 +66,9 @@ void keep_place(const Write& write, LockPlace place) {
   auto& tickets = parts.shared.tickets;
   if (tickets.options().grace == Duration{}) return;
   parts.shared.counters.places_kept.fetch_add(1, std::memory_order_relaxed);
-  const Hash128 holder = holder_of(write);
-  auto ticket = tickets.keep(holder, write.bytes, std::move(place), parts.executor);
-  spawn(parts.executor, watch(parts, std::move(ticket), holder));
+  const Tickets::Holder holder = holder_of(write);
+  auto ticket = tickets.keep(holder, write.bytes, std::move(place), parts.executor, parts.clock.now());
+  spawn(parts.executor, watch(parts, std::move(ticket), holder.resource));
 }
 
 std::optional<LockPlace> return_to_place(const Write& write, const std::vector<rules::LockKey>& keys) {

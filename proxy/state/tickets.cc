@@ -38,47 +38,69 @@ std::optional<LockPlace> Ticket::take() {
   return place;
 }
 
-std::shared_ptr<Ticket> Tickets::keep(const Hash128& holder, const Hash128& bytes, LockPlace place, const Executor& executor) {
+void Tickets::erase(const Hash128& resource, Queue::iterator kept) {
+  Queue& queue = by_resource_[resource];
+  queue.erase(kept);
+  if (queue.empty()) by_resource_.erase(resource);
+}
+
+std::shared_ptr<Ticket> Tickets::keep(const Holder& holder, const Hash128& bytes, LockPlace place, const Executor& executor,
+                                      TimePoint now) {
   auto ticket = std::make_shared<Ticket>(std::move(place), executor);
   std::shared_ptr<Ticket> too_many;
   {
     MutexLock lock(&mutex_);
-    Queue& queue = by_holder_[holder];
-    if (queue.size() >= options_.per_resource_max) {
-      too_many = std::move(queue.front().ticket);
-      queue.erase(queue.begin());
+    Queue& queue = by_resource_[holder.resource];
+    const auto is_its = [&holder](const Kept& kept) { return kept.client == holder.client; };
+    if (static_cast<size_t>(std::count_if(queue.begin(), queue.end(), is_its)) >= options_.per_resource_max) {
+      const auto oldest = std::find_if(queue.begin(), queue.end(), is_its);
+      too_many = std::move(oldest->ticket);
+      queue.erase(oldest);
     }
-    queue.push_back({bytes, ticket});
+    queue.push_back({holder.client, bytes, now, ticket});
   }
   if (too_many) too_many->take();
   return ticket;
 }
 
-std::optional<LockPlace> Tickets::take(const Hash128& holder, const Hash128& bytes, const std::vector<rules::LockKey>& keys) {
+std::optional<LockPlace> Tickets::take(const Holder& holder, const Hash128& bytes, const std::vector<rules::LockKey>& keys) {
   std::shared_ptr<Ticket> found;
   {
     MutexLock lock(&mutex_);
-    const auto queue = by_holder_.find(holder);
-    if (queue == by_holder_.end()) return std::nullopt;
-    const auto oldest = std::find_if(queue->second.begin(), queue->second.end(),
-                                     [&bytes](const Kept& kept) { return kept.bytes == bytes; });
+    const auto queue = by_resource_.find(holder.resource);
+    if (queue == by_resource_.end()) return std::nullopt;
+    const auto oldest = std::find_if(queue->second.begin(), queue->second.end(), [&](const Kept& kept) {
+      return kept.client == holder.client && kept.bytes == bytes;
+    });
     if (oldest == queue->second.end()) return std::nullopt;
     found = std::move(oldest->ticket);
-    queue->second.erase(oldest);
-    if (queue->second.empty()) by_holder_.erase(queue);
+    erase(holder.resource, oldest);
   }
   auto place = found->take();
   if (place && !place->is_for(keys)) return std::nullopt;
   return place;
 }
 
-void Tickets::end(const Hash128& holder, const std::shared_ptr<Ticket>& ticket) {
+void Tickets::let_others_by(const Hash128& resource, TimePoint since) {
+  std::vector<std::shared_ptr<Ticket>> away;
   {
     MutexLock lock(&mutex_);
-    const auto queue = by_holder_.find(holder);
-    if (queue != by_holder_.end()) {
-      std::erase_if(queue->second, [&ticket](const Kept& kept) { return kept.ticket == ticket; });
-      if (queue->second.empty()) by_holder_.erase(queue);
+    const auto queue = by_resource_.find(resource);
+    if (queue == by_resource_.end()) return;
+    for (const Kept& kept : queue->second) {
+      if (kept.since <= since) away.push_back(kept.ticket);
+    }
+  }
+  for (const auto& ticket : away) ticket->yield();
+}
+
+void Tickets::end(const Hash128& resource, const std::shared_ptr<Ticket>& ticket) {
+  {
+    MutexLock lock(&mutex_);
+    if (const auto queue = by_resource_.find(resource); queue != by_resource_.end()) {
+      const auto kept = std::find_if(queue->second.begin(), queue->second.end(),
+                                     [&ticket](const Kept& one) { return one.ticket == ticket; });
+      if (kept != queue->second.end()) erase(resource, kept);
     }
   }
   ticket->take();
@@ -87,7 +109,7 @@ void Tickets::end(const Hash128& holder, const std::shared_ptr<Ticket>& ticket) 
 size_t Tickets::size() const {
   MutexLock lock(&mutex_);
   size_t count = 0;
-  for (const auto& [holder, queue] : by_holder_) count += queue.size();
+  for (const auto& [resource, queue] : by_resource_) count += queue.size();
   return count;
 }
 

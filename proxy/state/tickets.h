@@ -4,7 +4,8 @@
 // load it would never have one. So its place stays, and its next sending of the same bytes stands on it again.
 //
 // A ticket whose turn comes reserves its keys for a moment. If its client does not come, it lets others by, keeps its place, and
-// its grace runs while it could have been granted; then it is over. Nothing is ever sent for a ticket.
+// its grace runs while it could have been granted; then it is over. Nothing is ever sent for a ticket. All clients that are away
+// from a resource have that one moment to come back in: a crowd that vanished must not hold up others once for each.
 //
 // Invariants
 //   1. A ticket is used once.
@@ -67,27 +68,40 @@ class Tickets {
 
   const Options& options() const { return options_; }
 
-  // `holder`: a client and a resource; `bytes`: what will come again.
-  std::shared_ptr<Ticket> keep(const Hash128& holder, const Hash128& bytes, LockPlace place, const Executor& executor);
+  struct Holder {
+    Hash128 client{};
+    Hash128 resource{};
+  };
+
+  // `bytes`: what will come again.
+  std::shared_ptr<Ticket> keep(const Holder& holder, const Hash128& bytes, LockPlace place, const Executor& executor,
+                               TimePoint now);
 
   // The place of the oldest ticket for these bytes, if it is one for these keys. One for other keys is over.
-  std::optional<LockPlace> take(const Hash128& holder, const Hash128& bytes, const std::vector<rules::LockKey>& keys);
+  std::optional<LockPlace> take(const Holder& holder, const Hash128& bytes, const std::vector<rules::LockKey>& keys);
+
+  // The moment that began at `since` is over: whoever was away then lets others by.
+  void let_others_by(const Hash128& resource, TimePoint since);
 
   // Its keeper gives it up.
-  void end(const Hash128& holder, const std::shared_ptr<Ticket>& ticket);
+  void end(const Hash128& resource, const std::shared_ptr<Ticket>& ticket);
 
   size_t size() const;
 
  private:
   struct Kept {
+    Hash128 client{};
     Hash128 bytes{};
+    TimePoint since{};
     std::shared_ptr<Ticket> ticket;
   };
   using Queue = std::vector<Kept>;  // oldest first
 
+  void erase(const Hash128& resource, Queue::iterator kept) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   const Options options_;
   mutable Mutex mutex_;
-  absl::flat_hash_map<Hash128, Queue> by_holder_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Hash128, Queue> by_resource_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace armgate

@@ -104,6 +104,23 @@ TEST_F(Tickets, ItsTurnIsReservedForAMomentAndThenOthersGoBy) {
   EXPECT_EQ(order, "first3") << "nothing is ever sent for who does not come";
 }
 
+TEST_F(Tickets, ACrowdThatVanishedHoldsUpOthersOnceNotOnceForEach) {
+  for (const char* client : {"a", "b", "c", "d"}) come_and_leave(client, client);
+  const auto live = start("live", "5");
+  rig.pass(seconds(1));
+  end_operation();
+  rig.pass(seconds(4));
+  EXPECT_EQ(order, "first");
+  rig.pass(seconds(3));
+  EXPECT_EQ(order, "first5");
+  rig.run_until([&] { return live->done; });
+  const auto back = start("c", "c");
+  rig.run_until([&] { return back->done; });
+  EXPECT_EQ(order, "first5c");
+  rig.pass(std::chrono::minutes(5));
+  EXPECT_TRUE(over());
+}
+
 TEST_F(Tickets, InTimeItsTurnIsTakenAtOnce) {
   come_and_leave("two", "2");
   rig.pass(seconds(1));

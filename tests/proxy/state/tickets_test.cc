@@ -12,14 +12,14 @@ namespace {
 using rules::LockKey;
 using rules::LockMode;
 
-const Hash128 kHolder{1, 1};
+const Tickets::Holder kHolder{{1, 1}, {5, 5}};
 const Hash128 kBytes{2, 2};
 const std::vector<LockKey> kKeys{{"a", LockMode::Exclusive}};
 
 class TicketTable : public testing::Test {
  protected:
-  std::shared_ptr<Ticket> keep(const Hash128& bytes = kBytes) {
-    return tickets.keep(kHolder, bytes, *locks.join(kKeys, {}, nullptr, 1), loop.get_executor());
+  std::shared_ptr<Ticket> keep(TimePoint now = TimePoint{}) {
+    return tickets.keep(kHolder, kBytes, *locks.join(kKeys, {}, nullptr, 1), loop.get_executor(), now);
   }
   boost::asio::io_context loop;
   LockTable locks{{}, Hasher(HashKey{1, 2})};
@@ -41,7 +41,7 @@ TEST_F(TicketTable, GivesTheOldestPlaceForTheSameBytesOnce) {
   EXPECT_EQ(first->standing(), Ticket::Standing::Gone);
   EXPECT_EQ(tickets.size(), 1u);
   EXPECT_FALSE(tickets.take(kHolder, Hash128{3, 3}, kKeys).has_value());
-  EXPECT_FALSE(tickets.take(Hash128{4, 4}, kBytes, kKeys).has_value());
+  EXPECT_FALSE(tickets.take({{4, 4}, kHolder.resource}, kBytes, kKeys).has_value());
 }
 
 TEST_F(TicketTable, APlaceForOtherKeysIsOver) {
@@ -62,6 +62,20 @@ TEST_F(TicketTable, WhoYieldsIsPassedUntilItIsTaken) {
   EXPECT_EQ(ticket->standing(), Ticket::Standing::Passing);
 }
 
+TEST_F(TicketTable, WhoWasAwayWhenTheMomentBeganLetsOthersBy) {
+  const TimePoint began(std::chrono::seconds(10));
+  const auto first = keep();
+  const auto second = keep(began);
+  const auto later = keep(began + std::chrono::seconds(1));
+  tickets.let_others_by(Hash128{6, 6}, began);
+  EXPECT_EQ(first->standing(), Ticket::Standing::Reserved) << "another resource";
+  tickets.let_others_by(kHolder.resource, began);
+  EXPECT_EQ(later->standing(), Ticket::Standing::Reserved) << "it has a moment of its own";
+  later->yield();
+  EXPECT_EQ(first->standing(), Ticket::Standing::Passing);
+  EXPECT_EQ(second->standing(), Ticket::Standing::Passing);
+}
+
 TEST_F(TicketTable, TooManyOfOneClientEndTheOldest) {
   const auto first = keep();
   for (int i = 0; i < 3; ++i) keep();
@@ -71,8 +85,8 @@ TEST_F(TicketTable, TooManyOfOneClientEndTheOldest) {
 
 TEST_F(TicketTable, WhatEndedIsTakenByNobody) {
   const auto ticket = keep();
-  tickets.end(kHolder, ticket);
-  tickets.end(kHolder, ticket);
+  tickets.end(kHolder.resource, ticket);
+  tickets.end(kHolder.resource, ticket);
   EXPECT_FALSE(tickets.take(kHolder, kBytes, kKeys).has_value());
   EXPECT_EQ(locks.counts().keys, 0u);
 }

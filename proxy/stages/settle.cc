@@ -71,13 +71,35 @@ HeldWrite write_to_finish(const Write& write) {
   return held;
 }
 
+// How its end can be seen. An operation's URL may be on a host to which no token is sent (`intercept`): then its other URL has to
+// tell, or the resource itself.
+arm::Tracking trackable(const Write& write, arm::Tracking tracking) {
+  const auto& parts = write.parts;
+  const auto& may_ask = parts.shared.options.is_arm_host;
+  const auto out_of_reach = [&may_ask](const std::string& text) {
+    const auto url = arm::parse_url(text);
+    return url && may_ask && !may_ask(url->host);
+  };
+  const bool by_status = tracking.by == arm::TrackedBy::StatusUrl;
+  if (!by_status && tracking.by != arm::TrackedBy::LocationUrl) return tracking;
+  if (!out_of_reach(by_status ? tracking.status_url : tracking.location_url)) return tracking;
+  if (parts.tell_loudly) {
+    parts.tell_loudly(fmt::format("the operation of {} {} is at {}, a host that intercept does not cover: how it goes is read elsewhere",
+                                  write.head().method_token, write.plan.target.resource.id, recordable_url(tracking)));
+  }
+  const bool has_other = by_status && !tracking.location_url.empty() && !out_of_reach(tracking.location_url);
+  if (!has_other) return tracked_by_resource(write);
+  tracking.by = arm::TrackedBy::LocationUrl;
+  return tracking;
+}
+
 HeldWrite held_write(const Write& write, const Outcome& outcome) {
   HeldWrite held = write_to_finish(write);
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
   held.because = accepted ? HeldBecause::Accepted : HeldBecause::InDoubt;
   held.host = write.head().host;
   held.resource_target = resource_target(write);
-  held.tracking = outcome.tracking;
+  held.tracking = trackable(write, outcome.tracking);
   held.client_label = write.client.label;
   held.opened = write.parts.clock.now();
   const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());

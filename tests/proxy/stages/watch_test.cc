@@ -46,6 +46,34 @@ TEST(Watching, WhoComesLateFindsALongOperationAskedAboutAtOnceAndThenRarely) {
   EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "10000");
 }
 
+TEST(Watching, AnOperationAtAHostOutOfReachIsSeenByTheResource) {
+  PipelineOptions options = StageRig::default_options();
+  options.is_arm_host = [](std::string_view host) { return host == "management.azure.com"; };
+  StageRig rig(options);
+  rig.arm(patch(kScaleSet), 200, {{"Azure-AsyncOperation", "https://elsewhere.example/x?t=SECRET"}}, kState);
+  rig.arm(get(kScaleSet), 200, {}, R"({"properties":{"provisioningState":"Updating"}})");
+  rig.arm(get(kScaleSet), 200, {}, kState);
+  rig.arm(patch(kScaleSet), 200, {}, kState);
+  rig.ask("one", patch(kScaleSet), R"({"a":1})");
+  EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "2000");
+  EXPECT_TRUE(rig.script_is_done());
+  ASSERT_EQ(rig.loud().size(), 1u);
+  EXPECT_NE(rig.loud()[0].find("at elsewhere.example/x,"), std::string::npos) << rig.loud()[0];
+}
+
+TEST(Watching, AnOperationWithOneUrlOutOfReachIsSeenByTheOther) {
+  PipelineOptions options = StageRig::default_options();
+  options.is_arm_host = [](std::string_view host) { return host == "management.azure.com"; };
+  StageRig rig(options);
+  rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", "https://elsewhere.example/x"}, {"Location", kOperation}});
+  rig.arm(kPoll, 202);
+  rig.arm(kPoll, 200);
+  rig.arm(patch(kScaleSet), 200, {}, kState);
+  rig.ask("one", patch(kScaleSet), R"({"a":1})");
+  EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "2000");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
 TEST(Watching, TheClientsOwnPollsReplaceOurs) {
   StageRig rig;
   begin_unpaced(rig, {});

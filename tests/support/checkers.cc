@@ -105,7 +105,8 @@ void Checkers::served(const SimLink& link) {
   return_to_place(record);
   for (const auto& key : record.keys) queues_[key].push_back(record.id);
   if (!record.write_id.empty()) {
-    wanted_by_id_[record.write_id] = {record.sent_by, fmt::format("{} {}", head.target, asked_content(link.exchange.request.body))};
+    const std::string content = asked_content(link.exchange.request.body);
+    wanted_by_id_[record.write_id] = {record.sent_by, fmt::format("{} {}", arm::path_of(head.target), content)};
   }
   trace_.add(clock_.now(), "{} by {} {}", record.what, link.exchange.from.proxy_user, record.write_id);
   records_.emplace(record.id, std::move(record));

@@ -127,7 +127,7 @@ class Checkers final : public UpstreamWatch {
     std::string url;   // of its operation
   };
 
-  // What a write asks for, by whom.
+  // What a write asks for, by whom, at whatever api-version.
   struct Want {
     std::string client;
     std::string what;

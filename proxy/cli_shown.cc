@@ -8,6 +8,7 @@
 
 #include "arm/content.h"
 #include "arm/etag.h"
+#include "arm/json_scan.h"
 #include "proxy/policy/body_etag.h"
 #include "proxy/policy/evidence.h"
 
@@ -86,12 +87,20 @@ class ShownView {
   uint64_t order_ = 0;
 };
 
+bool is_object(const std::string& text) { return arm::scan_string_member(text, "id").readable; }
+
 std::string difference(const ShownAnswer& answer, const std::string& body, const arm::ReadOnlyMembers& read_only) {
-  std::string pointers;
-  for (const auto& pointer : arm::changed_pointers(answer.body, body, read_only, kPointersMax)) {
-    pointers += fmt::format("{}{}", pointers.empty() ? "" : ", ", pointer.empty() ? "as a whole" : pointer);
-  }
-  return pointers.empty() ? std::string() : fmt::format("; they differ at {}", pointers);
+  const auto pointers = arm::changed_pointers(answer.body, body, read_only, kPointersMax);
+  if (pointers.empty()) return {};
+  if (pointers.front().empty()) return "; they differ as a whole";
+  return fmt::format("; they differ at {}", fmt::join(pointers, ", "));
+}
+
+std::string what_is_said(const ShownAnswer& answer, const std::string& body, arm::Evidence says,
+                         const arm::ReadOnlyMembers& read_only) {
+  if (answer.absent) return std::string(words_for(says));
+  if (!is_object(answer.body)) return "no JSON object, so nothing is known of it; give the body of an answer without its head";
+  return std::string(words_for(says)) + difference(answer, body, read_only);
 }
 
 }  // namespace
@@ -112,14 +121,14 @@ std::vector<rules::Fact> explain_shown(const std::string& body, const std::vecto
   const auto base = policy::decide_base(all.view(), write, {}, {});
 
   std::vector<rules::Fact> facts;
+  if (!is_object(body)) facts.push_back({"body", "no JSON object, so nothing in it tells what it was built from", {}});
   std::string from = "none of them";
   for (size_t i = 0; i < shown.size(); ++i) {
     const uint64_t version = all.version_of(i);
     const auto found = std::find_if(write.evidence.begin(), write.evidence.end(), [&](const auto& e) { return e.version == version; });
     const auto says = found == write.evidence.end() ? arm::Evidence::Silent : found->says;
     facts.push_back({fmt::format("shown {}", i + 1),
-                     fmt::format("{}: {}{}", shown[i].name, words_for(says),
-                                 shown[i].absent ? std::string() : difference(shown[i], body, all.read_only())),
+                     fmt::format("{}: {}", shown[i].name, what_is_said(shown[i], body, says, all.read_only())),
                      {}});
     if (base.version == version && base.version != 0) from = fmt::format("shown {}", i + 1);
   }

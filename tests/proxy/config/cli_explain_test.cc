@@ -65,6 +65,10 @@ TEST_F(Cli, ExplainSaysWhatAPutWasBuiltFromAndWhy) {
 
   EXPECT_EQ(run({"explain", "PATCH", path, "--body", body, "--shown", first}), kExitDone);
   EXPECT_THAT(out.str(), HasSubstr("does not matter: only a full PUT"));
+  const std::string with_head = write("with_head", "HTTP/1.1 200 OK\r\n\r\n{}");
+  EXPECT_EQ(run({"explain", "PUT", path, "--body", with_head, "--shown", with_head}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("no JSON object, so nothing is known of it"));
+  EXPECT_THAT(out.str(), HasSubstr("no JSON object, so nothing in it tells"));
   EXPECT_EQ(run({"explain", "PUT", path, "--body", body, "--shown", "/no/such/file"}), kExitBadInput);
 }
 

@@ -268,6 +268,12 @@ void Gateway::drain(Duration limit) {
 
 void Gateway::cut(std::string_view why) {
   was_cut_ = true;
+  for (const IntentRecord& write : common_->store.unfinished()) {
+    common_->tell(LogLevel::Warning, "write-cut-off",
+                  {{"method", write.method},
+                   {"resource", write.resource},
+                   {"message", "whether it took effect is not known: read the resource"}});
+  }
   stop(why);
 }
 

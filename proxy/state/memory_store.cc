@@ -1,5 +1,9 @@
 #include "proxy/state/memory_store.h"
 
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+
 namespace armgate {
 namespace {
 
@@ -31,6 +35,16 @@ std::deque<IntentRecord> MemoryStore::intents() const {
 std::deque<OutcomeRecord> MemoryStore::outcomes() const {
   MutexLock lock(&mutex_);
   return outcomes_;
+}
+
+std::vector<IntentRecord> MemoryStore::unfinished() const {
+  MutexLock lock(&mutex_);
+  std::unordered_set<IntentId> finished;
+  for (const auto& outcome : outcomes_) finished.insert(outcome.id);
+  std::vector<IntentRecord> left;
+  std::copy_if(intents_.begin(), intents_.end(), std::back_inserter(left),
+               [&finished](const IntentRecord& intent) { return !finished.contains(intent.id); });
+  return left;
 }
 
 }  // namespace armgate

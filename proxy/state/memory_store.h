@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <vector>
 
 #include "proxy/async/mutex.h"
 #include "proxy/seams/store.h"
@@ -20,6 +21,8 @@ class MemoryStore final : public Store {
 
   std::deque<IntentRecord> intents() const;
   std::deque<OutcomeRecord> outcomes() const;
+  // Intents without an outcome: writes that may be at ARM now.
+  std::vector<IntentRecord> unfinished() const;
 
  private:
   const size_t records_max_;

@@ -40,6 +40,24 @@ TEST(MemoryStore, KeepsWhatItWasGivenInOrder) {
   EXPECT_EQ(store.outcomes().back().kind, OutcomeKind::InDoubt);
 }
 
+Task<void> record_intent(MemoryStore& store, IntentId id) {
+  IntentRecord intent;
+  intent.id = id;
+  const auto recorded = co_await store.record_intent(intent);
+  EXPECT_TRUE(recorded.ok());
+}
+
+TEST(MemoryStore, KnowsWhatHasNoOutcomeYet) {
+  MemoryStore store;
+  record_all(store, 1, 2);
+  boost::asio::io_context io;
+  spawn(io.get_executor(), record_intent(store, 3));
+  io.run();
+  record_all(store, 4, 4);
+  ASSERT_EQ(store.unfinished().size(), 1u);
+  EXPECT_EQ(store.unfinished().front().id, 3u);
+}
+
 TEST(MemoryStore, ForgetsTheOldestBeyondItsBound) {
   MemoryStore store(2);
   EXPECT_EQ(record_all(store, 1, 5), 5);

@@ -44,15 +44,15 @@ bool Checkers::spans_lives(const Record& record, std::string_view if_match) cons
   return if_match.empty() && landed != from_earlier_lives_.end() && landed->second >= began_to_look(record);
 }
 
-// Whether an actor of the same name that had looked in an earlier life wrote after this one had looked: nobody can tell the two
-// apart, so that it used up what this one was shown.
+// Whether an actor of the same name that had looked in an earlier life wrote after this one had begun to look: nobody can tell the
+// two apart, so that it used up what this one was shown.
 bool Checkers::taken_over_lives(const Record& record) const {
   return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
     const Record& other = entry.second;
     const bool namesake = other.sent_as == record.sent_as && other.sent_by != record.sent_by;
     const bool wrote_here = other.is_write && other.life == life_ && other.entity == record.entity && other.sends > 0;
     const bool looked_before = other.base_read && *other.base_read <= life_began_;
-    return namesake && wrote_here && looked_before && record.base_read && *record.base_read <= other.served;
+    return namesake && wrote_here && looked_before && record.base_read && began_to_look(record) <= other.served;
   });
 }
 

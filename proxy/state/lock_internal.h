@@ -1,6 +1,7 @@
 // lock_internal.h – what a claim of the lock table is inside. Only for lock_table.cc and lock_place.cc.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <list>
 #include <memory>
@@ -30,8 +31,9 @@ struct Claim {
   Waiter* waiter = nullptr;
   uint32_t bits = 0;
   bool yields = false;        // waits for its owner to come back, and lets others by meanwhile
-  uint64_t passed = 0;        // how often others went by
   bool lets_own_in = false;   // granted, and the same client may go along
+  // How often others went by. Each of them holds only its own shards, of which two may have none in common.
+  std::atomic<uint64_t> passed{0};
 
   const ClaimKey* key(const Hash128& hash) const {
     for (const auto& k : keys) {

@@ -58,7 +58,7 @@ void LockTable::grant(const ClaimPtr& claim) {
     KeyState& state = state_of(key.hash);
     for (const auto& before : state.waiting) {
       if (before == claim) break;
-      ++before->passed;
+      before->passed.fetch_add(1, std::memory_order_relaxed);
     }
     state.waiting.erase(key.place);
     state.holders.push_back(claim);

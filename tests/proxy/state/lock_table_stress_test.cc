@@ -92,5 +92,32 @@ TEST(LockTableStress, ManyThreadsNeverMeetUnderOneKey) {
   EXPECT_EQ(shared.locks.counts().waiting, 0u);
 }
 
+// Two that go by on different keys hold no mutex in common.
+void go_by_often(LockTable& locks, const std::string& key) {
+  boost::asio::io_context io;
+  Waiter waiter(io.get_executor());
+  for (int round = 0; round < kRounds; ++round) {
+    auto place = locks.join({{key, rules::LockMode::Shared}}, {}, &waiter, 1);
+    ASSERT_TRUE(place.ok());
+    ASSERT_TRUE(place->granted());
+  }
+}
+
+TEST(LockTableStress, WhoIsPassedOnSeveralKeysAtOnceCountsEveryTime) {
+  LockTable locks({}, Hasher(HashKey{1, 2}));
+  boost::asio::io_context io;
+  Waiter waiter(io.get_executor());
+  auto holder = locks.join({{"held", rules::LockMode::Exclusive}}, {}, &waiter, 1);
+  auto passed = locks.join({{"a", rules::LockMode::Shared}, {"b", rules::LockMode::Shared}, {"held", rules::LockMode::Exclusive}},
+                           {}, &waiter, 1);
+  ASSERT_TRUE(holder.ok() && passed.ok());
+  ASSERT_FALSE(passed->granted());
+  std::thread on_a(go_by_often, std::ref(locks), "a");
+  std::thread on_b(go_by_often, std::ref(locks), "b");
+  on_a.join();
+  on_b.join();
+  EXPECT_EQ(passed->times_passed(), 2u * kRounds);
+}
+
 }  // namespace
 }  // namespace armgate

@@ -15,11 +15,12 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-// The name of a member of a text that ends at `end`. Taken as it is written where it has no escapes, as nearly all names: decoding
-// all of them costs more than the rest of reading.
-bool read_name(ondemand::field& field, const char* end, std::string_view& name) {
+// The name of a member. Taken as it is written where it has no escapes, as nearly all names: decoding all of them costs more than
+// the rest of reading.
+bool read_name(ondemand::field& field, std::string_view& name) {
   const char* const begin = field.key().raw();
-  const void* const quote = std::memchr(begin, '"', static_cast<size_t>(end - begin));
+  const char* const value = field.value().raw_json_token().data();
+  const void* const quote = std::memchr(begin, '"', static_cast<size_t>(value - begin));
   if (quote == nullptr) return false;
   name = {begin, static_cast<size_t>(static_cast<const char*>(quote) - begin)};
   return name.find('\\') == name.npos || !field.unescaped_key().get(name);
@@ -27,24 +28,22 @@ bool read_name(ondemand::field& field, const char* end, std::string_view& name) 
 
 // Hands every member to visit(name, value). False if the document breaks there or a visit says so.
 template <class Visit>
-bool visit_members(ondemand::object& object, const char* end, Visit visit) {
+bool visit_members(ondemand::object& object, Visit visit) {
   for (auto member : object) {
     ondemand::field field;
     std::string_view name;
-    if (std::move(member).get(field) || !read_name(field, end, name) || !visit(name, field.value())) return false;
+    if (std::move(member).get(field) || !read_name(field, name) || !visit(name, field.value())) return false;
   }
   return true;
 }
 
-// The same for a whole text, which must be one object and nothing after it; visit(end, name, value).
+// The same for a whole text, which must be one object and nothing after it.
 template <class Visit>
-bool visit_top_members(ondemand::parser& parser, simdjson::padded_string_view json, Visit visit) {
-  const char* const end = json.data() + json.size();
+bool visit_top_members(ondemand::parser& parser, simdjson::padded_string_view text, Visit visit) {
   ondemand::document document;
   ondemand::object top;
-  if (parser.iterate(json).get(document) || document.get_object().get(top)) return false;
-  const auto visit_member = [&](std::string_view name, ondemand::value value) { return visit(end, name, value); };
-  return visit_members(top, end, visit_member) && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+  if (parser.iterate(text).get(document) || document.get_object().get(top)) return false;
+  return visit_members(top, visit) && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
 }
 
 // Usual resources are read with memory that the thread keeps: a parser allocates five times what it reads.
@@ -108,13 +107,13 @@ size_t place_of(std::string_view name, const Names<N>& names) {
 }
 
 template <size_t N>
-bool scan_properties(const char* end, ondemand::value value, const Names<N>& wanted, std::array<Kept, N>& kept) {
+bool scan_properties(ondemand::value value, const Names<N>& wanted, std::array<Kept, N>& kept) {
   ondemand::json_type type;
   if (value.type().get(type)) return false;
   if (type != ondemand::json_type::object) return true;
   ondemand::object properties;
   if (value.get_object().get(properties)) return false;
-  return visit_members(properties, end, [&](std::string_view name, ondemand::value member) {
+  return visit_members(properties, [&](std::string_view name, ondemand::value member) {
     const size_t place = place_of(name, wanted);
     return place == N || keep_string(member, kept[place]);
   });
@@ -123,12 +122,11 @@ bool scan_properties(const char* end, ondemand::value value, const Names<N>& wan
 template <size_t N>
 std::array<ScannedMember, N> scan_members(std::string_view json, const Names<N>& wanted) {
   std::array<Kept, N> own, in_properties;
-  const auto visit = [&](const char* end, std::string_view name, ondemand::value value) {
+  const bool intact = visit_top_members(without_byte_order_mark(json), [&](std::string_view name, ondemand::value value) {
     const size_t place = place_of(name, wanted);
     if (place < N) return keep_string(value, own[place]);
-    return !equal_ignoring_case(name, "properties") || scan_properties(end, value, wanted, in_properties);
-  };
-  const bool intact = visit_top_members(without_byte_order_mark(json), visit);
+    return !equal_ignoring_case(name, "properties") || scan_properties(value, wanted, in_properties);
+  });
   std::array<ScannedMember, N> found;
   for (size_t i = 0; i < N && intact; ++i) {
     if (own[i].differs || in_properties[i].differs) continue;
@@ -138,9 +136,9 @@ std::array<ScannedMember, N> scan_members(std::string_view json, const Names<N>&
 }
 
 // The item's "id", empty if it is no string. False if the page is broken there, or the item has two.
-bool read_id(const char* end, ondemand::object& item, std::string& id) {
+bool read_id(ondemand::object& item, std::string& id) {
   Kept kept;
-  const bool intact = visit_members(item, end, [&](std::string_view name, ondemand::value member) {
+  const bool intact = visit_members(item, [&](std::string_view name, ondemand::value member) {
     return name != "id" || keep_string(member, kept);
   });
   id = std::move(kept.text).value_or(std::string());
@@ -153,7 +151,7 @@ std::string_view without_trailing_blanks(std::string_view raw) {
 }
 
 // `copy` is where the parser's copy of `page` begins.
-bool read_items(const char* end, ondemand::value list, const char* copy, std::string_view page, std::vector<ListItem>& items) {
+bool read_items(ondemand::value list, const char* copy, std::string_view page, std::vector<ListItem>& items) {
   ondemand::array array;
   if (list.get_array().get(array)) return false;
   for (auto element : array) {
@@ -164,7 +162,7 @@ bool read_items(const char* end, ondemand::value list, const char* copy, std::st
     std::string_view raw;
     if (element.get_object().get(item) || item.raw_json().get(raw) || item.reset().error()) return false;
     std::string id;
-    if (!read_id(end, item, id)) return false;
+    if (!read_id(item, id)) return false;
     if (id.empty()) continue;
     raw = without_trailing_blanks(raw);
     items.push_back(ListItem{std::move(id), page.substr(static_cast<size_t>(raw.data() - copy), raw.size())});
@@ -202,11 +200,11 @@ bool may_have_member(std::string_view json, std::span<const std::string_view> na
 std::vector<ListItem> list_items(std::string_view page) {
   page = without_byte_order_mark(page);
   ondemand::parser parser;
-  const simdjson::padded_string copy(page);
+  const simdjson::padded_string text(page);
   std::vector<ListItem> items;
   size_t lists = 0;
-  const bool intact = visit_top_members(parser, copy, [&](const char* end, std::string_view name, ondemand::value value) {
-    return name != "value" || (++lists == 1 && read_items(end, value, copy.data(), page, items));
+  const bool intact = visit_top_members(parser, text, [&](std::string_view name, ondemand::value value) {
+    return name != "value" || (++lists == 1 && read_items(value, text.data(), page, items));
   });
   if (!intact) items.clear();
   return items;

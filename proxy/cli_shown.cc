@@ -74,8 +74,8 @@ class ShownView {
       return arm::same_writable_content(state.body, answer.body, read_only_);
     });
     const uint64_t id = view_.record(std::move(seen), same == states_.end() ? std::nullopt : std::optional(same->version));
-    if (same != states_.end()) states_[static_cast<size_t>(same - states_.begin())].after_absence = true;
-    if (same == states_.end() && states_.size() < arm::kEvidenceStatesMax) states_.push_back({id, answer.body});
+    if (same != states_.end()) same->after_absence = true;
+    else if (states_.size() < arm::kEvidenceStatesMax) states_.push_back({id, answer.body});
     return id;
   }
 

@@ -28,9 +28,7 @@ std::optional<Duration> longest(const TimeLeft& left, Ticket::Standing standing)
   return std::nullopt;
 }
 
-Tickets::Holder holder_of(const Write& write) {
-  return {write.client.key, write.parts.shared.hasher.hash(write.plan.target.resource.id)};
-}
+Tickets::Holder holder_of(const Write& write) { return {write.client.key, write.resource}; }
 
 Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Ticket> ticket, Hash128 resource) {
   auto& tickets = parts.shared.tickets;
@@ -55,7 +53,7 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Ticket> ticket, Hash128
     left.reserve -= spent;
     if (left.reserve <= Duration{}) tickets.let_others_by(resource, *its_turn);
   }
-  if (its_turn) tickets.let_others_by(resource, *its_turn);
+  if (its_turn) tickets.let_others_by(resource, *its_turn);  // a grace shorter than the reserve was their moment too
   tickets.end(resource, ticket);
 }
 

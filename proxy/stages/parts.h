@@ -45,7 +45,9 @@ struct PipelineOptions {
   Duration read_again_timeout = std::chrono::seconds(30);
   policy::BaseLimits base;
   std::map<std::string, policy::Actor> actors;         // declared clients; others are Actor::Many
-  std::function<bool(std::string_view host)> is_arm_host;  // where tokens may be sent
+  std::function<bool(std::string_view host)> is_arm_host;  // where tokens may be sent; none: everywhere
+
+  bool may_ask(std::string_view host) const { return !is_arm_host || is_arm_host(host); }
 };
 
 // What is worth counting (promise P10: hitting a limit is counted).

@@ -18,7 +18,7 @@ constexpr Duration kLongestPause = std::chrono::seconds(5);
 Task<Result<SeenState>> read_once(const Pipeline::Parts& parts, std::string host, std::string target,
                                   std::string authorization) {
   const auto& options = parts.shared.options;
-  if (options.is_arm_host && !options.is_arm_host(host)) {
+  if (!options.may_ask(host)) {
     co_return gateway_error(ErrorKind::BadInput, "the URL's host is not a configured ARM host; a token is not sent there");
   }
   arm::Request request;

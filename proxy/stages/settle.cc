@@ -75,10 +75,9 @@ HeldWrite write_to_finish(const Write& write) {
 // tell, or the resource itself.
 arm::Tracking trackable(const Write& write, arm::Tracking tracking) {
   const auto& parts = write.parts;
-  const auto& may_ask = parts.shared.options.is_arm_host;
-  const auto out_of_reach = [&may_ask](const std::string& text) {
+  const auto out_of_reach = [&parts](const std::string& text) {
     const auto url = arm::parse_url(text);
-    return url && may_ask && !may_ask(url->host);
+    return url && !parts.shared.options.may_ask(url->host);
   };
   const bool by_status = tracking.by == arm::TrackedBy::StatusUrl;
   if (!by_status && tracking.by != arm::TrackedBy::LocationUrl) return tracking;

@@ -38,10 +38,9 @@ std::optional<LockPlace> Ticket::take() {
   return place;
 }
 
-void Tickets::erase(const Hash128& resource, Queue::iterator kept) {
-  Queue& queue = by_resource_[resource];
-  queue.erase(kept);
-  if (queue.empty()) by_resource_.erase(resource);
+void Tickets::erase(Queues::iterator queue, Queue::iterator kept) {
+  queue->second.erase(kept);
+  if (queue->second.empty()) by_resource_.erase(queue);
 }
 
 std::shared_ptr<Ticket> Tickets::keep(const Holder& holder, const Hash128& bytes, LockPlace place, const Executor& executor,
@@ -74,7 +73,7 @@ std::optional<LockPlace> Tickets::take(const Holder& holder, const Hash128& byte
     });
     if (oldest == queue->second.end()) return std::nullopt;
     found = std::move(oldest->ticket);
-    erase(holder.resource, oldest);
+    erase(queue, oldest);
   }
   auto place = found->take();
   if (place && !place->is_for(keys)) return std::nullopt;
@@ -100,7 +99,7 @@ void Tickets::end(const Hash128& resource, const std::shared_ptr<Ticket>& ticket
     if (const auto queue = by_resource_.find(resource); queue != by_resource_.end()) {
       const auto kept = std::find_if(queue->second.begin(), queue->second.end(),
                                      [&ticket](const Kept& one) { return one.ticket == ticket; });
-      if (kept != queue->second.end()) erase(resource, kept);
+      if (kept != queue->second.end()) erase(queue, kept);
     }
   }
   ticket->take();

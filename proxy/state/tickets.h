@@ -96,12 +96,13 @@ class Tickets {
     std::shared_ptr<Ticket> ticket;
   };
   using Queue = std::vector<Kept>;  // oldest first
+  using Queues = absl::flat_hash_map<Hash128, Queue>;
 
-  void erase(const Hash128& resource, Queue::iterator kept) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void erase(Queues::iterator queue, Queue::iterator kept) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
   mutable Mutex mutex_;
-  absl::flat_hash_map<Hash128, Queue> by_resource_ ABSL_GUARDED_BY(mutex_);
+  Queues by_resource_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace armgate

@@ -181,6 +181,7 @@ export const tests = {
     gateway.process.child.kill("SIGTERM");
     assert.deepEqual(await withinSeconds(2, "the end", gateway.process.exit), { code: 0, signal: null });
     assert.notEqual((await slow).code, 0);
+    assert.match(gateway.process.log, /"event":"write-cut-off","method":"PUT","resource":"\/subscriptions\//);
   },
 
   "in mode observe nothing is altered, and what would have been done is told": async (world) => {

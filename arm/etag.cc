@@ -9,6 +9,13 @@
 namespace armgate::arm {
 namespace {
 
+// Would match whatever is there, as it is written or as a service may read it that sees no difference between "1", W/"1" and 1.
+bool matches_anything(std::string_view etag) {
+  etag = trim(etag);
+  if (etag.starts_with("W/")) etag.remove_prefix(2);
+  return etag == "*" || etag == "\"*\"";
+}
+
 // An ETag from a body becomes a header value, so it must not end the line (RFC 9110 §5.5).
 bool fits_in_a_header(std::string_view etag) {
   return !etag.empty() && std::all_of(etag.begin(), etag.end(), [](char c) {
@@ -19,7 +26,8 @@ bool fits_in_a_header(std::string_view etag) {
 
 std::optional<std::string> usable_etag(ScannedMember found) {
   for (auto* etag : {&found.own, &found.in_properties}) {
-    if (*etag && fits_in_a_header(**etag)) return std::move(*etag);
+    if (!*etag || !fits_in_a_header(**etag)) continue;
+    return matches_anything(**etag) ? std::nullopt : std::move(*etag);
   }
   return std::nullopt;
 }
@@ -37,9 +45,14 @@ ResourceWords words_in_body(std::string_view json) {
   return {usable_etag(std::move(etag)), std::move(state.in_properties)};
 }
 
+std::string_view etag_in_head(const Headers& fields) {
+  const std::string_view etag = trim(fields.get("ETag"));
+  return matches_anything(etag) ? std::string_view() : etag;
+}
+
 std::optional<std::string> etag_of(const ResponseHead& head, std::string_view json) {
   if (!is_success(head.status)) return std::nullopt;
-  const std::string_view header = trim(head.fields.get("ETag"));
+  const std::string_view header = etag_in_head(head.fields);
   if (!header.empty()) return std::string(header);
   return etag_in_body(json);
 }

@@ -24,6 +24,10 @@ struct ResourceWords {
 };
 ResourceWords words_in_body(std::string_view json);
 
+// The ETag header of an answer, empty if there is none. An asterisk is none, in quotes or not: as a precondition it would match
+// whatever is there (RFC 9110 §13.1.1). A body with such a one has none either.
+std::string_view etag_in_head(const Headers& fields);
+
 // The ETag of a complete 2xx answer: the ETag header if it is there and not empty, else the body's.
 std::optional<std::string> etag_of(const ResponseHead& head, std::string_view json);
 

@@ -6,8 +6,7 @@ namespace armgate::policy {
 
 std::string body_etag(const rules::Plan& plan, std::string_view body) {
   if (!plan.guarded || plan.rule->guard.kind != rules::GuardKind::Etag) return {};
-  auto etag = arm::etag_in_body(body).value_or("");
-  return etag == "*" ? std::string() : etag;
+  return arm::etag_in_body(body).value_or("");
 }
 
 }  // namespace armgate::policy

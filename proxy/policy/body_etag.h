@@ -8,8 +8,7 @@
 
 namespace armgate::policy {
 
-// What goes along as If-Match. Empty if the body has none, if the type does not enforce ETags or the request is not guarded, and
-// for "*", which as If-Match would mean "whatever is there".
+// What goes along as If-Match. Empty if the body has none, if the type does not enforce ETags or the request is not guarded.
 std::string body_etag(const rules::Plan& plan, std::string_view body);
 
 }  // namespace armgate::policy

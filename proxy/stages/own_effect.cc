@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "arm/etag.h"
 #include "base/mutant.h"
 #include "proxy/stages/remember.h"
 
@@ -32,7 +33,7 @@ Outcome was_ours(const Write& write, SeenState&& state) {
   }
   outcome.answer.head.status = 200;
   outcome.answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
-  const auto etag = state.head.fields.get("etag");
+  const auto etag = arm::etag_in_head(state.head.fields);
   if (!etag.empty()) outcome.answer.head.fields.add("ETag", etag);
   outcome.answer.body = std::move(state.body);
   write.report().reason = "answer-recovered-by-reading";

@@ -134,7 +134,7 @@ PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client
   }
   if (head.status != 200) return {};
   policy::Observation seen;
-  seen.etag = std::string(head.fields.get("etag"));
+  seen.etag = std::string(arm::etag_in_head(head.fields));
   if (seen.etag.empty()) seen.etag = etag_in(body.get(), options.body_keep_max);
   seen.body = std::move(body);
   if (seen.etag.empty() && !seen.body) return {};
@@ -151,7 +151,7 @@ PendingDelivery remember_own_answer(const Pipeline::Parts& parts, const Client& 
   policy::Observation seen;
   seen.follows = own.built_on;
   if (!answer.body.empty()) seen.body = keep_body(answer.head, answer.body);
-  seen.etag = std::string(answer.head.fields.get("etag"));
+  seen.etag = std::string(arm::etag_in_head(answer.head.fields));
   if (seen.etag.empty()) seen.etag = own.body_etag ? *own.body_etag : etag_in(seen.body.get(), options.body_keep_max);
   const bool is_put = plan.operation == arm::OperationKind::Put;
   if (!seen.body && seen.etag.empty()) {

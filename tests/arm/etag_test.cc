@@ -42,6 +42,13 @@ TEST(EtagTest, TheEtagOfABodyIsItsOwn) {
       {R"({"etag":"a\u007f"})", std::nullopt},
       {R"({"etag":"a\qb"})", std::nullopt},
       {R"({"etag":"a\ud800b"})", std::nullopt},
+      // Nor what would match whatever is there.
+      {R"({"etag":"*"})", std::nullopt},
+      {R"({"etag":" * "})", std::nullopt},
+      {R"({"etag":"*","properties":{"etag":"inner"}})", std::nullopt},
+      {R"({"etag":"\"*\""})", std::nullopt},
+      {R"({"etag":"W/\"*\""})", std::nullopt},
+      {R"({"etag":"\"*1\""})", "\"*1\""},
       // Two different answers are none.
       {R"({"etag":"a","etag":"b"})", std::nullopt},
       {R"({"etag":"a","eTag":"b"})", std::nullopt},
@@ -82,6 +89,8 @@ TEST(EtagTest, TheHeaderWinsAndOnlySuccessCounts) {
       {201, {{"ETag", " W/\"h\" "}}, "W/\"h\""},
       {200, {{"ETag", ""}}, "from body"},
       {202, {}, "from body"},
+      {200, {{"ETag", "*"}}, "from body"},
+      {200, {{"ETag", "W/\"*\""}}, "from body"},
       {304, {{"ETag", "\"h\""}}, std::nullopt},
       {404, {{"ETag", "\"h\""}}, std::nullopt},
       {412, {}, std::nullopt},

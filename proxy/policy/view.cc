@@ -13,9 +13,13 @@ namespace {
 
 bool earlier(const Delivery& a, const Delivery& b) { return a.at.order < b.at.order; }
 
+// The oldest go several at once: to move all the others up for each new one costs more than the rest of remembering it. One that
+// went does not come back by a list page that is read later.
 void insert_in_order(std::vector<Delivery>& deliveries, Delivery delivery) {
+  if (deliveries.size() >= View::kDeliveriesMax && earlier(delivery, deliveries.front())) return;
   deliveries.insert(std::upper_bound(deliveries.begin(), deliveries.end(), delivery, earlier), std::move(delivery));
-  if (deliveries.size() > View::kDeliveriesMax) deliveries.erase(deliveries.begin());
+  if (deliveries.size() < View::kDeliveriesMax + View::kDeliveriesSlack) return;
+  deliveries.erase(deliveries.begin(), deliveries.end() - View::kDeliveriesMax);
 }
 
 uint64_t newest_order(const Version& version) {
@@ -141,8 +145,9 @@ uint64_t View::record_absent(Delivery delivery) {
 
 void View::confirm(uint64_t order) {
   for (auto& version : versions_) {
-    for (auto& delivery : version.deliveries) {
-      if (delivery.at.order == order) delivery.confirmation = Confirmation::Confirmed;
+    auto& deliveries = version.deliveries;
+    for (auto it = deliveries.rbegin(); it != deliveries.rend() && it->at.order >= order; ++it) {
+      if (it->at.order == order) it->confirmation = Confirmation::Confirmed;
     }
   }
 }
@@ -179,10 +184,14 @@ void View::bury(uint64_t order) {
 }
 
 void View::expire(TimePoint oldest) {
+  bool any_gone = false;
   for (auto& version : versions_) {
-    std::erase_if(version.deliveries, [&](const Delivery& d) { return d.at.time < oldest; });
+    auto& deliveries = version.deliveries;
+    const auto kept = std::find_if(deliveries.begin(), deliveries.end(), [&](const Delivery& d) { return d.at.time >= oldest; });
+    deliveries.erase(deliveries.begin(), kept);
+    any_gone |= deliveries.empty();
   }
-  std::erase_if(versions_, [](const Version& v) { return v.deliveries.empty(); });
+  if (any_gone) std::erase_if(versions_, [](const Version& v) { return v.deliveries.empty(); });
 }
 
 size_t View::drop_bodies() {

@@ -109,9 +109,9 @@ class View {
 
   // Adds a delivery to the version that `same_as` names, or that was delivered with the same ETag, or as a version of its
   // own. If it is the version's newest, the version takes over its body and URL at its api-version, and its ETag if it has
-  // one that is new: a delivery without an ETag drops none, unless that one was refused. Returns the version's id. Beyond
-  // kDeliveriesMax the oldest delivery of the version is forgotten, beyond kVersionsMax the oldest version, beyond
-  // kRenderingsMax what it looked like at the api-version that it was not shown at for longest.
+  // one that is new: a delivery without an ETag drops none, unless that one was refused. Returns the version's id. The
+  // newest kDeliveriesMax deliveries of the version are kept, and up to kDeliveriesSlack more; beyond kVersionsMax the oldest
+  // version is forgotten, beyond kRenderingsMax what it looked like at the api-version that it was not shown at for longest.
   uint64_t record(Observation observation, std::optional<uint64_t> same_as);
 
   // A 304: one more delivery, at this api-version, of the version that was delivered with the ETag, if there is one.
@@ -152,6 +152,7 @@ class View {
   std::vector<std::string> overlapped_ids;
 
   static constexpr size_t kDeliveriesMax = 64;
+  static constexpr size_t kDeliveriesSlack = 16;
   static constexpr size_t kVersionsMax = 64;
   static constexpr size_t kRenderingsMax = 4;
   static constexpr size_t kOverlappedIdsMax = 32;

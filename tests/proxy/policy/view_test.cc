@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/proxy/policy/shown.h"
 
 namespace armgate::policy {
@@ -106,9 +108,32 @@ TEST(View, EverythingIsBoundedAndTheOldestGoes) {
   View deliveries;
   const uint64_t id = deliveries.record(observation("a", {1000, {}}), std::nullopt);
   for (uint64_t i = 1; i <= 200; ++i) deliveries.record(observation("old" + std::to_string(i), {i, {}}), id);
-  EXPECT_EQ(deliveries.find(id)->deliveries.size(), View::kDeliveriesMax);
+  EXPECT_GE(deliveries.find(id)->deliveries.size(), View::kDeliveriesMax);
+  EXPECT_LT(deliveries.find(id)->deliveries.size(), View::kDeliveriesMax + View::kDeliveriesSlack);
   EXPECT_LE(deliveries.find(id)->older_etags.size(), View::kDeliveriesMax);
   EXPECT_EQ(deliveries.find(id)->deliveries.back().at.order, 1000u);
+}
+
+TEST(View, TheNewestDeliveriesStayAndOneThatWentDoesNotComeBack) {
+  View view;
+  uint64_t id = 0;
+  for (uint64_t order = 10; order <= 2000; order += 10) {
+    id = view.record(observation("a", {order, {}}), std::nullopt);
+    const auto& kept = view.find(id)->deliveries;
+    ASSERT_EQ(kept.back().at.order, order);
+    const uint64_t newest_beyond = order - std::min<uint64_t>(order, 10 * View::kDeliveriesMax);
+    ASSERT_EQ(std::count_if(kept.begin(), kept.end(), [&](const Delivery& d) { return d.at.order > newest_beyond; }),
+              std::min<int64_t>(order / 10, View::kDeliveriesMax));
+  }
+  const auto sizes_with = [&](uint64_t order) {
+    const size_t before = view.find(id)->deliveries.size();
+    view.record(observation("a", {order, {}}), id);
+    return std::pair(before, view.find(id)->deliveries.size());
+  };
+  const auto [before, after_one_that_went] = sizes_with(15);
+  EXPECT_EQ(after_one_that_went, before);
+  const auto [then, after_one_between] = sizes_with(1995);
+  EXPECT_EQ(after_one_between, then + 1);
 }
 
 TEST(View, ExpiryForgetsDeliveriesAndThenVersions) {

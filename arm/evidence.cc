@@ -283,27 +283,34 @@ class Weighing {
 
 }  // namespace
 
-std::vector<Evidence> weigh_evidence(std::string_view put, const std::vector<std::string_view>& states,
-                                     const ReadOnlyMembers& read_only) {
-  const std::vector<Evidence> silent(states.size(), Evidence::Silent);
-  if (states.size() < 2 || states.size() > kEvidenceStatesMax) return silent;
+std::vector<StateEvidence> weigh_evidence(std::string_view put, const std::vector<WeighedState>& states,
+                                          const ReadOnlyMembers& read_only) {
+  std::vector<StateEvidence> evidence(states.size());
+  if (states.size() < 2 || states.size() > kEvidenceStatesMax) return evidence;
   const auto asked = read_tree(put, read_only, kEvidenceNodesMax);
-  if (!asked || asked->kind != Kind::Object) return silent;
+  if (!asked || asked->kind != Kind::Object) return evidence;
   std::vector<JsonTree> trees;
   trees.reserve(states.size());
   Standings standings;
   for (size_t i = 0; i < states.size(); ++i) {
-    auto tree = read_tree(states[i], read_only, kEvidenceNodesMax);
+    auto tree = read_tree(states[i].body, read_only, kEvidenceNodesMax);
     if (!tree || tree->kind != Kind::Object) continue;
     trees.push_back(*std::move(tree));
-    if (covers(trees.back(), *asked, {}, Place::Resource, Besides::Nothing)) return silent;
+    if (covers(trees.back(), *asked, {}, Place::Resource, Besides::Nothing)) return evidence;
     standings.push_back({i, &trees.back()});
   }
-  Weighing weighing(states.size());
-  weighing.compare(*asked, standings, {}, Place::Resource);
-  const auto result = weighing.result();
-  const bool any = std::find(result.begin(), result.end(), Evidence::Agrees) != result.end();
-  return any ? result : silent;
+  const auto weigh = [&](Evidence StateEvidence::*says) {
+    Weighing weighing(states.size());
+    weighing.compare(*asked, standings, {}, Place::Resource);
+    const auto result = weighing.result();
+    const bool any = std::find(result.begin(), result.end(), Evidence::Agrees) != result.end();
+    for (size_t i = 0; any && i < result.size(); ++i) evidence[i].*says = result[i];
+    return any;
+  };
+  if (weigh(&StateEvidence::says)) return evidence;
+  const size_t used_up = std::erase_if(standings, [&](const Standing& s) { return !states[s.state].in_hand; });
+  if (used_up > 0) weigh(&StateEvidence::says_in_hand);
+  return evidence;
 }
 
 bool carries(std::string_view put, std::string_view state, const ReadOnlyMembers& read_only) {

@@ -15,6 +15,10 @@
 // was not made from one of them alone (declarative tools), or it takes a leaf back. Nor is anything said if the PUT would
 // leave one of the states as it is: that comes from a change that somebody else has made too, or from taking one back.
 //
+// If none agrees, those that are in hand are weighed once more among themselves: the PUT may have a change of its own that a used
+// up state had too, before somebody wiped it out. That says less: what is used up may still be held (a copy that two writes were
+// made from). So it may be believed against sending a write, never for sending it.
+//
 // Why absence is weak: states {a} and {a,b}, a PUT with {a,c}. It was built on the first, or on the second and removes b.
 // The caller may believe it against the newer state, which at worst refuses a write, but never against an older one.
 //
@@ -37,13 +41,23 @@ enum class Evidence {
   Contradicts,           // it has what it cannot have from this state
 };
 
+struct WeighedState {
+  std::string_view body;
+  bool in_hand = true;  // not used up
+};
+
+struct StateEvidence {
+  Evidence says = Evidence::Silent;
+  Evidence says_in_hand = Evidence::Silent;  // among the states in hand, if none of all agrees
+};
+
 constexpr size_t kEvidenceStatesMax = 16;
 constexpr size_t kEvidenceNodesMax = 50'000;
 
 // One answer for each state, which are bodies of the same resource read at the PUT's own api-version. What cannot be read
 // is Silent and left out; beyond the limits all are.
-std::vector<Evidence> weigh_evidence(std::string_view put, const std::vector<std::string_view>& states,
-                                     const ReadOnlyMembers& read_only);
+std::vector<StateEvidence> weigh_evidence(std::string_view put, const std::vector<WeighedState>& states,
+                                          const ReadOnlyMembers& read_only);
 
 // True if the PUT has all that stands in the state, and maybe more: written over it, it loses nothing of it, whatever it was
 // built from. What a resource is called may be missing. False if either cannot be read.

@@ -120,9 +120,10 @@ void forget_doubtful(std::vector<Candidate>& candidates) {
                    candidates.end());
 }
 
-arm::Evidence evidence_for(const WriteFacts& write, const Candidate& candidate) {
+arm::Evidence evidence_for(const WriteFacts& write, const Candidate& candidate,
+                           arm::Evidence VersionEvidence::*which = &VersionEvidence::says) {
   for (const auto& one : write.evidence) {
-    if (one.version == candidate.version->id) return one.says;
+    if (one.version == candidate.version->id) return one.*which;
   }
   return arm::Evidence::Silent;
 }
@@ -288,10 +289,12 @@ Base by_content(const View& view, const std::vector<Candidate>& candidates, cons
   const Fitting fit = fitting(candidates, write);
   const auto live = live_versions(fit.candidates);
   // It agrees with a state that was refused to one actor and that another still holds: a newer one is no base for it.
-  const auto agrees = [&](const Candidate& c) { return evidence_for(write, c) == arm::Evidence::Agrees; };
-  const bool holds_refused = std::any_of(fit.candidates.begin(), fit.candidates.end(),
-                                         [&](const Candidate& c) { return c.refused_in_hand && agrees(c); });
-  if (holds_refused && !live.empty() && !agrees(live.front()) && write.actor != Actor::Single) {
+  const auto holds_refused = [&](arm::Evidence VersionEvidence::*which) {
+    const auto agrees = [&](const Candidate& c) { return evidence_for(write, c, which) == arm::Evidence::Agrees; };
+    return !live.empty() && !agrees(live.front()) &&
+           std::any_of(fit.candidates.begin(), fit.candidates.end(), [&](const Candidate& c) { return c.refused_in_hand && agrees(c); });
+  };
+  if (write.actor != Actor::Single && (holds_refused(&VersionEvidence::says) || holds_refused(&VersionEvidence::says_in_hand))) {
     return without_state(BaseRule::Refused);
   }
   const bool decided = fit.any_agrees && live_versions(candidates).size() > live.size();

@@ -63,6 +63,7 @@ enum class Actor { Single, Many };
 struct VersionEvidence {
   uint64_t version = 0;
   arm::Evidence says = arm::Evidence::Silent;
+  arm::Evidence says_in_hand = arm::Evidence::Silent;  // see arm::StateEvidence
 };
 
 // What is known about the write itself.

@@ -15,18 +15,18 @@ void rule_out_absence(uint64_t absent, const arm::ReadOnlyMembers& read_only, st
     says = arm::Evidence::Agrees;
     carried = true;
   }
-  if (carried) evidence.push_back({absent, arm::Evidence::Contradicts});
+  if (carried) evidence.push_back({absent, arm::Evidence::Contradicts, arm::Evidence::Silent});
 }
 
 }  // namespace
 
 std::vector<VersionEvidence> weigh(std::string_view put, const std::vector<StateBody>& states, uint64_t absent,
                                    const arm::ReadOnlyMembers& read_only) {
-  std::vector<std::string_view> bodies;
-  for (const StateBody& state : states) bodies.push_back(state.body);
+  std::vector<arm::WeighedState> bodies;
+  for (const StateBody& state : states) bodies.push_back({state.body, state.in_hand});
   const auto says = arm::weigh_evidence(put, bodies, read_only);
   std::vector<VersionEvidence> evidence;
-  for (size_t i = 0; i < states.size(); ++i) evidence.push_back({states[i].version, says[i]});
+  for (size_t i = 0; i < states.size(); ++i) evidence.push_back({states[i].version, says[i].says, says[i].says_in_hand});
   if (absent != 0) rule_out_absence(absent, read_only, put, states, evidence);
   return evidence;
 }

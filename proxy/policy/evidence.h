@@ -17,6 +17,7 @@ struct StateBody {
   std::string body;
   // Whether it was shown after the last 404: only then can the body be built on it rather than on nothing.
   bool after_absence = true;
+  bool in_hand = true;  // not used up
 };
 
 // `absent` is the version of not existing that somebody may still hold; 0: none. At most arm::kEvidenceStatesMax states are

@@ -11,50 +11,54 @@
 namespace armgate {
 namespace {
 
-// When the version was last shown before the write arrived; zero: never.
-uint64_t last_shown(const policy::Version& version, const Exchange& exchange) {
-  uint64_t last = 0;
-  for (const auto& delivery : version.deliveries) {
-    if (delivery.at.order <= exchange.arrived.order) last = delivery.at.order;
-  }
-  return last;
-}
+// A version as this write met it.
+struct Known {
+  policy::Version version;
+  uint64_t shown = 0;    // when it was last shown before the write arrived; zero: never
+  bool in_hand = false;  // whether some actor may still hold it, as far as its deliveries tell
+};
 
-// Whether some actor may still hold it, as far as its deliveries tell.
-bool in_hand(const policy::Version& version) {
-  return std::any_of(version.deliveries.begin(), version.deliveries.end(), [](const auto& d) { return !d.consumed; });
+Known known(policy::Version version, const Exchange& exchange) {
+  uint64_t shown = 0;
+  bool in_hand = false;
+  for (const auto& delivery : version.deliveries) {
+    if (delivery.at.order <= exchange.arrived.order) shown = delivery.at.order;
+    in_hand |= !delivery.consumed;
+  }
+  return {std::move(version), shown, in_hand};
 }
 
 }  // namespace
 
 std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& parts, const Client& client,
                                                       const Exchange& exchange, const rules::Plan& plan) {
-  auto versions = client.state->versions(parts.shared.hasher.hash(plan.target.resource.id), 2);
+  const std::string& api_version = plan.target.api_version;
+  std::vector<Known> versions;
   uint64_t absent = 0;
   uint64_t told_absent = 0;
-  for (const auto& version : versions) {
-    if (!version.absent || !in_hand(version) || last_shown(version, exchange) == 0) continue;
-    absent = version.id;
-    told_absent = last_shown(version, exchange);
-  }
-  std::erase_if(versions, [&](const policy::Version& v) {
-    const policy::Rendering* known = v.rendered_at(plan.target.api_version);
+  for (auto& version : client.state->versions(parts.shared.hasher.hash(plan.target.resource.id), 2)) {
+    Known one = known(std::move(version), exchange);
+    if (one.shown == 0) continue;
+    if (one.version.absent && one.in_hand) {
+      absent = one.version.id;
+      told_absent = one.shown;
+    }
+    const policy::Rendering* rendering = one.version.rendered_at(api_version);
     // The body of a write that was answered without one lacks all that ARM adds.
-    const bool whole = known != nullptr && known->body && !v.absent && !known->body->is_sent_body;
-    return !whole || last_shown(v, exchange) == 0;
-  });
+    const bool whole = rendering != nullptr && rendering->body && !one.version.absent && !rendering->body->is_sent_body;
+    if (whole) versions.push_back(std::move(one));
+  }
   if (versions.empty() || (versions.size() == 1 && absent == 0)) return {};
   // Evidence compares: what is left out may be what the body was built from while another state gets the credit. So the dead
   // are left out first, then the oldest.
-  std::sort(versions.begin(), versions.end(), [&](const policy::Version& a, const policy::Version& b) {
-    return std::pair(in_hand(a), last_shown(a, exchange)) > std::pair(in_hand(b), last_shown(b, exchange));
-  });
+  std::sort(versions.begin(), versions.end(),
+            [](const Known& a, const Known& b) { return std::pair(a.in_hand, a.shown) > std::pair(b.in_hand, b.shown); });
   if (versions.size() > arm::kEvidenceStatesMax) versions.resize(arm::kEvidenceStatesMax);
 
   std::vector<policy::StateBody> states;
-  for (const auto& version : versions) {
-    auto plain = plain_body(*version.rendered_at(plan.target.api_version)->body, parts.shared.options.body_keep_max);
-    states.push_back({version.id, plain ? *std::move(plain) : std::string(), last_shown(version, exchange) > told_absent});
+  for (const auto& [version, shown, in_hand] : versions) {
+    auto plain = plain_body(*version.rendered_at(api_version)->body, parts.shared.options.body_keep_max);
+    states.push_back({version.id, plain ? *std::move(plain) : std::string(), shown > told_absent, in_hand});
   }
   return policy::weigh(exchange.request.body, states, absent, read_only_members(plan));
 }

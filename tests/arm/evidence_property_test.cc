@@ -97,7 +97,9 @@ Told tell(uint64_t seed, Removals removals) {
 
   std::vector<std::string> answers;
   for (size_t i = 0; i < history.size(); ++i) answers.push_back(history[i].answer(static_cast<int>(i)));
-  told.says = weigh_evidence(wanted.body(rng), {answers.begin(), answers.end()}, kGeneric);
+  std::vector<WeighedState> states;
+  for (const auto& answer : answers) states.push_back({answer});
+  for (const StateEvidence& one : weigh_evidence(wanted.body(rng), states, kGeneric)) told.says.push_back(one.says);
   return told;
 }
 

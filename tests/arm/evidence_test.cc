@@ -11,18 +11,28 @@ namespace {
 
 const ReadOnlyMembers kGeneric;
 
-// One letter for each state.
-std::string weighed(std::string_view put, const std::vector<std::string_view>& states) {
-  std::string text;
-  for (const Evidence evidence : weigh_evidence(put, states, kGeneric)) {
-    switch (evidence) {
-      case Evidence::Silent: text += '?'; break;
-      case Evidence::Agrees: text += '+'; break;
-      case Evidence::ContradictsByAbsence: text += '-'; break;
-      case Evidence::Contradicts: text += 'x'; break;
-    }
+char letter(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::Silent: return '?';
+    case Evidence::Agrees: return '+';
+    case Evidence::ContradictsByAbsence: return '-';
+    case Evidence::Contradicts: return 'x';
   }
+  return ' ';
+}
+
+// One letter for each state.
+std::string letters(std::string_view put, const std::vector<WeighedState>& states, Evidence StateEvidence::*which) {
+  std::string text;
+  for (const StateEvidence& evidence : weigh_evidence(put, states, kGeneric)) text += letter(evidence.*which);
   return text;
+}
+
+std::string weighed(std::string_view put, const std::vector<std::string_view>& states) {
+  std::vector<WeighedState> in_hand;
+  for (const auto state : states) in_hand.push_back({state});
+  EXPECT_EQ(letters(put, in_hand, &StateEvidence::says_in_hand), std::string(states.size(), '?')) << "nothing was left out";
+  return letters(put, in_hand, &StateEvidence::says);
 }
 
 struct Case {
@@ -52,6 +62,25 @@ TEST(Evidence, TagsAndLeavesOfAScaleSet) {
       {"a value by number", R"({"sku":{"capacity":2.0},"tags":{"a":"1","b":"1"}})", {tagged, raised}, "x+"},
       {"a null counts as left out", R"({"sku":{"capacity":null},"tags":{"a":"1","b":null}})", {tagged, raised}, "??"},
   });
+}
+
+TEST(Evidence, IfNoneAgreesThoseInHandAreWeighedAmongThemselves) {
+  const char* wiped_out = R"({"sku":{"capacity":1},"tags":{"own":"1"}})";
+  const char* older = R"({"sku":{"capacity":2},"tags":{}})";
+  const char* newer = R"({"sku":{"capacity":2},"tags":{"a":"1"}})";
+  const char* put = R"({"sku":{"capacity":2},"tags":{"own":"1"}})";
+  // What all say, and what those in hand say.
+  const auto weighed_of_three = [&](const char* body, std::vector<bool> in_hand) {
+    const std::vector<WeighedState> states{{wiped_out, in_hand[0]}, {older, in_hand[1]}, {newer, in_hand[2]}};
+    return letters(body, states, &StateEvidence::says) + " " + letters(body, states, &StateEvidence::says_in_hand);
+  };
+  EXPECT_EQ(weighed_of_three(put, {true, true, true}), "??? ???");
+  EXPECT_EQ(weighed_of_three(put, {false, true, true}), "??? ?+-");
+  EXPECT_EQ(weighed_of_three(put, {false, true, false}), "??? ???") << "nothing to compare with";
+  EXPECT_EQ(weighed_of_three(put, {false, false, false}), "??? ???");
+  EXPECT_EQ(weighed_of_three(R"({"sku":{"capacity":1},"tags":{"own":"1","b":"1"}})", {false, true, true}), "+xx ???")
+      << "what agrees is built on, whoever holds it";
+  EXPECT_EQ(weighed_of_three(wiped_out, {false, true, true}), "??? ???") << "taken back";
 }
 
 TEST(Evidence, ABodyThatLeavesAStateAsItIsSaysNothing) {

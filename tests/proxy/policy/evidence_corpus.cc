@@ -14,6 +14,10 @@ constexpr std::string_view kSetOf5 = R"({"name":"web","location":"westeurope","s
 constexpr std::string_view kSetOf5Tagged = R"({"name":"web","location":"westeurope","sku":{"name":"Standard_D2s_v5","tier":"Standard","capacity":5},
   "tags":{"team":"shop","cost":"42"},"properties":{"provisioningState":"Succeeded","singlePlacementGroup":false,"upgradePolicy":{"mode":"Manual"},
   "virtualMachineProfile":{"storageProfile":{"imageReference":{"id":"/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/images/v1"}}}}})";
+constexpr std::string_view kSetOf3WithARun = R"({"name":"web","location":"westeurope","sku":{"name":"Standard_D2s_v5","tier":"Standard","capacity":3},
+  "tags":{"team":"shop","run":"17"},"properties":{"provisioningState":"Succeeded","singlePlacementGroup":false,"upgradePolicy":{"mode":"Manual"}}})";
+constexpr std::string_view kRunOn5 = R"({"location":"westeurope","sku":{"name":"Standard_D2s_v5","tier":"Standard","capacity":5},
+  "tags":{"team":"shop","run":"17"},"properties":{"singlePlacementGroup":false,"upgradePolicy":{"mode":"Manual"}}})";
 constexpr std::string_view kImage2On3 = R"({"location":"westeurope","sku":{"name":"Standard_D2s_v5","tier":"Standard","capacity":3},
   "tags":{"team":"shop"},"properties":{"singlePlacementGroup":false,"upgradePolicy":{"mode":"Manual"},
   "virtualMachineProfile":{"storageProfile":{"imageReference":{"id":"/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/images/v2"}}}}})";
@@ -45,6 +49,16 @@ const std::vector<EvidenceStory> kScaleSets{
     {"a step back with a tag of its own looks like one who never saw the step", {{kSetOf3}, {kSetOf5}}, kBackTo3WithARun, "content 1"},
     {"the same when nothing else lives: in doubt refused", {{kSetOf3, Still::Dead}, {kSetOf5}}, kBackTo3WithARun, "refused"},
     {"what was read is written back as it is", {{kSetOf3}, {kSetOf5}}, kSetOf5, "oldest-live 1"},
+    {"a tag set anew that was wiped out, which the state before it had", {{kSetOf3WithARun, Still::Dead}, {kSetOf5}, {kSetOf5Tagged}}, kRunOn5, "oldest-live 2"},
+    {"the same on what was refused to another", {{kSetOf3WithARun, Still::Dead}, {kSetOf5, Still::Refused}, {kSetOf5Tagged}}, kRunOn5, "refused"},
+    {"the same by the second of two writes from one copy: what is used up is only masked, never given up for a newer one",
+     {{R"({"sku":{"capacity":3},"plan":{"name":"1"},"tags":{"run":"17"}})", Still::Dead},
+      {R"({"sku":{"capacity":3},"plan":{"name":"1"},"tags":{}})"},
+      {R"({"sku":{"capacity":5},"plan":{"name":"2"},"tags":{}})", Still::Dead},
+      {R"({"sku":{"capacity":7},"plan":{"name":"2"},"tags":{}})"}},
+     R"({"sku":{"capacity":5},"plan":{"name":"2"},"tags":{"run":"17"}})",
+     "oldest-live 2"},
+    {"the same while somebody may hold what was there before", {{kSetOf3WithARun}, {kSetOf5}, {kSetOf5Tagged}}, kRunOn5, "oldest-live 1"},
 };
 
 // ---- a security group: rules from two pipelines, and a daemon that keeps its own ----

@@ -10,7 +10,11 @@
 
 namespace armgate::policy {
 
-enum class Still { Live, Dead };  // dead: used up, refused, or outlived by a newer one for too long
+enum class Still {
+  Live,
+  Dead,     // used up
+  Refused,  // to one of its actors; another may still hold it
+};
 
 struct ShownState {
   std::string_view body;

@@ -16,8 +16,9 @@ std::string chosen_for(const EvidenceStory& story) {
   std::vector<StateBody> states;
   for (const auto& state : story.shown) {
     const uint64_t id = shown.show(std::to_string(states.size() + 1));
-    states.push_back({id, std::string(state.body)});
+    states.push_back({id, std::string(state.body), true, state.still != Still::Dead});
     if (state.still == Still::Dead) shown.use_up(id);
+    if (state.still == Still::Refused) shown.view.refuse(id);
   }
   shown.facts.evidence = weigh(story.put, states, 0, arm::ReadOnlyMembers());
   return shown.decide_text();

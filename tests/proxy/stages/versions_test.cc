@@ -51,6 +51,15 @@ TEST(Versions, AnEmptyIfMatchCountsAsAbsent) {
   EXPECT_EQ(rig.seen()[1].head.fields.count("If-Match"), 1u);
 }
 
+TEST(Versions, AnEtagThatWouldMatchWhateverIsThereIsNone) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("*"), kStateOne);
+  rig.arm(put(kScaleSet), 200, etag("\"2\""), kStateTwo);
+  rig.ask("one", get(kScaleSet));
+  rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(rig.sent_field(1, "If-Match"), "\"1\"") << "the body's";
+}
+
 TEST(Versions, TheEtagInTheBodyIsTheClientsWord) {
   StageRig rig;
   rig.arm(put(kScaleSet), 200, etag("\"8\""), kStateTwo);

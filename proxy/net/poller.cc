@@ -73,13 +73,28 @@ void Poller::pass_on() {
   if (count <= 0) return;
   passing_on_ = true;
   events_ = std::span(events).first(static_cast<size_t>(count));
-  for (epoll_event& event : events_) {
-    auto* const polled = static_cast<Polled*>(event.data.ptr);
-    event.data.ptr = nullptr;
-    if (polled != nullptr) polled->became_ready(event.events);
+  for (size_t i = 0; i < events_.size(); ++i) {
+    more_to_come_ = i + 1 < events_.size();
+    auto* const polled = static_cast<Polled*>(events_[i].data.ptr);
+    events_[i].data.ptr = nullptr;
+    if (polled != nullptr) polled->became_ready(events_[i].events);
   }
   events_ = {};
+  let_write();
   passing_on_ = false;
+}
+
+Task<void> Poller::turn_to_write() {
+  if (!others_come_first()) co_return;
+  co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&, void()>(
+      [](auto handler, std::vector<Parked>* writers) { writers->push_back(std::move(handler)); }, boost::asio::use_awaitable,
+      &writers_);
+}
+
+// None joins them meanwhile: nothing more is to come.
+void Poller::let_write() {
+  for (Parked& writer : writers_) std::move(writer)();
+  writers_.clear();
 }
 
 void Poller::shutdown() {

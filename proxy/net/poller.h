@@ -15,9 +15,11 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "proxy/async/task.h"
@@ -54,12 +56,22 @@ class Poller final : public boost::asio::execution_context::service {
   void begin_wait();
   void end_wait();
 
+  // Whoever wants to write while others are still to be told of what the system said at once had better wait until they are. The
+  // wait is over before the event loop does anything else.
+  //
+  // Why: a write wakes the process that reads, which costs more than the write, and with one message at a time it sleeps again
+  // before the next. Of writes behind each other only the first wakes it.
+  bool others_come_first() const { return more_to_come_; }
+  Task<void> turn_to_write();
+
  private:
+  using Parked = boost::asio::async_result<boost::asio::use_awaitable_t<>, void()>::handler_type;
   using Registered = boost::intrusive::list<Polled, boost::intrusive::constant_time_size<false>>;
 
   void shutdown() override;
   void arm();
   void pass_on();
+  void let_write();
 
   boost::asio::posix::stream_descriptor epoll_;
   Registered registered_;
@@ -67,6 +79,8 @@ class Poller final : public boost::asio::execution_context::service {
   size_t waits_ = 0;
   bool armed_ = false;
   bool passing_on_ = false;
+  bool more_to_come_ = false;    // of what is being passed on
+  std::vector<Parked> writers_;  // that wait for their turn; none while nothing is passed on
 };
 
 }  // namespace armgate::net

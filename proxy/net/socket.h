@@ -40,6 +40,10 @@ class Socket final : private Polled {
   Task<Result<void>> wait(Waiting who, Readiness what, TimePoint deadline);
   void cancel(Waiting who);
 
+  // See Poller.
+  bool others_come_first() const { return poller_.others_come_first(); }
+  Task<void> turn_to_write() { return poller_.turn_to_write(); }
+
   // Calls `readable` once, when something may be there to read, without anybody waiting for it. False if something may be
   // there now: then it is not called. A null function takes the request back.
   bool tell_readable(std::function<void()> readable);

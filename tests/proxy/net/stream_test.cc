@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <malloc.h>
 
+#include <algorithm>
+#include <array>
+#include <functional>
+
 #include "certs/tls_context.h"
 #include "net_test_support.h"
 #include "proxy/net/input_buffer.h"
@@ -272,6 +276,39 @@ TEST(Poller, GoesWithItsLoopWhileSocketsWait) {
   char byte = 0;
   EXPECT_EQ(::recv(ends[1], &byte, 1, 0), 0) << "its descriptor is closed";
   ::close(ends[1]);
+}
+
+Task<void> write_when_told(Poller& poller, Socket& socket, std::string& told, size_t& told_before_write) {
+  const auto ready = co_await socket.wait(Waiting::Reader, Readiness::Readable, kNever);
+  EXPECT_TRUE(ready.ok());
+  told += '.';
+  co_await poller.turn_to_write();
+  told_before_write = told.size();
+}
+
+class PollerTest : public NetTest {};
+
+TEST_F(PollerTest, WhoeverWritesLetsThoseBeToldFirstWhoseNewsCameAtOnce) {
+  constexpr size_t kSockets = 5;
+  Poller& poller = Poller::of(executor());
+  std::vector<std::unique_ptr<Socket>> sockets;
+  std::vector<int> peers;
+  std::string told;
+  std::array<size_t, kSockets> told_before_write{};
+  std::array<bool, kSockets> done{};
+  for (size_t i = 0; i < kSockets; ++i) {
+    const auto [near, far] = make_tcp_pair();
+    sockets.push_back(wrap(near));
+    peers.push_back(far);
+    start(write_when_told(poller, *sockets[i], told, told_before_write[i]), done[i]);
+  }
+  settle();
+  EXPECT_FALSE(poller.others_come_first());
+  for (const int peer : peers) ASSERT_EQ(::send(peer, "x", 1, 0), 1);
+  run_until([&] { return std::all_of(done.begin(), done.end(), std::identity()); });
+  for (const size_t before : told_before_write) EXPECT_EQ(before, kSockets);
+  EXPECT_FALSE(poller.others_come_first());
+  for (const int peer : peers) ::close(peer);
 }
 
 TEST_P(StreamTest, IsQuietUntilSomethingComes) {

@@ -267,7 +267,6 @@ void Gateway::drain(Duration limit) {
 }
 
 void Gateway::cut(std::string_view why) {
-  was_cut_ = true;
   for (const IntentRecord& write : common_->store.unfinished()) {
     common_->tell(LogLevel::Warning, "write-cut-off",
                   {{"method", write.method},

@@ -24,7 +24,7 @@ class Gateway {
  public:
   // Reads the authority, opens the log, binds the doors. BadInput if the configuration does not allow that.
   static Result<std::unique_ptr<Gateway>> open(Config config);
-  ~Gateway();  // only if nothing was cut; see leave()
+  ~Gateway();  // only if it never ran; see leave()
 
   const Config& config() const;
   const DoorPorts& ports() const { return ports_; }
@@ -44,10 +44,9 @@ class Gateway {
   // is told to come again. A second call does nothing.
   void drain(Duration limit);
   void cut(std::string_view why);
-  bool was_cut() const { return was_cut_; }
 
-  // Ends the process. Exchanges that were cut are parked in tables and on timers of each other's loops: unwinding them
-  // in any order would touch what is gone. Their writes are in doubt either way.
+  // Ends the process, after run() or join(). Whoever follows operations and keeps places, and exchanges that were cut, are parked
+  // in tables and on timers of each other's loops: unwinding them in any order would touch what is gone.
   [[noreturn]] void leave(int exit_code);
 
  private:
@@ -67,7 +66,6 @@ class Gateway {
   size_t drained_ = 0;
   bool draining_ = false;
   bool stopped_ = false;
-  bool was_cut_ = false;
 };
 
 }  // namespace armgate

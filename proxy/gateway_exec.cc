@@ -114,8 +114,7 @@ int exec_with_gateway(const Config& config, const ExecRequest& request) {
   const std::string summary = gateway->tally().summary();
   if (!summary.empty()) std::fprintf(stderr, "armgate: %s\n", summary.c_str());
   end_soon(exit_code);
-  if (gateway->was_cut()) gateway->leave(exit_code);
-  return exit_code;
+  gateway->leave(exit_code);
 }
 
 int exec_within(const ExecRequest& request, const std::string& proxy) {

@@ -126,8 +126,7 @@ int run_service(const Config& config, LoadAgain load_again) {
   check_descriptors(gateway, descriptors);
   gateway.run();
   end_soon(kExitDone);
-  if (gateway.was_cut()) gateway.leave(kExitDone);
-  return kExitDone;
+  gateway.leave(kExitDone);
 }
 
 }  // namespace armgate

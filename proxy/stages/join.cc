@@ -39,25 +39,28 @@ UnansweredWrites::Arrival arrival_of(const Write& write, std::shared_ptr<const P
 
 Task<std::optional<Outcome>> join_earlier(Write& write, const UnansweredWrites::Arrival& arrival) {
   auto& unanswered = write.client.state->unanswered();
-  while (const auto earlier = unanswered.find(arrival, write.parts.clock.now())) {
-    unanswered.join(*earlier, arrival, &write.patience.waiter(), Patience::kJoinedEnded);
-    auto with = UnansweredWrites::With::Nothing;
-    const auto leave = absl::MakeCleanup([&] { unanswered.leave(*earlier, &write.patience.waiter(), with); });
+  while (true) {
     const TimePoint before = write.parts.clock.now();
-    const auto end = co_await write.patience.await_ready([&] { return unanswered.ending(*earlier).has_value(); });
+    const auto joined = unanswered.join_or_add(arrival, &write.patience.waiter(), Patience::kJoinedEnded, before);
+    if (!joined.to_earlier) {
+      write.unanswered = joined.write;
+      co_return std::nullopt;
+    }
+    auto with = UnansweredWrites::With::Nothing;
+    const auto leave = absl::MakeCleanup([&] { unanswered.leave(joined.write, &write.patience.waiter(), with); });
+    const auto end = co_await write.patience.await_ready([&] { return unanswered.ending(joined.write).has_value(); });
     write.report().waited += write.parts.clock.now() - before;
     if (end == Patience::End::Gone) co_return Outcome{Outcome::Kind::Left, {}, {}};
     if (end == Patience::End::TimeUp) {
       write.report().reason = "still-running";
       co_return Outcome{Outcome::Kind::Busy, make_still_running(write.parts.shared.options.retry_after), {}};
     }
-    const auto ending = unanswered.ending(*earlier);
+    const auto ending = unanswered.ending(joined.write);
     const bool has_answer = ending && ending->answer;
     if (!has_answer) continue;
     with = UnansweredWrites::With::Answer;
-    co_return take_over(write, *earlier, *ending);
+    co_return take_over(write, joined.write, *ending);
   }
-  co_return std::nullopt;
 }
 
 }  // namespace armgate

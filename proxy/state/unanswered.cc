@@ -44,8 +44,7 @@ void UnansweredWrites::keep_within_bounds() {
   }
 }
 
-uint64_t UnansweredWrites::add(const Arrival& arrival) {
-  MutexLock lock(&mutex_);
+uint64_t UnansweredWrites::add_locked(const Arrival& arrival) {
   Write& write = in_order_.emplace_back();
   write.id = next_id_++;
   write.request = arrival.request;
@@ -91,35 +90,44 @@ void UnansweredWrites::undelivered(uint64_t write, TimePoint now) {
   expire_locked(now);
 }
 
-std::optional<uint64_t> UnansweredWrites::find(const Arrival& arrival, TimePoint now) {
-  MutexLock lock(&mutex_);
+UnansweredWrites::Write* UnansweredWrites::earlier(const Arrival& arrival, Wanted wanted, TimePoint now) {
   expire_locked(now);
   const auto it = by_request_.find(arrival.request);
-  if (it == by_request_.end()) return std::nullopt;
+  if (it == by_request_.end()) return nullptr;
   for (auto id = it->second.rbegin(); id != it->second.rend(); ++id) {
-    const Write& write = *by_id_.at(*id);
+    Write& write = *by_id_.at(*id);
     const bool is_over = write.ending && (!write.ending->accepted || now - write.ended.time > options_.keep);
+    const bool has_nothing_to_give = wanted == Wanted::WithAnswer && write.ending && !write.ending->answer;
     const bool other_request = write.request_id != arrival.request_id && !is_mutant(Mutant::IdsIgnoredInJoin);
-    if (is_over || other_request) continue;
+    if (is_over || has_nothing_to_give || other_request) continue;
     const bool orphan = write.sent && (write.undelivered || write.asker->gone.load(std::memory_order_acquire));
-    if (orphan || !arrival.request_id.empty() || is_mutant(Mutant::LiveWritersJoined)) return write.id;
+    if (orphan || !arrival.request_id.empty() || is_mutant(Mutant::LiveWritersJoined)) return &write;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
-void UnansweredWrites::join(uint64_t write, const Arrival& arrival, Waiter* waiter, uint32_t bits) {
+bool UnansweredWrites::knows(const Arrival& arrival, TimePoint now) {
   MutexLock lock(&mutex_);
-  Write* w = find_locked(write);
-  if (w == nullptr) {
-    waiter->signal(bits);
-    return;
+  return earlier(arrival, Wanted::Any, now) != nullptr;
+}
+
+uint64_t UnansweredWrites::add(const Arrival& arrival) {
+  MutexLock lock(&mutex_);
+  return add_locked(arrival);
+}
+
+UnansweredWrites::Joined UnansweredWrites::join_or_add(const Arrival& arrival, Waiter* waiter, uint32_t bits, TimePoint now) {
+  MutexLock lock(&mutex_);
+  Write* const write = earlier(arrival, Wanted::WithAnswer, now);
+  if (write == nullptr) return {add_locked(arrival), false};
+  const bool is_asker = write->undelivered || write->asker->gone.load(std::memory_order_acquire);
+  write->joiners.push_back({waiter, bits, is_asker});
+  if (write->ending) waiter->signal(bits);
+  if (is_asker) {
+    write->asker = arrival.asker;
+    write->undelivered = false;
   }
-  const bool is_asker = w->undelivered || w->asker->gone.load(std::memory_order_acquire);
-  w->joiners.push_back({waiter, bits, is_asker});
-  if (w->ending) waiter->signal(bits);
-  if (!is_asker) return;
-  w->asker = arrival.asker;
-  w->undelivered = false;
+  return {write->id, true};
 }
 
 void UnansweredWrites::leave(uint64_t write, Waiter* waiter, With with) {

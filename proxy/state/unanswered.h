@@ -9,6 +9,8 @@
 // client is gone, and its answer was not delivered; while that client listens, the same bytes are a second write (two actors
 // may both count from 2 to 3). Requests with different ids never join.
 //
+// Of requests that come at once, on whatever threads, one runs and the others join it.
+//
 // Threads   any; one short mutex. Joiners' waiters are signalled under it, so that none can die meanwhile.
 // Limits    Options; beyond them the oldest answers are forgotten, and a re-send is then an ordinary write.
 #pragma once
@@ -60,7 +62,6 @@ class UnansweredWrites {
 
   // ---- the exchange that runs the write ----
 
-  uint64_t add(const Arrival& arrival);
   void sent(uint64_t write);
   // Wakes those who joined.
   void end(uint64_t write, Ending ending, Moment now);
@@ -68,14 +69,20 @@ class UnansweredWrites {
   void delivered(uint64_t write);
   void undelivered(uint64_t write, TimePoint now);
 
-  // ---- a request that asks for the same ----
+  // ---- a request that arrives, and may ask for the same as an earlier one ----
 
-  // The write whose answer `arrival` gets, if there is one.
-  std::optional<uint64_t> find(const Arrival& arrival, TimePoint now);
+  // Whether an earlier write is the same, also one whose answer cannot be given again.
+  bool knows(const Arrival& arrival, TimePoint now);
+  // A write of its own, whatever came before.
+  uint64_t add(const Arrival& arrival);
 
-  // Signals `waiter` with `bits` when the write has ended, until leave(). Takes the place of an asker who is gone; who leaves
-  // without the answer gives it up again.
-  void join(uint64_t write, const Arrival& arrival, Waiter* waiter, uint32_t bits);
+  struct Joined {
+    uint64_t write = 0;
+    bool to_earlier = false;  // else it is its own
+  };
+  // Joins the write whose answer `arrival` gets; if there is none, adds one. Joined: signals `waiter` with `bits` when it has
+  // ended, until leave(). Takes the place of an asker who is gone; who leaves without the answer gives it up again.
+  Joined join_or_add(const Arrival& arrival, Waiter* waiter, uint32_t bits, TimePoint now);
   enum class With { Answer, Nothing };
   void leave(uint64_t write, Waiter* waiter, With with);
   // Null while it runs. A write that is not known any more has ended without an answer.
@@ -108,6 +115,9 @@ class UnansweredWrites {
   };
   using Place = std::list<Write>::iterator;
 
+  enum class Wanted { Any, WithAnswer };  // of those that have ended
+  Write* earlier(const Arrival& arrival, Wanted wanted, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint64_t add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Write* find_locked(uint64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void forget(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void expire_locked(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

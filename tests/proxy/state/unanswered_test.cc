@@ -30,7 +30,7 @@ struct Rig {
     return write;
   }
   bool finds(uint64_t request, std::string_view request_id = {}) {
-    return table.find(arrival(request, request_id), now).has_value();
+    return table.knows(arrival(request, request_id), now);
   }
 };
 
@@ -103,16 +103,58 @@ TEST(UnansweredWrites, WhoTakesTheAnswerOfAnOrphanIsItsAskerFromThenOn) {
   Waiter waiter(loop.get_executor());
   const uint64_t write = rig.orphan(1);
   rig.asker = std::make_shared<Presence>();
-  rig.table.join(write, rig.arrival(1), &waiter, 1);
+  EXPECT_EQ(rig.table.join_or_add(rig.arrival(1), &waiter, 1, rig.now).write, write);
   EXPECT_FALSE(rig.finds(1)) << "while it listens, the same bytes are a second write";
   rig.table.leave(write, &waiter, UnansweredWrites::With::Answer);
   rig.table.undelivered(write, rig.now);
   EXPECT_TRUE(rig.finds(1));
-  rig.table.join(write, rig.arrival(1), &waiter, 1);
+  EXPECT_EQ(rig.table.join_or_add(rig.arrival(1), &waiter, 1, rig.now).write, write);
   rig.table.leave(write, &waiter, UnansweredWrites::With::Nothing);
   EXPECT_TRUE(rig.finds(1)) << "who could not wait for it has given it up";
   rig.table.delivered(write);
   EXPECT_FALSE(rig.finds(1));
+}
+
+TEST(UnansweredWrites, OfThoseWhoJoinedAWriteThatEndedWithoutAnAnswerOneRunsItAndTheOthersJoinThatOne) {
+  Rig rig;
+  boost::asio::io_context loop;
+  Waiter one(loop.get_executor());
+  Waiter two(loop.get_executor());
+  const auto first = rig.table.join_or_add(rig.arrival(1, "a"), nullptr, 0, rig.now);
+  EXPECT_FALSE(first.to_earlier);
+  EXPECT_TRUE(rig.table.join_or_add(rig.arrival(1, "a"), &one, 1, rig.now).to_earlier);
+  EXPECT_TRUE(rig.table.join_or_add(rig.arrival(1, "a"), &two, 1, rig.now).to_earlier);
+  rig.table.end(first.write, {false, nullptr, "", 0}, rig.tick());
+  // As on two threads: both have seen the end before either has begun anew.
+  rig.table.leave(first.write, &one, UnansweredWrites::With::Nothing);
+  rig.table.leave(first.write, &two, UnansweredWrites::With::Nothing);
+  const auto again = rig.table.join_or_add(rig.arrival(1, "a"), &one, 1, rig.now);
+  EXPECT_FALSE(again.to_earlier);
+  const auto other = rig.table.join_or_add(rig.arrival(1, "a"), &two, 1, rig.now);
+  EXPECT_TRUE(other.to_earlier);
+  EXPECT_EQ(other.write, again.write);
+}
+
+TEST(UnansweredWrites, OfTwoWhoAskForAnOrphanWithoutAnIdTheSecondIsAWriteOfItsOwn) {
+  Rig rig;
+  boost::asio::io_context loop;
+  Waiter waiter(loop.get_executor());
+  rig.orphan(1);
+  rig.asker = std::make_shared<Presence>();
+  EXPECT_TRUE(rig.table.join_or_add(rig.arrival(1), &waiter, 1, rig.now).to_earlier);
+  EXPECT_FALSE(rig.table.join_or_add(rig.arrival(1), &waiter, 1, rig.now).to_earlier) << "the first listens";
+}
+
+TEST(UnansweredWrites, AnAcceptedWriteWhoseAnswerWasNotKeptIsKnownButNobodyWaitsForIt) {
+  Rig rig;
+  boost::asio::io_context loop;
+  Waiter waiter(loop.get_executor());
+  const uint64_t write = rig.table.add(rig.arrival(1, "a"));
+  rig.table.sent(write);
+  rig.table.end(write, {true, nullptr, "", 0}, rig.tick());
+  rig.table.undelivered(write, rig.now);
+  EXPECT_TRUE(rig.finds(1, "a"));
+  EXPECT_FALSE(rig.table.join_or_add(rig.arrival(1, "a"), &waiter, 1, rig.now).to_earlier);
 }
 
 }  // namespace

@@ -91,7 +91,18 @@ Version* View::find(uint64_t id) {
   return it == versions_.end() ? nullptr : &*it;
 }
 
+const Version* View::delivered_at(uint64_t order) const {
+  const auto has_it = [order](const Version& version) {
+    return std::any_of(version.deliveries.begin(), version.deliveries.end(), [order](const Delivery& d) { return d.at.order == order; });
+  };
+  const auto it = std::find_if(versions_.begin(), versions_.end(), has_it);
+  return it == versions_.end() ? nullptr : &*it;
+}
+
 uint64_t View::record(Observation observation, std::optional<uint64_t> same_as) {
+  if (observation.delivery.kind == DeliveryKind::ListItem) {
+    if (const Version* taken = delivered_at(observation.delivery.at.order)) return taken->id;
+  }
   Version* version = same_as ? find(*same_as) : nullptr;
   if (version == nullptr) version = find_etag(observation.etag);
   if (version == nullptr) {

@@ -106,9 +106,11 @@ class View {
   // A version delivered with exactly this ETag, or null. ETags of one resource never come back for another state.
   Version* find_etag(std::string_view etag);
   Version* find(uint64_t id);
+  // The version with the delivery of this order, or null.
+  const Version* delivered_at(uint64_t order) const;
 
   // Adds a delivery to the version that `same_as` names, or that was delivered with the same ETag, or as a version of its
-  // own. If it is the version's newest, the version takes over its body and URL at its api-version, and its ETag if it has
+  // own. An item of a list counts once, however often it is taken from its page. If it is the version's newest, the version takes over its body and URL at its api-version, and its ETag if it has
   // one that is new: a delivery without an ETag drops none, unless that one was refused. Returns the version's id. The
   // newest kDeliveriesMax deliveries of the version are kept, and up to kDeliveriesSlack more; beyond kVersionsMax the oldest
   // version is forgotten, beyond kRenderingsMax what it looked like at the api-version that it was not shown at for longest.

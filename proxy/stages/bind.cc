@@ -20,6 +20,7 @@ Bound bind(const Write& write) {
   ArrivingWrite arriving;
   arriving.resource = write.resource;
   arriving.bytes = write.bytes;
+  arriving.begins = true;
   arriving.facts.arrived = write.exchange.arrived;
   arriving.facts.request_id = write.request_id;
   arriving.facts.body_etag = etag;
@@ -41,7 +42,8 @@ Bound bind(const Write& write) {
 }
 
 WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {
-  if (!write.replaces || write.bound.resend) return;
+  number_ = write.bound.under_way;
+  if (number_ || !write.replaces || write.bound.resend) return;
   number_ = write.client.state->begin_write(write.resource, write.request_id, write.parts.clock.now());
 }
 

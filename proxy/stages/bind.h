@@ -23,7 +23,7 @@ class WriteUnderWay {
 
  private:
   const Write& write_;
-  std::optional<uint64_t> number_;
+  std::optional<uint64_t> number_;  // none: a re-send
 };
 
 }  // namespace armgate

@@ -36,11 +36,11 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Ticket> ticket, Hash128
   TimeLeft left{tickets.options().reserve, tickets.options().grace};
   std::optional<TimePoint> its_turn;
   while (left.grace > Duration{} && parts.clock.now() < last) {
+    const uint64_t passed = ticket->times_passed();  // first: who passes meanwhile must not cost it its grace
     const auto standing = ticket->standing();
     if (standing == Ticket::Standing::Gone) co_return;
     const TimePoint since = parts.clock.now();
     if (standing == Ticket::Standing::Reserved && !its_turn) its_turn = since;
-    const uint64_t passed = ticket->times_passed();
     const auto most = longest(left, standing);
     const TimePoint wake = most ? std::min(last, since + *most) : last;
     co_await wait_until(parts, ticket->waiter(), wake, kTimer);

@@ -85,7 +85,7 @@ struct Observed {
 ObservedWrites::Sending note_duplicate(const Write& write, const UnansweredWrites::Arrival& arrival) {
   const auto& parts = write.parts;
   const bool in_doubt = doubt_about(parts, write.exchange, write.client) == ClientState::Doubt::InDoubt;
-  const bool earlier = write.client.state->unanswered().find(arrival, parts.clock.now()).has_value();
+  const bool earlier = write.client.state->unanswered().knows(arrival, parts.clock.now());
   if (!in_doubt && !earlier) return ObservedWrites::Sending::First;
   WouldHave would = would_have(write, WouldHave::Kind::Duplicate, in_doubt ? "earlier-answer-lost" : "earlier-sending-unanswered");
   would.other_client = write.client.label;
@@ -188,8 +188,8 @@ Task<Receipt> observe_write(Pipeline::Parts& parts, Exchange& exchange, ClientLi
   const auto sending = note_duplicate(write, arrival);
   write.unanswered = client.state->unanswered().add(arrival);
   if (write.replaces) write.bound = bind(write);
-  write.references = references_of(write);
   const WriteUnderWay under_way(write);
+  write.references = references_of(write);
   Observed observed{write};
   note_arrival(observed, arrival, sending);
   client.state->unanswered().sent(write.unanswered);

@@ -66,10 +66,9 @@ Task<Receipt> serve_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink
   const auto arrival = arrival_of(write, client_link.presence());
   auto joined = co_await join_earlier(write, arrival);
   if (joined) co_return co_await deliver(write, client_link, *std::move(joined));
-  write.unanswered = client.state->unanswered().add(arrival);
   if (write.replaces) write.bound = bind(write);
-  write.references = references_of(write);
   const WriteUnderWay under_way(write);
+  write.references = references_of(write);
   Outcome outcome = co_await run_stages(write);
   co_return co_await deliver(write, client_link, std::move(outcome));
 }

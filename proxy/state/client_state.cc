@@ -166,14 +166,7 @@ void ClientState::confirm_page(uint64_t order) {
 std::vector<KeptPage> ClientState::pages_for(const arm::ResourceId& resource, const Hash128& key) const {
   MutexLock lock(&mutex_);
   const auto it = slots_.find(key);
-  const auto known = [&](uint64_t order) {
-    if (it == slots_.end()) return false;
-    const auto& versions = it->second->view.versions();
-    return std::any_of(versions.begin(), versions.end(), [&](const policy::Version& v) {
-      return std::any_of(v.deliveries.begin(), v.deliveries.end(),
-                         [&](const policy::Delivery& d) { return d.at.order == order; });
-    });
-  };
+  const auto known = [&](uint64_t order) { return it != slots_.end() && it->second->view.delivered_at(order) != nullptr; };
   const auto below = [&](const std::string& scope) {
     return resource.id.starts_with(scope) && resource.id.substr(scope.size()).starts_with('/');
   };
@@ -234,6 +227,7 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
     // sends them again: the state that it has been shown meanwhile loses nothing, and no precondition at all might.
     binding->base = policy::decide_base(place.view, write.facts, options_.base, liveness);
   }
+  if (write.begins && !bound.resend) bound.under_way = begin_write(place, write.facts.request_id, liveness.now);
   ++binding->workers;
   binding->phase = BindingPhase::Working;
   bound.binding = binding->id;
@@ -337,11 +331,13 @@ void ClientState::note_overlap(Slot& place, std::string_view request_id, TimePoi
 
 uint64_t ClientState::begin_write(const Hash128& resource, std::string_view request_id, TimePoint now) {
   MutexLock lock(&mutex_);
-  Slot& place = slot(resource);
+  return begin_write(slot(resource), request_id, now);
+}
+
+uint64_t ClientState::begin_write(Slot& place, std::string_view request_id, TimePoint now) {
   note_overlap(place, request_id, now);
-  const uint64_t write = next_write_++;
-  place.active.push_back({write, std::string(request_id)});
-  return write;
+  place.active.push_back({next_write_, std::string(request_id)});
+  return next_write_++;
 }
 
 void ClientState::end_write(const Hash128& resource, uint64_t write) {

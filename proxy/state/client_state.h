@@ -53,6 +53,7 @@ struct KeptPage {
 struct ArrivingWrite {
   Hash128 resource{};
   Hash128 bytes{};            // method, URL and body
+  bool begins = false;        // unless it is a re-send it is under way from the choice of its base on, until end_write()
   policy::WriteFacts facts;
 };
 
@@ -62,6 +63,7 @@ struct Bound {
   policy::Base base;
   Moment first_arrival;
   bool resend = false;
+  std::optional<uint64_t> under_way{};  // for end_write()
   int visibility_tries = 0;
 };
 
@@ -190,6 +192,7 @@ class ClientState {
 
   Slot& slot(const Hash128& resource) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The write that arrives now overlaps with those that are under way, and already counts as such for its own base.
+  uint64_t begin_write(Slot& place, std::string_view request_id, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void note_overlap(Slot& place, std::string_view request_id, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void adjust_bytes(size_t before, size_t after) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void keep_within_budget(const Hash128& keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

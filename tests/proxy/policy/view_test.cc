@@ -136,6 +136,18 @@ TEST(View, TheNewestDeliveriesStayAndOneThatWentDoesNotComeBack) {
   EXPECT_EQ(after_one_between, then + 1);
 }
 
+TEST(View, AnItemOfAListCountsOnceHoweverOftenItIsTakenFromItsPage) {
+  View view;
+  Observation item = observation("a", {5, {}});
+  item.delivery.kind = DeliveryKind::ListItem;
+  const uint64_t id = view.record(item, std::nullopt);
+  view.record(observation("a", {6, {}}), id);
+  EXPECT_EQ(view.record(item, std::nullopt), id);
+  EXPECT_EQ(view.find(id)->deliveries.size(), 2u);
+  EXPECT_EQ(view.delivered_at(5)->id, id);
+  EXPECT_EQ(view.delivered_at(7), nullptr);
+}
+
 TEST(View, ExpiryForgetsDeliveriesAndThenVersions) {
   View view;
   const TimePoint start{std::chrono::hours(50)};

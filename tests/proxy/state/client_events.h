@@ -72,13 +72,14 @@ class Events {
 
   Bound bind(const Hash128& resource, policy::Actor actor = policy::Actor::Many, const std::string& request_id = {},
              std::optional<Hash128> bytes = {}) {
-    ArrivingWrite write;
-    write.resource = resource;
-    write.bytes = bytes.value_or(Hash128{7, ++writes_});
-    write.facts.arrived = tick();
-    write.facts.request_id = request_id;
-    write.facts.actor = actor;
-    return state.bind(write, {now_, options.base.think_max, 0});
+    return state.bind(arriving(resource, actor, request_id, bytes), liveness());
+  }
+  // The same, and it is under way from then on.
+  Bound begin(const Hash128& resource, policy::Actor actor = policy::Actor::Many, const std::string& request_id = {},
+              std::optional<Hash128> bytes = {}) {
+    ArrivingWrite write = arriving(resource, actor, request_id, bytes);
+    write.begins = true;
+    return state.bind(write, liveness());
   }
 
   // The exchange ends: its answer was written and has arrived.
@@ -88,6 +89,16 @@ class Events {
   }
 
  private:
+  policy::Liveness liveness() const { return {now_, options.base.think_max, 0}; }
+  ArrivingWrite arriving(const Hash128& resource, policy::Actor actor, const std::string& request_id, std::optional<Hash128> bytes) {
+    ArrivingWrite write;
+    write.resource = resource;
+    write.bytes = bytes.value_or(Hash128{7, ++writes_});
+    write.facts.arrived = tick();
+    write.facts.request_id = request_id;
+    write.facts.actor = actor;
+    return write;
+  }
   static policy::Observation observation(const std::string& etag, policy::Delivery delivery) {
     policy::Observation seen;
     seen.etag = etag;

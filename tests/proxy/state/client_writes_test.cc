@@ -152,6 +152,21 @@ TEST(ClientWrites, WritesOneAfterTheOtherDoNotOverlap) {
   EXPECT_EQ(client.bind(kNet, Actor::Single).base.etag, "b");
 }
 
+TEST(ClientWrites, AWriteIsUnderWayFromTheChoiceOfItsBaseOn) {
+  Events client;
+  client.read(kNet, "a");
+  const Bound first = client.begin(kNet, Actor::Single);
+  ASSERT_TRUE(first.under_way.has_value());
+  EXPECT_EQ(first.base.etag, "a");
+  client.read(kNet, "b");
+  const Bound second = client.begin(kNet, Actor::Single);
+  EXPECT_EQ(second.base.etag, "a") << "who overlaps with another is not the one actor who has seen the newest";
+  client.state.end_write(kNet, *first.under_way);
+  client.state.end_write(kNet, *second.under_way);
+  EXPECT_FALSE(client.begin(kOther, Actor::Single, "x", kBytes).resend);
+  EXPECT_FALSE(client.begin(kOther, Actor::Single, "x", kBytes).under_way.has_value()) << "a re-send is under way already";
+}
+
 TEST(ClientWrites, ARequestIdUnderWhichTwoWritesOverlapProvesNothing) {
   Events client;
   auto seen = client.delivery();

@@ -55,19 +55,22 @@ bool is_guarded_read(const rules::Plan& plan) {
   return plan.kind == rules::PlanKind::Read && rules::keeps_versions(plan.rule->guard.kind);
 }
 
-Capture capture_for(const Pipeline::Parts& parts, const rules::Plan& plan, const arm::ResponseHead& head,
-                    bool is_poll, const Tap* tap) {
+Capture capture_for(const Pipeline::Parts& parts, const rules::Plan& plan, const UpstreamAnswer& answer, bool is_poll,
+                    const Tap* tap) {
   const auto& options = parts.shared.options;
   Capture capture;
   if (tap != nullptr) {
     capture.wanted = true;
     capture.bytes_max = tap->bytes_max;
-  } else if (is_guarded_read(plan) && head.status == 200) {
+  } else if (is_guarded_read(plan) && answer.head.status == 200) {
     capture.wanted = true;
     capture.bytes_max = plan.operation == arm::OperationKind::List ? options.list_scan_max : options.body_keep_max;
   } else if (is_poll) {
     capture.wanted = true;
     capture.bytes_max = kPollBytesMax;
+  }
+  if (capture.wanted && answer.length.kind == BodyLength::Kind::Known && answer.length.bytes <= capture.bytes_max) {
+    capture.bytes.reserve(answer.length.bytes);
   }
   return capture;
 }
@@ -189,7 +192,7 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
   note_early_end(parts, plan, answer.head.status);
   Passing passing{parts, exchange, plan, client, tap};
   passing.polls = std::move(polls);
-  passing.capture = capture_for(parts, plan, answer.head, !passing.polls.empty(), tap);
+  passing.capture = capture_for(parts, plan, answer, !passing.polls.empty(), tap);
   const bool to_be_explained = exchange.report.attempts > 1 || !exchange.report.reason.empty();
   if (to_be_explained && plan.mode == rules::Mode::Protect) explain(answer.head, exchange.report);
   if (co_await client_link.write_head(answer.head, answer.length)) {

@@ -29,9 +29,8 @@ int select_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_by
 
 bool apply_common_settings(SSL_CTX* context) {
   SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-  SSL_CTX_set_options(context, SSL_OP_CLEANSE_PLAINTEXT);  // a token is not kept with an idle connection, in no buffer of it
-  // Not SSL_MODE_RELEASE_BUFFERS: it frees and takes 34 KB for every record. TlsStream::rest() does so when it pays.
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);  // see record_pool.h
   SSL_CTX_set_read_ahead(context, 1);  // a record's head and content in one system call
   SSL_CTX_set_max_early_data(context, 0);
   return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&

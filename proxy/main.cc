@@ -10,6 +10,8 @@
 
 #include <unistd.h>
 
+#include "base/check.h"
+#include "certs/record_pool.h"
 #include "proxy/cli.h"
 #include "proxy/gateway_descriptors.h"
 #include "proxy/gateway_exec.h"
@@ -47,6 +49,7 @@ fs::path find_home(const armgate::Environment& environment) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  GATE_CHECK(armgate::certs::use_record_pool(), "OpenSSL is not used before main");
   armgate::hold_standard_descriptors();
   // What the service tells may go to a pipe whose reader ends: lines are lost then, not writes.
   if (argc > 1 && std::string_view(argv[1]) == "run") std::signal(SIGPIPE, SIG_IGN);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "bench/load/summary.h"
+#include "certs/record_pool.h"
 
 namespace armgate::load {
 namespace {
@@ -58,6 +59,7 @@ Result<std::vector<TargetResult>> run(const LoadOptions& options) {
 }
 
 int main_of(int count, char** arguments) {
+  certs::use_record_pool();
   std::signal(SIGPIPE, SIG_IGN);  // a server that closes while a request is being written
   const Parsed parsed = parse_arguments(count, arguments);
   if (!parsed.options) {

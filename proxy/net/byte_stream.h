@@ -58,10 +58,6 @@ class ByteStream {
   // Bytes handed to the system since the connection was made; while this stands still, nothing can have arrived.
   virtual uint64_t bytes_written() const = 0;
 
-  // For an idle connection that is likely to stay so: gives memory back, which the next read or write takes anew.
-  virtual void rest() {}
-  static constexpr Duration kRestAfter = std::chrono::seconds(1);
-
   // For an idle connection: true if it is open and nothing unread is waiting. Does not block.
   virtual bool is_quiet() = 0;
 };

@@ -48,13 +48,7 @@ Task<bool> Session::wait_for_request() {
   Result<size_t> got(size_t{0});
   if (!draining_) {
     idle_ = true;
-    const TimePoint end = setup_.clock.now() + setup_.options.idle_max;
-    const TimePoint likely_idle = setup_.clock.now() + ByteStream::kRestAfter;
-    got = co_await input_.more(std::min(likely_idle, end));
-    if (!got && got.error().kind == ErrorKind::TimedOut && setup_.clock.now() < end) {
-      stream_->rest();
-      got = co_await input_.more(end);
-    }
+    got = co_await input_.more(setup_.clock.now() + setup_.options.idle_max);
     idle_ = false;
     if (got && *got > 0) {
       confirm_receipts();

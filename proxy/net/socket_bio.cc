@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "certs/record_pool.h"
+
 namespace armgate::net {
 namespace {
 
@@ -16,6 +18,7 @@ bool is_passing(int number) { return number == EAGAIN || number == EWOULDBLOCK |
 int write_bytes(BIO* bio, const char* data, int size) {
   SocketBioState& state = state_of(bio);
   BIO_clear_retry_flags(bio);
+  certs::note_record_written(data);
   const ssize_t count = ::send(state.fd, data, static_cast<size_t>(size), MSG_NOSIGNAL);
   if (count >= 0) {
     state.bytes_written += static_cast<uint64_t>(count);
@@ -35,6 +38,7 @@ int read_bytes(BIO* bio, char* data, int size) {
     const size_t count = std::min(static_cast<size_t>(size), state.early.size() - state.early_taken);
     std::memcpy(data, state.early.data() + state.early_taken, count);
     state.early_taken += count;
+    certs::note_record_read(data, count);
     return static_cast<int>(count);
   }
   if (state.is_drained) {
@@ -43,6 +47,7 @@ int read_bytes(BIO* bio, char* data, int size) {
   }
   const ssize_t count = ::recv(state.fd, data, static_cast<size_t>(size), 0);
   if (count > 0) {
+    certs::note_record_read(data, static_cast<size_t>(count));
     state.is_drained = count < size;
     return static_cast<int>(count);
   }

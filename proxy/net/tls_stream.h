@@ -51,7 +51,6 @@ class TlsStream final : public ByteStream {
   StreamEnd end() const override { return end_; }
   size_t unacknowledged() const override { return socket_->unacknowledged(); }
   uint64_t bytes_written() const override { return bio_.bytes_written; }
-  void rest() override { SSL_free_buffers(ssl_.get()); }  // no effect if something is left in them
   bool is_quiet() override;
 
  private:

@@ -32,8 +32,7 @@ UpstreamHost::UpstreamHost(std::string host, Clock& clock, const Executor& execu
       connector_(connector),
       context_(context),
       options_(options),
-      expiry_(clock, executor, [this] { close_old(); }),
-      resting_(clock, executor, [this] { rest_idle(); }) {}
+      expiry_(clock, executor, [this] { close_old(); }) {}
 
 Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::acquire(TimePoint deadline) {
   const auto self = shared_from_this();
@@ -62,7 +61,6 @@ void UpstreamHost::give_back(std::unique_ptr<UpstreamConnection> connection) {
     idle_.erase(idle_.begin());
   }
   if (!idle_.empty()) expiry_.set(idle_.front()->idle_since + options_.idle_max);
-  plan_rest();
   wake_next();
 }
 
@@ -92,24 +90,6 @@ void UpstreamHost::close_old() {
     discard(std::move(connection));
   }
   if (!idle_.empty()) expiry_.set(idle_.front()->idle_since + options_.idle_max);
-}
-
-void UpstreamHost::plan_rest() {
-  if (rest_is_planned_ || idle_.empty()) return;
-  rest_is_planned_ = true;
-  resting_.set(clock_.now() + ByteStream::kRestAfter);
-}
-
-void UpstreamHost::rest_idle() {
-  rest_is_planned_ = false;
-  const TimePoint now = clock_.now();
-  bool any_left = false;
-  for (const auto& connection : idle_) {
-    const bool likely_idle = now >= connection->idle_since + ByteStream::kRestAfter;
-    if (likely_idle) connection->stream->rest();
-    any_left |= !likely_idle;
-  }
-  if (any_left) plan_rest();
 }
 
 Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::connect(TimePoint deadline) {

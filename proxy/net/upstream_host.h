@@ -61,8 +61,6 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   Task<Result<void>> wait_for_change(TimePoint deadline);
   void wake_next();
   void close_old();
-  void plan_rest();
-  void rest_idle();
   void keep_session(certs::SessionHandle session);
 
   const std::string host_;
@@ -77,8 +75,6 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   std::deque<Waiter*> waiting_;
   std::vector<certs::SessionHandle> sessions_;  // to resume from; each is used once (RFC 8446 appendix C.4)
   DeadlineTimer expiry_;
-  DeadlineTimer resting_;
-  bool rest_is_planned_ = false;
 };
 
 }  // namespace armgate::net

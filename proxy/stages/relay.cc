@@ -94,16 +94,24 @@ Task<Result<UpstreamAnswer>> send_relayed(Pipeline::Parts& parts, Exchange& exch
   co_return std::move(answer);
 }
 
-// A lost answer to an action is told as what it is: SDKs send a POST again on 502, 503 and 504, and it would run twice.
-arm::Response make_failure(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client,
+// Notes why there is no whole answer. A lost or broken one to an action is told as what it is: SDKs send a POST again on 502,
+// 503, 504 and resets, and it would run twice.
+arm::Response note_failure(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client,
                            const Error& error) {
-  if (is_watched_action(exchange, plan) && error.sent != Sent::No) {
+  const bool is_refused = exchange.status >= 400 && exchange.status < 500;
+  if (is_watched_action(exchange, plan) && error.sent != Sent::No && !is_refused) {
     exchange.report.reason = "outcome-unknown";
     note_in_doubt(parts, exchange, plan, client);
     return make_outcome_unknown(plan.target.resource.id, "ARM's answer was lost.");
   }
   exchange.report.reason = "upstream-failure";
   return make_upstream_failure(error);
+}
+
+Task<void> write_failure(Exchange& exchange, ClientLink& client_link, arm::Response failure) {
+  exchange.report.altered = true;
+  explain(failure.head, exchange.report);
+  co_await write_answer(exchange, client_link, failure);
 }
 
 // ARM took a request to end what runs on a resource: whoever waits for that need not wait for the next look at it.
@@ -148,22 +156,41 @@ struct Passing {
   }
 };
 
-// Copies the body to the client. The last piece of a body of known length is written only after the answer was remembered.
-Task<bool> pass_body(Passing& passing, ClientLink& client_link, UpstreamAnswer& answer) {
+// How far an answer came.
+struct Passed {
+  bool begun = false;  // its head went to the client
+  bool delivered = false;
+  std::optional<Error> broken;  // ARM's side ended before its end
+};
+
+// Copies the answer to the client, its head not before there is a piece of its body: until then a break can still be told. The
+// last piece of a body of known length is written only after the answer was remembered.
+Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnswer& answer) {
+  Passed passed;
   uint64_t seen = 0;
   while (true) {
     auto piece = co_await answer.body->read();
-    if (!piece) co_return false;
+    if (!piece) {
+      passed.broken = std::move(piece).error();
+      co_return passed;
+    }
+    if (!std::exchange(passed.begun, true)) {
+      const auto written = co_await client_link.write_head(answer.head, answer.length);
+      if (!written) co_return passed;
+    }
     if (piece->empty()) break;
     seen += piece->size();
     passing.capture.add(*piece);
     if (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes) {
       passing.complete(answer.head);
     }
-    if (!co_await client_link.write_body(*piece)) co_return false;
+    const auto written = co_await client_link.write_body(*piece);
+    if (!written) co_return passed;
   }
   if (!passing.completed) passing.complete(answer.head);
-  co_return (co_await client_link.finish()).ok();
+  const auto finished = co_await client_link.finish();
+  passed.delivered = finished.ok();
+  co_return passed;
 }
 
 }  // namespace
@@ -180,11 +207,9 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
   }
   auto sent = co_await send_relayed(parts, exchange);
   if (!sent) {
-    auto failure = make_failure(parts, exchange, plan, client, sent.error());
-    exchange.report.altered = true;
+    auto failure = note_failure(parts, exchange, plan, client, sent.error());
     if (tap != nullptr) tap->lost(sent.error());
-    explain(failure.head, exchange.report);
-    co_await write_answer(exchange, client_link, failure);
+    co_await write_failure(exchange, client_link, std::move(failure));
     co_return Receipt();
   }
   UpstreamAnswer answer = *std::move(sent);
@@ -195,10 +220,13 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
   passing.capture = capture_for(parts, plan, answer, !passing.polls.empty(), tap);
   const bool to_be_explained = exchange.report.attempts > 1 || !exchange.report.reason.empty();
   if (to_be_explained && plan.mode == rules::Mode::Protect) explain(answer.head, exchange.report);
-  if (co_await client_link.write_head(answer.head, answer.length)) {
-    exchange.delivered = co_await pass_body(passing, client_link, answer);
-  }
+  const Passed passed = co_await pass_answer(passing, client_link, answer);
+  exchange.delivered = passed.delivered;
   if (tap != nullptr && !passing.completed) tap->answered(answer.head, std::nullopt);
+  if (passed.broken) {
+    auto failure = note_failure(parts, exchange, plan, client, *passed.broken);
+    if (!passed.begun) co_await write_failure(exchange, client_link, std::move(failure));
+  }
   co_return Receipt(std::make_unique<ReadReceipt>(client.state, passing.pending));
 }
 

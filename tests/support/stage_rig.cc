@@ -14,14 +14,17 @@ namespace {
 
 class TextBody final : public BodySource {
  public:
-  explicit TextBody(std::string text) : text_(std::move(text)) {}
+  TextBody(std::string text, std::optional<size_t> breaks_at) : text_(std::move(text)), breaks_at_(breaks_at) {}
   Task<Result<std::string_view>> read() override {
-    const std::string_view piece = std::exchange(given_, true) ? std::string_view() : std::string_view(text_);
+    const bool first = !std::exchange(given_, true);
+    const std::string_view piece = first ? std::string_view(text_).substr(0, breaks_at_.value_or(text_.size())) : std::string_view();
+    if (piece.empty() && breaks_at_) co_return upstream_error(ErrorKind::Reset, Sent::Answered, "the script says so");
     co_return piece;
   }
 
  private:
   const std::string text_;
+  const std::optional<size_t> breaks_at_;
   bool given_ = false;
 };
 
@@ -57,7 +60,7 @@ Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request,
   answer.head.fields = std::move(step.fields);
   const bool has_content = step.status != 204 && step.status != 304 && request.head.method != arm::Method::Head;
   if (has_content) answer.length = {BodyLength::Kind::Known, step.body.size()};
-  answer.body = std::make_unique<TextBody>(has_content ? std::move(step.body) : std::string());
+  answer.body = std::make_unique<TextBody>(has_content ? std::move(step.body) : std::string(), step.breaks_at);
   co_return std::move(answer);
 }
 
@@ -96,6 +99,15 @@ void StageRig::arm_fails(std::string expected, Sent sent) {
   Step step;
   step.expected = std::move(expected);
   step.failure = upstream_error(sent == Sent::No ? ErrorKind::Unreachable : ErrorKind::Reset, sent, "the script says so");
+  upstream_.steps.push_back(std::move(step));
+}
+
+void StageRig::arm_breaks_off(std::string expected, int status, std::string body, size_t arrives) {
+  Step step;
+  step.expected = std::move(expected);
+  step.status = status;
+  step.body = std::move(body);
+  step.breaks_at = arrives;
   upstream_.steps.push_back(std::move(step));
 }
 

@@ -25,6 +25,7 @@ struct Step {
   arm::Headers fields;
   std::string body;
   std::optional<Error> failure;   // instead of an answer
+  std::optional<size_t> breaks_at;  // so much of the body arrives, then the connection breaks
   Duration takes{};               // before it answers
 };
 
@@ -55,6 +56,7 @@ class StageRig {
   void arm(std::string expected, int status, arm::Headers fields = {}, std::string body = {});
   void arm_takes(Duration duration, std::string expected, int status, arm::Headers fields = {}, std::string body = {});
   void arm_fails(std::string expected, Sent sent);
+  void arm_breaks_off(std::string expected, int status, std::string body, size_t arrives);
   // For stories too long for a script: what ARM does after it.
   void arm_lives(std::function<Step(const arm::Request&)> answer) { upstream_.otherwise = std::move(answer); }
 

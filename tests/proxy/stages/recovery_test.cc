@@ -60,6 +60,44 @@ TEST(LostAnswer, OfAPostIsUnknownAndItsResendIsNotForwarded) {
   EXPECT_EQ(rig.seen().size(), 1u);
 }
 
+// A type without rules: its actions are relayed as they come.
+constexpr std::string_view kSiteRestart =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Web/sites/w/restart?api-version=2023-12-01";
+
+TEST(BrokenAnswer, OfAnActionBeforeItsBodyIsUnknownAndItsResendIsNotForwarded) {
+  StageRig rig;
+  rig.arm_breaks_off(post(kSiteRestart), 200, R"({"a":1})", 0);
+  const auto first = rig.ask("one", post(kSiteRestart));
+  EXPECT_TRUE(says(first, "ArmgateOutcomeUnknown"));
+  EXPECT_EQ(first.head.status, 409);
+  EXPECT_EQ(rig.ask("one", post(kSiteRestart)).head.status, 409);
+  EXPECT_EQ(rig.seen().size(), 1u);
+}
+
+TEST(BrokenAnswer, OfAnActionWithinItsBodyEndsTheConnectionAndItsResendIsNotForwarded) {
+  StageRig rig;
+  rig.arm_breaks_off(post(kSiteRestart), 200, R"({"a":1})", 3);
+  EXPECT_EQ(rig.ask("one", post(kSiteRestart)).body, R"({"a)");
+  EXPECT_TRUE(says(rig.ask("one", post(kSiteRestart)), "ArmgateOutcomeUnknown"));
+  EXPECT_EQ(rig.seen().size(), 1u);
+}
+
+TEST(BrokenAnswer, OfARefusedActionLeavesNoDoubt) {
+  StageRig rig;
+  rig.arm_breaks_off(post(kSiteRestart), 403, "{}", 0);
+  EXPECT_TRUE(says(rig.ask("one", post(kSiteRestart)), "ArmgateUpstreamBroken"));
+  rig.arm(post(kSiteRestart), 200, {}, "{}");
+  EXPECT_EQ(rig.ask("one", post(kSiteRestart)).head.status, 200);
+}
+
+TEST(BrokenAnswer, OfAReadBeforeItsBodyIsToldAsSuch) {
+  StageRig rig;
+  rig.arm_breaks_off(get(kScaleSet), 200, kState, 0);
+  const auto answer = rig.ask("one", get(kScaleSet));
+  EXPECT_EQ(answer.head.status, 502);
+  EXPECT_TRUE(says(answer, "ArmgateUpstreamBroken"));
+}
+
 TEST(LostAnswer, AReadResolvesADoubt) {
   StageRig rig;
   rig.arm_fails(post(kRestart), Sent::Maybe);

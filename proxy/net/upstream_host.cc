@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kSessionsMax = 4;
 
-enum WaitSignal : uint32_t { kChanged = 1, kTooLate = 2 };
+enum WaitSignal : uint32_t { kTurn = 1, kTooLate = 2 };
 
 Error not_sent(Error error) {
   error.source = ErrorSource::Upstream;
@@ -36,13 +36,15 @@ UpstreamHost::UpstreamHost(std::string host, Clock& clock, const Executor& execu
 
 Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::acquire(TimePoint deadline) {
   const auto self = shared_from_this();
-  while (true) {
-    if (auto idle = take_idle()) co_return idle;
-    if (open_ < options_.connections_max) break;
-    auto changed = co_await wait_for_change(deadline);
-    if (!changed) co_return std::move(changed).error();
+  const bool must_wait = !waiting_.empty() || free() <= promised_;
+  if (must_wait) {
+    auto turn = co_await wait_for_turn(deadline);
+    if (!turn) co_return std::move(turn).error();
   }
-  ++open_;
+  auto idle = take_idle();
+  if (!idle) ++open_;
+  if (must_wait) --promised_;  // only now: what take_idle() closes makes room that is ours
+  if (idle) co_return idle;
   auto connection = co_await connect(deadline);
   if (!connection) {
     --open_;
@@ -118,20 +120,22 @@ Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::connect(TimePoin
   co_return connection;
 }
 
-Task<Result<void>> UpstreamHost::wait_for_change(TimePoint deadline) {
+Task<Result<void>> UpstreamHost::wait_for_turn(TimePoint deadline) {
   Waiter waiter(executor_);
   waiting_.push_back(&waiter);
   const auto timer = clock_.call_at(executor_, deadline, [&waiter] { waiter.signal(kTooLate); });
   const uint32_t signals = co_await waiter.wait();
+  if ((signals & kTurn) != 0) co_return Result<void>{};
   std::erase(waiting_, &waiter);
-  if ((signals & kChanged) != 0) co_return Result<void>{};
   co_return upstream_error(ErrorKind::TimedOut, Sent::No,
                            fmt::format("all {} connections to {} stayed in use", options_.connections_max, host_));
 }
 
+// The one in line runs later than who asks in this moment, so what became free is promised to it.
 void UpstreamHost::wake_next() {
-  if (waiting_.empty()) return;
-  waiting_.front()->signal(kChanged);
+  if (waiting_.empty() || free() <= promised_) return;
+  ++promised_;
+  waiting_.front()->signal(kTurn);
   waiting_.pop_front();
 }
 

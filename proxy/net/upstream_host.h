@@ -52,13 +52,16 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   void discard(std::unique_ptr<UpstreamConnection> connection);
 
   size_t open() const { return open_; }
-  bool unused() const { return open_ == 0 && waiting_.empty(); }
+  bool unused() const { return open_ == 0 && waiting_.empty() && promised_ == 0; }
   const std::string& name() const { return host_; }
 
  private:
   std::unique_ptr<UpstreamConnection> take_idle();
   Task<Result<std::unique_ptr<UpstreamConnection>>> connect(TimePoint deadline);
-  Task<Result<void>> wait_for_change(TimePoint deadline);
+  // Connections that could be handed out at once, idle or new.
+  size_t free() const { return options_.connections_max - open_ + idle_.size(); }
+  // One of them is promised to the caller then.
+  Task<Result<void>> wait_for_turn(TimePoint deadline);
   void wake_next();
   void close_old();
   void keep_session(certs::SessionHandle session);
@@ -73,6 +76,7 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   size_t open_ = 0;
   std::vector<std::unique_ptr<UpstreamConnection>> idle_;  // least recently used first
   std::deque<Waiter*> waiting_;
+  size_t promised_ = 0;  // of free(): to those whose turn it is and who have not run yet
   std::vector<certs::SessionHandle> sessions_;  // to resume from; each is used once (RFC 8446 appendix C.4)
   DeadlineTimer expiry_;
 };

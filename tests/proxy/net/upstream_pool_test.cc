@@ -223,6 +223,26 @@ TEST_F(UpstreamPoolTest, QueuesBeyondTheLimitOfConnections) {
   EXPECT_EQ(origin_.connections, 1);
 }
 
+// Who asks again at once would otherwise take its own connection each time before the one in line has run.
+TEST_F(UpstreamPoolTest, LetsNobodyOvertakeWhoWaitsForAConnection) {
+  make_pool(authority_.root_file(), 1);
+  auto ask = [](UpstreamPool& pool, std::string who, int times, std::string& order) -> Task<void> {
+    for (int i = 0; i < times; ++i) {
+      const auto answer = co_await fetch(pool, request_to("arm.example.test"), kNever);
+      order += answer.ok() ? who : "!";
+    }
+  };
+  std::string order;
+  bool first = false, second = false, third = false;
+  origin_.plays.assign(5, ok("x"));
+  start(ask(*pool_, "a", 3, order), first);
+  start(ask(*pool_, "b", 1, order), second);
+  start(ask(*pool_, "c", 1, order), third);
+  run_until([&] { return first && second && third; });
+  EXPECT_EQ(order, "abcaa");
+  EXPECT_EQ(origin_.connections, 1);
+}
+
 TEST_F(UpstreamPoolTest, ClosesTheConnectionOfAnAbandonedAnswer) {
   origin_.plays = {ok("never read")};
   {

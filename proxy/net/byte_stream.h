@@ -58,6 +58,9 @@ class ByteStream {
   // Bytes handed to the system since the connection was made; while this stands still, nothing can have arrived.
   virtual uint64_t bytes_written() const = 0;
 
+  // Whether something unread, an end included, is here. Does not block.
+  virtual bool has_input() const = 0;
+
   // For an idle connection: true if it is open and nothing unread is waiting. Does not block.
   virtual bool is_quiet() = 0;
 };

@@ -17,6 +17,7 @@ void ClientConnection::begin(arm::Method method, int minor_version, http::Connec
   if (connection_ == http::Connection::Keep) connection_ = connection;
   pending_.clear();
   ends_with_connection_ = false;
+  input_came_early_ = false;
 }
 
 Task<Result<void>> ClientConnection::write_head(const arm::ResponseHead& head, BodyLength length) {
@@ -60,6 +61,7 @@ Task<Result<void>> ClientConnection::write_body(std::string_view piece) {
   }
   if (counted_ && piece.size() > left_) co_return refuse("more content was written than declared");
   left_ -= counted_ ? piece.size() : 0;
+  if (counted_ && left_ == 0) note_early_input();
   const std::string start = std::exchange(pending_, {});
   const std::array<std::string_view, 2> pieces{start, piece};
   auto written = co_await stream_.write_all(pieces, clock_.now() + write_max_);
@@ -72,6 +74,7 @@ Task<Result<void>> ClientConnection::finish() {
   std::string last = std::exchange(pending_, {});
   if (content_ == Content::Chunked) http::append_last_chunk(last);
   if (!last.empty()) {
+    note_early_input();
     auto written = co_await stream_.write_all(last, clock_.now() + write_max_);
     if (!written) co_return noted(std::move(written));
   }

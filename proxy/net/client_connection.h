@@ -24,8 +24,10 @@ class ClientConnection final : public ClientLink {
   // A request was read; its answer may be written now.
   void begin(arm::Method method, int minor_version, http::Connection connection);
 
-  // The connection ends after this answer, if its head is not written yet.
-  void close_after_answer() { connection_ = http::Connection::Close; }
+  // The connection ends after this answer, if its head is not written yet: else the client was not told, and may ask again.
+  void close_after_answer() {
+    if (state_ != State::Writing) connection_ = http::Connection::Close;
+  }
 
   // From now on it is closing().
   void stop_waiting() {
@@ -44,6 +46,10 @@ class ClientConnection final : public ClientLink {
   bool head_written() const { return state_ != State::Nothing; }
   bool complete() const { return state_ == State::Complete; }
 
+  // After a complete answer: whether something of the client's was here before the answer's end was written. That was not
+  // sent by somebody who had read it.
+  bool input_came_early() const { return input_came_early_; }
+
   // After a complete answer.
   bool can_continue() const { return complete() && connection_ == http::Connection::Keep; }
   bool ends_with_connection() const { return ends_with_connection_; }
@@ -53,6 +59,7 @@ class ClientConnection final : public ClientLink {
 
   Result<void> noted(Result<void> written);  // after a failure nothing more may be written
   Result<void> refuse(std::string_view why);
+  void note_early_input() { input_came_early_ = !input_.bytes().empty() || stream_.has_input(); }
 
   ByteStream& stream_;
   ClientInput& input_;
@@ -60,6 +67,7 @@ class ClientConnection final : public ClientLink {
   const Duration write_max_;
 
   bool closing_ = false;
+  bool input_came_early_ = false;
   State state_ = State::Nothing;
   arm::Method method_ = arm::Method::Get;
   int minor_version_ = 1;

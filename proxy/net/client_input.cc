@@ -1,9 +1,18 @@
 #include "proxy/net/client_input.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/check.h"
 #include "proxy/async/spawn.h"
 
 namespace armgate::net {
+
+void ClientInput::consume(size_t count) {
+  buffer_.consume(count);
+  before_latest_ -= std::min(before_latest_, count);
+  if (before_latest_ == 0) arrived_ = latest_;
+}
 
 Task<Result<size_t>> ClientInput::more(TimePoint deadline) {
   GATE_CHECK(watcher_ == nullptr, "read while a watch is set");
@@ -56,7 +65,9 @@ Task<void> ClientInput::read_in_background() {
 
 void ClientInput::note(const Result<size_t>& outcome) {
   if (outcome && *outcome > 0) {
-    if (buffer_.empty()) arrived_ = clock_.next_moment();
+    before_latest_ = bytes().size();
+    latest_ = early_since_ ? *std::exchange(early_since_, std::nullopt) : clock_.next_moment();
+    if (before_latest_ == 0) arrived_ = latest_;
     buffer_.append(std::string_view(scratch_area().data(), *outcome));
     return;
   }

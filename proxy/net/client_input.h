@@ -9,6 +9,8 @@
 // Cancel    close the stream, then await stop(), then destroy.
 #pragma once
 
+#include <optional>
+
 #include "proxy/async/waiter.h"
 #include "proxy/net/byte_stream.h"
 #include "proxy/net/input_buffer.h"
@@ -23,9 +25,12 @@ class ClientInput {
       : stream_(stream), clock_(clock), executor_(executor), early_bytes_max_(early_bytes_max), stopped_(executor) {}
 
   std::string_view bytes() const { return buffer_.bytes(); }
-  void consume(size_t count) { buffer_.consume(count); }
+  void consume(size_t count);
   void discard() { buffer_.clear(); }
   Moment arrived() const { return arrived_; }
+
+  // What is unread now came before the answer that is about to be written: no later than `moment`.
+  void note_early(Moment moment) { early_since_ = moment; }
 
   // Adds bytes; their number, 0 at the end of the client's direction. No watch may be set.
   Task<Result<size_t>> more(TimePoint deadline);
@@ -54,6 +59,9 @@ class ClientInput {
 
   InputBuffer buffer_;
   Moment arrived_;
+  size_t before_latest_ = 0;  // of the unused bytes came with earlier reads than ...
+  Moment latest_;             // ... the last one
+  std::optional<Moment> early_since_;
   End end_ = End::Open;
   Error broken_;
   const std::shared_ptr<Presence> presence_ = std::make_shared<Presence>();

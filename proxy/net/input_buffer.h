@@ -1,14 +1,18 @@
 // input_buffer.h – what arrived on a connection and was not used yet.
 //
 // Why: an idle connection must hold no buffer (thousands of them are idle), so all reads of one thread go through one
-// scratch area and only what arrived is kept.
+// scratch area and only what arrived is kept, in memory that goes back as soon as it is used.
 // Threads   one event loop.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "proxy/net/spare_text.h"
 
 namespace armgate::net {
 
@@ -25,7 +29,9 @@ class InputBuffer {
   bool empty() const { return used_ == storage_.size(); }
 
   void append(std::string_view more) {
-    if (empty()) clear();
+    // A client that always sends the beginning of its next request along would make it grow for ever.
+    storage_.erase(0, std::exchange(used_, 0));
+    if (storage_.size() + more.size() > storage_.capacity() || storage_.empty()) make_room(more.size());
     storage_.append(more);
   }
   void consume(size_t count) {
@@ -34,12 +40,23 @@ class InputBuffer {
   }
   void clear() {
     used_ = 0;
-    if (storage_.capacity() > kKeptBytesMax) storage_ = std::string();
-    storage_.clear();
+    SpareTexts::give_back(storage_);
   }
 
  private:
-  static constexpr size_t kKeptBytesMax = 4 * 1024;
+  void make_room(size_t bytes) {
+    const size_t needed = storage_.size() + bytes;
+    std::string larger;
+    if (needed <= SpareTexts::kBytes) {
+      larger = SpareTexts::take();
+    } else {
+      larger.reserve(std::max(needed, storage_.empty() ? needed : 2 * storage_.capacity()));
+    }
+    larger.append(storage_);
+    SpareTexts::give_back(storage_);
+    storage_.swap(larger);
+  }
+
   std::string storage_;
   size_t used_ = 0;
 };

@@ -71,10 +71,11 @@ Task<void> PlainStream::shutdown(TimePoint) {
   co_return;
 }
 
-bool PlainStream::is_quiet() {
+bool PlainStream::has_input() const {
   char byte = 0;
-  return socket_->is_open() && ::recv(socket_->fd(), &byte, 1, MSG_PEEK) < 0 &&
-         (errno == EAGAIN || errno == EWOULDBLOCK);
+  return ::recv(socket_->fd(), &byte, 1, MSG_PEEK) >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 }
+
+bool PlainStream::is_quiet() { return socket_->is_open() && !has_input(); }
 
 }  // namespace armgate::net

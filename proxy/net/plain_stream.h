@@ -24,6 +24,7 @@ class PlainStream final : public ByteStream {
   StreamEnd end() const override { return end_; }
   size_t unacknowledged() const override { return socket_->unacknowledged(); }
   uint64_t bytes_written() const override { return bytes_written_; }
+  bool has_input() const override;
   bool is_quiet() override;
 
   // Gives the socket up, for a TLS handshake on it. No operation may be running.

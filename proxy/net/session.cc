@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/async/spawn.h"
 #include "proxy/http/body_decoder.h"
 
 namespace armgate::net {
@@ -46,12 +47,12 @@ void Session::drain() {
 Task<bool> Session::wait_for_request() {
   if (!input_.bytes().empty()) co_return true;  // pipelined: says nothing about the last answer
   Result<size_t> got(size_t{0});
-  if (!draining_) {
+  if (!draining_ || early_) {  // what is here already was asked before its client could be told that the connection ends
     idle_ = true;
     got = co_await input_.more(setup_.clock.now() + setup_.options.idle_max);
     idle_ = false;
     if (got && *got > 0) {
-      confirm_receipts();
+      if (!early_) confirm_receipts();
       co_return true;
     }
   }
@@ -97,6 +98,8 @@ Task<Session::After> Session::serve_request() {
     co_return After::Close;
   }
   keep_receipt(std::move(receipt));
+  early_ = link_.input_came_early();
+  if (early_) input_.note_early(exchange.arrived);
   co_return link_.can_continue() ? After::NextRequest : After::Linger;
 }
 
@@ -160,7 +163,10 @@ Task<void> Session::linger() {
   while (true) {
     input_.discard();
     const auto got = co_await input_.more(deadline);
-    if (got && *got > 0) continue;
+    if (got && *got > 0 && setup_.clock.now() < deadline) {
+      co_await let_others_run();  // however fast the client sends
+      continue;
+    }
     if (!got && got.error().kind != ErrorKind::TimedOut && got.error().kind != ErrorKind::Cancelled) {
       if (!first) drop_receipts();
       co_return;

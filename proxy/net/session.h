@@ -3,8 +3,8 @@
 // Invariants
 //   1. A request reaches the handler only with its whole content in memory and past every check of proxy/http.
 //   2. A malformed request gets one 4xx in ARM's error shape and touches nothing else; the connection ends.
-//   3. Receipts: confirmed when the next request's first byte arrives after the answer or the connection ends in an
-//      orderly way with every byte acknowledged; dropped when it is reset; else left unconfirmed.
+//   3. Receipts: confirmed when the next request's first byte arrives after the answer (what was here before the answer's end
+//      was written does not count) or the connection ends in an orderly way with every byte acknowledged; dropped when it is reset; else left unconfirmed.
 //   4. After an answer that ends the connection the client gets time to close first. A client that has destroyed its
 //   socket
 //      (Node does so at once) answers our close_notify with RST, and a delivered answer would look undelivered.
@@ -87,6 +87,7 @@ class Session {
   ClientConnection link_;
   Sender sender_;                  // of the last request
   std::vector<Receipt> receipts_;  // of answers whose arrival is not certain yet, oldest first
+  bool early_ = false;             // what comes next was sent before the last answer could be read
   bool idle_ = false;
   bool draining_ = false;
 };

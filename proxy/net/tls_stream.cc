@@ -80,7 +80,9 @@ Error TlsStream::protocol_error() {
   if (!SSL_is_server(ssl_.get()) && verified != X509_V_OK) {
     return {
         ErrorKind::Untrusted, peer.source, Sent::No,
-        fmt::format("the certificate of {} is not trusted: {}", peer.name, X509_verify_cert_error_string(verified))};
+        fmt::format("the certificate of {} is not trusted: {}; the options upstream.ca_file and hosts.<name>.ca_file name "
+                    "whom to trust besides the system's authorities",
+                    peer.name, X509_verify_cert_error_string(verified))};
   }
   return {ErrorKind::BadInput, peer.source, Sent::No, fmt::format("TLS with {} failed: {}", peer.name, reasons)};
 }
@@ -225,7 +227,7 @@ bool TlsStream::tell_readable(std::function<void()> readable) {
 
 bool TlsStream::is_quiet() {
   if (!socket_->is_open() || broken_ || end_ != StreamEnd::Open) return false;
-  const bool nothing_here = SSL_has_pending(ssl_.get()) == 0 && !has_input(bio_);
+  const bool nothing_here = !has_input();
   if (nothing_here) return true;
   forget_errors();
   bio_.is_drained = false;  // the connection has been idle since

@@ -45,6 +45,7 @@ Task<Ended> relay(Tunnel& tunnel, ByteStream& from, ByteStream& to, std::string 
     const bool still_moving = !got && got.error().kind == ErrorKind::TimedOut && tunnel.clock.now() < tunnel.deadline();
     if (!got && !still_moving) co_return Ended::Broken;
     count = got ? *got : 0;
+    co_await let_others_run();  // both sides may be ready for ever
   }
 }
 

@@ -115,8 +115,8 @@ Result<std::shared_ptr<UpstreamHost>> UpstreamPool::host_for(const std::string& 
 }
 
 Task<Result<UpstreamAnswer>> UpstreamPool::send(const arm::Request& request, TimePoint deadline) {
-  std::string head;
-  if (auto composed = http::compose_request(head, request.head, http::body_length(request), options_.via); !composed) {
+  SpareText head;
+  if (auto composed = http::compose_request(*head, request.head, http::body_length(request), options_.via); !composed) {
     co_return std::move(composed).error();
   }
   auto host = host_for(request.head.host);
@@ -125,7 +125,7 @@ Task<Result<UpstreamAnswer>> UpstreamPool::send(const arm::Request& request, Tim
     auto connection = co_await (*host)->acquire(deadline);
     if (!connection) co_return std::move(connection).error();
     const bool reused = (*connection)->exchanges > 0;
-    auto answer = co_await exchange(*host, *std::move(connection), request, head, deadline);
+    auto answer = co_await exchange(*host, *std::move(connection), request, *head, deadline);
     if (answer || !reused || answer.error().sent != Sent::No || answer.error().kind != ErrorKind::Reset)
       co_return answer;
   }

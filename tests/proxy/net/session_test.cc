@@ -89,11 +89,13 @@ class SessionTest : public NetTest {
       co_await test.clock_.sleep_for(std::chrono::seconds(1));
       link.watch(nullptr, 0);
     }
+    if (path == "/slow") co_await test.clock_.sleep_for(std::chrono::seconds(1));
     if (path == "/none") co_return Receipt{};
     const bool unknown = path == "/chunked" || path == "/cut";
     co_await link.write_head(
         head, unknown ? BodyLength{BodyLength::Kind::Unknown, 0} : BodyLength{BodyLength::Kind::Known, 5});
     co_await link.write_body("he");
+    if (path == "/paused") co_await test.clock_.sleep_for(std::chrono::seconds(1));
     if (path == "/cut") co_return Receipt(std::make_unique<Ledger>(test.log_, path));
     co_await link.write_body("llo");
     co_await link.finish();
@@ -134,6 +136,21 @@ TEST_F(SessionTest, ServesPipelinedRequestsInOrderWithoutTakingThemForAReceipt) 
   EXPECT_THAT(log_, ElementsAre());
   leave_orderly();
   EXPECT_THAT(log_, ElementsAre("confirm /a", "confirm /b", "confirm /c"));
+}
+
+TEST_F(SessionTest, ARequestThatWasSentBeforeTheAnswerIsNoReceipt) {
+  begin();
+  send_text(client_, get("/slow"));
+  run_until([this] { return !seen_.empty(); });
+  send_text(client_, get("/b"));
+  settle();
+  clock_.advance(std::chrono::seconds(2));
+  run_until([this] { return seen_.size() == 2; });
+  EXPECT_EQ(arrived_[1], arrived_[0]) << "no later than the answer that its client had not read";
+  receive_until("hello");
+  EXPECT_THAT(log_, ElementsAre());
+  EXPECT_THAT(ask(get("/c"), "hello"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(log_, ElementsAre("confirm /slow", "confirm /b"));
 }
 
 TEST_F(SessionTest, ReadsBodiesOfBothFramings) {
@@ -344,6 +361,19 @@ TEST_F(SessionTest, DrainsAtOnceWhenIdle) {
   settle();
   session_->drain();
   run_until([this] { return ended_; });
+}
+
+// Its client was not told that the connection ends, and may ask again.
+TEST_F(SessionTest, DrainWithinAnAnswerLeavesRoomForOneMoreRequest) {
+  begin();
+  send_text(client_, get("/paused"));
+  receive_until("\r\n\r\nhe");
+  settle();
+  session_->drain();
+  send_text(client_, get("/b"));
+  clock_.advance(std::chrono::seconds(2));
+  receive_until("Connection: close\r\n\r\nhello");
+  leave_orderly();
 }
 
 TEST_F(SessionTest, DrainsAfterTheRunningExchange) {

@@ -303,6 +303,47 @@ TEST_P(StreamTest, IsQuietUntilSomethingComes) {
   EXPECT_FALSE(far_->is_quiet());
 }
 
+TEST(InputBuffer, HoldsNoMemoryOnceAllIsUsed) {
+  InputBuffer first;
+  first.append(std::string(1000, 'a'));
+  const char* const place = first.bytes().data();
+  first.consume(1000);
+  InputBuffer second;
+  second.append("b");
+  EXPECT_EQ(second.bytes().data(), place);
+  first.append("c");
+  EXPECT_EQ(first.bytes(), "c");
+  EXPECT_EQ(second.bytes(), "b");
+}
+
+TEST(InputBuffer, DoesNotPileUpWhatIsUsed) {
+  InputBuffer buffer;
+  buffer.append("x");
+  const char* lowest = buffer.bytes().data();
+  const char* highest = lowest;
+  for (int i = 0; i < 1000; ++i) {
+    buffer.append(std::string(100, 'y'));
+    buffer.consume(100);
+    EXPECT_EQ(buffer.bytes(), "y");
+    lowest = std::min(lowest, buffer.bytes().data());
+    highest = std::max(highest, buffer.bytes().data());
+  }
+  EXPECT_LT(highest - lowest, 1000);
+}
+
+TEST(SpareTexts, KeepNothingLargeAndNotTooMany) {
+  const size_t none = std::string().capacity();
+  std::string large(16 * 1024, 'x');
+  SpareTexts::give_back(large);
+  EXPECT_EQ(large.capacity(), none);
+  std::vector<std::string> many(500);
+  for (auto& text : many) text = SpareTexts::take();
+  for (auto& text : many) {
+    SpareTexts::give_back(text);
+    EXPECT_EQ(text.capacity(), none);
+  }
+}
+
 TEST(InputBuffer, ForgetsWhatIsUsed) {
   InputBuffer buffer;
   buffer.append("abc");

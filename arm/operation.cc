@@ -7,8 +7,8 @@
 namespace armgate::arm {
 namespace {
 
-// Names of actions that only read. Everything else that is posted may change something.
-constexpr std::array<std::string_view, 6> kReadActionPrefixes{"list", "get", "check", "validate", "export", "whatif"};
+// Names of actions that only read. Everything else that is posted may change something (export of a cache or a database does).
+constexpr std::array<std::string_view, 6> kReadActionPrefixes{"list", "get", "check", "validate", "exporttemplate", "whatif"};
 
 OperationKind kind_of_action(std::string_view action) {
   for (const auto prefix : kReadActionPrefixes) {

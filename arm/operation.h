@@ -15,7 +15,7 @@ enum class OperationKind {
   Patch,       // a merge: an intention, not a copy
   Delete,
   Action,      // POST that may change something: start, restart, moveResources, abort
-  ReadAction,  // POST that only reads: list*, get*, check*, validate*, whatIf*, export*; never waits, is never joined
+  ReadAction,  // POST that only reads: list*, get*, check*, validate*, whatIf*, exportTemplate; never waits, is never joined
   Other,       // everything armgate has no opinion about; passes unchanged
 };
 

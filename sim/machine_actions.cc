@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 
 // POST that only reads; never an operation.
 bool is_read_action(std::string_view action) {
-  for (const std::string_view prefix : {"list", "get", "check", "validate", "whatif", "export"}) {
+  for (const std::string_view prefix : {"list", "get", "check", "validate", "whatif", "exporttemplate"}) {
     if (action.starts_with(prefix)) return true;
   }
   return false;

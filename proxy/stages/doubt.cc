@@ -4,14 +4,10 @@
 #include "proxy/stages/remember.h"
 
 namespace armgate {
-namespace {
 
-// The same bytes with another credential are not the same request: claims alone are unverified.
 Hash128 doubt_key(const Hasher& hasher, const Exchange& exchange, const Client& client) {
   return hasher.chain(bytes_of(hasher, exchange.request), client.credential);
 }
-
-}  // namespace
 
 Hash128 bytes_of(const Hasher& hasher, const arm::Request& request) {
   return hasher.hash_fields(request.head.method_token, request.head.host, request.head.target, request.body);

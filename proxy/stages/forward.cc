@@ -36,7 +36,10 @@ Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts) {
   apply_precondition(write.exchange.request.head.fields, attempts);
   auto answer = co_await parts.upstream.send(write.exchange.request,
                                              parts.clock.now() + parts.shared.options.answer_timeout);
-  if (!answer) co_return std::move(answer).error();
+  if (!answer) {
+    if (answer.error().sent == Sent::No) --write.report().attempts;
+    co_return std::move(answer).error();
+  }
   auto body = co_await read_whole(*answer->body, parts.shared.options.write_answer_bytes_max);
   if (!body) {
     Error error = std::move(body).error();

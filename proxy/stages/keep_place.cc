@@ -51,9 +51,9 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Ticket> ticket, Hash128
     left.grace -= spent;
     if (standing != Ticket::Standing::Reserved) continue;
     left.reserve -= spent;
-    if (left.reserve <= Duration{}) tickets.let_others_by(resource, *its_turn);
+    if (left.reserve <= Duration{}) tickets.let_others_by(*ticket, *its_turn);
   }
-  if (its_turn) tickets.let_others_by(resource, *its_turn);  // a grace shorter than the reserve was their moment too
+  if (its_turn) tickets.let_others_by(*ticket, *its_turn);  // a grace shorter than the reserve was their moment too
   tickets.end(resource, ticket);
 }
 

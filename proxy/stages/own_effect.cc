@@ -18,11 +18,25 @@ bool can_have_been_taken(const Write& write, uint64_t known_since) {
                                                              origin_of(write), known_since);
 }
 
+// A PUT that leaves something out asks for its end, and a state that has all of it still satisfies what is asked for. So a state
+// to which nothing was done since the write's base shows an effect only if it is what the write asks for to the letter.
+bool shows_effect(const Write& write, const SeenState& state) {
+  const auto since = compare_with_base(state, write.base(), write.plan, write.parts.shared.options.body_keep_max);
+  return !since.same || asks_for_exactly(write, state);
+}
+
 }  // namespace
 
+bool is_satisfied(const Write& write, const SeenState& state) {
+  return arm::satisfies(state.body, write.exchange.request.body, read_only_members(write.plan));
+}
+
+bool asks_for_exactly(const Write& write, const SeenState& state) {
+  return arm::same_writable_content(state.body, write.exchange.request.body, read_only_members(write.plan));
+}
+
 bool is_own_effect(const Write& write, uint64_t known_since, const SeenState& state) {
-  return state.exists() && can_have_been_taken(write, known_since) &&
-         arm::satisfies(state.body, write.exchange.request.body, read_only_members(write.plan));
+  return state.exists() && can_have_been_taken(write, known_since) && is_satisfied(write, state) && shows_effect(write, state);
 }
 
 Outcome was_ours(const Write& write, SeenState&& state) {

@@ -125,6 +125,12 @@ Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::strin
   co_return *std::move(now);
 }
 
+// Nothing was sent, and whoever comes again has its turn still.
+Outcome come_again(const Write& write, WriteLease lease, Outcome outcome) {
+  keep_place(write, std::move(lease).into_place());
+  return outcome;
+}
+
 // A child may stand in the content of its parent and leave the parent's ETag where it is (AKS: a pool moves its own only), so
 // after its write the ETag says nothing about the parent any more.
 bool etag_tells_all(const Write& write) {
@@ -141,7 +147,7 @@ Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease
   const auto& state = *write.client.state;
   write.report().guard += ", verified";
   auto looked = co_await look(write, write.base().target, "The resource could not be read to see whether it has changed.");
-  if (auto* ended = std::get_if<Outcome>(&looked)) co_return std::move(*ended);
+  if (auto* ended = std::get_if<Outcome>(&looked)) co_return come_again(write, std::move(lease), std::move(*ended));
   SeenState& now = std::get<SeenState>(looked);
   if (state.maybe_applied(write.bound.binding) && is_own_effect(write, write.base().known.order, now)) {
     co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));
@@ -162,13 +168,17 @@ Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease
 Task<std::variant<Guarded, Outcome>> go_unguarded(const Write& write, WriteLease lease) {
   const policy::BaseRule rule = write.base().rule;
   if (const auto conflict = blind_conflict(write)) co_return refused(write, *conflict, "blind-after-another-write");
-  if (write.client.state->maybe_applied(write.bound.binding)) {
+  // Whatever an earlier sending did, some things are to be carried out whenever they are asked for (deployments).
+  const bool looks_back = rule == policy::BaseRule::Create || write.plan.rule->blind_after_wait != rules::BlindAfterWait::Send;
+  if (looks_back && write.client.state->maybe_applied(write.bound.binding)) {
     // ARM may have carried out its earlier sending: sent again as it is, it would take back what was changed since then.
     auto looked = co_await look(write, write.head().target,
                                 "The resource could not be read to see whether this write has happened already.");
-    if (auto* ended = std::get_if<Outcome>(&looked)) co_return std::move(*ended);
+    if (auto* ended = std::get_if<Outcome>(&looked)) co_return come_again(write, std::move(lease), std::move(*ended));
     SeenState& now = std::get<SeenState>(looked);
-    if (is_own_effect(write, write.bound.first_arrival.order, now)) {
+    // What there was before is known of a create only: to anything else that is satisfied already, nothing may have been done.
+    const bool shows_it = rule == policy::BaseRule::Create || asks_for_exactly(write, now);
+    if (shows_it && is_own_effect(write, write.bound.first_arrival.order, now)) {
       co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));
     }
     if (now.exists() && rule == policy::BaseRule::Create) {

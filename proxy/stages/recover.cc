@@ -66,9 +66,10 @@ bool is_ours(const Write& write, const Attempts& attempts, const SeenState& stat
 
 // If nothing that the client could have written differs from its base, the ETag moved for reasons that are none of its
 // business: the same bytes go again with the ETag of now.
+// Not after a lost answer if the write is satisfied as it is: it may have been done, and undone by somebody else since.
 // Only if the base is known: of a guess on the safe side it says nothing that the resource is back in that state.
 bool renew_if_false_alarm(const Write& write, Attempts& attempts, const SeenState& now) {
-  if (write.base().guessed) return false;
+  if (write.base().guessed || (attempts.maybe_applied && is_satisfied(write, now))) return false;
   if (attempts.false_alarms >= kFalseAlarmsMax || now.etag.empty() || !write.base().body) return false;
   const auto comparison = compare_with_base(now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
   const bool overlooked = is_mutant(Mutant::FalseAlarmIgnoresLeaf) && comparison.changed.size() <= 1;

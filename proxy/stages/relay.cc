@@ -8,6 +8,7 @@
 #include "proxy/stages/content_coding.h"
 #include "proxy/stages/doubt.h"
 #include "proxy/stages/observe.h"
+#include "proxy/stages/relayed_action.h"
 #include "proxy/stages/remember.h"
 #include "proxy/stages/watch.h"
 
@@ -19,18 +20,23 @@ constexpr size_t kPollBytesMax = 64u << 10;  // operation status bodies are smal
 // Confirms what a read delivered.
 class ReadReceipt final : public Receipt::Effect {
  public:
-  ReadReceipt(std::shared_ptr<ClientState> state, PendingDelivery pending)
-      : state_(std::move(state)), pending_(pending) {}
+  ReadReceipt(std::shared_ptr<ClientState> state, Clock& clock, PendingDelivery pending, std::optional<uint64_t> action)
+      : state_(std::move(state)), clock_(clock), pending_(pending), action_(action) {}
   void confirm() override {
+    if (action_) state_->unanswered().delivered(*action_);
     if (pending_.what == PendingDelivery::What::Version) state_->confirm(pending_.resource, pending_.order);
     if (pending_.what == PendingDelivery::What::Page) state_->confirm_page(pending_.order);
   }
-  // A reset after a complete answer proves nothing: it stays an older candidate.
-  void drop() override {}
+  // A reset after a complete answer proves nothing: a version stays an older candidate.
+  void drop() override {
+    if (action_) state_->unanswered().undelivered(*action_, clock_.now());
+  }
 
  private:
   std::shared_ptr<ClientState> state_;
+  Clock& clock_;
   PendingDelivery pending_;
+  std::optional<uint64_t> action_;  // its entry among what is unanswered
 };
 
 // What the answer is copied for while it streams by.
@@ -44,7 +50,7 @@ struct Capture {
     if (!wanted || overflown) return;
     if (bytes.size() + piece.size() > bytes_max) {
       overflown = true;
-      bytes = std::string();
+      std::string().swap(bytes);  // an assignment would keep the memory
     } else {
       bytes.append(piece);
     }
@@ -84,12 +90,15 @@ bool may_send_again(const Exchange& exchange, const Error& error) {
 
 Task<Result<UpstreamAnswer>> send_relayed(Pipeline::Parts& parts, Exchange& exchange) {
   const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
-  exchange.report.attempts = 1;
+  const auto count = [&exchange](const Result<UpstreamAnswer>& sending) {
+    if (sending || sending.error().sent != Sent::No) ++exchange.report.attempts;
+  };
   exchange.forwarded = parts.clock.next_moment();
   auto answer = co_await parts.upstream.send(exchange.request, deadline);
+  count(answer);
   if (!answer && may_send_again(exchange, answer.error())) {
-    exchange.report.attempts = 2;
     answer = co_await parts.upstream.send(exchange.request, deadline);
+    count(answer);
   }
   co_return std::move(answer);
 }
@@ -205,6 +214,14 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
     if (plan.target.kind == arm::TargetKind::Resource) resource = plan.target.resource.id;
     polls = parts.shared.holds.find(exchange.request.head.host, exchange.request.head.target, resource);
   }
+  std::optional<RelayedAction> action;
+  if (is_watched_action(exchange, plan)) action.emplace(parts, exchange, client_link, plan, client);
+  if (action && action->is_resend()) {
+    exchange.report.reason = "still-in-doubt";
+    auto known = make_outcome_unknown(plan.target.resource.id, "An earlier sending of this request was not seen to be answered.");
+    co_await write_failure(exchange, client_link, std::move(known));
+    co_return Receipt();
+  }
   auto sent = co_await send_relayed(parts, exchange);
   if (!sent) {
     auto failure = note_failure(parts, exchange, plan, client, sent.error());
@@ -227,7 +244,10 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
     auto failure = note_failure(parts, exchange, plan, client, *passed.broken);
     if (!passed.begun) co_await write_failure(exchange, client_link, std::move(failure));
   }
-  co_return Receipt(std::make_unique<ReadReceipt>(client.state, passing.pending));
+  std::optional<uint64_t> entry;
+  const bool may_have_run = answer.head.status < 400 || answer.head.status >= 500;
+  if (action && may_have_run && !passed.broken) entry = action->answered(passed.delivered);
+  co_return Receipt(std::make_unique<ReadReceipt>(client.state, parts.clock, passing.pending, entry));
 }
 
 }  // namespace armgate

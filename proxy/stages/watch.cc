@@ -17,6 +17,7 @@ namespace armgate {
 namespace {
 
 constexpr int kAtRestMax = 3;
+constexpr int kUnreadableMax = 3;  // refusals in a row to show a resource
 constexpr int kMissingMax = 3;  // 404s in a row on an operation URL before the resource itself is asked
 
 arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body) {
@@ -39,6 +40,7 @@ struct Watcher {
   TimePoint extended{};        // or opened
   arm::TrackedBy by = arm::TrackedBy::Nothing;
   int missing = 0;
+  int unreadable = 0;
   int at_rest = 0;             // looks at a resource that should be going and shows no sign of it
 };
 
@@ -92,6 +94,16 @@ bool is_at_rest(const Watcher& watcher, const SeenState& seen) {
          arm::is_terminal(arm::progress_of_resource(seen.head, seen.body));
 }
 
+// ARM does not show this reader the resource, and will not later: 401 is about its token, which may be renewed.
+bool is_hidden(const arm::ResponseHead& head) { return head.status == 400 || head.status == 403 || head.status == 405; }
+
+// Of a write that may be running, and of which nothing but the resource could tell: nobody learns its end.
+bool will_never_tell(Watcher& watcher, const arm::ResponseHead& head) {
+  const bool only_resource = watcher.by == arm::TrackedBy::ResourceState || watcher.by == arm::TrackedBy::ResourceGone;
+  watcher.unreadable = is_hidden(head) ? watcher.unreadable + 1 : 0;
+  return watcher.hold->write().because == HeldBecause::InDoubt && only_resource && watcher.unreadable >= kUnreadableMax;
+}
+
 // The pause that ARM asks for. With an answer that says nothing about the operation (429, 5xx) it holds once.
 void note_pause(const Pipeline::Parts& parts, Watcher& watcher, const arm::ResponseHead& head) {
   const auto asked = arm::retry_after(head.fields, parts.clock.wall());
@@ -111,6 +123,14 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   if (!seen) co_return;
   note_pause(parts, watcher, seen->head);
   const HeldWrite& write = watcher.hold->write();
+  if (will_never_tell(watcher, seen->head)) {
+    if (parts.tell_loudly) {
+      parts.tell_loudly(fmt::format("hold given up: whether {} {} by {} took effect is not known, and its token may not read the resource",
+                                    arm::to_text(write.method), write.resource.id, write.client_label));
+    }
+    operation_ended(parts, watcher.hold, arm::Progress::Unknown);
+    co_return;
+  }
   arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
   // What an accepted write creates may be invisible until its operation ends (ARM RPC async-api-reference, the 202 pattern).
   // That it is not there yet is no sign of life either.

@@ -89,8 +89,11 @@ uint64_t ClientState::version_with_etag(const Hash128& resource, std::string_vie
 void ClientState::resolve_doubts(const Hash128& resource, Moment asked) {
   unanswered_.resolve(resource, asked);
   MutexLock lock(&mutex_);
-  absl::erase_if(doubts_, [&](const auto& entry) {
-    return entry.second.resource == resource && entry.second.since.order < asked.order;
+  absl::erase_if(doubts_, [&](auto& entry) {
+    Doubtful& doubt = entry.second;
+    if (doubt.resource != resource || doubt.since.order >= asked.order) return false;
+    doubt.is_settled = true;
+    return doubt.request_id.empty();
   });
 }
 
@@ -368,7 +371,7 @@ ClientState::Doubt ClientState::doubt_of(const Hash128& bytes, std::string_view 
   if (it == doubts_.end()) return Doubt::None;
   // A different id is a different call by the client's own word; the same or none may be a re-send.
   const bool other_call = !request_id.empty() && !it->second.request_id.empty() && request_id != it->second.request_id;
-  if (other_call) return Doubt::None;
+  if (other_call || (it->second.is_settled && request_id != it->second.request_id)) return Doubt::None;
   if (now - it->second.since.time <= options_.in_doubt_max) return Doubt::InDoubt;
   doubts_.erase(it);
   return Doubt::Expired;

@@ -143,7 +143,8 @@ class ClientState {
 
   void note_in_doubt(const Hash128& bytes, std::string_view request_id, const Hash128& resource, Moment when);
   enum class Doubt { None, InDoubt, Expired };
-  // A read of the resource that was asked for after the doubt arose is delivered: its client knows the state now.
+  // A read of the resource that was asked for after the doubt arose is delivered: its client knows the state now. Not so whoever
+  // sends the very same request again, by its id: it never saw that read, another actor of the same name did.
   void resolve_doubts(const Hash128& resource, Moment asked);
   bool has_doubts() const;
   // Whether these bytes are a re-send of a write whose outcome is unknown. Expired is told once.
@@ -188,6 +189,7 @@ class ClientState {
     std::string request_id;
     Hash128 resource{};
     Moment since;
+    bool is_settled = false;  // by a read, for all but who sends the same request again by its own word
   };
 
   Slot& slot(const Hash128& resource) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -43,6 +43,12 @@ bool LockPlace::is_for(const std::vector<rules::LockKey>& keys) const {
                     [](const ClaimKey& a, const ClaimKey& b) { return a.hash == b.hash && a.mode == b.mode; });
 }
 
+std::vector<Hash128> LockPlace::keys() const {
+  std::vector<Hash128> keys;
+  for (const ClaimKey& key : claim_->keys) keys.push_back(key.hash);
+  return keys;
+}
+
 void LockPlace::wake(Waiter* waiter, uint32_t bits) {
   LockTable::ShardsLocked locked(*table_, *claim_);
   claim_->waiter = waiter;

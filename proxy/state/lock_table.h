@@ -95,6 +95,7 @@ class LockPlace {
 
   // ---- a place whose owner is away (proxy/state/tickets.h) ----
   bool is_for(const std::vector<rules::LockKey>& keys) const;
+  std::vector<Hash128> keys() const;
   // Who is signalled from now on; null: nobody.
   void wake(Waiter* waiter, uint32_t bits);
   // Lets others by, and gives back what was granted, without losing its place. From now on it is not granted: its waiter is

@@ -5,7 +5,17 @@
 
 namespace armgate {
 
-Ticket::Ticket(LockPlace place, const Executor& executor) : waiter_(executor), place_(std::move(place)) {
+namespace {
+
+std::vector<Hash128> sorted(std::vector<Hash128> keys) {
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+}  // namespace
+
+Ticket::Ticket(LockPlace place, const Executor& executor)
+    : waiter_(executor), keys_(sorted(place.keys())), place_(std::move(place)) {
   MutexLock lock(&mutex_);
   place_->wake(&waiter_, kTurn);
 }
@@ -41,6 +51,17 @@ std::optional<LockPlace> Ticket::take() {
 void Tickets::erase(Queues::iterator queue, Queue::iterator kept) {
   queue->second.erase(kept);
   if (queue->second.empty()) by_resource_.erase(queue);
+}
+
+bool Ticket::shares_key_with(const Ticket& other) const {
+  auto mine = keys_.begin();
+  auto theirs = other.keys_.begin();
+  while (mine != keys_.end() && theirs != other.keys_.end()) {
+    if (*mine == *theirs) return true;
+    if (*mine < *theirs) ++mine;
+    else ++theirs;
+  }
+  return false;
 }
 
 std::shared_ptr<Ticket> Tickets::keep(const Holder& holder, const Hash128& bytes, LockPlace place, const Executor& executor,
@@ -80,14 +101,15 @@ std::optional<LockPlace> Tickets::take(const Holder& holder, const Hash128& byte
   return place;
 }
 
-void Tickets::let_others_by(const Hash128& resource, TimePoint since) {
+// Seldom: those that let others by have no moment of their own any more.
+void Tickets::let_others_by(const Ticket& whose, TimePoint since) {
   std::vector<std::shared_ptr<Ticket>> away;
   {
     MutexLock lock(&mutex_);
-    const auto queue = by_resource_.find(resource);
-    if (queue == by_resource_.end()) return;
-    for (const Kept& kept : queue->second) {
-      if (kept.since <= since) away.push_back(kept.ticket);
+    for (const auto& [resource, queue] : by_resource_) {
+      for (const Kept& kept : queue) {
+        if (kept.since <= since && kept.ticket->shares_key_with(whose)) away.push_back(kept.ticket);
+      }
     }
   }
   for (const auto& ticket : away) ticket->yield();

@@ -5,7 +5,8 @@
 //
 // A ticket whose turn comes reserves its keys for a moment. If its client does not come, it lets others by, keeps its place, and
 // its grace runs while it could have been granted; then it is over. Nothing is ever sent for a ticket. All clients that are away
-// from a resource have that one moment to come back in: a crowd that vanished must not hold up others once for each.
+// and wait for one of the same keys have that one moment to come back in: a crowd that vanished must not hold up others once for
+// each.
 //
 // Invariants
 //   1. A ticket is used once.
@@ -43,6 +44,7 @@ class Ticket {
   Ticket(LockPlace place, const Executor& executor);
 
   Waiter& waiter() { return waiter_; }
+  bool shares_key_with(const Ticket& other) const;
   Standing standing() const;
   uint64_t times_passed() const;
   // From now on others may go by.
@@ -52,6 +54,7 @@ class Ticket {
 
  private:
   Waiter waiter_;
+  const std::vector<Hash128> keys_;  // sorted
   mutable Mutex mutex_;
   std::optional<LockPlace> place_ ABSL_GUARDED_BY(mutex_);
 };
@@ -80,8 +83,8 @@ class Tickets {
   // The place of the oldest ticket for these bytes, if it is one for these keys. One for other keys is over.
   std::optional<LockPlace> take(const Holder& holder, const Hash128& bytes, const std::vector<rules::LockKey>& keys);
 
-  // The moment that began at `since` is over: whoever was away then lets others by.
-  void let_others_by(const Hash128& resource, TimePoint since);
+  // The moment of `whose` that began at `since` is over: whoever was away then, and waits for one of its keys, lets others by.
+  void let_others_by(const Ticket& whose, TimePoint since);
 
   // Its keeper gives it up.
   void end(const Hash128& resource, const std::shared_ptr<Ticket>& ticket);

@@ -116,6 +116,21 @@ uint64_t UnansweredWrites::add(const Arrival& arrival) {
   return add_locked(arrival);
 }
 
+std::optional<uint64_t> UnansweredWrites::add_if_new(const Arrival& arrival, TimePoint now) {
+  MutexLock lock(&mutex_);
+  expire_locked(now);
+  if (const auto same = by_request_.find(arrival.request); same != by_request_.end()) {
+    for (const uint64_t id : same->second) {
+      const Write& write = *by_id_.at(id);
+      const bool other = write.request_id != arrival.request_id || (write.ending && !write.ending->accepted);
+      if (other || !write.sent) continue;
+      const bool runs_under_it = !write.ending && !arrival.request_id.empty();
+      if (runs_under_it || write.undelivered || write.asker->gone.load(std::memory_order_acquire)) return std::nullopt;
+    }
+  }
+  return add_locked(arrival);
+}
+
 UnansweredWrites::Joined UnansweredWrites::join_or_add(const Arrival& arrival, Waiter* waiter, uint32_t bits, TimePoint now) {
   MutexLock lock(&mutex_);
   Write* const write = earlier(arrival, Wanted::WithAnswer, now);

@@ -75,6 +75,8 @@ class UnansweredWrites {
   bool knows(const Arrival& arrival, TimePoint now);
   // A write of its own, whatever came before.
   uint64_t add(const Arrival& arrival);
+  // The same, unless the request is an earlier one's re-send: its client is gone without the answer, or it runs under the same id.
+  std::optional<uint64_t> add_if_new(const Arrival& arrival, TimePoint now);
 
   struct Joined {
     uint64_t write = 0;

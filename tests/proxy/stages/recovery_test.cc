@@ -98,6 +98,113 @@ TEST(BrokenAnswer, OfAReadBeforeItsBodyIsToldAsSuch) {
   EXPECT_TRUE(says(answer, "ArmgateUpstreamBroken"));
 }
 
+// A deployment is to be carried out whenever it is asked for: that the last one asked for the same says nothing.
+TEST(LostAnswer, OfADeploymentDoesNotTakeTheLastOneForIt) {
+  constexpr std::string_view kDeployment =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Resources/deployments/d?api-version=2021-04-01";
+  const std::string wanted = R"({"properties":{"templateLink":{"uri":"u"},"mode":"Incremental"}})";
+  const std::string last =
+      R"({"properties":{"templateLink":{"uri":"u"},"mode":"Incremental","provisioningState":"Succeeded"}})";
+  StageRig rig;
+  int puts = 0;
+  rig.arm_lives([&](const arm::Request& request) {
+    Step step;
+    step.expected = request.head.method_token;
+    const bool is_put = request.head.method == arm::Method::Put;
+    step.status = is_put && ++puts == 1 ? 503 : 200;
+    step.body = step.status == 503 ? R"({"error":{"code":"ServiceUnavailable","message":"m"}})" : last;
+    return step;
+  });
+  const arm::Headers id{{"x-ms-client-request-id", "d-2"}};
+  EXPECT_EQ(rig.ask("one", put(kDeployment), wanted, id).head.status, 503);
+  EXPECT_EQ(rig.ask("one", put(kDeployment), wanted, id).head.status, 200);
+  EXPECT_EQ(puts, 2);
+}
+
+// A token may act on a resource that it may not read: nothing would ever tell whether the restart still runs.
+TEST(LostAnswer, OfAWriterThatMayNotReadHoldsTheResourceForAFewLooksOnly) {
+  StageRig rig;
+  rig.arm_lives([&](const arm::Request& request) {
+    Step step;
+    step.expected = request.head.method_token;
+    const bool is_get = request.head.method == arm::Method::Get;
+    step.status = is_get ? 403 : request.head.target.find("restart") != std::string::npos ? 503 : 200;
+    step.body = is_get ? R"({"error":{"code":"AuthorizationFailed","message":"m"}})" : "{}";
+    return step;
+  });
+  EXPECT_EQ(rig.ask("one", post(kRestart)).head.status, 503);
+  const TimePoint before = rig.now();
+  EXPECT_EQ(rig.ask("two", "DELETE " + std::string(kScaleSet)).head.status, 200);
+  EXPECT_LT(rig.now() - before, std::chrono::seconds(30));
+  ASSERT_FALSE(rig.loud().empty());
+  EXPECT_NE(rig.loud().front().find("hold given up"), std::string::npos);
+}
+
+TEST(RelayedAction, IsNotForwardedAgainWhileItRunsForAClientThatLeft) {
+  StageRig rig;
+  const arm::Headers id{{"x-ms-client-request-id", "r1"}};
+  rig.arm_takes(std::chrono::seconds(5), post(kSiteRestart), 200, {}, "{}");
+  const auto first = rig.start("one", post(kSiteRestart), "", id);
+  rig.pass(std::chrono::seconds(1));
+  first->link->leave(Leaving::Reset);
+  EXPECT_TRUE(says(rig.ask("one", post(kSiteRestart), "", id), "ArmgateOutcomeUnknown"));
+  rig.run_until([&] { return first->done; });
+  EXPECT_TRUE(says(rig.ask("one", post(kSiteRestart), "", id), "ArmgateOutcomeUnknown"));
+  EXPECT_EQ(rig.seen().size(), 1u);
+}
+
+TEST(RelayedAction, OfALivingClientWithoutIdsIsASecondOne) {
+  StageRig rig = many_actors();
+  rig.arm_takes(std::chrono::seconds(5), post(kSiteRestart), 200, {}, "{}");
+  rig.arm(post(kSiteRestart), 200, {}, "{}");
+  const auto first = rig.start("jvm", post(kSiteRestart));
+  rig.pass(std::chrono::seconds(1));
+  EXPECT_EQ(rig.ask("jvm", post(kSiteRestart)).head.status, 200);
+  rig.run_until([&] { return first->done; });
+}
+
+TEST(RelayedAction, OnceAnsweredAndConfirmedIsANewOne) {
+  StageRig rig;
+  const arm::Headers id{{"x-ms-client-request-id", "r1"}};
+  for (int i = 0; i < 3; ++i) {
+    rig.arm(post(kSiteRestart), 200, {}, "{}");
+    EXPECT_EQ(rig.ask("one", post(kSiteRestart), "", id).head.status, 200);
+  }
+}
+
+TEST(LostAnswer, AReadOfAnotherActorDoesNotLetTheSameRequestRunAgain) {
+  StageRig rig;
+  const arm::Headers id{{"x-ms-client-request-id", "r1"}};
+  rig.arm_fails(post(kRestart), Sent::Maybe);
+  rig.ask("one", post(kRestart), "", id);
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.ask("one", get(kScaleSet));
+  EXPECT_TRUE(says(rig.ask("one", post(kRestart), "", id), "ArmgateOutcomeUnknown"));
+  rig.arm(post(kRestart), 202, {});
+  EXPECT_EQ(rig.ask("one", post(kRestart), "", {{"x-ms-client-request-id", "r2"}}).head.status, 202);
+}
+
+// What a PUT leaves out is to be gone; that the rest is there already shows nothing.
+TEST(LostAnswer, OfAPutThatRemovesSomethingIsNotTakenForDoneWhereNothingWasDone) {
+  const std::string with = R"({"sku":{"capacity":2},"properties":{"licenseType":"x"}})";
+  const std::string without = R"({"sku":{"capacity":2},"properties":{}})";
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), with);
+  rig.ask("one", get(kScaleSet));
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, etag("\"2\""), with);  // the end of an earlier operation moved the ETag
+  EXPECT_TRUE(says(rig.ask("one", put(kScaleSet), without), "ArmgateStaleWrite")) << "it may also have been done and undone";
+}
+
+TEST(LostAnswer, OfAPutThatAsksForWhatThereWasToTheLetterIsDone) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
+  rig.ask("one", get(kScaleSet));
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, etag("\"2\""), kState);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kState).head.status, 200);
+}
+
 TEST(LostAnswer, AReadResolvesADoubt) {
   StageRig rig;
   rig.arm_fails(post(kRestart), Sent::Maybe);

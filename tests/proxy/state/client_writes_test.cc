@@ -207,7 +207,11 @@ TEST(ClientWrites, ADoubtEndsWithAReadOfItsResourceThatWasAskedForAfterwards) {
   client.state.resolve_doubts(kOther, client.tick());
   EXPECT_EQ(client.state.doubt_of(kBytes, "x", client.now()), ClientState::Doubt::InDoubt) << "another resource";
   client.state.resolve_doubts(kNet, client.tick());
-  EXPECT_EQ(client.state.doubt_of(kBytes, "x", client.now()), ClientState::Doubt::None);
+  EXPECT_EQ(client.state.doubt_of(kBytes, "", client.now()), ClientState::Doubt::None);
+  EXPECT_EQ(client.state.doubt_of(kBytes, "x", client.now()), ClientState::Doubt::InDoubt) << "who sends it again did not read";
+  client.state.note_in_doubt(kBytes, "", kNet, client.tick());
+  client.state.resolve_doubts(kNet, client.tick());
+  EXPECT_EQ(client.state.doubt_of(kBytes, "", client.now()), ClientState::Doubt::None);
 }
 
 TEST(ClientWrites, ADoubtThatExpiresIsToldOnce) {

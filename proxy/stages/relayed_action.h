@@ -1,0 +1,43 @@
+// relayed_action.h – an action (POST) that no rule names, while it is relayed.
+//
+// Why: it queues for nothing and is sent as it is, but must not run twice because its client lost the answer: SDKs send a POST
+// again after a reset. So its sending is known until its answer is confirmed, and a re-send is answered that nobody knows
+// (its answer is not kept), instead of forwarded.
+// Threads   one event loop; what it notes is shared.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "proxy/stages/exchange.h"
+#include "proxy/stages/identify.h"
+#include "proxy/stages/parts.h"
+#include "rules/plan.h"
+
+namespace armgate {
+
+class RelayedAction {
+ public:
+  // Watches whether its client leaves, as long as this lives.
+  RelayedAction(Pipeline::Parts& parts, const Exchange& exchange, ClientLink& link, const rules::Plan& plan, const Client& client);
+  ~RelayedAction();
+  RelayedAction(const RelayedAction&) = delete;
+  RelayedAction& operator=(const RelayedAction&) = delete;
+
+  // The re-send of one whose answer is not known to have arrived: it must not be forwarded.
+  bool is_resend() const { return !sending_; }
+
+  // Nothing is sent, or ARM refused it, or it is in doubt and known as such: forgotten.
+  void forget();
+  // Its answer was written, or could not be: confirmed and dropped by whoever keeps `sending`.
+  std::optional<uint64_t> answered(bool written);
+
+ private:
+  Clock& clock_;
+  ClientLink& link_;
+  const std::shared_ptr<ClientState> state_;
+  Waiter waiter_;  // nobody waits: only the link's knowledge counts
+  std::optional<uint64_t> sending_;
+};
+
+}  // namespace armgate

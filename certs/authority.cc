@@ -17,7 +17,6 @@ namespace {
 
 constexpr auto kLifetime = std::chrono::days(3650);
 constexpr auto kClockSkew = std::chrono::hours(1);
-constexpr std::string_view kRemedy = "run `armgate ca init` again and trust the new ca.pem";
 
 std::string_view without_wildcard(std::string_view host) { return host.starts_with("*.") ? host.substr(2) : host; }
 
@@ -61,19 +60,25 @@ std::vector<std::string> permitted_names(const X509* certificate) {
   return names;
 }
 
-Result<void> check_validity(const X509* certificate, const std::filesystem::path& file, WallTime now) {
+// Tools trust the authority that is there, and a running armgate has it in memory.
+std::string remedy(std::string_view init_command) {
+  return fmt::format("replace it with `{} --force`, start armgate anew, and let tools trust the new ca.pem", init_command);
+}
+
+Result<void> check_validity(const X509* certificate, const std::filesystem::path& file, WallTime now,
+                            std::string_view init_command) {
   if (now < not_before(certificate)) {
     return bad_input(fmt::format("{} is not valid yet; check this machine's clock", file.string()));
   }
-  if (now >= not_after(certificate)) return bad_input(fmt::format("{} has expired; {}", file.string(), kRemedy));
+  if (now >= not_after(certificate)) return bad_input(fmt::format("{} has expired; {}", file.string(), remedy(init_command)));
   return {};
 }
 
-Result<CertificateHandle> load_certificate(const std::filesystem::path& file) {
+Result<CertificateHandle> load_certificate(const std::filesystem::path& file, std::string_view init_command) {
   auto text = read_file(file);
   if (!text) return std::move(text).error();
   auto certificate = certificate_from_pem(*text);
-  if (!certificate) return bad_input(fmt::format("{} holds no PEM certificate; {}", file.string(), kRemedy));
+  if (!certificate) return bad_input(fmt::format("{} holds no PEM certificate; {}", file.string(), remedy(init_command)));
   return certificate;
 }
 
@@ -81,6 +86,15 @@ Result<CertificateHandle> load_certificate(const std::filesystem::path& file) {
 
 AuthorityFiles files_in(const std::filesystem::path& directory) {
   return {directory / "ca.pem", directory / "intermediate.pem", directory / "intermediate.key"};
+}
+
+Result<void> check_presence(const std::filesystem::path& root, std::string_view init_command) {
+  std::error_code failure;
+  if (std::filesystem::exists(root, failure)) return {};
+  if (!failure) return bad_input(fmt::format("{} is not there; make it with `{}`", root.string(), init_command));
+  return bad_input(fmt::format("{} cannot be reached: {}; run as the user who made it, or let others into its directory "
+                               "(chmod 755: the key in it stays readable by its owner alone)",
+                               root.string(), failure.message()));
 }
 
 Result<Authority> make_authority(const std::vector<std::string>& hosts, WallTime now) {
@@ -136,42 +150,39 @@ Result<void> save_authority(const Authority& authority, const std::filesystem::p
 }
 
 Result<Authority> load_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts,
-                                 WallTime now) {
+                                 WallTime now, std::string_view init_command) {
   const AuthorityFiles files = files_in(directory);
-  std::error_code ignored;
-  if (!std::filesystem::exists(files.root, ignored)) {
-    return bad_input(fmt::format("{} is not there; run `armgate ca init` first", files.root.string()));
-  }
-  auto root = load_certificate(files.root);
+  if (auto there = check_presence(files.root, init_command); !there) return std::move(there).error();
+  auto root = load_certificate(files.root, init_command);
   if (!root) return std::move(root).error();
-  auto intermediate = load_certificate(files.intermediate);
+  auto intermediate = load_certificate(files.intermediate, init_command);
   if (!intermediate) return std::move(intermediate).error();
   auto key_text = read_secret_file(files.key);
   if (!key_text) return std::move(key_text).error();
   auto key = key_from_pem(*key_text);
-  if (!key) return bad_input(fmt::format("{} holds no PEM private key; {}", files.key.string(), kRemedy));
+  if (!key) return bad_input(fmt::format("{} holds no PEM private key; {}", files.key.string(), remedy(init_command)));
 
   if (X509_check_private_key(intermediate->get(), key->get()) != 1) {
     take_openssl_errors();
     return bad_input(
-        fmt::format("{} is not the key of {}; {}", files.key.string(), files.intermediate.string(), kRemedy));
+        fmt::format("{} is not the key of {}; {}", files.key.string(), files.intermediate.string(), remedy(init_command)));
   }
   const bool signed_by_root = X509_check_issued(root->get(), intermediate->get()) == X509_V_OK &&
                               X509_verify(intermediate->get(), X509_get0_pubkey(root->get())) == 1;
   if (!signed_by_root) {
     take_openssl_errors();
     return bad_input(
-        fmt::format("{} was not signed by {}; {}", files.intermediate.string(), files.root.string(), kRemedy));
+        fmt::format("{} was not signed by {}; {}", files.intermediate.string(), files.root.string(), remedy(init_command)));
   }
-  if (auto valid = check_validity(root->get(), files.root, now); !valid) return std::move(valid).error();
-  if (auto valid = check_validity(intermediate->get(), files.intermediate, now); !valid)
+  if (auto valid = check_validity(root->get(), files.root, now, init_command); !valid) return std::move(valid).error();
+  if (auto valid = check_validity(intermediate->get(), files.intermediate, now, init_command); !valid)
     return std::move(valid).error();
 
   Authority authority{*std::move(root), *std::move(intermediate), *std::move(key)};
   for (const auto& host : hosts) {
     if (!covers(authority, host)) {
       return bad_input(fmt::format("{} may not sign for \"{}\": the host was not configured when it was made; {}",
-                                   files.intermediate.string(), host, kRemedy));
+                                   files.intermediate.string(), host, remedy(init_command)));
     }
   }
   return authority;

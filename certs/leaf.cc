@@ -29,7 +29,7 @@ Result<CertificateHandle> LeafMinter::mint(std::string_view host, WallTime now) 
   if (!covers(authority_, host)) {
     return gateway_error(
         ErrorKind::BadInput,
-        fmt::format("the certificate authority may not sign for {}; run `armgate ca init` again", host));
+        fmt::format("the certificate authority may not sign for {}; a new one may: `armgate ca init --force`", host));
   }
   const Validity validity{now - kClockSkew, now + kLeafLifetime};
   return make_certificate({host.size() <= kCommonNameBytesMax ? std::string(host) : "armgate intercepted host",

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "certs/secret_file.h"
+
 namespace armgate::certs {
 namespace {
 
@@ -60,9 +62,12 @@ Result<ContextHandle> make_client_context(const std::optional<std::filesystem::p
   if (!ca_file) {
     if (SSL_CTX_set_default_verify_paths(context.get()) != 1)
       return openssl_failure("loading the system's trust store");
-  } else if (SSL_CTX_load_verify_file(context.get(), ca_file->c_str()) != 1) {
-    return gateway_error(ErrorKind::BadInput, fmt::format("cannot use {} as the file of trusted certificates: {}",
-                                                          ca_file->string(), take_openssl_errors()));
+  } else {
+    if (const auto text = read_file(*ca_file); !text) return text.error();
+    if (SSL_CTX_load_verify_file(context.get(), ca_file->c_str()) != 1) {
+      take_openssl_errors();
+      return gateway_error(ErrorKind::BadInput, fmt::format("{} holds no PEM certificate", ca_file->string()));
+    }
   }
   return context;
 }

@@ -14,6 +14,7 @@
 #include "proxy/cli_authority.h"
 #include "proxy/cli_check.h"
 #include "proxy/cli_explain.h"
+#include "proxy/cli_surplus.h"
 #include "proxy/option_table.h"
 #include "rules/overlap.h"
 #include "rules/rule_file.h"
@@ -66,7 +67,10 @@ LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, Rule
   rules::FaultList ignored;  // faults_of_flags() has told them
   if (!asked.mode.empty()) set_option(loaded.config, "mode", asked.mode, "--mode", ignored);
   if (!asked.listen.empty()) set_option(loaded.config, "listen/proxy", asked.listen, "--listen", ignored);
-  if (!asked.ca_directory.empty()) loaded.config.ca.directory = asked.ca_directory;
+  if (!asked.ca_directory.empty()) {
+    const std::filesystem::path absolute = std::filesystem::absolute(asked.ca_directory, error);
+    loaded.config.ca.directory = error ? asked.ca_directory : absolute.lexically_normal().string();
+  }
   return loaded;
 }
 
@@ -104,6 +108,9 @@ int run(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
   fmt::print(context.err, "armgate: configuration from {}\n", source_of(*config));
+  if (const std::string other = other_proxy(context.environment); !other.empty()) {
+    fmt::print(context.err, "armgate: {} is set; armgate connects directly, not through that proxy\n", other);
+  }
   return context.run(*config, [asked, &context] { return load_with_flags(asked, context, RuleFiles::Load); });
 }
 
@@ -119,13 +126,18 @@ int ca_init(const Asked& asked, const CliContext& context) {
   const auto root = init_authority(*config, context.wall, overwrite);
   if (!root) return fail(context, root.error());
   fmt::print(context.out, "{}\n", root->string());
+  if (asked.force) {
+    fmt::print(context.err, "armgate: what runs with the authority that was there keeps it: start it anew, and let tools trust this one\n");
+  }
   return kExitDone;
 }
 
 int ca_path(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
-  const auto root = find_authority(*config);
+  std::string init_command = ca_init_command(*config);
+  if (!asked.ca_directory.empty()) init_command += " --directory " + config->ca.directory;
+  const auto root = find_authority(*config, init_command);
   if (!root) return fail(context, root.error());
   fmt::print(context.out, "{}\n", root->string());
   return kExitDone;
@@ -188,20 +200,26 @@ int env(const Asked& asked, const CliContext& context) {
                                        "listen.proxy has port 0, so nobody knows where armgate listens; "
                                        "give it a port"));
   }
-  const auto root = find_authority(*config);
+  const auto root = find_authority(*config, ca_init_command(*config));
   if (!root) return fail(context, root.error());
-  const AuthorityLock lock(config->ca.directory);
+  const auto bundles = bundle_directory(*config, context.surroundings.home);
+  if (!bundles) return fail(context, bundles.error());
+  const AuthorityLock lock(*bundles);
   const auto variables = tool_variables({.proxy = reachable(config->listen.proxy),
                                          .name = asked.name.empty() ? "shell-" + context.session : asked.name,
                                          .ca = *root,
-                                         .bundles = config->ca.directory,
+                                         .bundles = *bundles,
                                          .intercepted = config->intercept},
                                         context.environment);
   if (!variables) return fail(context, variables.error());
   const std::pair<std::string_view, Shell> shells[] = {
-      {"sh", Shell::Sh}, {"fish", Shell::Fish}, {"powershell", Shell::PowerShell}, {"json", Shell::Json}};
+      {"sh", Shell::Sh},     {"bash", Shell::Sh},               {"zsh", Shell::Sh},         {"fish", Shell::Fish},
+      {"pwsh", Shell::PowerShell}, {"powershell", Shell::PowerShell}, {"json", Shell::Json}};
   const auto shell =
       std::find_if(std::begin(shells), std::end(shells), [&](const auto& one) { return one.first == asked.shell; });
+  if (const std::string other = other_proxy(context.environment); !other.empty()) {
+    fmt::print(context.err, "armgate: {} was set; armgate connects directly, not through that proxy\n", other);
+  }
   context.out << to_commands(*variables, shell->second);
   return kExitDone;
 }
@@ -255,8 +273,8 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
       "Its exit code is the command's; 128 plus the signal that killed it; 127 or 126 if it cannot be found or "
       "run; 125 if armgate could not start.");
   env_command->add_option("--name", asked.name, "The client's name (default: one for each shell)");
-  env_command->add_option("--shell", asked.shell, "sh, fish, powershell or json")
-      ->check(CLI::IsMember({"sh", "fish", "powershell", "json"}))
+  env_command->add_option("--shell", asked.shell, "sh (also bash and zsh), fish, powershell (pwsh) or json")
+      ->check(CLI::IsMember({"sh", "bash", "zsh", "fish", "powershell", "pwsh", "json"}))
       ->capture_default_str();
   for (CLI::App* command : {init_command, path_command}) {
     command->add_option("--directory", asked.ca_directory, "Where it is kept, in place of the configured ca.directory");
@@ -292,6 +310,8 @@ int run_words(int argc, const char* const* argv, const CliContext& context) {
   if (has_words) asked.words.assign(own_end + 1, argv + argc);
   try {
     app.parse(static_cast<int>(own_end - argv), argv);
+  } catch (const CLI::ExtrasError&) {
+    return usage(context, "armgate: " + explain_surplus(app));
   } catch (const CLI::ParseError& error) {
     return app.exit(error, context.out, context.err) == 0 ? kExitDone : kExitUsage;
   }
@@ -300,6 +320,9 @@ int run_words(int argc, const char* const* argv, const CliContext& context) {
     return usage(context, "exec: the command is missing; write it behind \"--\": armgate exec -- az group list");
   }
   if (has_words && !is_exec) return usage(context, "\"--\" has a meaning only for exec");
+  if (!asked.shown_files.empty() && asked.body_file.empty()) {
+    return usage(context, "explain: --shown has a meaning only together with --body");
+  }
   if (const auto faults = faults_of_flags(asked); !faults.empty()) {
     for (const rules::Fault& fault : faults) fmt::print(context.err, "{}\n", rules::to_text(fault));
     return usage(context, "armgate: wrong command line");

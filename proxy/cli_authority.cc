@@ -40,11 +40,17 @@ Result<fs::path> init_authority(const Config& config, WallTime wall, certs::Over
   return certs::files_in(config.ca.directory).root;
 }
 
-Result<fs::path> find_authority(const Config& config) {
+Result<fs::path> find_authority(const Config& config, std::string_view init_command) {
   auto root = certs::files_in(config.ca.directory).root;
-  if (is_there(root)) return root;
-  return gateway_error(ErrorKind::BadInput,
-                       fmt::format("there is no {}; make it with: armgate ca init", root.string()));
+  if (auto there = certs::check_presence(root, init_command); !there) return std::move(there).error();
+  return root;
+}
+
+Result<fs::path> bundle_directory(const Config& config, const fs::path& home) {
+  if (::access(config.ca.directory.c_str(), W_OK) == 0) return fs::path(config.ca.directory);
+  fs::path own = home / ".armgate" / "bundles";
+  if (auto made = certs::make_private_directory(own); !made) return std::move(made).error();
+  return own;
 }
 
 Result<void> ensure_authority(const Config& config, WallTime wall) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -28,7 +29,10 @@ class AuthorityLock {
 Result<std::filesystem::path> init_authority(const Config& config, WallTime wall, certs::Overwrite overwrite);
 
 // The certificate that tools must trust. BadInput, with the remedy, if there is none.
-Result<std::filesystem::path> find_authority(const Config& config);
+Result<std::filesystem::path> find_authority(const Config& config, std::string_view init_command);
+
+// Where `env` keeps files of certificates: beside the authority, or below `home` if the authority is another user's.
+Result<std::filesystem::path> bundle_directory(const Config& config, const std::filesystem::path& home);
 
 // Makes one unless any part of one is there. Processes that do this at the same time make one.
 Result<void> ensure_authority(const Config& config, WallTime wall);

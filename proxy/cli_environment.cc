@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "certs/secret_file.h"
 
@@ -121,9 +122,15 @@ class Bundles {
     if (!theirs)
       return gateway_error(ErrorKind::BadInput, fmt::format("{}: {}; name a file of certificates (PEM) or unset it",
                                                             variable, theirs.error().context));
-    const std::string file = (settings_.bundles / ("bundle-" + lower_text(variable) + ".pem")).string();
-    if (auto written = certs::write_file(file, joined(*theirs, ours_), kReadableByAll); !written)
-      return written.error();
+    // OpenSSL's other words for the same: "TRUSTED CERTIFICATE", "X509 CERTIFICATE".
+    if (theirs->find("-----BEGIN ") == theirs->npos || theirs->find("CERTIFICATE-----") == theirs->npos) {
+      return gateway_error(ErrorKind::BadInput, fmt::format("{}: {} holds no PEM certificate; name a file of certificates or unset it",
+                                                            variable, present));
+    }
+    // Named after what it holds: another shell, in which the variable names something else, has another one.
+    const std::string text = joined(*theirs, ours_);
+    const std::string file = (settings_.bundles / ("bundle-" + Hasher(HashKey{}).hash(text).hex() + ".pem")).string();
+    if (auto written = certs::write_file(file, text, kReadableByAll); !written) return written.error();
     return file;
   }
 
@@ -182,6 +189,15 @@ std::string reachable(const std::string& proxy) {
   if (proxy.starts_with("0.0.0.0:")) return "127.0.0.1" + port;
   if (proxy.starts_with("[::]:")) return "[::1]" + port;
   return proxy;
+}
+
+std::string other_proxy(const Environment& present) {
+  const std::string active = value_of(present, kActiveVariable);
+  for (const char* name : {"https_proxy", "HTTPS_PROXY"}) {
+    const std::string url = value_of(present, name);
+    if (!url.empty() && (active.empty() || !url.ends_with("@" + active))) return name;
+  }
+  return {};
 }
 
 Result<Environment> tool_variables(const ToolSettings& settings, const Environment& present) {

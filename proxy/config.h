@@ -128,6 +128,9 @@ struct LoadedConfig {
   rules::FaultList faults;  // not empty: the config must not be used
 };
 
+// What makes the certificate authority of this configuration: "armgate ca init --config FILE".
+std::string ca_init_command(const Config& config);
+
 // Loads the configuration again as it was asked for when the process started.
 using LoadAgain = std::function<LoadedConfig()>;
 

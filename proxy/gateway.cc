@@ -52,19 +52,18 @@ void Gateway::Common::tell(const WouldHave& would) {
   tally.count(would);
   std::string changed;
   for (const auto& pointer : would.changed) changed += (changed.empty() ? "" : ", ") + pointer;
-  const std::string waited = std::to_string(whole_milliseconds(would.waited));
   const bool waits = would.kind == WouldHave::Kind::Wait;
   tell(LogLevel::Warning, "would",
        {{"kind", to_text(would.kind)},
         {"client", would.client},
-        {"other_client", would.other_client},
+        {"other_client", Log::Value::unless_empty(would.other_client)},
         {"method", would.method},
         {"resource", would.resource},
-        {"other", would.other},
-        {"changed", changed},
-        {"base", would.base},
-        {"why", would.why},
-        {"waited_ms", waits ? std::string_view(waited) : std::string_view()}});
+        {"other", Log::Value::unless_empty(would.other)},
+        {"changed", Log::Value::unless_empty(changed)},
+        {"base", Log::Value::unless_empty(would.base)},
+        {"why", Log::Value::unless_empty(would.why)},
+        {"waited_ms", waits ? Log::Value(whole_milliseconds(would.waited)) : Log::Value()}});
 }
 
 void Gateway::Common::tell(const net::NetEvent& event) {
@@ -85,6 +84,8 @@ void Gateway::Common::tell(const net::NetEvent& event) {
       return say(LogLevel::Warning, "request-refused");
     case NetEventKind::TunnelFailed:
       return say(LogLevel::Warning, "tunnel-failed");
+    case NetEventKind::TunnelPastGuard:
+      return say(LogLevel::Warning, "tunnel-past-guard");
     case NetEventKind::TunnelOpened:
       return say(LogLevel::Debug, "tunnel-opened");
     case NetEventKind::TunnelClosed:
@@ -111,7 +112,8 @@ class Gateway::EventLoop {
                                             net::system_resolve(common_.clock));
     if (!upstream) return std::move(upstream).error();
     upstream_ = *std::move(upstream);
-    connector_ = std::make_unique<net::Connector>(common_.clock, io_.get_executor(), connector_options(common_.config),
+    // For tunnels: where a host in `hosts` is reached counts for what is looked into.
+    connector_ = std::make_unique<net::Connector>(common_.clock, io_.get_executor(), net::ConnectorOptions{},
                                                   net::system_resolve(common_.clock));
     parts_ = std::make_unique<Pipeline::Parts>(
         Pipeline::Parts{common_.shared, common_.clock, *upstream_, common_.store, common_.faults, rng_,
@@ -190,7 +192,7 @@ namespace {
 constexpr Duration kLastCallMax = std::chrono::seconds(5);  // for answers to those who only waited, before what is left is cut
 
 Result<certs::LeafMinter> load_minter(const Config& config) {
-  auto authority = certs::load_authority(config.ca.directory, config.intercept, RealClock().wall());
+  auto authority = certs::load_authority(config.ca.directory, config.intercept, RealClock().wall(), ca_init_command(config));
   if (!authority) return std::move(authority).error();
   return certs::LeafMinter::make(*std::move(authority));
 }

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -69,14 +72,25 @@ int fail(const Error& error) {
   return kExitExecFailed;
 }
 
-// A proxy that the command used so far is not used any more: whoever depends on it must be told.
-void warn_of_other_proxy(const Environment& environment) {
-  for (const char* name : {"https_proxy", "HTTPS_PROXY"}) {
-    const auto found = environment.find(name);
-    if (found == environment.end() || found->second.empty()) continue;
-    std::fprintf(stderr, "armgate: %s was set; armgate connects directly, not through that proxy\n", name);
-    return;
-  }
+// Whether somebody listens where ARMGATE_ACTIVE says: without, the command would fail in words that do not name armgate.
+Result<void> check_reachable(const std::string& proxy) {
+  namespace ip = boost::asio::ip;
+  const size_t colon = proxy.rfind(':');
+  const std::string host = colon == proxy.npos ? "" : proxy.substr(0, colon);
+  const auto wrong = [&proxy](std::string_view why) {
+    return gateway_error(ErrorKind::BadInput, fmt::format("{} names {}, {}; start `armgate run` there, or unset it", kActiveVariable,
+                                                          proxy, why));
+  };
+  boost::system::error_code failure;
+  boost::asio::io_context io;
+  ip::tcp::resolver resolver(io);
+  const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  const auto found = resolver.resolve(is_bracketed ? host.substr(1, host.size() - 2) : host, proxy.substr(colon + 1), failure);
+  if (host.empty() || failure) return wrong("which is no address");
+  ip::tcp::socket socket(io);
+  boost::asio::connect(socket, found, failure);
+  if (failure) return wrong("where nobody listens");
+  return {};
 }
 
 Environment with(Environment environment, const Environment& more) {
@@ -104,7 +118,9 @@ int exec_with_gateway(const Config& config, const ExecRequest& request) {
                                            .intercepted = config.intercept},
                                           request.environment);
     if (!variables) return fail(variables.error());
-    warn_of_other_proxy(request.environment);
+    if (const std::string other = other_proxy(request.environment); !other.empty()) {
+      std::fprintf(stderr, "armgate: %s was set; armgate connects directly, not through that proxy\n", other.c_str());
+    }
     gateway->start();
     exit_code = runner.run(request.words, with(request.environment, *variables));
     { const RuntimeDirectory gone(std::move(*directory)); }
@@ -118,6 +134,7 @@ int exec_with_gateway(const Config& config, const ExecRequest& request) {
 }
 
 int exec_within(const ExecRequest& request, const std::string& proxy) {
+  if (const auto there = check_reachable(proxy); !there) return fail(there.error());
   const std::string url = proxy_url(request.name, proxy);
   return CommandRunner::become(request.words, with(request.environment, {{"HTTPS_PROXY", url}, {"https_proxy", url}}));
 }

@@ -42,8 +42,7 @@ net::ServerOptions door(const Config& config, const std::string& address, uint16
   options.door = kind;
   options.connections_max = config.limits.connections;
   options.connect.intercepted = config.intercept;
-  for (const auto& [host, unused] : config.hosts) options.connect.overridden.push_back(host);
-  for (const auto& host : config.allow_connect_to) options.connect.overridden.push_back(host);
+  options.connect.allowed = config.allow_connect_to;
   options.session.limits = http_limits(config);
   options.session.idle_max = config.limits.idle_max;
   options.session.head_max = config.limits.head_max;

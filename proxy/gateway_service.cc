@@ -1,7 +1,5 @@
 #include "proxy/gateway_service.h"
 
-#include <unistd.h>
-
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "certs/authority.h"
+#include "certs/secret_file.h"
 #include "proxy/cli.h"
 #include "proxy/gateway.h"
 #include "proxy/gateway_descriptors.h"
@@ -42,6 +41,8 @@ class Signals {
 
 void reopen_log(Gateway& gateway) {
   if (const auto reopened = gateway.log().reopen(); !reopened) {
+    // The log that is still written to is the one that was moved away.
+    std::fprintf(stderr, "armgate: %s; lines still go to the old file\n", reopened.error().context.c_str());
     gateway.tell(LogLevel::Error, "log-not-reopened", {{"text", reopened.error().context}});
     return;
   }
@@ -60,11 +61,8 @@ void announce(Gateway& gateway) {
                 {"ca", ca},
                 {"config", config.source},
                 {"mode", rules::to_text(config.mode)},
-                {"rules", std::to_string(config.rules.size())}});
-  if (::isatty(STDERR_FILENO) != 0) {
-    std::fprintf(stderr, "armgate: use it with  HTTPS_PROXY=http://NAME:x@%s  and trust  %s\n", proxy.c_str(),
-                 ca.c_str());
-  }
+                {"rules", config.rules.size()}});
+  std::fprintf(stderr, "armgate: use it with  HTTPS_PROXY=http://NAME:x@%s  and trust  %s\n", proxy.c_str(), ca.c_str());
 }
 
 // Reaching the limit costs every new connection alike, the requests of those who are in included.
@@ -72,7 +70,7 @@ void check_descriptors(Gateway& gateway, size_t limit) {
   const size_t connections = gateway.config().limits.connections;
   if (limit > connections) return;
   gateway.tell(LogLevel::Warning, "few-descriptors",
-               {{"limit", std::to_string(limit)},
+               {{"limit", limit},
                 {"text", "open files run out before limits.connections is reached; raise the limit (ulimit -Hn, LimitNOFILE) "
                          "or lower limits.connections"}});
 }
@@ -87,7 +85,7 @@ void reload(Gateway& gateway, LoadedConfig loaded) {
       gateway.tell(LogLevel::Error, "reload-fault", {{"text", rules::to_text(fault)}});
     }
     gateway.tell(LogLevel::Error, "reload-refused",
-                 {{"faults", std::to_string(loaded.faults.size())}, {"text", "the rules and the mode stay as they were"}});
+                 {{"faults", loaded.faults.size()}, {"text", "the rules and the mode stay as they were"}});
     return;
   }
   for (const auto& pointer : changed_options(gateway.config(), loaded.config)) {
@@ -100,7 +98,7 @@ void reload(Gateway& gateway, LoadedConfig loaded) {
   gateway.use(std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors),
                                                     std::move(loaded.config.patience)), mode);
   gateway.tell(LogLevel::Info, "reloaded",
-               {{"config", loaded.config.source}, {"mode", rules::to_text(mode)}, {"rules", std::to_string(rules)}});
+               {{"config", loaded.config.source}, {"mode", rules::to_text(mode)}, {"rules", rules}});
 }
 
 int report_failure(const Error& error) {
@@ -121,7 +119,15 @@ int run_service(const Config& config, LoadAgain load_again) {
       gateway.drain(gateway.config().drain_max);
   });
   const Signals rotations(gateway, {SIGUSR1}, [&gateway] { reopen_log(gateway); });
-  const Signals reloads(gateway, {SIGHUP}, [&] { reload(gateway, load_again()); });
+  const auto ca_file = certs::files_in(config.ca.directory).root;
+  const auto ca_at_start = certs::read_file(ca_file);
+  const Signals reloads(gateway, {SIGHUP}, [&] {
+    reload(gateway, load_again());
+    const auto ca_now = certs::read_file(ca_file);
+    if (ca_at_start && ca_now && *ca_at_start == *ca_now) return;
+    gateway.tell(LogLevel::Warning, "restart-needed",
+                 {{"option", "/ca"}, {"text", "the certificate authority was replaced; the one from the start is used until armgate is started anew"}});
+  });
   announce(gateway);
   check_descriptors(gateway, descriptors);
   gateway.run();

@@ -22,6 +22,8 @@ void GatewayTally::count(const Exchange& exchange) {
   if (!report.altered) return;
   if (exchange.status == 412)
     add(stale_);
+  else if (report.reason == "upstream-failure")
+    add(unanswered_);
   else if (exchange.status >= 400 && !report.reason.empty())
     add(refused_);
   else if (report.reason == "answer-recovered-by-reading")
@@ -47,6 +49,7 @@ std::string GatewayTally::summary() const {
   say(guarded_, "guarded");
   say(stale_, "refused as stale (412)");
   say(refused_, "answered by armgate itself");
+  say(unanswered_, "without an answer from ARM");
   say(recovered_, "with a lost answer recovered");
   say(repeated_, "sent more than once");
   if (waited_ > 0) say(waited_, fmt::format("waited {:.1f} s in all", static_cast<double>(waited_ms_) / 1000));
@@ -54,7 +57,7 @@ std::string GatewayTally::summary() const {
   say(would_overlap_, "during another write (mode observe)");
   say(would_be_duplicate_, "sent again although the first may have run (mode observe)");
   if (text.empty()) return text;
-  return fmt::format("{} requests to ARM: {}", requests_.load(), text);
+  return fmt::format("{} request{} to ARM: {}", requests_.load(), requests_ == 1 ? "" : "s", text);
 }
 
 }  // namespace armgate

@@ -27,6 +27,7 @@ class GatewayTally {
   std::atomic<uint64_t> requests_{0};
   std::atomic<uint64_t> guarded_{0};
   std::atomic<uint64_t> stale_{0};
+  std::atomic<uint64_t> unanswered_{0};
   std::atomic<uint64_t> refused_{0};
   std::atomic<uint64_t> repeated_{0};
   std::atomic<uint64_t> recovered_{0};

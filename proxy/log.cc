@@ -281,7 +281,10 @@ void Log::request(const Exchange& exchange, WallTime wall, TimePoint now) {
 void Log::event(LogLevel level, WallTime wall, std::string_view name, Fields fields) {
   if (!logger_->should_log(spdlog_level(level))) return;
   Line line(level, wall, name);
-  for (const auto& [field, value] : fields) line.add(field, value);
+  for (const auto& [field, value] : fields) {
+    if (const auto* text = std::get_if<std::string_view>(&value.value_)) line.add(field, *text);
+    if (const auto* number = std::get_if<int64_t>(&value.value_)) line.add_number(field, *number);
+  }
   logger_->log(spdlog_level(level), line.finish());
 }
 

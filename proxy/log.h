@@ -6,12 +6,15 @@
 // Threads   any.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -27,7 +30,21 @@ enum class LogLevel { Debug, Info, Warning, Error };
 
 class Log {
  public:
-  using Fields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+  // Of a member: a text, a whole number, or none, which leaves the member out.
+  class Value {
+   public:
+    Value() = default;
+    template <std::convertible_to<std::string_view> Text>
+    Value(const Text& text) : value_(std::string_view(text)) {}  // NOLINT: implicit by design
+    template <std::integral Number>
+    Value(Number number) : value_(static_cast<int64_t>(number)) {}  // NOLINT: implicit by design
+    static Value unless_empty(std::string_view text) { return text.empty() ? Value() : Value(text); }
+
+   private:
+    friend class Log;
+    std::variant<std::monostate, std::string_view, int64_t> value_;
+  };
+  using Fields = std::initializer_list<std::pair<std::string_view, Value>>;
 
   // Writes to the end of `file`, which is made if need be; empty: to standard error.
   static Result<std::unique_ptr<Log>> open(const std::string& file, LogLevel least);

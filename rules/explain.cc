@@ -122,7 +122,8 @@ Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Met
   add("operation", arm::to_text(plan.operation));
   if (rule) add("rule", rule->name, fmt::format("{}:{}", rule->place.file, rule->place.line));
   add_mode(facts, plan, rule.get(), mode);
-  add("what is done", words_for(plan.kind), plan.rule ? words_for(*plan.rule) : std::string());
+  const bool only_queued = plan.kind == PlanKind::Write && !plan.guarded;
+  add("what is done", only_queued ? "write: queued, not guarded, followed to its end" : words_for(plan.kind), plan.rule ? words_for(*plan.rule) : std::string());
   if (plan.kind == PlanKind::Pass) {
     const bool by_rule = rule && plan.mode != Mode::Off;  // who switched it off is told as the mode
     add("because", reason_to_pass(rules, plan), by_rule ? words_for(*rule) : std::string());

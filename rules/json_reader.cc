@@ -135,9 +135,20 @@ class Reader {
       } else if (std::any_of(table.begin(), table.end(), begins_here)) {
         if (is_object(value, place)) read_members(value, place, path, table);
       } else {
-        fault(place, fmt::format("\"{}\" is not a known key; {}", name, suggestion(name, names_in(group, table))));
+        fault(place, fmt::format("\"{}\" is not a known key; {}", name, remedy_for(name, group, table)));
       }
     }
+  }
+
+  // "listen.proxy" is how manuals write it.
+  static std::string remedy_for(const std::string& name, const std::string& group, const SettingTable& table) {
+    std::string path = group + "/" + name;
+    std::replace(path.begin() + static_cast<std::ptrdiff_t>(group.size()), path.end(), '.', '/');
+    const bool dotted = name.find('.') != name.npos &&
+                        std::any_of(table.begin(), table.end(), [&](const Setting& setting) { return setting.pointer == path; });
+    if (!dotted) return suggestion(name, names_in(group, table));
+    const size_t dot = name.find('.');
+    return fmt::format("write {{\"{}\": {{\"{}\": ...}}}}", name.substr(0, dot), name.substr(dot + 1));
   }
 
   static std::vector<std::string> names_in(const std::string& group, const SettingTable& table) {

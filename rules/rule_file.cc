@@ -301,7 +301,7 @@ void check_names(const std::vector<Rule>& rules, FaultList& faults) {
     if (is_new) continue;
     const Place& before = known->second->place;
     faults.push_back({rule.place.file, rule.place.line, "",
-                      fmt::format("the rule name \"{}\" was given before, at {}:{}; choose another", rule.name,
+                      fmt::format("the rule name \"{}\" stands here and at {}:{}; rename one of them", rule.name,
                                   before.file, before.line)});
   }
 }

@@ -53,7 +53,7 @@ ConnectDecision decide_connect(std::string_view head, const http::Limits& limits
     return decision;
   }
   decision.action = ConnectAction::Tunnel;
-  if (policy.local_targets == LocalTargets::Allow || matches_host(decision.host, policy.overridden)) return decision;
+  if (policy.local_targets == LocalTargets::Allow || matches_host(decision.host, policy.allowed)) return decision;
   std::optional<std::string_view> why;
   if (is_local_name(decision.host)) why = "this machine";
   if (const auto address = address_of(decision.host)) why = refused_address(*address);

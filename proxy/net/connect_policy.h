@@ -16,7 +16,7 @@ struct ConnectPolicy {
   std::vector<std::string> intercepted;
   uint16_t intercepted_port = 443;
   LocalTargets local_targets = LocalTargets::Refuse;
-  std::vector<std::string> overridden;  // hosts with a HostOverride: allowed wherever they lead
+  std::vector<std::string> allowed;  // hosts that may be reached wherever they lead
 };
 
 enum class ConnectAction { Intercept, Tunnel, Refuse };

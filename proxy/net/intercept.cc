@@ -13,14 +13,22 @@ namespace {
 
 int check_name(SSL* ssl, int* alert, void*) { return TlsStream::of(ssl).name_check()(ssl, alert); }
 
-// What to do when the client hung up or sent an alert instead of finishing: almost always it does not trust our root.
+// What to do about a handshake that failed. A client that hung up or sent an alert almost always does not trust our root.
 Error explain(Error error, const std::string& host) {
+  if (contains_ignoring_case(error.context, "no application protocol")) {
+    error.context += "; the client insists on HTTP/2, and armgate serves HTTP/1.1 only";
+    return error;
+  }
+  if (contains_ignoring_case(error.context, "callback failed")) {
+    error.context += "; the client asked for a host that the option intercept does not name, or for none";
+    return error;
+  }
   const bool distrust = contains_ignoring_case(error.context, "alert") || error.kind == ErrorKind::Closed ||
                         error.kind == ErrorKind::Reset;
   if (distrust) {
     error.context += fmt::format(
-        "; if the client does not trust armgate's ca.pem for {}, see `armgate env` and "
-        "`armgate ca trust`",
+        "; if the client does not trust armgate's certificate for {}, let it trust the file that `armgate ca path` names "
+        "(`armgate env` tells most tools)",
         host.empty() ? "the host" : host);
   }
   return error;

@@ -46,24 +46,25 @@ std::string address_text(ip::tcp::endpoint& endpoint) { return endpoint.address(
 
 Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& executor, const std::string& address,
                                                  uint16_t port, PortUse use) {
-  const auto bad = [&](const char* what) {
+  const auto bad = [&] {
     return gateway_error(ErrorKind::BadInput,
-                         fmt::format("cannot listen on {} port {}: {}{}", address, port, what, std::strerror(errno)));
+                         fmt::format("cannot listen on {} port {}: {}{}", address, port, std::strerror(errno),
+                                     errno == EADDRINUSE ? "; another armgate may run there" : ""));
   };
   const auto parsed = address_of(address);
   if (!parsed) return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no address to listen on", address));
   ip::tcp::endpoint endpoint(*parsed, port);
-  if (use == PortUse::First && port != 0 && is_taken(endpoint)) return bad("");
+  if (use == PortUse::First && port != 0 && is_taken(endpoint)) return bad();
   const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return bad("");
+  if (fd < 0) return bad();
   auto socket = std::make_unique<Socket>(clock, executor, fd, Peer{ErrorSource::Gateway, "the listener"});
   const int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-  if (::bind(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) return bad("");
-  if (::listen(fd, SOMAXCONN) != 0) return bad("");
+  if (::bind(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) return bad();
+  if (::listen(fd, SOMAXCONN) != 0) return bad();
   socklen_t size = static_cast<socklen_t>(endpoint.capacity());
-  if (::getsockname(fd, endpoint.data(), &size) != 0) return bad("");
+  if (::getsockname(fd, endpoint.data(), &size) != 0) return bad();
   return std::unique_ptr<Listener>(new Listener(clock, std::move(socket), endpoint.port()));
 }
 

@@ -16,6 +16,7 @@ enum class NetEventKind {
   HandshakeFailed,  // with the client
   RequestRefused,   // malformed, too large or too slow
   TunnelOpened,
+  TunnelPastGuard,  // besides TunnelOpened: to an intercepted host, on another port
   TunnelFailed,
   TunnelClosed,
 };

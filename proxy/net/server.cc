@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
 constexpr size_t kConnectHeadBytesMax = 16 * 1024;
+constexpr char kTlsHandshake = 0x16;  // RFC 8446 §5.1
 
 // One of the process's connections; counted down when it ends, however it ends.
 class Counted {
@@ -133,6 +134,11 @@ Task<void> ProxyServer::Core::serve_proxy(Place& place, std::unique_ptr<Socket> 
   size_t head_bytes = 0;
   const bool whole = co_await read_first_head(stream, input, head_bytes);
   place.leave_phase();
+  if (!whole && !input.empty() && input.bytes().front() == kTlsHandshake) {
+    // No answer can be understood; plain text makes most clients name the mistake ("wrong version number").
+    Refusal refusal{400, "ArmgateBadRequest", "the client speaks TLS to the proxy port: let its proxy URL begin with http://, not https://"};
+    co_return co_await refuse(stream, std::move(refusal), {}, from.peer);
+  }
   if (!whole) {
     stream.close();
     co_return;
@@ -189,7 +195,7 @@ Task<void> ProxyServer::Core::serve_intercepted(Place& place, Interceptor::Inter
 Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, const ConnectDecision& decision,
                                            std::string early, const ConnectionIdentity& from) {
   place.enter_tunnel([&client] { client.close(); });
-  const bool allowed = matches_host(decision.host, options.connect.overridden);
+  const bool allowed = matches_host(decision.host, options.connect.allowed);
   const LocalTargets local = allowed ? LocalTargets::Allow : options.connect.local_targets;
   auto socket = co_await parts.connector.connect(decision.host, decision.port, local,
                                                  parts.clock.now() + options.tunnel_connect_max);
@@ -208,6 +214,11 @@ Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, co
   place.enter_tunnel(cut);
   const auto written = co_await client.write_all(kEstablished, parts.clock.now() + options.connect_head_max);
   if (written) {
+    if (matches_host(decision.host, options.connect.intercepted)) {
+      tell(parts.events, {NetEventKind::TunnelPastGuard, from.peer, decision.host,
+                          fmt::format("port {} of this host is not looked into, only port {} is", decision.port,
+                                      options.connect.intercepted_port)});
+    }
     tell(parts.events, {NetEventKind::TunnelOpened, from.peer, decision.host, {}});
     const TunnelCounts counts =
         co_await run_tunnel(client, host, std::move(early), parts.clock, options.tunnel_idle_max);
@@ -219,7 +230,6 @@ Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, co
 
 // False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it.
 Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes) {
-  constexpr char kTlsHandshake = 0x16;  // RFC 8446 §5.1: a client that was told that the proxy itself speaks TLS
   const TimePoint deadline = parts.clock.now() + options.connect_head_max;
   while (true) {
     const size_t seen = input.bytes().size();
@@ -242,7 +252,8 @@ Task<void> ProxyServer::Core::refuse(PlainStream& stream, Refusal refusal, std::
     co_await stream.shutdown(deadline);
     while (true) {  // unread bytes would turn our close into a reset that destroys the answer
       const auto got = co_await stream.read_some(scratch_area(), deadline);
-      if (!got || *got == 0) break;
+      if (!got || *got == 0 || parts.clock.now() >= deadline) break;
+      co_await let_others_run();
     }
   }
   stream.close();

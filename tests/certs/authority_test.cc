@@ -90,11 +90,11 @@ TEST_F(AuthorityOnDisk, NamesMissingAndBrokenFiles) {
   std::filesystem::remove(files_in(home_).intermediate);
   EXPECT_THAT(refusal(), HasSubstr("cannot open " + files_in(home_).intermediate.string()));
   std::filesystem::remove(files_in(home_).root);
-  EXPECT_THAT(refusal(), HasSubstr("run `armgate ca init` first"));
+  EXPECT_THAT(refusal(), HasSubstr("make it with `armgate ca init`"));
 }
 
 TEST_F(AuthorityOnDisk, IsBoundToItsValidity) {
-  EXPECT_THAT(refusal(kHosts, kNow + std::chrono::days(3651)), HasSubstr("has expired"));
+  EXPECT_THAT(refusal(kHosts, kNow + std::chrono::days(3651)), HasSubstr("has expired; replace it with `armgate ca init --force`"));
   EXPECT_THAT(refusal(kHosts, kNow - std::chrono::days(1)), HasSubstr("not valid yet"));
 }
 

@@ -246,7 +246,7 @@ std::vector<std::string> whole_checks(const std::vector<std::pair<std::string, s
 TEST(RuleFile, ANameGivenTwiceIsRefusedAlsoAcrossFiles) {
   const std::string rule = R"({"name": "r", "match": {"types": ["a.b/c"]}})";
   EXPECT_THAT(whole_checks({{"one.json", rule}, {"two.json", rule}}),
-              ElementsAre("two.json:2: the rule name \"r\" was given before, at one.json:2; choose another"));
+              ElementsAre("two.json:2: the rule name \"r\" stands here and at one.json:2; rename one of them"));
 }
 
 TEST(RuleFile, ANameGivenTwiceIsReportedBesideOtherFaultsAndANamelessRuleOnlyOnce) {
@@ -255,7 +255,7 @@ TEST(RuleFile, ANameGivenTwiceIsReportedBesideOtherFaultsAndANamelessRuleOnlyOnc
   const auto faults = whole_checks({{"one.json", rule}, {"two.json", rule}});
   EXPECT_THAT(faults, ElementsAre(HasSubstr("one.json:2: /rules/0/mode"), HasSubstr("one.json:3: /rules/1: \"name\" is missing"),
                                   HasSubstr("two.json:2: /rules/0/mode"), HasSubstr("two.json:3: /rules/1: \"name\" is missing"),
-                                  HasSubstr("two.json:2: the rule name \"r\" was given before, at one.json:2")));
+                                  HasSubstr("two.json:2: the rule name \"r\" stands here and at one.json:2")));
 }
 
 TEST(RuleFile, ARuleThatCanNeverMatchIsRefused) {

@@ -15,6 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
+constexpr const char* kTheirs = "-----BEGIN CERTIFICATE-----\ntheirs\n-----END CERTIFICATE-----";
 constexpr const char* kOurs = "-----BEGIN CERTIFICATE-----\nours\n-----END CERTIFICATE-----\n";
 
 std::string text_of(const std::string& file) {
@@ -61,21 +62,37 @@ TEST_F(ToolVariables, EveryRuntimeIsToldTheProxyAndTheCertificates) {
 }
 
 TEST_F(ToolVariables, WhatTheUserTrustsStaysTrusted) {
-  const auto theirs = directory.write("corporate.pem", "theirs");  // without a line's end
+  const auto theirs = directory.write("corporate.pem", kTheirs);  // without a line's end
   auto set = variables({{"SSL_CERT_FILE", theirs.string()}, {"NODE_EXTRA_CA_CERTS", theirs.string()}});
-  EXPECT_EQ(text_of(set["SSL_CERT_FILE"]), std::string("theirs\n") + kOurs);
-  EXPECT_EQ(text_of(set["NODE_EXTRA_CA_CERTS"]), std::string("theirs\n") + kOurs);
+  EXPECT_EQ(text_of(set["SSL_CERT_FILE"]), kTheirs + std::string("\n") + kOurs);
+  EXPECT_EQ(text_of(set["NODE_EXTRA_CA_CERTS"]), kTheirs + std::string("\n") + kOurs);
   EXPECT_EQ(set["REQUESTS_CA_BUNDLE"], path("bundle.pem"));
-  EXPECT_EQ(text_of(theirs.string()), "theirs");
+  EXPECT_EQ(text_of(theirs.string()), kTheirs);
 }
 
 TEST_F(ToolVariables, SetAgainTheyAreTheSame) {
-  const auto theirs = directory.write("corporate.pem", "theirs\n");
+  const auto theirs = directory.write("corporate.pem", std::string(kTheirs) + "\n");
   const auto once = variables({{"SSL_CERT_FILE", theirs.string()}});
   const std::string before = text_of(once.at("SSL_CERT_FILE")) + text_of(path("bundle.pem"));
   const auto twice = variables(once);
   EXPECT_EQ(twice, once);
   EXPECT_EQ(text_of(once.at("SSL_CERT_FILE")) + text_of(path("bundle.pem")), before);
+}
+
+TEST_F(ToolVariables, ShellsThatTrustDifferentFilesHaveDifferentBundles) {
+  const auto one = directory.write("one.pem", kTheirs);
+  const auto other = directory.write("other.pem", std::string(kTheirs) + "\n# other");
+  const std::string first = variables({{"SSL_CERT_FILE", one.string()}}).at("SSL_CERT_FILE");
+  const std::string before = text_of(first);
+  EXPECT_NE(variables({{"SSL_CERT_FILE", other.string()}}).at("SSL_CERT_FILE"), first);
+  EXPECT_EQ(text_of(first), before);
+}
+
+TEST_F(ToolVariables, AFileWithoutCertificatesIsRefused) {
+  const auto json = directory.write("a.json", "{}");
+  const auto made = tool_variables(settings, {{"SSL_CERT_FILE", json.string()}});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().context, HasSubstr("SSL_CERT_FILE: " + json.string() + " holds no PEM certificate"));
 }
 
 TEST_F(ToolVariables, CertificatesThatCannotBeReadAreNamed) {
@@ -106,6 +123,14 @@ TEST_F(ToolVariables, DirectHostsAreKeptAndNoneOfThemLeadsAroundArmgate) {
     EXPECT_EQ(variables({{"no_proxy", c.present}}).at("NO_PROXY"), c.expected);
     EXPECT_EQ(variables({{"NO_PROXY", c.present}}).at("no_proxy"), c.expected);
   }
+}
+
+TEST(OtherProxy, IsOneThatIsNotArmgate) {
+  EXPECT_EQ(other_proxy({}), "");
+  EXPECT_EQ(other_proxy({{"HTTPS_PROXY", ""}}), "");
+  EXPECT_EQ(other_proxy({{"HTTPS_PROXY", "http://corp:3128"}}), "HTTPS_PROXY");
+  EXPECT_EQ(other_proxy({{"https_proxy", "http://me:x@127.0.0.1:8080"}, {"ARMGATE_ACTIVE", "127.0.0.1:8080"}}), "");
+  EXPECT_EQ(other_proxy({{"https_proxy", "http://corp:3128"}, {"ARMGATE_ACTIVE", "127.0.0.1:8080"}}), "https_proxy");
 }
 
 TEST(ClientName, IsWhatNeedsNoEscapingAnywhere) {

@@ -46,6 +46,31 @@ TEST_F(Cli, WrongCommandLineEndsWithTwoAndRunsNothing) {
   }
 }
 
+TEST_F(Cli, AWrongWordIsNamedWithWhatWasMeant) {
+  const struct {
+    std::vector<std::string> words;
+    std::string said;
+  } cases[] = {
+      {{"ruun"}, "\"ruun\" is no command; did you mean \"run\"?"},
+      {{"run", "--cnfig", "x"}, "\"--cnfig\" is no flag here; did you mean \"--config\"?"},
+      {{"check", "a.json"}, "\"a.json\" is not expected here; did you mean --config a.json?"},
+      {{"exec", "az", "group", "list"}, "write \"--\" before the command: armgate exec -- az group list"},
+      {{"explain", "--shown", "404", "PUT", "/x"}, "--shown has a meaning only together with --body"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(run(c.words), kExitUsage) << c.said;
+    EXPECT_THAT(err.str(), HasSubstr(c.said));
+  }
+}
+
+TEST_F(Cli, AnotherProxyThatIsLeftOutIsNamed) {
+  const auto file = directory.write("a.json", R"({"ca": {"directory": "ca"}})");
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  environment = {{"HTTPS_PROXY", "http://corp:3128"}};
+  EXPECT_EQ(run({"env", "--shell", "bash", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr("HTTPS_PROXY was set; armgate connects directly"));
+}
+
 TEST_F(Cli, VersionHelpAndDefaultsGoToStandardOutput) {
   EXPECT_EQ(run({"--version"}), kExitDone);
   EXPECT_EQ(out.str(), "armgate " ARMGATE_VERSION "\n");
@@ -201,7 +226,7 @@ TEST_F(Cli, EnvPrintsWhatLeadsToTheConfiguredListener) {
   const std::string place = (directory.path() / "ca").string();
   const auto file = directory.write("a.json", R"({"listen": {"proxy": "0.0.0.0:1234"}, "ca": {"directory": "ca"}})");
   EXPECT_EQ(run({"env", "--config", file.string()}), kExitBadInput);
-  EXPECT_THAT(err.str(), HasSubstr("make it with: armgate ca init"));
+  EXPECT_THAT(err.str(), HasSubstr("make it with `armgate ca init --config " + file.string() + "`"));
   ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
 
   EXPECT_EQ(run({"env", "--config", file.string()}), kExitDone) << err.str();
@@ -219,7 +244,7 @@ TEST_F(Cli, EnvPrintsWhatLeadsToTheConfiguredListener) {
 TEST_F(Cli, TheAuthorityIsMadeOnceAndFoundAgain) {
   const std::string place = (directory.path() / "ca").string();
   EXPECT_EQ(run({"ca", "path", "--directory", place}), kExitBadInput);
-  EXPECT_THAT(err.str(), HasSubstr("make it with: armgate ca init"));
+  EXPECT_THAT(err.str(), HasSubstr("make it with `armgate ca init --directory " + place + "`"));
 
   EXPECT_EQ(run({"ca", "init", "--directory", place}), kExitDone);
   const std::string root = out.str();
@@ -231,6 +256,7 @@ TEST_F(Cli, TheAuthorityIsMadeOnceAndFoundAgain) {
   EXPECT_THAT(out.str(), IsEmpty());
   EXPECT_THAT(err.str(), HasSubstr(place));
   EXPECT_EQ(run({"ca", "init", "--force", "--directory", place}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr("start it anew"));
 }
 
 TEST_F(Cli, TheAuthorityNeedsNoRuleFiles) {

@@ -175,7 +175,7 @@ TEST(Config, TheSameRuleFileTwiceIsRefused) {
   const auto file = directory.write("armgate.json", R"({"rules": ["mine.json", "./mine.json"]})");
   const auto faults = texts_of(load_config(file, kSurroundings).faults);
   ASSERT_FALSE(faults.empty());
-  EXPECT_THAT(faults[0], HasSubstr("the rule name \"mine\" was given before"));
+  EXPECT_THAT(faults[0], HasSubstr("the rule name \"mine\" stands here and at"));
 }
 
 TEST(Config, WithoutAFileTheDefaultsAndTheShippedRulesHold) {

@@ -39,6 +39,12 @@ TEST(GatewayTally, CountsWhatWasAlteredDelayedRepeatedAndRefused) {
             "1 with a lost answer recovered, 1 sent more than once, 2 waited 2.0 s in all");
 }
 
+TEST(GatewayTally, DoesNotCallASendingWhatNeverLeft) {
+  GatewayTally tally;
+  tally.count(finished(502, 0, Altered::Yes, "upstream-failure"));
+  EXPECT_EQ(tally.summary(), "1 request to ARM: 1 without an answer from ARM");
+}
+
 TEST(GatewayTally, SaysWhatModeObserveHasSeen) {
   GatewayTally tally;
   tally.count(finished(200, 1));
@@ -49,7 +55,7 @@ TEST(GatewayTally, SaysWhatModeObserveHasSeen) {
     tally.count(would);
   }
   EXPECT_EQ(tally.summary(),
-            "1 requests to ARM: 1 stale and let through (mode observe), 2 during another write (mode observe), "
+            "1 request to ARM: 1 stale and let through (mode observe), 2 during another write (mode observe), "
             "1 sent again although the first may have run (mode observe)");
 }
 

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 ConnectPolicy policy() {
   ConnectPolicy policy;
   policy.intercepted = {"management.azure.com", "*.arm.example.test"};
-  policy.overridden = {"login.example.test", "127.0.0.9"};
+  policy.allowed = {"login.example.test", "127.0.0.9"};
   return policy;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -185,6 +186,26 @@ TEST(Tidy, EveryPieceOfLogicHasATestOfItsName) {
     const string twin = fs::path(file.path).stem().string() + "_test.cc";
     EXPECT_TRUE(tests.contains(twin)) << file.path << ": there is no " << twin << " anywhere under tests/";
   }
+}
+
+// What users look up: codes of errors, reasons, events of the log.
+TEST(Tidy, EverythingThatIsToldIsInTheReference) {
+  std::ostringstream reference;
+  reference << std::ifstream(fs::path(ARMGATE_SOURCE_DIR) / "docs" / "answers.md").rdbuf();
+  const std::regex told(R"re("(Armgate[A-Z][A-Za-z]+)"|reason = "([a-z-]+)"|LogLevel::[A-Z][a-z]+,\s*"([a-z-]+)")re");
+  size_t count = 0;
+  for (const File& file : tree()) {
+    if (!file.path.starts_with("proxy/")) continue;
+    for (std::sregex_iterator found(file.text.begin(), file.text.end(), told), end; found != end; ++found) {
+      for (size_t group = 1; group < found->size(); ++group) {
+        if (!(*found)[group].matched) continue;
+        ++count;
+        EXPECT_NE(reference.str().find("`" + (*found)[group].str() + "`"), string::npos)
+            << file.path << " tells \"" << (*found)[group].str() << "\", docs/answers.md does not explain it";
+      }
+    }
+  }
+  EXPECT_GT(count, 50u) << "the literals are written otherwise now";
 }
 
 TEST(Tidy, EveryExemptionIsStillNeeded) {

@@ -31,11 +31,11 @@ class SpareTexts {
     return text;
   }
 
-  // Leaves `text` empty and without memory. What stood in it is wiped: heads carry tokens.
+  // Leaves `text` empty and without memory. What stood in one that is kept is wiped: heads carry tokens.
   static void give_back(std::string& text) {
-    ::explicit_bzero(text.data(), text.size());
     auto& kept = spares();
     if (text.capacity() == kBytes && kept.size() < kSparesMax) {
+      ::explicit_bzero(text.data(), text.size());
       text.clear();
       kept.push_back(std::move(text));
     }

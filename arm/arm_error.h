@@ -9,9 +9,9 @@
 namespace armgate::arm {
 
 struct ArmError {
-  std::string code;                       // error.code, or code, or Code
-  std::string message;                    // the matching message
-  std::vector<std::string> detail_codes;  // details[].code at any depth, in order
+  std::string code;                          // error.code, or code, or Code
+  std::string message;                       // the matching message
+  std::vector<std::string> detail_codes;     // details[].code at any depth, in order
   std::vector<std::string> detail_messages;  // their messages (observed: Network's real reason stands there)
 
   // True if `wanted` is the code or one of the details' codes (without case).

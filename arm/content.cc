@@ -24,7 +24,7 @@ constexpr size_t kDepthMax = 256;
 
 // In lower case. A name belongs here only if no provider is known to let a client write a member so called.
 constexpr std::array<std::string_view, 12> kGenericReadOnly{
-    "changedtime",       "createdat",    "createdtime",  "creationtime", "etag",        "lastmodifiedat",
+    "changedtime",      "createdat",         "createdtime",  "creationtime", "etag",        "lastmodifiedat",
     "lastmodifiedtime", "provisioningstate", "resourceguid", "systemdata",   "timecreated", "timemodified",
 };
 
@@ -46,8 +46,8 @@ bool has_unique_names(const dom::element& element) {
   dom::object object;
   if (element.get(object)) return true;
   const Members members = sorted_members(object);
-  const auto twin = std::adjacent_find(members.begin(), members.end(),
-                                       [](const Member& a, const Member& b) { return a.key == b.key; });
+  const auto twin =
+      std::adjacent_find(members.begin(), members.end(), [](const Member& a, const Member& b) { return a.key == b.key; });
   return twin == members.end() &&
          std::all_of(members.begin(), members.end(), [](const Member& m) { return has_unique_names(m.value); });
 }
@@ -166,8 +166,7 @@ class Comparison {
   bool same_text(std::string_view a, std::string_view b) const {
     if (a == b) return true;
     // Providers answer with another case of an id than they were sent (observed: "resourcegroups").
-    return question_ == Question::Satisfies && starts_with_ignoring_case(a, "/subscriptions/") &&
-           equal_ignoring_case(a, b);
+    return question_ == Question::Satisfies && starts_with_ignoring_case(a, "/subscriptions/") && equal_ignoring_case(a, b);
   }
 
   void note_difference() {
@@ -180,9 +179,12 @@ class Comparison {
         continue;
       }
       for (const char c : std::get<std::string_view>(step)) {  // RFC 6901 §3
-        if (c == '~') pointer += "~0";
-        else if (c == '/') pointer += "~1";
-        else pointer += c;
+        if (c == '~')
+          pointer += "~0";
+        else if (c == '/')
+          pointer += "~1";
+        else
+          pointer += c;
       }
     }
     differences_.push_back(std::move(pointer));
@@ -335,8 +337,8 @@ ReadOnlyMembers::ReadOnlyMembers(const std::vector<std::string>& more) : ReadOnl
 }
 
 bool ReadOnlyMembers::contains(std::string_view member) const {
-  const auto found = std::lower_bound(
-      names_.begin(), names_.end(), member, [](std::string_view known, std::string_view wanted) {
+  const auto found =
+      std::lower_bound(names_.begin(), names_.end(), member, [](std::string_view known, std::string_view wanted) {
         return std::lexicographical_compare(known.begin(), known.end(), wanted.begin(), wanted.end(),
                                             [](char a, char b) { return lower(a) < lower(b); });
       });
@@ -347,8 +349,7 @@ bool same_writable_content(std::string_view a, std::string_view b, const ReadOnl
   return differences(Question::Same, a, b, read_only, 1).empty();
 }
 
-std::optional<Hash128> writable_content_hash(std::string_view json, const ReadOnlyMembers& read_only,
-                                             const Hasher& hasher) {
+std::optional<Hash128> writable_content_hash(std::string_view json, const ReadOnlyMembers& read_only, const Hasher& hasher) {
   const Document document(json);
   if (!document.usable()) return std::nullopt;
   CanonicalText canonical(read_only);
@@ -360,8 +361,8 @@ bool satisfies(std::string_view state, std::string_view wanted, const ReadOnlyMe
   return differences(Question::Satisfies, state, wanted, read_only, 1).empty();
 }
 
-std::vector<std::string> changed_pointers(std::string_view before, std::string_view after,
-                                          const ReadOnlyMembers& read_only, size_t most) {
+std::vector<std::string> changed_pointers(std::string_view before, std::string_view after, const ReadOnlyMembers& read_only,
+                                          size_t most) {
   return differences(Question::Same, before, after, read_only, most);
 }
 

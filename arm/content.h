@@ -35,8 +35,7 @@ bool same_writable_content(std::string_view a, std::string_view b, const ReadOnl
 
 // A hash equal for exactly the bodies that same_writable_content() calls equal (up to collisions). Nothing if it does
 // not parse.
-std::optional<Hash128> writable_content_hash(std::string_view json, const ReadOnlyMembers& read_only,
-                                             const Hasher& hasher);
+std::optional<Hash128> writable_content_hash(std::string_view json, const ReadOnlyMembers& read_only, const Hasher& hasher);
 
 // True if `state` is what a PUT of `wanted` asks for: every writable member of `wanted` is in `state` with that value
 // (objects: a subset, but tags exactly; arrays: same length and each element in order satisfies; strings: exactly, ids of resources
@@ -46,16 +45,16 @@ bool satisfies(std::string_view state, std::string_view wanted, const ReadOnlyMe
 
 // JSON pointers (RFC 6901) of what differs between two states, read-only members aside; at most `most` of them. Arrays
 // of different lengths differ as a whole, and so does a text that does not parse (pointer "").
-std::vector<std::string> changed_pointers(std::string_view before, std::string_view after,
-                                          const ReadOnlyMembers& read_only, size_t most);
+std::vector<std::string> changed_pointers(std::string_view before, std::string_view after, const ReadOnlyMembers& read_only,
+                                          size_t most);
 
 // properties.provisioningState, as written; nothing if absent.
 std::optional<std::string> provisioning_state(std::string_view json);
 
 // One resource in a list answer ({"value":[...]}).
 struct ListItem {
-  std::string id;          // as written
-  std::string_view body;   // the item's own JSON, a view into the page
+  std::string id;         // as written
+  std::string_view body;  // the item's own JSON, a view into the page
 };
 
 // The items of a page that have a string "id". Empty if it is not a list, breaks off, or could be read in two ways

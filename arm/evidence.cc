@@ -211,7 +211,9 @@ class Weighing {
     }
     if (having.size() < states.size() && says_something(put, keys)) {
       Standings judged;
-      const auto is_like = [&](const Standing& s) { return s.value != nullptr && covers(*s.value, put, name, place, Besides::Nothing); };
+      const auto is_like = [&](const Standing& s) {
+        return s.value != nullptr && covers(*s.value, put, name, place, Besides::Nothing);
+      };
       for (const Standing& s : states) {
         if (s.value == nullptr || is_like(s)) judged.push_back(s);  // those that have another one are compared below
       }

@@ -86,8 +86,7 @@ void Headers::add(std::string_view name, std::string_view value) {
 }
 
 void Headers::set(std::string_view name, std::string_view value) {
-  const auto first =
-      std::find_if(places_.begin(), places_.end(), [&](const Place& place) { return is_named(place, name); });
+  const auto first = std::find_if(places_.begin(), places_.end(), [&](const Place& place) { return is_named(place, name); });
   if (first == places_.end()) return add(name, value);
   first->value = append(value);
   first->value_bytes = static_cast<uint32_t>(value.size());

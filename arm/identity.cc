@@ -73,8 +73,7 @@ constexpr std::array<std::string_view, 4> kPrincipalClaims{"oid", "appid", "azp"
 std::optional<TokenClaims> read_claims(std::string_view json) {
   simdjson::dom::parser parser;
   simdjson::dom::object top;
-  if (json.empty() || parser.allocate(json.size(), kClaimsDepthMax) ||
-      parser.parse(json.data(), json.size()).get(top)) {
+  if (json.empty() || parser.allocate(json.size(), kClaimsDepthMax) || parser.parse(json.data(), json.size()).get(top)) {
     return std::nullopt;
   }
   TokenClaims claims;
@@ -95,9 +94,9 @@ std::optional<TokenClaims> read_claims(std::string_view json) {
 // A user name becomes a key that people read in logs.
 bool is_readable(std::string_view text) {
   return simdjson::validate_utf8(text.data(), text.size()) && std::none_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 || byte == 0x7f;
-  });
+           const auto byte = static_cast<unsigned char>(c);
+           return byte < 0x20 || byte == 0x7f;
+         });
 }
 
 }  // namespace

@@ -138,17 +138,14 @@ std::array<ScannedMember, N> scan_members(std::string_view json, const Names<N>&
 // The item's "id", empty if it is no string. False if the page is broken there, or the item has two.
 bool read_id(ondemand::object& item, std::string& id) {
   Kept kept;
-  const bool intact = visit_members(item, [&](std::string_view name, ondemand::value member) {
-    return name != "id" || keep_string(member, kept);
-  });
+  const bool intact = visit_members(
+      item, [&](std::string_view name, ondemand::value member) { return name != "id" || keep_string(member, kept); });
   id = std::move(kept.text).value_or(std::string());
   return intact && !kept.differs;
 }
 
 // The raw text of an item runs up to the next token, so it may end in blanks.
-std::string_view without_trailing_blanks(std::string_view raw) {
-  return raw.substr(0, raw.find_last_not_of(" \t\r\n") + 1);
-}
+std::string_view without_trailing_blanks(std::string_view raw) { return raw.substr(0, raw.find_last_not_of(" \t\r\n") + 1); }
 
 // `copy` is where the parser's copy of `page` begins.
 bool read_items(ondemand::value list, const char* copy, std::string_view page, std::vector<ListItem>& items) {
@@ -192,7 +189,8 @@ bool may_have_member(std::string_view json, std::span<const std::string_view> na
     while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
     if (before.empty() || before.back() != '"') continue;
     before.remove_suffix(1);
-    if (std::any_of(names.begin(), names.end(), [before](std::string_view name) { return ends_as_quoted(before, name); })) return true;
+    if (std::any_of(names.begin(), names.end(), [before](std::string_view name) { return ends_as_quoted(before, name); }))
+      return true;
   }
   return false;
 }

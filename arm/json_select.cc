@@ -77,7 +77,8 @@ std::vector<std::string> pointer_tokens(std::string_view pointer) {
   return tokens;
 }
 
-std::vector<std::vector<std::string>> select_strings(std::string_view json, const std::vector<std::vector<std::string>>& pointers) {
+std::vector<std::vector<std::string>> select_strings(std::string_view json,
+                                                     const std::vector<std::vector<std::string>>& pointers) {
   std::vector<std::vector<std::string>> found(pointers.size());
   json = without_byte_order_mark(json);
   if (json.empty() || !may_select(json, pointers)) return found;

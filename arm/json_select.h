@@ -19,6 +19,7 @@ std::vector<std::string> pointer_tokens(std::string_view pointer);
 
 // For each pointer, given by its tokens, the strings it selects, in the text's order. "*" is every element of an array or every
 // member of an object; names are compared without case, as ARM does. Nothing for a text that is no JSON.
-std::vector<std::vector<std::string>> select_strings(std::string_view json, const std::vector<std::vector<std::string>>& pointers);
+std::vector<std::vector<std::string>> select_strings(std::string_view json,
+                                                     const std::vector<std::vector<std::string>>& pointers);
 
 }  // namespace armgate::arm

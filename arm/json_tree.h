@@ -30,9 +30,9 @@ inline Place place_below(Place place, std::string_view member) {
 struct JsonTree {
   enum class Kind { Object, Array, Text, Number, Flag, Null };
   Kind kind = Kind::Null;
-  std::string text;                                        // Text; numbers and flags in one spelling for each value
-  std::vector<std::pair<std::string, JsonTree>> members;   // Object, sorted by name
-  std::vector<JsonTree> items;                             // Array
+  std::string text;                                       // Text; numbers and flags in one spelling for each value
+  std::vector<std::pair<std::string, JsonTree>> members;  // Object, sorted by name
+  std::vector<JsonTree> items;                            // Array
 
   // Defined below, where JsonTree is complete: clang's standard library asks for that as soon as they are.
   JsonTree();

@@ -13,11 +13,11 @@ namespace armgate::arm {
 
 // By what the end of an accepted write will be known, in order of trust.
 enum class TrackedBy {
-  Nothing,         // it is finished: the answer was final
-  StatusUrl,       // Azure-AsyncOperation (or Operation-Location)
-  LocationUrl,     // Location
-  ResourceState,   // GET of the resource until provisioningState is terminal
-  ResourceGone,    // DELETE: GET of the resource until 404
+  Nothing,        // it is finished: the answer was final
+  StatusUrl,      // Azure-AsyncOperation (or Operation-Location)
+  LocationUrl,    // Location
+  ResourceState,  // GET of the resource until provisioningState is terminal
+  ResourceGone,   // DELETE: GET of the resource until 404
 };
 
 struct Tracking {
@@ -48,9 +48,7 @@ enum class Progress {
   Missing,  // 404 or 410: three in a row on an operation URL mean "ask the resource"
 };
 
-inline bool is_terminal(Progress p) {
-  return p == Progress::Succeeded || p == Progress::Failed || p == Progress::Canceled;
-}
+inline bool is_terminal(Progress p) { return p == Progress::Succeeded || p == Progress::Failed || p == Progress::Canceled; }
 
 // Succeeded, Failed, Canceled, also "Cancelled" and "Completed", in any case; every other non-empty word is Running.
 Progress progress_of_word(std::string_view state);

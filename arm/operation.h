@@ -9,10 +9,10 @@
 namespace armgate::arm {
 
 enum class OperationKind {
-  Read,        // GET or HEAD of a resource
-  List,        // GET of a collection
-  Put,         // a full body replaces the resource
-  Patch,       // a merge: an intention, not a copy
+  Read,   // GET or HEAD of a resource
+  List,   // GET of a collection
+  Put,    // a full body replaces the resource
+  Patch,  // a merge: an intention, not a copy
   Delete,
   Action,      // POST that may change something: start, restart, moveResources, abort
   ReadAction,  // POST that only reads: list*, get*, check*, validate*, whatIf*, exportTemplate; never waits, is never joined

@@ -83,8 +83,8 @@ std::optional<Duration> retry_after(const Headers& fields, WallTime now) {
 std::optional<Duration> retry_hint_in_message(std::string_view message) {
   static constexpr std::array<std::string_view, 3> kPhrases{"retried in ", "retry after ", "retry in "};
   for (const std::string_view phrase : kPhrases) {
-    const auto found = std::search(message.begin(), message.end(), phrase.begin(), phrase.end(),
-                                   [](char a, char b) { return lower(a) == b; });
+    const auto found =
+        std::search(message.begin(), message.end(), phrase.begin(), phrase.end(), [](char a, char b) { return lower(a) == b; });
     if (found == message.end()) continue;
     const std::string_view rest(found + phrase.size(), message.end());
     const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());

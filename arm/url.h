@@ -10,7 +10,7 @@
 namespace armgate::arm {
 
 struct Url {
-  std::string host;    // lower case, without port
+  std::string host;  // lower case, without port
   uint16_t port = 443;
   std::string target;  // path and query, byte for byte; "/" if the URL has none
 };

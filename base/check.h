@@ -16,9 +16,9 @@ namespace armgate::internal {
 
 }  // namespace armgate::internal
 
-#define GATE_CHECK(condition, why)                                                      \
-  do {                                                                                  \
-    if (!(condition)) [[unlikely]] {                                                    \
-      ::armgate::internal::check_failed(__FILE__, __LINE__, #condition, why);           \
-    }                                                                                   \
+#define GATE_CHECK(condition, why)                                            \
+  do {                                                                        \
+    if (!(condition)) [[unlikely]] {                                          \
+      ::armgate::internal::check_failed(__FILE__, __LINE__, #condition, why); \
+    }                                                                         \
   } while (false)

@@ -26,10 +26,20 @@ struct SipState {
         v3(key.second ^ 0x7465646279746573ULL) {}
 
   void round() {
-    v0 += v1; v1 = rotate(v1, 13); v1 ^= v0; v0 = rotate(v0, 32);
-    v2 += v3; v3 = rotate(v3, 16); v3 ^= v2;
-    v0 += v3; v3 = rotate(v3, 21); v3 ^= v0;
-    v2 += v1; v1 = rotate(v1, 17); v1 ^= v2; v2 = rotate(v2, 32);
+    v0 += v1;
+    v1 = rotate(v1, 13);
+    v1 ^= v0;
+    v0 = rotate(v0, 32);
+    v2 += v3;
+    v3 = rotate(v3, 16);
+    v3 ^= v2;
+    v0 += v3;
+    v3 = rotate(v3, 21);
+    v3 ^= v0;
+    v2 += v1;
+    v1 = rotate(v1, 17);
+    v1 ^= v2;
+    v2 = rotate(v2, 32);
   }
 
   // One round for a word and three at the end, not two and four: bodies and tokens are hashed with every request, and that

@@ -11,32 +11,32 @@ namespace armgate {
 
 enum class Mutant {
   None,
-  OneCacheForAll,         // all clients share what they were shown
-  NewestVersionAlways,    // the base is what was delivered last, whoever got it
-  BaseChosenAfterWait,    // and it is looked up when the lock is granted
-  BaseNotBound,           // bytes that come again get a base of their own
-  VersionsForgottenOn412, // a refused client is one that was shown nothing
-  DeletedEtagsCount,      // an ETag survives the resource it belonged to
-  AbsenceRefusedForAll,   // one create that came too late takes the 404 from all who were told it
-  ShapesMixed,            // what was shown at another api-version is as good as at the write's own
-  BlindAlwaysSent,        // the blind rule is not applied
-  FreshEtagAfterBusy,     // after a conflict the write goes with the ETag of now
-  BlindReplayAfter412,    // a stale write is sent again without its precondition
-  FalseAlarmIgnoresLeaf,  // one changed member is no change
-  ForeignStateClaimed,    // a state that somebody else asked for is taken for one's own
-  LostPutTakenForDone,    // a lost answer is taken for a good one
-  PostSentAgain,          // a POST goes again after its answer was lost
-  LockReleasedAtAnswer,   // an operation that still runs holds nothing
-  ParentNotLocked,        // a write locks itself alone
-  LastComeFirstServed,    // the queue is a stack
-  GrantLostOnCancel,      // who is away when its turn comes takes the turn along
-  TicketIgnored,          // who comes back stands at the end again
-  LeaverIsSent,           // whoever left the queue is sent all the same
-  LiveWritersJoined,      // the same bytes without an id are the same write, though the first one's sender still listens
-  IdsIgnoredInJoin,       // two request ids are one request
-  PollErrorLeaksHold,     // a failed poll ends the watch, not the hold
-  ReadWaits,              // reads stand in line too
-  AnswerAltered,          // a field of ARM's answer is lost
+  OneCacheForAll,          // all clients share what they were shown
+  NewestVersionAlways,     // the base is what was delivered last, whoever got it
+  BaseChosenAfterWait,     // and it is looked up when the lock is granted
+  BaseNotBound,            // bytes that come again get a base of their own
+  VersionsForgottenOn412,  // a refused client is one that was shown nothing
+  DeletedEtagsCount,       // an ETag survives the resource it belonged to
+  AbsenceRefusedForAll,    // one create that came too late takes the 404 from all who were told it
+  ShapesMixed,             // what was shown at another api-version is as good as at the write's own
+  BlindAlwaysSent,         // the blind rule is not applied
+  FreshEtagAfterBusy,      // after a conflict the write goes with the ETag of now
+  BlindReplayAfter412,     // a stale write is sent again without its precondition
+  FalseAlarmIgnoresLeaf,   // one changed member is no change
+  ForeignStateClaimed,     // a state that somebody else asked for is taken for one's own
+  LostPutTakenForDone,     // a lost answer is taken for a good one
+  PostSentAgain,           // a POST goes again after its answer was lost
+  LockReleasedAtAnswer,    // an operation that still runs holds nothing
+  ParentNotLocked,         // a write locks itself alone
+  LastComeFirstServed,     // the queue is a stack
+  GrantLostOnCancel,       // who is away when its turn comes takes the turn along
+  TicketIgnored,           // who comes back stands at the end again
+  LeaverIsSent,            // whoever left the queue is sent all the same
+  LiveWritersJoined,       // the same bytes without an id are the same write, though the first one's sender still listens
+  IdsIgnoredInJoin,        // two request ids are one request
+  PollErrorLeaksHold,      // a failed poll ends the watch, not the hold
+  ReadWaits,               // reads stand in line too
+  AnswerAltered,           // a field of ARM's answer is lost
 };
 
 #ifdef ARMGATE_MUTANTS

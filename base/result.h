@@ -14,15 +14,15 @@ namespace armgate {
 
 // What went wrong, in the terms a caller can act on.
 enum class ErrorKind {
-  BadInput,      // malformed or ambiguous bytes, config or rule text
-  TooLarge,      // a configured limit was reached
-  TimedOut,      // a deadline passed
-  Closed,        // the peer closed in an orderly way where more was due
-  Reset,         // the connection broke
-  Unreachable,   // no connection could be made (name, TCP or TLS)
-  Untrusted,     // the peer's certificate did not verify
-  Cancelled,     // our own shutdown or the client's leaving ended the work
-  Internal,      // a library or the system failed in a way no input explains
+  BadInput,     // malformed or ambiguous bytes, config or rule text
+  TooLarge,     // a configured limit was reached
+  TimedOut,     // a deadline passed
+  Closed,       // the peer closed in an orderly way where more was due
+  Reset,        // the connection broke
+  Unreachable,  // no connection could be made (name, TCP or TLS)
+  Untrusted,    // the peer's certificate did not verify
+  Cancelled,    // our own shutdown or the client's leaving ended the work
+  Internal,     // a library or the system failed in a way no input explains
 };
 
 // On whose account the error goes.
@@ -46,24 +46,42 @@ struct [[nodiscard]] Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT: implicit by design
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}    // NOLINT: implicit by design
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit by design
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by design
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  T& value() & { require(); return std::get<0>(state_); }
-  const T& value() const& { require(); return std::get<0>(state_); }
-  T&& value() && { require(); return std::get<0>(std::move(state_)); }
+  T& value() & {
+    require();
+    return std::get<0>(state_);
+  }
+  const T& value() const& {
+    require();
+    return std::get<0>(state_);
+  }
+  T&& value() && {
+    require();
+    return std::get<0>(std::move(state_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  Error& error() & { GATE_CHECK(!ok(), "error() of a value"); return std::get<1>(state_); }
-  const Error& error() const& { GATE_CHECK(!ok(), "error() of a value"); return std::get<1>(state_); }
-  Error&& error() && { GATE_CHECK(!ok(), "error() of a value"); return std::get<1>(std::move(state_)); }
+  Error& error() & {
+    GATE_CHECK(!ok(), "error() of a value");
+    return std::get<1>(state_);
+  }
+  const Error& error() const& {
+    GATE_CHECK(!ok(), "error() of a value");
+    return std::get<1>(state_);
+  }
+  Error&& error() && {
+    GATE_CHECK(!ok(), "error() of a value");
+    return std::get<1>(std::move(state_));
+  }
 
  private:
   void require() const { GATE_CHECK(ok(), "value() of an error"); }
@@ -78,8 +96,14 @@ class [[nodiscard]] Result<void> {
 
   bool ok() const { return ok_; }
   explicit operator bool() const { return ok_; }
-  const Error& error() const& { GATE_CHECK(!ok_, "error() of success"); return error_; }
-  Error&& error() && { GATE_CHECK(!ok_, "error() of success"); return std::move(error_); }
+  const Error& error() const& {
+    GATE_CHECK(!ok_, "error() of success");
+    return error_;
+  }
+  Error&& error() && {
+    GATE_CHECK(!ok_, "error() of success");
+    return std::move(error_);
+  }
 
  private:
   Error error_;

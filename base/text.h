@@ -37,8 +37,8 @@ inline bool starts_with_ignoring_case(std::string_view text, std::string_view pr
 }
 
 inline bool contains_ignoring_case(std::string_view text, std::string_view part) {
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [](char x, char y) { return lower(x) == lower(y); }) != text.end();
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), [](char x, char y) { return lower(x) == lower(y); }) !=
+         text.end();
 }
 
 // Without leading and trailing spaces and tabs (the OWS of RFC 9110 §5.6.3).

@@ -34,8 +34,6 @@ struct Moment {
   TimePoint time{};
 };
 
-inline int64_t whole_milliseconds(Duration d) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
-}
+inline int64_t whole_milliseconds(Duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); }
 
 }  // namespace armgate

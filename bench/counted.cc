@@ -32,8 +32,10 @@ Allocated allocated() { return {times.load(std::memory_order_relaxed), bytes.loa
 
 void AllocationCounter::report(benchmark::State& state) const {
   const Allocated now = allocated();
-  state.counters["allocs"] = benchmark::Counter(static_cast<double>(now.times - before_.times), benchmark::Counter::kAvgIterations);
-  state.counters["bytes"] = benchmark::Counter(static_cast<double>(now.bytes - before_.bytes), benchmark::Counter::kAvgIterations);
+  state.counters["allocs"] =
+      benchmark::Counter(static_cast<double>(now.times - before_.times), benchmark::Counter::kAvgIterations);
+  state.counters["bytes"] =
+      benchmark::Counter(static_cast<double>(now.bytes - before_.bytes), benchmark::Counter::kAvgIterations);
 }
 
 }  // namespace armgate::bench

@@ -34,7 +34,8 @@ void match_rules(benchmark::State& state) {
   for (int64_t i = 0; i < state.range(0); ++i) {
     rules::Rule rule;
     rule.name = "rule-" + std::to_string(i);
-    rule.match.types = {i + 1 < state.range(0) ? "microsoft.other/type" + std::to_string(i) : "microsoft.network/virtualnetworks"};
+    rule.match.types = {i + 1 < state.range(0) ? "microsoft.other/type" + std::to_string(i)
+                                               : "microsoft.network/virtualnetworks"};
     rule.guard.kind = rules::GuardKind::Etag;
     rules.push_back(std::move(rule));
   }

@@ -85,7 +85,10 @@ struct Rig {
     head.method_token = std::string(arm::to_text(method));
     head.target = std::string(kNetwork);
     head.host = "management.azure.com";
-    head.fields = {{"Authorization", token()}, {"User-Agent", "bench"}, {"Accept", "application/json"}, {"Content-Type", "application/json"}};
+    head.fields = {{"Authorization", token()},
+                   {"User-Agent", "bench"},
+                   {"Accept", "application/json"},
+                   {"Content-Type", "application/json"}};
     exchange.from = {1, "", "127.0.0.1"};
     exchange.executor = loop.get_executor();
     return exchange;

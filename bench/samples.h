@@ -17,8 +17,9 @@ inline std::string network(size_t number) {
 
 // A network's JSON of about `bytes` bytes. Its ETag is where ARM puts it: before the properties.
 inline std::string network_body(size_t bytes, std::string_view version = "1") {
-  std::string body = R"({"name":"hub-network","id":"/subscriptions/0/x","etag":"W/\")" + std::string(version) + R"(\"","location":"westeurope","tags":{"v":")" +
-                     std::string(version) + R"("},"properties":{"provisioningState":"Succeeded","subnets":[)";
+  std::string body = R"({"name":"hub-network","id":"/subscriptions/0/x","etag":"W/\")" + std::string(version) +
+                     R"(\"","location":"westeurope","tags":{"v":")" + std::string(version) +
+                     R"("},"properties":{"provisioningState":"Succeeded","subnets":[)";
   const std::string item = R"({"name":"default","properties":{"addressPrefix":"10.0.0.0/24","delegations":[]}})";
   while (body.size() + item.size() + 4 < bytes) body += item + ",";
   return body + item + "]}}";
@@ -27,7 +28,8 @@ inline std::string network_body(size_t bytes, std::string_view version = "1") {
 // "Bearer " and a token whose claims are in its middle part, 2 KB in all.
 inline std::string token() {
   // {"tid":"72f988bf-0000","oid":"11111111-2222","appid":"a", ...}: base64url without padding.
-  std::string text = "Bearer eyJhbGciOiJSUzI1NiJ9.eyJ0aWQiOiI3MmY5ODhiZi0wMDAwIiwib2lkIjoiMTExMTExMTEtMjIyMiIsImFwcGlkIjoiYSJ9.";
+  std::string text =
+      "Bearer eyJhbGciOiJSUzI1NiJ9.eyJ0aWQiOiI3MmY5ODhiZi0wMDAwIiwib2lkIjoiMTExMTExMTEtMjIyMiIsImFwcGlkIjoiYSJ9.";
   while (text.size() < 2048) text += static_cast<char>('A' + text.size() % 26);
   return text;
 }

@@ -23,8 +23,7 @@ std::string_view without_wildcard(std::string_view host) { return host.starts_wi
 Error bad_input(std::string context) { return gateway_error(ErrorKind::BadInput, std::move(context)); }
 
 Result<std::string> name_constraints(const std::vector<std::string>& hosts) {
-  if (hosts.empty())
-    return bad_input("no host to intercept is configured, so a certificate authority would be useless");
+  if (hosts.empty()) return bad_input("no host to intercept is configured, so a certificate authority would be useless");
   std::set<std::string> permitted;
   for (const auto& host : hosts) {
     const std::string_view name = without_wildcard(host);
@@ -92,9 +91,10 @@ Result<void> check_presence(const std::filesystem::path& root, std::string_view 
   std::error_code failure;
   if (std::filesystem::exists(root, failure)) return {};
   if (!failure) return bad_input(fmt::format("{} is not there; make it with `{}`", root.string(), init_command));
-  return bad_input(fmt::format("{} cannot be reached: {}; run as the user who made it, or let others into its directory "
-                               "(chmod 755: the key in it stays readable by its owner alone)",
-                               root.string(), failure.message()));
+  return bad_input(
+      fmt::format("{} cannot be reached: {}; run as the user who made it, or let others into its directory "
+                  "(chmod 755: the key in it stays readable by its owner alone)",
+                  root.string(), failure.message()));
 }
 
 Result<Authority> make_authority(const std::vector<std::string>& hosts, WallTime now) {
@@ -108,11 +108,10 @@ Result<Authority> make_authority(const std::vector<std::string>& hosts, WallTime
   if (!key) return std::move(key).error();
 
   const Validity validity{now - kClockSkew, now + kLifetime};
-  auto root =
-      make_certificate({"armgate root CA " + *suffix,
-                        validity,
-                        {{NID_basic_constraints, "critical,CA:TRUE"}, {NID_key_usage, "critical,keyCertSign,cRLSign"}}},
-                       root_key->get(), {nullptr, root_key->get()});
+  auto root = make_certificate({"armgate root CA " + *suffix,
+                                validity,
+                                {{NID_basic_constraints, "critical,CA:TRUE"}, {NID_key_usage, "critical,keyCertSign,cRLSign"}}},
+                               root_key->get(), {nullptr, root_key->get()});
   if (!root) return std::move(root).error();
   auto intermediate = make_certificate({"armgate intermediate CA " + *suffix,
                                         validity,
@@ -131,8 +130,8 @@ Result<void> save_authority(const Authority& authority, const std::filesystem::p
     for (const auto& file : {files.root, files.intermediate, files.key}) {
       std::error_code ignored;
       if (std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) {
-        return bad_input(fmt::format("{} exists already; tools may trust it. Replace it only on purpose, with --force",
-                                     file.string()));
+        return bad_input(
+            fmt::format("{} exists already; tools may trust it. Replace it only on purpose, with --force", file.string()));
       }
     }
   }
@@ -149,8 +148,8 @@ Result<void> save_authority(const Authority& authority, const std::filesystem::p
   return write_file(files.root, *root, 0644);
 }
 
-Result<Authority> load_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts,
-                                 WallTime now, std::string_view init_command) {
+Result<Authority> load_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts, WallTime now,
+                                 std::string_view init_command) {
   const AuthorityFiles files = files_in(directory);
   if (auto there = check_presence(files.root, init_command); !there) return std::move(there).error();
   auto root = load_certificate(files.root, init_command);

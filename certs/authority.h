@@ -47,8 +47,8 @@ Result<void> save_authority(const Authority& authority, const std::filesystem::p
 // Reads what save_authority wrote. Refuses, naming file and remedy: missing files, a key that group or others can read
 // or that belongs to another user, a key of another certificate, a chain that does not verify, certificates outside
 // their validity, and hosts that the constraints do not cover. `init_command` makes an authority there; remedies name it.
-Result<Authority> load_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts,
-                                 WallTime now, std::string_view init_command = "armgate ca init");
+Result<Authority> load_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts, WallTime now,
+                                 std::string_view init_command = "armgate ca init");
 
 // BadInput, with the remedy, unless the file `root` can be seen.
 Result<void> check_presence(const std::filesystem::path& root, std::string_view init_command);

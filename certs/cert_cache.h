@@ -48,9 +48,8 @@ class CertCache {
   const LeafMinter minter_;
   const CertCacheOptions options_;
   mutable std::mutex mutex_;
-  std::list<Entry> entries_;  // guarded by mutex_; most recently used first
-  std::unordered_map<std::string_view, std::list<Entry>::iterator>
-      by_host_;  // guarded by mutex_; keys live in entries_
+  std::list<Entry> entries_;                                                  // guarded by mutex_; most recently used first
+  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_host_;  // guarded by mutex_; keys live in entries_
 };
 
 }  // namespace armgate::certs

@@ -11,28 +11,24 @@
 namespace armgate::certs {
 namespace {
 
-time_t to_seconds(WallTime time) {
-  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
-}
+time_t to_seconds(WallTime time) { return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count(); }
 
 bool set_serial(X509* certificate) {
   std::array<unsigned char, 20> bytes{};
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return false;
   bytes[0] = static_cast<unsigned char>((bytes[0] & 0x3f) | 0x40);  // positive and of full length (RFC 5280 §4.1.2.2)
-  const std::unique_ptr<BIGNUM, Freed<BN_free>> number(
-      BN_bin2bn(bytes.data(), static_cast<int>(bytes.size()), nullptr));
+  const std::unique_ptr<BIGNUM, Freed<BN_free>> number(BN_bin2bn(bytes.data(), static_cast<int>(bytes.size()), nullptr));
   return number && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr;
 }
 
 bool set_names(X509* certificate, const std::string& common_name, const X509* issuer) {
   X509_NAME* name = X509_get_subject_name(certificate);
   const auto* text = reinterpret_cast<const unsigned char*>(common_name.data());
-  if (X509_NAME_add_entry_by_NID(name, NID_organizationName, MBSTRING_UTF8,
-                                 reinterpret_cast<const unsigned char*>("armgate"), -1, -1, 0) != 1) {
+  if (X509_NAME_add_entry_by_NID(name, NID_organizationName, MBSTRING_UTF8, reinterpret_cast<const unsigned char*>("armgate"),
+                                 -1, -1, 0) != 1) {
     return false;
   }
-  if (X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, text, static_cast<int>(common_name.size()), -1,
-                                 0) != 1) {
+  if (X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, text, static_cast<int>(common_name.size()), -1, 0) != 1) {
     return false;
   }
   return X509_set_issuer_name(certificate, X509_get_subject_name(issuer)) == 1;
@@ -59,9 +55,7 @@ Result<std::string> pem_text(const char* what, Write write) {
   return std::string(data, static_cast<size_t>(size));
 }
 
-BioHandle memory_bio(std::string_view text) {
-  return BioHandle(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
+BioHandle memory_bio(std::string_view text) { return BioHandle(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
 
 }  // namespace
 
@@ -120,9 +114,8 @@ Result<std::string> to_pem(X509* certificate) {
 }
 
 Result<std::string> to_pem(EVP_PKEY* key) {
-  return pem_text("writing a key as PEM", [&](BIO* out) {
-    return PEM_write_bio_PKCS8PrivateKey(out, key, nullptr, nullptr, 0, nullptr, nullptr);
-  });
+  return pem_text("writing a key as PEM",
+                  [&](BIO* out) { return PEM_write_bio_PKCS8PrivateKey(out, key, nullptr, nullptr, 0, nullptr, nullptr); });
 }
 
 Result<CertificateHandle> certificate_from_pem(std::string_view pem) {

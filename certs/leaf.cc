@@ -23,8 +23,7 @@ Result<LeafMinter> LeafMinter::make(Authority authority) {
 
 Result<CertificateHandle> LeafMinter::mint(std::string_view host, WallTime now) const {
   if (!is_host_name(host)) {
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("\"{}\" is no host name a certificate can be made for", host));
+    return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no host name a certificate can be made for", host));
   }
   if (!covers(authority_, host)) {
     return gateway_error(

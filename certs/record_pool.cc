@@ -58,9 +58,7 @@ void give_back(char* block, size_t bytes) {
   }
 }
 
-void* allocate(size_t bytes, const char*, int) {
-  return bytes >= kSmallest && bytes <= kBlock ? take() : std::malloc(bytes);
-}
+void* allocate(size_t bytes, const char*, int) { return bytes >= kSmallest && bytes <= kBlock ? take() : std::malloc(bytes); }
 
 void release(void* memory, const char*, int) {
   const size_t bytes = memory == nullptr ? 0 : ::malloc_usable_size(memory);
@@ -84,9 +82,7 @@ void note_record_read(const char* begin, size_t bytes) {
   if (!first) pool.read_once = nullptr;
 }
 
-void note_record_written(const char* begin) {
-  pool.written = is_within(begin, pool.taken_last) ? pool.taken_last : nullptr;
-}
+void note_record_written(const char* begin) { pool.written = is_within(begin, pool.taken_last) ? pool.taken_last : nullptr; }
 
 size_t record_blocks_in_use() { return pool.in_use; }
 

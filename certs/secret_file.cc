@@ -73,8 +73,8 @@ Result<void> make_private_directory(const std::filesystem::path& directory) {
     return gateway_error(ErrorKind::BadInput, fmt::format("{} is not a directory", directory.string()));
   }
   if ((status.st_mode & 0022) != 0) {
-    return gateway_error(ErrorKind::BadInput, fmt::format("others may write to {}; run: chmod go-w {}",
-                                                          directory.string(), directory.string()));
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("others may write to {}; run: chmod go-w {}", directory.string(), directory.string()));
   }
   return {};
 }
@@ -112,8 +112,8 @@ Result<std::string> read_secret_file(const std::filesystem::path& file) {
   if (::fstat(in.get(), &status) != 0) return bad_file("look at", file);
   if ((status.st_mode & 0077) != 0) {
     return gateway_error(ErrorKind::BadInput,
-                         fmt::format("{} is a secret, but its mode {:04o} lets others at it; run: chmod 600 {}",
-                                     file.string(), status.st_mode & 07777, file.string()));
+                         fmt::format("{} is a secret, but its mode {:04o} lets others at it; run: chmod 600 {}", file.string(),
+                                     status.st_mode & 07777, file.string()));
   }
   if (status.st_uid != ::geteuid()) {
     return gateway_error(ErrorKind::BadInput,

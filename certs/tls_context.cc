@@ -21,9 +21,8 @@ constexpr std::string_view kProtocols = "\x08http/1.1";
 int select_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes, const unsigned char* offered,
                     unsigned int offered_bytes, void*) {
   unsigned char* match = nullptr;
-  const int found =
-      SSL_select_next_proto(&match, chosen_bytes, reinterpret_cast<const unsigned char*>(kProtocols.data()),
-                            static_cast<unsigned int>(kProtocols.size()), offered, offered_bytes);
+  const int found = SSL_select_next_proto(&match, chosen_bytes, reinterpret_cast<const unsigned char*>(kProtocols.data()),
+                                          static_cast<unsigned int>(kProtocols.size()), offered, offered_bytes);
   if (found != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;  // RFC 7301 §3.2: no_application_protocol
   *chosen = match;
   return SSL_TLSEXT_ERR_OK;
@@ -33,10 +32,10 @@ bool apply_common_settings(SSL_CTX* context) {
   SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);  // see record_pool.h
-  SSL_CTX_set_read_ahead(context, 1);  // a record's head and content in one system call
+  SSL_CTX_set_read_ahead(context, 1);                   // a record's head and content in one system call
   SSL_CTX_set_max_early_data(context, 0);
-  return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
-         SSL_CTX_set_ciphersuites(context, kCiphers13) == 1 && SSL_CTX_set_cipher_list(context, kCiphers12) == 1;
+  return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 && SSL_CTX_set_ciphersuites(context, kCiphers13) == 1 &&
+         SSL_CTX_set_cipher_list(context, kCiphers12) == 1;
 }
 
 }  // namespace
@@ -60,8 +59,7 @@ Result<ContextHandle> make_client_context(const std::optional<std::filesystem::p
     return openssl_failure("setting ALPN");
   }
   if (!ca_file) {
-    if (SSL_CTX_set_default_verify_paths(context.get()) != 1)
-      return openssl_failure("loading the system's trust store");
+    if (SSL_CTX_set_default_verify_paths(context.get()) != 1) return openssl_failure("loading the system's trust store");
   } else {
     if (const auto text = read_file(*ca_file); !text) return text.error();
     if (SSL_CTX_load_verify_file(context.get(), ca_file->c_str()) != 1) {

@@ -52,8 +52,7 @@ rules::FaultList faults_of_flags(const Asked& asked) {
   if (!asked.mode.empty()) set_option(scratch, "mode", asked.mode, "--mode", faults);
   if (!asked.listen.empty()) set_option(scratch, "listen/proxy", asked.listen, "--listen", faults);
   if (!asked.name.empty() && !is_client_name(asked.name)) {
-    faults.push_back(
-        {"--name", 0, "", fmt::format("\"{}\" is not a name of 1 to 64 letters, digits or \"._~-\"", asked.name)});
+    faults.push_back({"--name", 0, "", fmt::format("\"{}\" is not a name of 1 to 64 letters, digits or \"._~-\"", asked.name)});
   }
   return faults;
 }
@@ -78,7 +77,8 @@ LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, Rule
 bool tell_faults(const rules::FaultList& faults, const CliContext& context) {
   if (faults.empty()) return true;
   for (const rules::Fault& fault : faults) fmt::print(context.err, "{}\n", rules::to_text(fault));
-  fmt::print(context.err, "armgate: {} {} found; nothing was changed\n", faults.size(), faults.size() == 1 ? "fault" : "faults");
+  fmt::print(context.err, "armgate: {} {} found; nothing was changed\n", faults.size(),
+             faults.size() == 1 ? "fault" : "faults");
   return false;
 }
 
@@ -127,7 +127,8 @@ int ca_init(const Asked& asked, const CliContext& context) {
   if (!root) return fail(context, root.error());
   fmt::print(context.out, "{}\n", root->string());
   if (asked.force) {
-    fmt::print(context.err, "armgate: what runs with the authority that was there keeps it: start it anew, and let tools trust this one\n");
+    fmt::print(context.err,
+               "armgate: what runs with the authority that was there keeps it: start it anew, and let tools trust this one\n");
   }
   return kExitDone;
 }
@@ -212,9 +213,10 @@ int env(const Asked& asked, const CliContext& context) {
                                          .intercepted = config->intercept},
                                         context.environment);
   if (!variables) return fail(context, variables.error());
-  const std::pair<std::string_view, Shell> shells[] = {
-      {"sh", Shell::Sh},     {"bash", Shell::Sh},               {"zsh", Shell::Sh},         {"fish", Shell::Fish},
-      {"pwsh", Shell::PowerShell}, {"powershell", Shell::PowerShell}, {"json", Shell::Json}};
+  const std::pair<std::string_view, Shell> shells[] = {{"sh", Shell::Sh},           {"bash", Shell::Sh},
+                                                       {"zsh", Shell::Sh},          {"fish", Shell::Fish},
+                                                       {"pwsh", Shell::PowerShell}, {"powershell", Shell::PowerShell},
+                                                       {"json", Shell::Json}};
   const auto shell =
       std::find_if(std::begin(shells), std::end(shells), [&](const auto& one) { return one.first == asked.shell; });
   if (const std::string other = other_proxy(context.environment); !other.empty()) {
@@ -232,8 +234,10 @@ CLI::App* declare_explain(CLI::App& app, Asked& asked) {
   command->add_option("method", asked.method, "GET, PUT, PATCH, DELETE or POST")->required();
   command->add_option("url", asked.url, "The request's URL, or its path and query")->required();
   command->add_option("--body", asked.body_file, "A file with the request's body; -: standard input");
-  command->add_option("--shown", asked.shown_files,
-                      "A file with an answer to a read of the resource that the client was shown before, or 404; again for each, oldest first")
+  command
+      ->add_option(
+          "--shown", asked.shown_files,
+          "A file with an answer to a read of the resource that the client was shown before, or 404; again for each, oldest first")
       ->allow_extra_args(false);
   command->add_option("--client", asked.client, "The user name in the proxy URL of who sends it");
   command->add_option("--user-agent", asked.user_agent, "Its User-Agent field, which decides how long it may wait");
@@ -244,20 +248,17 @@ CLI::App* declare_explain(CLI::App& app, Asked& asked) {
 // The commands, their flags, and what runs them.
 std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, const CliContext& context) {
   CLI::App* run_command = app.add_subcommand("run", "Run the service in the foreground");
-  CLI::App* exec_command =
-      app.add_subcommand("exec", "Run one command through a gateway of its own: armgate exec -- CMD ARGS");
+  CLI::App* exec_command = app.add_subcommand("exec", "Run one command through a gateway of its own: armgate exec -- CMD ARGS");
   CLI::App* env_command = app.add_subcommand("env", "Print what leads a shell's commands through a running service");
-  CLI::App* check_command =
-      app.add_subcommand("check", "Check the configuration and its rule files, and do nothing else");
+  CLI::App* check_command = app.add_subcommand("check", "Check the configuration and its rule files, and do nothing else");
   CLI::App* explain_command = declare_explain(app, asked);
   CLI::App* ca_command = app.add_subcommand("ca", "The local certificate authority");
   ca_command->require_subcommand(1);
-  CLI::App* init_command =
-      ca_command->add_subcommand("init", "Make it, and print the certificate that tools must trust");
-  CLI::App* path_command =
-      ca_command->add_subcommand("path", "Print the path of the certificate that tools must trust");
+  CLI::App* init_command = ca_command->add_subcommand("init", "Make it, and print the certificate that tools must trust");
+  CLI::App* path_command = ca_command->add_subcommand("path", "Print the path of the certificate that tools must trust");
 
-  for (CLI::App* command : {run_command, exec_command, env_command, check_command, explain_command, init_command, path_command}) {
+  for (CLI::App* command :
+       {run_command, exec_command, env_command, check_command, explain_command, init_command, path_command}) {
     command->add_option("--config", asked.config,
                         "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)");
   }
@@ -299,7 +300,8 @@ int run_words(int argc, const char* const* argv, const CliContext& context) {
   bool print_defaults_asked = false;
   app.add_flag("--print-defaults", print_defaults_asked, "Print a commented configuration with every option's default");
   std::string schema_asked;
-  app.add_option("--print-schema", schema_asked, "Print the JSON Schema of the configuration (config) or of rule files (rules), for editors")
+  app.add_option("--print-schema", schema_asked,
+                 "Print the JSON Schema of the configuration (config) or of rule files (rules), for editors")
       ->check(CLI::IsMember({"config", "rules"}));
   app.require_subcommand(0, 1);
   const auto commands = declare(app, asked, context);

@@ -22,10 +22,10 @@ inline constexpr int kExitRuntime = 3;
 // What the command line works with; main.cc has the real ones.
 struct CliContext {
   Surroundings surroundings;
-  std::filesystem::path default_config;   // used if it exists and no other is named
-  WallTime wall;                          // for new certificates
-  Environment environment;                // ours, which commands inherit
-  std::string session;                    // tells shells apart: the process that called us
+  std::filesystem::path default_config;              // used if it exists and no other is named
+  WallTime wall;                                     // for new certificates
+  Environment environment;                           // ours, which commands inherit
+  std::string session;                               // tells shells apart: the process that called us
   std::function<int(const Config&, LoadAgain)> run;  // the service
   std::function<int(const Config&, const ExecRequest&)> exec;
   std::function<int(const ExecRequest&, const std::string& proxy)> exec_within;

@@ -23,8 +23,7 @@ bool is_there(const fs::path& file) {
 
 }  // namespace
 
-AuthorityLock::AuthorityLock(const fs::path& directory)
-    : fd_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+AuthorityLock::AuthorityLock(const fs::path& directory) : fd_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   held_ = fd_ >= 0 && ::flock(fd_, LOCK_EX) == 0;
 }
 
@@ -57,8 +56,7 @@ Result<void> ensure_authority(const Config& config, WallTime wall) {
   if (auto made = certs::make_private_directory(config.ca.directory); !made) return made;
   const AuthorityLock lock(config.ca.directory);
   if (!lock.held()) {
-    return gateway_error(ErrorKind::Internal,
-                         fmt::format("cannot lock {}: {}", config.ca.directory, std::strerror(errno)));
+    return gateway_error(ErrorKind::Internal, fmt::format("cannot lock {}: {}", config.ca.directory, std::strerror(errno)));
   }
   const auto files = certs::files_in(config.ca.directory);
   if (is_there(files.root) || is_there(files.intermediate) || is_there(files.key)) return {};

@@ -21,8 +21,7 @@ constexpr mode_t kReadableByAll = 0644;  // certificates are no secret
 
 // Loopback, which armgate opens no tunnel to, and Azure's metadata and wire servers, which must be asked directly
 // (learn.microsoft.com, Azure Instance Metadata Service; What is IP address 168.63.129.16).
-constexpr std::array<std::string_view, 5> kDirectHosts = {"localhost", "127.0.0.1", "::1", "169.254.169.254",
-                                                          "168.63.129.16"};
+constexpr std::array<std::string_view, 5> kDirectHosts = {"localhost", "127.0.0.1", "::1", "169.254.169.254", "168.63.129.16"};
 
 // OpenSSL, Go, .NET, Ruby, Rust; Python's requests and so the Azure CLI; curl.
 constexpr std::array kReplacing = {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"};
@@ -77,8 +76,8 @@ std::string no_proxy(const std::string& present, const std::vector<std::string>&
     const size_t end = std::min(rest.find_first_of(", "), rest.size());
     const std::string entry = lower_text(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    const bool around = std::any_of(intercepted.begin(), intercepted.end(),
-                                    [&](const std::string& pattern) { return covers(entry, pattern); });
+    const bool around =
+        std::any_of(intercepted.begin(), intercepted.end(), [&](const std::string& pattern) { return covers(entry, pattern); });
     if (!entry.empty() && !around) add(entry);
   }
   for (const std::string_view host : kDirectHosts) add(host);
@@ -101,8 +100,7 @@ class Bundles {
     if (!common_made_) {
       const auto system = system_certificates();
       if (!system) return system.error();
-      if (auto written = certs::write_file(common, joined(*system, ours_), kReadableByAll); !written)
-        return written.error();
+      if (auto written = certs::write_file(common, joined(*system, ours_), kReadableByAll); !written) return written.error();
       common_made_ = true;
     }
     return common;
@@ -120,12 +118,13 @@ class Bundles {
   Result<std::string> extended(const std::string& variable, const std::string& present) {
     const auto theirs = certs::read_file(present);
     if (!theirs)
-      return gateway_error(ErrorKind::BadInput, fmt::format("{}: {}; name a file of certificates (PEM) or unset it",
-                                                            variable, theirs.error().context));
+      return gateway_error(ErrorKind::BadInput, fmt::format("{}: {}; name a file of certificates (PEM) or unset it", variable,
+                                                            theirs.error().context));
     // OpenSSL's other words for the same: "TRUSTED CERTIFICATE", "X509 CERTIFICATE".
     if (theirs->find("-----BEGIN ") == theirs->npos || theirs->find("CERTIFICATE-----") == theirs->npos) {
-      return gateway_error(ErrorKind::BadInput, fmt::format("{}: {} holds no PEM certificate; name a file of certificates or unset it",
-                                                            variable, present));
+      return gateway_error(
+          ErrorKind::BadInput,
+          fmt::format("{}: {} holds no PEM certificate; name a file of certificates or unset it", variable, present));
     }
     // Named after what it holds: another shell, in which the variable names something else, has another one.
     const std::string text = joined(*theirs, ours_);
@@ -180,9 +179,7 @@ std::string name_of_program(std::string_view program) {
   return name.empty() ? "command" : name;
 }
 
-std::string proxy_url(std::string_view name, std::string_view proxy) {
-  return fmt::format("http://{}:x@{}", name, proxy);
-}
+std::string proxy_url(std::string_view name, std::string_view proxy) { return fmt::format("http://{}:x@{}", name, proxy); }
 
 std::string reachable(const std::string& proxy) {
   const std::string port = proxy.substr(proxy.rfind(':'));
@@ -231,17 +228,10 @@ std::string to_commands(const Environment& variables, Shell shell) {
   std::string text;
   for (const auto& [name, value] : variables) {
     switch (shell) {
-      case Shell::Sh:
-        text += fmt::format("export {}={}\n", name, quoted_for_sh(value));
-        break;
-      case Shell::Fish:
-        text += fmt::format("set -gx {} {};\n", name, quoted_for_fish(value));
-        break;
-      case Shell::PowerShell:
-        text += fmt::format("$env:{} = {}\n", name, quoted_for_powershell(value));
-        break;
-      case Shell::Json:
-        break;
+      case Shell::Sh: text += fmt::format("export {}={}\n", name, quoted_for_sh(value)); break;
+      case Shell::Fish: text += fmt::format("set -gx {} {};\n", name, quoted_for_fish(value)); break;
+      case Shell::PowerShell: text += fmt::format("$env:{} = {}\n", name, quoted_for_powershell(value)); break;
+      case Shell::Json: break;
     }
   }
   return text;

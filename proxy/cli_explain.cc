@@ -28,7 +28,7 @@ Error bad(std::string what) { return gateway_error(ErrorKind::BadInput, std::mov
 
 struct Asked {
   arm::Method method = arm::Method::Get;
-  std::string host;     // empty: not given
+  std::string host;  // empty: not given
   uint16_t port = kInterceptedPort;
   std::string target;
 };
@@ -36,14 +36,16 @@ struct Asked {
 Result<Asked> read_request(const ExplainRequest& request) {
   Asked asked;
   asked.method = arm::method_of(request.method);
-  if (asked.method == arm::Method::Other) return bad(fmt::format("\"{}\" is not a method such as GET or PUT, in capitals", request.method));
+  if (asked.method == arm::Method::Other)
+    return bad(fmt::format("\"{}\" is not a method such as GET or PUT, in capitals", request.method));
   if (request.url.starts_with('/')) {
     asked.target = request.url;
     return asked;
   }
   const auto url = arm::parse_url(request.url);
   if (!url) {
-    return bad(fmt::format("\"{}\" is neither an https URL nor a path such as \"/subscriptions/...?api-version=...\"", request.url));
+    return bad(
+        fmt::format("\"{}\" is neither an https URL nor a path such as \"/subscriptions/...?api-version=...\"", request.url));
   }
   asked.host = url->host;
   asked.port = url->port;
@@ -120,7 +122,8 @@ void add_body(std::vector<Fact>& facts, const std::string& body, const rules::Pl
   }
   const bool counts = !policy::body_etag(plan, body).empty();
   facts.push_back({"ETag in the body",
-                   fmt::format("{}: {}", *etag, counts ? "goes along as If-Match" : "does not count for this request"), {}});
+                   fmt::format("{}: {}", *etag, counts ? "goes along as If-Match" : "does not count for this request"),
+                   {}});
 }
 
 std::string to_text(const std::vector<Fact>& facts) {

@@ -30,9 +30,11 @@ std::string_view words_for(arm::Evidence says) {
 // What goes to ARM with a base that one of these rules has found.
 std::string consequence_of(const policy::Base& base, const rules::Plan& plan) {
   if (base.rule == policy::BaseRule::Create) return "it is sent as a create, and refused if somebody made it since";
-  if (base.rule == policy::BaseRule::Blind) return "it is sent without a precondition, and refused if another write finishes while it waits";
+  if (base.rule == policy::BaseRule::Blind)
+    return "it is sent without a precondition, and refused if another write finishes while it waits";
   if (!base.has_state()) return "it is answered 412 here";
-  if (plan.rule->guard.kind == rules::GuardKind::Verify || base.etag.empty()) return "ARM's state is compared with it under the lock";
+  if (plan.rule->guard.kind == rules::GuardKind::Verify || base.etag.empty())
+    return "ARM's state is compared with it under the lock";
   return fmt::format("it is sent with If-Match {}", base.etag);
 }
 
@@ -58,7 +60,9 @@ class ShownView {
   uint64_t version_of(size_t shown) const { return versions_[shown]; }
   const arm::ReadOnlyMembers& read_only() const { return read_only_; }
 
-  std::vector<policy::VersionEvidence> weigh(const std::string& body) const { return policy::weigh(body, states_, absent_, read_only_); }
+  std::vector<policy::VersionEvidence> weigh(const std::string& body) const {
+    return policy::weigh(body, states_, absent_, read_only_);
+  }
   Moment now() const { return {order_ + 1, {}}; }
 
  private:
@@ -74,8 +78,10 @@ class ShownView {
       return arm::same_writable_content(state.body, answer.body, read_only_);
     });
     const uint64_t id = view_.record(std::move(seen), same == states_.end() ? std::nullopt : std::optional(same->version));
-    if (same != states_.end()) same->after_absence = true;
-    else if (states_.size() < arm::kEvidenceStatesMax) states_.push_back({id, answer.body});
+    if (same != states_.end())
+      same->after_absence = true;
+    else if (states_.size() < arm::kEvidenceStatesMax)
+      states_.push_back({id, answer.body});
     return id;
   }
 
@@ -125,14 +131,16 @@ std::vector<rules::Fact> explain_shown(const std::string& body, const std::vecto
   std::string from = "none of them";
   for (size_t i = 0; i < shown.size(); ++i) {
     const uint64_t version = all.version_of(i);
-    const auto found = std::find_if(write.evidence.begin(), write.evidence.end(), [&](const auto& e) { return e.version == version; });
+    const auto found =
+        std::find_if(write.evidence.begin(), write.evidence.end(), [&](const auto& e) { return e.version == version; });
     const auto says = found == write.evidence.end() ? arm::Evidence::Silent : found->says;
     facts.push_back({fmt::format("shown {}", i + 1),
                      fmt::format("{}: {}", shown[i].name, what_is_said(shown[i], body, says, all.read_only())),
                      {}});
     if (base.version == version && base.version != 0) from = fmt::format("shown {}", i + 1);
   }
-  facts.push_back({"built from", fmt::format("{} (by {}): {}", from, policy::to_text(base.rule), consequence_of(base, plan)), {}});
+  facts.push_back(
+      {"built from", fmt::format("{} (by {}): {}", from, policy::to_text(base.rule), consequence_of(base, plan)), {}});
   return facts;
 }
 

@@ -12,9 +12,9 @@ namespace armgate {
 
 // In the order in which they were shown.
 struct ShownAnswer {
-  std::string name;      // of the file
+  std::string name;  // of the file
   std::string body;
-  bool absent = false;   // it was a 404
+  bool absent = false;  // it was a 404
 };
 
 // The same decision as in the running service, for reads that all arrived, at the PUT's own api-version.

@@ -36,9 +36,12 @@ void resolve_paths(Config& config, const fs::path& file, const Surroundings& sur
   in_place(config.log.file);
   for (auto& [name, host] : config.hosts) in_place(host.ca_file);
   for (std::string& path : config.rule_paths) {
-    if (path == kShipped) path = surroundings.shipped_rules.string();
-    else if (path.starts_with(kBelowShipped)) path = (surroundings.shipped_rules / path.substr(kBelowShipped.size())).string();
-    else in_place(path);
+    if (path == kShipped)
+      path = surroundings.shipped_rules.string();
+    else if (path.starts_with(kBelowShipped))
+      path = (surroundings.shipped_rules / path.substr(kBelowShipped.size())).string();
+    else
+      in_place(path);
   }
 }
 
@@ -102,13 +105,15 @@ std::optional<std::vector<fs::path>> rule_files_at(const fs::path& path) {
 }
 
 // Reads the files of one path. Whatever prevents that is a fault of the option that names the path.
-void load_rule_path(const std::string& path, bool is_shipped, const rules::Fault& place, rules::RuleBook& book, FaultList& faults) {
+void load_rule_path(const std::string& path, bool is_shipped, const rules::Fault& place, rules::RuleBook& book,
+                    FaultList& faults) {
   const auto fault = [&](std::string message) {
     faults.push_back({place.file, place.line, place.pointer, std::move(message)});
   };
   const auto files = rule_files_at(path);
-  if (!files) return fault(fmt::format("there is no file or directory \"{}\"{}", path,
-                                       is_shipped ? ", where armgate's own rule files should be: install it with cmake --install" : ""));
+  if (!files)
+    return fault(fmt::format("there is no file or directory \"{}\"{}", path,
+                             is_shipped ? ", where armgate's own rule files should be: install it with cmake --install" : ""));
   if (files->empty()) return fault(fmt::format("the directory \"{}\" holds no *.json file", path));
   for (const fs::path& file : *files) {
     const auto text = certs::read_file(file);
@@ -168,8 +173,8 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
   for (size_t i = 0; i < loaded.config.rule_paths.size(); ++i) {
     const std::string pointer = fmt::format("/rules/{}", i);
     const bool is_shipped = loaded.config.rule_paths[i] == surroundings.shipped_rules;
-    const rules::Fault place{file.empty() ? "built-in defaults" : loaded.config.source,
-                             parsed.positions->line_of(pointer), pointer, {}};
+    const rules::Fault place{
+        file.empty() ? "built-in defaults" : loaded.config.source, parsed.positions->line_of(pointer), pointer, {}};
     load_rule_path(loaded.config.rule_paths[i], is_shipped, place, book, loaded.faults);
   }
   rules::check_names(book.rules, loaded.faults);

@@ -14,8 +14,8 @@
 #include "base/time.h"
 #include "proxy/log.h"
 #include "proxy/policy/base.h"
-#include "rules/fault_list.h"
 #include "rules/error_table.h"
+#include "rules/fault_list.h"
 #include "rules/patience_table.h"
 #include "rules/rule.h"
 
@@ -35,7 +35,7 @@ struct ClientOptions {
 
 struct Config {
   rules::Mode mode = rules::Mode::Protect;
-  int threads = 0;  // 0: one per processor
+  int threads = 0;                                // 0: one per processor
   Duration drain_max = std::chrono::seconds(25);  // below the half minute after which Kubernetes kills
 
   struct Listen {
@@ -54,7 +54,7 @@ struct Config {
   struct Upstream {
     std::string ca_file;  // empty: the system's trust store
     size_t connections_per_host = 256;
-    size_t idle_per_host = 256;  // of the connections that there may be
+    size_t idle_per_host = 256;                    // of the connections that there may be
     Duration idle_max = std::chrono::seconds(55);  // below the minute or more after which ARM's front ends close
     Duration connect_max = std::chrono::seconds(10);
     Duration handshake_max = std::chrono::seconds(10);
@@ -111,9 +111,9 @@ struct Config {
   } log;
 
   // Not options: what loading made of them.
-  std::string source;               // the file it was read from; empty: the built-in defaults
-  std::vector<rules::Rule> rules;   // of all files in rule_paths, in order
-  std::vector<rules::ErrorRule> errors;  // the same
+  std::string source;                         // the file it was read from; empty: the built-in defaults
+  std::vector<rules::Rule> rules;             // of all files in rule_paths, in order
+  std::vector<rules::ErrorRule> errors;       // the same
   std::vector<rules::PatienceRule> patience;  // the same
 };
 

@@ -37,9 +37,7 @@ struct Gateway::Common {
   net::ConnectionCounter connections;
   GatewayTally tally;
 
-  void tell(LogLevel level, std::string_view name, Log::Fields fields = {}) {
-    log->event(level, clock.wall(), name, fields);
-  }
+  void tell(LogLevel level, std::string_view name, Log::Fields fields = {}) { log->event(level, clock.wall(), name, fields); }
   void tell(const net::NetEvent& event);
   void tell(const WouldHave& would);
   void note_finished(const Exchange& exchange) {
@@ -72,28 +70,17 @@ void Gateway::Common::tell(const net::NetEvent& event) {
     tell(level, name, {{"peer", event.peer}, {"host", event.host}, {"text", event.text}});
   };
   switch (event.kind) {
-    case NetEventKind::ConnectionLimit:
-      return say(LogLevel::Warning, "connection-limit");
-    case NetEventKind::AcceptFailed:
-      return say(LogLevel::Error, "accept-failed");
-    case NetEventKind::ProxyRefused:
-      return say(LogLevel::Warning, "connect-refused");
-    case NetEventKind::HandshakeFailed:
-      return say(LogLevel::Warning, "handshake-failed");
-    case NetEventKind::RequestRefused:
-      return say(LogLevel::Warning, "request-refused");
-    case NetEventKind::TunnelFailed:
-      return say(LogLevel::Warning, "tunnel-failed");
-    case NetEventKind::TunnelPastGuard:
-      return say(LogLevel::Warning, "tunnel-past-guard");
-    case NetEventKind::TunnelOpened:
-      return say(LogLevel::Debug, "tunnel-opened");
-    case NetEventKind::TunnelClosed:
-      return say(LogLevel::Debug, "tunnel-closed");
-    case NetEventKind::ConnectionAccepted:
-      return say(LogLevel::Debug, "connection-accepted");
-    case NetEventKind::Intercepted:
-      return say(LogLevel::Debug, "intercepted");
+    case NetEventKind::ConnectionLimit: return say(LogLevel::Warning, "connection-limit");
+    case NetEventKind::AcceptFailed: return say(LogLevel::Error, "accept-failed");
+    case NetEventKind::ProxyRefused: return say(LogLevel::Warning, "connect-refused");
+    case NetEventKind::HandshakeFailed: return say(LogLevel::Warning, "handshake-failed");
+    case NetEventKind::RequestRefused: return say(LogLevel::Warning, "request-refused");
+    case NetEventKind::TunnelFailed: return say(LogLevel::Warning, "tunnel-failed");
+    case NetEventKind::TunnelPastGuard: return say(LogLevel::Warning, "tunnel-past-guard");
+    case NetEventKind::TunnelOpened: return say(LogLevel::Debug, "tunnel-opened");
+    case NetEventKind::TunnelClosed: return say(LogLevel::Debug, "tunnel-closed");
+    case NetEventKind::ConnectionAccepted: return say(LogLevel::Debug, "connection-accepted");
+    case NetEventKind::Intercepted: return say(LogLevel::Debug, "intercepted");
   }
 }
 
@@ -116,8 +103,8 @@ class Gateway::EventLoop {
     connector_ = std::make_unique<net::Connector>(common_.clock, io_.get_executor(), net::ConnectorOptions{},
                                                   net::system_resolve(common_.clock));
     parts_ = std::make_unique<Pipeline::Parts>(
-        Pipeline::Parts{common_.shared, common_.clock, *upstream_, common_.store, common_.faults, rng_,
-                        io_.get_executor(), [this](const Exchange& exchange) { common_.note_finished(exchange); },
+        Pipeline::Parts{common_.shared, common_.clock, *upstream_, common_.store, common_.faults, rng_, io_.get_executor(),
+                        [this](const Exchange& exchange) { common_.note_finished(exchange); },
                         [this](const std::string& message) {
                           common_.tell(LogLevel::Error, "attention", {{"text", message}});
                         },
@@ -210,8 +197,8 @@ Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
   if (!log) return std::move(log).error();
   auto minter = load_minter(config);
   if (!minter) return std::move(minter).error();
-  std::unique_ptr<Gateway> gateway(new Gateway(
-      std::make_unique<Common>(std::move(config), Hasher(random_hash_key()), *std::move(log), *std::move(minter))));
+  std::unique_ptr<Gateway> gateway(
+      new Gateway(std::make_unique<Common>(std::move(config), Hasher(random_hash_key()), *std::move(log), *std::move(minter))));
   const int asked = gateway->common_->config.threads;
   const size_t threads = asked > 0 ? static_cast<size_t>(asked) : std::max(1u, std::thread::hardware_concurrency());
   for (size_t i = 0; i < threads; ++i) {

@@ -65,8 +65,7 @@ int CommandRunner::run(const std::vector<std::string>& words, const Environment&
   ::posix_spawnattr_setsigmask(&attributes, &before_);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
-  const int failed =
-      ::posix_spawnp(&child, words.front().c_str(), nullptr, &attributes, arguments.get(), variables.get());
+  const int failed = ::posix_spawnp(&child, words.front().c_str(), nullptr, &attributes, arguments.get(), variables.get());
   ::posix_spawnattr_destroy(&attributes);
   return failed != 0 ? cannot_run(words.front(), failed) : supervise(child);
 }

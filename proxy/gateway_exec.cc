@@ -41,8 +41,7 @@ class RuntimeDirectory {
     }
     std::string pattern = (parent / "armgate-exec-XXXXXX").string();
     if (::mkdtemp(pattern.data()) != nullptr) return RuntimeDirectory(pattern);
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("cannot make the directory {}: {}", pattern, std::strerror(errno)));
+    return gateway_error(ErrorKind::BadInput, fmt::format("cannot make the directory {}: {}", pattern, std::strerror(errno)));
   }
   RuntimeDirectory(RuntimeDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   RuntimeDirectory& operator=(RuntimeDirectory&&) = delete;
@@ -78,8 +77,8 @@ Result<void> check_reachable(const std::string& proxy) {
   const size_t colon = proxy.rfind(':');
   const std::string host = colon == proxy.npos ? "" : proxy.substr(0, colon);
   const auto wrong = [&proxy](std::string_view why) {
-    return gateway_error(ErrorKind::BadInput, fmt::format("{} names {}, {}; start `armgate run` there, or unset it", kActiveVariable,
-                                                          proxy, why));
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("{} names {}, {}; start `armgate run` there, or unset it", kActiveVariable, proxy, why));
   };
   boost::system::error_code failure;
   boost::asio::io_context io;

@@ -83,9 +83,7 @@ ClientTable::Options client_options(const Config& config) {
   return options;
 }
 
-LockTable::Options lock_options(const Config& config) {
-  return {config.queue.waiters_per_key, config.queue.waiters_total};
-}
+LockTable::Options lock_options(const Config& config) { return {config.queue.waiters_per_key, config.queue.waiters_total}; }
 
 Tickets::Options ticket_options(const Config& config) {
   Tickets::Options options;
@@ -123,9 +121,7 @@ net::UpstreamOptions upstream_options(const Config& config) {
   return options;
 }
 
-net::InterceptOptions intercept_options(const Config& config) {
-  return {config.intercept, config.limits.handshake_max};
-}
+net::InterceptOptions intercept_options(const Config& config) { return {config.intercept, config.limits.handshake_max}; }
 
 net::ServerOptions proxy_door(const Config& config, uint16_t bound) {
   return door(config, config.listen.proxy, bound, net::Door::Proxy);

@@ -71,8 +71,9 @@ void check_descriptors(Gateway& gateway, size_t limit) {
   if (limit > connections) return;
   gateway.tell(LogLevel::Warning, "few-descriptors",
                {{"limit", limit},
-                {"text", "open files run out before limits.connections is reached; raise the limit (ulimit -Hn, LimitNOFILE) "
-                         "or lower limits.connections"}});
+                {"text",
+                 "open files run out before limits.connections is reached; raise the limit (ulimit -Hn, LimitNOFILE) "
+                 "or lower limits.connections"}});
 }
 
 bool can_change_at_run_time(std::string_view pointer) { return pointer == "/mode" || pointer == "/rules"; }
@@ -96,7 +97,8 @@ void reload(Gateway& gateway, LoadedConfig loaded) {
   const rules::Mode mode = loaded.config.mode;
   const size_t rules = loaded.config.rules.size();
   gateway.use(std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors),
-                                                    std::move(loaded.config.patience)), mode);
+                                                     std::move(loaded.config.patience)),
+              mode);
   gateway.tell(LogLevel::Info, "reloaded",
                {{"config", loaded.config.source}, {"mode", rules::to_text(mode)}, {"rules", rules}});
 }
@@ -125,8 +127,10 @@ int run_service(const Config& config, LoadAgain load_again) {
     reload(gateway, load_again());
     const auto ca_now = certs::read_file(ca_file);
     if (ca_at_start && ca_now && *ca_at_start == *ca_now) return;
-    gateway.tell(LogLevel::Warning, "restart-needed",
-                 {{"option", "/ca"}, {"text", "the certificate authority was replaced; the one from the start is used until armgate is started anew"}});
+    gateway.tell(
+        LogLevel::Warning, "restart-needed",
+        {{"option", "/ca"},
+         {"text", "the certificate authority was replaced; the one from the start is used until armgate is started anew"}});
   });
   announce(gateway);
   check_descriptors(gateway, descriptors);

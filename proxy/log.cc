@@ -1,8 +1,8 @@
 #include "proxy/log.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spdlog/async.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
@@ -47,28 +47,20 @@ bool is_surely_plain(std::string_view text) {
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
   switch (level) {
-    case LogLevel::Debug:
-      return spdlog::level::debug;
-    case LogLevel::Info:
-      return spdlog::level::info;
-    case LogLevel::Warning:
-      return spdlog::level::warn;
-    case LogLevel::Error:
-      return spdlog::level::err;
+    case LogLevel::Debug: return spdlog::level::debug;
+    case LogLevel::Info: return spdlog::level::info;
+    case LogLevel::Warning: return spdlog::level::warn;
+    case LogLevel::Error: return spdlog::level::err;
   }
   return spdlog::level::err;
 }
 
 std::string_view name_of(LogLevel level) {
   switch (level) {
-    case LogLevel::Debug:
-      return "debug";
-    case LogLevel::Info:
-      return "info";
-    case LogLevel::Warning:
-      return "warning";
-    case LogLevel::Error:
-      return "error";
+    case LogLevel::Debug: return "debug";
+    case LogLevel::Info: return "info";
+    case LogLevel::Warning: return "warning";
+    case LogLevel::Error: return "error";
   }
   return "error";
 }
@@ -124,7 +116,8 @@ class Line {
 
   // Bytes that are not UTF-8 come from clients; they are replaced, never a reason to lose the line.
   void append_text(std::string_view text) {
-    if (!is_surely_plain(text)) return append(nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+    if (!is_surely_plain(text))
+      return append(nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
     append("\"");
     append(text);
     append("\"");
@@ -154,7 +147,8 @@ class Line {
   template <size_t kDigits>
   void append_digits(int64_t value) {
     std::array<char, kDigits> digits;
-    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, value /= 10) *digit = static_cast<char>('0' + value % 10);
+    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, value /= 10)
+      *digit = static_cast<char>('0' + value % 10);
     text_.append(digits.data(), digits.size());
   }
 
@@ -222,8 +216,7 @@ class Log::FileSink final : public spdlog::sinks::base_sink<std::mutex> {
   int fd_ = -1;
 };
 
-Log::Log(std::shared_ptr<spdlog::logger> logger, LogLevel least, std::shared_ptr<void> writer,
-         std::shared_ptr<FileSink> file)
+Log::Log(std::shared_ptr<spdlog::logger> logger, LogLevel least, std::shared_ptr<void> writer, std::shared_ptr<FileSink> file)
     : writer_(std::move(writer)), logger_(std::move(logger)), file_(std::move(file)) {
   logger_->set_pattern("%v");
   logger_->set_level(spdlog_level(least));
@@ -243,8 +236,8 @@ Result<std::unique_ptr<Log>> Log::open(const std::string& file, LogLevel least) 
   // lines are given up.
   auto writer = std::make_shared<spdlog::details::thread_pool>(kQueuedLinesMax, 1);
   if (file_sink) file_sink->set_queue(writer.get());
-  auto logger = std::make_shared<spdlog::async_logger>("armgate", std::move(sink), writer,
-                                                       spdlog::async_overflow_policy::overrun_oldest);
+  auto logger =
+      std::make_shared<spdlog::async_logger>("armgate", std::move(sink), writer, spdlog::async_overflow_policy::overrun_oldest);
   return std::unique_ptr<Log>(new Log(std::move(logger), least, std::move(writer), std::move(file_sink)));
 }
 

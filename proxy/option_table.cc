@@ -63,9 +63,7 @@ std::optional<std::string> check_listen(std::string& text) {
   return std::nullopt;
 }
 
-std::optional<std::string> check_optional_listen(std::string& text) {
-  return text.empty() ? std::nullopt : check_listen(text);
-}
+std::optional<std::string> check_optional_listen(std::string& text) { return text.empty() ? std::nullopt : check_listen(text); }
 
 std::optional<std::string> check_target(std::string& text) { return check_endpoint(text, ZeroPort::Refused); }
 
@@ -108,105 +106,119 @@ SettingTable settings_of(ClientOptions& client) {
 
 void add_service(SettingTable& table, Config& config) {
   using rules::Mode;
-  table.insert(table.end(), {
-      {"/mode", rules::choice(&config.mode, {{"protect", Mode::Protect}, {"observe", Mode::Observe}, {"off", Mode::Off}}),
-       "\"observe\" tells what would be done and changes nothing; \"off\" passes everything through unchanged"},
-      {"/threads", WholeNumber{&config.threads, 0, 256}, "event loops; 0: one per processor"},
-      {"/drain_max", TimeSpan{&config.drain_max, seconds(0), hours(24)},
-       "how long a stop waits for writes that are under way"},
-      {"/listen/proxy", Text{&config.listen.proxy, check_listen},
-       "where clients reach the proxy (HTTPS_PROXY); port 0: any free one"},
-      {"/listen/tls", Text{&config.listen.tls, check_optional_listen},
-       "where clients reach intercepted hosts directly with TLS, without CONNECT; \"\": nowhere"},
-      {"/intercept", TextList{&config.intercept, check_host_pattern, 1},
-       "hosts whose traffic is looked into; the local authority can sign for these only"},
-      {"/hosts", Entries{check_host, [&config](const std::string& name) { return settings_of(config.hosts[name]); }},
-       "hosts that are reached elsewhere: {\"management.azure.com\": {\"address\": \"10.0.0.4:443\", \"ca_file\": "
-       "\"private.pem\"}}"},
-      {"/allow_connect_to", TextList{&config.allow_connect_to, check_destination},
-       "loopback, link-local and metadata destinations that CONNECT may reach all the same"},
-      {"/ca/directory", Text{&config.ca.directory, check_not_empty},
-       "where the local certificate authority is kept; \"~/\" is the user's home"},
-      {"/clients",
-       Entries{check_not_empty, [&config](const std::string& name) { return settings_of(config.clients[name]); }},
-       "what is known about clients, by the user name in their proxy URL: {\"nightly\": {\"actor\": \"single\"}}"},
-      {"/rules", TextList{&config.rule_paths, check_not_empty},
-       "rule files, or directories of them, in the order in which they decide; \"shipped\": those that came with armgate; "
-       "\"shipped/optional/azurerm-parity.json\": one of those that are off by default"},
-  });
+  table.insert(
+      table.end(),
+      {
+          {"/mode", rules::choice(&config.mode, {{"protect", Mode::Protect}, {"observe", Mode::Observe}, {"off", Mode::Off}}),
+           "\"observe\" tells what would be done and changes nothing; \"off\" passes everything through unchanged"},
+          {"/threads", WholeNumber{&config.threads, 0, 256}, "event loops; 0: one per processor"},
+          {"/drain_max", TimeSpan{&config.drain_max, seconds(0), hours(24)},
+           "how long a stop waits for writes that are under way"},
+          {"/listen/proxy", Text{&config.listen.proxy, check_listen},
+           "where clients reach the proxy (HTTPS_PROXY); port 0: any free one"},
+          {"/listen/tls", Text{&config.listen.tls, check_optional_listen},
+           "where clients reach intercepted hosts directly with TLS, without CONNECT; \"\": nowhere"},
+          {"/intercept", TextList{&config.intercept, check_host_pattern, 1},
+           "hosts whose traffic is looked into; the local authority can sign for these only"},
+          {"/hosts", Entries{check_host, [&config](const std::string& name) { return settings_of(config.hosts[name]); }},
+           "hosts that are reached elsewhere: {\"management.azure.com\": {\"address\": \"10.0.0.4:443\", \"ca_file\": "
+           "\"private.pem\"}}"},
+          {"/allow_connect_to", TextList{&config.allow_connect_to, check_destination},
+           "loopback, link-local and metadata destinations that CONNECT may reach all the same"},
+          {"/ca/directory", Text{&config.ca.directory, check_not_empty},
+           "where the local certificate authority is kept; \"~/\" is the user's home"},
+          {"/clients",
+           Entries{check_not_empty, [&config](const std::string& name) { return settings_of(config.clients[name]); }},
+           "what is known about clients, by the user name in their proxy URL: {\"nightly\": {\"actor\": \"single\"}}"},
+          {"/rules", TextList{&config.rule_paths, check_not_empty},
+           "rule files, or directories of them, in the order in which they decide; \"shipped\": those that came with armgate; "
+           "\"shipped/optional/azurerm-parity.json\": one of those that are off by default"},
+      });
 }
 
 void add_upstream_and_limits(SettingTable& table, Config& config) {
   Config::Upstream& upstream = config.upstream;
   Config::Limits& limits = config.limits;
-  table.insert(table.end(), {
-      {"/upstream/ca_file", Text{&upstream.ca_file, {}},
-       "certificates (PEM) that ARM's own is verified by; \"\": the system's trust store"},
-      {"/upstream/connections_per_host", WholeNumber{&upstream.connections_per_host, 1, 10'000},
-       "open connections to one upstream host and for one event loop, at most"},
-      {"/upstream/idle_per_host", WholeNumber{&upstream.idle_per_host, 0, 10'000},
-       "of these, how many are kept open while unused; fewer cost handshakes as soon as more requests run at once"},
-      {"/upstream/idle_max", TimeSpan{&upstream.idle_max, seconds(1), hours(1)}, "how long an unused upstream connection is kept"},
-      {"/upstream/connect_max", TimeSpan{&upstream.connect_max, milliseconds(100), minutes(5)},
-       "name resolution and TCP connection to an upstream host, at most"},
-      {"/upstream/handshake_max", TimeSpan{&upstream.handshake_max, milliseconds(100), minutes(5)},
-       "TLS handshake with an upstream host, at most"},
-      {"/upstream/answer_max", TimeSpan{&upstream.answer_max, seconds(1), hours(1)},
-       "from the request to the head of ARM's answer, at most"},
-      {"/limits/connections", WholeNumber{&limits.connections, 1, 1'000'000}, "client connections, at most"},
-      {"/limits/head_bytes", ByteSize{&limits.head_bytes, kKiB, kMiB}, "the head of a request or an answer, at most"},
-      {"/limits/fields", WholeNumber{&limits.fields, 10, 10'000}, "header fields of a request or an answer, at most"},
-      {"/limits/target_bytes", ByteSize{&limits.target_bytes, kKiB, kMiB}, "path and query of a request, at most"},
-      {"/limits/request_body_bytes", ByteSize{&limits.request_body_bytes, kKiB, kGiB},
-       "body of a request, at most; ARM itself takes 4 MiB"},
-      {"/limits/handshake_max", TimeSpan{&limits.handshake_max, milliseconds(100), minutes(5)},
-       "TLS handshake with a client, at most"},
-      {"/limits/head_max", TimeSpan{&limits.head_max, milliseconds(100), minutes(5)},
-       "from the first to the last byte of a request's head, at most"},
-      {"/limits/body_max", TimeSpan{&limits.body_max, milliseconds(100), hours(1)}, "the whole of a request's body, at most"},
-      {"/limits/idle_max", TimeSpan{&limits.idle_max, seconds(1), hours(24)}, "how long a client connection may rest between requests"},
-      {"/limits/tunnel_idle_max", TimeSpan{&limits.tunnel_idle_max, seconds(1), hours(24)},
-       "how long a tunnel to another host may rest without a byte in either direction"},
-  });
+  table.insert(
+      table.end(),
+      {
+          {"/upstream/ca_file", Text{&upstream.ca_file, {}},
+           "certificates (PEM) that ARM's own is verified by; \"\": the system's trust store"},
+          {"/upstream/connections_per_host", WholeNumber{&upstream.connections_per_host, 1, 10'000},
+           "open connections to one upstream host and for one event loop, at most"},
+          {"/upstream/idle_per_host", WholeNumber{&upstream.idle_per_host, 0, 10'000},
+           "of these, how many are kept open while unused; fewer cost handshakes as soon as more requests run at once"},
+          {"/upstream/idle_max", TimeSpan{&upstream.idle_max, seconds(1), hours(1)},
+           "how long an unused upstream connection is kept"},
+          {"/upstream/connect_max", TimeSpan{&upstream.connect_max, milliseconds(100), minutes(5)},
+           "name resolution and TCP connection to an upstream host, at most"},
+          {"/upstream/handshake_max", TimeSpan{&upstream.handshake_max, milliseconds(100), minutes(5)},
+           "TLS handshake with an upstream host, at most"},
+          {"/upstream/answer_max", TimeSpan{&upstream.answer_max, seconds(1), hours(1)},
+           "from the request to the head of ARM's answer, at most"},
+          {"/limits/connections", WholeNumber{&limits.connections, 1, 1'000'000}, "client connections, at most"},
+          {"/limits/head_bytes", ByteSize{&limits.head_bytes, kKiB, kMiB}, "the head of a request or an answer, at most"},
+          {"/limits/fields", WholeNumber{&limits.fields, 10, 10'000}, "header fields of a request or an answer, at most"},
+          {"/limits/target_bytes", ByteSize{&limits.target_bytes, kKiB, kMiB}, "path and query of a request, at most"},
+          {"/limits/request_body_bytes", ByteSize{&limits.request_body_bytes, kKiB, kGiB},
+           "body of a request, at most; ARM itself takes 4 MiB"},
+          {"/limits/handshake_max", TimeSpan{&limits.handshake_max, milliseconds(100), minutes(5)},
+           "TLS handshake with a client, at most"},
+          {"/limits/head_max", TimeSpan{&limits.head_max, milliseconds(100), minutes(5)},
+           "from the first to the last byte of a request's head, at most"},
+          {"/limits/body_max", TimeSpan{&limits.body_max, milliseconds(100), hours(1)},
+           "the whole of a request's body, at most"},
+          {"/limits/idle_max", TimeSpan{&limits.idle_max, seconds(1), hours(24)},
+           "how long a client connection may rest between requests"},
+          {"/limits/tunnel_idle_max", TimeSpan{&limits.tunnel_idle_max, seconds(1), hours(24)},
+           "how long a tunnel to another host may rest without a byte in either direction"},
+      });
 }
 
 void add_protection(SettingTable& table, Config& config) {
   Config::Queue& queue = config.queue;
   Config::Versions& versions = config.versions;
   Config::Operations& operations = config.operations;
-  table.insert(table.end(), {
-      {"/queue/wait_max", TimeSpan{&queue.wait_max, milliseconds(0), hours(24)},
-       "how long a write waits for others before its client is told to come back (503); clients give up after 60s and more"},
-      {"/queue/waiters_per_key", WholeNumber{&queue.waiters_per_key, 1, 1'000'000}, "writes waiting for one resource, at most"},
-      {"/queue/waiters_total", WholeNumber{&queue.waiters_total, 1, 10'000'000}, "writes waiting in all, at most"},
-      {"/queue/ticket_grace", TimeSpan{&queue.ticket_grace, seconds(0), hours(24)},
-       "how long a client that was told to come back, or left, may stay away from its place while it could go on; 0s: no places are kept"},
-      {"/queue/ticket_reserve", TimeSpan{&queue.ticket_reserve, seconds(0), hours(1)},
-       "how long others wait for such a client when its turn comes; then they go by"},
-      {"/queue/ticket_age_max", TimeSpan{&queue.ticket_age_max, seconds(1), hours(24)}, "how long its place is kept in all"},
-      {"/versions/think_max", TimeSpan{&versions.think_max, seconds(1), hours(24)},
-       "how long a client may work on an older state after it was delivered a newer one"},
-      {"/versions/observation_age", TimeSpan{&versions.observation_age, minutes(1), hours(720)},
-       "how long what a client has read is remembered"},
-      {"/versions/insist_after", TimeSpan{&versions.insist_after, seconds(1), hours(24)},
-       "when the same bytes are sent unguarded after a refusal, if the client never reads"},
-      {"/versions/in_doubt_max", TimeSpan{&versions.in_doubt_max, seconds(1), hours(24)},
-       "how long a write without a known outcome holds back its own repetition"},
-      {"/versions/answer_keep", TimeSpan{&versions.answer_keep, seconds(0), hours(24)},
-       "how long the answer to a write that did not arrive is kept for the client that asks again"},
-      {"/versions/answer_bytes", ByteSize{&versions.answer_bytes, 0, kGiB}, "answers that did not arrive, kept for one client, at most"},
-      {"/versions/client_bytes", ByteSize{&versions.client_bytes, 0, 64 * kGiB}, "bodies that one client was shown, kept to compare with, at most"},
-      {"/versions/total_bytes", ByteSize{&versions.total_bytes, 0, 1024 * kGiB}, "the same for all clients together"},
-      {"/versions/list_scan_max", ByteSize{&versions.list_scan_max, 0, kGiB},
-       "the largest list answer that is looked into"},
-      {"/versions/body_keep_max", ByteSize{&versions.body_keep_max, 0, kGiB}, "the largest body that is kept to compare with"},
-      {"/operations/poll_first", TimeSpan{&operations.poll_first, milliseconds(100), hours(1)},
-       "how soon a long-running operation is asked about while a write waits for it and ARM names no pause; the pauses grow as it runs"},
-      {"/operations/poll_waited", TimeSpan{&operations.poll_waited, milliseconds(100), hours(1)},
-       "the longest that these pauses become"},
-      {"/operations/poll_unwaited", TimeSpan{&operations.poll_unwaited, milliseconds(100), hours(24)},
-       "how often it is asked about while nothing waits for it"},
-  });
+  table.insert(
+      table.end(),
+      {
+          {"/queue/wait_max", TimeSpan{&queue.wait_max, milliseconds(0), hours(24)},
+           "how long a write waits for others before its client is told to come back (503); clients give up after 60s and more"},
+          {"/queue/waiters_per_key", WholeNumber{&queue.waiters_per_key, 1, 1'000'000},
+           "writes waiting for one resource, at most"},
+          {"/queue/waiters_total", WholeNumber{&queue.waiters_total, 1, 10'000'000}, "writes waiting in all, at most"},
+          {"/queue/ticket_grace", TimeSpan{&queue.ticket_grace, seconds(0), hours(24)},
+           "how long a client that was told to come back, or left, may stay away from its place while it could go on; 0s: no places are kept"},
+          {"/queue/ticket_reserve", TimeSpan{&queue.ticket_reserve, seconds(0), hours(1)},
+           "how long others wait for such a client when its turn comes; then they go by"},
+          {"/queue/ticket_age_max", TimeSpan{&queue.ticket_age_max, seconds(1), hours(24)},
+           "how long its place is kept in all"},
+          {"/versions/think_max", TimeSpan{&versions.think_max, seconds(1), hours(24)},
+           "how long a client may work on an older state after it was delivered a newer one"},
+          {"/versions/observation_age", TimeSpan{&versions.observation_age, minutes(1), hours(720)},
+           "how long what a client has read is remembered"},
+          {"/versions/insist_after", TimeSpan{&versions.insist_after, seconds(1), hours(24)},
+           "when the same bytes are sent unguarded after a refusal, if the client never reads"},
+          {"/versions/in_doubt_max", TimeSpan{&versions.in_doubt_max, seconds(1), hours(24)},
+           "how long a write without a known outcome holds back its own repetition"},
+          {"/versions/answer_keep", TimeSpan{&versions.answer_keep, seconds(0), hours(24)},
+           "how long the answer to a write that did not arrive is kept for the client that asks again"},
+          {"/versions/answer_bytes", ByteSize{&versions.answer_bytes, 0, kGiB},
+           "answers that did not arrive, kept for one client, at most"},
+          {"/versions/client_bytes", ByteSize{&versions.client_bytes, 0, 64 * kGiB},
+           "bodies that one client was shown, kept to compare with, at most"},
+          {"/versions/total_bytes", ByteSize{&versions.total_bytes, 0, 1024 * kGiB}, "the same for all clients together"},
+          {"/versions/list_scan_max", ByteSize{&versions.list_scan_max, 0, kGiB},
+           "the largest list answer that is looked into"},
+          {"/versions/body_keep_max", ByteSize{&versions.body_keep_max, 0, kGiB},
+           "the largest body that is kept to compare with"},
+          {"/operations/poll_first", TimeSpan{&operations.poll_first, milliseconds(100), hours(1)},
+           "how soon a long-running operation is asked about while a write waits for it and ARM names no pause; the pauses grow as it runs"},
+          {"/operations/poll_waited", TimeSpan{&operations.poll_waited, milliseconds(100), hours(1)},
+           "the longest that these pauses become"},
+          {"/operations/poll_unwaited", TimeSpan{&operations.poll_unwaited, milliseconds(100), hours(24)},
+           "how often it is asked about while nothing waits for it"},
+      });
 }
 
 }  // namespace
@@ -216,13 +228,14 @@ SettingTable options_of(Config& config) {
   add_service(table, config);
   add_upstream_and_limits(table, config);
   add_protection(table, config);
-  table.push_back({"/log/level",
-                   rules::choice(&config.log.level, {{"debug", LogLevel::Debug},
-                                                     {"info", LogLevel::Info},
-                                                     {"warning", LogLevel::Warning},
-                                                     {"error", LogLevel::Error}}),
-                   "the least important lines that are written; one per request at \"info\""});
-  table.push_back({"/log/file", Text{&config.log.file, {}}, "where lines are added; \"\": standard error. SIGUSR1 opens it anew (logrotate)"});
+  table.push_back(
+      {"/log/level",
+       rules::choice(
+           &config.log.level,
+           {{"debug", LogLevel::Debug}, {"info", LogLevel::Info}, {"warning", LogLevel::Warning}, {"error", LogLevel::Error}}),
+       "the least important lines that are written; one per request at \"info\""});
+  table.push_back({"/log/file", Text{&config.log.file, {}},
+                   "where lines are added; \"\": standard error. SIGUSR1 opens it anew (logrotate)"});
   return table;
 }
 
@@ -277,18 +290,19 @@ std::string print_defaults() {
     const rules::Setting& setting = table[i];
     const size_t slash = setting.pointer.rfind('/');
     const std::string own_group = setting.pointer.substr(0, slash);
-    const bool last_of_group = i + 1 == table.size() ||
-                               table[i + 1].pointer.substr(0, table[i + 1].pointer.rfind('/')) != own_group;
+    const bool last_of_group =
+        i + 1 == table.size() || table[i + 1].pointer.substr(0, table[i + 1].pointer.rfind('/')) != own_group;
     if (own_group != group && !own_group.empty()) text += fmt::format("  \"{}\": {{\n", own_group.substr(1));
     group = own_group;
     const std::string indent = own_group.empty() ? "  " : "    ";
     const std::string limits = rules::bounds_to_text(setting.value);
-    text += fmt::format("{0}// {1}{2}\n{0}\"{3}\": {4}", indent, setting.sentence,
-                        limits.empty() ? "" : " (" + limits + ")", setting.pointer.substr(slash + 1),
-                        rules::value_to_json(setting.value));
+    text += fmt::format("{0}// {1}{2}\n{0}\"{3}\": {4}", indent, setting.sentence, limits.empty() ? "" : " (" + limits + ")",
+                        setting.pointer.substr(slash + 1), rules::value_to_json(setting.value));
     const bool last = i + 1 == table.size();
-    if (own_group.empty()) text += last ? "\n" : ",\n";
-    else text += !last_of_group ? ",\n" : last ? "\n  }\n" : "\n  },\n";
+    if (own_group.empty())
+      text += last ? "\n" : ",\n";
+    else
+      text += !last_of_group ? ",\n" : last ? "\n  }\n" : "\n  },\n";
   }
   return text + "}\n";
 }

@@ -55,8 +55,8 @@ std::optional<std::string> check_field_name(std::string& name) {
 }  // namespace
 
 const ErrorRule* ErrorTable::find(const arm::ResponseHead& head, const arm::ArmError& error, OwnPrecondition own) const {
-  const auto found = std::find_if(rules_.begin(), rules_.end(),
-                                  [&](const ErrorRule& rule) { return fits(rule, head, error, own); });
+  const auto found =
+      std::find_if(rules_.begin(), rules_.end(), [&](const ErrorRule& rule) { return fits(rule, head, error, own); });
   return found == rules_.end() ? nullptr : &*found;
 }
 
@@ -65,11 +65,12 @@ SettingTable settings_of(ErrorRule& rule) {
   using Absent = ErrorRule::IfAbsent;
   using Clients = ErrorRule::ForClients;
   return {
-      {"/class", choice(&rule.kind, {{"busy", Class::Busy},
-                                     {"dependency", Class::Dependency},
-                                     {"superseded", Class::Superseded},
-                                     {"propagation", Class::Propagation},
-                                     {"final", Class::Final}}),
+      {"/class",
+       choice(&rule.kind, {{"busy", Class::Busy},
+                           {"dependency", Class::Dependency},
+                           {"superseded", Class::Superseded},
+                           {"propagation", Class::Propagation},
+                           {"final", Class::Final}}),
        "what the answer means; \"final\" passes it through, whatever a later entry says", Need::Required},
       {"/status", WholeNumberList{&rule.statuses, 400, 599}, "the statuses it comes with", Need::Required},
       {"/codes", TextList{&rule.codes, check_code, 1},
@@ -80,11 +81,12 @@ SettingTable settings_of(ErrorRule& rule) {
       {"/header/value", Text{&rule.header_value, {}}, "what the header field must say, compared without case"},
       {"/header/if_absent", choice(&rule.header_absent, {{"matches", Absent::Matches}, {"matches-not", Absent::MatchesNot}}),
        "what it means if the answer has no such header field"},
-      {"/evidence", choice(&rule.visibility.evidence, {{"group", Evidence::Group},
-                                                       {"parent", Evidence::Parent},
-                                                       {"named", Evidence::Named},
-                                                       {"principal", Evidence::Principal},
-                                                       {"role", Evidence::Role}}),
+      {"/evidence",
+       choice(&rule.visibility.evidence, {{"group", Evidence::Group},
+                                          {"parent", Evidence::Parent},
+                                          {"named", Evidence::Named},
+                                          {"principal", Evidence::Principal},
+                                          {"role", Evidence::Role}}),
        "of class propagation: what armgate must have seen come into being"},
       {"/visibility/every", TimeSpan{&rule.visibility.every, std::chrono::milliseconds(100), std::chrono::minutes(5)},
        "the pause between tries while it is not known everywhere"},
@@ -107,9 +109,8 @@ void check_error_rule(const ErrorRule& rule, const std::string& pointer, const J
           "412 is the answer to a precondition, which is either armgate's or the client's own business; remove it");
   }
   const bool repeats = rule.kind != ErrorClass::Final;
-  const auto vague = std::find_if(rule.statuses.begin(), rule.statuses.end(), [](int status) {
-    return status == 408 || status >= 500;
-  });
+  const auto vague =
+      std::find_if(rule.statuses.begin(), rule.statuses.end(), [](int status) { return status == 408 || status >= 500; });
   if (repeats && vague != rule.statuses.end()) {
     fault("/status/" + std::to_string(vague - rule.statuses.begin()),
           "does not prove that the request had no effect, so nothing may be sent again; only \"final\" can name it");

@@ -50,14 +50,14 @@ enum class OwnPrecondition { Absent, Present };
 struct ErrorRule {
   Place place;
   ErrorClass kind = ErrorClass::Final;
-  std::vector<int> statuses;                // any of them
-  std::vector<std::string> codes;           // any of them, wherever the body has codes, without case
-  std::vector<std::string> message_any;     // parts of the messages, without case; any of them; empty: whatever it says
-  std::vector<std::string> message_all;     // all of them
-  std::string header_name;                  // empty: whatever the fields say
-  std::string header_value;                 // without case
+  std::vector<int> statuses;             // any of them
+  std::vector<std::string> codes;        // any of them, wherever the body has codes, without case
+  std::vector<std::string> message_any;  // parts of the messages, without case; any of them; empty: whatever it says
+  std::vector<std::string> message_all;  // all of them
+  std::string header_name;               // empty: whatever the fields say
+  std::string header_value;              // without case
   enum class IfAbsent { Matches, MatchesNot } header_absent = IfAbsent::MatchesNot;
-  Visibility visibility;                    // of Propagation
+  Visibility visibility;  // of Propagation
   enum class ForClients { All, WithoutPrecondition } clients = ForClients::All;
 };
 

@@ -88,10 +88,12 @@ void add_write(std::vector<Fact>& facts, const Plan& plan) {
   }
   facts.push_back({"lock keys", lock_keys(plan), by});
   facts.push_back({"held", hold_of(rule), by});
-  if (rule.reenter == Reenter::Holder) facts.push_back({"own running PUT or PATCH", "not waited for, if nobody else waits", by});
+  if (rule.reenter == Reenter::Holder)
+    facts.push_back({"own running PUT or PATCH", "not waited for, if nobody else waits", by});
   if (plan.operation == arm::OperationKind::Put && rule.shown.consecutive > 0) {
-    facts.push_back({"answer to a create",
-                     fmt::format("after {} reads in a row that find it, {} apart", rule.shown.consecutive, to_text(rule.shown.every)), by});
+    facts.push_back(
+        {"answer to a create",
+         fmt::format("after {} reads in a row that find it, {} apart", rule.shown.consecutive, to_text(rule.shown.every)), by});
   }
   facts.push_back({"retries when busy", busy_of(rule.busy), by});
   if (plan.operation == arm::OperationKind::Put) {
@@ -123,7 +125,8 @@ Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Met
   if (rule) add("rule", rule->name, fmt::format("{}:{}", rule->place.file, rule->place.line));
   add_mode(facts, plan, rule.get(), mode);
   const bool only_queued = plan.kind == PlanKind::Write && !plan.guarded;
-  add("what is done", only_queued ? "write: queued, not guarded, followed to its end" : words_for(plan.kind), plan.rule ? words_for(*plan.rule) : std::string());
+  add("what is done", only_queued ? "write: queued, not guarded, followed to its end" : words_for(plan.kind),
+      plan.rule ? words_for(*plan.rule) : std::string());
   if (plan.kind == PlanKind::Pass) {
     const bool by_rule = rule && plan.mode != Mode::Off;  // who switched it off is told as the mode
     add("because", reason_to_pass(rules, plan), by_rule ? words_for(*rule) : std::string());

@@ -13,9 +13,9 @@ namespace armgate::rules {
 
 // One line of the answer.
 struct Fact {
-  std::string name;         // "lock keys"
+  std::string name;  // "lock keys"
   std::string value;
-  std::string decided_by;   // "rule \"network\" at conf/rules/network.json:53", "the configuration"; empty: the request itself
+  std::string decided_by;  // "rule \"network\" at conf/rules/network.json:53", "the configuration"; empty: the request itself
 };
 
 // "rule \"network\" at conf/rules/network.json:53"

@@ -7,9 +7,12 @@ namespace armgate::rules {
 std::string pointer_token(std::string_view name) {
   std::string token;
   for (char c : name) {
-    if (c == '~') token += "~0";
-    else if (c == '/') token += "~1";
-    else token += c;
+    if (c == '~')
+      token += "~0";
+    else if (c == '/')
+      token += "~1";
+    else
+      token += c;
   }
   return token;
 }
@@ -22,7 +25,10 @@ class PositionScanner {
   void scan() {
     while (at_ < text_.size()) {
       switch (text_[at_]) {
-        case '\n': ++line_; ++at_; break;
+        case '\n':
+          ++line_;
+          ++at_;
+          break;
         case '/': skip_comment(); break;
         case '"': read_string(); break;
         case '{': open(Container::Object); break;

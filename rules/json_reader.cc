@@ -32,9 +32,7 @@ struct ScalarReader {
 
   using Complaint = std::optional<std::string>;
 
-  Complaint wrong_kind(std::string_view wanted) const {
-    return fmt::format("must be {}, but is {}", wanted, kind_of(value));
-  }
+  Complaint wrong_kind(std::string_view wanted) const { return fmt::format("must be {}, but is {}", wanted, kind_of(value)); }
 
   Complaint operator()(const WholeNumber& setting) const {
     const auto range = kind_to_text(setting);
@@ -122,8 +120,7 @@ class Reader {
 
  private:
   // `group`: where within the table's object this object stands.
-  void read_members(const json& object, const std::string& pointer, const std::string& group,
-                    const SettingTable& table) {
+  void read_members(const json& object, const std::string& pointer, const std::string& group, const SettingTable& table) {
     for (const auto& [name, value] : object.items()) {
       const std::string path = group + "/" + pointer_token(name);
       const std::string place = pointer + "/" + pointer_token(name);
@@ -144,8 +141,9 @@ class Reader {
   static std::string remedy_for(const std::string& name, const std::string& group, const SettingTable& table) {
     std::string path = group + "/" + name;
     std::replace(path.begin() + static_cast<std::ptrdiff_t>(group.size()), path.end(), '.', '/');
-    const bool dotted = name.find('.') != name.npos &&
-                        std::any_of(table.begin(), table.end(), [&](const Setting& setting) { return setting.pointer == path; });
+    const bool dotted = name.find('.') != name.npos && std::any_of(table.begin(), table.end(), [&](const Setting& setting) {
+                          return setting.pointer == path;
+                        });
     if (!dotted) return suggestion(name, names_in(group, table));
     const size_t dot = name.find('.');
     return fmt::format("write {{\"{}\": {{\"{}\": ...}}}}", name.substr(0, dot), name.substr(dot + 1));
@@ -170,8 +168,10 @@ class Reader {
     if (const auto* items = std::get_if<Items>(&setting)) return read_items(value, pointer, *items);
     const auto complaint = std::visit(
         [&](const auto& scalar) -> std::optional<std::string> {
-          if constexpr (std::is_invocable_v<ScalarReader, decltype(scalar)>) return ScalarReader{value}(scalar);
-          else return std::nullopt;
+          if constexpr (std::is_invocable_v<ScalarReader, decltype(scalar)>)
+            return ScalarReader{value}(scalar);
+          else
+            return std::nullopt;
         },
         setting);
     if (complaint) fault(pointer, *complaint);

@@ -76,22 +76,21 @@ struct ChoiceList {  // some of a few names, at least one
 struct JsonText {  // any JSON, kept as text
   std::string* to = nullptr;
 };
-struct Entries {  // an object whose members' names are data
-  TextCheck check_name;                                                // may be empty
-  std::function<SettingTable(const std::string& name)> add;            // called once per member
+struct Entries {                                             // an object whose members' names are data
+  TextCheck check_name;                                      // may be empty
+  std::function<SettingTable(const std::string& name)> add;  // called once per member
 };
-struct Items {  // an array of objects
+struct Items {                                // an array of objects
   std::function<SettingTable(int line)> add;  // called once per element; the table is used before the next call
 };
 
-using SettingValue =
-    std::variant<WholeNumber, WholeNumberList, Number, ByteSize, TimeSpan, Text, TextList, Choice, ChoiceList, JsonText,
-                                  Entries, Items>;
+using SettingValue = std::variant<WholeNumber, WholeNumberList, Number, ByteSize, TimeSpan, Text, TextList, Choice, ChoiceList,
+                                  JsonText, Entries, Items>;
 
 enum class Need { Optional, Required };
 
 struct Setting {
-  std::string pointer;   // below the object that the table describes: "/guard/kind"
+  std::string pointer;  // below the object that the table describes: "/guard/kind"
   SettingValue value;
   std::string sentence;  // what it is for
   Need need = Need::Optional;

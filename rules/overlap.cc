@@ -13,8 +13,9 @@ namespace {
 const Rule* taker_of(const std::vector<Rule>& rules, size_t end, const Rule& rule, const std::string& type) {
   for (size_t i = 0; i < end; ++i) {
     const auto& patterns = rules[i].match.types;
-    const bool takes = covers_versions(rules[i].match, rule.match) &&
-                       std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return covers_type(p, type); });
+    const bool takes =
+        covers_versions(rules[i].match, rule.match) &&
+        std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return covers_type(p, type); });
     if (takes) return &rules[i];
   }
   return nullptr;
@@ -56,10 +57,11 @@ void warn_of_contradiction(const Rule& earlier, const Rule& later, FaultList& wa
       return covers_type(pattern, type) || covers_type(type, pattern);
     });
     if (!shared) continue;
-    warnings.push_back({later.place.file, later.place.line, "",
-                        fmt::format("rule \"{}\" contradicts {} about some api-versions of \"{}\": the earlier one decides there; "
-                                    "let their api-versions not overlap",
-                                    later.name, words_for(earlier), type)});
+    warnings.push_back(
+        {later.place.file, later.place.line, "",
+         fmt::format("rule \"{}\" contradicts {} about some api-versions of \"{}\": the earlier one decides there; "
+                     "let their api-versions not overlap",
+                     later.name, words_for(earlier), type)});
     return;
   }
 }
@@ -68,8 +70,9 @@ void warn_of_contradiction(const Rule& earlier, const Rule& later, FaultList& wa
 const Rule* rule_for(const std::vector<Rule>& rules, const std::string& type) {
   for (const Rule& rule : rules) {
     const auto& patterns = rule.match.types;
-    const bool matches = rule.match.api_version_to.empty() &&
-                         std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return covers_type(p, type); });
+    const bool matches =
+        rule.match.api_version_to.empty() &&
+        std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return covers_type(p, type); });
     if (matches) return &rule;
   }
   return nullptr;
@@ -81,8 +84,8 @@ void warn_of_useless_locks(const std::vector<Rule>& rules, const Rule& rule, Fau
     const Rule* other = parent == "*" ? nullptr : rule_for(rules, parent);
     if (other == nullptr || other->mode.value_or(Mode::Protect) <= mode) continue;
     warnings.push_back({rule.place.file, rule.place.line, "/lock/parents",
-                        fmt::format("rule \"{}\" locks \"{}\", but {} has the mode \"{}\", so writes to it do not wait", rule.name,
-                                    parent, words_for(*other), to_text(*other->mode))});
+                        fmt::format("rule \"{}\" locks \"{}\", but {} has the mode \"{}\", so writes to it do not wait",
+                                    rule.name, parent, words_for(*other), to_text(*other->mode))});
   }
 }
 
@@ -94,10 +97,10 @@ bool covers_type(std::string_view pattern, std::string_view type) {
 }
 
 bool covers_versions(const Match& wide, const Match& narrow) {
-  const bool from = wide.api_version_from.empty() ||
-                    (!narrow.api_version_from.empty() && wide.api_version_from <= narrow.api_version_from);
-  const bool to = wide.api_version_to.empty() ||
-                  (!narrow.api_version_to.empty() && narrow.api_version_to <= wide.api_version_to);
+  const bool from =
+      wide.api_version_from.empty() || (!narrow.api_version_from.empty() && wide.api_version_from <= narrow.api_version_from);
+  const bool to =
+      wide.api_version_to.empty() || (!narrow.api_version_to.empty() && narrow.api_version_to <= wide.api_version_to);
   return from && to;
 }
 

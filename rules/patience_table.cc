@@ -25,7 +25,8 @@ const PatienceRule* PatienceTable::find(std::string_view user_agent) const {
 
 SettingTable settings_of(PatienceRule& rule) {
   return {
-      {"/user_agent", Text{&rule.user_agent, check_part}, "a part of the User-Agent field, compared without case", Need::Required},
+      {"/user_agent", Text{&rule.user_agent, check_part}, "a part of the User-Agent field, compared without case",
+       Need::Required},
       {"/wait_max", TimeSpan{&rule.wait_max, std::chrono::milliseconds(0), std::chrono::hours(24)},
        "how long a write of such a client may wait before it is told to come back", Need::Required},
   };

@@ -16,7 +16,7 @@ namespace armgate::rules {
 
 struct PatienceRule {
   Place place;
-  std::string user_agent;   // a part of the field's value, without case
+  std::string user_agent;  // a part of the field's value, without case
   Duration wait_max{};
 };
 

@@ -19,17 +19,13 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 PlanKind kind_under(const Rule& rule, arm::Method method, arm::OperationKind operation, const arm::Target& target) {
   switch (operation) {
     case arm::OperationKind::Read:
-    case arm::OperationKind::List:
-      return method == arm::Method::Get ? PlanKind::Read : PlanKind::Pass;
+    case arm::OperationKind::List: return method == arm::Method::Get ? PlanKind::Read : PlanKind::Pass;
     case arm::OperationKind::Put:
     case arm::OperationKind::Patch:
-    case arm::OperationKind::Delete:
-      return PlanKind::Write;
-    case arm::OperationKind::Action:
-      return contains(rule.match.actions, target.action) ? PlanKind::Write : PlanKind::Pass;
+    case arm::OperationKind::Delete: return PlanKind::Write;
+    case arm::OperationKind::Action: return contains(rule.match.actions, target.action) ? PlanKind::Write : PlanKind::Pass;
     case arm::OperationKind::ReadAction:
-    case arm::OperationKind::Other:
-      return PlanKind::Pass;
+    case arm::OperationKind::Other: return PlanKind::Pass;
   }
   return PlanKind::Pass;
 }
@@ -114,8 +110,8 @@ Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std:
 
   if (plan.kind == PlanKind::Write) {
     const auto& methods = rule->guard.methods;
-    plan.guarded = rule->guard.kind != GuardKind::None &&
-                   std::find(methods.begin(), methods.end(), plan.operation) != methods.end();
+    plan.guarded =
+        rule->guard.kind != GuardKind::None && std::find(methods.begin(), methods.end(), plan.operation) != methods.end();
     plan.keys = keys_of(*rule, plan.target.resource);
     if (!rule->lock.references.empty()) plan.referring.push_back(rule);
   }

@@ -36,8 +36,8 @@ std::vector<ReferenceKey> without_duplicates(std::vector<ReferenceKey> keys, con
   for (ReferenceKey& next : keys) {
     if (!result.empty() && result.back().key.id == next.key.id) {
       ReferenceKey& same = result.back();
-      same.key.mode = std::min(same.key.mode, next.key.mode);    // Exclusive is first
-      same.until = std::max(same.until, next.until);             // Operation is last
+      same.key.mode = std::min(same.key.mode, next.key.mode);  // Exclusive is first
+      same.until = std::max(same.until, next.until);           // Operation is last
     } else if (std::none_of(own.begin(), own.end(), [&](const LockKey& key) { return key.id == next.key.id; })) {
       result.push_back(std::move(next));
     }

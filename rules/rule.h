@@ -22,8 +22,8 @@ std::string_view to_text(Mode mode);
 
 // How a full write is kept from overwriting a state that its sender never saw (DESIGN §3, guard kinds).
 enum class GuardKind {
-  None,  // no precondition exists for the type; the blind rule still applies to its PUTs
-  Etag,  // the base's ETag goes along as If-Match
+  None,    // no precondition exists for the type; the blind rule still applies to its PUTs
+  Etag,    // the base's ETag goes along as If-Match
   Verify,  // ARM gives the type no ETag: under the lock the resource is read and compared with the base. One GET more, and
            // atomic only among armgate's own clients
 };
@@ -39,11 +39,11 @@ struct Place {
 
 // What a rule applies to.
 struct Match {
-  std::vector<std::string> types;              // canonical types, "microsoft.network/*" matches every depth below,
-                                               // "*" every type
-  std::string api_version_from;                // inclusive, compared as text (dates sort); empty: no bound
+  std::vector<std::string> types;  // canonical types, "microsoft.network/*" matches every depth below,
+                                   // "*" every type
+  std::string api_version_from;    // inclusive, compared as text (dates sort); empty: no bound
   std::string api_version_to;
-  std::vector<std::string> actions;            // POST actions that are writes here, lower case ("restart")
+  std::vector<std::string> actions;  // POST actions that are writes here, lower case ("restart")
 };
 
 // What a create carries: a full PUT whose client was told that the resource does not exist.
@@ -56,7 +56,7 @@ struct Guard {
   GuardKind kind = GuardKind::None;
   std::vector<arm::OperationKind> methods{arm::OperationKind::Put};
   CreateGuard creates = CreateGuard::None;
-  std::vector<std::string> read_only;          // more members that only the service writes
+  std::vector<std::string> read_only;  // more members that only the service writes
 };
 
 enum class LockMode { Exclusive, Shared };
@@ -78,29 +78,30 @@ enum class Reenter {
 
 // Resources that a body names and that must not change under the write (rules/references.h).
 struct Reference {
-  std::string pointer;                         // where the ids stand: a JSON pointer in which "*" is every element
-  std::vector<std::string> types;              // of the resources that count; empty: all
-  std::vector<std::string> parents;            // types of their ancestors that are locked as well
+  std::string pointer;               // where the ids stand: a JSON pointer in which "*" is every element
+  std::vector<std::string> types;    // of the resources that count; empty: all
+  std::vector<std::string> parents;  // types of their ancestors that are locked as well
   LockMode mode = LockMode::Shared;
   HoldUntil until = HoldUntil::Request;
 };
 
 struct Lock {
-  std::vector<std::string> parents;            // types of ancestors that are locked too, exclusively; "*": the nearest
-                                               // ancestor, whatever its type
+  std::vector<std::string> parents;  // types of ancestors that are locked too, exclusively; "*": the nearest
+                                     // ancestor, whatever its type
   std::vector<Reference> references;
-  std::vector<std::vector<std::string>> pointers;  // the tokens of each reference's pointer, taken apart once: when the rule is read
+  std::vector<std::vector<std::string>>
+      pointers;  // the tokens of each reference's pointer, taken apart once: when the rule is read
 };
 
 struct Hold {
   HoldUntil until = HoldUntil::Operation;
-  Duration max = std::chrono::minutes(60);     // released loudly at this age ...
-  Duration cap = std::chrono::hours(6);        // ... unless polls keep saying that it runs, up to this
+  Duration max = std::chrono::minutes(60);  // released loudly at this age ...
+  Duration cap = std::chrono::hours(6);     // ... unless polls keep saying that it runs, up to this
 };
 
 // When the answer to a PUT that made something goes to its client. One front end that shows it proves little about the next.
 struct Shown {
-  int consecutive = 0;                         // reads in a row that must find it; 0: the answer goes at once
+  int consecutive = 0;  // reads in a row that must find it; 0: the answer goes at once
   Duration every = std::chrono::seconds(5);
 };
 
@@ -109,7 +110,7 @@ struct Backoff {
   Duration base = std::chrono::seconds(1);
   double factor = 2.0;
   Duration max = std::chrono::seconds(20);
-  int attempts = 20;                           // sendings in all, the first included
+  int attempts = 20;  // sendings in all, the first included
   Duration deadline = std::chrono::minutes(10);
 };
 

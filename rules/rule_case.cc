@@ -73,7 +73,8 @@ std::vector<std::pair<std::string, std::string>> differences(const RuleCase& one
   const auto locks = locks_of(plan, one.body);
   if (!wanted.empty() && wanted != locks) found.emplace_back("/locks", "what is locked is " + lines_of(locks));
   if (one.hold && (plan.kind != PlanKind::Write || plan.rule->hold.until != *one.hold)) {
-    found.emplace_back("/hold", plan.kind == PlanKind::Write ? "it is held until the other one" : "the request is no write and holds nothing");
+    found.emplace_back(
+        "/hold", plan.kind == PlanKind::Write ? "it is held until the other one" : "the request is no write and holds nothing");
   }
   return found;
 }
@@ -87,7 +88,8 @@ SettingTable settings_of(RuleCase& one) {
       {"/request", Text{&one.request, check_request}, "method and target", Need::Required},
       {"/body", JsonText{&one.body}, "the body, for references"},
       {"/rule", Text{&one.rule, {}}, "the name of the rule that must decide; \"\": none", Need::Required},
-      {"/guard", choice<Kind>(&one.guard, {{"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
+      {"/guard",
+       choice<Kind>(&one.guard, {{"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
        "the guard that must apply to this method"},
       {"/locks", TextList{&one.locks, check_lock, 1}, "everything that must be locked, \"shared \" before what is"},
       {"/hold", choice<Until>(&one.hold, {{"operation", HoldUntil::Operation}, {"request", HoldUntil::Request}}),
@@ -102,11 +104,13 @@ void check_cases(const std::vector<Rule>& rules, const std::vector<RuleCase>& ca
   for (size_t i = 0; i < cases.size(); ++i) {
     const RuleCase& one = cases[i];
     const size_t space = one.request.find(' ');
-    const auto plan = make_plan(ruleset, Mode::Protect, arm::method_of(one.request.substr(0, space)), one.request.substr(space + 1));
+    const auto plan =
+        make_plan(ruleset, Mode::Protect, arm::method_of(one.request.substr(0, space)), one.request.substr(space + 1));
     if (!plan) continue;  // the reader has refused it
     for (const auto& [key, sentence] : differences(one, *plan)) {
       const std::string place = fmt::format("/cases/{}{}", i, key);
-      faults.push_back({one.place.file, positions.line_of(place), place, fmt::format("fails for {}: {}", one.request, sentence)});
+      faults.push_back(
+          {one.place.file, positions.line_of(place), place, fmt::format("fails for {}: {}", one.request, sentence)});
     }
   }
 }

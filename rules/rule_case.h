@@ -16,11 +16,11 @@ namespace armgate::rules {
 // What is left out is not checked.
 struct RuleCase {
   Place place;
-  std::string request;               // "PUT /subscriptions/...?api-version=..."
-  std::string body;                  // JSON; may be empty
-  std::string rule;                  // the name of the rule that decides; empty: the request passes untouched
-  std::optional<GuardKind> guard;    // None also if the method is not guarded
-  std::vector<std::string> locks;    // canonical ids, "shared " before those; empty: not checked
+  std::string request;             // "PUT /subscriptions/...?api-version=..."
+  std::string body;                // JSON; may be empty
+  std::string rule;                // the name of the rule that decides; empty: the request passes untouched
+  std::optional<GuardKind> guard;  // None also if the method is not guarded
+  std::vector<std::string> locks;  // canonical ids, "shared " before those; empty: not checked
   std::optional<HoldUntil> hold;
 };
 

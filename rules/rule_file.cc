@@ -22,9 +22,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-bool is_type_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-}
+bool is_type_character(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-'; }
 
 // "namespace/type[/type...]" in lower case.
 bool is_type(std::string_view text) {
@@ -144,8 +142,9 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
   }
   check_references(rule, pointer, positions, faults);
   if (rule.guard.kind == GuardKind::None && rule.guard.creates != CreateGuard::None) {
-    fault("/guard/creates", "needs \"kind\" to be \"etag\" or \"verify\": with \"none\" armgate does not remember who was told "
-                            "that something is absent");
+    fault("/guard/creates",
+          "needs \"kind\" to be \"etag\" or \"verify\": with \"none\" armgate does not remember who was told "
+          "that something is absent");
   }
   const auto& methods = rule.guard.methods;
   const auto deletes = std::find(methods.begin(), methods.end(), arm::OperationKind::Delete);
@@ -174,15 +173,16 @@ void check_order(const std::vector<Rule>& rules, FaultList& faults) {
       const auto earlier = std::find_if(rules.begin(), end, takes_it);
       if (earlier == end) continue;
       faults.push_back({rule.place.file, rule.place.line, "",
-                        fmt::format("rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first",
-                                    rule.name, type, earlier->name, earlier->place.line)});
+                        fmt::format("rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first", rule.name,
+                                    type, earlier->name, earlier->place.line)});
     }
   }
 }
 
 SettingTable settings_of(Reference& reference) {
   return {
-      {"/pointer", Text{&reference.pointer, check_pointer}, "where in the body the ids stand; \"*\": every element", Need::Required},
+      {"/pointer", Text{&reference.pointer, check_pointer}, "where in the body the ids stand; \"*\": every element",
+       Need::Required},
       {"/types", TextList{&reference.types, check_exact_type, 1}, "the types of resources that count; left out: all"},
       {"/parents", TextList{&reference.parents, check_exact_type, 1}, "the types of their ancestors that are locked as well"},
       {"/mode", choice(&reference.mode, {{"shared", LockMode::Shared}, {"exclusive", LockMode::Exclusive}}),
@@ -205,10 +205,11 @@ SettingTable settings_of(Rule& rule) {
       {"/match/api_version/from", Text{&match.api_version_from, check_api_version}, "the first api-version it applies to"},
       {"/match/api_version/to", Text{&match.api_version_to, check_api_version}, "the last api-version it applies to"},
       {"/match/actions", TextList{&match.actions, check_action}, "POST actions that are queued like writes"},
-      {"/mode", choice<std::optional<Mode>>(&rule.mode, {{"protect", Mode::Protect}, {"observe", Mode::Observe}, {"off", Mode::Off}}),
+      {"/mode",
+       choice<std::optional<Mode>>(&rule.mode, {{"protect", Mode::Protect}, {"observe", Mode::Observe}, {"off", Mode::Off}}),
        "\"observe\" tells what would be done about these types and does nothing; \"off\" passes them through unchanged"},
-      {"/guard/kind", choice(&rule.guard.kind,
-                             {{"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
+      {"/guard/kind",
+       choice(&rule.guard.kind, {{"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
        "whether writes carry the ETag of the state they were built from, or that state is read and compared first"},
       {"/guard/methods", choices(&rule.guard.methods, {{"PUT", Kind::Put}, {"PATCH", Kind::Patch}, {"DELETE", Kind::Delete}}),
        "the methods that are guarded"},
@@ -220,16 +221,19 @@ SettingTable settings_of(Rule& rule) {
       {"/lock/parents", TextList{&rule.lock.parents, check_parent}, "the types of ancestors that a write locks too"},
       {"/lock/references", Items{[&rule](int) { return settings_of(rule.lock.references.emplace_back()); }},
        "where the body names resources that must stand still meanwhile"},
-      {"/hold/until", choice(&rule.hold.until, {{"operation", HoldUntil::Operation}, {"request", HoldUntil::Request},
-                              {"provisioned", HoldUntil::Provisioned}}),
+      {"/hold/until",
+       choice(&rule.hold.until,
+              {{"operation", HoldUntil::Operation}, {"request", HoldUntil::Request}, {"provisioned", HoldUntil::Provisioned}}),
        "whether the lock is held until the request, the long-running operation, or also the parents' own work ends"},
       {"/reenter", choice(&rule.reenter, {{"nobody", Reenter::Nobody}, {"holder", Reenter::Holder}}),
        "whether a client's next PUT or PATCH may pass its own accepted one that still runs, if nobody else waits"},
       {"/shown/consecutive", WholeNumber{&rule.shown.consecutive, 0, 20},
        "how many reads in a row must find what a PUT made before its answer goes to the client; 0: none is made"},
       {"/shown/every", TimeSpan{&rule.shown.every, milliseconds(100), minutes(1)}, "the pause between these reads"},
-      {"/hold/max", TimeSpan{&rule.hold.max, seconds(1), hours(168)}, "the age at which a hold is released if its operation is not seen running"},
-      {"/hold/cap", TimeSpan{&rule.hold.cap, seconds(1), hours(720)}, "the age at which a hold is released even if its operation is seen running"},
+      {"/hold/max", TimeSpan{&rule.hold.max, seconds(1), hours(168)},
+       "the age at which a hold is released if its operation is not seen running"},
+      {"/hold/cap", TimeSpan{&rule.hold.cap, seconds(1), hours(720)},
+       "the age at which a hold is released even if its operation is seen running"},
       {"/retry/busy/base", TimeSpan{&busy.base, milliseconds(10), minutes(5)}, "the first delay at most"},
       {"/retry/busy/factor", Number{&busy.factor, 1, 10}, "how much each further delay may be longer"},
       {"/retry/busy/max", TimeSpan{&busy.max, milliseconds(10), hours(1)}, "the longest delay"},
@@ -256,18 +260,21 @@ SettingTable settings_of(RuleDraft& draft, const std::string& file) {
     };
   };
   return {
-      {"/$schema", Text{&draft.schema, {}}, "where editors find the JSON Schema of this file; armgate itself does not look at it"},
+      {"/$schema", Text{&draft.schema, {}},
+       "where editors find the JSON Schema of this file; armgate itself does not look at it"},
       {"/rules", Items{add_to(draft.book.rules)}, "the rules; the first that matches decides"},
       {"/errors", Items{add_to(draft.book.errors)}, "what ARM's error answers mean; the first entry that fits decides"},
-      {"/patience", Items{add_to(draft.book.patience)}, "how long which clients can be kept waiting; the first entry that fits decides"},
+      {"/patience", Items{add_to(draft.book.patience)},
+       "how long which clients can be kept waiting; the first entry that fits decides"},
       {"/cases", Items{add_to(draft.cases)}, "requests, and what the rules of this file must make of them"},
   };
 }
 
 std::string rule_file_schema() {
   RuleDraft draft;
-  return to_schema(settings_of(draft, ""), "Rule file of armgate",
-                   "Which resource types armgate protects and how, and which of ARM's errors it waits out. The manual is docs/rules.md.");
+  return to_schema(
+      settings_of(draft, ""), "Rule file of armgate",
+      "Which resource types armgate protects and how, and which of ARM's errors it waits out. The manual is docs/rules.md.");
 }
 
 RuleBook read_rule_book(const std::string& file, std::string_view text, FaultList& faults) {
@@ -301,8 +308,8 @@ void check_names(const std::vector<Rule>& rules, FaultList& faults) {
     if (is_new) continue;
     const Place& before = known->second->place;
     faults.push_back({rule.place.file, rule.place.line, "",
-                      fmt::format("the rule name \"{}\" stands here and at {}:{}; rename one of them", rule.name,
-                                  before.file, before.line)});
+                      fmt::format("the rule name \"{}\" stands here and at {}:{}; rename one of them", rule.name, before.file,
+                                  before.line)});
   }
 }
 

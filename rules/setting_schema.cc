@@ -44,7 +44,8 @@ Json number_of(const char* type, const Bounded& setting) {
 // Patterns are no reading for people: an editor that knows the extra word (VS Code) shows that instead.
 template <class Bounded>
 Json amount_of(const Bounded& setting, std::string pattern) {
-  return {{"type", "string"}, {"pattern", std::move(pattern)}, {"patternErrorMessage", "Must be " + kind_to_text(setting) + "."}};
+  return {
+      {"type", "string"}, {"pattern", std::move(pattern)}, {"patternErrorMessage", "Must be " + kind_to_text(setting) + "."}};
 }
 
 struct SchemaOf {
@@ -58,17 +59,14 @@ struct SchemaOf {
   Json operator()(const Choice& s) const { return {{"enum", s.names}}; }
   Json operator()(const ChoiceList& s) const { return list_of({{"enum", s.names}}, 1); }
   Json operator()(const JsonText&) const { return Json::object(); }
-  Json operator()(const Entries& s) const {
-    return {{"type", "object"}, {"additionalProperties", object_of(*Below{}(s))}};
-  }
+  Json operator()(const Entries& s) const { return {{"type", "object"}, {"additionalProperties", object_of(*Below{}(s))}}; }
   Json operator()(const Items& s) const { return {{"type", "array"}, {"items", object_of(*Below{}(s))}}; }
 };
 
 // "the rules; the first decides" -> "The rules; the first decides. An array of objects. Default: []."
 std::string description_of(const Setting& setting) {
   std::string text = setting.sentence;
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
-    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 'a' + 'A');
   return text + (text.ends_with('.') ? " " : ". ") + facts_of(setting);
 }
 

@@ -43,9 +43,7 @@ struct BoundsPrinter {
   std::string operator()(const ByteSize& s) const {
     return fmt::format("\"{}\" to \"{}\"", bytes_to_text(s.least), bytes_to_text(s.most));
   }
-  std::string operator()(const TimeSpan& s) const {
-    return fmt::format("\"{}\" to \"{}\"", to_text(s.least), to_text(s.most));
-  }
+  std::string operator()(const TimeSpan& s) const { return fmt::format("\"{}\" to \"{}\"", to_text(s.least), to_text(s.most)); }
   std::string operator()(const Choice& s) const { return fmt::format("\"{}\"", fmt::join(s.names, "\" or \"")); }
   std::string operator()(const ChoiceList& s) const { return fmt::format("\"{}\"", fmt::join(s.names, "\", \"")); }
   template <class NoBounds>
@@ -56,9 +54,7 @@ struct BoundsPrinter {
 
 struct KindPrinter {
   std::string operator()(const WholeNumber& s) const { return "a whole number from " + bounds_to_text(s); }
-  std::string operator()(const WholeNumberList& s) const {
-    return "an array of whole numbers from " + bounds_to_text(s);
-  }
+  std::string operator()(const WholeNumberList& s) const { return "an array of whole numbers from " + bounds_to_text(s); }
   std::string operator()(const Number& s) const { return "a number from " + bounds_to_text(s); }
   std::string operator()(const ByteSize& s) const { return "a size in B, KiB, MiB or GiB from " + bounds_to_text(s); }
   std::string operator()(const TimeSpan& s) const { return "a duration in ms, s, m or h from " + bounds_to_text(s); }
@@ -104,9 +100,7 @@ std::string facts_of(const Setting& setting) {
   const auto value = default_to_json(setting);
   std::string kind = kind_to_text(setting.value);
   if (kind.front() == 'a') kind.front() = 'A';
-  return kind + (setting.need == Need::Required ? ". Required."
-                 : value                        ? ". Default: " + *value + "."
-                                                : ". No default.");
+  return kind + (setting.need == Need::Required ? ". Required." : value ? ". Default: " + *value + "." : ". No default.");
 }
 
 }  // namespace armgate::rules

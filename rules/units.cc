@@ -47,9 +47,12 @@ std::string digits_pattern(uint64_t first, uint64_t last) {
   std::string pattern;
   size_t any = 0;
   for (size_t i = 0; i < from.size(); ++i) {
-    if (from[i] == to[i]) pattern += from[i];
-    else if (from[i] == '0' && to[i] == '9') ++any;
-    else pattern += {'[', from[i], '-', to[i], ']'};
+    if (from[i] == to[i])
+      pattern += from[i];
+    else if (from[i] == '0' && to[i] == '9')
+      ++any;
+    else
+      pattern += {'[', from[i], '-', to[i], ']'};
   }
   if (any > 0) pattern += "[0-9]";
   return any > 1 ? pattern + "{" + std::to_string(any) + "}" : pattern;
@@ -96,7 +99,8 @@ std::optional<Duration> parse_duration(std::string_view text) {
 }
 
 std::string duration_pattern(Duration least, Duration most) {
-  return amount_pattern(static_cast<uint64_t>(whole_milliseconds(least)), static_cast<uint64_t>(whole_milliseconds(most)), kTimes);
+  return amount_pattern(static_cast<uint64_t>(whole_milliseconds(least)), static_cast<uint64_t>(whole_milliseconds(most)),
+                        kTimes);
 }
 
 std::string to_text(Duration duration) {

@@ -30,12 +30,11 @@ arm::Response error_answer(int status, std::string_view code, std::string_view m
 }
 
 arm::Response missing_resource(const Address& address) {
-  return error_answer(
-      404, "ResourceNotFound",
-      fmt::format("The Resource '{}/{}' under resource group '{}' was not found. For more details please "
-                  "go to https://aka.ms/ARMResourceNotFoundFix",
-                  address.shown_type, address.name, address.group),
-      FailureCause::Gateway);
+  return error_answer(404, "ResourceNotFound",
+                      fmt::format("The Resource '{}/{}' under resource group '{}' was not found. For more details please "
+                                  "go to https://aka.ms/ARMResourceNotFoundFix",
+                                  address.shown_type, address.name, address.group),
+                      FailureCause::Gateway);
 }
 
 arm::Response missing_parent(std::string_view method, std::string_view parent_type, std::string_view child_type,
@@ -51,9 +50,8 @@ arm::Response missing_parent(std::string_view method, std::string_view parent_ty
 arm::Response compute_412(std::string_view given, std::string_view current) {
   return error_answer(
       412, "PreconditionFailed",
-      current.empty()
-          ? fmt::format("Etag provided in if-match header {} does not match: no such resource.", given)
-          : fmt::format("Etag provided in if-match header {} does not match etag {} of resource.", given, current));
+      current.empty() ? fmt::format("Etag provided in if-match header {} does not match: no such resource.", given)
+                      : fmt::format("Etag provided in if-match header {} does not match etag {} of resource.", given, current));
 }
 
 arm::Response cluster_412(std::string_view given, std::string_view current) {
@@ -71,11 +69,11 @@ arm::Response network_412(std::string_view given, std::string_view current, std:
                             "Etag provided in if-match header {} does not match etag {} of resource {} in NRP "
                             "data store.",
                             given, current, id);
-  return json_answer(
-      412, Json{{"error",
-                 {{"code", "PreconditionFailed"},
-                  {"message", "Precondition failed."},
-                  {"details", Json::array({{{"code", "PreconditionFailedEtagMismatch"}, {"message", message}}})}}}});
+  return json_answer(412,
+                     Json{{"error",
+                           {{"code", "PreconditionFailed"},
+                            {"message", "Precondition failed."},
+                            {"details", Json::array({{{"code", "PreconditionFailedEtagMismatch"}, {"message", message}}})}}}});
 }
 
 }  // namespace armgate::sim

@@ -31,8 +31,7 @@ std::string text_of(beast::string_view view) { return std::string(view.data(), v
 
 asio::ssl::context make_tls_context(const ServerIdentity& identity) {
   asio::ssl::context context(asio::ssl::context::tls_server);
-  context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
-                      asio::ssl::context::no_tlsv1_1);
+  context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
   context.use_certificate_chain(asio::buffer(identity.chain_pem));
   context.use_private_key(asio::buffer(identity.key_pem), asio::ssl::context::pem);
   return context;
@@ -155,9 +154,9 @@ Task<void> ArmServer::serve(tcp::socket socket) {
   while (open) {
     HttpRequest message;
     if (!co_await read_request(stream, buffer, message)) break;
-    const Duration latency = options_.latency_min +
-                             Duration(static_cast<Duration::rep>(rng_.below(static_cast<uint64_t>(
-                                 std::max<Duration::rep>((options_.latency_max - options_.latency_min).count(), 0)))));
+    const Duration latency =
+        options_.latency_min + Duration(static_cast<Duration::rep>(rng_.below(static_cast<uint64_t>(
+                                   std::max<Duration::rep>((options_.latency_max - options_.latency_min).count(), 0)))));
     beast::get_lowest_layer(stream).expires_never();
     if (latency > Duration{}) co_await clock_.sleep_for(latency / 2);
     const http::verb method = message.method();

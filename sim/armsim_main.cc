@@ -50,8 +50,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   auto* key = app.add_option("--key", arguments.key, "PEM key of the server");
   certificate->needs(key);
   key->needs(certificate);
-  app.add_option("--make-ca", arguments.ca_directory,
-                 "Make a certificate for management.azure.com and write ca.pem here")
+  app.add_option("--make-ca", arguments.ca_directory, "Make a certificate for management.azure.com and write ca.pem here")
       ->excludes(certificate);
   app.add_option("--port-file", arguments.port_file, "Write the port to this file once connections are taken");
   app.add_option("--origin", arguments.origin, "Origin of operation URLs")->capture_default_str();
@@ -63,16 +62,12 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--group-lag-ms", arguments.group_lag_ms, "For so long providers do not know a new group")
       ->check(not_negative);
   app.add_option("--neighbour-ms", arguments.neighbour_ms, "Move some ETag so often; 0: never")->check(not_negative);
-  app.add_option("--operation-record-ms", arguments.operation_record_ms,
-                 "For so long an ended operation is known; 0: always")
+  app.add_option("--operation-record-ms", arguments.operation_record_ms, "For so long an ended operation is known; 0: always")
       ->check(not_negative);
-  app.add_option("--stale-read-chance", arguments.stale_read_chance, "Share of reads from a lagging replica")
-      ->check(chance);
+  app.add_option("--stale-read-chance", arguments.stale_read_chance, "Share of reads from a lagging replica")->check(chance);
   app.add_option("--stale-by-ms", arguments.stale_by_ms, "How far that replica lags")->check(not_negative);
-  app.add_option("--drop-before-chance", arguments.drop_before_chance, "Share of writes dropped unapplied")
-      ->check(chance);
-  app.add_option("--drop-after-chance", arguments.drop_after_chance, "Share of writes whose answer is dropped")
-      ->check(chance);
+  app.add_option("--drop-before-chance", arguments.drop_before_chance, "Share of writes dropped unapplied")->check(chance);
+  app.add_option("--drop-after-chance", arguments.drop_after_chance, "Share of writes whose answer is dropped")->check(chance);
   app.add_option("--exclusivity", arguments.exclusivity, "What meets a second write during an operation")
       ->check(CLI::IsMember({"refuse", "accept", "supersede"}))
       ->capture_default_str();
@@ -123,8 +118,7 @@ std::optional<ServerOptions> server_options(const Arguments& arguments) {
   ServerOptions options;
   const size_t colon = arguments.listen.rfind(':');
   const char* end = arguments.listen.data() + arguments.listen.size();
-  if (colon == std::string::npos ||
-      std::from_chars(arguments.listen.data() + colon + 1, end, options.port).ptr != end) {
+  if (colon == std::string::npos || std::from_chars(arguments.listen.data() + colon + 1, end, options.port).ptr != end) {
     return std::nullopt;
   }
   options.address = arguments.listen.substr(0, colon);

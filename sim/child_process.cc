@@ -32,19 +32,16 @@ constexpr int kStepMs = 10;
 
 }  // namespace
 
-Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& arguments,
-                                         const std::filesystem::path& output) {
+Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& arguments, const std::filesystem::path& output) {
   if (::access(arguments.front().c_str(), X_OK) != 0) {
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("Cannot run {}: {}.", arguments.front(), std::strerror(errno)));
+    return gateway_error(ErrorKind::BadInput, fmt::format("Cannot run {}: {}.", arguments.front(), std::strerror(errno)));
   }
   std::vector<char*> pointers;
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) {
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("Cannot write {}: {}.", output.string(), std::strerror(errno)));
+    return gateway_error(ErrorKind::BadInput, fmt::format("Cannot write {}: {}.", output.string(), std::strerror(errno)));
   }
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
@@ -54,8 +51,7 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& argumen
   return ChildProcess(id);
 }
 
-ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : id_(std::exchange(other.id_, -1)), exit_code_(other.exit_code_) {}
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept : id_(std::exchange(other.id_, -1)), exit_code_(other.exit_code_) {}
 
 ChildProcess::~ChildProcess() {
   if (id_ < 0 || !is_running()) return;
@@ -66,9 +62,7 @@ ChildProcess::~ChildProcess() {
   wait();
 }
 
-void ChildProcess::note_end(int status) {
-  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+void ChildProcess::note_end(int status) { exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 bool ChildProcess::is_running() {
   if (exit_code_) return false;

@@ -61,8 +61,8 @@ Task<void> DemoClient::think(Duration most) {
 Task<Result<arm::Response>> DemoClient::ask(const arm::Request& request) {
   for (int tries = 1;; ++tries) {
     Result<arm::Response> answer = co_await link_.send(request);
-    const bool passing = answer ? answer->head.status == 503 && answer->head.fields.has("Retry-After")
-                                : answer.error().kind == ErrorKind::Reset;
+    const bool passing =
+        answer ? answer->head.status == 503 && answer->head.fields.has("Retry-After") : answer.error().kind == ErrorKind::Reset;
     if (!passing || tries == kSdkTriesMax) co_return answer;
     co_await clock_.sleep_for(answer ? Duration(std::chrono::seconds(1)) : kResendAfter);
   }

@@ -61,8 +61,7 @@ class DemoClient {
   Task<Result<arm::Response>> ask(const arm::Request& request);
   Task<Outcome> write(const arm::Request& request, Wait wait);
   Task<void> await_operation(const arm::Response& accepted);
-  Task<Outcome> add_member(const std::string& path, AddMember add, const std::string& increments,
-                           const std::string& member);
+  Task<Outcome> add_member(const std::string& path, AddMember add, const std::string& increments, const std::string& member);
   Task<void> think(Duration most);
   std::string next_write_id();
   void count(Outcome outcome);

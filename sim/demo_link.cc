@@ -80,8 +80,7 @@ Task<Result<void>> DemoLink::connect() {
     if (!tunnel) co_return tunnel;
   }
   SSL_set_tlsext_host_name(fresh->stream.native_handle(), kHost);
-  co_await fresh->stream.async_handshake(asio::ssl::stream_base::client,
-                                         asio::redirect_error(asio::use_awaitable, error));
+  co_await fresh->stream.async_handshake(asio::ssl::stream_base::client, asio::redirect_error(asio::use_awaitable, error));
   if (error) co_return upstream_error(ErrorKind::Untrusted, Sent::No, error.message());
   connection_ = std::move(fresh);
   co_return Result<void>();

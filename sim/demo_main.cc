@@ -94,10 +94,10 @@ std::optional<uint16_t> port_in_log(const fs::path& log) {
 Task<Result<Route>> start_armsim(Stage& stage, const Arguments& arguments, Clock& clock) {
   const fs::path output = stage.directory / "armsim.out";
   const fs::path port_file = stage.directory / "armsim.port";
-  auto child = ChildProcess::start(
-      {arguments.armsim, "--make-ca", (stage.directory / "arm").string(), "--port-file", port_file.string(),
-       "--operation-ms", "300", "--action-ms", "250", "--group-lag-ms", "1500", "--latency-ms", "4", "16"},
-      output);
+  auto child =
+      ChildProcess::start({arguments.armsim, "--make-ca", (stage.directory / "arm").string(), "--port-file", port_file.string(),
+                           "--operation-ms", "300", "--action-ms", "250", "--group-lag-ms", "1500", "--latency-ms", "4", "16"},
+                          output);
   if (!child) co_return std::move(child).error();
   stage.armsim.emplace(std::move(*child));
   const auto read = [&port_file] { return port_in(file_text(port_file)); };
@@ -107,13 +107,13 @@ Task<Result<Route>> start_armsim(Stage& stage, const Arguments& arguments, Clock
 }
 
 void write_config(const Stage& stage, const Arguments& arguments, uint16_t arm_port) {
-  nlohmann::json config{{"listen", {{"proxy", "127.0.0.1:0"}}},
-                        {"ca", {{"directory", (stage.directory / "ca").string()}}},
-                        {"hosts",
-                         {{"management.azure.com",
-                           {{"address", fmt::format("127.0.0.1:{}", arm_port)},
-                            {"ca_file", (stage.directory / "arm" / "ca.pem").string()}}}}},
-                        {"log", {{"file", (stage.directory / "armgate.log").string()}}}};
+  nlohmann::json config{
+      {"listen", {{"proxy", "127.0.0.1:0"}}},
+      {"ca", {{"directory", (stage.directory / "ca").string()}}},
+      {"hosts",
+       {{"management.azure.com",
+         {{"address", fmt::format("127.0.0.1:{}", arm_port)}, {"ca_file", (stage.directory / "arm" / "ca.pem").string()}}}}},
+      {"log", {{"file", (stage.directory / "armgate.log").string()}}}};
   for (const std::string& name : demo_client_names()) config["clients"][name]["actor"] = "single";
   if (!arguments.conf.empty()) config["rules"] = {fs::absolute(fs::path(arguments.conf) / "rules").string()};
   std::ofstream(stage.directory / "armgate.json") << config.dump(2) << '\n';
@@ -150,8 +150,8 @@ class ProgressLine {
 
  private:
   void print(const Tally& tally, Duration lasted, const char* end) const {
-    fmt::print("{}{:<18} {:>3} of {} writes over, {:.1f} s{}", terminal_ ? "\r" : "", title_, tally.finished(),
-               tally.planned, static_cast<double>(whole_milliseconds(lasted)) / 1000, end);
+    fmt::print("{}{:<18} {:>3} of {} writes over, {:.1f} s{}", terminal_ ? "\r" : "", title_, tally.finished(), tally.planned,
+               static_cast<double>(whole_milliseconds(lasted)) / 1000, end);
     std::fflush(stdout);
   }
   const std::string title_;
@@ -167,9 +167,7 @@ Task<Result<RaceResult>> show_race(Executor executor, Clock& clock, std::string 
 }
 
 void print_table(const RaceResult& straight, const RaceResult& gated) {
-  const auto row = [](const char* name, auto first, auto second) {
-    fmt::print("  {:<44}{:>10}{:>18}\n", name, first, second);
-  };
+  const auto row = [](const char* name, auto first, auto second) { fmt::print("  {:<44}{:>10}{:>18}\n", name, first, second); };
   const auto seconds_of = [](Duration lasted) {
     return fmt::format("{:.1f}", static_cast<double>(whole_milliseconds(lasted)) / 1000);
   };

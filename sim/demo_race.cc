@@ -62,12 +62,8 @@ Task<void> run_part(std::shared_ptr<DemoClient> client, Part part) {
     case Work::Rules:
       co_await client->add_members(kNetworking + "networkSecurityGroups/edge", add_rule, "", part.writes);
       break;
-    case Work::Subnets:
-      co_await client->create_subnets(kNetworking + "virtualNetworks/hub", part.writes);
-      break;
-    case Work::Group:
-      co_await client->create_group_and_network(kSubscription);
-      break;
+    case Work::Subnets: co_await client->create_subnets(kNetworking + "virtualNetworks/hub", part.writes); break;
+    case Work::Group: co_await client->create_group_and_network(kSubscription); break;
     case Work::FireAndForget:
       co_await client->repeat_action(kScaleSets + "batch", "reimage", DemoClient::Wait::No, part.writes);
       break;
@@ -95,8 +91,7 @@ Task<Result<void>> prepare(DemoLink& link, Clock& clock) {
     const char* body;
   };
   constexpr const char* kPlace = R"({"location":"westeurope"})";
-  constexpr const char* kMachines =
-      R"({"location":"westeurope","tags":{},"sku":{"name":"Standard_D2s_v5","capacity":1}})";
+  constexpr const char* kMachines = R"({"location":"westeurope","tags":{},"sku":{"name":"Standard_D2s_v5","capacity":1}})";
   const std::string version = "?api-version=2025-04-01";
   const std::vector<Step> steps{
       {"POST", "/__sim/reset", ""},
@@ -117,8 +112,8 @@ Task<Result<void>> prepare(DemoLink& link, Clock& clock) {
     }
     if (!answer) co_return std::move(answer).error();
     if (!arm::is_success(answer->head.status)) {
-      co_return gateway_error(ErrorKind::Internal, fmt::format("The simulated ARM answered {} to {} {}.",
-                                                               answer->head.status, step.method, step.path));
+      co_return gateway_error(ErrorKind::Internal, fmt::format("The simulated ARM answered {} to {} {}.", answer->head.status,
+                                                               step.method, step.path));
     }
   }
   co_return Result<void>();

@@ -14,16 +14,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 7> kServiceMembers{
-    "id", "type", "etag", "eTag", "provisioningState", "resourceGuid", "systemData"};
+constexpr std::array<std::string_view, 7> kServiceMembers{"id",           "type",      "etag", "eTag", "provisioningState",
+                                                          "resourceGuid", "systemData"};
 // Among the properties of a resource or a child "id" and "type" may be the client's own.
 constexpr std::array<std::string_view, 4> kServiceProperties{"etag", "eTag", "provisioningState", "resourceGuid"};
 
 void strip(Json& value, std::span<const std::string_view> members) {
   for (auto it = value.begin(); it != value.end();) {
-    const bool stripped = std::any_of(members.begin(), members.end(), [&](std::string_view member) {
-      return equal_ignoring_case(member, it.key());
-    });
+    const bool stripped = std::any_of(members.begin(), members.end(),
+                                      [&](std::string_view member) { return equal_ignoring_case(member, it.key()); });
     it = stripped ? value.erase(it) : std::next(it);
   }
 }
@@ -125,9 +124,7 @@ void complete_children(Json& content, const ResourceType& traits) {
   }
 }
 
-std::string version_of(const Json& content) {
-  return Hasher(HashKey{1, 2}).hash(json_text(content)).hex().substr(0, 16);
-}
+std::string version_of(const Json& content) { return Hasher(HashKey{1, 2}).hash(json_text(content)).hex().substr(0, 16); }
 
 bool etag_matches(std::string_view condition, std::string_view etag) {
   while (true) {

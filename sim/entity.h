@@ -39,12 +39,12 @@ struct Entity {
   std::string subscription;
   std::string group_key;   // empty for a group
   std::string parent_key;  // of what it is below or about
-  std::string guid;       // properties.resourceGuid of Network types
+  std::string guid;        // properties.resourceGuid of Network types
   TimePoint created;
   Content content;
-  std::string version;  // of the content: version_of()
-  uint64_t writes = 0;  // moves with every ETag
-  std::string etag;     // exact bytes; empty for types without
+  std::string version;                             // of the content: version_of()
+  uint64_t writes = 0;                             // moves with every ETag
+  std::string etag;                                // exact bytes; empty for types without
   std::map<std::string, std::string> child_etags;  // of children that have their own, by lower-case name
   std::deque<Snapshot> history;
 };

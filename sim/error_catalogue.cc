@@ -62,8 +62,7 @@ constexpr Refusal kRefusals[] = {
     {.name = "busy-bus",
      .body = R"({"error":{"message":"SubCode=40901. Another conflicting operation is in progress.","code":)"
              R"("MessagingGatewayConflict"}})"},
-    {.name = "busy-redis",
-     .body = R"({"error":{"code":"Conflict","message":"The resource is busy, try again later."}})"},
+    {.name = "busy-redis", .body = R"({"error":{"code":"Conflict","message":"The resource is busy, try again later."}})"},
     {.name = "dependency-peering",
      .status = 400,
      .body = R"({"error":{"code":"ReferencedResourceNotProvisioned","message":"Cannot proceed with operation since )"

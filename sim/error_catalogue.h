@@ -15,8 +15,8 @@ namespace armgate::sim {
 
 // What a reader of the refusal should do.
 enum class RefusalMeans {
-  Again,     // refused before effect; it passes
-  Nothing,   // it does not pass by waiting, or the client's own business
+  Again,    // refused before effect; it passes
+  Nothing,  // it does not pass by waiting, or the client's own business
 };
 
 struct Refusal {

@@ -66,8 +66,7 @@ Result<void> FaultScript::add(std::string_view json) {
 Fault FaultScript::next(const arm::RequestHead& head, const SimOptions& options, Rng& rng) {
   if (const auto fault = parse_fault(head.fields.get("x-sim-fault"))) return *fault;
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-    const bool fits =
-        (it->method.empty() || it->method == head.method_token) && contains_ignoring_case(head.target, it->path);
+    const bool fits = (it->method.empty() || it->method == head.method_token) && contains_ignoring_case(head.target, it->path);
     if (!fits || it->times == 0) continue;
     const Fault fault = it->fault;
     if (--it->times == 0) entries_.erase(it);

@@ -134,8 +134,8 @@ void Judge::update_members(const std::string& entity_key, Watched& watched, cons
     }
     if (member.acknowledged) {
       ++counts_.vanished;
-      add_finding(fmt::format("{} of {}, added by {}, was wiped out by {}", name, entity_key, member.write_key,
-                              facts.write_key));
+      add_finding(
+          fmt::format("{} of {}, added by {}, was wiped out by {}", name, entity_key, member.write_key, facts.write_key));
     }
     member.present = false;
   }
@@ -207,13 +207,11 @@ bool Judge::knew_all(const std::string& entity_key, std::string_view version, st
   const auto found = watched_.find(entity_key);
   if (client.empty() || found == watched_.end()) return false;
   const auto& states = found->second.states;
-  const auto last =
-      std::find_if(states.rbegin(), states.rend(), [&](const State& state) { return state.version == version; });
+  const auto last = std::find_if(states.rbegin(), states.rend(), [&](const State& state) { return state.version == version; });
   return last != states.rend() && !another_changed(last.base() - 1, states.end(), client);
 }
 
-bool Judge::is_newer(std::string_view entity_key, std::string_view etag, std::string_view base,
-                     std::string_view client) const {
+bool Judge::is_newer(std::string_view entity_key, std::string_view etag, std::string_view base, std::string_view client) const {
   const auto found = watched_.find(entity_key);
   if (found == watched_.end()) return false;
   const auto& states = found->second.states;
@@ -228,8 +226,7 @@ void Judge::check_base(const std::string& entity_key, const std::string& current
   const std::string base = base_version(entity_key, facts);
   if (base.empty() || base == current_version || knew_all(entity_key, base, facts.client)) return;
   ++counts_.stale_writes_accepted;
-  add_finding(
-      fmt::format("{} on {} was accepted although it was built from an older state", facts.write_key, entity_key));
+  add_finding(fmt::format("{} on {} was accepted although it was built from an older state", facts.write_key, entity_key));
 }
 
 void Judge::refused_412(const std::string& entity_key, const std::string& current_version, const WriteFacts& facts) {
@@ -239,8 +236,7 @@ void Judge::refused_412(const std::string& entity_key, const std::string& curren
   ++counts_.undeserved_412;
 }
 
-void Judge::overlapped(const std::string& lock_key, const std::string& running_client, const WriteFacts& facts,
-                       Taken taken) {
+void Judge::overlapped(const std::string& lock_key, const std::string& running_client, const WriteFacts& facts, Taken taken) {
   if (!facts.client.empty() && facts.client == running_client) {
     ++counts_.overlaps_own;
     return;

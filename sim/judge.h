@@ -59,8 +59,7 @@ class Judge {
   bool had_version(std::string_view entity_key, std::string_view etag, std::string_view version) const;
   // Whether somebody else than `client` changed the resource after it had `base` and until it had `etag`. ETags may begin again
   // with a new resource of the same name: what came up twice proves nothing.
-  bool is_newer(std::string_view entity_key, std::string_view etag, std::string_view base,
-                std::string_view client) const;
+  bool is_newer(std::string_view entity_key, std::string_view etag, std::string_view base, std::string_view client) const;
 
   enum class Taken { No, Yes };
   void overlapped(const std::string& lock_key, const std::string& running_client, const WriteFacts& facts, Taken taken);
@@ -98,8 +97,7 @@ class Judge {
 
   void update_members(const std::string& entity_key, Watched& watched, const std::set<std::string>& before,
                       const std::set<std::string>& after, const WriteFacts& facts);
-  void update_counters(Watched& watched, const nlohmann::json& before, const nlohmann::json& after,
-                       const WriteFacts& facts);
+  void update_counters(Watched& watched, const nlohmann::json& before, const nlohmann::json& after, const WriteFacts& facts);
   std::string base_version(const std::string& entity_key, const WriteFacts& facts) const;
   static bool another_changed(States::const_iterator from, States::const_iterator end, std::string_view client);
   bool knew_all(const std::string& entity_key, std::string_view version, std::string_view client) const;

@@ -43,9 +43,7 @@ std::optional<std::string> fault_in_body(const Json& body, const ResourceType& t
 }
 
 arm::Response status_fault(int status, Duration retry_after) {
-  const std::string_view code = status == 429   ? "TooManyRequests"
-                                : status == 503 ? "ServerTimeout"
-                                                : "InternalServerError";
+  const std::string_view code = status == 429 ? "TooManyRequests" : status == 503 ? "ServerTimeout" : "InternalServerError";
   arm::Response answer = error_answer(status, code, "This request was chosen to fail.");
   if (status == 429 || status == 503) {
     answer.head.fields.add("Retry-After", std::to_string(whole_milliseconds(retry_after) / 1000));
@@ -89,8 +87,7 @@ SimAnswer SimArm::Machine::handle(const arm::Request& request, TimePoint now) {
 
 arm::Response SimArm::Machine::answer(const arm::Request& request, const Address& address, TimePoint now,
                                       const WriteFacts& facts) {
-  if (address.kind != AddressKind::Operation &&
-      arm::query_parameter(request.head.target, "api-version").value_or("").empty()) {
+  if (address.kind != AddressKind::Operation && arm::query_parameter(request.head.target, "api-version").value_or("").empty()) {
     return error_answer(400, "MissingApiVersionParameter",
                         "The api-version query parameter (?api-version=) is required for all requests.");
   }
@@ -98,7 +95,8 @@ arm::Response SimArm::Machine::answer(const arm::Request& request, const Address
   Call call{request, address, now, facts};
   if (!is_read_method(request.head.method) && !request.body.empty()) {
     body = json_value(request.body);
-    if (const auto fault = fault_in_body(body, resource_type(address.type))) return error_answer(400, "InvalidRequestContent", *fault);
+    if (const auto fault = fault_in_body(body, resource_type(address.type)))
+      return error_answer(400, "InvalidRequestContent", *fault);
     call.body = &body;
   }
   return route(call);
@@ -120,14 +118,10 @@ arm::Response SimArm::Machine::route(Call& call) {
 
 arm::Response SimArm::Machine::route_write(Call& call) {
   switch (call.address.kind) {
-    case AddressKind::Group:
-      return write_group(call);
-    case AddressKind::Resource:
-      return write_resource(call);
-    case AddressKind::Child:
-      return write_child(call);
-    default:
-      return error_answer(405, "MethodNotAllowed", "Nothing can be written at this address.");
+    case AddressKind::Group: return write_group(call);
+    case AddressKind::Resource: return write_resource(call);
+    case AddressKind::Child: return write_child(call);
+    default: return error_answer(405, "MethodNotAllowed", "Nothing can be written at this address.");
   }
 }
 
@@ -214,9 +208,9 @@ void SimArm::Machine::stamp(arm::Response& answer, const arm::RequestHead& head)
     fields.add("x-ms-client-request-id", head.fields.get("x-ms-client-request-id"));
   }
   const bool reading = is_read_method(head.method);
-  fields.add(reading ? "x-ms-ratelimit-remaining-subscription-global-reads"
-                     : "x-ms-ratelimit-remaining-subscription-global-writes",
-             reading ? "3749" : "2999");
+  fields.add(
+      reading ? "x-ms-ratelimit-remaining-subscription-global-reads" : "x-ms-ratelimit-remaining-subscription-global-writes",
+      reading ? "3749" : "2999");
   if (answer.head.status == 409) ++counts_.conflicts;
 }
 
@@ -248,7 +242,8 @@ arm::Response SimArm::Machine::control(const arm::Request& request, const std::s
     const Result<void> added = faults_.add(request.body);
     return added ? plain_answer(204) : error_answer(400, "BadFaultScript", added.error().context);
   }
-  return error_answer(404, "NotFound", "Known are GET /__sim/report, POST /__sim/reset, POST /__sim/finish and POST /__sim/faults.");
+  return error_answer(404, "NotFound",
+                      "Known are GET /__sim/report, POST /__sim/reset, POST /__sim/finish and POST /__sim/faults.");
 }
 
 Report SimArm::Machine::report() const {

@@ -86,8 +86,8 @@ class SimArm::Machine {
   // runs on the first of `lock_keys`. An answer means that the write is refused.
   std::optional<arm::Response> refuse_write(const Call& call, const Entity* entity, const ResourceType& traits,
                                             const nlohmann::json* current, const std::vector<std::string>& lock_keys);
-  Operation* begin_operation(const Call& call, const Entity& entity, OperationOf kind,
-                             std::vector<std::string> lock_keys, Duration length, Content before);
+  Operation* begin_operation(const Call& call, const Entity& entity, OperationOf kind, std::vector<std::string> lock_keys,
+                             Duration length, Content before);
 
   // machine_reads.cc
   arm::Response read(Call& call);
@@ -117,13 +117,11 @@ class SimArm::Machine {
 
   // machine_writes.cc
   arm::Response write_resource(Call& call);
-  arm::Response put_resource(Call& call, Entity* entity, const ResourceType& traits,
-                             const std::vector<std::string>& lock_keys);
+  arm::Response put_resource(Call& call, Entity* entity, const ResourceType& traits, const std::vector<std::string>& lock_keys);
   arm::Response patch_resource(Call& call, Entity& entity);
   arm::Response delete_anything(Call& call, Entity& entity, const std::vector<std::string>& lock_keys);
   arm::Response write_child(Call& call);
-  arm::Response put_child(Call& call, Entity& parent, const nlohmann::json* current,
-                          const std::vector<std::string>& lock_keys);
+  arm::Response put_child(Call& call, Entity& parent, const nlohmann::json* current, const std::vector<std::string>& lock_keys);
   arm::Response answer_write(const Call& call, int status, const Entity& entity, const Operation* operation) const;
 
   // machine_actions.cc

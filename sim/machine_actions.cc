@@ -100,9 +100,9 @@ arm::Response SimArm::Machine::move_resources(Call& call, Entity& group) {
   at_once.entity_key = group.key;
   at_once.moved = moved;
   at_once.moved_to = target->id;
-  Operation* operation = begin_operation(call, group, OperationOf::Action,
-                                         {group.key + std::string(kMoving), target->key + std::string(kMoving)},
-                                         operation_length(call, group_type(), group_type().type), nullptr);
+  Operation* operation =
+      begin_operation(call, group, OperationOf::Action, {group.key + std::string(kMoving), target->key + std::string(kMoving)},
+                      operation_length(call, group_type(), group_type().type), nullptr);
   if (operation == nullptr) {
     finish_move(at_once, call.now);
     return plain_answer(204);

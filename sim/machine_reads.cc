@@ -38,8 +38,7 @@ Json provider_json(std::string_view subscription, std::string_view name) {
 std::string shown_time(TimePoint time) {
   const int64_t milliseconds = whole_milliseconds(time.time_since_epoch());
   return fmt::format("2026-01-{:02}T{:02}:{:02}:{:02}.{:03}Z", 1 + milliseconds / 86'400'000 % 28,
-                     milliseconds / 3'600'000 % 24, milliseconds / 60'000 % 60, milliseconds / 1000 % 60,
-                     milliseconds % 1000);
+                     milliseconds / 3'600'000 % 24, milliseconds / 60'000 % 60, milliseconds / 1000 % 60, milliseconds % 1000);
 }
 
 Json operation_error(const Operation& operation) {
@@ -56,26 +55,19 @@ Json operation_error(const Operation& operation) {
 
 arm::Response SimArm::Machine::read(Call& call) {
   switch (call.address.kind) {
-    case AddressKind::Operation:
-      return read_operation(call);
+    case AddressKind::Operation: return read_operation(call);
     case AddressKind::Subscriptions:
     case AddressKind::Subscription:
     case AddressKind::Providers:
-    case AddressKind::Provider:
-      return read_subscriptions(call);
+    case AddressKind::Provider: return read_subscriptions(call);
     case AddressKind::Groups:
-    case AddressKind::List:
-      return list(call);
-    case AddressKind::Children:
-      return list_children(call);
-    case AddressKind::Tags:
-      return tags(call);
+    case AddressKind::List: return list(call);
+    case AddressKind::Children: return list_children(call);
+    case AddressKind::Tags: return tags(call);
     case AddressKind::Group:
     case AddressKind::Resource:
-    case AddressKind::Child:
-      return read_entity(call);
-    default:
-      return error_answer(404, "NotFound", "The simulated ARM knows nothing at this address.");
+    case AddressKind::Child: return read_entity(call);
+    default: return error_answer(404, "NotFound", "The simulated ARM knows nothing at this address.");
   }
 }
 
@@ -109,9 +101,8 @@ arm::Response SimArm::Machine::read_entity(const Call& call) {
   const bool is_child = address.kind == AddressKind::Child;
   const Json* child = is_child ? find_child(*seen.content, *address.child_kind, address.child_name) : nullptr;
   if (is_child && child == nullptr) {
-    return error_answer(
-        404, "NotFound",
-        fmt::format("Resource {}/{}/{} not found.", entity->id, address.shown_child_type, address.child_name));
+    return error_answer(404, "NotFound",
+                        fmt::format("Resource {}/{}/{} not found.", entity->id, address.shown_child_type, address.child_name));
   }
   arm::Response answer =
       json_answer(200, is_child ? shown_child(*entity, *address.child_kind, *child, seen) : shown(*entity, seen));
@@ -123,13 +114,11 @@ arm::Response SimArm::Machine::read_entity(const Call& call) {
 
 std::string SimArm::Machine::state_shown(const Entity& entity, const ChildKind* kind, std::string_view child) const {
   const std::string word = operations_.state_word(entity, kind, lower_text(child));
-  const bool succeeded =
-      options_.state_shown == StateShown::Succeeded || entity.traits->update_shown == UpdateShown::Succeeded;
+  const bool succeeded = options_.state_shown == StateShown::Succeeded || entity.traits->update_shown == UpdateShown::Succeeded;
   return word.empty() || (succeeded && word != "Deleting") ? "Succeeded" : word;
 }
 
-Json SimArm::Machine::shown_child(const Entity& entity, const ChildKind& kind, const Json& child,
-                                  const Snapshot& seen) const {
+Json SimArm::Machine::shown_child(const Entity& entity, const ChildKind& kind, const Json& child, const Snapshot& seen) const {
   Json body = child_by_itself(child, kind);
   const std::string name = child.value("name", "");
   body["id"] = fmt::format("{}/{}/{}", entity.id, kind.shown, name);
@@ -216,8 +205,7 @@ arm::Response SimArm::Machine::read_subscriptions(const Call& call) const {
   switch (address.kind) {
     case AddressKind::Subscriptions:
       return json_answer(200, Json{{"value", {subscription_json("11111111-1111-1111-1111-111111111111")}}});
-    case AddressKind::Subscription:
-      return json_answer(200, subscription_json(address.subscription));
+    case AddressKind::Subscription: return json_answer(200, subscription_json(address.subscription));
     case AddressKind::Providers: {
       Json providers = Json::array();
       for (const char* name : {"Microsoft.Compute", "Microsoft.Network", "Microsoft.Resources", "Microsoft.Storage"}) {
@@ -225,8 +213,7 @@ arm::Response SimArm::Machine::read_subscriptions(const Call& call) const {
       }
       return json_answer(200, Json{{"value", providers}});
     }
-    default:
-      return json_answer(200, provider_json(address.subscription, address.provider));
+    default: return json_answer(200, provider_json(address.subscription, address.provider));
   }
 }
 

@@ -42,10 +42,10 @@ std::vector<Address> named_in(const Json* body, std::span<const std::string_view
 // Looks like throttling and is a conflict (kubernetes #88151, terraform-provider-azurerm #21293).
 arm::Response retryable_error(std::string_view code, const std::string& message, Duration retry_after) {
   const Json detail{{"code", code}, {"message", message}};
-  arm::Response answer = json_answer(429, Json{{"error",
-                                                {{"code", "RetryableError"},
-                                                 {"message", "A retryable error occurred."},
-                                                 {"details", Json::array({detail})}}}});
+  arm::Response answer = json_answer(
+      429,
+      Json{{"error",
+            {{"code", "RetryableError"}, {"message", "A retryable error occurred."}, {"details", Json::array({detail})}}}});
   answer.head.fields.add("Retry-After", std::to_string(whole_milliseconds(retry_after) / 1000));
   return answer;
 }
@@ -79,9 +79,9 @@ std::optional<arm::Response> SimArm::Machine::refuse_references(const Call& call
     const bool there = entity != nullptr && (named.child_kind == nullptr ||
                                              find_child(*entity->content, *named.child_kind, named.child_name) != nullptr);
     if (!there) {
-      return error_answer(400, "InvalidResourceReference",
-                          fmt::format("Resource {} referenced by resource {} was not found.", named.root_id,
-                                      call.address.root_id));
+      return error_answer(
+          400, "InvalidResourceReference",
+          fmt::format("Resource {} referenced by resource {} was not found.", named.root_id, call.address.root_id));
     }
     if (operations_.running_on(named.root_key) == nullptr) continue;
     return retryable_error("ReferencedResourceNotProvisioned",

@@ -54,21 +54,12 @@ void SimArm::Machine::set_content(Entity& entity, Json content, TimePoint now) {
 void SimArm::Machine::move_etag(Entity& entity, TimePoint now) {
   ++entity.writes;
   switch (entity.traits->etags) {
-    case EtagForm::None:
-      break;
-    case EtagForm::Number:
-      entity.etag = fmt::format("\"{}\"", entity.writes);
-      break;
-    case EtagForm::WeakGuid:
-      entity.etag = fmt::format("W/\"{}\"", make_guid(rng_));
-      break;
-    case EtagForm::QuotedGuid:
-      entity.etag = fmt::format("\"{}\"", make_guid(rng_));
-      break;
+    case EtagForm::None: break;
+    case EtagForm::Number: entity.etag = fmt::format("\"{}\"", entity.writes); break;
+    case EtagForm::WeakGuid: entity.etag = fmt::format("W/\"{}\"", make_guid(rng_)); break;
+    case EtagForm::QuotedGuid: entity.etag = fmt::format("\"{}\"", make_guid(rng_)); break;
     case EtagForm::BareGuid:
-    case EtagForm::EnvelopeGuid:
-      entity.etag = make_guid(rng_);
-      break;
+    case EtagForm::EnvelopeGuid: entity.etag = make_guid(rng_); break;
   }
   if (!entity.etag.empty()) judge_.remember(entity.key, entity.etag, entity.version);
   for (const ChildKind& kind : entity.traits->children) {
@@ -91,8 +82,7 @@ void SimArm::Machine::move_child_etag(Entity& entity, const ChildKind& kind, std
 }
 
 // A child with an ETag of its own leaves its parent's where it is.
-void SimArm::Machine::set_child(Entity& entity, const ChildKind& kind, std::string_view name, Json content,
-                                TimePoint now) {
+void SimArm::Machine::set_child(Entity& entity, const ChildKind& kind, std::string_view name, Json content, TimePoint now) {
   if (kind.form != ChildKind::Form::Flat) return set_content(entity, std::move(content), now);
   entity.content = std::make_shared<const Json>(std::move(content));
   entity.version = version_of(*entity.content);
@@ -128,16 +118,15 @@ std::optional<arm::Response> SimArm::Machine::refuse_in_group(const Call& call) 
   const Entity* group = find_entity(address.group_key);
   if (group == nullptr || call.now < group->created + options_.group_lag) {
     ++counts_.group_not_found;
-    return error_answer(404, "ResourceGroupNotFound",
-                        fmt::format("Resource group '{}' could not be found.", address.group), FailureCause::Gateway);
+    return error_answer(404, "ResourceGroupNotFound", fmt::format("Resource group '{}' could not be found.", address.group),
+                        FailureCause::Gateway);
   }
   const bool reading = call.method() == arm::Method::Get || call.method() == arm::Method::Head;
   if (reading) return std::nullopt;
   if (operations_.state_word(*group, nullptr, "") == "Deleting") {
     return error_answer(
         409, "ResourceGroupBeingDeleted",
-        fmt::format("The resource group '{}' is in deprovisioning state and cannot perform this operation.",
-                    address.group));
+        fmt::format("The resource group '{}' is in deprovisioning state and cannot perform this operation.", address.group));
   }
   if (const Operation* moving = operations_.running_on(group->key + std::string(kMoving))) {
     return error_answer(409, "Conflict",
@@ -179,25 +168,27 @@ arm::Response SimArm::Machine::busy_answer(const ResourceType& traits, const Ope
   std::string message =
       "The operation was interrupted by a conflicting concurrent write on the same entity. Please retry later.";
   if (traits.conflict_code == "AnotherOperationInProgress") {
-    message = fmt::format("Another operation on this or dependent resource is in progress. To retrieve status of the "
-                          "operation use uri: {}.",
-                          operations_.url_of(running));
+    message = fmt::format(
+        "Another operation on this or dependent resource is in progress. To retrieve status of the "
+        "operation use uri: {}.",
+        operations_.url_of(running));
   } else if (&traits == &group_type()) {
     message = "The resource group is in deprovisioning state and cannot perform this operation.";
   } else if (traits.conflict_code == "OperationNotAllowed") {
-    message = fmt::format("Operation is not allowed: Another operation ({}) is in progress, please wait for it to finish "
-                          "before starting a new operation. See https://aka.ms/aks-pending-operation for more details",
-                          running.kind == OperationOf::Delete ? "Deleting" : "Updating");
+    message = fmt::format(
+        "Operation is not allowed: Another operation ({}) is in progress, please wait for it to finish "
+        "before starting a new operation. See https://aka.ms/aks-pending-operation for more details",
+        running.kind == OperationOf::Delete ? "Deleting" : "Updating");
   } else if (traits.conflict_code == "DeploymentActive") {
-    message = "Unable to edit or replace deployment: previous deployment is still active (expiration time is in 7 days). "
-              "Please see https://aka.ms/arm-deploy for usage details.";
+    message =
+        "Unable to edit or replace deployment: previous deployment is still active (expiration time is in 7 days). "
+        "Please see https://aka.ms/arm-deploy for usage details.";
   }
   return error_answer(409, traits.conflict_code, message);
 }
 
-std::optional<arm::Response> SimArm::Machine::refuse_write(const Call& call, const Entity* entity,
-                                                           const ResourceType& traits, const Json* current,
-                                                           const std::vector<std::string>& lock_keys) {
+std::optional<arm::Response> SimArm::Machine::refuse_write(const Call& call, const Entity* entity, const ResourceType& traits,
+                                                           const Json* current, const std::vector<std::string>& lock_keys) {
   const std::string& lock_key = lock_keys.front();
   Operation* running = operations_.running_on(lock_key);
   if (auto refused = refuse_precondition(call, entity, traits, current)) {
@@ -207,8 +198,7 @@ std::optional<arm::Response> SimArm::Machine::refuse_write(const Call& call, con
   if (running == nullptr) return std::nullopt;
   // Nothing passes a deletion, and only Network lets a newer write cancel the running one.
   const bool supersedes = options_.exclusivity == Exclusivity::Supersede && traits.etags == EtagForm::WeakGuid;
-  const bool refuses =
-      running->kind == OperationOf::Delete || (options_.exclusivity != Exclusivity::Accept && !supersedes);
+  const bool refuses = running->kind == OperationOf::Delete || (options_.exclusivity != Exclusivity::Accept && !supersedes);
   judge_.overlapped(lock_key, running->client, call.facts, refuses ? Judge::Taken::No : Judge::Taken::Yes);
   if (refuses) return busy_answer(traits, *running);
   if (supersedes) operations_.cancel(*running, call.now);

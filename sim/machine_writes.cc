@@ -38,8 +38,7 @@ arm::Response SimArm::Machine::write_resource(Call& call) {
   if (entity == nullptr) {
     return call.method() == arm::Method::Delete ? plain_answer(204) : missing_resource(call.address);
   }
-  return call.method() == arm::Method::Patch ? patch_resource(call, *entity)
-                                             : delete_anything(call, *entity, lock_keys);
+  return call.method() == arm::Method::Patch ? patch_resource(call, *entity) : delete_anything(call, *entity, lock_keys);
 }
 
 arm::Response SimArm::Machine::put_resource(Call& call, Entity* entity, const ResourceType& traits,
@@ -95,8 +94,7 @@ arm::Response SimArm::Machine::write_child(Call& call) {
     return missing_parent(call.request.head.method_token, address.shown_type, address.shown_child_type, address.root_id);
   }
   const ResourceType& traits = *parent->traits;
-  const std::vector<std::string> lock_keys{address.child_kind->lock == ChildLock::Shared ? parent->key
-                                                                                         : child_key(address)};
+  const std::vector<std::string> lock_keys{address.child_kind->lock == ChildLock::Shared ? parent->key : child_key(address)};
   const Json* current = find_child(*parent->content, *address.child_kind, address.child_name);
   if (auto refused = refuse_write(call, parent, traits, current, lock_keys)) return *refused;
   if (call.method() == arm::Method::Patch) {
@@ -121,9 +119,8 @@ arm::Response SimArm::Machine::put_child(Call& call, Entity& parent, const Json*
   judge_.changed(parent.key, traits, *before, content, call.facts);
   judge_.applied(call.facts);
   set_child(parent, kind, address.child_name, std::move(content), call.now);
-  const Operation* operation =
-      begin_operation(call, parent, creates ? OperationOf::Create : OperationOf::Update, lock_keys,
-                      operation_length(call, traits, address.type + "/" + address.child_type), before);
+  const Operation* operation = begin_operation(call, parent, creates ? OperationOf::Create : OperationOf::Update, lock_keys,
+                                               operation_length(call, traits, address.type + "/" + address.child_type), before);
   return answer_write(call, creates ? 201 : 200, parent, operation);
 }
 
@@ -132,8 +129,8 @@ arm::Response SimArm::Machine::delete_anything(Call& call, Entity& entity, const
   const Address& address = call.address;
   judge_.applied(call.facts);
   const std::string what = address.child_type.empty() ? address.type : address.type + "/" + address.child_type;
-  const Operation* operation = begin_operation(call, entity, OperationOf::Delete, lock_keys,
-                                               operation_length(call, *entity.traits, what), nullptr);
+  const Operation* operation =
+      begin_operation(call, entity, OperationOf::Delete, lock_keys, operation_length(call, *entity.traits, what), nullptr);
   if (operation == nullptr) {
     Operation done;
     done.kind = OperationOf::Delete;
@@ -154,8 +151,7 @@ arm::Response SimArm::Machine::answer_write(const Call& call, int status, const 
   const Snapshot seen = seen_by(call, entity, snapshot_of(entity, call.now));
   const ChildKind* kind = call.address.kind == AddressKind::Child ? call.address.child_kind : nullptr;
   const Json* child = kind != nullptr ? find_child(*entity.content, *kind, call.address.child_name) : nullptr;
-  arm::Response answer =
-      json_answer(status, child != nullptr ? shown_child(entity, *kind, *child, seen) : shown(entity, seen));
+  arm::Response answer = json_answer(status, child != nullptr ? shown_child(entity, *kind, *child, seen) : shown(entity, seen));
   // Compute and the DNS families show the ETag of a write in the header too, Network only in the body (observed).
   const EtagForm form = entity.traits->etags;
   const bool in_header = form != EtagForm::WeakGuid && form != EtagForm::EnvelopeGuid && !seen.etag.empty();

@@ -19,17 +19,10 @@ std::string make_signature(Rng& rng, size_t bytes, UrlEscapes escapes) {
   std::string text;
   while (text.size() < bytes) {
     switch (escapes == UrlEscapes::Odd ? rng.below(24) : 24) {
-      case 0:
-        text += "%2b";
-        break;
-      case 1:
-        text += "%2F";
-        break;
-      case 2:
-        text += "%7e";
-        break;
-      default:
-        text.push_back(kAlphabet[rng.below(kAlphabet.size())]);
+      case 0: text += "%2b"; break;
+      case 1: text += "%2F"; break;
+      case 2: text += "%7e"; break;
+      default: text.push_back(kAlphabet[rng.below(kAlphabet.size())]);
     }
   }
   return text;
@@ -38,8 +31,8 @@ std::string make_signature(Rng& rng, size_t bytes, UrlEscapes escapes) {
 std::string make_query(Rng& rng, const SimOptions& options, std::string_view api_version) {
   const size_t certificate_bytes = std::max<size_t>(options.operation_url_bytes, 200) - 160;
   return fmt::format("?api-version={}&t=6390{:014}&c={}&s={}&h={}", api_version, rng.below(100000000000000ULL),
-                     make_signature(rng, certificate_bytes, options.url_escapes),
-                     make_signature(rng, 64, options.url_escapes), make_signature(rng, 43, options.url_escapes));
+                     make_signature(rng, certificate_bytes, options.url_escapes), make_signature(rng, 64, options.url_escapes),
+                     make_signature(rng, 43, options.url_escapes));
 }
 
 void remove_id(std::map<std::string, std::vector<std::string>, std::less<>>& index, const std::string& key,
@@ -73,8 +66,8 @@ void Operations::make_urls(Operation& operation, OperationUrls urls, const Addre
   switch (urls) {
     case OperationUrls::Group:
       // A group's deletion has only a Location, which does not name the group (observed).
-      operation.location_target = fmt::format("/subscriptions/{}/operationresults/{}{}", address.subscription,
-                                              operation.id, make_query(rng_, options_, "2021-04-01"));
+      operation.location_target = fmt::format("/subscriptions/{}/operationresults/{}{}", address.subscription, operation.id,
+                                              make_query(rng_, options_, "2021-04-01"));
       return;
     case OperationUrls::Network:
     case OperationUrls::Cluster: {
@@ -91,8 +84,8 @@ void Operations::make_urls(Operation& operation, OperationUrls urls, const Addre
     case OperationUrls::Disk: {
       const bool disk = urls == OperationUrls::Disk;
       const std::string query = make_query(rng_, options_, disk ? "2025-01-02" : "2025-04-01");
-      operation.status_target = fmt::format("{}/{}/{}?p=b1ef{}&{}", below, disk ? "DiskOperations" : "operations",
-                                            operation.id, rng_.below(1000), query.substr(1));
+      operation.status_target = fmt::format("{}/{}/{}?p=b1ef{}&{}", below, disk ? "DiskOperations" : "operations", operation.id,
+                                            rng_.below(1000), query.substr(1));
       if (has_location || disk) operation.location_target = operation.status_target + "&monitor=true";
       return;
     }
@@ -114,8 +107,7 @@ void Operations::make_urls(Operation& operation, OperationUrls urls, const Addre
       }
       return;
     }
-    case OperationUrls::None:
-      return;
+    case OperationUrls::None: return;
   }
 }
 

@@ -31,8 +31,8 @@ struct Operation {
   std::string entity_key;
   std::vector<std::string> lock_keys;  // what it excludes other writes from
   const ChildKind* child_kind = nullptr;
-  std::string child;  // lower-case name of the child it is about; empty: the whole resource
-  std::string client;    // x-sim-client of the write
+  std::string child;   // lower-case name of the child it is about; empty: the whole resource
+  std::string client;  // x-sim-client of the write
   std::string write_key;
   TimePoint start;
   TimePoint end;
@@ -40,8 +40,8 @@ struct Operation {
   bool ended = false;
   std::vector<std::string> moved;  // keys of resources that go to another group when it ends...
   std::string moved_to;            // ...whose id this is
-  Content before;  // comes back if it fails...
-  Content after;   // ...and this is still the content
+  Content before;                  // comes back if it fails...
+  Content after;                   // ...and this is still the content
   std::string status_target;
   std::string location_target;  // empty: there is none
 };

@@ -58,9 +58,7 @@ constexpr std::array<ResourceType, 26> kTypes{{
      .moves_parent = true},
     // Several extensions of one machine are written side by side.
     {.type = "microsoft.compute/virtualmachines/extensions", .conflict_code = kComputeConflict, .long_running = true},
-    {.type = "microsoft.compute/virtualmachinescalesets/extensions",
-     .conflict_code = kComputeConflict,
-     .long_running = true},
+    {.type = "microsoft.compute/virtualmachinescalesets/extensions", .conflict_code = kComputeConflict, .long_running = true},
     {.type = "microsoft.compute/disks",
      .shown = "Microsoft.Compute/disks",
      .conflict_code = kComputeConflict,
@@ -160,9 +158,7 @@ constexpr std::array<ResourceType, 26> kTypes{{
      .running_state = "Running",
      .long_running = true,
      .placed = false},
-    {.type = "microsoft.authorization/roleassignments",
-     .shown = "Microsoft.Authorization/roleAssignments",
-     .placed = false},
+    {.type = "microsoft.authorization/roleassignments", .shown = "Microsoft.Authorization/roleAssignments", .placed = false},
 }};
 constexpr ResourceType kAnyOther{.type = ""};
 

@@ -11,11 +11,11 @@
 namespace armgate::sim {
 
 enum class EtagForm {
-  None,        // resource groups, storage accounts, vaults and everything that is not in the table
-  Number,      // Compute: "3", in header and body of PUT and GET
-  WeakGuid,    // Network: W/"guid", in the body of the resource and of every sub-resource; in the header on GET only
-  BareGuid,    // DNS zones and records: a GUID without quotes, in header and body
-  QuotedGuid,  // links of private DNS zones: "guid", in header and body
+  None,          // resource groups, storage accounts, vaults and everything that is not in the table
+  Number,        // Compute: "3", in header and body of PUT and GET
+  WeakGuid,      // Network: W/"guid", in the body of the resource and of every sub-resource; in the header on GET only
+  BareGuid,      // DNS zones and records: a GUID without quotes, in header and body
+  QuotedGuid,    // links of private DNS zones: "guid", in header and body
   EnvelopeGuid,  // AKS: a bare GUID, in the body alone, as "eTag"; a pool's own is among its properties
 };
 
@@ -73,7 +73,7 @@ struct ResourceType {
   std::string_view type;  // lower case; "ns/*": any other of this provider; "ns/type/*": any child; empty: any other type
   std::string_view shown{};
   EtagForm etags = EtagForm::None;
-  std::string_view etags_since{};  // api-versions before it show no ETag and ignore conditions
+  std::string_view etags_since{};               // api-versions before it show no ETag and ignore conditions
   std::string_view conflict_code = "Conflict";  // of the 409 during an operation
   std::span<const ChildKind> children{};
   ChildLock lock = ChildLock::Own;  // Shared: of a resource below another one, it excludes writes to that one

@@ -12,13 +12,12 @@ Result<ServerIdentity> make_server_identity(WallTime now) {
       "Simulated ARM authority",
       validity,
       {{NID_basic_constraints, "critical,CA:TRUE"}, {NID_key_usage, "critical,keyCertSign,cRLSign"}}};
-  const certs::CertificateRequest server{
-      "management.azure.com",
-      validity,
-      {{NID_basic_constraints, "critical,CA:FALSE"},
-       {NID_key_usage, "critical,digitalSignature"},
-       {NID_ext_key_usage, "serverAuth"},
-       {NID_subject_alt_name, "DNS:management.azure.com,DNS:localhost,IP:127.0.0.1"}}};
+  const certs::CertificateRequest server{"management.azure.com",
+                                         validity,
+                                         {{NID_basic_constraints, "critical,CA:FALSE"},
+                                          {NID_key_usage, "critical,digitalSignature"},
+                                          {NID_ext_key_usage, "serverAuth"},
+                                          {NID_subject_alt_name, "DNS:management.azure.com,DNS:localhost,IP:127.0.0.1"}}};
   Result<certs::KeyHandle> authority_key = certs::make_key();
   if (!authority_key) return authority_key.error();
   Result<certs::KeyHandle> server_key = certs::make_key();

@@ -56,8 +56,7 @@ class SimArm {
 
   // True if the resource surely had `etag` after `base`, and another content with it to which others than `client` (what it says
   // in x-sim-client) contributed. Of whole resources only.
-  bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base,
-                std::string_view client) const;
+  bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base, std::string_view client) const;
 
  private:
   class Machine;

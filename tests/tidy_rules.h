@@ -130,9 +130,9 @@ struct LibraryRule {
   string_view why;
 };
 
-inline const Views kEverywhereImpure = {
-    "certs/",        "proxy/async/", "proxy/seams/", "proxy/state/", "proxy/http/", "proxy/stages/", "proxy/net/",
-    "proxy/gateway", "proxy/main",   "proxy/config", "proxy/cli",    "sim/",        "tests/",        "bench/"};
+inline const Views kEverywhereImpure = {"certs/",        "proxy/async/", "proxy/seams/",  "proxy/state/", "proxy/http/",
+                                        "proxy/stages/", "proxy/net/",   "proxy/gateway", "proxy/main",   "proxy/config",
+                                        "proxy/cli",     "sim/",         "tests/",        "bench/"};
 inline const LibraryRule kLibraries[] = {
     {"openssl/", {"certs/", "proxy/net/", "sim/", "tests/", "bench/"}, "TLS and keys live in certs and proxy/net"},
     {"boost/beast", {"sim/", "tests/"}, "our own codec is the one reading of HTTP (docs/decisions/0007)"},
@@ -183,11 +183,7 @@ inline const Ban kBans[] = {
      "std::random_device d;",
      "rng.below(7);"},
     {"rand(", "an Rng& argument", {}, "int i = rand();", "int i = operand(1); // rand()"},
-    {"this_thread::sleep",
-     "Clock::sleep_until",
-     {"sim/"},
-     "std::this_thread::sleep_for(x);",
-     "co_await clock.sleep_for(x);"},
+    {"this_thread::sleep", "Clock::sleep_until", {"sim/"}, "std::this_thread::sleep_for(x);", "co_await clock.sleep_for(x);"},
     {"getenv(",
      "an option of the command line or the config",
      {"proxy/main", "proxy/cli"},
@@ -214,17 +210,9 @@ inline const Ban kBans[] = {
      "reinterpret_cast<char*>(p)",
      "static_cast<char>(c)"},
     {"absl::string_view", "std::string_view (docs/decisions/0008)", {}, "absl::string_view s;", "std::string_view s;"},
-    {"absl::Str",
-     "fmt and std::string_view (docs/decisions/0008)",
-     {},
-     "absl::StrCat(a, b);",
-     "fmt::format(\"{}{}\", a, b);"},
+    {"absl::Str", "fmt and std::string_view (docs/decisions/0008)", {}, "absl::StrCat(a, b);", "fmt::format(\"{}{}\", a, b);"},
     {"absl::Status", "Result and Error (docs/decisions/0001)", {}, "absl::StatusOr<int> f();", "Result<int> f();"},
-    {"using namespace std;",
-     "names with their namespace",
-     {},
-     "using namespace std;",
-     "using namespace std::literals;"},
+    {"using namespace std;", "names with their namespace", {}, "using namespace std;", "using namespace std::literals;"},
 };
 
 inline bool uses(const string& code, string_view word) {

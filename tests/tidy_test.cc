@@ -33,8 +33,7 @@ std::vector<File> read_tree() {
   std::vector<File> files;
   for (const char* folder : {"base", "arm", "rules", "certs", "proxy", "sim", "bench", "tests", "scripts", ".ci"}) {
     if (!fs::exists(root / folder)) continue;
-    for (auto entry = fs::recursive_directory_iterator(root / folder); entry != fs::recursive_directory_iterator();
-         ++entry) {
+    for (auto entry = fs::recursive_directory_iterator(root / folder); entry != fs::recursive_directory_iterator(); ++entry) {
       if (entry->path().filename() == "node_modules") entry.disable_recursion_pending();
       const string path = fs::relative(entry->path(), root).string();
       const string kind = entry->path().extension().string();
@@ -141,10 +140,8 @@ TEST(Tidy, NothingBannedIsUsed) {
   for (const File& file : tree()) {
     EXPECT_FALSE(has_unfinished_mark(file.text)) << file.path << ": finish it, or open an issue";
     if (!file.is_cpp()) continue;
-    EXPECT_FALSE(has_capturing_coroutine(file.code))
-        << file.path << ": a coroutine takes parameters, it does not capture";
-    EXPECT_FALSE(has_conditional_await(file.code))
-        << file.path << ": await in statements of their own, with if and else";
+    EXPECT_FALSE(has_capturing_coroutine(file.code)) << file.path << ": a coroutine takes parameters, it does not capture";
+    EXPECT_FALSE(has_conditional_await(file.code)) << file.path << ": await in statements of their own, with if and else";
     for (const Ban& ban : kBans) {
       if (starts_with_any(file.path, ban.allowed)) continue;
       EXPECT_FALSE(uses(file.code, ban.word)) << file.path << ": instead of " << ban.word << " use " << ban.instead;
@@ -178,11 +175,9 @@ TEST(Tidy, EveryPieceOfLogicHasATestOfItsName) {
   for (const File& file : tree()) {
     if (file.path.starts_with("tests/")) tests.insert(fs::path(file.path).filename().string());
   }
-  const Views tested = {"base/",         "arm/",         "rules/",       "certs/",
-                        "proxy/policy/", "proxy/async/", "proxy/state/", "proxy/http/"};
+  const Views tested = {"base/", "arm/", "rules/", "certs/", "proxy/policy/", "proxy/async/", "proxy/state/", "proxy/http/"};
   for (const File& file : tree()) {
-    if (!file.path.ends_with(".cc") || !starts_with_any(file.path, tested) || kTwinExemptions.contains(file.path))
-      continue;
+    if (!file.path.ends_with(".cc") || !starts_with_any(file.path, tested) || kTwinExemptions.contains(file.path)) continue;
     const string twin = fs::path(file.path).stem().string() + "_test.cc";
     EXPECT_TRUE(tests.contains(twin)) << file.path << ": there is no " << twin << " anywhere under tests/";
   }

@@ -22,9 +22,9 @@ namespace armgate::load {
 struct Route {
   sockaddr_storage address{};
   socklen_t address_bytes = 0;
-  std::string host;         // for TLS
-  std::string authority;    // for Host and CONNECT
-  std::string proxy_user;   // as in Target
+  std::string host;        // for TLS
+  std::string authority;   // for Host and CONNECT
+  std::string proxy_user;  // as in Target
   bool through_proxy = false;
   certs::ContextHandle tls;
 
@@ -81,9 +81,9 @@ class Connection {
   int socket_ = -1;
   State state_ = State::Closed;
   certs::SslHandle tls_;
-  std::string out_;          // the request, or the CONNECT before it
+  std::string out_;  // the request, or the CONNECT before it
   size_t written_ = 0;
-  std::string request_;      // waits here until the tunnel and TLS stand
+  std::string request_;  // waits here until the tunnel and TLS stand
   arm::Method method_ = arm::Method::Get;
   KeepBody keep_ = KeepBody::No;
 

@@ -37,9 +37,7 @@ void Histogram::add(const Histogram& other) {
   max_ = std::max(max_, other.max_);
 }
 
-Duration Histogram::mean() const {
-  return Duration(count_ == 0 ? 0 : std::llround(sum_ / static_cast<double>(count_)));
-}
+Duration Histogram::mean() const { return Duration(count_ == 0 ? 0 : std::llround(sum_ / static_cast<double>(count_))); }
 
 Duration Histogram::percentile(double percent) const {
   if (count_ == 0) return {};

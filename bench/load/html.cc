@@ -98,7 +98,8 @@ std::string throughput_plot(const std::vector<TargetResult>& results) {
     std::vector<std::pair<double, double>> points;
     for (const auto& round : results[i].rounds) {
       for (const uint64_t operations : round.per_second) {
-        points.emplace_back((static_cast<double>(points.size()) + 0.5) / static_cast<double>(seconds), static_cast<double>(operations) / high);
+        points.emplace_back((static_cast<double>(points.size()) + 0.5) / static_cast<double>(seconds),
+                            static_cast<double>(operations) / high);
       }
     }
     plot.line(points, kColours[i % 2]);
@@ -107,12 +108,13 @@ std::string throughput_plot(const std::vector<TargetResult>& results) {
 }
 
 std::string table_of(const std::vector<Summary>& targets) {
-  std::string html = "<table><tr><th>target<th>operations/s<th>MB/s<th>p50<th>p90<th>p99<th>p99.9<th>p99.99<th>longest"
-                     "<th>CPU us/request<th>kinstr/request<th>memory<th>requests<th>not 2xx</tr>";
+  std::string html =
+      "<table><tr><th>target<th>operations/s<th>MB/s<th>p50<th>p90<th>p99<th>p99.9<th>p99.99<th>longest"
+      "<th>CPU us/request<th>kinstr/request<th>memory<th>requests<th>not 2xx</tr>";
   for (size_t i = 0; i < targets.size(); ++i) {
     const Summary& t = targets[i];
-    html += fmt::format("<tr><td style=\"color:{}\">{}<td>{:.0f}<td>{:.1f}", kColours[i % 2], escaped(t.name), t.operations_per_second,
-                        t.megabytes_per_second);
+    html += fmt::format("<tr><td style=\"color:{}\">{}<td>{:.0f}<td>{:.1f}", kColours[i % 2], escaped(t.name),
+                        t.operations_per_second, t.megabytes_per_second);
     for (const double us : t.percentiles_us) html += "<td>" + in_words(us);
     html += "<td>" + in_words(t.max_us);
     html += t.cpu_us > 0 ? fmt::format("<td>{:.1f}", t.cpu_us) : std::string("<td>-");
@@ -124,14 +126,15 @@ std::string table_of(const std::vector<Summary>& targets) {
 }
 
 std::string settings_of(const LoadOptions& options) {
-  const std::string loop = options.rate > 0 ? fmt::format("open loop at {} operations/s (latency from when each was due)", options.rate)
-                                            : std::string("closed loop");
+  const std::string loop = options.rate > 0
+                               ? fmt::format("open loop at {} operations/s (latency from when each was due)", options.rate)
+                               : std::string("closed loop");
   const std::string pick = options.pick == Pick::OwnOfConnection
                                ? std::string("each connection its own resource")
                                : fmt::format("{} resources, Zipf exponent {}", options.resources, options.zipf);
-  return fmt::format("{} connections, {}; {}; weights: get {}, put {}, read-modify-write {}; {}; {} rounds of {} s.", options.connections,
-                     options.reuse == Connections::New ? "a new one for each operation" : "kept alive", loop, options.mix.get,
-                     options.mix.put, options.mix.update, pick, options.rounds,
+  return fmt::format("{} connections, {}; {}; weights: get {}, put {}, read-modify-write {}; {}; {} rounds of {} s.",
+                     options.connections, options.reuse == Connections::New ? "a new one for each operation" : "kept alive",
+                     loop, options.mix.get, options.mix.put, options.mix.update, pick, options.rounds,
                      std::chrono::duration<double>(options.duration).count());
 }
 

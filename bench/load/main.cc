@@ -16,7 +16,9 @@ void show(const LoadOptions& options, const std::string& name, int round, const 
   if (options.verbosity == Verbosity::Quiet || ::isatty(STDERR_FILENO) == 0) return;
   const double whole = std::chrono::duration<double>(options.warm_up + options.duration).count();
   std::fputs(fmt::format("\r{} round {}/{}  {:3.0f}%  {} operations, {} not 2xx \x1b[K", name, round + 1, options.rounds,
-                         std::min(100.0, 100 * now.elapsed / whole), now.operations, now.unsuccessful).c_str(), stderr);
+                         std::min(100.0, 100 * now.elapsed / whole), now.operations, now.unsuccessful)
+                 .c_str(),
+             stderr);
 }
 
 // False: the file cannot be written.
@@ -47,10 +49,13 @@ Result<std::vector<TargetResult>> run(const LoadOptions& options) {
       if (!result) return result.error();
       if (options.verbosity == Verbosity::Progress) {
         const char* begin = ::isatty(STDERR_FILENO) == 0 ? "" : "\r";
-        std::fputs(fmt::format("{}{} round {}/{}: {:.0f} operations/s, p50 {:.0f} us, p99 {:.0f} us, {} not 2xx\n", begin, results[i].name,
-                               round + 1, options.rounds, static_cast<double>(result->operations) / result->seconds,
-                               static_cast<double>(result->all.percentile(50).count()) / 1e3,
-                               static_cast<double>(result->all.percentile(99).count()) / 1e3, result->unsuccessful()).c_str(), stderr);
+        std::fputs(
+            fmt::format("{}{} round {}/{}: {:.0f} operations/s, p50 {:.0f} us, p99 {:.0f} us, {} not 2xx\n", begin,
+                        results[i].name, round + 1, options.rounds, static_cast<double>(result->operations) / result->seconds,
+                        static_cast<double>(result->all.percentile(50).count()) / 1e3,
+                        static_cast<double>(result->all.percentile(99).count()) / 1e3, result->unsuccessful())
+                .c_str(),
+            stderr);
       }
       results[i].rounds.push_back(*std::move(result));
     }

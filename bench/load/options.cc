@@ -118,22 +118,37 @@ void declare(CLI::App& app, Raw& raw, LoadOptions& options) {
   app.add_option("target", raw.targets, "One target, or two to be compared")->required()->expected(1, 2);
   app.add_option("--path", options.path, "Target of requests; {n} is the resource's number")->capture_default_str();
   app.add_option("--put-path", options.put_path, "The same for PUT, if it differs");
-  app.add_option("--resources", options.resources, "How many resources")->check(CLI::Range(1, 10'000'000))->capture_default_str();
-  app.add_option("--zipf", options.zipf, "Exponent of their popularity; 0: all alike")->check(CLI::Range(0.0, 5.0))->capture_default_str();
+  app.add_option("--resources", options.resources, "How many resources")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--zipf", options.zipf, "Exponent of their popularity; 0: all alike")
+      ->check(CLI::Range(0.0, 5.0))
+      ->capture_default_str();
   app.add_flag("--own-resources", raw.own_resources, "Connection c touches resource c only");
   app.add_option("--mix", raw.mix, "Weights of get, put and rmw (read-modify-write)")->capture_default_str();
   app.add_option("--body", raw.body_file, "File with the body of PUTs; {v} in it is a number that changes");
-  app.add_option("--body-bytes", raw.body_bytes, "Or: size of a made-up one")->check(CLI::Range(2, 64 << 20))->capture_default_str();
-  app.add_option("--connections", options.connections, "Connections at once")->check(CLI::Range(1, 50'000))->capture_default_str();
+  app.add_option("--body-bytes", raw.body_bytes, "Or: size of a made-up one")
+      ->check(CLI::Range(2, 64 << 20))
+      ->capture_default_str();
+  app.add_option("--connections", options.connections, "Connections at once")
+      ->check(CLI::Range(1, 50'000))
+      ->capture_default_str();
   app.add_flag("--new-connections", raw.new_connections, "A new connection, with a full handshake, for each operation");
-  app.add_option("--rate", options.rate, "Operations a second (open loop: latency counts from when each was due); 0: each "
-                 "connection sends as soon as it has its answer")->check(CLI::Range(0.0, 1e7))->capture_default_str();
+  app.add_option("--rate", options.rate,
+                 "Operations a second (open loop: latency counts from when each was due); 0: each "
+                 "connection sends as soon as it has its answer")
+      ->check(CLI::Range(0.0, 1e7))
+      ->capture_default_str();
   app.add_option("--warm-up", raw.warm_up, "Unmeasured beginning of each round")->capture_default_str();
   app.add_option("--duration", raw.duration, "Measured part of each round")->capture_default_str();
   app.add_option("--timeout", raw.timeout, "When a request counts as failed")->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Rounds for each target, in turn")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("--rounds", options.rounds, "Rounds for each target, in turn")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   app.add_option("--token-file", raw.token_file, "File with the bearer token (a file, so that no process list shows it)");
-  app.add_option("--token-bytes", raw.token_bytes, "Or: size of a made-up one; 0: none")->check(CLI::Range(0, 16'000))->capture_default_str();
+  app.add_option("--token-bytes", raw.token_bytes, "Or: size of a made-up one; 0: none")
+      ->check(CLI::Range(0, 16'000))
+      ->capture_default_str();
   app.add_option("--header", options.headers, "A further header field, 'Name: value'");
   app.add_option("--seed", options.seed, "Of the sequence of operations")->capture_default_str();
   app.add_option("--json", options.json_file, "Write the result here; '-': to standard output");
@@ -248,7 +263,8 @@ Result<Mix> parse_mix(std::string_view text) {
 }
 
 std::string make_body(size_t bytes) {
-  const std::string head = R"({"location":"westeurope","tags":{"load":"{v}"},"properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/16"]},"notes":[")";
+  const std::string head =
+      R"({"location":"westeurope","tags":{"load":"{v}"},"properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/16"]},"notes":[")";
   const std::string tail = R"("]}})";
   std::string body = head;
   const size_t fixed = head.size() + tail.size();

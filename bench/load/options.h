@@ -36,7 +36,7 @@ struct Mix {
   double update = 0;  // read-modify-write: a GET, then a PUT of what it gave with one tag changed
 };
 
-enum class Connections { Kept, New };     // New: one connection for each operation
+enum class Connections { Kept, New };       // New: one connection for each operation
 enum class Pick { Zipf, OwnOfConnection };  // which resource an operation touches
 enum class Verbosity { Progress, Quiet };
 
@@ -51,7 +51,7 @@ struct LoadOptions {
   std::string body;      // for PUT; "{v}" in it is a number that changes with each
   size_t connections = 16;
   Connections reuse = Connections::Kept;
-  double rate = 0;       // operations a second (open loop); 0: closed loop
+  double rate = 0;  // operations a second (open loop); 0: closed loop
   Duration warm_up = std::chrono::seconds(1);
   Duration duration = std::chrono::seconds(5);
   Duration timeout = std::chrono::seconds(60);

@@ -77,8 +77,7 @@ Result<ProcessMeter> ProcessMeter::open(int pid) {
   return meter;
 }
 
-ProcessMeter::ProcessMeter(ProcessMeter&& other) noexcept
-    : pid_(other.pid_), counters_(std::exchange(other.counters_, {})) {}
+ProcessMeter::ProcessMeter(ProcessMeter&& other) noexcept : pid_(other.pid_), counters_(std::exchange(other.counters_, {})) {}
 
 ProcessMeter::~ProcessMeter() {
   for (const auto& counter : counters_) {

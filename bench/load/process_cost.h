@@ -18,7 +18,7 @@ namespace armgate::load {
 struct ProcessCost {
   double user_us = 0;
   double system_us = 0;
-  double instructions = 0;       // the kernel's on behalf of the process included
+  double instructions = 0;  // the kernel's on behalf of the process included
   double user_instructions = 0;
 };
 

@@ -35,7 +35,11 @@ struct Lane {
 class Round {
  public:
   Round(const LoadOptions& options, const Target& target, const Route& route, uint64_t seed)
-      : options_(options), target_(target), route_(route), workload_(options, route.authority, seed), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+      : options_(options),
+        target_(target),
+        route_(route),
+        workload_(options, route.authority, seed),
+        epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
   ~Round() { ::close(epoll_); }
   Round(const Round&) = delete;
   Round& operator=(const Round&) = delete;
@@ -100,7 +104,8 @@ void Round::start(Lane& lane, Instant due) {
   lane.due = due;
   lane.operation = workload_.next(lane.number);
   lane.reading = lane.operation.kind == Kind::Update;
-  if (lane.operation.kind == Kind::Put) return send(lane, workload_.put_request(lane.operation), arm::Method::Put, KeepBody::No);
+  if (lane.operation.kind == Kind::Put)
+    return send(lane, workload_.put_request(lane.operation), arm::Method::Put, KeepBody::No);
   send(lane, workload_.get_request(lane.operation), arm::Method::Get, lane.reading ? KeepBody::Yes : KeepBody::No);
 }
 
@@ -151,7 +156,8 @@ void Round::operation_ended(Lane& lane, Instant now) {
 }
 
 Instant Round::next_due() const {
-  return begin_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(static_cast<double>(scheduled_) / options_.rate));
+  return begin_ + std::chrono::duration_cast<Clock::duration>(
+                      std::chrono::duration<double>(static_cast<double>(scheduled_) / options_.rate));
 }
 
 void Round::start_due(Instant now) {

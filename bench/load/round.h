@@ -18,21 +18,21 @@ struct RoundResult {
   // Of operations that were due in the measured time, however late they ended; by kind: "get", "put", "rmw".
   std::map<std::string, Histogram> latency;
   Histogram all;
-  std::map<int, uint64_t> statuses;                // of requests; 0: none came
-  std::map<std::string, uint64_t> failures;        // of requests without an answer, by what happened
-  std::vector<uint64_t> per_second;                // operations ended in each second of the measured time
-  double seconds = 0;                              // the measured time as it was
-  uint64_t operations = 0;                         // ended in it, successful or not
-  uint64_t requests = 0;                           // ended in it (a read-modify-write is two)
+  std::map<int, uint64_t> statuses;          // of requests; 0: none came
+  std::map<std::string, uint64_t> failures;  // of requests without an answer, by what happened
+  std::vector<uint64_t> per_second;          // operations ended in each second of the measured time
+  double seconds = 0;                        // the measured time as it was
+  uint64_t operations = 0;                   // ended in it, successful or not
+  uint64_t requests = 0;                     // ended in it (a read-modify-write is two)
   uint64_t body_bytes = 0;
-  uint64_t not_ended = 0;                          // still running when the timeout after the round was over
-  double cpu_user_us = 0;                          // of the target's process, in the measured time
+  uint64_t not_ended = 0;  // still running when the timeout after the round was over
+  double cpu_user_us = 0;  // of the target's process, in the measured time
   double cpu_system_us = 0;
-  double instructions = 0;                         // 0: not counted
+  double instructions = 0;  // 0: not counted
   double user_instructions = 0;
   uint64_t resident_kb = 0;
 
-  uint64_t unsuccessful() const;                   // requests without a 2xx
+  uint64_t unsuccessful() const;  // requests without a 2xx
 };
 
 // What a progress display shows.

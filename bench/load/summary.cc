@@ -103,22 +103,24 @@ Summary summarise(const TargetResult& target) {
 
 std::string to_table(const std::vector<Summary>& targets) {
   const auto known = [](double value) { return value > 0 ? fmt::format("{:.1f}", value) : std::string("-"); };
-  std::string text = fmt::format("{:<16}{:>10}{:>9}{:>9}{:>9}{:>10}{:>10}{:>9}{:>9}{:>9}{:>9}\n", "target", "ops/s", "MB/s", "p50 us",
-                                 "p99 us", "p99.9 us", "max us", "cpu us", "kinstr", "RSS MB", "not 2xx");
+  std::string text = fmt::format("{:<16}{:>10}{:>9}{:>9}{:>9}{:>10}{:>10}{:>9}{:>9}{:>9}{:>9}\n", "target", "ops/s", "MB/s",
+                                 "p50 us", "p99 us", "p99.9 us", "max us", "cpu us", "kinstr", "RSS MB", "not 2xx");
   for (const auto& t : targets) {
     text += fmt::format("{:<16}{:>10.0f}{:>9.1f}{:>9.0f}{:>9.0f}{:>10.0f}{:>10.0f}{:>9}{:>9}{:>9}{:>9}\n", t.name,
                         t.operations_per_second, t.megabytes_per_second, t.percentiles_us[0], t.percentiles_us[2],
-                        t.percentiles_us[3], t.max_us, known(t.cpu_us), known(t.kinstructions), known(t.resident_kb / 1024), t.unsuccessful);
+                        t.percentiles_us[3], t.max_us, known(t.cpu_us), known(t.kinstructions), known(t.resident_kb / 1024),
+                        t.unsuccessful);
   }
   if (targets.size() == 2) {
     const auto ratio = [](double a, double b) { return a > 0 && b > 0 ? fmt::format("{:.2f}", a / b) : std::string("-"); };
     const Summary& a = targets[0];
     const Summary& b = targets[1];
     text += fmt::format("{:<16}{:>10}{:>9}{:>9}{:>9}{:>10}{:>10}{:>9}{:>9}{:>9}\n", "first / second",
-                        ratio(a.operations_per_second, b.operations_per_second), ratio(a.megabytes_per_second, b.megabytes_per_second),
-                        ratio(a.percentiles_us[0], b.percentiles_us[0]), ratio(a.percentiles_us[2], b.percentiles_us[2]),
-                        ratio(a.percentiles_us[3], b.percentiles_us[3]), ratio(a.max_us, b.max_us), ratio(a.cpu_us, b.cpu_us),
-                        ratio(a.kinstructions, b.kinstructions), ratio(a.resident_kb, b.resident_kb));
+                        ratio(a.operations_per_second, b.operations_per_second),
+                        ratio(a.megabytes_per_second, b.megabytes_per_second), ratio(a.percentiles_us[0], b.percentiles_us[0]),
+                        ratio(a.percentiles_us[2], b.percentiles_us[2]), ratio(a.percentiles_us[3], b.percentiles_us[3]),
+                        ratio(a.max_us, b.max_us), ratio(a.cpu_us, b.cpu_us), ratio(a.kinstructions, b.kinstructions),
+                        ratio(a.resident_kb, b.resident_kb));
   }
   for (const auto& t : targets) {
     for (const auto& [failure, times] : t.failures) text += fmt::format("{}: {} x {}\n", t.name, times, failure);

@@ -19,10 +19,10 @@ struct Summary {
   std::string name;
   double operations_per_second = 0;
   double megabytes_per_second = 0;
-  double mean_us = 0;  // of all rounds together, like the percentiles
+  double mean_us = 0;                  // of all rounds together, like the percentiles
   std::vector<double> percentiles_us;  // of kPercentiles
   double max_us = 0;
-  double cpu_us = 0;   // for each request
+  double cpu_us = 0;  // for each request
   double cpu_user_us = 0;
   double cpu_system_us = 0;
   double kinstructions = 0;

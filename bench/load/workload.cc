@@ -40,7 +40,8 @@ void Workload::begin(std::string_view method, const std::string& path, const Ope
 }
 
 const std::string& Workload::finish(std::string_view body) {
-  fmt::format_to(std::back_inserter(request_), "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
+  fmt::format_to(std::back_inserter(request_), "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", body.size(),
+                 body);
   return request_;
 }
 

@@ -64,8 +64,7 @@ Task<uint32_t> Waiter::wait() {
   uint32_t bits = state->take();
   while (bits == 0) {
     co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&, void()>(
-        [](auto handler, State* parking) { parking->park(std::move(handler)); }, boost::asio::use_awaitable,
-        state.get());
+        [](auto handler, State* parking) { parking->park(std::move(handler)); }, boost::asio::use_awaitable, state.get());
     bits = state->take();
   }
   co_return bits;

@@ -19,22 +19,16 @@ int hex_value(char c) {
 
 }  // namespace
 
-BodyDecoder::BodyDecoder(Framing framing, ErrorSource source, const Limits& limits,
-                         std::optional<uint64_t> content_bytes_max)
+BodyDecoder::BodyDecoder(Framing framing, ErrorSource source, const Limits& limits, std::optional<uint64_t> content_bytes_max)
     : framing_(framing), source_(source), limits_(limits), content_bytes_max_(content_bytes_max), state_(State::Done) {
   switch (framing.kind) {
-    case Framing::Kind::None:
-      break;
+    case Framing::Kind::None: break;
     case Framing::Kind::Length:
       left_ = framing.bytes;
       if (left_ > 0) state_ = State::Content;
       break;
-    case Framing::Kind::Chunked:
-      state_ = State::SizeStart;
-      break;
-    case Framing::Kind::UntilClose:
-      state_ = State::Content;
-      break;
+    case Framing::Kind::Chunked: state_ = State::SizeStart; break;
+    case Framing::Kind::UntilClose: state_ = State::Content; break;
   }
 }
 
@@ -77,17 +71,14 @@ const char* BodyDecoder::take_byte(char c) {
   switch (state_) {
     case State::SizeStart:
     case State::Size:
-    case State::SizeLf:
-      return take_size_byte(c);
+    case State::SizeLf: return take_size_byte(c);
     case State::ExtensionStart:
     case State::ExtensionName:
     case State::ExtensionValueStart:
     case State::ExtensionValue:
     case State::ExtensionQuoted:
     case State::ExtensionEscape:
-    case State::ExtensionQuoteEnd:
-      ++extension_bytes_;
-      return take_extension_byte(c);
+    case State::ExtensionQuoteEnd: ++extension_bytes_; return take_extension_byte(c);
     case State::ChunkCr:
       if (c != '\r') return "a chunk is longer than its size or does not end with CRLF";
       state_ = State::ChunkLf;
@@ -100,14 +91,11 @@ const char* BodyDecoder::take_byte(char c) {
     case State::TrailerName:
     case State::TrailerValue:
     case State::TrailerLf:
-    case State::LastLf:
-      ++trailer_bytes_;
-      return take_trailer_byte(c);
+    case State::LastLf: ++trailer_bytes_; return take_trailer_byte(c);
     case State::Content:
     case State::ChunkContent:
     case State::Done:
-    case State::Failed:
-      break;
+    case State::Failed: break;
   }
   GATE_CHECK(false, "these states take no single bytes");
 }
@@ -157,17 +145,13 @@ const char* BodyDecoder::take_extension_byte(char c) {
     case State::ExtensionValueStart:
       state_ = c == '"' ? State::ExtensionQuoted : State::ExtensionValue;
       return c == '"' || is_token_char(c) ? nullptr : kBad;
-    case State::ExtensionValue:
-      return is_token_char(c) ? nullptr : kBad;
+    case State::ExtensionValue: return is_token_char(c) ? nullptr : kBad;
     case State::ExtensionQuoted:
       if (c == '"') state_ = State::ExtensionQuoteEnd;
       if (c == '\\') state_ = State::ExtensionEscape;
       return is_value_char(c) ? nullptr : kBad;
-    case State::ExtensionEscape:
-      state_ = State::ExtensionQuoted;
-      return is_value_char(c) ? nullptr : kBad;
-    default:
-      return kBad;
+    case State::ExtensionEscape: state_ = State::ExtensionQuoted; return is_value_char(c) ? nullptr : kBad;
+    default: return kBad;
   }
 }
 
@@ -183,12 +167,8 @@ const char* BodyDecoder::take_trailer_byte(char c) {
     case State::TrailerValue:
       if (c == '\r') state_ = State::TrailerLf;
       return c == '\r' || is_value_char(c) ? nullptr : kBad;
-    case State::TrailerLf:
-      state_ = State::TrailerStart;
-      break;
-    default:
-      state_ = State::Done;
-      break;  // LastLf
+    case State::TrailerLf: state_ = State::TrailerStart; break;
+    default: state_ = State::Done; break;  // LastLf
   }
   return c == '\n' ? nullptr : kBad;
 }
@@ -211,8 +191,7 @@ const char* BodyDecoder::limit_reached() const {
 
 Error BodyDecoder::fail(ErrorKind kind, std::string_view why) {
   state_ = State::Failed;
-  if (source_ == ErrorSource::Client)
-    return client_error(kind, fmt::format("the request body cannot be read: {}", why));
+  if (source_ == ErrorSource::Client) return client_error(kind, fmt::format("the request body cannot be read: {}", why));
   return upstream_error(kind, Sent::Answered, fmt::format("the upstream's answer body cannot be read: {}", why));
 }
 

@@ -30,14 +30,10 @@ bool is_content_length(std::string_view name) { return equal_ignoring_case(name,
 // Fields that say how this connection is used; they are made anew or not sent at all.
 bool is_of_connection(std::string_view name) {
   switch (name.size()) {
-    case 4:
-      return equal_ignoring_case(name, "host");
-    case 10:
-      return equal_ignoring_case(name, "connection") || equal_ignoring_case(name, "keep-alive");
-    case 17:
-      return equal_ignoring_case(name, "transfer-encoding");
-    default:
-      return false;
+    case 4: return equal_ignoring_case(name, "host");
+    case 10: return equal_ignoring_case(name, "connection") || equal_ignoring_case(name, "keep-alive");
+    case 17: return equal_ignoring_case(name, "transfer-encoding");
+    default: return false;
   }
 }
 

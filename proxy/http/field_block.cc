@@ -157,12 +157,11 @@ class FieldReader {
   // Names a field only if it is a known one: a broken line may begin with anything, also with a secret.
   Error refuse_name(std::string_view line, size_t name_end) const {
     if (line.front() == ' ' || line.front() == '\t') {
-      return refuse(
-          fmt::format("header line {} is folded (it begins with white space); send each field on one line", line_));
+      return refuse(fmt::format("header line {} is folded (it begins with white space); send each field on one line", line_));
     }
     const KnownField* known = find_known(line.substr(0, name_end));
-    const std::string which = known != nullptr ? fmt::format("header line {} ({})", line_, known->name)
-                                               : fmt::format("header line {}", line_);
+    const std::string which =
+        known != nullptr ? fmt::format("header line {} ({})", line_, known->name) : fmt::format("header line {}", line_);
     if (line.find(':') == std::string_view::npos) return refuse(which + " has no colon; send `Name: value`");
     if (name_end == 0) return refuse(which + " does not begin with a name; send `Name: value`");
     return refuse(which + " has white space or another character that no name may have before its colon; remove it");
@@ -181,29 +180,17 @@ class FieldReader {
       return refuse(fmt::format("two {} headers; send it once", known->name));
     }
     switch (known->role) {
-      case Role::Onward:
-        block_.fields.add_part(lines_, name, value);
-        break;
-      case Role::HopByHop:
-        break;
-      case Role::Connection:
-        take_connection(value);
-        break;
-      case Role::Host:
-        block_.host = value;
-        break;
-      case Role::ContentLength:
-        return take_content_length(name, value);
+      case Role::Onward: block_.fields.add_part(lines_, name, value); break;
+      case Role::HopByHop: break;
+      case Role::Connection: take_connection(value); break;
+      case Role::Host: block_.host = value; break;
+      case Role::ContentLength: return take_content_length(name, value);
       case Role::TransferEncoding:
         if (again) return refuse("two transfer-encoding headers; send `Transfer-Encoding: chunked` once");
         block_.transfer_encoding = value;
         break;
-      case Role::ProxyAuthorization:
-        block_.proxy_authorization = value;
-        break;
-      case Role::Expect:
-        block_.expect = value;
-        break;
+      case Role::ProxyAuthorization: block_.proxy_authorization = value; break;
+      case Role::Expect: block_.expect = value; break;
     }
     return {};
   }
@@ -234,8 +221,7 @@ class FieldReader {
 
   Result<void> remove_named() {
     for (const std::string_view name : named_) {
-      if (!is_token(name))
-        return refuse("the connection header names something that is no header; send `close` or nothing");
+      if (!is_token(name)) return refuse("the connection header names something that is no header; send `close` or nothing");
       if (is_protected(name)) {
         return refuse(
             fmt::format("the connection header names {}, which must not be dropped on the way; do not name it", name));
@@ -257,8 +243,7 @@ class FieldReader {
 
 }  // namespace
 
-Result<FieldBlock> parse_fields(std::string_view lines, const Limits& limits, ErrorSource source,
-                                KeepLength keep_length) {
+Result<FieldBlock> parse_fields(std::string_view lines, const Limits& limits, ErrorSource source, KeepLength keep_length) {
   return FieldReader(limits, source, keep_length).read(lines);
 }
 

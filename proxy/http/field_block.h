@@ -31,8 +31,7 @@ enum class KeepLength { Never, IfZero, Always };
 // `lines` are the field lines and the empty line that ends them. Refuses what RFC 9112 §5 does not allow, what would
 // break a limit, fields that a request may have only once (of a response: Transfer-Encoding, and differing
 // Content-Lengths), and a Connection field that names a field which armgate or ARM decides by.
-Result<FieldBlock> parse_fields(std::string_view lines, const Limits& limits, ErrorSource source,
-                                KeepLength keep_length);
+Result<FieldBlock> parse_fields(std::string_view lines, const Limits& limits, ErrorSource source, KeepLength keep_length);
 
 // An error on the account of who sent the message.
 Error refusal(ErrorSource source, ErrorKind kind, std::string context);

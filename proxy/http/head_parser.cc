@@ -25,8 +25,7 @@ Result<HeadParts> split_head(std::string_view head, const Limits& limits, ErrorS
   if (line_feed == std::string_view::npos || line_feed == 0 || head[line_feed - 1] != '\r') {
     return refusal(source, ErrorKind::BadInput, "the first line does not end with CRLF; end lines with CRLF");
   }
-  if (line_feed == 1)
-    return refusal(source, ErrorKind::BadInput, "an empty line comes before the first line; remove it");
+  if (line_feed == 1) return refusal(source, ErrorKind::BadInput, "an empty line comes before the first line; remove it");
   return HeadParts{head.substr(0, line_feed - 1), head.substr(line_feed + 1)};
 }
 
@@ -83,8 +82,7 @@ Result<Framing> request_framing(const FieldBlock& block, int minor_version, cons
       return client_error(ErrorKind::BadInput, "both content-length and transfer-encoding headers; send one of them");
     }
     if (minor_version == 0) {
-      return client_error(ErrorKind::BadInput,
-                          "a transfer-encoding header in HTTP/1.0; send content-length or use HTTP/1.1");
+      return client_error(ErrorKind::BadInput, "a transfer-encoding header in HTTP/1.0; send content-length or use HTTP/1.1");
     }
     if (!equal_ignoring_case(*block.transfer_encoding, "chunked")) {
       return client_error(ErrorKind::BadInput,
@@ -96,15 +94,13 @@ Result<Framing> request_framing(const FieldBlock& block, int minor_version, cons
   if (!block.content_length) return Framing{};
   const std::optional<uint64_t> bytes = parse_decimal(*block.content_length);
   if (!bytes) {
-    return client_error(ErrorKind::BadInput,
-                        "the content-length header is no number in decimal digits; send one number");
+    return client_error(ErrorKind::BadInput, "the content-length header is no number in decimal digits; send one number");
   }
   if (*bytes > limits.request_body_bytes_max) {
-    return client_error(
-        ErrorKind::TooLarge,
-        fmt::format("the content-length header announces more than {} bytes (limits.request_body_bytes); "
-                    "send less",
-                    limits.request_body_bytes_max));
+    return client_error(ErrorKind::TooLarge,
+                        fmt::format("the content-length header announces more than {} bytes (limits.request_body_bytes); "
+                                    "send less",
+                                    limits.request_body_bytes_max));
   }
   return Framing{Framing::Kind::Length, *bytes};
 }
@@ -185,9 +181,8 @@ Result<StatusLine> parse_status_line(std::string_view line) {
 Result<Framing> response_framing(const FieldBlock& block, const StatusLine& line) {
   if (block.transfer_encoding) {
     if (block.content_length || line.minor_version == 0 || !equal_ignoring_case(*block.transfer_encoding, "chunked")) {
-      return refusal(
-          ErrorSource::Upstream, ErrorKind::BadInput,
-          "the upstream's transfer-encoding header is not `chunked`, or comes with content-length or in HTTP/1.0");
+      return refusal(ErrorSource::Upstream, ErrorKind::BadInput,
+                     "the upstream's transfer-encoding header is not `chunked`, or comes with content-length or in HTTP/1.0");
     }
     return Framing{Framing::Kind::Chunked};
   }
@@ -203,13 +198,10 @@ Result<Framing> response_framing(const FieldBlock& block, const StatusLine& line
 
 BodyLength body_length(const Framing& framing) {
   switch (framing.kind) {
-    case Framing::Kind::None:
-      return {BodyLength::Kind::None, 0};
-    case Framing::Kind::Length:
-      return {BodyLength::Kind::Known, framing.bytes};
+    case Framing::Kind::None: return {BodyLength::Kind::None, 0};
+    case Framing::Kind::Length: return {BodyLength::Kind::Known, framing.bytes};
     case Framing::Kind::Chunked:
-    case Framing::Kind::UntilClose:
-      break;
+    case Framing::Kind::UntilClose: break;
   }
   return {BodyLength::Kind::Unknown, 0};
 }
@@ -227,10 +219,9 @@ std::optional<size_t> find_head_end(std::string_view bytes, size_t from) {
 }
 
 Error head_too_large(const Limits& limits, ErrorSource source) {
-  return refusal(
-      source, ErrorKind::TooLarge,
-      fmt::format("the message head is longer than {} bytes (limits.head_bytes); send fewer or shorter headers",
-                  limits.head_bytes_max));
+  return refusal(source, ErrorKind::TooLarge,
+                 fmt::format("the message head is longer than {} bytes (limits.head_bytes); send fewer or shorter headers",
+                             limits.head_bytes_max));
 }
 
 Result<ParsedRequestHead> parse_request_head(std::string_view head, const Limits& limits) {
@@ -262,27 +253,24 @@ Result<ParsedRequestHead> parse_request_head(std::string_view head, const Limits
       return client_error(ErrorKind::BadInput, "the expect header is not `100-continue`; send that or none");
     }
     // RFC 9110 §10.1.1: ignored in HTTP/1.0, and pointless without content.
-    request.expects_continue =
-        line->minor_version == 1 && (framing->kind == Framing::Kind::Chunked || framing->bytes > 0);
+    request.expects_continue = line->minor_version == 1 && (framing->kind == Framing::Kind::Chunked || framing->bytes > 0);
   }
   request.head.fields = std::move(block->fields);
   return request;
 }
 
-Result<ParsedResponseHead> parse_response_head(std::string_view head, const Limits& limits,
-                                               arm::Method request_method) {
+Result<ParsedResponseHead> parse_response_head(std::string_view head, const Limits& limits, arm::Method request_method) {
   Result<HeadParts> parts = split_head(head, limits, ErrorSource::Upstream);
   if (!parts) return std::move(parts).error();
   Result<StatusLine> line = parse_status_line(parts->start_line);
   if (!line) return std::move(line).error();
   if (line->status == 101) {
-    return refusal(ErrorSource::Upstream, ErrorKind::BadInput,
-                   "the upstream switches protocols (101) without being asked to");
+    return refusal(ErrorSource::Upstream, ErrorKind::BadInput, "the upstream switches protocols (101) without being asked to");
   }
   const bool announces = request_method == arm::Method::Head || line->status == 304;
   const bool without_content = announces || line->status < 200 || line->status == 204;
-  Result<FieldBlock> block = parse_fields(parts->field_lines, limits, ErrorSource::Upstream,
-                                          announces ? KeepLength::Always : KeepLength::Never);
+  Result<FieldBlock> block =
+      parse_fields(parts->field_lines, limits, ErrorSource::Upstream, announces ? KeepLength::Always : KeepLength::Never);
   if (!block) return std::move(block).error();
   Result<Framing> framing = response_framing(*block, *line);
   if (!framing) return std::move(framing).error();
@@ -310,10 +298,9 @@ Result<void> check_authority(const ParsedRequestHead& request, std::string_view 
     return client_error(ErrorKind::BadInput, "CONNECT inside a tunnel; open another connection to the proxy for it");
   }
   if (request.head.host != host || request.port.value_or(kHttpsPort) != port) {
-    return client_error(ErrorKind::BadInput,
-                        fmt::format("the host header is not the host {}:{} that the tunnel was opened to; "
-                                    "open a tunnel to each host",
-                                    host, port));
+    return client_error(ErrorKind::BadInput, fmt::format("the host header is not the host {}:{} that the tunnel was opened to; "
+                                                         "open a tunnel to each host",
+                                                         host, port));
   }
   return {};
 }

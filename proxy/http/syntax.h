@@ -32,9 +32,7 @@ constexpr std::array<uint8_t, 256> make_character_classes() {
 
 inline constexpr std::array<uint8_t, 256> kCharacterClasses = make_character_classes();
 
-constexpr bool is_of(char c, CharacterClass wanted) {
-  return (kCharacterClasses[static_cast<uint8_t>(c)] & wanted) != 0;
-}
+constexpr bool is_of(char c, CharacterClass wanted) { return (kCharacterClasses[static_cast<uint8_t>(c)] & wanted) != 0; }
 
 }  // namespace internal
 

@@ -23,8 +23,7 @@ void ClientConnection::begin(arm::Method method, int minor_version, http::Connec
 Task<Result<void>> ClientConnection::write_head(const arm::ResponseHead& head, BodyLength length) {
   if (state_ != State::Nothing) co_return refuse("a second head was written");
   std::optional<arm::ResponseHead> adapted;  // only where something must be changed
-  const bool may_have_content =
-      method_ != arm::Method::Head && head.status >= 200 && head.status != 204 && head.status != 304;
+  const bool may_have_content = method_ != arm::Method::Head && head.status >= 200 && head.status != 204 && head.status != 304;
   if (!may_have_content) {
     // A HEAD answer announces the length of what GET would return (RFC 9110 §8.6); a 204 must not have one.
     if (method_ == arm::Method::Head && length.kind == BodyLength::Kind::Known) {

@@ -59,9 +59,8 @@ ConnectDecision decide_connect(std::string_view head, const http::Limits& limits
   if (const auto address = address_of(decision.host)) why = refused_address(*address);
   if (why) {
     decision.action = ConnectAction::Refuse;
-    decision.refusal = {
-        403, kForbidden,
-        fmt::format("{} is {}, to which armgate opens no tunnel: put it into NO_PROXY", decision.host, *why)};
+    decision.refusal = {403, kForbidden,
+                        fmt::format("{} is {}, to which armgate opens no tunnel: put it into NO_PROXY", decision.host, *why)};
   }
   return decision;
 }

@@ -93,9 +93,9 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect(std::string host, uint1
   for (const ip::address& address : addresses) {
     const auto refusal = refused_address(address);
     if (refusal && local == LocalTargets::Refuse && known == nullptr) {
-      last = upstream_error(
-          ErrorKind::BadInput, Sent::No,
-          fmt::format("{} is {}, to which armgate opens no tunnel; put the host into NO_PROXY", host, *refusal));
+      last =
+          upstream_error(ErrorKind::BadInput, Sent::No,
+                         fmt::format("{} is {}, to which armgate opens no tunnel; put the host into NO_PROXY", host, *refusal));
       continue;
     }
     const TimePoint until = std::min(deadline, clock_.now() + options_.address_max);

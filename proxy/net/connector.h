@@ -27,8 +27,7 @@ using HostOverrides = std::map<std::string, HostOverride, std::less<>>;  // by h
 enum class LocalTargets { Refuse, Allow };
 
 // The addresses of a name, in order of preference.
-using Resolve =
-    std::function<Task<Result<std::vector<boost::asio::ip::address>>>(std::string name, TimePoint deadline)>;
+using Resolve = std::function<Task<Result<std::vector<boost::asio::ip::address>>>(std::string name, TimePoint deadline)>;
 
 // Asks the system (getaddrinfo, on Asio's resolver thread). The wait ends at the deadline even if the system goes on.
 Resolve system_resolve(Clock& clock);
@@ -47,8 +46,7 @@ class Connector {
 
   // Errors: Unreachable, TimedOut; BadInput if the host resolves to addresses that are refused and has no override.
   // All with Sent::No.
-  Task<Result<std::unique_ptr<Socket>>> connect(std::string host, uint16_t port, LocalTargets local,
-                                                TimePoint deadline);
+  Task<Result<std::unique_ptr<Socket>>> connect(std::string host, uint16_t port, LocalTargets local, TimePoint deadline);
 
  private:
   Task<Result<std::unique_ptr<Socket>>> connect_to(boost::asio::ip::address address, uint16_t port, std::string host,

@@ -23,8 +23,8 @@ Error explain(Error error, const std::string& host) {
     error.context += "; the client asked for a host that the option intercept does not name, or for none";
     return error;
   }
-  const bool distrust = contains_ignoring_case(error.context, "alert") || error.kind == ErrorKind::Closed ||
-                        error.kind == ErrorKind::Reset;
+  const bool distrust =
+      contains_ignoring_case(error.context, "alert") || error.kind == ErrorKind::Closed || error.kind == ErrorKind::Reset;
   if (distrust) {
     error.context += fmt::format(
         "; if the client does not trust armgate's certificate for {}, let it trust the file that `armgate ca path` names "
@@ -36,8 +36,7 @@ Error explain(Error error, const std::string& host) {
 
 }  // namespace
 
-Result<std::unique_ptr<Interceptor>> Interceptor::make(certs::CertCache& cache, Clock& clock,
-                                                       InterceptOptions options) {
+Result<std::unique_ptr<Interceptor>> Interceptor::make(certs::CertCache& cache, Clock& clock, InterceptOptions options) {
   auto front = certs::make_server_context();
   if (!front) return std::move(front).error();
   SSL_CTX_set_tlsext_servername_callback(front->get(), check_name);

@@ -11,26 +11,16 @@ namespace {
 
 std::string_view reason_of(int status) {
   switch (status) {
-    case 403:
-      return "Forbidden";
-    case 405:
-      return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
-    case 413:
-      return "Content Too Large";
-    case 414:
-      return "URI Too Long";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 502:
-      return "Bad Gateway";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Bad Request";
+    case 403: return "Forbidden";
+    case 405: return "Method Not Allowed";
+    case 408: return "Request Timeout";
+    case 413: return "Content Too Large";
+    case 414: return "URI Too Long";
+    case 431: return "Request Header Fields Too Large";
+    case 502: return "Bad Gateway";
+    case 503: return "Service Unavailable";
+    case 505: return "HTTP Version Not Supported";
+    default: return "Bad Request";
   }
 }
 
@@ -57,8 +47,7 @@ bool is_large(std::string_view head, const http::Limits& limits) {
 
 Refusal refuse_head(const Error& error, std::string_view head, const http::Limits& limits) {
   switch (error.kind) {
-    case ErrorKind::TimedOut:
-      return {408, "ArmgateRequestTimeout", "the request's head did not arrive in time"};
+    case ErrorKind::TimedOut: return {408, "ArmgateRequestTimeout", "the request's head did not arrive in time"};
     case ErrorKind::TooLarge:
       if (first_line(head).size() > limits.target_bytes_max) return {414, "ArmgateTargetTooLong", error.context};
       if (!is_large(head, limits)) return {413, "ArmgateContentTooLarge", error.context};
@@ -71,12 +60,9 @@ Refusal refuse_head(const Error& error, std::string_view head, const http::Limit
 
 Refusal refuse_body(const Error& error) {
   switch (error.kind) {
-    case ErrorKind::TimedOut:
-      return {408, "ArmgateRequestTimeout", "the request's content did not arrive in time"};
-    case ErrorKind::TooLarge:
-      return {413, "ArmgateContentTooLarge", error.context};
-    default:
-      return {400, "ArmgateBadRequest", error.context};
+    case ErrorKind::TimedOut: return {408, "ArmgateRequestTimeout", "the request's content did not arrive in time"};
+    case ErrorKind::TooLarge: return {413, "ArmgateContentTooLarge", error.context};
+    default: return {400, "ArmgateBadRequest", error.context};
   }
 }
 
@@ -94,8 +80,8 @@ arm::Response to_response(const Refusal& refusal) {
 std::string to_bytes(const Refusal& refusal) {
   const arm::Response response = to_response(refusal);
   std::string bytes;
-  const auto composed = http::compose_response(bytes, response.head, {BodyLength::Kind::Known, response.body.size()},
-                                               http::Connection::Close, 1);
+  const auto composed =
+      http::compose_response(bytes, response.head, {BodyLength::Kind::Known, response.body.size()}, http::Connection::Close, 1);
   return composed ? bytes + response.body : std::string{};
 }
 

@@ -97,8 +97,7 @@ void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {
   if (parts.counter.open.fetch_add(1, std::memory_order_relaxed) >= core->options.connections_max) {
     parts.counter.open.fetch_sub(1, std::memory_order_relaxed);
     if (core->options.door == Door::Proxy) {
-      const std::string answer =
-          to_bytes({503, "ArmgateTooManyConnections", "armgate has reached its limit of connections"});
+      const std::string answer = to_bytes({503, "ArmgateTooManyConnections", "armgate has reached its limit of connections"});
       // Best effort: a new socket's buffer takes this much, and nobody waits for one that does not.
       [[maybe_unused]] const ssize_t sent = ::send(accepted.fd, answer.data(), answer.size(), MSG_NOSIGNAL);
     }
@@ -111,13 +110,12 @@ void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {
   from.connection = parts.counter.last_id.fetch_add(1, std::memory_order_relaxed) + 1;
   from.peer = std::move(accepted.peer);
   tell(parts.events, {NetEventKind::ConnectionAccepted, from.peer, {}, {}});
-  auto socket = std::make_unique<Socket>(parts.clock, parts.executor, accepted.fd,
-                                         Peer{ErrorSource::Client, "the client " + from.peer});
+  auto socket =
+      std::make_unique<Socket>(parts.clock, parts.executor, accepted.fd, Peer{ErrorSource::Client, "the client " + from.peer});
   spawn(parts.executor, serve(core, std::move(socket), std::move(from), std::move(counted)));
 }
 
-Task<void> ProxyServer::Core::serve(CorePtr core, std::unique_ptr<Socket> socket, ConnectionIdentity from,
-                                    Counted counted) {
+Task<void> ProxyServer::Core::serve(CorePtr core, std::unique_ptr<Socket> socket, ConnectionIdentity from, Counted counted) {
   const Counted held(std::move(counted));
   Place place(core->live);
   if (core->options.door == Door::Proxy) {
@@ -136,15 +134,15 @@ Task<void> ProxyServer::Core::serve_proxy(Place& place, std::unique_ptr<Socket> 
   place.leave_phase();
   if (!whole && !input.empty() && input.bytes().front() == kTlsHandshake) {
     // No answer can be understood; plain text makes most clients name the mistake ("wrong version number").
-    Refusal refusal{400, "ArmgateBadRequest", "the client speaks TLS to the proxy port: let its proxy URL begin with http://, not https://"};
+    Refusal refusal{400, "ArmgateBadRequest",
+                    "the client speaks TLS to the proxy port: let its proxy URL begin with http://, not https://"};
     co_return co_await refuse(stream, std::move(refusal), {}, from.peer);
   }
   if (!whole) {
     stream.close();
     co_return;
   }
-  ConnectDecision decision =
-      decide_connect(input.bytes().substr(0, head_bytes), options.session.limits, options.connect);
+  ConnectDecision decision = decide_connect(input.bytes().substr(0, head_bytes), options.session.limits, options.connect);
   input.consume(head_bytes);
   from.proxy_user = std::move(decision.proxy_user);
   if (decision.action == ConnectAction::Refuse) {
@@ -181,8 +179,7 @@ Task<void> ProxyServer::Core::serve_direct(Place& place, std::unique_ptr<Socket>
   co_await serve_intercepted(place, *std::move(intercepted), std::move(from));
 }
 
-Task<void> ProxyServer::Core::serve_intercepted(Place& place, Interceptor::Intercepted intercepted,
-                                                ConnectionIdentity from) {
+Task<void> ProxyServer::Core::serve_intercepted(Place& place, Interceptor::Intercepted intercepted, ConnectionIdentity from) {
   tell(parts.events, {NetEventKind::Intercepted, from.peer, intercepted.host, {}});
   Session session(std::move(intercepted.stream),
                   SessionSetup{parts.clock, parts.executor, options.session, parts.handler, parts.events,
@@ -197,13 +194,12 @@ Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, co
   place.enter_tunnel([&client] { client.close(); });
   const bool allowed = matches_host(decision.host, options.connect.allowed);
   const LocalTargets local = allowed ? LocalTargets::Allow : options.connect.local_targets;
-  auto socket = co_await parts.connector.connect(decision.host, decision.port, local,
-                                                 parts.clock.now() + options.tunnel_connect_max);
+  auto socket =
+      co_await parts.connector.connect(decision.host, decision.port, local, parts.clock.now() + options.tunnel_connect_max);
   if (!socket) {
     const bool refused = socket.error().kind == ErrorKind::BadInput;
     tell(parts.events, {NetEventKind::TunnelFailed, from.peer, decision.host, socket.error().context});
-    Refusal refusal{refused ? 403 : 502, refused ? "ArmgateConnectRefused" : "ArmgateHostUnreachable",
-                    socket.error().context};
+    Refusal refusal{refused ? 403 : 502, refused ? "ArmgateConnectRefused" : "ArmgateHostUnreachable", socket.error().context};
     co_return co_await refuse(client, std::move(refusal), decision.host, from.peer);
   }
   PlainStream host(*std::move(socket));
@@ -220,8 +216,7 @@ Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, co
                                       options.connect.intercepted_port)});
     }
     tell(parts.events, {NetEventKind::TunnelOpened, from.peer, decision.host, {}});
-    const TunnelCounts counts =
-        co_await run_tunnel(client, host, std::move(early), parts.clock, options.tunnel_idle_max);
+    const TunnelCounts counts = co_await run_tunnel(client, host, std::move(early), parts.clock, options.tunnel_idle_max);
     tell(parts.events,
          {NetEventKind::TunnelClosed, from.peer, decision.host, {}, counts.to_host_bytes, counts.from_host_bytes});
   }
@@ -243,8 +238,7 @@ Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& 
   }
 }
 
-Task<void> ProxyServer::Core::refuse(PlainStream& stream, Refusal refusal, std::string_view host,
-                                     std::string_view peer) {
+Task<void> ProxyServer::Core::refuse(PlainStream& stream, Refusal refusal, std::string_view host, std::string_view peer) {
   tell(parts.events, {NetEventKind::ProxyRefused, peer, host, refusal.message});
   const TimePoint deadline = parts.clock.now() + options.session.linger_max;
   const std::string answer = to_bytes(refusal);

@@ -12,8 +12,7 @@ namespace {
 constexpr size_t kReceiptsMax = 16;  // answers to pipelined requests; beyond it the oldest stay unconfirmed
 
 bool has_content(const http::Framing& framing) {
-  return framing.kind == http::Framing::Kind::Chunked ||
-         (framing.kind == http::Framing::Kind::Length && framing.bytes > 0);
+  return framing.kind == http::Framing::Kind::Chunked || (framing.kind == http::Framing::Kind::Length && framing.bytes > 0);
 }
 
 Error client_left() { return client_error(ErrorKind::Closed, "the client closed the connection within a request"); }

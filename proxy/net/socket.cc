@@ -137,8 +137,7 @@ Error Socket::error_of(int number) const {
 }
 
 Error Socket::cancelled() const {
-  return {ErrorKind::Cancelled, peer_.source, Sent::No,
-          fmt::format("the connection to {} was closed here", peer_.name)};
+  return {ErrorKind::Cancelled, peer_.source, Sent::No, fmt::format("the connection to {} was closed here", peer_.name)};
 }
 
 }  // namespace armgate::net

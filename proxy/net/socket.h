@@ -84,8 +84,8 @@ class Socket final : private Polled {
   Poller& poller_;
   int fd_;
   const Peer peer_;
-  uint32_t events_ = 0;  // that the poller tells
-  bool ended_ = false;  // by the peer or by an error: it stays readable
+  uint32_t events_ = 0;          // that the poller tells
+  bool ended_ = false;           // by the peer or by an error: it stays readable
   std::array<bool, 2> ready_{};  // news of each kind since the last wait for it
   std::array<Side, 2> sides_;
   std::function<void()> readable_;

@@ -28,8 +28,7 @@ std::string_view gather(std::span<const std::string_view> pieces) {
 
 }  // namespace
 
-Result<std::unique_ptr<TlsStream>> TlsStream::make(std::unique_ptr<Socket> socket, SSL_CTX* context,
-                                                   std::string early) {
+Result<std::unique_ptr<TlsStream>> TlsStream::make(std::unique_ptr<Socket> socket, SSL_CTX* context, std::string early) {
   std::unique_ptr<TlsStream> stream(new TlsStream(std::move(socket)));
   stream->bio_.fd = stream->socket_->fd();
   stream->bio_.early = std::move(early);
@@ -50,13 +49,9 @@ TlsStream::~TlsStream() {
 TlsStream::Verdict TlsStream::judge(int result) {
   using Kind = Verdict::Kind;
   switch (SSL_get_error(ssl_.get(), result)) {
-    case SSL_ERROR_WANT_READ:
-      return {Kind::WaitReadable, {}};
-    case SSL_ERROR_WANT_WRITE:
-      return {Kind::WaitWritable, {}};
-    case SSL_ERROR_ZERO_RETURN:
-      end_ = StreamEnd::Notified;
-      return {Kind::Ended, {}};
+    case SSL_ERROR_WANT_READ: return {Kind::WaitReadable, {}};
+    case SSL_ERROR_WANT_WRITE: return {Kind::WaitWritable, {}};
+    case SSL_ERROR_ZERO_RETURN: end_ = StreamEnd::Notified; return {Kind::Ended, {}};
     case SSL_ERROR_SYSCALL:
       broken_ = true;
       if (bio_.last_errno != 0) return {Kind::Failed, socket_->error_of(bio_.last_errno)};
@@ -78,11 +73,10 @@ Error TlsStream::protocol_error() {
   const std::string reasons = certs::take_openssl_errors();
   const long verified = SSL_get_verify_result(ssl_.get());
   if (!SSL_is_server(ssl_.get()) && verified != X509_V_OK) {
-    return {
-        ErrorKind::Untrusted, peer.source, Sent::No,
-        fmt::format("the certificate of {} is not trusted: {}; the options upstream.ca_file and hosts.<name>.ca_file name "
-                    "whom to trust besides the system's authorities",
-                    peer.name, X509_verify_cert_error_string(verified))};
+    return {ErrorKind::Untrusted, peer.source, Sent::No,
+            fmt::format("the certificate of {} is not trusted: {}; the options upstream.ca_file and hosts.<name>.ca_file name "
+                        "whom to trust besides the system's authorities",
+                        peer.name, X509_verify_cert_error_string(verified))};
   }
   return {ErrorKind::BadInput, peer.source, Sent::No, fmt::format("TLS with {} failed: {}", peer.name, reasons)};
 }
@@ -95,13 +89,11 @@ Task<Result<void>> TlsStream::wait_for(Verdict verdict, Waiting who, TimePoint d
       if (ready) bio_.is_drained = false;
       co_return ready;
     }
-    case Verdict::Kind::WaitWritable:
-      co_return co_await socket_->wait(who, Readiness::Writable, deadline);
+    case Verdict::Kind::WaitWritable: co_return co_await socket_->wait(who, Readiness::Writable, deadline);
     case Verdict::Kind::Ended:
       co_return Error{ErrorKind::Closed, socket_->peer().source, Sent::No,
                       fmt::format("{} closed the connection", socket_->peer().name)};
-    case Verdict::Kind::Failed:
-      break;
+    case Verdict::Kind::Failed: break;
   }
   co_return std::move(verdict.error);
 }

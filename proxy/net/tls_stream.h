@@ -24,8 +24,7 @@ class TlsStream final : public ByteStream {
   using SessionSink = std::function<void(certs::SessionHandle session)>;
 
   // `early`: bytes that were read from the socket already. The caller sets accept or connect state through ssl().
-  static Result<std::unique_ptr<TlsStream>> make(std::unique_ptr<Socket> socket, SSL_CTX* context,
-                                                 std::string early = {});
+  static Result<std::unique_ptr<TlsStream>> make(std::unique_ptr<Socket> socket, SSL_CTX* context, std::string early = {});
   ~TlsStream() override;
 
   SSL* ssl() { return ssl_.get(); }

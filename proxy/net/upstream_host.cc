@@ -24,8 +24,8 @@ Error not_sent(Error error) {
 
 }  // namespace
 
-UpstreamHost::UpstreamHost(std::string host, Clock& clock, const Executor& executor, Connector& connector,
-                           SSL_CTX* context, const UpstreamHostOptions& options)
+UpstreamHost::UpstreamHost(std::string host, Clock& clock, const Executor& executor, Connector& connector, SSL_CTX* context,
+                           const UpstreamHostOptions& options)
     : host_(std::move(host)),
       clock_(clock),
       executor_(executor),

@@ -76,7 +76,7 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   size_t open_ = 0;
   std::vector<std::unique_ptr<UpstreamConnection>> idle_;  // least recently used first
   std::deque<Waiter*> waiting_;
-  size_t promised_ = 0;  // of free(): to those whose turn it is and who have not run yet
+  size_t promised_ = 0;                         // of free(): to those whose turn it is and who have not run yet
   std::vector<certs::SessionHandle> sessions_;  // to resume from; each is used once (RFC 8446 appendix C.4)
   DeadlineTimer expiry_;
 };

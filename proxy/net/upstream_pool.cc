@@ -31,8 +31,7 @@ Task<Result<http::ParsedResponseHead>> read_head(UpstreamConnection& connection,
   while (true) {
     const std::string_view bytes = connection.input.bytes();
     const auto end = http::find_head_end(bytes, seen);
-    if (end.value_or(bytes.size()) > limits.head_bytes_max)
-      co_return http::head_too_large(limits, ErrorSource::Upstream);
+    if (end.value_or(bytes.size()) > limits.head_bytes_max) co_return http::head_too_large(limits, ErrorSource::Upstream);
     if (end) {
       auto head = http::parse_response_head(bytes.substr(0, *end), limits, method);
       connection.input.consume(*end);
@@ -42,16 +41,14 @@ Task<Result<http::ParsedResponseHead>> read_head(UpstreamConnection& connection,
     const auto got = co_await connection.stream->read_some(scratch_area(), deadline);
     if (!got) co_return got.error();
     if (*got == 0) {
-      co_return upstream_error(ErrorKind::Closed, Sent::Maybe,
-                               fmt::format("{} closed the connection without an answer", host));
+      co_return upstream_error(ErrorKind::Closed, Sent::Maybe, fmt::format("{} closed the connection without an answer", host));
     }
     connection.input.append(std::string_view(scratch_area().data(), *got));
   }
 }
 
 Task<Result<http::ParsedResponseHead>> read_final_head(UpstreamConnection& connection, const std::string& host,
-                                                       const http::Limits& limits, arm::Method method,
-                                                       TimePoint deadline) {
+                                                       const http::Limits& limits, arm::Method method, TimePoint deadline) {
   for (int i = 0; i < kInterimAnswersMax; ++i) {
     auto head = co_await read_head(connection, host, limits, method, deadline);
     if (!head || !head->is_interim()) co_return head;
@@ -72,8 +69,7 @@ Task<Result<http::ParsedResponseHead>> read_refusal(UpstreamConnection& connecti
 
 Result<std::unique_ptr<UpstreamPool>> UpstreamPool::make(Clock& clock, Executor executor, UpstreamOptions options,
                                                          Resolve resolve) {
-  std::unique_ptr<UpstreamPool> pool(
-      new UpstreamPool(clock, std::move(executor), std::move(options), std::move(resolve)));
+  std::unique_ptr<UpstreamPool> pool(new UpstreamPool(clock, std::move(executor), std::move(options), std::move(resolve)));
   auto context = make_context(pool->options_.ca_file);
   if (!context) return std::move(context).error();
   pool->context_ = *std::move(context);
@@ -126,8 +122,7 @@ Task<Result<UpstreamAnswer>> UpstreamPool::send(const arm::Request& request, Tim
     if (!connection) co_return std::move(connection).error();
     const bool reused = (*connection)->exchanges > 0;
     auto answer = co_await exchange(*host, *std::move(connection), request, *head, deadline);
-    if (answer || !reused || answer.error().sent != Sent::No || answer.error().kind != ErrorKind::Reset)
-      co_return answer;
+    if (answer || !reused || answer.error().sent != Sent::No || answer.error().kind != ErrorKind::Reset) co_return answer;
   }
 }
 
@@ -157,9 +152,8 @@ Task<Result<http::ParsedResponseHead>> UpstreamPool::ask(UpstreamConnection& con
 }
 
 Task<Result<UpstreamAnswer>> UpstreamPool::exchange(std::shared_ptr<UpstreamHost> host,
-                                                    std::unique_ptr<UpstreamConnection> connection,
-                                                    const arm::Request& request, std::string_view head,
-                                                    TimePoint deadline) {
+                                                    std::unique_ptr<UpstreamConnection> connection, const arm::Request& request,
+                                                    std::string_view head, TimePoint deadline) {
   auto parsed = co_await ask(*connection, host->name(), request, head, deadline);
   if (!parsed) {
     host->discard(std::move(connection));

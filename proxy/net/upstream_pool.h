@@ -28,8 +28,7 @@ struct UpstreamOptions {
 class UpstreamPool final : public Upstream {
  public:
   // BadInput if a CA file cannot be used.
-  static Result<std::unique_ptr<UpstreamPool>> make(Clock& clock, Executor executor, UpstreamOptions options,
-                                                    Resolve resolve);
+  static Result<std::unique_ptr<UpstreamPool>> make(Clock& clock, Executor executor, UpstreamOptions options, Resolve resolve);
 
   Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) override;
 
@@ -41,9 +40,8 @@ class UpstreamPool final : public Upstream {
   Result<std::shared_ptr<UpstreamHost>> host_for(const std::string& name);
   Task<Result<http::ParsedResponseHead>> ask(UpstreamConnection& connection, const std::string& host,
                                              const arm::Request& request, std::string_view head, TimePoint deadline);
-  Task<Result<UpstreamAnswer>> exchange(std::shared_ptr<UpstreamHost> host,
-                                        std::unique_ptr<UpstreamConnection> connection, const arm::Request& request,
-                                        std::string_view head, TimePoint deadline);
+  Task<Result<UpstreamAnswer>> exchange(std::shared_ptr<UpstreamHost> host, std::unique_ptr<UpstreamConnection> connection,
+                                        const arm::Request& request, std::string_view head, TimePoint deadline);
 
   Clock& clock_;
   const Executor executor_;

@@ -37,9 +37,7 @@ std::vector<Candidate> candidates_of(const View& view, const WriteFacts& write, 
     }
   }
   if (write.prefer_peer && any_from_peer) {
-    std::erase_if(all, [&](const Candidate& c) {
-      return c.delivery->peer != write.peer && !c.delivery->peer.is_zero();
-    });
+    std::erase_if(all, [&](const Candidate& c) { return c.delivery->peer != write.peer && !c.delivery->peer.is_zero(); });
   }
   const auto earlier = [](const Candidate& a, const Candidate& b) { return a.delivery->at.order < b.delivery->at.order; };
   if (!std::is_sorted(all.begin(), all.end(), earlier)) std::sort(all.begin(), all.end(), earlier);  // those of one version are
@@ -113,11 +111,10 @@ void forget_doubtful(std::vector<Candidate>& candidates) {
   const Version* first = candidates.front().version;
   const auto confirmed = [](const Candidate& c) { return c.delivery->confirmation == Confirmation::Confirmed; };
   const auto after_confirmed = std::find_if(candidates.rbegin(), candidates.rend(), confirmed).base();
-  candidates.erase(std::remove_if(after_confirmed, candidates.end(),
-                                  [&](const Candidate& c) {
-                                    return c.delivery->kind != DeliveryKind::OwnAnswer && c.version != first;
-                                  }),
-                   candidates.end());
+  candidates.erase(
+      std::remove_if(after_confirmed, candidates.end(),
+                     [&](const Candidate& c) { return c.delivery->kind != DeliveryKind::OwnAnswer && c.version != first; }),
+      candidates.end());
 }
 
 arm::Evidence evidence_for(const WriteFacts& write, const Candidate& candidate,
@@ -148,9 +145,8 @@ Fitting fitting(const std::vector<Candidate>& candidates, const WriteFacts& writ
   if (!agreed_since) return fit;
   fit.any_agrees = true;
   const auto is_older = [&](const Version& version) {
-    return std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-      return c.version == &version && c.delivery->at.order < *agreed_since;
-    });
+    return std::any_of(candidates.begin(), candidates.end(),
+                       [&](const Candidate& c) { return c.version == &version && c.delivery->at.order < *agreed_since; });
   };
   std::erase_if(fit.candidates, [&](const Candidate& c) {
     const auto says = evidence_for(write, c);
@@ -172,7 +168,8 @@ Base after_refusal(std::vector<Candidate> candidates, const WriteFacts& write, c
   const bool insists = write.refused_first && liveness.now - *write.refused_first >= limits.insist_after;
   // Who has read at the write's api-version reads there again.
   const uint32_t own_shape = shape_of(write.api_version);
-  const bool any_own = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) { return has_shape(c, own_shape); });
+  const bool any_own =
+      std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) { return has_shape(c, own_shape); });
   if (write.actor != Actor::Single && any_own) {
     std::erase_if(candidates, [&](const Candidate& c) { return has_other_shape(c, own_shape); });
   }
@@ -193,8 +190,8 @@ Base after_refusal(std::vector<Candidate> candidates, const WriteFacts& write, c
   };
   const auto counts_since = [&](const Candidate& c) {
     const bool read = c.delivery->kind != DeliveryKind::OwnAnswer || c.version->absent;
-    return c.delivery->at.order > write.refused_at->order && !c.version->refused &&
-           (read || write.actor == Actor::Single) && was_shown(c);
+    return c.delivery->at.order > write.refused_at->order && !c.version->refused && (read || write.actor == Actor::Single) &&
+           was_shown(c);
   };
   const auto* since = newest(candidates, counts_since);
   // What was read since may have been read by another actor, while these bytes are still those of before. Who takes a change
@@ -229,9 +226,8 @@ const Candidate* by_request_id(const View& view, const std::vector<Candidate>& o
                                const BaseLimits& limits, const Liveness& liveness) {
   const auto& overlapped = view.overlapped_ids;
   if (std::find(overlapped.begin(), overlapped.end(), write.request_id) != overlapped.end()) return nullptr;
-  return newest(own, [&](const Candidate& c) {
-    return !c.delivery->consumed && liveness.now - c.delivery->at.time <= limits.think_max;
-  });
+  return newest(
+      own, [&](const Candidate& c) { return !c.delivery->consumed && liveness.now - c.delivery->at.time <= limits.think_max; });
 }
 
 // Rules 4 and 8. The oldest live delivery of each live version, oldest first. That is the order of delivery; of two that
@@ -244,7 +240,8 @@ std::vector<Candidate> live_versions(std::vector<Candidate> candidates) {
     if (c.live && !known) live.push_back(c);
   }
   const auto before = [&] {
-    return std::find_if(live.begin(), live.end(), [&](const Candidate& l) { return l.version->id == live.front().version->follows; });
+    return std::find_if(live.begin(), live.end(),
+                        [&](const Candidate& l) { return l.version->id == live.front().version->follows; });
   };
   // States may come back, so that one follows the other both ways: each is moved to the front once at most.
   for (size_t moves = live.size(); moves > 1; --moves) {
@@ -256,15 +253,15 @@ std::vector<Candidate> live_versions(std::vector<Candidate> candidates) {
 }
 
 // Rule 7. One actor knows only the last thing it was shown: a state, or that there is none.
-std::optional<Base> by_single_actor(const View& view, const std::vector<Candidate>& candidates,
-                                    const WriteFacts& write, const Liveness& liveness) {
+std::optional<Base> by_single_actor(const View& view, const std::vector<Candidate>& candidates, const WriteFacts& write,
+                                    const Liveness& liveness) {
   if (write.actor != Actor::Single || liveness.now < view.overlap_until) return std::nullopt;
   const auto* last = newest(candidates, [](const Candidate& c) { return c.delivery->kind != DeliveryKind::ListItem; });
   if (last == nullptr) return std::nullopt;
   // The version counts, not the one delivery: a single actor that wrote on a read may write on it again only if it was
   // delivered anew, which is another delivery of the same version.
   return is_live(view, *last->version, liveness) ? among(candidates, *last, BaseRule::SingleNewest, write)
-                                                : without_state(BaseRule::Refused);
+                                                 : without_state(BaseRule::Refused);
 }
 
 // Who writes at one api-version has read at it. As long as somebody may hold a state that was read at the write's own, what may
@@ -273,28 +270,28 @@ std::optional<Base> by_single_actor(const View& view, const std::vector<Candidat
 bool forget_other_shapes(std::vector<Candidate>& candidates, const WriteFacts& write) {
   if (write.actor == Actor::Single || is_mutant(Mutant::ShapesMixed)) return false;
   const uint32_t own_shape = shape_of(write.api_version);
-  const auto held = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-    return has_shape(c, own_shape) && (c.live || c.refused_in_hand);
-  });
+  const auto held = std::find_if(candidates.begin(), candidates.end(),
+                                 [&](const Candidate& c) { return has_shape(c, own_shape) && (c.live || c.refused_in_hand); });
   if (held == candidates.end()) return false;
   const uint64_t newer_than = held->delivery->newer_than();
   return std::erase_if(candidates, [&](const Candidate& c) {
-    return has_other_shape(c, own_shape) && c.delivery->at.order > newer_than;
-  }) > 0;
+           return has_other_shape(c, own_shape) && c.delivery->at.order > newer_than;
+         }) > 0;
 }
 
 // Rules 4 and 6 to 8. Evidence only rules out; what it leaves is judged like all that was shown.
-Base by_content(const View& view, const std::vector<Candidate>& candidates, const WriteFacts& write,
-                const Liveness& liveness) {
+Base by_content(const View& view, const std::vector<Candidate>& candidates, const WriteFacts& write, const Liveness& liveness) {
   const Fitting fit = fitting(candidates, write);
   const auto live = live_versions(fit.candidates);
   // It agrees with a state that was refused to one actor and that another still holds: a newer one is no base for it.
   const auto holds_refused = [&](arm::Evidence VersionEvidence::*which) {
     const auto agrees = [&](const Candidate& c) { return evidence_for(write, c, which) == arm::Evidence::Agrees; };
     return !live.empty() && !agrees(live.front()) &&
-           std::any_of(fit.candidates.begin(), fit.candidates.end(), [&](const Candidate& c) { return c.refused_in_hand && agrees(c); });
+           std::any_of(fit.candidates.begin(), fit.candidates.end(),
+                       [&](const Candidate& c) { return c.refused_in_hand && agrees(c); });
   };
-  if (write.actor != Actor::Single && (holds_refused(&VersionEvidence::says) || holds_refused(&VersionEvidence::says_in_hand))) {
+  if (write.actor != Actor::Single &&
+      (holds_refused(&VersionEvidence::says) || holds_refused(&VersionEvidence::says_in_hand))) {
     return without_state(BaseRule::Refused);
   }
   const bool decided = fit.any_agrees && live_versions(candidates).size() > live.size();

@@ -39,12 +39,12 @@ std::string_view to_text(BaseRule rule);
 // The state a write was built from, kept apart from the view so that eviction cannot change a decision once made.
 struct Base {
   BaseRule rule = BaseRule::Blind;
-  uint64_t version = 0;          // id in the view; 0: none
-  std::string etag;              // to be sent as If-Match; empty: none known
+  uint64_t version = 0;  // id in the view; 0: none
+  std::string etag;      // to be sent as If-Match; empty: none known
   std::shared_ptr<const KeptBody> body;
-  std::string target;            // where to read it again
-  std::string api_version;       // of the body
-  Moment known;                  // Create: when the client was told that the resource is absent
+  std::string target;       // where to read it again
+  std::string api_version;  // of the body
+  Moment known;             // Create: when the client was told that the resource is absent
   // Something else was shown to the client later, which the write may be built from as well: the base is only the safe side
   // of a guess, and that the resource is back in that state proves nothing about the write. Content evidence makes it no
   // guess if it rules out all else that was shown: what the body would overwrite of it, it carries itself.
@@ -52,9 +52,7 @@ struct Base {
 
   // True if the write has a state it can be compared with: an ETag or at least a body.
   bool has_state() const { return !etag.empty() || body != nullptr; }
-  bool goes_unguarded() const {
-    return rule == BaseRule::Create || rule == BaseRule::Blind || rule == BaseRule::Insisted;
-  }
+  bool goes_unguarded() const { return rule == BaseRule::Create || rule == BaseRule::Blind || rule == BaseRule::Insisted; }
 };
 
 enum class Actor { Single, Many };
@@ -68,19 +66,19 @@ struct VersionEvidence {
 
 // What is known about the write itself.
 struct WriteFacts {
-  Moment arrived;                    // first byte of its head; only what was delivered before counts
-  std::string_view request_id;       // may be empty
-  std::string_view body_etag;        // rule 2; empty: none
+  Moment arrived;               // first byte of its head; only what was delivered before counts
+  std::string_view request_id;  // may be empty
+  std::string_view body_etag;   // rule 2; empty: none
   std::string_view api_version;
   std::vector<VersionEvidence> evidence;  // rule 6; a version that is not in it is one that nothing is known about
   Actor actor = Actor::Many;
   Hash128 peer{};
-  bool prefer_peer = false;          // the client is known by its token only: versions seen from its address first
-  std::optional<Moment> own_delete;  // the client's own finished delete of the resource or of what contained it, if no
-                                     // other client's came later: for it there is nothing there since then
-  std::optional<Moment> refused_at;  // these bytes were answered 412 (delivered) then ...
+  bool prefer_peer = false;                // the client is known by its token only: versions seen from its address first
+  std::optional<Moment> own_delete;        // the client's own finished delete of the resource or of what contained it, if no
+                                           // other client's came later: for it there is nothing there since then
+  std::optional<Moment> refused_at;        // these bytes were answered 412 (delivered) then ...
   std::optional<TimePoint> refused_first;  // ... and first at this time
-  std::string_view refused_id;       // the request id that they then came under; may be empty
+  std::string_view refused_id;             // the request id that they then came under; may be empty
 };
 
 struct BaseLimits {

@@ -18,14 +18,14 @@ namespace armgate::policy {
 
 struct ErrorFacts {
   rules::ErrorClass kind = rules::ErrorClass::Final;
-  std::string code;            // ARM's code, for the log
+  std::string code;  // ARM's code, for the log
   // What ARM said of a conflict, for the log: its start, without the queries of URLs, which may be signed. Of an error that is
   // only passed on nothing is kept: what is wrong with a request may quote the request.
   std::string message;
-  std::string operation_url;   // the URL of the running operation, if the message names it
+  std::string operation_url;           // the URL of the running operation, if the message names it
   std::vector<arm::ResourceId> named;  // the first resources that the messages name, for Dependency and Propagation
   rules::Visibility visibility;        // for Propagation
-  std::optional<Duration> come_back;  // Retry-After or the message's own hint
+  std::optional<Duration> come_back;   // Retry-After or the message's own hint
 };
 
 // Reads the complete answer to a write.

@@ -22,9 +22,7 @@ void insert_in_order(std::vector<Delivery>& deliveries, Delivery delivery) {
   deliveries.erase(deliveries.begin(), deliveries.end() - View::kDeliveriesMax);
 }
 
-uint64_t newest_order(const Version& version) {
-  return version.deliveries.empty() ? 0 : version.deliveries.back().at.order;
-}
+uint64_t newest_order(const Version& version) { return version.deliveries.empty() ? 0 : version.deliveries.back().at.order; }
 
 void remember_older(Version& version, std::string etag) {
   if (etag.empty()) return;
@@ -65,7 +63,8 @@ uint32_t shape_of(std::string_view api_version) {
 }
 
 const Rendering* Version::rendered_at(std::string_view api_version) const {
-  const auto it = std::find_if(renderings.begin(), renderings.end(), [&](const Rendering& r) { return r.api_version == api_version; });
+  const auto it =
+      std::find_if(renderings.begin(), renderings.end(), [&](const Rendering& r) { return r.api_version == api_version; });
   return it == renderings.end() ? nullptr : &*it;
 }
 
@@ -77,8 +76,7 @@ const Rendering& Version::rendering_for(std::string_view api_version) const {
 }
 
 bool Version::has_etag(std::string_view wanted) const {
-  return !wanted.empty() &&
-         (etag == wanted || std::find(older_etags.begin(), older_etags.end(), wanted) != older_etags.end());
+  return !wanted.empty() && (etag == wanted || std::find(older_etags.begin(), older_etags.end(), wanted) != older_etags.end());
 }
 
 Version* View::find_etag(std::string_view etag) {
@@ -93,7 +91,8 @@ Version* View::find(uint64_t id) {
 
 const Version* View::delivered_at(uint64_t order) const {
   const auto has_it = [order](const Version& version) {
-    return std::any_of(version.deliveries.begin(), version.deliveries.end(), [order](const Delivery& d) { return d.at.order == order; });
+    return std::any_of(version.deliveries.begin(), version.deliveries.end(),
+                       [order](const Delivery& d) { return d.at.order == order; });
   };
   const auto it = std::find_if(versions_.begin(), versions_.end(), has_it);
   return it == versions_.end() ? nullptr : &*it;
@@ -107,9 +106,8 @@ uint64_t View::record(Observation observation, std::optional<uint64_t> same_as) 
   if (version == nullptr) version = find_etag(observation.etag);
   if (version == nullptr) {
     if (versions_.size() == kVersionsMax) {
-      versions_.erase(std::min_element(versions_.begin(), versions_.end(), [](const Version& a, const Version& b) {
-        return newest_order(a) < newest_order(b);
-      }));
+      versions_.erase(std::min_element(versions_.begin(), versions_.end(),
+                                       [](const Version& a, const Version& b) { return newest_order(a) < newest_order(b); }));
     }
     version = &versions_.emplace_back();
     version->id = next_id_++;
@@ -124,8 +122,8 @@ uint64_t View::record(Observation observation, std::optional<uint64_t> same_as) 
   }
   if (observation.follows != version->id && observation.follows != 0) version->follows = observation.follows;
   observation.delivery.shape = shape_of(observation.api_version);
-  take_rendering(version->renderings, {std::move(observation.api_version), std::move(observation.target), std::move(observation.body)},
-                 newest);
+  take_rendering(version->renderings,
+                 {std::move(observation.api_version), std::move(observation.target), std::move(observation.body)}, newest);
   insert_in_order(version->deliveries, std::move(observation.delivery));
   return version->id;
 }
@@ -198,7 +196,8 @@ void View::expire(TimePoint oldest) {
   bool any_gone = false;
   for (auto& version : versions_) {
     auto& deliveries = version.deliveries;
-    const auto kept = std::find_if(deliveries.begin(), deliveries.end(), [&](const Delivery& d) { return d.at.time >= oldest; });
+    const auto kept =
+        std::find_if(deliveries.begin(), deliveries.end(), [&](const Delivery& d) { return d.at.time >= oldest; });
     deliveries.erase(deliveries.begin(), kept);
     any_gone |= deliveries.empty();
   }

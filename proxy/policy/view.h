@@ -34,14 +34,14 @@ constexpr uint32_t kAnyShape = 0;
 uint32_t shape_of(std::string_view api_version);
 
 struct Delivery {
-  Moment at;                 // taken before the answer's last byte was written
+  Moment at;  // taken before the answer's last byte was written
   DeliveryKind kind = DeliveryKind::PointRead;
   Confirmation confirmation = Confirmation::Pending;
-  std::string request_id;    // x-ms-client-request-id of the request it answered; may be empty
-  Hash128 peer{};            // the client's address; zero: told at no address, it counts for all
-  bool consumed = false;     // a write that was built on it was accepted
+  std::string request_id;      // x-ms-client-request-id of the request it answered; may be empty
+  Hash128 peer{};              // the client's address; zero: told at no address, it counts for all
+  bool consumed = false;       // a write that was built on it was accepted
   uint32_t shape = kAnyShape;  // see shape_of(); absence has none
-  uint64_t asked = 0;        // order of when the read was sent to ARM, or the write came; 0: not known
+  uint64_t asked = 0;          // order of when the read was sent to ARM, or the write came; 0: not known
 
   // The state is at least as new as this: what armgate saw happen later may be missing from it, however late it was
   // delivered.
@@ -53,7 +53,7 @@ struct Delivery {
 // A body as it was received; shared between versions, pages and bindings.
 struct KeptBody {
   std::string bytes;
-  bool compressed = false;   // gzip or deflate, exactly as received
+  bool compressed = false;  // gzip or deflate, exactly as received
   // A full PUT's own body stands in for a state when ARM's answer to it carried none (202 with an empty body).
   bool is_sent_body = false;
 };
@@ -61,19 +61,19 @@ struct KeptBody {
 // What a state looks like at one api-version.
 struct Rendering {
   std::string api_version;
-  std::string target;        // the URL it was read at, for reading it again
-  std::shared_ptr<const KeptBody> body;   // null: not kept or evicted
+  std::string target;                    // the URL it was read at, for reading it again
+  std::shared_ptr<const KeptBody> body;  // null: not kept or evicted
 };
 
 struct Version {
   uint64_t id = 0;
-  std::string etag;          // exact bytes, the newest of equal states; empty: the state carried none
-  std::vector<std::string> older_etags;   // of equal states, for If-None-Match
-  std::vector<Rendering> renderings;      // one for each api-version, the newest first
+  std::string etag;                      // exact bytes, the newest of equal states; empty: the state carried none
+  std::vector<std::string> older_etags;  // of equal states, for If-None-Match
+  std::vector<Rendering> renderings;     // one for each api-version, the newest first
   std::vector<Delivery> deliveries;
-  bool refused = false;      // a write on it was answered 412: dead at once
-  uint64_t follows = 0;      // the version that the client's own write made this one of, if that is how it came about
-  bool absent = false;       // the state of not existing: a delivered 404, or the end of the client's own DELETE
+  bool refused = false;  // a write on it was answered 412: dead at once
+  uint64_t follows = 0;  // the version that the client's own write made this one of, if that is how it came about
+  bool absent = false;   // the state of not existing: a delivered 404, or the end of the client's own DELETE
 
   bool has_etag(std::string_view wanted) const;
   // Null if it was not shown at this api-version, or too long ago.
@@ -91,12 +91,12 @@ struct Observation {
   std::string target;
   std::string api_version;
   Delivery delivery;
-  uint64_t follows = 0;      // see Version
+  uint64_t follows = 0;  // see Version
 };
 
 // A write that was accepted, as far as it tells which delivery of its base it was built from.
 struct Builder {
-  std::string_view request_id;   // may be empty
+  std::string_view request_id;  // may be empty
   std::string_view api_version;
   Moment arrived;
 };

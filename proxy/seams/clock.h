@@ -30,8 +30,7 @@ class Clock {
   virtual Moment next_moment() = 0;
 
   // Runs `callback` on `executor` at `when`, or soon after; at once if it is past. kNever: never.
-  virtual std::unique_ptr<TimerHandle> call_at(const Executor& executor, TimePoint when,
-                                               std::function<void()> callback) = 0;
+  virtual std::unique_ptr<TimerHandle> call_at(const Executor& executor, TimePoint when, std::function<void()> callback) = 0;
 
   // Suspends the calling coroutine.
   virtual Task<void> sleep_until(TimePoint when) = 0;

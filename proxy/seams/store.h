@@ -20,10 +20,10 @@ using IntentId = uint64_t;
 
 struct IntentRecord {
   IntentId id = 0;
-  Hash128 client;         // keyed hash, never a name or a token
-  Hash128 bytes;          // keyed hash of method, host, target and body
+  Hash128 client;  // keyed hash, never a name or a token
+  Hash128 bytes;   // keyed hash of method, host, target and body
   std::string method;
-  std::string resource;   // canonical id
+  std::string resource;  // canonical id
   std::string api_version;
   Moment started;
 };
@@ -33,8 +33,8 @@ enum class OutcomeKind { Answered, NotSent, InDoubt };
 struct OutcomeRecord {
   IntentId id = 0;
   OutcomeKind kind = OutcomeKind::Answered;
-  int status = 0;               // for Answered
-  std::string operation_url;    // without its query, which is signed
+  int status = 0;             // for Answered
+  std::string operation_url;  // without its query, which is signed
   Moment finished;
 };
 

@@ -10,7 +10,8 @@ namespace {
 // Field values are one line of printable ASCII; names in ids may be anything.
 std::string field_text(std::string_view text) {
   std::string clean(text);
-  std::replace_if(clean.begin(), clean.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::replace_if(
+      clean.begin(), clean.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return clean;
 }
 
@@ -25,8 +26,8 @@ std::string joined(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-arm::Response make_error(int status, std::string_view code, std::string_view message,
-                         std::optional<Duration> retry_after, const std::vector<arm::ErrorDetail>& details) {
+arm::Response make_error(int status, std::string_view code, std::string_view message, std::optional<Duration> retry_after,
+                         const std::vector<arm::ErrorDetail>& details) {
   arm::Response answer;
   answer.head.status = status;
   answer.body = arm::error_body(code, message, {}, details);
@@ -54,7 +55,8 @@ arm::Response make_busy(std::string_view why, Duration retry_after) {
 
 arm::Response make_still_running(Duration retry_after) {
   return make_error(503, "ArmgateBusy",
-                    "The same request, sent earlier, is still being carried out. Send it again to get its answer.", retry_after);
+                    "The same request, sent earlier, is still being carried out. Send it again to get its answer.",
+                    retry_after);
 }
 
 arm::Response make_outcome_unknown(std::string_view resource, std::string_view why) {

@@ -16,17 +16,16 @@ namespace armgate {
 
 // An answer in ARM's error shape. `retry_after` only where waiting helps.
 arm::Response make_error(int status, std::string_view code, std::string_view message,
-                         std::optional<Duration> retry_after = std::nullopt,
-                         const std::vector<arm::ErrorDetail>& details = {});
+                         std::optional<Duration> retry_after = std::nullopt, const std::vector<arm::ErrorDetail>& details = {});
 
 // Why somebody is busy who has not been answered yet.
 inline constexpr std::string_view kClosing = "armgate is about to end, and this request was still waiting.";
 
 // The refusals that armgate makes itself.
-arm::Response make_stale(std::string_view why, const std::vector<std::string>& changed);      // 412 ArmgateStaleWrite
-arm::Response make_busy(std::string_view why, Duration retry_after);                           // 503 ArmgateBusy
-arm::Response make_still_running(Duration retry_after);                                        // 503 ArmgateBusy
-arm::Response make_outcome_unknown(std::string_view resource, std::string_view why);           // 409 ArmgateOutcomeUnknown
+arm::Response make_stale(std::string_view why, const std::vector<std::string>& changed);  // 412 ArmgateStaleWrite
+arm::Response make_busy(std::string_view why, Duration retry_after);                      // 503 ArmgateBusy
+arm::Response make_still_running(Duration retry_after);                                   // 503 ArmgateBusy
+arm::Response make_outcome_unknown(std::string_view resource, std::string_view why);      // 409 ArmgateOutcomeUnknown
 // 502 ArmgateUpstreamUnreachable, 504 ArmgateUpstreamTimeout or 502 ArmgateUpstreamBroken.
 arm::Response make_upstream_failure(const Error& error);
 

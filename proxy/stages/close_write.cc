@@ -8,8 +8,8 @@ namespace {
 // Confirms what a write's answer delivered, and closes or keeps its binding.
 class WriteReceipt final : public Receipt::Effect {
  public:
-  WriteReceipt(std::shared_ptr<ClientState> state, Clock& clock, PendingDelivery pending, uint64_t unanswered,
-               uint64_t binding, ClientState::Final final)
+  WriteReceipt(std::shared_ptr<ClientState> state, Clock& clock, PendingDelivery pending, uint64_t unanswered, uint64_t binding,
+               ClientState::Final final)
       : state_(std::move(state)),
         clock_(clock),
         written_(clock.next_moment()),

@@ -15,8 +15,7 @@ enum class Coding { Identity, Compressed, Unknown };
 Coding coding_of(const arm::ResponseHead& head) {
   const auto coding = trim(head.fields.get("content-encoding"));
   if (coding.empty() || equal_ignoring_case(coding, "identity")) return Coding::Identity;
-  if (equal_ignoring_case(coding, "gzip") || equal_ignoring_case(coding, "x-gzip") ||
-      equal_ignoring_case(coding, "deflate")) {
+  if (equal_ignoring_case(coding, "gzip") || equal_ignoring_case(coding, "x-gzip") || equal_ignoring_case(coding, "deflate")) {
     return Coding::Compressed;
   }
   return Coding::Unknown;
@@ -30,8 +29,8 @@ Result<std::string> plain_content(const arm::ResponseHead& head, std::string bod
     case Coding::Compressed: return body.empty() ? Result<std::string>(std::move(body)) : http::inflate_gzip(body, bytes_max);
     case Coding::Unknown: break;
   }
-  return gateway_error(ErrorKind::BadInput, fmt::format("the content coding {} cannot be read here",
-                                                        head.fields.get("content-encoding")));
+  return gateway_error(ErrorKind::BadInput,
+                       fmt::format("the content coding {} cannot be read here", head.fields.get("content-encoding")));
 }
 
 std::shared_ptr<const policy::KeptBody> keep_body(const arm::ResponseHead& head, std::string body) {

@@ -18,8 +18,7 @@ bool is_watched_action(const Exchange& exchange, const rules::Plan& plan) {
          plan.operation != arm::OperationKind::ReadAction;
 }
 
-void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const rules::Plan& plan,
-                   const Client& client) {
+void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const rules::Plan& plan, const Client& client) {
   const Hasher& hasher = parts.shared.hasher;
   client.state->note_in_doubt(doubt_key(hasher, exchange, client), request_id_of(hasher, exchange),
                               hasher.hash(plan.target.resource.id), parts.clock.next_moment());
@@ -31,8 +30,8 @@ ClientState::Doubt doubt_about(const Pipeline::Parts& parts, const Exchange& exc
   return client.state->doubt_of(doubt_key(hasher, exchange, client), request_id_of(hasher, exchange), parts.clock.now());
 }
 
-std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange,
-                                                   const rules::Plan& plan, const Client& client) {
+std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan,
+                                                   const Client& client) {
   const auto doubt = doubt_about(parts, exchange, client);
   if (doubt == ClientState::Doubt::Expired) exchange.report.reason = "sent-again-after-doubt-expired";
   if (doubt != ClientState::Doubt::InDoubt) return std::nullopt;

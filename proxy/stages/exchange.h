@@ -17,16 +17,16 @@ namespace armgate {
 
 // Who sent the request, as far as its connection tells (DESIGN §3, "Client").
 struct ConnectionIdentity {
-  uint64_t connection = 0;   // unique within the process
-  std::string proxy_user;    // user name in the proxy URL; empty if none
-  std::string peer;          // the peer's address without its port
+  uint64_t connection = 0;  // unique within the process
+  std::string proxy_user;   // user name in the proxy URL; empty if none
+  std::string peer;         // the peer's address without its port
 };
 
 // Who sent a request, worked out from its connection and its credential (identify.h). A connection nearly always sends the same
 // credential again, so its owner keeps what the last one came to, and of the credential itself nothing but a keyed hash.
 struct Sender {
-  Hash128 credential{};      // keyed hash of the whole Authorization value
-  Hash128 client{};          // the client's key; zero: nothing was worked out yet
+  Hash128 credential{};  // keyed hash of the whole Authorization value
+  Hash128 client{};      // the client's key; zero: nothing was worked out yet
   Hash128 peer{};
   std::string label;
   bool by_token = false;
@@ -34,24 +34,24 @@ struct Sender {
 
 // What was done, for x-armgate-* headers and the log.
 struct Report {
-  Duration waited{};                 // in the lock queue and in retries' waits
-  int attempts = 0;                  // sendings of this request
-  std::vector<std::string> locks;    // canonical ids of the keys taken
-  std::string guard;                 // how the base was chosen and used ("single", "request-id", "blind", ...)
-  std::string reason;                // why it was altered, delayed, repeated or refused; empty if it was not
-  std::string upstream_code;         // ARM's error code of the last attempt that met an error, if any
-  std::string upstream_message;      // what it said, if something was done about it; fit for the log
-  bool kept_place = false;           // it came back to the place in the queue that was kept for it
-  bool replayed = false;             // the answer is that of an earlier sending of the same request
-  bool altered = false;              // a header was added, or the answer is not ARM's answer to these bytes
+  Duration waited{};               // in the lock queue and in retries' waits
+  int attempts = 0;                // sendings of this request
+  std::vector<std::string> locks;  // canonical ids of the keys taken
+  std::string guard;               // how the base was chosen and used ("single", "request-id", "blind", ...)
+  std::string reason;              // why it was altered, delayed, repeated or refused; empty if it was not
+  std::string upstream_code;       // ARM's error code of the last attempt that met an error, if any
+  std::string upstream_message;    // what it said, if something was done about it; fit for the log
+  bool kept_place = false;         // it came back to the place in the queue that was kept for it
+  bool replayed = false;           // the answer is that of an earlier sending of the same request
+  bool altered = false;            // a header was added, or the answer is not ARM's answer to these bytes
 };
 
 struct Exchange {
   arm::Request request;
   ConnectionIdentity from;
   Sender* last_sender = nullptr;  // of the connection, which must outlive this; null: nobody keeps it
-  Moment arrived;            // the first byte of the request's head
-  Moment forwarded;          // a relayed request: before its first byte was sent to ARM
+  Moment arrived;                 // the first byte of the request's head
+  Moment forwarded;               // a relayed request: before its first byte was sent to ARM
   Executor executor;
   Hash128 client{};          // set by the pipeline
   std::string resource;      // set by the pipeline: the canonical id of what the target names; empty if it names nothing

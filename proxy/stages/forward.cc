@@ -34,8 +34,7 @@ Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts) {
   ++attempts.sent;
   ++write.report().attempts;
   apply_precondition(write.exchange.request.head.fields, attempts);
-  auto answer = co_await parts.upstream.send(write.exchange.request,
-                                             parts.clock.now() + parts.shared.options.answer_timeout);
+  auto answer = co_await parts.upstream.send(write.exchange.request, parts.clock.now() + parts.shared.options.answer_timeout);
   if (!answer) {
     if (answer.error().sent == Sent::No) --write.report().attempts;
     co_return std::move(answer).error();
@@ -87,9 +86,9 @@ Task<NextStep> after_failure(const Write& write, Attempts& attempts, const Error
 Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Response answer) {
   const std::string body = readable(write, answer);
   const bool own = write.base().rule == policy::BaseRule::OwnPrecondition;
-  const auto facts = policy::classify_error(write.plan.made_under->errors(), answer.head, body,
-                                            own ? rules::OwnPrecondition::Present : rules::OwnPrecondition::Absent,
-                                            write.parts.clock.wall());
+  const auto facts =
+      policy::classify_error(write.plan.made_under->errors(), answer.head, body,
+                             own ? rules::OwnPrecondition::Present : rules::OwnPrecondition::Absent, write.parts.clock.wall());
   if (!facts.code.empty()) {
     write.report().upstream_code = facts.code;
     write.report().upstream_message = facts.message;
@@ -122,8 +121,10 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   while (true) {
     auto answer = co_await send_once(write, attempts);
     NextStep next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
-    if (answer) next = co_await after_answer(write, attempts, *std::move(answer));
-    else next = co_await after_failure(write, attempts, answer.error());
+    if (answer)
+      next = co_await after_answer(write, attempts, *std::move(answer));
+    else
+      next = co_await after_failure(write, attempts, answer.error());
     if (!next.outcome) continue;
     Outcome outcome = *std::move(next.outcome);
     // Whatever the last answer was: a sending whose answer got lost may be running still.

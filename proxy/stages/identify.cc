@@ -7,7 +7,8 @@ namespace armgate {
 
 namespace {
 
-Sender work_out(const Hasher& hasher, const ConnectionIdentity& from, std::string_view authorization, const Hash128& credential) {
+Sender work_out(const Hasher& hasher, const ConnectionIdentity& from, std::string_view authorization,
+                const Hash128& credential) {
   Sender sender;
   sender.credential = credential;
   sender.peer = hasher.hash(from.peer);

@@ -14,11 +14,11 @@ namespace armgate {
 
 struct Client {
   Hash128 key{};
-  std::string label;          // for people: the proxy user, or the first digits of the hash
+  std::string label;  // for people: the proxy user, or the first digits of the hash
   policy::Actor actor = policy::Actor::Many;
-  bool by_token = false;      // known by its token only: versions seen from its address come first
+  bool by_token = false;  // known by its token only: versions seen from its address come first
   Hash128 peer{};
-  Hash128 credential{};       // keyed hash of the whole Authorization value: claims alone are unverified
+  Hash128 credential{};  // keyed hash of the whole Authorization value: claims alone are unverified
   std::shared_ptr<ClientState> state;
 };
 

@@ -76,8 +76,8 @@ Task<void> follow_quietly(Pipeline::Parts& parts, std::shared_ptr<Hold> hold, ui
 // A write that is on its way, and what is to be told about it.
 struct Observed {
   const Write& write;
-  uint64_t id = 0;                       // among the unfinished
-  std::vector<ObservedWrites::Write> before{};   // unfinished when it arrived
+  uint64_t id = 0;                              // among the unfinished
+  std::vector<ObservedWrites::Write> before{};  // unfinished when it arrived
   Outcome::Kind kind = Outcome::Kind::Answered;
   PendingDelivery shown{};
 };
@@ -87,7 +87,8 @@ ObservedWrites::Sending note_duplicate(const Write& write, const UnansweredWrite
   const bool in_doubt = doubt_about(parts, write.exchange, write.client) == ClientState::Doubt::InDoubt;
   const bool earlier = write.client.state->unanswered().knows(arrival, parts.clock.now());
   if (!in_doubt && !earlier) return ObservedWrites::Sending::First;
-  WouldHave would = would_have(write, WouldHave::Kind::Duplicate, in_doubt ? "earlier-answer-lost" : "earlier-sending-unanswered");
+  WouldHave would =
+      would_have(write, WouldHave::Kind::Duplicate, in_doubt ? "earlier-answer-lost" : "earlier-sending-unanswered");
   would.other_client = write.client.label;
   tell(parts, would);
   return ObservedWrites::Sending::Again;

@@ -32,19 +32,19 @@
 namespace armgate {
 
 struct PipelineOptions {
-  rules::Mode mode = rules::Mode::Protect;             // at the start; from then on SharedState::rules has it
-  Duration wait_max = std::chrono::seconds(50);        // how long a client is kept waiting before 503
-  Duration retry_after = std::chrono::seconds(2);      // what the 503 says
-  Duration answer_timeout = std::chrono::seconds(120); // for the head of ARM's answer (ARM itself gives up after 60 s)
-  size_t write_answer_bytes_max = 16u << 20;           // ARM's own limit for an answer is 8 MB
-  size_t body_keep_max = 1u << 20;                     // a longer point read is a version without a body
-  size_t list_scan_max = 4u << 20;                     // a longer list delivers no versions (counted)
-  Duration poll_first = std::chrono::seconds(1);       // own polls with a waiter, if ARM names no interval: at first,
-  Duration poll_wanted = std::chrono::seconds(10);     // and at most, however long the operation has run
-  Duration poll_idle = std::chrono::seconds(60);       // own polls without a waiter: only to bound the hold
+  rules::Mode mode = rules::Mode::Protect;              // at the start; from then on SharedState::rules has it
+  Duration wait_max = std::chrono::seconds(50);         // how long a client is kept waiting before 503
+  Duration retry_after = std::chrono::seconds(2);       // what the 503 says
+  Duration answer_timeout = std::chrono::seconds(120);  // for the head of ARM's answer (ARM itself gives up after 60 s)
+  size_t write_answer_bytes_max = 16u << 20;            // ARM's own limit for an answer is 8 MB
+  size_t body_keep_max = 1u << 20;                      // a longer point read is a version without a body
+  size_t list_scan_max = 4u << 20;                      // a longer list delivers no versions (counted)
+  Duration poll_first = std::chrono::seconds(1);        // own polls with a waiter, if ARM names no interval: at first,
+  Duration poll_wanted = std::chrono::seconds(10);      // and at most, however long the operation has run
+  Duration poll_idle = std::chrono::seconds(60);        // own polls without a waiter: only to bound the hold
   Duration read_again_timeout = std::chrono::seconds(30);
   policy::BaseLimits base;
-  std::map<std::string, policy::Actor> actors;         // declared clients; others are Actor::Many
+  std::map<std::string, policy::Actor> actors;             // declared clients; others are Actor::Many
   std::function<bool(std::string_view host)> is_arm_host;  // where tokens may be sent; none: everywhere
 
   bool may_ask(std::string_view host) const { return !is_arm_host || is_arm_host(host); }
@@ -117,14 +117,14 @@ struct SharedState {
 struct Pipeline::Parts {
   SharedState& shared;
   Clock& clock;
-  Upstream& upstream;   // of this event loop
+  Upstream& upstream;  // of this event loop
   Store& store;
   Faults& faults;
-  Rng& rng;             // of this event loop
-  Executor executor;    // of this event loop; watchers run on it
-  std::function<void(const Exchange&)> account;               // one call per request, when all is known about it
-  std::function<void(const std::string& message)> tell_loudly; // an operator should know
-  std::function<void(const WouldHave&)> tell_would{};          // mode observe
+  Rng& rng;                                                     // of this event loop
+  Executor executor;                                            // of this event loop; watchers run on it
+  std::function<void(const Exchange&)> account;                 // one call per request, when all is known about it
+  std::function<void(const std::string& message)> tell_loudly;  // an operator should know
+  std::function<void(const WouldHave&)> tell_would{};           // mode observe
 };
 
 }  // namespace armgate

@@ -28,8 +28,14 @@ class Receipt {
 
   Receipt() = default;
   explicit Receipt(std::unique_ptr<Effect> effect) : effect_(std::move(effect)) {}
-  void confirm() { if (effect_) effect_->confirm(); effect_.reset(); }
-  void drop() { if (effect_) effect_->drop(); effect_.reset(); }
+  void confirm() {
+    if (effect_) effect_->confirm();
+    effect_.reset();
+  }
+  void drop() {
+    if (effect_) effect_->drop();
+    effect_.reset();
+  }
 
  private:
   std::unique_ptr<Effect> effect_;

@@ -17,8 +17,8 @@ namespace {
 
 enum class ItsBase { Dies, Stays };
 
-Outcome refused(const Write& write, std::string_view why, std::string_view reason,
-                const std::vector<std::string>& changed = {}, ItsBase base = ItsBase::Dies) {
+Outcome refused(const Write& write, std::string_view why, std::string_view reason, const std::vector<std::string>& changed = {},
+                ItsBase base = ItsBase::Dies) {
   write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = reason;
   write.report().altered = true;
@@ -67,7 +67,8 @@ Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::Loc
   info.reenters = may_run_beside_its_own(write) && !looks_first(write);
   auto& locks = write.parts.shared.locks;
   Waiter* waiter = &write.patience.waiter();
-  if (is_mutant(Mutant::ParentNotLocked)) return locks.join({write.plan.keys.back()}, std::move(info), waiter, Patience::kGranted);
+  if (is_mutant(Mutant::ParentNotLocked))
+    return locks.join({write.plan.keys.back()}, std::move(info), waiter, Patience::kGranted);
   return locks.join(keys, std::move(info), waiter, Patience::kGranted);
 }
 

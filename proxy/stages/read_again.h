@@ -15,7 +15,7 @@ namespace armgate {
 
 struct SeenState {
   arm::ResponseHead head;
-  std::string body;   // content coding removed
+  std::string body;  // content coding removed
   std::string etag;
   bool exists() const { return head.status == 200; }
   bool absent() const { return head.status == 404; }

@@ -42,8 +42,8 @@ Outcome unknown(const Write& write, std::string_view why) {
 
 // A write whose ETag names something that is gone may create it, but not undo what another client did through armgate since.
 bool changed_by_another(const Write& write) {
-  return write.parts.shared.resources.other_accepted_since(write.plan.target.resource.id, write.bytes,
-                                                           write.base().known.order, write.own_client());
+  return write.parts.shared.resources.other_accepted_since(write.plan.target.resource.id, write.bytes, write.base().known.order,
+                                                           write.own_client());
 }
 
 const std::string& base_target(const Write& write) {
@@ -101,8 +101,10 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
   if (unguarded && !made_by_us) {
     const bool may_replace = now->absent() || write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send;
     if (may_replace) co_return NextStep{};
-    co_return NextStep{stale(write, make_stale("ARM was working on this resource for somebody else, and this write is not known "
-                                               "to be based on what it has become.", {}),
+    co_return NextStep{stale(write,
+                             make_stale("ARM was working on this resource for somebody else, and this write is not known "
+                                        "to be based on what it has become.",
+                                        {}),
                              "blind-after-conflict")};
   }
   if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
@@ -111,8 +113,8 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
                                        : now->etag == attempts.if_match || renew_if_false_alarm(write, attempts, *now);
   if (stands) co_return NextStep{};
   const auto comparison = compare_with_base(*now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
-  co_return NextStep{stale(write, make_stale("The resource changed while ARM was busy with it.", comparison.changed),
-                           "changed-while-busy")};
+  co_return NextStep{
+      stale(write, make_stale("The resource changed while ARM was busy with it.", comparison.changed), "changed-while-busy")};
 }
 
 // What ARM's refusal says must end first.
@@ -127,7 +129,8 @@ Blocker blocker_of(const Write& write, const policy::ErrorFacts& facts) {
     return {std::move(url->host), std::move(url->target), arm::TrackedBy::StatusUrl};
   }
   for (const arm::ResourceId& named : facts.named) {
-    if (auto target = target_of_neighbour(write, named)) return {write.head().host, *std::move(target), arm::TrackedBy::ResourceState};
+    if (auto target = target_of_neighbour(write, named))
+      return {write.head().host, *std::move(target), arm::TrackedBy::ResourceState};
   }
   return {};
 }
@@ -173,8 +176,10 @@ Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
   }
   const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || is_ours(write, attempts, *now);
   if (taken_for_ours) co_return NextStep{was_ours(write, *std::move(now))};
-  co_return NextStep{stale(write, make_stale("ARM's answer was lost, and the resource is neither what this write was built from nor "
-                                             "what it asks for.", {}),
+  co_return NextStep{stale(write,
+                           make_stale("ARM's answer was lost, and the resource is neither what this write was built from nor "
+                                      "what it asks for.",
+                                      {}),
                            "answer-lost-state-moved")};
 }
 
@@ -194,7 +199,8 @@ Task<NextStep> after_lost_create(const Write& write, const Attempts& attempts) {
   if (!now) co_return NextStep{unknown(write, "ARM's answer was lost and the resource could not be read.")};
   if (now->absent()) co_return NextStep{};
   if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
-  co_return NextStep{stale(write, make_stale("ARM's answer was lost, and what is there now is not what this write asks for.", {}),
+  co_return NextStep{stale(write,
+                           make_stale("ARM's answer was lost, and what is there now is not what this write asks for.", {}),
                            "answer-lost-state-moved")};
 }
 
@@ -237,7 +243,8 @@ Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attemp
   if (attempts.lost > 0) co_return unknown(write, "An earlier answer of ARM was lost, and then ARM was busy for too long.");
   if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-waiting");
   const auto come_again = write.parts.shared.options.retry_after;
-  if (end == Patience::End::Closing) co_return stop(write, Outcome::Kind::Busy, make_busy(kClosing, come_again), "armgate-ends");
+  if (end == Patience::End::Closing)
+    co_return stop(write, Outcome::Kind::Busy, make_busy(kClosing, come_again), "armgate-ends");
   write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
   co_return stop(write, Outcome::Kind::Busy, make_busy(why, come_again), "waited-too-long");
 }
@@ -254,8 +261,7 @@ Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response
   const auto now = co_await see(write, base_target(write));
   if (!now) co_return NextStep{stale(write, std::move(answer), "stale")};
   if (renew_if_false_alarm(write, attempts, *now)) co_return NextStep{};
-  const bool create_after_all =
-      now->absent() && write.base().rule == policy::BaseRule::BodyEtag && !changed_by_another(write);
+  const bool create_after_all = now->absent() && write.base().rule == policy::BaseRule::BodyEtag && !changed_by_another(write);
   if (create_after_all && !attempts.if_match.empty()) {
     attempts.if_match.clear();
     write.report().guard = policy::to_text(policy::BaseRule::Create);
@@ -272,8 +278,7 @@ Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Respo
   co_return NextStep{stale(write, std::move(answer), "created-meanwhile")};
 }
 
-Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer,
-                          const policy::ErrorFacts& facts) {
+Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts) {
   const bool superseded = facts.kind == rules::ErrorClass::Superseded;
   if (!may_go_again(write, attempts, facts)) {
     co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), superseded ? "superseded" : "busy")};

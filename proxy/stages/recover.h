@@ -12,16 +12,16 @@ namespace armgate {
 
 // What a write's sendings have come to so far.
 struct Attempts {
-  std::string if_match;       // what goes along as If-Match; empty: nothing of ours
-  bool must_be_absent = false;   // "If-None-Match: *" goes along
-  bool injected = false;      // the request carries an If-Match of ours
+  std::string if_match;         // what goes along as If-Match; empty: nothing of ours
+  bool must_be_absent = false;  // "If-None-Match: *" goes along
+  bool injected = false;        // the request carries an If-Match of ours
   int sent = 0;
-  int false_alarms = 0;       // times the ETag was renewed because nothing had really changed
-  int superseded = 0;         // times somebody's later write took its place
-  int unreachable = 0;        // times no byte could be sent
-  int lost = 0;               // times the answer to a sending of this request was lost
-  uint64_t known_since = 0;   // order at which the state that if_match names was known to stand
-  bool maybe_applied = false; // an earlier sending, also by an earlier request with these bytes, may have taken effect
+  int false_alarms = 0;        // times the ETag was renewed because nothing had really changed
+  int superseded = 0;          // times somebody's later write took its place
+  int unreachable = 0;         // times no byte could be sent
+  int lost = 0;                // times the answer to a sending of this request was lost
+  uint64_t known_since = 0;    // order at which the state that if_match names was known to stand
+  bool maybe_applied = false;  // an earlier sending, also by an earlier request with these bytes, may have taken effect
   TimePoint first_sent{};
 };
 

@@ -218,7 +218,8 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
   if (is_watched_action(exchange, plan)) action.emplace(parts, exchange, client_link, plan, client);
   if (action && action->is_resend()) {
     exchange.report.reason = "still-in-doubt";
-    auto known = make_outcome_unknown(plan.target.resource.id, "An earlier sending of this request was not seen to be answered.");
+    auto known =
+        make_outcome_unknown(plan.target.resource.id, "An earlier sending of this request was not seen to be answered.");
     co_await write_failure(exchange, client_link, std::move(known));
     co_return Receipt();
   }

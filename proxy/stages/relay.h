@@ -14,7 +14,7 @@ namespace armgate {
 
 // For who wants to know what became of a request that is relayed: one of the two is called, once.
 struct Tap {
-  size_t bytes_max = 0;   // of a body; a longer one is not told
+  size_t bytes_max = 0;  // of a body; a longer one is not told
   // Before the last byte of the answer is written; without its body if that is too long or did not come to its end.
   std::function<void(const arm::ResponseHead& head, std::optional<std::string> body)> answered;
   std::function<void(const Error& error)> lost;

@@ -19,7 +19,8 @@ namespace armgate {
 class RelayedAction {
  public:
   // Watches whether its client leaves, as long as this lives.
-  RelayedAction(Pipeline::Parts& parts, const Exchange& exchange, ClientLink& link, const rules::Plan& plan, const Client& client);
+  RelayedAction(Pipeline::Parts& parts, const Exchange& exchange, ClientLink& link, const rules::Plan& plan,
+                const Client& client);
   ~RelayedAction();
   RelayedAction(const RelayedAction&) = delete;
   RelayedAction& operator=(const RelayedAction&) = delete;

@@ -48,8 +48,8 @@ std::optional<uint64_t> find_same(const ClientState& state, const Hash128& key, 
   return std::nullopt;
 }
 
-PendingDelivery record(const Pipeline::Parts& parts, const Client& client, const rules::Plan& plan,
-                       const std::string& resource, policy::Observation observation) {
+PendingDelivery record(const Pipeline::Parts& parts, const Client& client, const rules::Plan& plan, const std::string& resource,
+                       policy::Observation observation) {
   const Hash128 key = parts.shared.hasher.hash(resource);
   const uint64_t order = observation.delivery.at.order;
   const uint64_t deleted = parts.shared.resources.last_delete(plan.target.resource).when.order;
@@ -188,8 +188,7 @@ void take_list_items(const Pipeline::Parts& parts, const Client& client, const r
   }
 }
 
-Comparison compare_with_base(const SeenState& now, const policy::Base& base, const rules::Plan& plan,
-                             size_t bytes_max) {
+Comparison compare_with_base(const SeenState& now, const policy::Base& base, const rules::Plan& plan, size_t bytes_max) {
   Comparison result;
   if (!base.body || !now.exists()) return result;
   const auto before = plain_body(*base.body, bytes_max);

@@ -45,11 +45,10 @@ void take_list_items(const Pipeline::Parts& parts, const Client& client, const r
 
 // How a state that was just read compares with the base of a write.
 struct Comparison {
-  bool same = false;                  // nothing that a client could have written differs
-  std::vector<std::string> changed;   // JSON pointers of what differs, a few of them
+  bool same = false;                 // nothing that a client could have written differs
+  std::vector<std::string> changed;  // JSON pointers of what differs, a few of them
 };
-Comparison compare_with_base(const SeenState& now, const policy::Base& base, const rules::Plan& plan,
-                             size_t bytes_max);
+Comparison compare_with_base(const SeenState& now, const policy::Base& base, const rules::Plan& plan, size_t bytes_max);
 
 arm::ReadOnlyMembers read_only_members(const rules::Plan& plan);
 

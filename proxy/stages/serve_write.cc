@@ -38,8 +38,7 @@ Task<Outcome> run_stages(const Write& write) {
 Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outcome) {
   if (outcome.kind == Outcome::Kind::Left) {
     // Whoever only half-closed can still read that nothing was sent.
-    outcome.answer = make_busy("The client closed its side while the request waited.",
-                               write.parts.shared.options.retry_after);
+    outcome.answer = make_busy("The client closed its side while the request waited.", write.parts.shared.options.retry_after);
   }
   const PendingDelivery pending = remember_answer(write, outcome);
   if (is_mutant(Mutant::AnswerAltered)) outcome.answer.head.fields.remove("Azure-AsyncOperation");

@@ -83,8 +83,9 @@ arm::Tracking trackable(const Write& write, arm::Tracking tracking) {
   if (!by_status && tracking.by != arm::TrackedBy::LocationUrl) return tracking;
   if (!out_of_reach(by_status ? tracking.status_url : tracking.location_url)) return tracking;
   if (parts.tell_loudly) {
-    parts.tell_loudly(fmt::format("the operation of {} {} is at {}, a host that intercept does not cover: how it goes is read elsewhere",
-                                  write.head().method_token, write.plan.target.resource.id, recordable_url(tracking)));
+    parts.tell_loudly(
+        fmt::format("the operation of {} {} is at {}, a host that intercept does not cover: how it goes is read elsewhere",
+                    write.head().method_token, write.plan.target.resource.id, recordable_url(tracking)));
   }
   const bool has_other = by_status && !tracking.location_url.empty() && !out_of_reach(tracking.location_url);
   if (!has_other) return tracked_by_resource(write);
@@ -127,7 +128,8 @@ void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
   const arm::ResourceId& resource = write.plan.target.resource;
   if (write.replaces) {
-    write.client.state->consume(write.resource, write.bound, {write.request_id, write.plan.target.api_version, write.exchange.arrived});
+    write.client.state->consume(write.resource, write.bound,
+                                {write.request_id, write.plan.target.api_version, write.exchange.arrived});
     write.client.state->note_maybe_applied(write.bound.binding);
   }
   if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(resource.id);

@@ -122,7 +122,8 @@ void note_created(const Write& write, const arm::Response& answer) {
   const arm::ResourceId& resource = write.plan.target.resource;
   if (write.plan.operation != arm::OperationKind::Put) return;
   const Moment now = write.parts.clock.next_moment();
-  const bool created = answer.head.status == 201 || write.base().rule == policy::BaseRule::Create || resource.type == kGroupType;
+  const bool created =
+      answer.head.status == 201 || write.base().rule == policy::BaseRule::Create || resource.type == kGroupType;
   if (created) shared.resources.created(resource.id, now);
   if (resource.type != kAssignmentType) {
     const auto shown = plain_content(answer.head, answer.body, shared.options.body_keep_max);
@@ -135,7 +136,8 @@ void note_created(const Write& write, const arm::Response& answer) {
   }
 }
 
-Task<NextStep> after_not_visible(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts) {
+Task<NextStep> after_not_visible(const Write& write, Attempts& attempts, arm::Response answer,
+                                 const policy::ErrorFacts& facts) {
   const auto& visibility = facts.visibility;
   const auto since = evidence_for(write, facts);
   const bool evidence = since && write.parts.clock.now() - *since <= visibility.window;

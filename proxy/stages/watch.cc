@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kAtRestMax = 3;
 constexpr int kUnreadableMax = 3;  // refusals in a row to show a resource
-constexpr int kMissingMax = 3;  // 404s in a row on an operation URL before the resource itself is asked
+constexpr int kMissingMax = 3;     // 404s in a row on an operation URL before the resource itself is asked
 
 arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body) {
   switch (by) {
@@ -35,13 +35,13 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
 struct Watcher {
   std::shared_ptr<Hold> hold;
   TimePoint last_look{};
-  TimePoint not_before{};      // what ARM asked for when it would not tell
+  TimePoint not_before{};  // what ARM asked for when it would not tell
   TimePoint expires{};
-  TimePoint extended{};        // or opened
+  TimePoint extended{};  // or opened
   arm::TrackedBy by = arm::TrackedBy::Nothing;
   int missing = 0;
   int unreadable = 0;
-  int at_rest = 0;             // looks at a resource that should be going and shows no sign of it
+  int at_rest = 0;  // looks at a resource that should be going and shows no sign of it
 };
 
 // Where to look, and with what: the operation's URL, or the resource.
@@ -108,8 +108,10 @@ bool will_never_tell(Watcher& watcher, const arm::ResponseHead& head) {
 void note_pause(const Pipeline::Parts& parts, Watcher& watcher, const arm::ResponseHead& head) {
   const auto asked = arm::retry_after(head.fields, parts.clock.wall());
   if (!asked) return;
-  if (arm::is_success(head.status)) watcher.hold->note_named(*asked);
-  else watcher.not_before = parts.clock.now() + *asked;
+  if (arm::is_success(head.status))
+    watcher.hold->note_named(*asked);
+  else
+    watcher.not_before = parts.clock.now() + *asked;
 }
 
 Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
@@ -125,8 +127,9 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   const HeldWrite& write = watcher.hold->write();
   if (will_never_tell(watcher, seen->head)) {
     if (parts.tell_loudly) {
-      parts.tell_loudly(fmt::format("hold given up: whether {} {} by {} took effect is not known, and its token may not read the resource",
-                                    arm::to_text(write.method), write.resource.id, write.client_label));
+      parts.tell_loudly(
+          fmt::format("hold given up: whether {} {} by {} took effect is not known, and its token may not read the resource",
+                      arm::to_text(write.method), write.resource.id, write.client_label));
     }
     operation_ended(parts, watcher.hold, arm::Progress::Unknown);
     co_return;
@@ -165,10 +168,10 @@ void extend_or_expire(Pipeline::Parts& parts, Watcher& watcher) {
   const auto ended = watcher.hold->operation_end();
   parts.shared.counters.holds_expired.fetch_add(1, std::memory_order_relaxed);
   if (parts.tell_loudly) {
-    parts.tell_loudly(fmt::format("hold expired: {} {} by {} is released after {} s although {}", arm::to_text(write.method),
-                                  write.resource.id, write.client_label,
-                                  whole_milliseconds(parts.clock.now() - write.opened) / 1000,
-                                  ended ? "what it touched was not seen to come to rest" : "its operation was not seen to end"));
+    parts.tell_loudly(
+        fmt::format("hold expired: {} {} by {} is released after {} s although {}", arm::to_text(write.method),
+                    write.resource.id, write.client_label, whole_milliseconds(parts.clock.now() - write.opened) / 1000,
+                    ended ? "what it touched was not seen to come to rest" : "its operation was not seen to end"));
   }
   conclude(parts, watcher.hold, ended.value_or(arm::Progress::Unknown));
 }
@@ -194,8 +197,10 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
   }
   while (hold->open()) {
     const Rest rest = co_await wait_for_rest(parts, hold, watcher.expires);
-    if (rest == Rest::Yes) conclude(parts, hold, *hold->operation_end());
-    else if (hold->open()) extend_or_expire(parts, watcher);
+    if (rest == Rest::Yes)
+      conclude(parts, hold, *hold->operation_end());
+    else if (hold->open())
+      extend_or_expire(parts, watcher);
   }
 }
 
@@ -237,8 +242,8 @@ void start_watching(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
   spawn(parts.executor, watch(parts, std::move(hold)));
 }
 
-void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::Match>& matches,
-                     const arm::ResponseHead& head, std::string_view body) {
+void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::Match>& matches, const arm::ResponseHead& head,
+                     std::string_view body) {
   for (const auto& match : matches) {
     const arm::Progress progress = progress_of(match.by, head, body);
     match.hold->note_asked(parts.clock.now());

@@ -28,7 +28,7 @@ std::shared_ptr<Hold> open_hold(Pipeline::Parts& parts, HeldWrite write, WriteLe
 void start_watching(Pipeline::Parts& parts, std::shared_ptr<Hold> hold);
 
 // A client's own poll passes by: learn from it (costs ARM nothing).
-void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::Match>& matches,
-                     const arm::ResponseHead& head, std::string_view body);
+void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::Match>& matches, const arm::ResponseHead& head,
+                     std::string_view body);
 
 }  // namespace armgate

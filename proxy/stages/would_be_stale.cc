@@ -86,7 +86,8 @@ std::vector<Sighting> newer_states(const Write& write, uint64_t than) {
 
 // The last write among them that went through armgate: whose change it is.
 const Sighting* last_write(const std::vector<Sighting>& newer) {
-  const auto found = std::find_if(newer.begin(), newer.end(), [](const Sighting& s) { return s.how == Sighting::How::Written; });
+  const auto found =
+      std::find_if(newer.begin(), newer.end(), [](const Sighting& s) { return s.how == Sighting::How::Written; });
   return found == newer.end() ? nullptr : &*found;
 }
 
@@ -104,8 +105,8 @@ WouldHave stale(const Write& write, std::string why) {
 
 // The rule for writes without a known base (blind.h), by what has really come before it.
 std::optional<WouldHave> would_be_blind(const Write& write, const std::vector<ObservedWrites::Write>& before) {
-  const bool holds = write.base().rule != policy::BaseRule::Insisted &&
-                     write.plan.rule->blind_after_wait == rules::BlindAfterWait::Refuse;
+  const bool holds =
+      write.base().rule != policy::BaseRule::Insisted && write.plan.rule->blind_after_wait == rules::BlindAfterWait::Refuse;
   if (!holds) return std::nullopt;
   WouldHave would = stale(write, "blind-after-another-write");
   const auto is_other = [&](const auto& other) {

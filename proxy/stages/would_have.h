@@ -18,14 +18,14 @@ struct WouldHave {
   };
   Kind kind = Kind::Overlap;
   std::string client;
-  std::string other_client;           // whose write came before; empty: not known, or not through armgate
+  std::string other_client;  // whose write came before; empty: not known, or not through armgate
   std::string method;
   std::string resource;
-  std::string other;                  // what the other one wrote, if it is known: "PUT /subscriptions/..."
-  std::vector<std::string> changed;   // Stale: JSON pointers of what changed in between, a few; empty: not known
-  std::string base;                   // Stale: how the state that it was built from was told (policy::BaseRule)
+  std::string other;                 // what the other one wrote, if it is known: "PUT /subscriptions/..."
+  std::vector<std::string> changed;  // Stale: JSON pointers of what changed in between, a few; empty: not known
+  std::string base;                  // Stale: how the state that it was built from was told (policy::BaseRule)
   std::string why;
-  Duration waited{};                  // Wait
+  Duration waited{};  // Wait
 };
 
 inline std::string_view to_text(WouldHave::Kind kind) {

@@ -7,7 +7,8 @@
 
 namespace armgate {
 
-Write make_write(Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client, Patience& patience) {
+Write make_write(Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client,
+                 Patience& patience) {
   Write write{parts, exchange, plan, client, patience};
   write.resource = parts.shared.hasher.hash(plan.target.resource.id);
   write.bytes = bytes_of(parts.shared.hasher, exchange.request);
@@ -31,7 +32,8 @@ std::optional<std::string> target_of_neighbour(const Write& write, const arm::Re
 }
 
 bool may_run_beside_its_own(const Write& write) {
-  const bool moves_a_goal = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
+  const bool moves_a_goal =
+      write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
   return moves_a_goal && write.plan.rule->reenter == rules::Reenter::Holder;
 }
 

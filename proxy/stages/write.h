@@ -31,13 +31,13 @@ struct Write {
   const rules::Plan& plan;
   const Client& client;
   Patience& patience;
-  Hash128 resource{};       // of the canonical id
-  Hash128 bytes{};          // of method, host, target and body
+  Hash128 resource{};  // of the canonical id
+  Hash128 bytes{};     // of method, host, target and body
   std::string authorization{};
-  std::string request_id{};  // see request_id_of()
-  Bound bound{};             // binding 0: this write needs no base
-  uint64_t unanswered = 0;   // its entry in the client's table of unanswered writes
-  bool replaces = false;    // a full PUT whose base matters
+  std::string request_id{};                       // see request_id_of()
+  Bound bound{};                                  // binding 0: this write needs no base
+  uint64_t unanswered = 0;                        // its entry in the client's table of unanswered writes
+  bool replaces = false;                          // a full PUT whose base matters
   std::vector<rules::ReferenceKey> references{};  // what its body names and must stand still; none of them is in plan.keys
 
   const policy::Base& base() const { return bound.base; }
@@ -62,16 +62,16 @@ struct Write {
 // How a write ended before or after it was sent.
 struct Outcome {
   enum class Kind {
-    Left,       // the client is gone; nothing (more) is sent, nobody is answered
-    Busy,       // armgate's 503: nothing was sent or ARM proved it without effect; the client is expected again
-    Refused,    // 412, by ARM for an injected ETag or by armgate
-    Accepted,   // ARM took it (2xx)
-    Answered,   // any other final answer
-    Unknown,    // it may have taken effect
+    Left,      // the client is gone; nothing (more) is sent, nobody is answered
+    Busy,      // armgate's 503: nothing was sent or ARM proved it without effect; the client is expected again
+    Refused,   // 412, by ARM for an injected ETag or by armgate
+    Accepted,  // ARM took it (2xx)
+    Answered,  // any other final answer
+    Unknown,   // it may have taken effect
   };
   Kind kind = Kind::Answered;
   arm::Response answer;
-  arm::Tracking tracking;   // for Accepted and Unknown
+  arm::Tracking tracking;                  // for Accepted and Unknown
   std::optional<std::string> body_etag{};  // in the answer's body (empty: none), if it was looked for
 };
 

@@ -11,8 +11,7 @@ bool continues(const Binding& earlier, std::string_view request_id, const std::f
   const bool same_id = earlier.request_id == request_id;
   switch (earlier.phase) {
     case BindingPhase::Working:
-    case BindingPhase::Written:
-      return same_id && !request_id.empty();
+    case BindingPhase::Written: return same_id && !request_id.empty();
     case BindingPhase::Expected:
     case BindingPhase::Undelivered:
       // Under another id the bytes are a new intention only if the client could have built them anew.

@@ -43,8 +43,8 @@ struct Binding {
   // An attempt of these bytes may have taken effect without the client knowing it.
   bool maybe_applied = false;
   bool used_its_base = false;  // they were accepted: a delivery of the base is used up, and not another when they come again
-  int visibility_tries = 0;   // sendings so far that something new was not visible to, over all re-sends
-  TimePoint since{};     // of the phase, once no exchange works on it
+  int visibility_tries = 0;    // sendings so far that something new was not visible to, over all re-sends
+  TimePoint since{};           // of the phase, once no exchange works on it
 };
 
 class Bindings {

@@ -40,8 +40,7 @@ void ClientState::drop_oldest_page() {
 // Gives up bodies and views, the least recently used first, but never those of `keep`, which is being worked on.
 void ClientState::keep_within_budget(const Hash128& keep) {
   const auto over = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    return body_bytes_ > options_.body_bytes_max ||
-           budget_.body_bytes.load(std::memory_order_relaxed) > budget_.body_bytes_max;
+    return body_bytes_ > options_.body_bytes_max || budget_.body_bytes.load(std::memory_order_relaxed) > budget_.body_bytes_max;
   };
   while (over() && !pages_.empty()) drop_oldest_page();
   for (auto it = by_age_.begin(); over() && it != by_age_.end(); ++it) {
@@ -211,7 +210,9 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
       });
     });
   };
-  Binding* binding = is_mutant(Mutant::BaseNotBound) ? nullptr : bindings_.find_resend(write.bytes, write.facts.request_id, liveness.now, read_since);
+  Binding* binding = is_mutant(Mutant::BaseNotBound)
+                         ? nullptr
+                         : bindings_.find_resend(write.bytes, write.facts.request_id, liveness.now, read_since);
   Bound bound;
   bound.resend = binding != nullptr;
   if (binding == nullptr) {
@@ -223,8 +224,8 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
       facts.refused_first = refusal->second.first;
       facts.refused_id = refusal->second.request_id;
     }
-    binding = &bindings_.add(write.bytes, facts.request_id,
-                             policy::decide_base(place.view, facts, options_.base, liveness), facts.arrived);
+    binding = &bindings_.add(write.bytes, facts.request_id, policy::decide_base(place.view, facts, options_.base, liveness),
+                             facts.arrived);
   } else if (binding->base.rule == policy::BaseRule::Blind && read_since(binding->first_arrival)) {
     // Nothing was known when the bytes first came (armgate had just started, say). Whether its client has built them anew or
     // sends them again: the state that it has been shown meanwhile loses nothing, and no precondition at all might.
@@ -323,9 +324,8 @@ void ClientState::refuse(const Hash128& resource, const policy::Base& base) {
 void ClientState::note_overlap(Slot& place, std::string_view request_id, TimePoint now) {
   if (place.active.empty()) return;
   place.view.overlap_until = now + options_.base.think_max;
-  const bool same_id = !request_id.empty() && std::any_of(place.active.begin(), place.active.end(), [&](const auto& a) {
-    return a.request_id == request_id;
-  });
+  const bool same_id = !request_id.empty() && std::any_of(place.active.begin(), place.active.end(),
+                                                          [&](const auto& a) { return a.request_id == request_id; });
   auto& ids = place.view.overlapped_ids;
   if (!same_id || std::find(ids.begin(), ids.end(), request_id) != ids.end()) return;
   ids.emplace_back(request_id);
@@ -349,13 +349,11 @@ void ClientState::end_write(const Hash128& resource, uint64_t write) {
   if (it != slots_.end()) std::erase_if(it->second->active, [&](const Slot::Active& a) { return a.write == write; });
 }
 
-void ClientState::note_in_doubt(const Hash128& bytes, std::string_view request_id, const Hash128& resource,
-                                Moment when) {
+void ClientState::note_in_doubt(const Hash128& bytes, std::string_view request_id, const Hash128& resource, Moment when) {
   MutexLock lock(&mutex_);
   if (doubts_.size() >= options_.refusals_max && !doubts_.contains(bytes)) {
-    doubts_.erase(std::min_element(doubts_.begin(), doubts_.end(), [](const auto& x, const auto& y) {
-      return x.second.since.order < y.second.since.order;
-    }));
+    doubts_.erase(std::min_element(doubts_.begin(), doubts_.end(),
+                                   [](const auto& x, const auto& y) { return x.second.since.order < y.second.since.order; }));
   }
   doubts_[bytes] = Doubtful{std::string(request_id), resource, when};
 }

@@ -41,19 +41,19 @@ struct PageIndex {
 
 // A list answer that was delivered, indexed when a write needs it.
 struct KeptPage {
-  arm::ResourceId scope;      // id: what was listed; type: of the items
+  arm::ResourceId scope;  // id: what was listed; type: of the items
   std::string api_version;
   policy::Delivery delivery;
   std::shared_ptr<const policy::KeptBody> body;
   std::shared_ptr<const PageIndex> index;  // null until a write needed it; then `body` is in plain bytes
-  std::vector<Hash128> taken;  // resources whose item has become a version
+  std::vector<Hash128> taken;              // resources whose item has become a version
 };
 
 // A write of the client as it arrives.
 struct ArrivingWrite {
   Hash128 resource{};
-  Hash128 bytes{};            // method, URL and body
-  bool begins = false;        // unless it is a re-send it is under way from the choice of its base on, until end_write()
+  Hash128 bytes{};      // method, URL and body
+  bool begins = false;  // unless it is a re-send it is under way from the choice of its base on, until end_write()
   policy::WriteFacts facts;
 };
 
@@ -86,7 +86,7 @@ class ClientState {
     std::atomic<size_t> body_bytes{0};
     size_t body_bytes_max = 512u << 20;
     std::atomic<uint64_t> views_evicted{0};
-    std::atomic<uint64_t> bodies_evicted{0};   // of views, and whole pages
+    std::atomic<uint64_t> bodies_evicted{0};  // of views, and whole pages
     std::atomic<uint64_t> clients_evicted{0};
   };
 
@@ -104,7 +104,8 @@ class ClientState {
   void bury(const Hash128& resource, uint64_t order);
   void record_absent(const Hash128& resource, policy::Delivery delivery);
   void record_page(KeptPage page);
-  void record_not_modified(const Hash128& resource, std::string_view etag, std::string_view api_version, policy::Delivery delivery);
+  void record_not_modified(const Hash128& resource, std::string_view etag, std::string_view api_version,
+                           policy::Delivery delivery);
   void confirm(const Hash128& resource, uint64_t order);
   void confirm_page(uint64_t order);
 

@@ -102,9 +102,7 @@ void Hold::release() {
   }
 }
 
-Hash128 HoldTable::url_key(std::string_view host, std::string_view target) const {
-  return hasher_.hash_fields(host, target);
-}
+Hash128 HoldTable::url_key(std::string_view host, std::string_view target) const { return hasher_.hash_fields(host, target); }
 
 std::vector<Hash128> HoldTable::url_keys(const Hold& hold) const {
   std::vector<Hash128> keys;
@@ -139,8 +137,7 @@ void HoldTable::close(const std::shared_ptr<Hold>& hold) {
   count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-std::vector<HoldTable::Match> HoldTable::find(std::string_view host, std::string_view target,
-                                              std::string_view resource) const {
+std::vector<HoldTable::Match> HoldTable::find(std::string_view host, std::string_view target, std::string_view resource) const {
   std::vector<Match> matches;
   if (empty()) return matches;
   MutexLock lock(&mutex_);
@@ -157,8 +154,10 @@ std::vector<HoldTable::Match> HoldTable::find(std::string_view host, std::string
     for (const auto& hold : by_resource->second) {
       const bool deletes = hold->write().method == arm::Method::Delete;
       const bool by_state = hold->write().tracking.by == arm::TrackedBy::ResourceState;
-      if (deletes) matches.push_back({hold, arm::TrackedBy::ResourceGone});
-      else if (by_state) matches.push_back({hold, arm::TrackedBy::ResourceState});
+      if (deletes)
+        matches.push_back({hold, arm::TrackedBy::ResourceGone});
+      else if (by_state)
+        matches.push_back({hold, arm::TrackedBy::ResourceState});
     }
   }
   return matches;

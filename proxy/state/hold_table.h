@@ -40,14 +40,14 @@ struct HeldWrite {
   arm::ResourceId resource;
   std::vector<std::string> key_ids;  // canonical ids of all locked keys, the resource among them
   arm::Method method = arm::Method::Put;
-  std::string host;               // to be asked for the resource
-  std::string resource_target;    // the write's own target, with its api-version
+  std::string host;             // to be asked for the resource
+  std::string resource_target;  // the write's own target, with its api-version
   arm::Tracking tracking;
   Hash128 client{};
   Hash128 bytes{};
   std::string client_label;
   TimePoint opened{};
-  Duration interval{};            // between polls, as ARM's answer to the write asked; zero if it did not
+  Duration interval{};  // between polls, as ARM's answer to the write asked; zero if it did not
   Duration max{};
   Duration cap{};
   std::vector<std::string> must_rest{};  // targets that have to be at rest, after the operation's end, before it is over
@@ -62,11 +62,11 @@ class Hold {
 
   const HeldWrite& write() const { return write_; }
   const std::vector<Hash128>& keys() const { return keys_; }  // the lease's
-  Waiter& waiter() { return waiter_; }          // of its watcher
-  bool wanted() const;                          // somebody waits for one of its keys
+  Waiter& waiter() { return waiter_; }                        // of its watcher
+  bool wanted() const;                                        // somebody waits for one of its keys
   bool open() const;
 
-  std::string authorization() const;            // the newest token of its client; empty if there is none
+  std::string authorization() const;  // the newest token of its client; empty if there is none
   void renew(std::string_view authorization);
 
   // What is known of how its operation goes, from whoever asked.

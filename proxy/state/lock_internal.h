@@ -24,14 +24,14 @@ struct Claim {
   enum class State { Waiting, Granted, Over };
 
   std::vector<ClaimKey> keys;  // sorted by hash; constant after construction but for `place` and `given_back`
-  uint64_t number = 0;    // in the order of arrival: queues are sorted by it
+  uint64_t number = 0;         // in the order of arrival: queues are sorted by it
   ClaimInfo info;
   // Changed only with the mutexes of all the claim's shards held; read with any one of them.
   State state = State::Waiting;
   Waiter* waiter = nullptr;
   uint32_t bits = 0;
-  bool yields = false;        // waits for its owner to come back, and lets others by meanwhile
-  bool lets_own_in = false;   // granted, and the same client may go along
+  bool yields = false;       // waits for its owner to come back, and lets others by meanwhile
+  bool lets_own_in = false;  // granted, and the same client may go along
   // How often others went by. Each of them holds only its own shards, of which two may have none in common.
   std::atomic<uint64_t> passed{0};
 

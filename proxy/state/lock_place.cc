@@ -100,9 +100,8 @@ void WriteLease::let_own_in() {
 bool WriteLease::is_wanted() const {
   if (!claim_) return false;
   LockTable::ShardsLocked locked(*table_, *claim_);
-  return std::any_of(claim_->keys.begin(), claim_->keys.end(), [&](const ClaimKey& key) {
-    return !key.given_back && !table_->state_of(key.hash).waiting.empty();
-  });
+  return std::any_of(claim_->keys.begin(), claim_->keys.end(),
+                     [&](const ClaimKey& key) { return !key.given_back && !table_->state_of(key.hash).waiting.empty(); });
 }
 
 std::vector<Hash128> WriteLease::keys() const {

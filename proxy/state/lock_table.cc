@@ -32,9 +32,7 @@ bool goes_first(const Claim& before, const ClaimKey& key) {
 LockTable::LockTable(Options options, Hasher hasher) : options_(options), hasher_(hasher) {}
 LockTable::~LockTable() = default;
 
-LockTable::KeyState& LockTable::state_of(const Hash128& key) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  return shard_of(key).keys[key];
-}
+LockTable::KeyState& LockTable::state_of(const Hash128& key) ABSL_NO_THREAD_SAFETY_ANALYSIS { return shard_of(key).keys[key]; }
 
 // Requires: the claim's shards are locked.
 bool LockTable::may_hold(const Claim& claim) {
@@ -119,8 +117,7 @@ void LockTable::enqueue(const ClaimPtr& claim) {
   waiting_.fetch_add(1, std::memory_order_relaxed);
 }
 
-Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
-                                  uint32_t bits) {
+Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits) {
   GATE_CHECK(!keys.empty(), "a claim names at least one key");
   auto claim = std::make_shared<Claim>();
   claim->keys = keys_of(keys);

@@ -40,7 +40,7 @@ class LockTable;
 // Who asks, for people: the queue view, refusals and loud expiry.
 struct ClaimInfo {
   std::string client_label;
-  std::string what;     // "PUT /subscriptions/..."
+  std::string what;  // "PUT /subscriptions/..."
   TimePoint since{};
   Hash128 client{};
   bool reenters = false;  // it may go along with what the same client has running (WriteLease::let_own_in())
@@ -49,7 +49,7 @@ struct ClaimInfo {
 namespace internal {
 struct Claim;
 struct ClaimKey;
-}
+}  // namespace internal
 class LockPlace;
 
 // The right to write. Releases all its keys when destroyed.
@@ -145,7 +145,7 @@ class LockTable {
   using ClaimPtr = std::shared_ptr<internal::Claim>;
 
   struct KeyState {
-    std::list<ClaimPtr> waiting;     // in order of arrival
+    std::list<ClaimPtr> waiting;  // in order of arrival
     std::vector<ClaimPtr> holders;
   };
   struct Shard {

@@ -7,9 +7,7 @@
 namespace armgate {
 namespace {
 
-bool excludes(const rules::LockKey& a, const rules::LockKey& b) {
-  return a.id == b.id && !rules::compatible(a.mode, b.mode);
-}
+bool excludes(const rules::LockKey& a, const rules::LockKey& b) { return a.id == b.id && !rules::compatible(a.mode, b.mode); }
 
 bool exclude_each_other(const std::vector<rules::LockKey>& some, const std::vector<rules::LockKey>& others) {
   return std::any_of(some.begin(), some.end(), [&](const rules::LockKey& key) {

@@ -26,27 +26,27 @@ class ObservedWrites {
 
   struct Write {
     uint64_t id = 0;
-    Hash128 request{};          // the same for all sendings of one request, as far as anybody can tell
+    Hash128 request{};  // the same for all sendings of one request, as far as anybody can tell
     Hash128 bytes{};
     Hash128 client{};
     std::string client_label;
     std::string method;
     std::string resource;
     TimePoint since{};
-    bool taken = false;         // ARM has accepted it: only its operation is unfinished
+    bool taken = false;  // ARM has accepted it: only its operation is unfinished
   };
 
   // A write whose predecessors have all ended now: this is how long it would have waited.
   struct Wait {
     Write write;
-    Write last;   // whose end it was
+    Write last;  // whose end it was
   };
 
   explicit ObservedWrites(Options options) : options_(options) {}
 
   struct Begun {
-    uint64_t id = 0;             // 0: too many are unfinished, it is not followed
-    std::vector<Write> before;   // unfinished ones that it would have waited for, the oldest first
+    uint64_t id = 0;            // 0: too many are unfinished, it is not followed
+    std::vector<Write> before;  // unfinished ones that it would have waited for, the oldest first
   };
   // A further sending of one request does not wait for the earlier ones.
   enum class Sending { First, Again };
@@ -71,7 +71,7 @@ class ObservedWrites {
   struct Waiting {
     Write write;
     std::vector<rules::LockKey> keys;
-    size_t left = 0;   // predecessors that have not ended
+    size_t left = 0;  // predecessors that have not ended
   };
 
   void forget_key(const std::string& key, uint64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -82,7 +82,7 @@ class ObservedWrites {
   mutable Mutex mutex_;
   absl::flat_hash_map<uint64_t, Unfinished> unfinished_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::vector<uint64_t>> by_key_ ABSL_GUARDED_BY(mutex_);  // in order of arrival
-  absl::flat_hash_map<uint64_t, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // also after their own end
+  absl::flat_hash_map<uint64_t, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);                  // also after their own end
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
   uint64_t overflown_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -108,9 +108,8 @@ bool ResourceLog::other_accepted_since(std::string_view resource, const Hash128&
 
 bool ResourceLog::others_accepted_since(std::string_view resource, const Hash128& client, const Hash128& origin,
                                         uint64_t since) const {
-  return any_since(resource, since, [&](const Write& w) {
-    return w.accepted > since && (w.client != client || w.origin != origin);
-  });
+  return any_since(resource, since,
+                   [&](const Write& w) { return w.accepted > since && (w.client != client || w.origin != origin); });
 }
 
 bool ResourceLog::child_accepted_since(std::string_view resource, uint64_t since) const {

@@ -36,12 +36,12 @@ class ResourceLog {
 
   // A write as others must see it.
   struct Write {
-    Hash128 bytes{};   // method, host, URL and body; not the client: the same bytes of another are no other write
+    Hash128 bytes{};  // method, host, URL and body; not the client: the same bytes of another are no other write
     Hash128 client{};
-    Hash128 origin{};        // of its binding and request id: all sendings of one write have the same
+    Hash128 origin{};                                 // of its binding and request id: all sendings of one write have the same
     enum class Of { Itself, Child } of = Of::Itself;  // Child: written below the resource, and on its key
-    uint64_t accepted = 0;   // order of ARM's 2xx
-    uint64_t finished = 0;   // order of its operation's end; 0 while it runs
+    uint64_t accepted = 0;                            // order of ARM's 2xx
+    uint64_t finished = 0;                            // order of its operation's end; 0 while it runs
   };
 
   ResourceLog(Options options, Hasher hasher);
@@ -86,8 +86,8 @@ class ResourceLog {
 
  private:
   struct Entry {
-    std::vector<Write> recent;        // the newest kRecentMax, oldest first
-    uint64_t forgotten_until = 0;     // writes up to this order may be missing from `recent`
+    std::vector<Write> recent;     // the newest kRecentMax, oldest first
+    uint64_t forgotten_until = 0;  // writes up to this order may be missing from `recent`
     Deletion deletion;
     std::optional<Moment> created;
     std::list<Hash128>::iterator age;

@@ -11,9 +11,8 @@ using rules::LockKey;
 void add_keys(std::vector<LockKey>& keys, std::vector<LockKey> more) {
   keys.insert(keys.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   // Of two modes for one key the stronger comes first, and stays.
-  std::sort(keys.begin(), keys.end(), [](const LockKey& a, const LockKey& b) {
-    return a.id != b.id ? a.id < b.id : a.mode < b.mode;
-  });
+  std::sort(keys.begin(), keys.end(),
+            [](const LockKey& a, const LockKey& b) { return a.id != b.id ? a.id < b.id : a.mode < b.mode; });
   const auto same_id = [](const LockKey& a, const LockKey& b) { return a.id == b.id; };
   keys.erase(std::unique(keys.begin(), keys.end(), same_id), keys.end());
 }

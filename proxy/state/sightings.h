@@ -26,20 +26,20 @@ struct Sighting {
   enum class How { Read, Written } how = How::Read;
   Hash128 client{};
   std::string client_label;
-  uint64_t shown = 0;   // order of the delivery that showed the state to this client; 0: its write was answered without one
-  uint64_t since = 0;   // the state is at least as new as this
+  uint64_t shown = 0;  // order of the delivery that showed the state to this client; 0: its write was answered without one
+  uint64_t since = 0;  // the state is at least as new as this
   // Of what was written:
   arm::Method method = arm::Method::Get;
   Hash128 bytes{};
-  Hash128 origin{};     // the same for all sendings of one write
+  Hash128 origin{};  // the same for all sendings of one write
 };
 
 class Sightings {
  public:
   struct Options {
     size_t resources_max = 100'000;
-    size_t writes_kept = 8;    // of one resource
-    size_t readers_kept = 8;   // of one resource; of each the newest read
+    size_t writes_kept = 8;   // of one resource
+    size_t readers_kept = 8;  // of one resource; of each the newest read
   };
   explicit Sightings(Options options) : options_(options) {}
 
@@ -52,8 +52,8 @@ class Sightings {
 
  private:
   struct Entry {
-    std::vector<Sighting> writes;   // oldest first
-    std::vector<Sighting> reads;    // oldest first
+    std::vector<Sighting> writes;  // oldest first
+    std::vector<Sighting> reads;   // oldest first
     std::list<Hash128>::iterator age;
   };
 

@@ -58,8 +58,10 @@ bool Ticket::shares_key_with(const Ticket& other) const {
   auto theirs = other.keys_.begin();
   while (mine != keys_.end() && theirs != other.keys_.end()) {
     if (*mine == *theirs) return true;
-    if (*mine < *theirs) ++mine;
-    else ++theirs;
+    if (*mine < *theirs)
+      ++mine;
+    else
+      ++theirs;
   }
   return false;
 }
@@ -89,9 +91,8 @@ std::optional<LockPlace> Tickets::take(const Holder& holder, const Hash128& byte
     MutexLock lock(&mutex_);
     const auto queue = by_resource_.find(holder.resource);
     if (queue == by_resource_.end()) return std::nullopt;
-    const auto oldest = std::find_if(queue->second.begin(), queue->second.end(), [&](const Kept& kept) {
-      return kept.client == holder.client && kept.bytes == bytes;
-    });
+    const auto oldest = std::find_if(queue->second.begin(), queue->second.end(),
+                                     [&](const Kept& kept) { return kept.client == holder.client && kept.bytes == bytes; });
     if (oldest == queue->second.end()) return std::nullopt;
     found = std::move(oldest->ticket);
     erase(queue, oldest);
@@ -119,8 +120,8 @@ void Tickets::end(const Hash128& resource, const std::shared_ptr<Ticket>& ticket
   {
     MutexLock lock(&mutex_);
     if (const auto queue = by_resource_.find(resource); queue != by_resource_.end()) {
-      const auto kept = std::find_if(queue->second.begin(), queue->second.end(),
-                                     [&ticket](const Kept& one) { return one.ticket == ticket; });
+      const auto kept =
+          std::find_if(queue->second.begin(), queue->second.end(), [&ticket](const Kept& one) { return one.ticket == ticket; });
       if (kept != queue->second.end()) erase(queue, kept);
     }
   }

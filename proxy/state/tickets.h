@@ -62,10 +62,10 @@ class Ticket {
 class Tickets {
  public:
   struct Options {
-    Duration grace = std::chrono::minutes(1);      // how long its client may stay away while it could go on; 0: no tickets
-    Duration reserve = std::chrono::seconds(5);    // how long others wait for it at most
+    Duration grace = std::chrono::minutes(1);    // how long its client may stay away while it could go on; 0: no tickets
+    Duration reserve = std::chrono::seconds(5);  // how long others wait for it at most
     Duration age_max = std::chrono::minutes(30);
-    size_t per_resource_max = 16;                  // of one client; then the oldest is over
+    size_t per_resource_max = 16;  // of one client; then the oldest is over
   };
   explicit Tickets(Options options) : options_(options) {}
 

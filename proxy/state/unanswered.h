@@ -39,22 +39,22 @@ class UnansweredWrites {
   struct Options {
     Duration keep = std::chrono::minutes(5);  // how long an undelivered answer waits for a re-send
     size_t writes_max = 10'000;
-    size_t bytes_max = 8u << 20;              // of the answers' bodies
+    size_t bytes_max = 8u << 20;  // of the answers' bodies
   };
 
   // One write as it arrives.
   struct Arrival {
-    Hash128 request{};            // keyed hash of all that makes two requests the same
-    std::string request_id;       // may be empty
+    Hash128 request{};       // keyed hash of all that makes two requests the same
+    std::string request_id;  // may be empty
     Hash128 resource{};
     std::shared_ptr<const Presence> asker;
   };
 
   // What a write came to.
   struct Ending {
-    bool accepted = false;        // ARM took it: kept until it was delivered
+    bool accepted = false;                        // ARM took it: kept until it was delivered
     std::shared_ptr<const arm::Response> answer;  // null: nothing was sent, or the client is expected again
-    std::string reason;           // what its headers say was done; empty if nothing was
+    std::string reason;                           // what its headers say was done; empty if nothing was
     uint64_t binding = 0;
   };
 

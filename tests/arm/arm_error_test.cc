@@ -20,10 +20,14 @@ TEST(ArmErrorTest, EverySpellingIsRead) {
       {R"({"code":"Conflict","message":"Busy."})", "Conflict", "Busy.", {}},
       {R"({"Code":"Conflict","Message":"Busy.","Target":null,"Details":[{"Message":"Busy."},{"Code":"Conflict"},
            {"ErrorEntity":{"ExtendedCode":"59203","MessageTemplate":"x","Code":"Other"}}],"Innererror":null})",
-       "Conflict", "Busy.", {"Conflict", "Other", "59203"}},
+       "Conflict",
+       "Busy.",
+       {"Conflict", "Other", "59203"}},
       {R"({"error":{"code":"RetryableError","message":"m","details":[{"code":"ReferencedResourceNotProvisioned",
            "message":"x","details":[{"code":"Inner"}]},{"code":"Second"}]}})",
-       "RetryableError", "m", {"ReferencedResourceNotProvisioned", "Inner", "Second"}},
+       "RetryableError",
+       "m",
+       {"ReferencedResourceNotProvisioned", "Inner", "Second"}},
       {R"({"status":"Failed","error":{"code":"OperationPreempted","message":"m"}})", "OperationPreempted", "m", {}},
       {R"({"error":{"message":"only words"}})", "", "only words", {}},
       {R"({"error":{"code":"A","message":{"value":"x"},"details":"none"}})", "A", "", {}},
@@ -51,8 +55,8 @@ TEST(ArmErrorTest, WhatIsNoErrorIsNone) {
 }
 
 TEST(ArmErrorTest, DetailsNestedBeyondReasonAreNoError) {
-  std::string body = R"({"code":"A","details":[)" + repeated(R"({"code":"B","details":[)", 10'000) +
-                     repeated("]}", 10'000) + "]}";
+  std::string body =
+      R"({"code":"A","details":[)" + repeated(R"({"code":"B","details":[)", 10'000) + repeated("]}", 10'000) + "]}";
   EXPECT_FALSE(parse_error(body));
 }
 
@@ -73,8 +77,8 @@ TEST(ArmErrorTest, AnErrorBodyHasArmsShapeInArmsOrder) {
 }
 
 TEST(ArmErrorTest, WhatIsWrittenIsReadBack) {
-  for (const std::string& text : {std::string("a\"b\\c\r\n\t"), std::string("nul\0here", 8),
-                                  std::string("gr\xc3\xbc\xc3\x9f"), std::string("\x01\x1f")}) {
+  for (const std::string& text : {std::string("a\"b\\c\r\n\t"), std::string("nul\0here", 8), std::string("gr\xc3\xbc\xc3\x9f"),
+                                  std::string("\x01\x1f")}) {
     const auto error = parse_error(error_body(text, text, text, {{text, text, text}}));
     ASSERT_TRUE(error) << text;
     EXPECT_EQ(error->code, text);

@@ -82,9 +82,16 @@ TEST(ContentTest, PairsThatDiffer) {
 }
 
 TEST(ContentTest, WhatDoesNotParseIsEqualToNothing) {
-  std::vector<std::string> texts = {R"({"a":1,"a":1})", R"({"etag":"x","etag":"x"})", R"({"x":[{"b":1,"\u0062":1}]})",
-                                    R"({"a":18446744073709551616})", R"({"a":1e999})", R"({"a":01})",
-                                    R"({"a":NaN})", R"({"a":"\q"})", R"({"a":"\ud800"})", nested_json("a", 1'000)};
+  std::vector<std::string> texts = {R"({"a":1,"a":1})",
+                                    R"({"etag":"x","etag":"x"})",
+                                    R"({"x":[{"b":1,"\u0062":1}]})",
+                                    R"({"a":18446744073709551616})",
+                                    R"({"a":1e999})",
+                                    R"({"a":01})",
+                                    R"({"a":NaN})",
+                                    R"({"a":"\q"})",
+                                    R"({"a":"\ud800"})",
+                                    nested_json("a", 1'000)};
   for (const std::string& text : hostile_json()) {
     if (text != "null" && text != "[]" && text != "17" && text != "\"text\"") texts.push_back(text);
   }
@@ -108,8 +115,7 @@ TEST(ContentTest, ARuleMayNameMoreReadOnlyMembers) {
   EXPECT_TRUE(same_writable_content(R"({"instanceView":1,"a":1})", R"({"a":1,"INSTANCEVIEW":2})", more));
   EXPECT_FALSE(same_writable_content(R"({"instanceView":1,"a":1})", R"({"a":1})", kGeneric));
   for (const auto name : {"etag", "provisioningState", "resourceGuid", "systemData", "timeCreated", "createdAt",
-                          "lastModifiedAt", "createdTime", "changedTime", "lastModifiedTime", "creationTime",
-                          "timeModified"}) {
+                          "lastModifiedAt", "createdTime", "changedTime", "lastModifiedTime", "creationTime", "timeModified"}) {
     EXPECT_TRUE(kGeneric.contains(name)) << name;
   }
 }
@@ -136,8 +142,7 @@ TEST(ContentTest, AStateSatisfiesWhatAPutAskedFor) {
       {R"({"s":[{"name":"a"},{"name":"b"}]})", R"({"s":[{"name":"a"}]})", false},
       {R"({"s":[]})", R"({"s":[]})", true},
       {"{}", R"({"s":[]})", false},
-      {R"({"r":{"id":"/subscriptions/S/resourcegroups/G"}})",
-       R"({"r":{"id":"/Subscriptions/s/resourceGroups/g"}})", true},
+      {R"({"r":{"id":"/subscriptions/S/resourcegroups/G"}})", R"({"r":{"id":"/Subscriptions/s/resourceGroups/g"}})", true},
       {R"({"r":"/subscriptions/s/x"})", R"({"r":"/subscriptions/s/y"})", false},
       {R"({"name":"A"})", R"({"name":"a"})", false},
       {R"({"user":"x"})", R"({"user":"x","adminPassword":"y"})", false},
@@ -154,8 +159,7 @@ TEST(ContentTest, ChangedPointersNameEachPlaceOnce) {
     std::vector<std::string> pointers;
   } cases[] = {
       {"{}", "{}", {}},
-      {R"({"b":1,"a":{"x":1,"y":[1,{"z":2}]}})", R"({"a":{"x":2,"y":[1,{"z":3}]},"c":0})",
-       {"/a/x", "/a/y/1/z", "/b", "/c"}},
+      {R"({"b":1,"a":{"x":1,"y":[1,{"z":2}]}})", R"({"a":{"x":2,"y":[1,{"z":3}]},"c":0})", {"/a/x", "/a/y/1/z", "/b", "/c"}},
       {R"({"a":[1,2,3]})", R"({"a":[1,2]})", {"/a"}},
       {R"({"a/b":1,"c~d":1,"":1})", R"({"a/b":2,"c~d":2,"":2})", {"/", "/a~1b", "/c~0d"}},
       {R"({"etag":1,"a":1})", R"({"etag":2,"a":2})", {"/a"}},

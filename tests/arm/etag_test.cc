@@ -73,8 +73,8 @@ TEST(EtagTest, ABodyCutAnywhereHasNone) {
 }
 
 TEST(EtagTest, ABigBodyIsReadToItsEnd) {
-  const std::string body = "{\"properties\":{\"subnets\":[" + repeated("{\"etag\":\"no\",\"name\":\"n\"},", 150'000) +
-                           "{}]},\"etag\":\"yes\"}";
+  const std::string body =
+      "{\"properties\":{\"subnets\":[" + repeated("{\"etag\":\"no\",\"name\":\"n\"},", 150'000) + "{}]},\"etag\":\"yes\"}";
   EXPECT_EQ(etag_in_body(body), "yes");
 }
 

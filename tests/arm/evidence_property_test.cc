@@ -22,7 +22,8 @@ struct Resource {
 
   // As ARM answers it, with what it adds.
   std::string answer(int etag) const {
-    return fmt::format(R"({{"etag":"\"{}\"","properties":{{"provisioningState":"Succeeded","added":"by ARM",{}}}}})", etag, text(1));
+    return fmt::format(R"({{"etag":"\"{}\"","properties":{{"provisioningState":"Succeeded","added":"by ARM",{}}}}})", etag,
+                       text(1));
   }
   std::string body(Rng& rng) const { return fmt::format(R"({{"properties":{{{}}}}})", text(rng.below(2) == 0 ? 1 : -1)); }
 

@@ -47,9 +47,12 @@ void expect_all(const std::vector<Case>& cases) {
 }
 
 TEST(Evidence, TagsAndLeavesOfAScaleSet) {
-  const char* one = R"({"etag":"\"1\"","sku":{"name":"S","capacity":1},"tags":{},"properties":{"provisioningState":"Updating","overprovision":true}})";
-  const char* tagged = R"({"etag":"\"2\"","sku":{"name":"S","capacity":1},"tags":{"a":"1"},"properties":{"provisioningState":"Succeeded","overprovision":true}})";
-  const char* raised = R"({"etag":"\"3\"","sku":{"name":"S","capacity":2},"tags":{"a":"1"},"properties":{"provisioningState":"Succeeded","overprovision":true}})";
+  const char* one =
+      R"({"etag":"\"1\"","sku":{"name":"S","capacity":1},"tags":{},"properties":{"provisioningState":"Updating","overprovision":true}})";
+  const char* tagged =
+      R"({"etag":"\"2\"","sku":{"name":"S","capacity":1},"tags":{"a":"1"},"properties":{"provisioningState":"Succeeded","overprovision":true}})";
+  const char* raised =
+      R"({"etag":"\"3\"","sku":{"name":"S","capacity":2},"tags":{"a":"1"},"properties":{"provisioningState":"Succeeded","overprovision":true}})";
   expect_all({
       {"built on the newer", R"({"sku":{"name":"S","capacity":1},"tags":{"a":"1","b":"1"}})", {one, tagged}, "x+"},
       {"built on the older", R"({"sku":{"name":"S","capacity":1},"tags":{"b":"1"}})", {one, tagged}, "+-"},
@@ -84,13 +87,16 @@ TEST(Evidence, IfNoneAgreesThoseInHandAreWeighedAmongThemselves) {
 }
 
 TEST(Evidence, ABodyThatLeavesAStateAsItIsSaysNothing) {
-  const char* one = R"({"sku":{"capacity":1},"tags":{"a":"1"},"properties":{"subnets":[{"name":"A","p":1},{"name":"B","p":2}]}})";
+  const char* one =
+      R"({"sku":{"capacity":1},"tags":{"a":"1"},"properties":{"subnets":[{"name":"A","p":1},{"name":"B","p":2}]}})";
   const char* two = R"({"sku":{"capacity":2},"tags":{"a":"1"},"properties":{"subnets":[{"name":"A","p":1}]}})";
   expect_all({
       {"somebody else counted the same", R"({"sku":{"capacity":2},"tags":{"a":"1"}})", {one, two}, "??"},
       {"a drift is taken back", R"({"sku":{"capacity":1},"tags":{"a":"1"}})", {one, two}, "??"},
       {"the whole, elements reordered",
-       R"({"sku":{"capacity":1},"properties":{"subnets":[{"name":"b","p":2},{"name":"A","p":1}]}})", {one, two}, "??"},
+       R"({"sku":{"capacity":1},"properties":{"subnets":[{"name":"b","p":2},{"name":"A","p":1}]}})",
+       {one, two},
+       "??"},
       {"with a tag more it does not", R"({"sku":{"capacity":2},"tags":{"a":"1","b":"1"}})", {one, two}, "x+"},
   });
 }
@@ -103,8 +109,10 @@ TEST(Evidence, MapsWithNamesOfTheClientsOwn) {
     const std::string wanted = std::string(R"({"properties":{")") + map + R"(":{"a":"1","c":"1"}}})";
     expect_all({{map, wanted.c_str(), {before.c_str(), added.c_str()}, "+-"}});
   }
-  expect_all({{"any other object", R"({"properties":{"x":{"a":"1","c":"1"}}})",
-               {R"({"properties":{"x":{"a":"1"}}})", R"({"properties":{"x":{"a":"1","b":"1"}}})"}, "??"}});
+  expect_all({{"any other object",
+               R"({"properties":{"x":{"a":"1","c":"1"}}})",
+               {R"({"properties":{"x":{"a":"1"}}})", R"({"properties":{"x":{"a":"1","b":"1"}}})"},
+               "??"}});
 }
 
 TEST(Evidence, ListsOfTextsAndRecords) {
@@ -117,50 +125,91 @@ TEST(Evidence, ListsOfTextsAndRecords) {
       {"another list", R"({"properties":{"nodeTaints":["x"]}})", {one, two}, "+-"},
       {"the same in another order", R"({"properties":{"nodeTaints":["b","a"]}})", {one, two}, "??"},
       {"a text twice: no keys", R"({"properties":{"nodeTaints":["a","a","c"]}})", {one, two}, "??"},
-      {"a record added to the older", R"({"properties":{"ARecords":[{"ipv4Address":"1"},{"ipv4Address":"3"}]}})", {one, more}, "+-"},
+      {"a record added to the older",
+       R"({"properties":{"ARecords":[{"ipv4Address":"1"},{"ipv4Address":"3"}]}})",
+       {one, more},
+       "+-"},
       {"a record that says nothing but its key speaks for nobody",
-       R"({"properties":{"ARecords":[{"ipv4Address":"1"},{"ipv4Address":"2"},{"ipv4Address":"3"}]}})", {one, more}, "??"},
+       R"({"properties":{"ARecords":[{"ipv4Address":"1"},{"ipv4Address":"2"},{"ipv4Address":"3"}]}})",
+       {one, more},
+       "??"},
   });
-  expect_all({{"replaced each time", R"({"properties":{"p":["z"]}})", {R"({"properties":{"p":["x"]}})", R"({"properties":{"p":["y"]}})"}, "??"}});
+  expect_all({{"replaced each time",
+               R"({"properties":{"p":["z"]}})",
+               {R"({"properties":{"p":["x"]}})", R"({"properties":{"p":["y"]}})"},
+               "??"}});
 }
 
 TEST(Evidence, ArraysWithKeys) {
   const char* none = R"({"properties":{"securityRules":[]}})";
-  const char* web = R"({"properties":{"securityRules":[{"name":"web","id":"/subscriptions/S/r/web","properties":{"priority":100,"access":"Allow"}}]}})";
+  const char* web =
+      R"({"properties":{"securityRules":[{"name":"web","id":"/subscriptions/S/r/web","properties":{"priority":100,"access":"Allow"}}]}})";
   const char* ssh = R"({"properties":{"securityRules":[{"name":"ssh","properties":{"priority":110}},)"
                     R"({"name":"Web","id":"/subscriptions/s/R/web","properties":{"priority":100,"access":"Allow"}}]}})";
   expect_all({
-      {"built on that with one rule", R"({"properties":{"securityRules":[{"name":"new","properties":{"priority":9}},)"
-       R"({"name":"web","properties":{"priority":100,"access":"Allow"}}]}})", {none, web}, "x+"},
-      {"case of names and ids, order", R"({"properties":{"securityRules":[{"name":"WEB","id":"/Subscriptions/s/r/web",)"
+      {"built on that with one rule",
+       R"({"properties":{"securityRules":[{"name":"new","properties":{"priority":9}},)"
+       R"({"name":"web","properties":{"priority":100,"access":"Allow"}}]}})",
+       {none, web},
+       "x+"},
+      {"case of names and ids, order",
+       R"({"properties":{"securityRules":[{"name":"WEB","id":"/Subscriptions/s/r/web",)"
        R"("properties":{"priority":100}},{"name":"ssh","properties":{"priority":110}},{"name":"new","properties":{"priority":1}}]}})",
-       {web, ssh}, "x+"},
+       {web, ssh},
+       "x+"},
       {"without a rule: built before it, or removes it",
-       R"({"properties":{"securityRules":[{"name":"new","properties":{"priority":9}}]}})", {none, web}, "+-"},
-      {"a rule of the same name that two made", R"({"properties":{"securityRules":[{"name":"web","properties":)"
-       R"({"priority":100,"access":"Deny"}}]}})", {none, web}, "??"},
+       R"({"properties":{"securityRules":[{"name":"new","properties":{"priority":9}}]}})",
+       {none, web},
+       "+-"},
+      {"a rule of the same name that two made",
+       R"({"properties":{"securityRules":[{"name":"web","properties":)"
+       R"({"priority":100,"access":"Deny"}}]}})",
+       {none, web},
+       "??"},
       {"its name alone", R"({"properties":{"securityRules":[{"name":"web"},{"name":"new"}]}})", {none, web}, "??"},
       {"the array left out", R"({"properties":{"x":1}})", {none, web}, "??"},
-      {"a state without the array", R"({"properties":{"securityRules":[{"name":"new","p":1},{"name":"web","properties":)"
-       R"({"priority":100}}]}})", {R"({"properties":{}})", web}, "x+"},
+      {"a state without the array",
+       R"({"properties":{"securityRules":[{"name":"new","p":1},{"name":"web","properties":)"
+       R"({"priority":100}}]}})",
+       {R"({"properties":{}})", web},
+       "x+"},
   });
 }
 
 TEST(Evidence, EveryKindOfArrayByItsOwnKey) {
   expect_all({
-      {"data disks by lun", R"({"dataDisks":[{"lun":1,"name":"y","size":8},{"lun":0,"name":"x","size":9},{"lun":2,"size":1}]})",
-       {R"({"dataDisks":[{"lun":0,"name":"x","size":9}]})", R"({"dataDisks":[{"lun":0,"name":"x","size":9},{"lun":1,"name":"y","size":8}]})"}, "x+"},
-      {"references by id", R"({"backends":[{"id":"/subscriptions/S/B","w":2},{"id":"/subscriptions/s/a","w":1}],"x":3})",
-       {R"({"backends":[{"id":"/subscriptions/s/a","w":1}],"x":1})", R"({"backends":[{"id":"/subscriptions/s/a","w":1},{"id":"/subscriptions/s/b","w":2}],"x":1})"}, "x+"},
-      {"access policies by three", R"({"accessPolicies":[{"tenantId":"t","objectId":"1","p":["get"]},{"tenantId":"t","objectId":"2","p":["set"]}],"x":2})",
+      {"data disks by lun",
+       R"({"dataDisks":[{"lun":1,"name":"y","size":8},{"lun":0,"name":"x","size":9},{"lun":2,"size":1}]})",
+       {R"({"dataDisks":[{"lun":0,"name":"x","size":9}]})",
+        R"({"dataDisks":[{"lun":0,"name":"x","size":9},{"lun":1,"name":"y","size":8}]})"},
+       "x+"},
+      {"references by id",
+       R"({"backends":[{"id":"/subscriptions/S/B","w":2},{"id":"/subscriptions/s/a","w":1}],"x":3})",
+       {R"({"backends":[{"id":"/subscriptions/s/a","w":1}],"x":1})",
+        R"({"backends":[{"id":"/subscriptions/s/a","w":1},{"id":"/subscriptions/s/b","w":2}],"x":1})"},
+       "x+"},
+      {"access policies by three",
+       R"({"accessPolicies":[{"tenantId":"t","objectId":"1","p":["get"]},{"tenantId":"t","objectId":"2","p":["set"]}],"x":2})",
        {R"({"accessPolicies":[{"tenantId":"t","objectId":"1","p":["get"]}],"x":1})",
-        R"({"accessPolicies":[{"tenantId":"t","objectId":"1","p":["get"]},{"tenantId":"t","objectId":"2","p":["set"]}],"x":1})"}, "x+"},
-      {"texts by themselves, equal", R"({"dns":["a","b"],"x":2})", {R"({"dns":["a"],"x":1})", R"({"dns":["a","b"],"x":1})"}, "x+"},
-      {"texts by themselves, one more", R"({"dns":["a","b","c"],"x":2})", {R"({"dns":["a"],"x":1})", R"({"dns":["a","b"],"x":1})"}, "x+"},
+        R"({"accessPolicies":[{"tenantId":"t","objectId":"1","p":["get"]},{"tenantId":"t","objectId":"2","p":["set"]}],"x":1})"},
+       "x+"},
+      {"texts by themselves, equal",
+       R"({"dns":["a","b"],"x":2})",
+       {R"({"dns":["a"],"x":1})", R"({"dns":["a","b"],"x":1})"},
+       "x+"},
+      {"texts by themselves, one more",
+       R"({"dns":["a","b","c"],"x":2})",
+       {R"({"dns":["a"],"x":1})", R"({"dns":["a","b"],"x":1})"},
+       "x+"},
       {"no key: as a whole, equal", R"({"l":[[1],[2]],"x":2})", {R"({"l":[[1]],"x":1})", R"({"l":[[1],[2]],"x":1})"}, "x+"},
-      {"no key: as a whole, another", R"({"l":[[1],[2],[3]],"x":2})", {R"({"l":[[1]],"x":1})", R"({"l":[[1],[2]],"x":1})"}, "??"},
-      {"two of one name: as a whole", R"({"r":[{"name":"n","p":1},{"name":"N","p":2},{"name":"m","p":3}],"x":2})",
-       {R"({"r":[{"name":"n","p":1}],"x":1})", R"({"r":[{"name":"n","p":1},{"name":"N","p":2}],"x":1})"}, "??"},
+      {"no key: as a whole, another",
+       R"({"l":[[1],[2],[3]],"x":2})",
+       {R"({"l":[[1]],"x":1})", R"({"l":[[1],[2]],"x":1})"},
+       "??"},
+      {"two of one name: as a whole",
+       R"({"r":[{"name":"n","p":1},{"name":"N","p":2},{"name":"m","p":3}],"x":2})",
+       {R"({"r":[{"name":"n","p":1}],"x":1})", R"({"r":[{"name":"n","p":1},{"name":"N","p":2}],"x":1})"},
+       "??"},
   });
 }
 
@@ -192,22 +241,36 @@ TEST(Carries, AllOfTheStateMustBeThere) {
     bool expected;
   } cases[] = {
       {"the same, but for what it is called and what only the service writes",
-       R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})", true},
+       R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})",
+       true},
       {"more of everything",
        R"({"location":"w","zones":["1"],"tags":{"b":"2","a":"1"},"properties":{"ranges":["3","2","1"],"limits":[{"p":1},{"p":2}],
-         "rules":[{"name":"B","properties":{}},{"name":"A","properties":{"p":1,"q":7}}]}})", true},
-      {"a tag is missing", R"({"location":"w","tags":{},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})", false},
-      {"a rule is missing", R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[]}})", false},
-      {"a leaf is missing", R"({"tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})", false},
-      {"a leaf is another", R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":2}}]}})", false},
-      {"an array without keys is longer", R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2},{"p":3}],"rules":[{"name":"A","properties":{"p":1}}]}})", false},
-      {"it is called otherwise", R"({"name":"y","location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})", false},
+         "rules":[{"name":"B","properties":{}},{"name":"A","properties":{"p":1,"q":7}}]}})",
+       true},
+      {"a tag is missing",
+       R"({"location":"w","tags":{},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})",
+       false},
+      {"a rule is missing",
+       R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[]}})", false},
+      {"a leaf is missing",
+       R"({"tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})",
+       false},
+      {"a leaf is another",
+       R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":2}}]}})",
+       false},
+      {"an array without keys is longer",
+       R"({"location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2},{"p":3}],"rules":[{"name":"A","properties":{"p":1}}]}})",
+       false},
+      {"it is called otherwise",
+       R"({"name":"y","location":"w","tags":{"a":"1"},"properties":{"ranges":["1","2"],"limits":[{"p":1},{"p":2}],"rules":[{"name":"A","properties":{"p":1}}]}})",
+       false},
       {"nothing", "{}", false},
       {"no JSON", "{", false},
   };
   for (const auto& c : cases) EXPECT_EQ(carries(c.put, state, kGeneric), c.expected) << c.name;
   EXPECT_FALSE(carries("{}", "{", kGeneric));
-  EXPECT_FALSE(carries(R"({"properties":{}})", R"({"subnet":{"id":"/subscriptions/s/y"},"properties":{}})", kGeneric)) << "a reference is no name";
+  EXPECT_FALSE(carries(R"({"properties":{}})", R"({"subnet":{"id":"/subscriptions/s/y"},"properties":{}})", kGeneric))
+      << "a reference is no name";
 }
 
 }  // namespace

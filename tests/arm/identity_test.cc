@@ -60,13 +60,28 @@ TEST(IdentityTest, TheSchemeIsReadInAnyCaseAndPaddingIsOptional) {
 
 TEST(IdentityTest, WhatIsNoSignedTokenHasNoClaims) {
   const std::string payload = encode(R"({"sub":"s"})", "-_");
-  const std::vector<std::string> refused{
-      "", "Bearer", "Bearer ", "Bearer opaque", payload,
-      "Bearer" + payload, "Basic e30." + payload + ".s", "Bearer e30." + payload, "Bearer ." + payload + ".s",
-      "Bearer a." + payload + ".c.d.e", "Bearer e30.." + payload, "Bearer e30.!!!!.s", "Bearer e30.A.s",
-      "Bearer e30.A===.s", "Bearer e30." + payload + "\n.s", bearer("{}"), bearer("[]"), bearer(R"({"tid":"t"})"),
-      bearer(R"({"sub":"s")"), bearer("{\"sub\":\"\xff\"}"), bearer(nested_json("sub", 5'000)),
-      "Bearer e30." + std::string(100'000, 'A') + ".s"};
+  const std::vector<std::string> refused{"",
+                                         "Bearer",
+                                         "Bearer ",
+                                         "Bearer opaque",
+                                         payload,
+                                         "Bearer" + payload,
+                                         "Basic e30." + payload + ".s",
+                                         "Bearer e30." + payload,
+                                         "Bearer ." + payload + ".s",
+                                         "Bearer a." + payload + ".c.d.e",
+                                         "Bearer e30.." + payload,
+                                         "Bearer e30.!!!!.s",
+                                         "Bearer e30.A.s",
+                                         "Bearer e30.A===.s",
+                                         "Bearer e30." + payload + "\n.s",
+                                         bearer("{}"),
+                                         bearer("[]"),
+                                         bearer(R"({"tid":"t"})"),
+                                         bearer(R"({"sub":"s")"),
+                                         bearer("{\"sub\":\"\xff\"}"),
+                                         bearer(nested_json("sub", 5'000)),
+                                         "Bearer e30." + std::string(100'000, 'A') + ".s"};
   for (const std::string& text : refused) EXPECT_FALSE(claims_of(text)) << text.substr(0, 80);
   for (const std::string& json : hostile_json()) EXPECT_FALSE(claims_of(bearer(json))) << json.substr(0, 80);
 }

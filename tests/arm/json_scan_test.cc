@@ -22,12 +22,10 @@ TEST(ListItemsTest, ItemsAreSlicesOfThePage) {
        {{"/a", R"({"id":"/a","x":[1,{"id":"no"}]})"}, {"/B", R"({"n":{"id":"no"},"id":"/B"})"}}},
       {" {\n \"nextLink\" : null , \"value\" : [ { \"id\" : \"/a\" } \n , {\"id\":\"/b\"}\t] } ",
        {{"/a", "{ \"id\" : \"/a\" }"}, {"/b", "{\"id\":\"/b\"}"}}},
-      {R"({"value":[{"id":"\u002fa","t":"}],{\"id\":\"x\""}]})",
-       {{"/a", R"({"id":"\u002fa","t":"}],{\"id\":\"x\""})"}}},
+      {R"({"value":[{"id":"\u002fa","t":"}],{\"id\":\"x\""}]})", {{"/a", R"({"id":"\u002fa","t":"}],{\"id\":\"x\""})"}}},
       {"\xEF\xBB\xBF{\"value\":[{\"id\":\"/a\"}]}", {{"/a", R"({"id":"/a"})"}}},
       // What is no resource is passed over.
-      {R"({"value":[1,"x",null,[{"id":"/no"}],{},{"id":7},{"id":""},{"ID":"/no"},{"id":"/a"}]})",
-       {{"/a", R"({"id":"/a"})"}}},
+      {R"({"value":[1,"x",null,[{"id":"/no"}],{},{"id":7},{"id":""},{"ID":"/no"},{"id":"/a"}]})", {{"/a", R"({"id":"/a"})"}}},
       // No list.
       {R"({"value":{"id":"/a"}})", {}},
       {R"({"value":"x"})", {}},
@@ -64,8 +62,7 @@ TEST(ListItemsTest, APageCutAnywhereHasNone) {
 }
 
 TEST(ListItemsTest, APageOfManyMegabytesIsRead) {
-  const std::string item =
-      R"({"id":"/subscriptions/s/resourceGroups/g","etag":"\"1\"","x":")" + repeated("y", 400) + "\"}";
+  const std::string item = R"({"id":"/subscriptions/s/resourceGroups/g","etag":"\"1\"","x":")" + repeated("y", 400) + "\"}";
   constexpr size_t kCount = 10'000;
   std::string page = "{\"value\":[" + item;
   for (size_t i = 1; i < kCount; ++i) page += "," + item;
@@ -104,9 +101,10 @@ TEST(ScanStringMemberTest, TheTopAndItsPropertiesAreToldApart) {
 
 TEST(ScanStringMembersTest, TwoInOnePassAreEachAsIfScannedForAlone) {
   for (const std::string_view json :
-       {R"({"etag":"1","properties":{"provisioningState":"Updating"}})", R"({"etag":"1","ETAG":"2","properties":{"provisioningState":"Updating"}})",
-        R"({"etag":7,"properties":{"provisioningState":"A","ProvisioningState":"B","eTag":"3"}})", R"({"provisioningState":"x"})", "{", "",
-        R"({"etag":"1","properties":{"provisioningState":"Updating"})"}) {
+       {R"({"etag":"1","properties":{"provisioningState":"Updating"}})",
+        R"({"etag":"1","ETAG":"2","properties":{"provisioningState":"Updating"}})",
+        R"({"etag":7,"properties":{"provisioningState":"A","ProvisioningState":"B","eTag":"3"}})",
+        R"({"provisioningState":"x"})", "{", "", R"({"etag":"1","properties":{"provisioningState":"Updating"})"}) {
     const auto both = scan_string_members(json, {"etag", "provisioningState"});
     for (size_t i = 0; i < both.size(); ++i) {
       const auto alone = scan_string_member(json, i == 0 ? "etag" : "provisioningState");
@@ -118,7 +116,8 @@ TEST(ScanStringMembersTest, TwoInOnePassAreEachAsIfScannedForAlone) {
 }
 
 TEST(ScanStringMembersTest, OneTextAfterAnotherLeavesNothingOfTheFirst) {
-  EXPECT_EQ(scan_string_member(R"({"status":"a long one that is kept by nobody"})", "status").own, "a long one that is kept by nobody");
+  EXPECT_EQ(scan_string_member(R"({"status":"a long one that is kept by nobody"})", "status").own,
+            "a long one that is kept by nobody");
   EXPECT_FALSE(scan_string_member(R"({"status":)", "status").readable);
   EXPECT_FALSE(scan_string_member("{}", "status").own);
   const std::string large = R"({"fill":")" + std::string(200'000, 'x') + R"(","status":"A"})";
@@ -127,13 +126,15 @@ TEST(ScanStringMembersTest, OneTextAfterAnotherLeavesNothingOfTheFirst) {
 
 TEST(MayHaveMemberTest, IsFalseOnlyWithoutAnySpellingOfTheName) {
   const std::string_view names[] = {"natGateway", "etag"};
-  for (const std::string_view json : {R"({"etag":1})", R"({"eTag":1})", R"({"ETAG":1})", R"([{"a":{"etaG":1}}])", R"({"\u0065tag":1})", R"({"e\u0074ag":1})",
-                                      R"({"eta\u0047":1})", R"({"x":"\\\u0065"})", R"({"x":1,"nat":2,"NATgateway":3})", "{\"etag\" \n\t: 1}",
-                                      R"({"x":"a:b","etag":1})", R"({"x":"\"","etag":1})"}) {
+  for (const std::string_view json :
+       {R"({"etag":1})", R"({"eTag":1})", R"({"ETAG":1})", R"([{"a":{"etaG":1}}])", R"({"\u0065tag":1})", R"({"e\u0074ag":1})",
+        R"({"eta\u0047":1})", R"({"x":"\\\u0065"})", R"({"x":1,"nat":2,"NATgateway":3})", "{\"etag\" \n\t: 1}",
+        R"({"x":"a:b","etag":1})", R"({"x":"\"","etag":1})"}) {
     EXPECT_TRUE(may_have_member(json, names)) << json;
   }
-  for (const std::string_view json : {R"({"tag":"g","eta":"G","x":"e tag"})", R"({"x":"W/\"1\""})", R"({"x":"\\u0065"})", "etag", "", "\"", "\"ETA", ":", "\":", "etag\":", R"({"x":"etag"})",
-                                      R"({"netag":1,"etags":2})"}) {
+  for (const std::string_view json :
+       {R"({"tag":"g","eta":"G","x":"e tag"})", R"({"x":"W/\"1\""})", R"({"x":"\\u0065"})", "etag", "", "\"", "\"ETA", ":",
+        "\":", "etag\":", R"({"x":"etag"})", R"({"netag":1,"etags":2})"}) {
     EXPECT_FALSE(may_have_member(json, names)) << json;
   }
 }

@@ -18,7 +18,8 @@ Strings select(std::string_view json, std::string_view pointer) { return select_
 TEST(PointerTokens, AreTakenApartAndUnescaped) {
   EXPECT_EQ(pointer_tokens("/a/*/b"), (Strings{"a", "*", "b"}));
   EXPECT_EQ(pointer_tokens("/a~1b/c~0d"), (Strings{"a/b", "c~d"}));
-  for (const char* wrong : {"", "a", "a/b", "/", "//a", "/a/", "/a~", "/a~2"}) EXPECT_THAT(pointer_tokens(wrong), IsEmpty()) << wrong;
+  for (const char* wrong : {"", "a", "a/b", "/", "//a", "/a/", "/a~", "/a~2"})
+    EXPECT_THAT(pointer_tokens(wrong), IsEmpty()) << wrong;
 }
 
 TEST(SelectStrings, FollowsMembersElementsAndStars) {
@@ -52,7 +53,8 @@ TEST(SelectStrings, SelectsNothingInWhatIsNoJson) {
 }
 
 TEST(SelectStrings, FindsNamesHoweverTheyAreWritten) {
-  for (const char* json : {R"({"routeTable": {"id": "1"}})", R"({"ROUTETABLE": {"ID": "1"}})", R"({"route\u0054able": {"id": "1"}})"}) {
+  for (const char* json :
+       {R"({"routeTable": {"id": "1"}})", R"({"ROUTETABLE": {"ID": "1"}})", R"({"route\u0054able": {"id": "1"}})"}) {
     EXPECT_THAT(select(json, "/routeTable/id"), ElementsAre("1")) << json;
     EXPECT_THAT(select(json, "/*/id"), ElementsAre("1")) << json;
     EXPECT_THAT(select(json, "/natGateway/id"), IsEmpty()) << json;

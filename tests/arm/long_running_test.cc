@@ -42,15 +42,15 @@ TEST(LongRunningTest, WhatAnAcceptedWriteIsTrackedBy) {
       {Method::Put, 500, kStatus, "", "", Nothing},
       // Azure-AsyncOperation wins over everything.
       {Method::Put, 201, kStatus, kLocation, kUpdating, StatusUrl},
-      {Method::Put, 200, kStatus, "", kSucceeded, StatusUrl},     // load balancer, subnet
-      {Method::Delete, 200, kStatus, "", "", StatusUrl},          // network interface
+      {Method::Put, 200, kStatus, "", kSucceeded, StatusUrl},  // load balancer, subnet
+      {Method::Delete, 200, kStatus, "", "", StatusUrl},       // network interface
       {Method::Delete, 204, kStatus, "", "", StatusUrl},
       {Method::Delete, 202, kStatus, kLocation, "", StatusUrl},
       {Method::Post, 202, kStatus, kLocation, "", StatusUrl},
-      {Method::Put, 202, kStatus, kLocation, "", StatusUrl},      // disks, private DNS
+      {Method::Put, 202, kStatus, kLocation, "", StatusUrl},  // disks, private DNS
       // Location.
-      {Method::Put, 202, "", kLocation, "", LocationUrl},         // storage account
-      {Method::Delete, 202, "", kLocation, "", LocationUrl},      // resource group
+      {Method::Put, 202, "", kLocation, "", LocationUrl},     // storage account
+      {Method::Delete, 202, "", kLocation, "", LocationUrl},  // resource group
       {Method::Post, 202, "", kLocation, "", LocationUrl},
       {Method::Put, 201, "", kLocation, kUpdating, LocationUrl},
       // A Location that names no operation.
@@ -61,7 +61,7 @@ TEST(LongRunningTest, WhatAnAcceptedWriteIsTrackedBy) {
       {Method::Put, 202, "", "/relative", "", ResourceState},
       {Method::Delete, 202, "", "http://management.azure.com/x", "", ResourceGone},
       // No URL at all.
-      {Method::Put, 200, "", "", kUpdating, ResourceState},       // virtual machine, key vault
+      {Method::Put, 200, "", "", kUpdating, ResourceState},  // virtual machine, key vault
       {Method::Patch, 200, "", "", kUpdating, ResourceState},
       {Method::Put, 202, "", "", "", ResourceState},
       {Method::Patch, 202, "", "", "", ResourceState},
@@ -76,8 +76,8 @@ TEST(LongRunningTest, WhatAnAcceptedWriteIsTrackedBy) {
   };
   for (const auto& c : cases) {
     const auto tracking = tracking_of(c.method, ResponseHead{c.status, "", headers(c.status_url, c.location)}, c.body);
-    const auto what = std::string(to_text(c.method)) + " " + std::to_string(c.status) + " " +
-                      std::string(c.status_url) + " " + std::string(c.location) + " " + std::string(c.body);
+    const auto what = std::string(to_text(c.method)) + " " + std::to_string(c.status) + " " + std::string(c.status_url) + " " +
+                      std::string(c.location) + " " + std::string(c.body);
     EXPECT_EQ(tracking.by, c.by) << what;
     EXPECT_EQ(tracking.status_url, c.by == StatusUrl ? c.status_url : "") << what;
     EXPECT_EQ(!tracking.location_url.empty(), c.location == kLocation && c.by != Nothing) << what;
@@ -93,10 +93,11 @@ TEST(LongRunningTest, OperationLocationIsAStatusUrlToo) {
 
 TEST(LongRunningTest, WordsOfState) {
   const std::pair<std::string_view, Progress> cases[] = {
-      {"Succeeded", Progress::Succeeded}, {"succeeded", Progress::Succeeded}, {"COMPLETED", Progress::Succeeded},
-      {"Failed", Progress::Failed},       {"Canceled", Progress::Canceled},   {"cancelled", Progress::Canceled},
-      {"Updating", Progress::Running},    {"RegisteringDns", Progress::Running}, {"Succeeded ", Progress::Running},
-      {"", Progress::Unknown},
+      {"Succeeded", Progress::Succeeded}, {"succeeded", Progress::Succeeded},
+      {"COMPLETED", Progress::Succeeded}, {"Failed", Progress::Failed},
+      {"Canceled", Progress::Canceled},   {"cancelled", Progress::Canceled},
+      {"Updating", Progress::Running},    {"RegisteringDns", Progress::Running},
+      {"Succeeded ", Progress::Running},  {"", Progress::Unknown},
   };
   for (const auto& [word, expected] : cases) EXPECT_EQ(progress_of_word(word), expected) << word;
 }

@@ -43,15 +43,12 @@ TEST(ResourceIdTest, PathsThatNameAResource) {
       {"/subscriptions/s/resourceGroups/g/PROVIDERS/Microsoft.Network/virtualNetworks/v/subnets/a/", kSubnet,
        "microsoft.network/virtualnetworks/subnets"},
       {"/subscriptions/s/resourceGroups/g/providers/Microsoft.Portal/dashboards/My%20board",
-       "/subscriptions/s/resourcegroups/g/providers/microsoft.portal/dashboards/my board",
-       "microsoft.portal/dashboards"},
+       "/subscriptions/s/resourcegroups/g/providers/microsoft.portal/dashboards/my board", "microsoft.portal/dashboards"},
       // Decoded once and only once.
-      {"/subscriptions/s/resourceGroups/a%2541", "/subscriptions/s/resourcegroups/a%41",
-       "microsoft.resources/resourcegroups"},
+      {"/subscriptions/s/resourceGroups/a%2541", "/subscriptions/s/resourcegroups/a%41", "microsoft.resources/resourcegroups"},
       // Extensions, also of extensions, and "providers" as a name.
       {"/subscriptions/s/providers/Microsoft.Authorization/roleAssignments/r",
-       "/subscriptions/s/providers/microsoft.authorization/roleassignments/r",
-       "microsoft.authorization/roleassignments"},
+       "/subscriptions/s/providers/microsoft.authorization/roleassignments/r", "microsoft.authorization/roleassignments"},
       {"/subscriptions/s/resourceGroups/g/providers/Microsoft.Resources/tags/default",
        "/subscriptions/s/resourcegroups/g/providers/microsoft.resources/tags/default", "microsoft.resources/tags"},
       {"/subscriptions/s/resourceGroups/g/providers/A.B/c/d/providers/E.F/g/h/i/j/providers/K.L/m/n",
@@ -67,12 +64,11 @@ TEST(ResourceIdTest, PathsThatNameAResource) {
        "/providers/microsoft.management/managementgroups/m/providers/microsoft.authorization/policyassignments/p",
        "microsoft.authorization/policyassignments"},
       {"/subscriptions/s/providers/Microsoft.Network/locations/westus/operations/1?t=A&c=%2F",
-       "/subscriptions/s/providers/microsoft.network/locations/westus/operations/1",
-       "microsoft.network/locations/operations"},
+       "/subscriptions/s/providers/microsoft.network/locations/westus/operations/1", "microsoft.network/locations/operations"},
       {"/subscriptions/s/operationresults/eyJq?api-version=1", "/subscriptions/s/operationresults/eyjq",
        "microsoft.resources/subscriptions/operationresults"},
-      {"/providers/Microsoft.Resources/subscriptions/s/resourceGroups/g", "/providers/microsoft.resources/subscriptions/s/resourcegroups/g",
-       "microsoft.resources/resourcegroups"},
+      {"/providers/Microsoft.Resources/subscriptions/s/resourceGroups/g",
+       "/providers/microsoft.resources/subscriptions/s/resourcegroups/g", "microsoft.resources/resourcegroups"},
       {"/subscriptions/s/resourceGroups/g/deployments/d", "/subscriptions/s/resourcegroups/g/deployments/d",
        "microsoft.resources/resourcegroups/deployments"},
   };
@@ -102,8 +98,8 @@ TEST(ResourceIdTest, OddPathsAreCollectionsOrActionsOfTheirScope) {
        "microsoft.resources/resourcegroups/moveresources", "moveresources"},
       {"/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks", kGroup,
        "microsoft.resources/resourcegroups", "microsoft.network/virtualnetworks", "virtualnetworks"},
-      {"/subscriptions/s/providers/Microsoft.Network/virtualNetworks/", "/subscriptions/s",
-       "microsoft.resources/subscriptions", "microsoft.network/virtualnetworks", "virtualnetworks"},
+      {"/subscriptions/s/providers/Microsoft.Network/virtualNetworks/", "/subscriptions/s", "microsoft.resources/subscriptions",
+       "microsoft.network/virtualnetworks", "virtualnetworks"},
       {"/subscriptions/s/providers/Microsoft.Network/register", "/subscriptions/s", "microsoft.resources/subscriptions",
        "microsoft.network/register", "register"},
       {"/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/x/Restart",
@@ -164,7 +160,9 @@ TEST(ResourceIdTest, PathsThatCouldNameTwoResourcesAreRefused) {
       {"/subscriptions/a\\b", "backslash"},
       {"/subscriptions/a%00b", "control character"},
       {"/subscriptions/a%0d%0ab", "control character"},
-      {"/subscriptions/a\x01" "b", "control character"},
+      {"/subscriptions/a\x01"
+       "b",
+       "control character"},
       {"/subscriptions/a%7f", "control character"},
       {"/subscriptions/a%", "percent-escape"},
       {"/subscriptions/a%4", "percent-escape"},
@@ -201,10 +199,9 @@ TEST(ResourceIdTest, TheApiVersionIsLowerCaseAndFoundWhateverTheCaseOfItsName) {
 
 TEST(ResourceIdTest, OnlyIdsOfResourcesInBodiesAreIds) {
   EXPECT_EQ(must_be_id("/Subscriptions/S/resourceGroups/G").id, kGroup);
-  for (const std::string_view text :
-       {"", "/", "not an id", "/subscriptions", "/subscriptions/s/resourceGroups", "/subscriptions/s?x",
-        "https://a.b/subscriptions/s", "/providers/Microsoft.Network",
-        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks"}) {
+  for (const std::string_view text : {"", "/", "not an id", "/subscriptions", "/subscriptions/s/resourceGroups",
+                                      "/subscriptions/s?x", "https://a.b/subscriptions/s", "/providers/Microsoft.Network",
+                                      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks"}) {
     EXPECT_FALSE(parse_resource_id(text)) << text;
   }
 }

@@ -26,7 +26,8 @@ TEST(LoadOptions, ATargetAloneIsEnough) {
 }
 
 TEST(LoadOptions, EveryPartOfATargetIsRead) {
-  const auto target = parse_target_spec("gate=https://ARM.example:8443,proxy=http://load-{c}@10.0.0.1:8080/,ca=/dev/null,pid=12");
+  const auto target =
+      parse_target_spec("gate=https://ARM.example:8443,proxy=http://load-{c}@10.0.0.1:8080/,ca=/dev/null,pid=12");
   ASSERT_TRUE(target.ok()) << target.error().context;
   EXPECT_EQ(target->name, "gate");
   EXPECT_EQ(target->origin.host, "arm.example");
@@ -43,7 +44,10 @@ TEST(LoadOptions, EveryPartOfATargetIsRead) {
 }
 
 TEST(LoadOptions, ABadTargetIsRefusedByName) {
-  const struct { const char* text; const char* says; } cases[] = {
+  const struct {
+    const char* text;
+    const char* says;
+  } cases[] = {
       {"http://plain.example", "not [NAME=]https://"},
       {"https://host/path", "--path"},
       {"https://host,color=red", "'color' is none of"},
@@ -76,7 +80,10 @@ TEST(LoadOptions, AMixIsReadOrRefused) {
 }
 
 TEST(LoadOptions, BadArgumentsEndWithTwoAndSayWhich) {
-  const struct { std::vector<const char*> arguments; const char* says; } cases[] = {
+  const struct {
+    std::vector<const char*> arguments;
+    const char* says;
+  } cases[] = {
       {{}, "target"},
       {{"https://a", "https://a"}, "both targets are called 'a'"},
       {{"https://a", "https://b", "https://c"}, "At Most 2"},

@@ -94,21 +94,20 @@ TEST_F(AuthorityOnDisk, NamesMissingAndBrokenFiles) {
 }
 
 TEST_F(AuthorityOnDisk, IsBoundToItsValidity) {
-  EXPECT_THAT(refusal(kHosts, kNow + std::chrono::days(3651)), HasSubstr("has expired; replace it with `armgate ca init --force`"));
+  EXPECT_THAT(refusal(kHosts, kNow + std::chrono::days(3651)),
+              HasSubstr("has expired; replace it with `armgate ca init --force`"));
   EXPECT_THAT(refusal(kHosts, kNow - std::chrono::days(1)), HasSubstr("not valid yet"));
 }
 
 TEST_F(AuthorityOnDisk, MustCoverEveryInterceptedHost) {
   EXPECT_EQ(refusal({"management.azure.com", "*.management.azure.com", "westeurope.management.azure.com"}), "loaded");
-  EXPECT_THAT(refusal({"management.usgovcloudapi.net"}),
-              HasSubstr("may not sign for \"management.usgovcloudapi.net\""));
+  EXPECT_THAT(refusal({"management.usgovcloudapi.net"}), HasSubstr("may not sign for \"management.usgovcloudapi.net\""));
   EXPECT_THAT(refusal({"evilmanagement.azure.com"}), HasSubstr("may not sign for"));
   EXPECT_THAT(refusal({"azure.com"}), HasSubstr("may not sign for"));
 }
 
 TEST(Authority, RefusesWhatIsNoHostName) {
-  for (const char* host :
-       {"", "*", "10.0.0.1", "::1", "a b", "a,permitted;DNS:b", "UPPER.case", "-a.b", "a..b", "a.b."}) {
+  for (const char* host : {"", "*", "10.0.0.1", "::1", "a b", "a,permitted;DNS:b", "UPPER.case", "-a.b", "a..b", "a.b."}) {
     EXPECT_FALSE(make_authority({host}, kNow).ok()) << host;
   }
   EXPECT_FALSE(make_authority({}, kNow).ok());

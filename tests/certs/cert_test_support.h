@@ -16,8 +16,6 @@ namespace armgate::certs {
 inline constexpr WallTime kNow = WallTime(std::chrono::seconds(1767225600));
 
 // The exit code of a shell command; its output is thrown away.
-inline int exit_code(const std::string& command) {
-  return WEXITSTATUS(std::system((command + " >/dev/null 2>&1").c_str()));
-}
+inline int exit_code(const std::string& command) { return WEXITSTATUS(std::system((command + " >/dev/null 2>&1").c_str())); }
 
 }  // namespace armgate::certs

@@ -32,8 +32,7 @@ TEST(Certificate, KnowsHostNames) {
 
 TEST(Certificate, SurvivesPem) {
   auto key = make_key();
-  auto certificate =
-      make_certificate({"x", {kNow, kNow + std::chrono::days(1)}, {}}, key->get(), {nullptr, key->get()});
+  auto certificate = make_certificate({"x", {kNow, kNow + std::chrono::days(1)}, {}}, key->get(), {nullptr, key->get()});
   ASSERT_TRUE(certificate.ok());
   auto again = certificate_from_pem(*to_pem(certificate->get()));
   ASSERT_TRUE(again.ok());

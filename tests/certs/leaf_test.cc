@@ -26,8 +26,7 @@ class Leaf : public ::testing::Test {
     return *make_certificate({name,
                               {kNow, kNow + kLeafLifetime},
                               {{NID_basic_constraints, "critical,CA:FALSE"}, {NID_subject_alt_name, alternative_name}}},
-                             minter_.key().get(),
-                             {minter_.authority().intermediate.get(), minter_.authority().key.get()});
+                             minter_.key().get(), {minter_.authority().intermediate.get(), minter_.authority().key.get()});
   }
 
   TemporaryDirectory directory_;
@@ -53,14 +52,12 @@ TEST_F(Leaf, ForgedOutsideTheConstraintsIsRefused) {
 }
 
 TEST_F(Leaf, CannotSignFurtherAuthorities) {
-  auto below =
-      *make_certificate({"below",
-                         {kNow, kNow + kLeafLifetime},
-                         {{NID_basic_constraints, "critical,CA:TRUE"}, {NID_key_usage, "critical,keyCertSign"}}},
-                        minter_.key().get(), {minter_.authority().intermediate.get(), minter_.authority().key.get()});
-  auto leaf =
-      *make_certificate({"x", {kNow, kNow + kLeafLifetime}, {{NID_subject_alt_name, "DNS:management.azure.com"}}},
-                        minter_.key().get(), {below.get(), minter_.key().get()});
+  auto below = *make_certificate({"below",
+                                  {kNow, kNow + kLeafLifetime},
+                                  {{NID_basic_constraints, "critical,CA:TRUE"}, {NID_key_usage, "critical,keyCertSign"}}},
+                                 minter_.key().get(), {minter_.authority().intermediate.get(), minter_.authority().key.get()});
+  auto leaf = *make_certificate({"x", {kNow, kNow + kLeafLifetime}, {{NID_subject_alt_name, "DNS:management.azure.com"}}},
+                                minter_.key().get(), {below.get(), minter_.key().get()});
   intermediate_ = directory_.write("chain.pem", *to_pem(below.get()) + *to_pem(minter_.authority().intermediate.get()));
   EXPECT_NE(verify(leaf.get(), "management.azure.com"), 0);
 }

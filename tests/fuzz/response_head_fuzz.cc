@@ -13,8 +13,8 @@ void fuzz_one(std::string_view input) {
     const auto parsed = http::parse_response_head(input.substr(0, *end), limits, method);
     if (!parsed || parsed->is_interim()) continue;
     std::string wire;
-    const auto composed = http::compose_response(wire, parsed->head, http::body_length(parsed->framing),
-                                                 http::Connection::Keep, 1);
+    const auto composed =
+        http::compose_response(wire, parsed->head, http::body_length(parsed->framing), http::Connection::Keep, 1);
     GATE_CHECK(composed.ok(), "what was accepted can be passed on");
     const auto again = http::parse_response_head(wire, limits, method);
     GATE_CHECK(again.ok() || again.error().kind == ErrorKind::TooLarge, "what is passed on has one reading");

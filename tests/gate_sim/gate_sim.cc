@@ -1,8 +1,8 @@
 // gate_sim – runs simulated worlds by their seeds and tells which promise broke under which.
-#include <CLI/CLI.hpp>
 #include <absl/synchronization/mutex.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <chrono>
@@ -39,9 +39,7 @@ struct Options {
   bool quiet = false;
 };
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::file_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::file_clock::now().time_since_epoch()).count(); }
 
 std::optional<uint64_t> parse_number(std::string_view text) {
   uint64_t number = 0;

@@ -7,7 +7,7 @@ namespace armgate::world {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kSeeds = 600;   // the sanitizers cost a factor of eight
+constexpr uint64_t kSeeds = 600;  // the sanitizers cost a factor of eight
 #elif defined(NDEBUG)
 constexpr uint64_t kSeeds = 3000;  // about half a minute; gate_sim runs as many as one likes
 #else
@@ -63,8 +63,8 @@ TEST(GateSim, ObservingAltersNothingWhateverHappens) {
 TEST(GateSim, ObservingTellsOfTheWritesThatAreStale) {
   uint64_t told_of = 0;
   uint64_t stale = 0;
-  for (const char* workload : {"tags", "counters", "capacity", "security-rules", "subnets", "fire-and-forget", "list-then-write",
-                               "chains", "single-actors", "groups"}) {
+  for (const char* workload : {"tags", "counters", "capacity", "security-rules", "subnets", "fire-and-forget",
+                               "list-then-write", "chains", "single-actors", "groups"}) {
     for (uint64_t seed = 1; seed <= 25; ++seed) {
       Scenario scenario;
       scenario.seed = seed;
@@ -72,7 +72,8 @@ TEST(GateSim, ObservingTellsOfTheWritesThatAreStale) {
       scenario.disturbances = {"observe"};
       RunResult result = run_scenario(scenario);
       EXPECT_TRUE(result.violations.empty()) << told(scenario, result);
-      const uint64_t seen = result.tally["excused: let through in mode observe: writes were accepted that were built from an older state"];
+      const uint64_t seen =
+          result.tally["excused: let through in mode observe: writes were accepted that were built from an older state"];
       EXPECT_EQ(result.tally["would: stale"], seen) << told(scenario, result);
       told_of += result.tally["would: stale"];
       stale += seen;

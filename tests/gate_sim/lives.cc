@@ -77,7 +77,8 @@ Task<bool> change_once(SimClient& client, const Change& change, std::optional<Kn
     const auto etag = client.habits().keeps_etag_in_body ? BodyEtag::Kept : BodyEtag::Dropped;
     asked.body = with_change(known->body, subject.change, change.member, etag, asked.fields);
     if (change.writing.marks_tries) {
-      asked.body = with_change(asked.body, ChangeKind::AddTag, fmt::format("{}-try-{}", change.member, tries), etag, asked.fields);
+      asked.body =
+          with_change(asked.body, ChangeKind::AddTag, fmt::format("{}-try-{}", change.member, tries), etag, asked.fields);
     }
     if (static_cast<int>(client.world().rng().below(100)) < change.writing.operation_failures_in_hundred) {
       asked.fields.set("x-sim-operation-result", "Failed");
@@ -252,7 +253,8 @@ Task<void> change_around(SimWorld& world, std::string name, Subject subject, int
 }
 
 void prepare(SimWorld& world, const Subject& subject) {
-  for (const auto& [target, body] : {std::pair(group_target(), group("rg").initial), std::pair(subject.target, subject.initial)}) {
+  for (const auto& [target, body] :
+       {std::pair(group_target(), group("rg").initial), std::pair(subject.target, subject.initial)}) {
     arm::Request request;
     request.head.method = arm::Method::Put;
     request.head.method_token = "PUT";

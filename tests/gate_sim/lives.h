@@ -15,10 +15,10 @@ enum class ReadsBy { Point, List, OwnAnswer, Copy };
 struct Writing {
   int writes = 3;
   ReadsBy reads = ReadsBy::Point;
-  Duration think_max = std::chrono::seconds(2);   // between the read and the write
-  Duration pause_max = std::chrono::seconds(3);   // before the next change
-  int operation_failures_in_hundred = 0;          // operations that ARM accepts and that then fail
-  bool marks_tries = false;                       // no two writes have the same bytes
+  Duration think_max = std::chrono::seconds(2);  // between the read and the write
+  Duration pause_max = std::chrono::seconds(3);  // before the next change
+  int operation_failures_in_hundred = 0;         // operations that ARM accepts and that then fail
+  bool marks_tries = false;                      // no two writes have the same bytes
 };
 
 // Read, change one thing, write the whole back; on a refusal from the start. Until `writes` changes are in.

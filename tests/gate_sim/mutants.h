@@ -14,9 +14,9 @@ namespace armgate::world {
 struct MutantCase {
   Mutant mutant = Mutant::None;
   std::string_view name;
-  std::string_view workload;      // where it is looked for first; empty: anywhere
-  std::vector<std::string> disturbances;   // the same
-  uint64_t seeds_max = 0;         // within which it must be noticed
+  std::string_view workload;              // where it is looked for first; empty: anywhere
+  std::vector<std::string> disturbances;  // the same
+  uint64_t seeds_max = 0;                 // within which it must be noticed
 };
 
 const std::vector<MutantCase>& mutants();
@@ -26,8 +26,8 @@ const MutantCase* find_mutant(std::string_view name);
 void set_mutant(Mutant mutant);
 
 struct Catch {
-  uint64_t seeds = 0;      // until it was noticed; 0: it was not
-  std::string promise;     // what it broke first
+  uint64_t seeds = 0;   // until it was noticed; 0: it was not
+  std::string promise;  // what it broke first
 };
 
 // Runs worlds from seed 1 on until a checker speaks.

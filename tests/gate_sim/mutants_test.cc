@@ -14,7 +14,8 @@ TEST_P(EveryMutant, IsCaught) {
 #endif
   const Catch caught = hunt(GetParam());
   EXPECT_NE(caught.seeds, 0u) << GetParam().name << " ran " << GetParam().seeds_max << " seeds unnoticed";
-  if (caught.seeds != 0) std::printf("%-28s caught after %5lu seeds as %s\n", GetParam().name.data(), caught.seeds, caught.promise.c_str());
+  if (caught.seeds != 0)
+    std::printf("%-28s caught after %5lu seeds as %s\n", GetParam().name.data(), caught.seeds, caught.promise.c_str());
 }
 
 std::string test_name(const ::testing::TestParamInfo<MutantCase>& info) {

@@ -15,7 +15,7 @@ namespace armgate::world {
 struct Workload {
   std::string_view name;
   void (*configure)(WorldOptions& options);  // before the world is made
-  Subject (*start)(SimWorld& world);             // what its clients work on
+  Subject (*start)(SimWorld& world);         // what its clients work on
 };
 
 // Whether seeds draw it, or it happens only where it is asked for: it changes what is checked.
@@ -38,8 +38,8 @@ const std::vector<Disturbance>& disturbances();
 
 struct Scenario {
   uint64_t seed = 1;
-  std::string workload;                    // empty: the seed chooses
-  std::vector<std::string> disturbances;   // empty: the seed chooses; {"none"}: a kind world
+  std::string workload;                   // empty: the seed chooses
+  std::vector<std::string> disturbances;  // empty: the seed chooses; {"none"}: a kind world
   Trace::Echo echo = Trace::Echo::Off;
 };
 

@@ -39,7 +39,8 @@ TEST(Seeds, WithItsNamesASeedIsTheRunThatItDrew) {
 }
 
 TEST(Seeds, LinesAreReadWithTheirNames) {
-  const auto lines = parse_seed_file("f", "# only a remark\n\n 12 tags lossy,slow-arm # an update was lost\n7 chains none #x\n");
+  const auto lines =
+      parse_seed_file("f", "# only a remark\n\n 12 tags lossy,slow-arm # an update was lost\n7 chains none #x\n");
   ASSERT_TRUE(lines.ok()) << lines.error().context;
   ASSERT_EQ(lines->size(), 2u);
   EXPECT_EQ((*lines)[0].scenario.seed, 12u);

@@ -12,8 +12,8 @@ namespace {
 using Names = std::span<const std::string_view>;
 
 // What happens to one sending to ARM (tests/support/sim_upstream.cc).
-constexpr std::string_view kSendingFaults[] = {"refused connection", "lost request", "lost answer", "cut answer", "late effect",
-                                               "slow",               "429",          "5xx",         "expired token"};
+constexpr std::string_view kSendingFaults[] = {
+    "refused connection", "lost request", "lost answer", "cut answer", "late effect", "slow", "429", "5xx", "expired token"};
 constexpr std::string_view kSendings[] = {"read", "client's poll", "write", "write again", "own poll", "own read"};
 
 // What a client does to its own connection (tests/support/sim_client.cc).

@@ -20,9 +20,9 @@ struct SeedRange {
 
 struct Soak {
   SeedRange seeds;
-  Scenario scenario;   // but for its seed
+  Scenario scenario;  // but for its seed
   int workers = 1;
-  double hung_after = 120;   // seconds that one seed may take
+  double hung_after = 120;                                               // seconds that one seed may take
   std::function<double()> elapsed;                                       // seconds since the start
   std::function<bool()> wants_end;                                       // asked twice a second
   std::function<void(uint64_t seed, const RunResult& result)> finished;  // a run that crashed breaks the promise "run"

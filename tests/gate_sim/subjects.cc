@@ -57,26 +57,29 @@ Subject network(std::string_view name, ChangeKind change) {
 
 Subject subnet(std::string_view in_network, std::string_view name) {
   Subject subject = network(in_network, ChangeKind::MarkSubnet);
-  subject.target = fmt::format("{}/providers/Microsoft.Network/virtualNetworks/{}/subnets/{}{}", kGroup, in_network, name, kNetwork);
+  subject.target =
+      fmt::format("{}/providers/Microsoft.Network/virtualNetworks/{}/subnets/{}{}", kGroup, in_network, name, kNetwork);
   subject.initial = Json{{"name", name}, {"properties", {{"addressPrefix", "10.0.0.0/24"}}}}.dump();
   return subject;
 }
 
 Subject security_rule(std::string_view in_group, std::string_view name) {
   Subject subject;
-  subject.target = fmt::format("{}/providers/Microsoft.Network/networkSecurityGroups/{}/securityRules/{}{}", kGroup, in_group, name,
-                               kNetwork);
+  subject.target = fmt::format("{}/providers/Microsoft.Network/networkSecurityGroups/{}/securityRules/{}{}", kGroup, in_group,
+                               name, kNetwork);
   subject.initial = Json{{"name", name}, {"properties", {{"priority", 100}}}}.dump();
   return subject;
 }
 
 Subject storage_account(std::string_view name) {
-  return make("Microsoft.Storage/storageAccounts", name, "?api-version=2023-01-01", Json{{"tags", Json::object()}}, ChangeKind::AddTag);
+  return make("Microsoft.Storage/storageAccounts", name, "?api-version=2023-01-01", Json{{"tags", Json::object()}},
+              ChangeKind::AddTag);
 }
 
 Subject group(std::string_view name) {
   Subject subject;
-  subject.target = fmt::format("/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/{}?api-version=2021-04-01", name);
+  subject.target =
+      fmt::format("/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/{}?api-version=2021-04-01", name);
   subject.initial = Json{{"location", "westeurope"}, {"tags", Json::object()}}.dump();
   return subject;
 }

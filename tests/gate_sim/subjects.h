@@ -13,8 +13,8 @@ namespace armgate::world {
 enum class ChangeKind { AddTag, CountInTag, RaiseCapacity, AddRule, AddSubnet, MarkSubnet };
 
 struct Subject {
-  std::string target;    // path and api-version
-  std::string initial;   // the body of its first PUT
+  std::string target;   // path and api-version
+  std::string initial;  // the body of its first PUT
   ChangeKind change = ChangeKind::AddTag;
 };
 
@@ -22,17 +22,18 @@ Subject scale_set(std::string_view name, ChangeKind change);
 Subject virtual_machine(std::string_view name);
 Subject security_group(std::string_view name, ChangeKind change);
 Subject network(std::string_view name, ChangeKind change);
-Subject subnet(std::string_view network, std::string_view name);   // a child of the network
+Subject subnet(std::string_view network, std::string_view name);  // a child of the network
 Subject security_rule(std::string_view in_group, std::string_view name);
 Subject storage_account(std::string_view name);
 Subject group(std::string_view name);
-std::string group_target();   // the group that holds all of them
+std::string group_target();                       // the group that holds all of them
 std::string tags_target(const Subject& subject);  // its tags as a resource of their own
 std::string list_target(const Subject& subject);  // the collection it is in
 
 // A full body made of one that was read, with one more `member`. `fields` gets what the simulated judge must know.
 enum class BodyEtag { Dropped, Kept };
-std::string with_change(std::string_view body, ChangeKind change, const std::string& member, BodyEtag etag, arm::Headers& fields);
+std::string with_change(std::string_view body, ChangeKind change, const std::string& member, BodyEtag etag,
+                        arm::Headers& fields);
 bool has_member(std::string_view body, ChangeKind change, const std::string& member);
 // The item of a list answer that is the subject; empty if it is not there.
 std::string item_of(std::string_view page, const Subject& subject);

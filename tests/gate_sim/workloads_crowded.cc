@@ -102,12 +102,9 @@ Subject rules_beside_group(SimWorld& world) {
 
 const std::vector<Workload>& crowded_workloads() {
   static const std::vector<Workload> all{
-      {"groups", keep_default, groups},
-      {"tags-beside", keep_default, tags_beside},
-      {"sessions", keep_default, sessions},
-      {"duplicates", lose_answers, duplicates},
-      {"networks", keep_default, networks},
-      {"rules-beside-group", keep_default, rules_beside_group},
+      {"groups", keep_default, groups},     {"tags-beside", keep_default, tags_beside},
+      {"sessions", keep_default, sessions}, {"duplicates", lose_answers, duplicates},
+      {"networks", keep_default, networks}, {"rules-beside-group", keep_default, rules_beside_group},
   };
   return all;
 }

@@ -96,10 +96,8 @@ Subject old_copies(SimWorld& world) {
 
 const std::vector<Workload>& hidden_workloads() {
   static const std::vector<Workload> all{
-      {"hidden-actors", keep_default, hidden_actors},
-      {"hidden-counters", count_harms, hidden_counters},
-      {"hidden-creates", keep_default, hidden_creates},
-      {"hidden-versions", keep_default, hidden_versions},
+      {"hidden-actors", keep_default, hidden_actors},   {"hidden-counters", count_harms, hidden_counters},
+      {"hidden-creates", keep_default, hidden_creates}, {"hidden-versions", keep_default, hidden_versions},
       {"old-copies", lose_answers, old_copies},
   };
   return all;

@@ -18,7 +18,8 @@ TEST(ErrorTableFile, EveryKeyReachesItsPlace) {
     {"class": "dependency", "status": [409, 429], "codes": ["One", "Two"],
      "message": {"contains_any": ["either this", "or that"], "contains_all": ["always"]},
      "header": {"name": "X-Cause", "value": "gateway", "if_absent": "matches"}, "clients": "without-precondition"},
-    {"class": "final", "status": [400], "codes": ["Three"]}]})", faults);
+    {"class": "final", "status": [400], "codes": ["Three"]}]})",
+                                   faults);
   for (const Fault& fault : faults) ADD_FAILURE() << to_text(fault);
   ASSERT_EQ(book.errors.size(), 2u);
   EXPECT_TRUE(book.rules.empty());
@@ -58,12 +59,14 @@ TEST(ErrorTableFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("class": "busy", "status": [409, 409], "codes": ["Some"])", "/status/1", "in this list already"},
            {R"("class": "busy", "status": [409, 412], "codes": ["Some"])", "/status/1", "412 is the answer to a precondition"},
            {R"("class": "final", "status": [412], "codes": ["Some"])", "/status/0", "412 is the answer to a precondition"},
-           {R"("class": "busy", "status": [500], "codes": ["Some"])", "/status/0", "does not prove that the request had no effect"},
+           {R"("class": "busy", "status": [500], "codes": ["Some"])", "/status/0",
+            "does not prove that the request had no effect"},
            {R"("class": "superseded", "status": [409, 503], "codes": ["Some"])", "/status/1", "does not prove"},
            {R"("class": "busy", "status": [409], "codes": [])", "/codes", "must name at least 1"},
            {R"("class": "busy", "status": [409], "codes": ["Two words"])", "/codes/0", "is not an error code"},
            {whole + R"("message": {"contains_any": ["busy"]})", "/message/contains_any/0", "5 to 200 characters"},
-           {whole + R"("message": {"contains": ["is busy"]})", "/message/contains", R"(valid here: "contains_any" and "contains_all")"},
+           {whole + R"("message": {"contains": ["is busy"]})", "/message/contains",
+            R"(valid here: "contains_any" and "contains_all")"},
            {whole + R"("header": {"value": "x"})", "/header", R"(add "name")"},
            {whole + R"("header": {"name": "a b"})", "/header/name", "is not the name of a header field"},
            {whole + R"("client": "all")", "/client", R"(did you mean "clients"?)"},

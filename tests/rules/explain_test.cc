@@ -77,7 +77,8 @@ TEST(Explain, WhatIsNotGuardedIsSaidToBeSo) {
 }
 
 TEST(Explain, AReadSaysWhetherItIsRemembered) {
-  EXPECT_EQ(fact(explained(Mode::Protect, Method::Get, kSubnet), "remembered as a version"), "yes [rule \"subnets\" at own.json:3]");
+  EXPECT_EQ(fact(explained(Mode::Protect, Method::Get, kSubnet), "remembered as a version"),
+            "yes [rule \"subnets\" at own.json:3]");
   EXPECT_EQ(fact(explained(Mode::Protect, Method::Get, kMachine + "?api-version=2025-04-01"), "remembered as a version"),
             "no: the guard kind is none [rule \"machines\" at own.json:10]");
 }

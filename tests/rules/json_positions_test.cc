@@ -19,9 +19,21 @@ TEST(JsonPositions, EveryMemberAndElementHasTheLineItBeginsOn) {
       "     \"x\"]],\n"
       "  \"f\": \"end\"\n"
       "}\n");
-  struct Case { std::string pointer; int line; };
-  for (const Case& c : std::vector<Case>{{"", 1}, {"/a", 2}, {"/b", 3}, {"/b/c", 3}, {"/d", 5}, {"/d/0", 6},
-                                         {"/d/1", 6}, {"/d/2", 7}, {"/d/2/e", 7}, {"/d/3", 8}, {"/d/3/0", 9},
+  struct Case {
+    std::string pointer;
+    int line;
+  };
+  for (const Case& c : std::vector<Case>{{"", 1},
+                                         {"/a", 2},
+                                         {"/b", 3},
+                                         {"/b/c", 3},
+                                         {"/d", 5},
+                                         {"/d/0", 6},
+                                         {"/d/1", 6},
+                                         {"/d/2", 7},
+                                         {"/d/2/e", 7},
+                                         {"/d/3", 8},
+                                         {"/d/3/0", 9},
                                          {"/f", 10}}) {
     EXPECT_EQ(positions.line_of(c.pointer), c.line) << c.pointer;
   }

@@ -86,7 +86,8 @@ TEST(JsonReader, EveryKindOfValueReachesItsPlace) {
       "entries": {"Xa": {"n": 7}, "bb": {}},
       "doors": [{"label": "one"},
                 {"label": "two"}]
-    } // and after)", places);
+    } // and after)",
+                                places);
   EXPECT_EQ(faults, Texts{});
   EXPECT_EQ(places.count, 256);
   EXPECT_EQ(places.total, 5'000'000'000u);
@@ -185,8 +186,8 @@ TEST(JsonReader, WrongValueLeavesItsPlaceUnchanged) {
 
 TEST(JsonReader, AllFaultsComeAtOnceInTheOrderOfLines) {
   Places places;
-  const auto faults = faults_in("{\n\"shade\": \"drak\",\n\"zz\": 1,\n\"count\": 0,\n\"count\": 1,\n\"group\": {\n\"span\": 5\n}\n}",
-                                places);
+  const auto faults =
+      faults_in("{\n\"shade\": \"drak\",\n\"zz\": 1,\n\"count\": 0,\n\"count\": 1,\n\"group\": {\n\"span\": 5\n}\n}", places);
   ASSERT_EQ(faults.size(), 5u);
   EXPECT_EQ(faults[0], "f.json:1: \"name\" is missing: what it is called");
   EXPECT_EQ(faults[1].rfind("f.json:2: /shade: ", 0), 0u) << faults[1];
@@ -208,8 +209,14 @@ TEST(JsonReader, WhatIsNotJsonIsNamedWithItsLine) {
     const char* text;
     int line;
   } cases[] = {
-      {"", 1},          {"{\n\n", 3},           {"{\"name\": \"n\"\n\"count\": 1}", 2}, {"{\"name\": \"n\",\n}", 2},
-      {"{}\n{}", 2},    {"{\n/* never ends", 2}, {"{\"name\":\n\"n}", 2},                {"{\"count\":\n1e400}", 2},
+      {"", 1},
+      {"{\n\n", 3},
+      {"{\"name\": \"n\"\n\"count\": 1}", 2},
+      {"{\"name\": \"n\",\n}", 2},
+      {"{}\n{}", 2},
+      {"{\n/* never ends", 2},
+      {"{\"name\":\n\"n}", 2},
+      {"{\"count\":\n1e400}", 2},
       {"{\n\"\xff\": 1}", 2},
   };
   for (const auto& c : cases) {

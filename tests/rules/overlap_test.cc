@@ -13,7 +13,8 @@ std::vector<std::string> warned(const std::vector<std::string>& files) {
   std::vector<Rule> all;
   FaultList faults;
   for (size_t i = 0; i < files.size(); ++i) {
-    for (auto& rule : read_rules("f" + std::to_string(i + 1), "{\"rules\": [\n" + files[i] + "\n]}", faults)) all.push_back(std::move(rule));
+    for (auto& rule : read_rules("f" + std::to_string(i + 1), "{\"rules\": [\n" + files[i] + "\n]}", faults))
+      all.push_back(std::move(rule));
   }
   EXPECT_TRUE(faults.empty()) << to_text(faults.empty() ? Fault{} : faults[0]);
   std::vector<std::string> texts;
@@ -24,41 +25,50 @@ std::vector<std::string> warned(const std::vector<std::string>& files) {
 using Texts = std::vector<std::string>;
 
 TEST(Overlap, ARuleOfWhichEarlierOnesTakeEverythingIsNamedWithThem) {
-  EXPECT_EQ(warned({R"({"name": "mine", "match": {"types": ["a.b/*"]}})", R"({"name": "theirs", "match": {"types": ["a.b/c", "a.b/d"]}})"}),
+  EXPECT_EQ(warned({R"({"name": "mine", "match": {"types": ["a.b/*"]}})",
+                    R"({"name": "theirs", "match": {"types": ["a.b/c", "a.b/d"]}})"}),
             Texts{"f2:2: rule \"theirs\" never decides: rule \"mine\" at f1:2 takes everything that it matches"});
-  EXPECT_EQ(warned({"{\"name\": \"c\", \"match\": {\"types\": [\"a.b/c\"]}},\n{\"name\": \"d\", \"match\": {\"types\": [\"a.b/d\"]}}",
-                    R"({"name": "both", "match": {"types": ["a.b/c", "a.b/d"]}})"}),
-            Texts{"f2:2: rule \"both\" never decides: rule \"c\" at f1:2 and rule \"d\" at f1:3 take everything that it matches"});
+  EXPECT_EQ(
+      warned({"{\"name\": \"c\", \"match\": {\"types\": [\"a.b/c\"]}},\n{\"name\": \"d\", \"match\": {\"types\": [\"a.b/d\"]}}",
+              R"({"name": "both", "match": {"types": ["a.b/c", "a.b/d"]}})"}),
+      Texts{"f2:2: rule \"both\" never decides: rule \"c\" at f1:2 and rule \"d\" at f1:3 take everything that it matches"});
 }
 
 TEST(Overlap, ARuleThatStillDecidesSomethingIsFine) {
-  for (const Texts& files : {
-           Texts{R"({"name": "mine", "match": {"types": ["a.b/c"]}})", R"({"name": "theirs", "match": {"types": ["a.b/c", "a.b/d"]}})"},
-           Texts{R"({"name": "mine", "match": {"types": ["a.b/c"]}})", R"({"name": "theirs", "match": {"types": ["a.b/*"]}})"},
-           Texts{R"({"name": "new", "match": {"types": ["a.b/c"], "api_version": {"from": "2024-01-01"}}, "guard": {"kind": "etag"}})",
-                 R"({"name": "old", "match": {"types": ["a.b/c"]}})"},
-       }) {
+  for (
+      const Texts& files : {
+          Texts{R"({"name": "mine", "match": {"types": ["a.b/c"]}})",
+                R"({"name": "theirs", "match": {"types": ["a.b/c", "a.b/d"]}})"},
+          Texts{R"({"name": "mine", "match": {"types": ["a.b/c"]}})", R"({"name": "theirs", "match": {"types": ["a.b/*"]}})"},
+          Texts{
+              R"({"name": "new", "match": {"types": ["a.b/c"], "api_version": {"from": "2024-01-01"}}, "guard": {"kind": "etag"}})",
+              R"({"name": "old", "match": {"types": ["a.b/c"]}})"},
+      }) {
     EXPECT_EQ(warned(files), Texts{});
   }
 }
 
 TEST(Overlap, ApiVersionsThatTwoRulesShareInPartAreAContradictionIfTheyDecideDifferently) {
   const std::string until = R"({"name": "until", "match": {"types": ["a.b/c"], "api_version": {"to": "2024-06-01"}}})";
-  const std::string from = R"({"name": "from", "match": {"types": ["a.b/*"], "api_version": {"from": "2024-01-01"}}, "guard": {"kind": "etag"}})";
+  const std::string from =
+      R"({"name": "from", "match": {"types": ["a.b/*"], "api_version": {"from": "2024-01-01"}}, "guard": {"kind": "etag"}})";
   const std::string alike = R"({"name": "alike", "match": {"types": ["a.b/c"], "api_version": {"from": "2024-01-01"}}})";
-  const std::string after = R"({"name": "after", "match": {"types": ["a.b/c"], "api_version": {"from": "2024-06-02"}}, "guard": {"kind": "etag"}})";
-  EXPECT_EQ(warned({until, from}),
-            Texts{"f2:2: rule \"from\" contradicts rule \"until\" at f1:2 about some api-versions of \"a.b/*\": the earlier one "
-                  "decides there; let their api-versions not overlap"});
+  const std::string after =
+      R"({"name": "after", "match": {"types": ["a.b/c"], "api_version": {"from": "2024-06-02"}}, "guard": {"kind": "etag"}})";
+  EXPECT_EQ(
+      warned({until, from}),
+      Texts{"f2:2: rule \"from\" contradicts rule \"until\" at f1:2 about some api-versions of \"a.b/*\": the earlier one "
+            "decides there; let their api-versions not overlap"});
   EXPECT_EQ(warned({until, alike}), Texts{});
   EXPECT_EQ(warned({until, after}), Texts{});
 }
 
 TEST(Overlap, ALockOnAParentWhoseWritesPassIsUseless) {
   const std::string child = R"({"name": "child", "match": {"types": ["a.b/c/d"]}, "lock": {"parents": ["a.b/c"]}})";
-  EXPECT_EQ(warned({child, R"({"name": "parent", "match": {"types": ["a.b/c"]}, "mode": "off"})"}),
-            Texts{"f1:2: /lock/parents: rule \"child\" locks \"a.b/c\", but rule \"parent\" at f2:2 has the mode \"off\", so writes "
-                  "to it do not wait"});
+  EXPECT_EQ(
+      warned({child, R"({"name": "parent", "match": {"types": ["a.b/c"]}, "mode": "off"})"}),
+      Texts{"f1:2: /lock/parents: rule \"child\" locks \"a.b/c\", but rule \"parent\" at f2:2 has the mode \"off\", so writes "
+            "to it do not wait"});
   EXPECT_EQ(warned({child, R"({"name": "parent", "match": {"types": ["a.b/c"]}})"}), Texts{});
   EXPECT_EQ(warned({child}), Texts{});
 }

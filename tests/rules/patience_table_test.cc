@@ -28,7 +28,8 @@ TEST(PatienceTable, TheFirstEntryThatTheUserAgentContainsDecides) {
 TEST(PatienceTable, AFileSaysIt) {
   FaultList faults;
   const auto book = read_rule_book("p.json", R"({"patience": [
-    {"user_agent": "My-Tool", "wait_max": "90s"}]})", faults);
+    {"user_agent": "My-Tool", "wait_max": "90s"}]})",
+                                   faults);
   for (const Fault& fault : faults) ADD_FAILURE() << to_text(fault);
   ASSERT_EQ(book.patience.size(), 1u);
   EXPECT_EQ(book.patience[0].user_agent, "My-Tool");

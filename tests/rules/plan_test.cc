@@ -189,8 +189,8 @@ TEST(Plan, OfTheModesOfServiceAndRuleTheOneThatDoesLessHolds) {
 }
 
 TEST(Plan, AmbiguousTargetIsRefusedUnlessItOnlyReadsOrEverythingIsOff) {
-  for (const std::string& target : {kNetwork + "/virtualNetworks/a%2fb", kNetwork + "/virtualNetworks/../x",
-                                   kNetwork + "/virtualNetworks/%zz"}) {
+  for (const std::string& target :
+       {kNetwork + "/virtualNetworks/a%2fb", kNetwork + "/virtualNetworks/../x", kNetwork + "/virtualNetworks/%zz"}) {
     SCOPED_TRACE(target);
     const auto plan = make_plan(sample(), Mode::Protect, Method::Put, target + kNew);
     ASSERT_FALSE(plan.ok());
@@ -239,8 +239,8 @@ TEST(Ruleset, AgreesWithALinearSearchOverManyRules) {
       std::string expected = "none";
       for (const Rule& rule : rules) {
         const std::string& pattern = rule.match.types[0];
-        const bool type_fits = pattern.ends_with('*') ? type.starts_with(pattern.substr(0, pattern.size() - 1))
-                                                      : type == pattern;
+        const bool type_fits =
+            pattern.ends_with('*') ? type.starts_with(pattern.substr(0, pattern.size() - 1)) : type == pattern;
         const bool version_fits = version >= rule.match.api_version_from &&
                                   (rule.match.api_version_to.empty() || version <= rule.match.api_version_to);
         if (!type_fits || !version_fits) continue;

@@ -18,7 +18,8 @@ const std::string kNetwork = "/subscriptions/s/resourcegroups/g/providers/micros
 std::vector<std::string> texts(const std::vector<ReferenceKey>& keys) {
   std::vector<std::string> all;
   for (const auto& key : keys) {
-    all.push_back((key.key.mode == LockMode::Shared ? "shared " : "exclusive ") + key.key.id.substr(key.key.id.rfind("network/") + 8) +
+    all.push_back((key.key.mode == LockMode::Shared ? "shared " : "exclusive ") +
+                  key.key.id.substr(key.key.id.rfind("network/") + 8) +
                   (key.until == HoldUntil::Request ? " until request" : " until operation"));
   }
   return all;
@@ -26,8 +27,11 @@ std::vector<std::string> texts(const std::vector<ReferenceKey>& keys) {
 
 Rule rule_with(const std::string& references) {
   FaultList faults;
-  auto rules = read_rules("r.json", R"({"rules": [{"name": "r", "match": {"types": ["A.B/c"]},
-      "lock": {"references": )" + references + "}}]}", faults);
+  auto rules = read_rules("r.json",
+                          R"({"rules": [{"name": "r", "match": {"types": ["A.B/c"]},
+      "lock": {"references": )" +
+                              references + "}}]}",
+                          faults);
   for (const Fault& fault : faults) ADD_FAILURE() << to_text(fault);
   return rules.at(0);
 }
@@ -47,8 +51,8 @@ TEST(References, AreCanonicalAndBringTheParentsThatTheRuleWants) {
 
 TEST(References, OfOtherTypesAndWhatIsNoIdArePassedOver) {
   const Rule rule = rule_with(R"([{"pointer": "/list/*/id", "types": ["Microsoft.Network/routeTables"]}])");
-  EXPECT_THAT(texts(referenced_keys(rule, body_of({kNetwork + "/routeTables/r", kNetwork + "/natGateways/n", "", "r", "/subscriptions",
-                                                   kNetwork + "/routeTables/../x", "[resourceId('a')]"}))),
+  EXPECT_THAT(texts(referenced_keys(rule, body_of({kNetwork + "/routeTables/r", kNetwork + "/natGateways/n", "", "r",
+                                                   "/subscriptions", kNetwork + "/routeTables/../x", "[resourceId('a')]"}))),
               ElementsAre("shared routetables/r until request"));
   EXPECT_THAT(referenced_keys(rule, ""), IsEmpty());
   EXPECT_THAT(referenced_keys(rule, "{"), IsEmpty());
@@ -58,8 +62,9 @@ TEST(References, OfOtherTypesAndWhatIsNoIdArePassedOver) {
 TEST(References, OfOneResourceAreOneLockOfTheStrongerKind) {
   const Rule rule = rule_with(R"([{"pointer": "/list/*/id"}, {"pointer": "/list/*/id", "mode": "exclusive"},
                                   {"pointer": "/list/*/id", "until": "operation"}])");
-  EXPECT_THAT(texts(without_duplicates(referenced_keys(rule, body_of({kNetwork + "/natGateways/n", kNetwork + "/natGateways/N"})), {})),
-              ElementsAre("exclusive natgateways/n until operation"));
+  EXPECT_THAT(
+      texts(without_duplicates(referenced_keys(rule, body_of({kNetwork + "/natGateways/n", kNetwork + "/natGateways/N"})), {})),
+      ElementsAre("exclusive natgateways/n until operation"));
 }
 
 TEST(References, ToWhatTheWriteLocksAnywayAreLeftOut) {

@@ -17,7 +17,8 @@ FaultList faults_of(const std::string& one) {
     {"name": "children", "match": {"types": ["A.B/c/d"], "actions": ["start"]}, "guard": {"kind": "etag"},
      "lock": {"parents": ["A.B/c"], "references": [{"pointer": "/properties/other/id"}]}, "hold": {"until": "request"}}],
    "cases": [
-)" + one + "]}", faults);
+)" + one + "]}",
+             faults);
   return faults;
 }
 
@@ -25,7 +26,8 @@ const std::string kChild = "/subscriptions/s/resourceGroups/g/providers/A.B/c/x/
 
 TEST(RuleCase, WhatIsFulfilledIsNoFault) {
   for (const std::string& one : std::vector<std::string>{
-           R"({"request": "PUT )" + kChild + R"(?api-version=2024-01-01", "rule": "children", "guard": "etag", "hold": "request",
+           R"({"request": "PUT )" + kChild +
+               R"(?api-version=2024-01-01", "rule": "children", "guard": "etag", "hold": "request",
                "body": {"properties": {"other": {"id": "/subscriptions/s/resourceGroups/G"}}},
                "locks": ["/subscriptions/S/resourceGroups/g/providers/A.B/c/X/d/y", "/subscriptions/s/resourceGroups/g/providers/A.B/c/x",
                          "shared /subscriptions/s/resourceGroups/g"]})",
@@ -49,13 +51,16 @@ TEST(RuleCase, WhatFailsIsTheFaultOfItsLine) {
   for (const Case& c : std::vector<Case>{
            {R"({"request": "PUT )" + kChild + R"(", "rule": "other"})", "/rule", R"(the rule that decides is "children")"},
            {R"({"request": "PUT )" + kChild + R"(", "rule": ""})", "/rule", R"(the rule that decides is "children")"},
-           {R"({"request": "POST )" + kChild + R"(/stop", "rule": "children"})", "/rule", "no rule of this file touches the request"},
+           {R"({"request": "POST )" + kChild + R"(/stop", "rule": "children"})", "/rule",
+            "no rule of this file touches the request"},
            {put + R"("guard": "verify"})", "/guard", R"(the guard is "etag")"},
            {put + R"("guard": "none"})", "/guard", R"(the guard is "etag")"},
-           {put + R"("locks": [")" + kChild + R"("]})", "/locks", "providers/a.b/c/x, /subscriptions/s/resourcegroups/g/providers/a.b/c/x/d/y"},
+           {put + R"("locks": [")" + kChild + R"("]})", "/locks",
+            "providers/a.b/c/x, /subscriptions/s/resourcegroups/g/providers/a.b/c/x/d/y"},
            {put + R"("hold": "operation"})", "/hold", "it is held until the other one"},
            {R"({"request": "GET )" + kChild + R"(", "rule": "children", "hold": "request"})", "/hold", "holds nothing"},
-           {R"({"request": "GET )" + kChild + R"(", "rule": "children", "locks": ["/subscriptions/s"]})", "/locks", "what is locked is nothing"},
+           {R"({"request": "GET )" + kChild + R"(", "rule": "children", "locks": ["/subscriptions/s"]})", "/locks",
+            "what is locked is nothing"},
            {R"({"request": "PUT", "rule": ""})", "/request", "is not a request such as"},
            {R"({"request": "FETCH /subscriptions/s", "rule": ""})", "/request", "is not a request such as"},
            {R"({"request": "PUT /subscriptions/s/../t", "rule": ""})", "/request", "is not a request such as"},
@@ -72,7 +77,8 @@ TEST(RuleCase, WhatFailsIsTheFaultOfItsLine) {
 }
 
 TEST(RuleCase, EveryCaseIsTried) {
-  const auto faults = faults_of(R"({"request": "PUT )" + kChild + R"(", "rule": "a"}, {"request": "PUT )" + kChild + R"(", "rule": "b"})");
+  const auto faults =
+      faults_of(R"({"request": "PUT )" + kChild + R"(", "rule": "a"}, {"request": "PUT )" + kChild + R"(", "rule": "b"})");
   EXPECT_EQ(faults.size(), 2u);
 }
 

@@ -63,7 +63,8 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
       "shown": {"consecutive": 3, "every": "2s"},
       "reenter": "holder",
       "blind_after_wait": "send"
-    }]})", faults);
+    }]})",
+                                faults);
   for (const Fault& fault : faults) ADD_FAILURE() << to_text(fault);
   ASSERT_EQ(rules.size(), 1u);
   const Rule& rule = rules[0];
@@ -115,14 +116,19 @@ TEST(RuleFile, WhatIsLeftOutKeepsItsDefault) {
 }
 
 TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
-  struct Case { std::string line_three; std::string pointer; std::string message; };
+  struct Case {
+    std::string line_three;
+    std::string pointer;
+    std::string message;
+  };
   for (const Case& c : std::vector<Case>{
            {R"("gaurd": {})", "/gaurd", R"(did you mean "guard"?)"},
            {R"("colour": 1)", "/colour", R"(valid here: "name", "match", "mode")"},
            {R"("guard": {"knid": "etag"})", "/guard/knid", R"(did you mean "kind"?)"},
            {R"("guard": {"kind": "etga"})", "/guard/kind", R"("etga" is not a valid value; did you mean "etag"?)"},
            {R"("guard": {"kind": "verfy"})", "/guard/kind", R"(did you mean "verify"?)"},
-           {R"("guard": {"kind": "verify", "methods": ["PUT", "DELETE"]})", "/guard/methods/1", R"("verify" cannot guard DELETE)"},
+           {R"("guard": {"kind": "verify", "methods": ["PUT", "DELETE"]})", "/guard/methods/1",
+            R"("verify" cannot guard DELETE)"},
            {R"("guard": {"creates": "if-none-match"})", "/guard/creates", R"(needs "kind" to be "etag" or "verify")"},
            {R"("guard": {"creates": "*"})", "/guard/creates", "is not a valid value"},
            {R"("guard": {"kind": true})", "/guard/kind", "must be a text, but is true"},
@@ -140,18 +146,22 @@ TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("lock": {"references": ["/a"]})", "/lock/references/0", "must be an object"},
            {R"("lock": {"references": [{"pointer": "a/b"}]})", "/lock/references/0/pointer", "is not a JSON pointer"},
            {R"("lock": {"references": [{"pointer": "/a//b"}]})", "/lock/references/0/pointer", "is not a JSON pointer"},
-           {R"("lock": {"references": [{"pointer": "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q"}]})", "/lock/references/0/pointer", "at most 16"},
-           {R"("lock": {"references": [{"pointer": "/a", "parents": ["*"]}]})", "/lock/references/0/parents/0", "is not a resource type"},
+           {R"("lock": {"references": [{"pointer": "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q"}]})", "/lock/references/0/pointer",
+            "at most 16"},
+           {R"("lock": {"references": [{"pointer": "/a", "parents": ["*"]}]})", "/lock/references/0/parents/0",
+            "is not a resource type"},
            {R"("lock": {"references": [{"pointer": "/a", "types": ["A.B/c"], "parents": ["A.B/d"]}]})",
             "/lock/references/0/parents/0", "is not the type of an ancestor of the types that this reference counts"},
-           {R"("lock": {"references": [{"pointer": "/a", "mode": "share"}]})", "/lock/references/0/mode", R"(did you mean "shared"?)"},
+           {R"("lock": {"references": [{"pointer": "/a", "mode": "share"}]})", "/lock/references/0/mode",
+            R"(did you mean "shared"?)"},
            {R"("hold": {"max": 60})", "/hold/max", R"(a duration in ms, s, m or h from "1s" to "168h", but is the number 60)"},
            {R"("hold": {"max": "60 m"})", "/hold/max", R"(but is the text "60 m")"},
            {R"("hold": {"max": "169h"})", "/hold/max", R"(to "168h")"},
            {R"("hold": {"max": "-1s"})", "/hold/max", R"(from "1s")"},
            {R"("hold": {"max": "7h"})", "/hold", R"("max" is longer than "cap")"},
            {R"("hold": {"until": "forever"})", "/hold/until", R"(valid here: "operation", "request" and "provisioned")"},
-           {R"("retry": {"busy": {"attempts": 0}})", "/retry/busy/attempts", "a whole number from 1 to 1000, but is the number 0"},
+           {R"("retry": {"busy": {"attempts": 0}})", "/retry/busy/attempts",
+            "a whole number from 1 to 1000, but is the number 0"},
            {R"("retry": {"busy": {"attempts": 2.5}})", "/retry/busy/attempts", "but is the number 2.5"},
            {R"("retry": {"busy": {"attempts": -1}})", "/retry/busy/attempts", "but is the number -1"},
            {R"("retry": {"busy": {"factor": 11}})", "/retry/busy/factor", "a number from 1 to 10"},
@@ -167,7 +177,11 @@ TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
 }
 
 TEST(RuleFile, EachFaultOfAMatchIsReported) {
-  struct Case { std::string match; std::string pointer; std::string message; };
+  struct Case {
+    std::string match;
+    std::string pointer;
+    std::string message;
+  };
   for (const Case& c : std::vector<Case>{
            {R"({})", "", R"("match/types" is missing)"},
            {R"({"types": []})", "/match/types", "must name at least 1"},
@@ -206,8 +220,8 @@ TEST(RuleFile, WhatIsNoListOfRulesIsRefused) {
   expect_faults("{\"rules\": [\n7]}", {{2, "/rules/0", "must be an object, but is the number 7"}});
   expect_faults("{\"rules\": []\n,}", {{2, "", "is not valid JSON"}});
   expect_faults("{\n// a comment\n\"rules\" []}", {{3, "", "is not valid JSON"}});
-  expect_faults("{\"rules\": [{\"name\": \"\"}]}", {{1, "/rules/0/name", "is not a name"},
-                                                  {1, "/rules/0", R"("match/types" is missing)"}});
+  expect_faults("{\"rules\": [{\"name\": \"\"}]}",
+                {{1, "/rules/0/name", "is not a name"}, {1, "/rules/0", R"("match/types" is missing)"}});
   expect_faults("{\"rules\": " + std::string(100, '[') + std::string(100, ']') + "}", {{0, "", "nested deeper than 64"}});
 }
 
@@ -253,16 +267,21 @@ TEST(RuleFile, ANameGivenTwiceIsReportedBesideOtherFaultsAndANamelessRuleOnlyOnc
   const std::string rule = R"({"name": "r", "match": {"types": ["a.b/c"]}, "mode": "on"},
 {"match": {"types": ["a.b/d"]}})";
   const auto faults = whole_checks({{"one.json", rule}, {"two.json", rule}});
-  EXPECT_THAT(faults, ElementsAre(HasSubstr("one.json:2: /rules/0/mode"), HasSubstr("one.json:3: /rules/1: \"name\" is missing"),
-                                  HasSubstr("two.json:2: /rules/0/mode"), HasSubstr("two.json:3: /rules/1: \"name\" is missing"),
-                                  HasSubstr("two.json:2: the rule name \"r\" stands here and at one.json:2")));
+  EXPECT_THAT(faults,
+              ElementsAre(HasSubstr("one.json:2: /rules/0/mode"), HasSubstr("one.json:3: /rules/1: \"name\" is missing"),
+                          HasSubstr("two.json:2: /rules/0/mode"), HasSubstr("two.json:3: /rules/1: \"name\" is missing"),
+                          HasSubstr("two.json:2: the rule name \"r\" stands here and at one.json:2")));
 }
 
 TEST(RuleFile, ARuleThatCanNeverMatchIsRefused) {
   const auto pair = [](const std::string& first, const std::string& second) {
     return whole_checks({{"f", "{\"name\": \"1\", \"match\": " + first + "},\n{\"name\": \"2\", \"match\": " + second + "}"}});
   };
-  struct Case { std::string first; std::string second; std::string shadowed; };
+  struct Case {
+    std::string first;
+    std::string second;
+    std::string shadowed;
+  };
   for (const Case& c : std::vector<Case>{
            {R"({"types": ["a.b/c"]})", R"({"types": ["a.b/c"]})", "a.b/c"},
            {R"({"types": ["a.b/*"]})", R"({"types": ["a.b/c"]})", "a.b/c"},

@@ -115,8 +115,8 @@ TEST(SettingSchema, SettingsWithinListsAreVisitedToo) {
     EXPECT_TRUE(pointers.insert(pointer).second) << pointer << " twice";
     EXPECT_FALSE(setting.sentence.empty()) << pointer << ": says nothing about itself";
   });
-  for (const char* pointer : {"/$schema", "/rules", "/rules/*/name", "/rules/*/lock/references/*/pointer",
-                              "/errors/*/class", "/cases/*/body"}) {
+  for (const char* pointer :
+       {"/$schema", "/rules", "/rules/*/name", "/rules/*/lock/references/*/pointer", "/errors/*/class", "/cases/*/body"}) {
     EXPECT_TRUE(pointers.contains(pointer)) << pointer;
   }
 }

@@ -112,8 +112,8 @@ TEST(ShippedRules, PowerActionsQueueAndWhatEndsOrReadsPasses) {
       cases.push_back({Method::Post, kScaleSet + "/" + action + version, PlanKind::Write, false, {kScaleSet}});
     }
   }
-  for (const char* action : {"abort", "cancel", "abortLatestOperation", "listKeys", "getInstanceView", "checkName",
-                             "validate", "capture", "generalize"}) {
+  for (const char* action : {"abort", "cancel", "abortLatestOperation", "listKeys", "getInstanceView", "checkName", "validate",
+                             "capture", "generalize"}) {
     cases.push_back({Method::Post, kMachine + "/" + action + kVersion, PlanKind::Pass});
   }
   expect_plans(cases);

@@ -20,16 +20,41 @@ TEST(Units, DurationIsAWholeNumberAndAUnit) {
     const char* text;
     Duration value;
   } cases[] = {
-      {"0s", seconds(0)},         {"0ms", seconds(0)},           {"1ms", milliseconds(1)}, {"500ms", milliseconds(500)},
-      {"5s", seconds(5)},         {"10m", minutes(10)},          {"2h", hours(2)},         {"007s", seconds(7)},
-      {"1500ms", milliseconds(1500)}, {"878400h", hours(878400)},
+      {"0s", seconds(0)},
+      {"0ms", seconds(0)},
+      {"1ms", milliseconds(1)},
+      {"500ms", milliseconds(500)},
+      {"5s", seconds(5)},
+      {"10m", minutes(10)},
+      {"2h", hours(2)},
+      {"007s", seconds(7)},
+      {"1500ms", milliseconds(1500)},
+      {"878400h", hours(878400)},
   };
   for (const auto& c : cases) EXPECT_EQ(parse_duration(c.text), c.value) << c.text;
 }
 
 TEST(Units, AnythingElseIsNoDuration) {
-  for (const char* text : {"", "5", "s", "ms", "5 s", " 5s", "5s ", "-5s", "+5s", "1.5s", "5S", "5sec", "5d", "1h30m", "0x5s",
-                           "878401h", "3162240000001s", "18446744073709551616ms", "99999999999999999999999h", "5KiB"}) {
+  for (const char* text : {"",
+                           "5",
+                           "s",
+                           "ms",
+                           "5 s",
+                           " 5s",
+                           "5s ",
+                           "-5s",
+                           "+5s",
+                           "1.5s",
+                           "5S",
+                           "5sec",
+                           "5d",
+                           "1h30m",
+                           "0x5s",
+                           "878401h",
+                           "3162240000001s",
+                           "18446744073709551616ms",
+                           "99999999999999999999999h",
+                           "5KiB"}) {
     EXPECT_EQ(parse_duration(text), std::nullopt) << text;
   }
   EXPECT_EQ(parse_duration(std::string_view("5s\0", 3)), std::nullopt);
@@ -40,8 +65,8 @@ TEST(Units, DurationIsWrittenInItsLargestWholeUnit) {
     Duration value;
     const char* text;
   } cases[] = {
-      {seconds(0), "0s"},     {milliseconds(1), "1ms"}, {milliseconds(1000), "1s"}, {milliseconds(1500), "1500ms"},
-      {seconds(90), "90s"},   {seconds(120), "2m"},     {minutes(60), "1h"},        {hours(25), "25h"},
+      {seconds(0), "0s"},   {milliseconds(1), "1ms"}, {milliseconds(1000), "1s"}, {milliseconds(1500), "1500ms"},
+      {seconds(90), "90s"}, {seconds(120), "2m"},     {minutes(60), "1h"},        {hours(25), "25h"},
   };
   for (const auto& c : cases) EXPECT_EQ(to_text(c.value), c.text);
 }
@@ -51,8 +76,13 @@ TEST(Units, SizeIsAWholeNumberAndAUnit) {
     const char* text;
     size_t value;
   } cases[] = {
-      {"0B", 0},          {"1B", 1},         {"64KiB", 64 * 1024},        {"8MiB", 8 * 1024 * 1024},
-      {"2GiB", 2ull << 30}, {"1000B", 1000}, {"1073741824GiB", 1ull << 60},
+      {"0B", 0},
+      {"1B", 1},
+      {"64KiB", 64 * 1024},
+      {"8MiB", 8 * 1024 * 1024},
+      {"2GiB", 2ull << 30},
+      {"1000B", 1000},
+      {"1073741824GiB", 1ull << 60},
   };
   for (const auto& c : cases) EXPECT_EQ(parse_bytes(c.text), c.value) << c.text;
 }
@@ -82,12 +112,14 @@ TEST(Units, WhatIsWrittenReadsBackTheSame) {
 
 // Bounds whose patterns are cut at many places, and values around each of them.
 TEST(Units, APatternTakesWhatIsWithinItsBoundsAndNothingElse) {
-  const std::pair<uint64_t, uint64_t> bounds[] = {{0, 0},    {0, 7},       {1, 10},       {5, 105},        {10, 99},  {99, 101},
-                                                  {100, 3'600'000}, {1234, 4321}, {1999, 2000}, {0, 86'400'000}, {1, 999}, {7, 7}};
+  const std::pair<uint64_t, uint64_t> bounds[] = {{0, 0},       {0, 7},          {1, 10},          {5, 105},
+                                                  {10, 99},     {99, 101},       {100, 3'600'000}, {1234, 4321},
+                                                  {1999, 2000}, {0, 86'400'000}, {1, 999},         {7, 7}};
   for (const auto& [least, most] : bounds) {
     const std::regex pattern(duration_pattern(milliseconds(least), milliseconds(most)));
     std::set<uint64_t> tried{0, 1, least, most, least + 1, most + 1, most * 10, most / 2};
-    for (uint64_t place = 1; place <= most; place *= 10) tried.insert({place - 1, place, place + 1, 5 * place, 9 * place, most - most % place});
+    for (uint64_t place = 1; place <= most; place *= 10)
+      tried.insert({place - 1, place, place + 1, 5 * place, 9 * place, most - most % place});
     if (least > 0) tried.insert(least - 1);
     for (uint64_t number : tried) {
       for (const char* unit : {"ms", "s", "m", "h"}) {

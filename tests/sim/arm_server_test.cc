@@ -55,9 +55,8 @@ TEST(ArmServer, AnswersSeveralRequestsOverOneConnection) {
 }
 
 TEST(ArmServer, DroppedAnswerIsAResetAndTheWriteWasApplied) {
-  const auto done =
-      converse({{make_request("PUT", kGroupTarget, R"({"location":"we"})", {{"x-sim-fault", "drop-after"}})},
-                {make_request("GET", kGroupTarget)}});
+  const auto done = converse({{make_request("PUT", kGroupTarget, R"({"location":"we"})", {{"x-sim-fault", "drop-after"}})},
+                              {make_request("GET", kGroupTarget)}});
   ASSERT_FALSE(done[0].answer.ok());
   EXPECT_EQ(done[0].answer.error().kind, ErrorKind::Reset);
   ASSERT_TRUE(done[1].answer.ok());

@@ -27,8 +27,7 @@ TEST(SimEtag, ComputeShowsNumbersInHeaderAndBodyAndMovesThemAgainAtTheEndOfTheOp
 TEST(SimEtag, NetworkShowsItInEveryBodyButInTheHeaderOfAGetOnly) {
   Bench bench;
   bench.create(kNetwork);
-  const arm::Response put =
-      bench.ask("PUT", kNetwork + "/subnets/a", R"({"properties":{"addressPrefix":"10.0.0.0/24"}})");
+  const arm::Response put = bench.ask("PUT", kNetwork + "/subnets/a", R"({"properties":{"addressPrefix":"10.0.0.0/24"}})");
   EXPECT_EQ(put.head.status, 201);
   EXPECT_FALSE(put.head.fields.has("ETag"));
   EXPECT_TRUE(body_of(put)["etag"].get<std::string>().starts_with("W/\""));
@@ -89,10 +88,9 @@ TEST(SimEtag, ConditionsFollowTheContractsTable) {
 TEST(SimEtag, Refusals412AreWordedAsObserved) {
   Bench compute;
   compute.create(kScaleSet);
-  EXPECT_EQ(
-      compute.ask("PUT", kScaleSet, "{}", {{"If-Match", "\"invalid\""}}).body,
-      R"({"error":{"code":"PreconditionFailed","message":"Etag provided in if-match header \"invalid\")"
-      R"( does not match etag \"2\" of resource."}})");
+  EXPECT_EQ(compute.ask("PUT", kScaleSet, "{}", {{"If-Match", "\"invalid\""}}).body,
+            R"({"error":{"code":"PreconditionFailed","message":"Etag provided in if-match header \"invalid\")"
+            R"( does not match etag \"2\" of resource."}})");
   Bench network;
   network.create(kNetwork);
   const std::string etag = body_of(network.ask("GET", kNetwork))["etag"];
@@ -100,8 +98,8 @@ TEST(SimEtag, Refusals412AreWordedAsObserved) {
   EXPECT_EQ(error["code"], "PreconditionFailed");
   EXPECT_EQ(error["message"], "Precondition failed.");
   EXPECT_EQ(error["details"][0]["code"], "PreconditionFailedEtagMismatch");
-  EXPECT_EQ(error["details"][0]["message"], "Etag provided in if-match header W/\"invalid\" does not match etag " +
-                                                etag + " of resource " + kNetwork + " in NRP data store.");
+  EXPECT_EQ(error["details"][0]["message"], "Etag provided in if-match header W/\"invalid\" does not match etag " + etag +
+                                                " of resource " + kNetwork + " in NRP data store.");
 }
 
 TEST(SimEtag, NeighbourMovesEtagsWithoutChangingAnything) {

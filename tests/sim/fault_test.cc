@@ -22,12 +22,11 @@ TEST(SimFault, DropBeforeDoesNothingAndDropAfterHasTheEffect) {
 TEST(SimFault, ScriptStrikesTheNextMatchingRequestsOnly) {
   Bench bench;
   bench.create(kScaleSet);
-  EXPECT_EQ(
-      bench
-          .ask("POST", "/__sim/faults", R"({"faults":[{"method":"POST","path":"/RESTART","kind":"drop-after","times":2},
+  EXPECT_EQ(bench
+                .ask("POST", "/__sim/faults", R"({"faults":[{"method":"POST","path":"/RESTART","kind":"drop-after","times":2},
                                                             {"method":"DELETE","kind":"status-429"}]})")
-          .head.status,
-      204);
+                .head.status,
+            204);
   EXPECT_FALSE(bench.send("GET", kScaleSet).drop);
   EXPECT_TRUE(bench.send("POST", kScaleSet + "/restart").drop);
   bench.pass(5000);
@@ -44,8 +43,7 @@ TEST(SimFault, ScriptStrikesTheNextMatchingRequestsOnly) {
 TEST(SimFault, RefusalsAreAnsweredAsTheCatalogueSpellsThem) {
   for (const Refusal& refusal : all_refusals()) {
     Bench bench;
-    const arm::Response refused =
-        bench.ask("PUT", kGroup, kPlace, {{"x-sim-fault", "error-" + std::string(refusal.name)}});
+    const arm::Response refused = bench.ask("PUT", kGroup, kPlace, {{"x-sim-fault", "error-" + std::string(refusal.name)}});
     EXPECT_EQ(refused.head.status, refusal.status) << refusal.name;
     EXPECT_EQ(refused.body, refusal.body) << refusal.name;
     EXPECT_EQ(bench.ask("GET", kGroup).head.status, 404) << refusal.name;
@@ -55,7 +53,8 @@ TEST(SimFault, RefusalsAreAnsweredAsTheCatalogueSpellsThem) {
 TEST(SimFault, ScriptSaysWhenToComeBack) {
   Bench bench;
   bench.create(kScaleSet);
-  const char* script = R"({"faults":[{"kind":"error-busy-compute","retry_after":"7"},{"kind":"status-503","retry_after":"soon"}]})";
+  const char* script =
+      R"({"faults":[{"kind":"error-busy-compute","retry_after":"7"},{"kind":"status-503","retry_after":"soon"}]})";
   EXPECT_EQ(bench.ask("POST", "/__sim/faults", script).head.status, 204);
   EXPECT_EQ(bench.ask("GET", kScaleSet).head.fields.get("Retry-After"), "7");
   EXPECT_EQ(bench.ask("GET", kScaleSet).head.fields.get("Retry-After"), "soon");
@@ -66,7 +65,8 @@ TEST(SimControl, WhatRunsEndsWhenItIsTold) {
   Bench bench;
   bench.create(kScaleSet);
   bench.pass(60'000);
-  const arm::Response changed = bench.ask("PUT", kScaleSet, R"({"location":"we","tags":{"a":"1"}})", {{"x-sim-operation-ms", "600000"}});
+  const arm::Response changed =
+      bench.ask("PUT", kScaleSet, R"({"location":"we","tags":{"a":"1"}})", {{"x-sim-operation-ms", "600000"}});
   EXPECT_EQ(bench.ask("DELETE", kScaleSet).head.status, 409);
   EXPECT_EQ(bench.ask("POST", "/__sim/finish").head.status, 204);
   const nlohmann::json now = body_of(bench.ask("GET", kScaleSet));
@@ -78,10 +78,10 @@ TEST(SimControl, WhatRunsEndsWhenItIsTold) {
 
 TEST(SimFault, BadScriptIsRefusedAndChangesNothing) {
   Bench bench;
-  for (const char* script : {"", "[]", R"({"faults":7})", R"({"faults":[{"kind":"explode"}]})", R"({"faults":[1]})",
-                             R"({"faults":[{"kind":"drop-before"},{"kind":"status-200"}]})",
-                             R"({"faults":[{"kind":"error-unknown"}]})",
-                             R"({"faults":[{"kind":"drop-before","times":"x"}]})"}) {
+  for (const char* script :
+       {"", "[]", R"({"faults":7})", R"({"faults":[{"kind":"explode"}]})", R"({"faults":[1]})",
+        R"({"faults":[{"kind":"drop-before"},{"kind":"status-200"}]})", R"({"faults":[{"kind":"error-unknown"}]})",
+        R"({"faults":[{"kind":"drop-before","times":"x"}]})"}) {
     EXPECT_EQ(bench.ask("POST", "/__sim/faults", script).head.status, 400) << script;
   }
   EXPECT_FALSE(bench.send("PUT", kGroup, kPlace).drop);
@@ -113,10 +113,9 @@ TEST(SimControl, ReportIsJsonAndResetForgetsEverything) {
 
 TEST(SimControl, EveryAnswerCarriesRequestIds) {
   Bench bench;
-  const arm::Response answer = bench.ask("GET", kGroup, "",
-                                         {{"x-ms-correlation-request-id", "c"},
-                                          {"x-ms-client-request-id", "mine"},
-                                          {"x-ms-return-client-request-id", "true"}});
+  const arm::Response answer = bench.ask(
+      "GET", kGroup, "",
+      {{"x-ms-correlation-request-id", "c"}, {"x-ms-client-request-id", "mine"}, {"x-ms-return-client-request-id", "true"}});
   EXPECT_EQ(answer.head.fields.get("x-ms-request-id").size(), 36u);
   EXPECT_EQ(answer.head.fields.get("x-ms-correlation-request-id"), "c");
   EXPECT_EQ(answer.head.fields.get("x-ms-client-request-id"), "mine");

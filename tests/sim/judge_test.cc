@@ -163,9 +163,9 @@ TEST(Judge, WriteBuiltFromAnotherStateIsStaleEvenIfNoMemberIsLost) {
     Bench bench(synchronous());
     bench.create(kScaleSet, R"({"location":"we","sku":{"capacity":1}})");
     const arm::Response read = bench.ask("GET", kScaleSet);
-    const arm::Headers base =
-        by_etag ? arm::Headers{{"x-sim-base-etag", std::string(read.head.fields.get("ETag"))}}
-                : arm::Headers{{"x-sim-base-version", std::string(read.head.fields.get("x-sim-version"))}};
+    const arm::Headers base = by_etag
+                                  ? arm::Headers{{"x-sim-base-etag", std::string(read.head.fields.get("ETag"))}}
+                                  : arm::Headers{{"x-sim-base-version", std::string(read.head.fields.get("x-sim-version"))}};
     bench.ask("PUT", kScaleSet, R"({"location":"we","sku":{"capacity":2}})", base);
     EXPECT_EQ(bench.arm.report().stale_writes_accepted, 0u);
     bench.ask("PUT", kScaleSet, R"({"location":"we","sku":{"capacity":2}})", base);

@@ -37,8 +37,7 @@ TEST(SimOperation, EachKindOfWriteIsAnnouncedInItsOwnWay) {
     EXPECT_EQ(answer.head.status, c.status) << c.method << " " << c.path;
     EXPECT_EQ(answer.head.fields.has("Azure-AsyncOperation"), c.status_url) << c.method << " " << c.path;
     EXPECT_EQ(answer.head.fields.has("Location"), c.location) << c.method << " " << c.path;
-    EXPECT_EQ(answer.head.fields.get("Retry-After"), c.status_url || c.location ? "1" : "")
-        << c.method << " " << c.path;
+    EXPECT_EQ(answer.head.fields.get("Retry-After"), c.status_url || c.location ? "1" : "") << c.method << " " << c.path;
   }
 }
 

@@ -26,8 +26,7 @@ TEST(SimResource, IdsIgnoreCaseAndKeepTheirFirstSpelling) {
 
 TEST(SimResource, SubnetsWrittenInlineAndAsResourcesAreOneObject) {
   Bench bench(synchronous());
-  bench.create(kNetwork,
-               R"({"location":"we","properties":{"subnets":[{"name":"a","properties":{"addressPrefix":"1"}}]}})");
+  bench.create(kNetwork, R"({"location":"we","properties":{"subnets":[{"name":"a","properties":{"addressPrefix":"1"}}]}})");
   EXPECT_EQ(body_of(bench.ask("GET", kNetwork + "/subnets/A"))["properties"]["addressPrefix"], "1");
   EXPECT_EQ(bench.ask("PUT", kNetwork + "/subnets/b", R"({"properties":{"addressPrefix":"2"}})").head.status, 201);
   EXPECT_EQ(body_of(bench.ask("GET", kNetwork))["properties"]["subnets"].size(), 2u);
@@ -40,8 +39,7 @@ TEST(SimResource, SubnetsWrittenInlineAndAsResourcesAreOneObject) {
 
 TEST(SimResource, ReadBodyCanBePutBackUnchanged) {
   Bench bench(synchronous());
-  bench.create(kNetwork,
-               R"({"location":"we","properties":{"subnets":[{"name":"a","properties":{"addressPrefix":"1"}}]}})");
+  bench.create(kNetwork, R"({"location":"we","properties":{"subnets":[{"name":"a","properties":{"addressPrefix":"1"}}]}})");
   const arm::Response before = bench.ask("GET", kNetwork);
   EXPECT_EQ(bench.ask("PUT", kNetwork, before.body).head.status, 200);
   EXPECT_EQ(bench.ask("GET", kNetwork).head.fields.get("x-sim-version"), before.head.fields.get("x-sim-version"));
@@ -63,8 +61,7 @@ TEST(SimResource, TagsResourceMergesReplacesAndDeletes) {
   for (const std::string& scope : {kScaleSet, std::string(kGroup)}) {
     const std::string path = scope + "/providers/Microsoft.Resources/tags/default";
     const auto patch = [&](const char* operation, const char* tags) {
-      bench.ask("PATCH", path,
-                std::string(R"({"operation":")") + operation + R"(","properties":{"tags":)" + tags + "}}");
+      bench.ask("PATCH", path, std::string(R"({"operation":")") + operation + R"(","properties":{"tags":)" + tags + "}}");
       return body_of(bench.ask("GET", path))["properties"]["tags"].dump();
     };
     EXPECT_EQ(patch("Replace", R"({"x":"1","y":"2"})"), R"({"x":"1","y":"2"})");

@@ -12,8 +12,7 @@ namespace armgate::sim {
 
 inline constexpr std::string_view kGroup = "/subscriptions/s1/resourceGroups/g1";
 inline const std::string kScaleSet = std::string(kGroup) + "/providers/Microsoft.Compute/virtualMachineScaleSets/vmss1";
-inline const std::string kSecurityGroup =
-    std::string(kGroup) + "/providers/Microsoft.Network/networkSecurityGroups/nsg1";
+inline const std::string kSecurityGroup = std::string(kGroup) + "/providers/Microsoft.Network/networkSecurityGroups/nsg1";
 inline const std::string kNetwork = std::string(kGroup) + "/providers/Microsoft.Network/virtualNetworks/vnet1";
 inline const std::string kStorage = std::string(kGroup) + "/providers/Microsoft.Storage/storageAccounts/store1";
 
@@ -39,8 +38,7 @@ struct Bench {
     const std::string target = std::string(path) + (path.find('?') == path.npos ? "?api-version=2025-04-01" : "");
     return arm.handle(make_request(method, target, body, std::move(fields)), now);
   }
-  arm::Response ask(std::string_view method, std::string_view path, std::string_view body = {},
-                    arm::Headers fields = {}) {
+  arm::Response ask(std::string_view method, std::string_view path, std::string_view body = {}, arm::Headers fields = {}) {
     return send(method, path, body, std::move(fields)).response;
   }
   arm::Response follow(std::string_view url) {
@@ -62,9 +60,7 @@ struct Bench {
   TimePoint now = at_ms(1000);
 };
 
-inline nlohmann::json body_of(const arm::Response& answer) {
-  return nlohmann::json::parse(answer.body, nullptr, false);
-}
+inline nlohmann::json body_of(const arm::Response& answer) { return nlohmann::json::parse(answer.body, nullptr, false); }
 // The error code of an answer; empty if it is no error.
 inline std::string code_of(const arm::Response& answer) {
   const nlohmann::json body = body_of(answer);

@@ -303,7 +303,8 @@ TEST(SimTypes, MoveTakesResourcesToAnotherGroupAndExcludesAllWritesMeanwhile) {
   bench.ask("PUT", kMachine + "/extensions/e1", "{}");
   bench.create(kMachine + "-2");
   bench.ask("PUT", "/subscriptions/s1/resourceGroups/g2", kPlace);
-  const std::string order = R"({"resources":[")" + kMachine + R"("],"targetResourceGroup":"/subscriptions/s1/resourceGroups/g2"})";
+  const std::string order =
+      R"({"resources":[")" + kMachine + R"("],"targetResourceGroup":"/subscriptions/s1/resourceGroups/g2"})";
   EXPECT_EQ(bench.ask("POST", std::string(kGroup) + "/moveResources", order).head.status, 202);
   EXPECT_EQ(bench.ask("PUT", kMachine + "-2", kPlace).head.status, 409);
   bench.pass(5000);

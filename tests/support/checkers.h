@@ -61,14 +61,14 @@ class Checkers final : public UpstreamWatch {
   Checkers(SimClock& clock, sim::SimArm& arm, Rules rules, Trace& trace, Promised promised);
 
   // ---- a request's life ----
-  void served(const SimLink& link);      // it enters the pipeline
-  void left(const SimLink& link);        // its client gave up
-  void answered(const SimLink& link);    // the pipeline is done with it
+  void served(const SimLink& link);    // it enters the pipeline
+  void left(const SimLink& link);      // its client gave up
+  void answered(const SimLink& link);  // the pipeline is done with it
   // The client takes this write for done.
   void acknowledged(const std::string& write_id);
 
   // ---- armgate's own ----
-  void life_ended();         // it has lost its memory, and its exchanges have no clients any more
+  void life_ended();            // it has lost its memory, and its exchanges have no clients any more
   void use_rules(Rules rules);  // for what arrives from now on
 
   // ---- its sendings ----
@@ -90,32 +90,33 @@ class Checkers final : public UpstreamWatch {
     uint64_t life = 0;
     std::string what;
     std::string write_id;
-    std::string sent_by;     // the simulated client
-    std::string sent_as;     // the name in its proxy URL
+    std::string sent_by;  // the simulated client
+    std::string sent_as;  // the name in its proxy URL
     arm::Method method = arm::Method::Get;
     std::string target;
-    std::string asked;       // by whom, what, under which request id: all that armgate can tell requests apart by
+    std::string asked;  // by whom, what, under which request id: all that armgate can tell requests apart by
     bool has_id = false;
     bool delivered = false;
-    Rules rules;             // in force when it arrived
-    bool is_write = false;   // locked by its rule
-    bool is_guarded = false; // a full write of a type with ETags, without a precondition of the client's own
+    Rules rules;              // in force when it arrived
+    bool is_write = false;    // locked by its rule
+    bool is_guarded = false;  // a full write of a type with ETags, without a precondition of the client's own
     bool is_read = false;
     std::vector<std::string> keys;
     std::string entity;
     TimePoint served{};
-    std::optional<TimePoint> base_read;   // when its client had what it was built from
+    std::optional<TimePoint> base_read;  // when its client had what it was built from
     std::string base_etag;
     std::optional<TimePoint> answered;
     std::optional<TimePoint> left;
     std::string same_bytes;  // equal for what one client sends again, byte for byte
-    uint64_t place = 0;      // in the queue, in the order of arrival: its own, or that of the earlier sending whose place it surely has
-    bool came_back = false;  // to such a place
+    uint64_t place =
+        0;  // in the queue, in the order of arrival: its own, or that of the earlier sending whose place it surely has
+    bool came_back = false;                     // to such a place
     std::optional<TimePoint> place_kept_until;  // at least; its client was sent away from the queue, or left it
-    std::optional<arm::Request> as_served;   // mode observe: what must reach ARM
-    const SimLink* link = nullptr;   // until the pipeline is done with it
-    std::optional<TimePoint> refused;  // when its client got a 412
-    bool left_undecided = false;     // its client left while armgate compared its base with the resource
+    std::optional<arm::Request> as_served;      // mode observe: what must reach ARM
+    const SimLink* link = nullptr;              // until the pipeline is done with it
+    std::optional<TimePoint> refused;           // when its client got a 412
+    bool left_undecided = false;                // its client left while armgate compared its base with the resource
     int sends = 0;
     std::optional<How> last_how;
     std::string last_if_match;
@@ -124,7 +125,7 @@ class Checkers final : public UpstreamWatch {
 
   struct Accepted {
     uint64_t exchange = 0;
-    std::string url;   // of its operation
+    std::string url;  // of its operation
   };
 
   // What a write asks for, by whom, at whatever api-version.
@@ -134,10 +135,10 @@ class Checkers final : public UpstreamWatch {
     auto operator<=>(const Want&) const = default;
   };
 
-  enum class Late { No, Yes };   // whether ARM carried it out only after it had been given up
+  enum class Late { No, Yes };  // whether ARM carried it out only after it had been given up
 
   static uint64_t exchange_of(const arm::Request& request);
-  static bool is_armgates(const arm::Response& answer);      // armgate made it itself
+  static bool is_armgates(const arm::Response& answer);  // armgate made it itself
   static bool is_the_same(const arm::Response& answer, const arm::Response& arms);
   static bool is_armgate_field(const arm::Field& field);
   // checkers_order.cc
@@ -184,22 +185,22 @@ class Checkers final : public UpstreamWatch {
   uint64_t life_ = 1;
   TimePoint life_began_{};
   std::map<uint64_t, Record> records_;
-  std::set<uint64_t> in_flight_;                            // writes that are on their way
-  std::map<std::string, std::vector<uint64_t>> queues_;     // lock key -> exchanges in the pipeline, in order of arrival
-  std::vector<Accepted> accepted_;                          // writes whose operation may still run
-  std::map<std::string, TimePoint> from_earlier_lives_;     // entity -> when a write of an earlier life last took effect
-  std::map<std::string, uint64_t> created_by_;              // entity -> the exchange that last created it
-  std::map<std::string, TimePoint> deleted_;                // entity -> when it was last deleted
+  std::set<uint64_t> in_flight_;                         // writes that are on their way
+  std::map<std::string, std::vector<uint64_t>> queues_;  // lock key -> exchanges in the pipeline, in order of arrival
+  std::vector<Accepted> accepted_;                       // writes whose operation may still run
+  std::map<std::string, TimePoint> from_earlier_lives_;  // entity -> when a write of an earlier life last took effect
+  std::map<std::string, uint64_t> created_by_;           // entity -> the exchange that last created it
+  std::map<std::string, TimePoint> deleted_;             // entity -> when it was last deleted
   std::set<std::string> accepted_ids_;
-  std::map<std::string, Want> wanted_by_id_;                // by write id
-  std::set<Want> accepted_wants_;                           // a second write of one client may find its first one's effect
-  std::set<std::string> changed_places_;                    // write ids whose effect stands for another write's acknowledgement
-  std::map<std::string, bool> acknowledged_ids_;            // with whether its base was read in an earlier life
-  sim::Report before_;     // the harms until now
-  sim::Report forgiven_;   // those of them that are excused
+  std::map<std::string, Want> wanted_by_id_;      // by write id
+  std::set<Want> accepted_wants_;                 // a second write of one client may find its first one's effect
+  std::set<std::string> changed_places_;          // write ids whose effect stands for another write's acknowledgement
+  std::map<std::string, bool> acknowledged_ids_;  // with whether its base was read in an earlier life
+  sim::Report before_;                            // the harms until now
+  sim::Report forgiven_;                          // those of them that are excused
   size_t findings_heard_ = 0;
   uint64_t last_place_ = 0;
-  bool rules_replaced_ = false;   // in this life: then keys come and go with the rules that drain
+  bool rules_replaced_ = false;  // in this life: then keys come and go with the rules that drain
   std::vector<Violation> violations_;
   std::map<std::string, uint64_t> excused_;
 };

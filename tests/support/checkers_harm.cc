@@ -74,7 +74,8 @@ bool Checkers::comes_back_too_late(const Record& record) const {
   if (!accepted_ids_.contains(record.write_id)) return false;
   std::optional<TimePoint> last_sending;
   for (const auto& [id, other] : records_) {
-    if (id < record.id && other.write_id == record.write_id) last_sending = std::max(other.served, last_sending.value_or(other.served));
+    if (id < record.id && other.write_id == record.write_id)
+      last_sending = std::max(other.served, last_sending.value_or(other.served));
   }
   return last_sending && record.served - *last_sending > Bindings::Options{}.keep;
 }
@@ -136,9 +137,12 @@ void Checkers::at_rest() {
   for (const auto& [member, what] : kHarms) {
     if (report.*member <= forgiven_.*member) continue;
     const uint64_t count = report.*member - forgiven_.*member;
-    if (promised_.mode == rules::Mode::Observe) excused_[fmt::format("let through in mode observe: {}", what)] += count;
-    else if (promised_.harms == Harms::Counted) excused_["harms among those who cannot be told apart"] += count;
-    else violated("P1", fmt::format("{} {}", count, what));
+    if (promised_.mode == rules::Mode::Observe)
+      excused_[fmt::format("let through in mode observe: {}", what)] += count;
+    else if (promised_.harms == Harms::Counted)
+      excused_["harms among those who cannot be told apart"] += count;
+    else
+      violated("P1", fmt::format("{} {}", count, what));
   }
   if (report.bad_signatures != 0) violated("P7", "an operation URL was changed on its way");
   for (const auto& [id, spans_lives] : acknowledged_ids_) {
@@ -146,10 +150,14 @@ void Checkers::at_rest() {
     if (happened) continue;
     // What an earlier life saw others do, or another actor of the same name with the same bytes, may be taken for its own.
     const bool counted = promised_.mode == rules::Mode::Protect && promised_.harms == Harms::Counted;
-    if (spans_lives) ++excused_["P1 over the end of a life"];
-    else if (changed_places(id)) ++excused_["P1 by two lost writes of equal content that changed places"];
-    else if (counted) ++excused_["harms among those who cannot be told apart"];
-    else violated("P1", fmt::format("{} was acknowledged, but never took effect", id));
+    if (spans_lives)
+      ++excused_["P1 over the end of a life"];
+    else if (changed_places(id))
+      ++excused_["P1 by two lost writes of equal content that changed places"];
+    else if (counted)
+      ++excused_["harms among those who cannot be told apart"];
+    else
+      violated("P1", fmt::format("{} was acknowledged, but never took effect", id));
   }
 }
 

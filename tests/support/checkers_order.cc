@@ -10,7 +10,8 @@ namespace armgate::world {
 
 // Its place stays for as long as the grace at least, which only runs while it could go on.
 void Checkers::keep_place(Record& record, const Report& report) {
-  const bool from_the_queue = record.sends == 0 && (report.reason == "waited-too-long" || report.reason == "client-left-the-queue");
+  const bool from_the_queue =
+      record.sends == 0 && (report.reason == "waited-too-long" || report.reason == "client-left-the-queue");
   if (!from_the_queue) return;
   const TimePoint since = record.served + report.waited;
   // Who came back before the answer was written down has the place already.

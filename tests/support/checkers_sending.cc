@@ -72,9 +72,11 @@ void Checkers::check_base(const Record& record, const arm::Request& request) {
   const auto if_match = request.head.fields.get("If-Match");
   if (if_match.empty()) {
     if (arm_.is_current(record.target, record.base_etag)) return;  // nothing can be lost
-    if (exists(record.target)) harmed(record, if_match, record.what + " was sent without a precondition although its base was delivered");
+    if (exists(record.target))
+      harmed(record, if_match, record.what + " was sent without a precondition although its base was delivered");
   } else if (arm_.is_newer(record.target, if_match, record.base_etag, record.sent_by)) {
-    harmed(record, if_match, fmt::format("{} was sent with the ETag {}, newer than its base {}", record.what, if_match, record.base_etag));
+    harmed(record, if_match,
+           fmt::format("{} was sent with the ETag {}, newer than its base {}", record.what, if_match, record.base_etag));
   }
 }
 
@@ -141,8 +143,10 @@ void Checkers::check_alone(const Record& record) {
     const bool own_earlier_sending = other.write_id == record.write_id;
     if (own_earlier_sending || !exclude_each_other(record, other) || goes_along(other, record)) return false;
     if (!still_runs(write)) return true;
-    if (other.life == life_ && runs_unseen(other)) ++excused_["P2 over what was wiped out while it was in doubt"];
-    else check_pair(other, record, "was running");
+    if (other.life == life_ && runs_unseen(other))
+      ++excused_["P2 over what was wiped out while it was in doubt"];
+    else
+      check_pair(other, record, "was running");
     return false;
   });
 }
@@ -170,7 +174,8 @@ void Checkers::applied(const arm::Request& request, const arm::Response& answer,
   // The client's own second sending of a create finds what its first one made.
   const bool overwrote = !again && answer.head.status == 200 && request.head.method == arm::Method::Put &&
                          request.head.fields.get("x-sim-base") == "absent";
-  if (overwrote && !made_by_its_own_orphan(record)) harmed(record, if_match, record.what + " was a create and overwrote what had been created meanwhile");
+  if (overwrote && !made_by_its_own_orphan(record))
+    harmed(record, if_match, record.what + " was a create and overwrote what had been created meanwhile");
   if (!late && record.is_write && !operation_url(answer).empty()) accepted_.push_back({record.id, operation_url(answer)});
   if (record.life < life_) from_earlier_lives_[record.entity] = clock_.now();
 }

@@ -21,7 +21,16 @@ Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Execut
       wire_(*this, clock, network),
       faults_(Rng(options.seed ^ (0xfa016 + options.life)), options.poll_skipped),
       rng_(options.seed ^ (0x5eed0 + options.life)),
-      parts_{shared_, clock, wire_, store_, faults_, rng_, executor, {}, std::move(voice.tell_loudly), std::move(voice.tell_would)},
+      parts_{shared_,
+             clock,
+             wire_,
+             store_,
+             faults_,
+             rng_,
+             executor,
+             {},
+             std::move(voice.tell_loudly),
+             std::move(voice.tell_would)},
       pipeline_(parts_) {}
 
 Task<Receipt> Gate::serve(std::shared_ptr<SimLink> link) {

@@ -70,9 +70,7 @@ class Gate {
   class SkippedPolls final : public Faults {
    public:
     SkippedPolls(Rng rng, double chance) : rng_(rng), chance_(chance) {}
-    bool fire(FaultPoint point) override {
-      return point == FaultPoint::PollSkipped && chance_ > 0 && rng_.chance(chance_);
-    }
+    bool fire(FaultPoint point) override { return point == FaultPoint::PollSkipped && chance_ > 0 && rng_.chance(chance_); }
 
    private:
     Rng rng_;

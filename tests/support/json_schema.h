@@ -65,8 +65,7 @@ class JsonSchema {
     if (keyword == "maximum") return !value.is_number() || value.get<double>() <= wanted.get<double>();
     if (keyword == "minLength") return !value.is_string() || value.get<std::string>().size() >= wanted.get<size_t>();
     if (keyword == "minItems") return !value.is_array() || value.size() >= wanted.get<size_t>();
-    if (keyword == "uniqueItems")
-      return !value.is_array() || std::set<Json>(value.begin(), value.end()).size() == value.size();
+    if (keyword == "uniqueItems") return !value.is_array() || std::set<Json>(value.begin(), value.end()).size() == value.size();
     if (keyword == "pattern") return !value.is_string() || fits_pattern(value, wanted);
     if (keyword == "required") {
       return !value.is_object() ||
@@ -145,8 +144,7 @@ using Messages = std::function<std::vector<std::string>(const nlohmann::json&)>;
 // what only a reader knows: the forms of texts (these messages begin with the text). Returns how many were refused.
 inline size_t expect_agreement(const JsonSchema& schema, const nlohmann::json& document, const Messages& read) {
   const auto only_reader_knows = [](const std::string& message) {
-    for (const char* known_to_schema :
-         {"is not a known key", "is missing", "is not a valid value", "in this list already"}) {
+    for (const char* known_to_schema : {"is not a known key", "is missing", "is not a valid value", "in this list already"}) {
       if (message.find(known_to_schema) != message.npos) return false;
     }
     return message.starts_with('"');
@@ -157,13 +155,11 @@ inline size_t expect_agreement(const JsonSchema& schema, const nlohmann::json& d
     const auto by_reader = read(mutation.document);
     if (!by_schema.empty()) {
       ++refused;
-      EXPECT_FALSE(by_reader.empty()) << mutation.what
-                                      << ": the reader takes what the schema refuses: " << by_schema.front();
+      EXPECT_FALSE(by_reader.empty()) << mutation.what << ": the reader takes what the schema refuses: " << by_schema.front();
       return;
     }
     for (const auto& message : by_reader) {
-      EXPECT_TRUE(only_reader_knows(message))
-          << mutation.what << ": the schema takes what the reader refuses: " << message;
+      EXPECT_TRUE(only_reader_knows(message)) << mutation.what << ": the schema takes what the reader refuses: " << message;
     }
   });
   return refused;

@@ -38,9 +38,8 @@ struct Manual {
   std::vector<ManualExample> documents;  // examples outside of entries
 
   const ManualEntry* find(const std::string& section, const std::string& key) const {
-    const auto found = std::find_if(entries.begin(), entries.end(), [&](const ManualEntry& entry) {
-      return entry.section == section && entry.key == key;
-    });
+    const auto found = std::find_if(entries.begin(), entries.end(),
+                                    [&](const ManualEntry& entry) { return entry.section == section && entry.key == key; });
     return found == entries.end() ? nullptr : &*found;
   }
   std::string place(int line) const { return file + ":" + std::to_string(line); }
@@ -95,15 +94,14 @@ struct KnownKey {
 
 // What must be in the manual if it is not: a text to begin with.
 inline std::string missing_entry(const KnownKey& known, const std::vector<std::string>& marks) {
-  std::string text = "below \"## " + known.section + "\":\n\n### `" + known.key + "`\n\n> " + known.facts + "\n\n" +
-                     known.sentence + "\n";
+  std::string text =
+      "below \"## " + known.section + "\":\n\n### `" + known.key + "`\n\n> " + known.facts + "\n\n" + known.sentence + "\n";
   for (const auto& mark : marks) text += "\n" + mark + " ...\n";
   return text;
 }
 
 // Every known key has one entry, which states its facts and has all marks; no entry is about anything else.
-inline void expect_same_keys(const Manual& manual, const std::vector<KnownKey>& known,
-                             const std::vector<std::string>& marks) {
+inline void expect_same_keys(const Manual& manual, const std::vector<KnownKey>& known, const std::vector<std::string>& marks) {
   std::set<std::pair<std::string, std::string>> keys, described;
   for (const KnownKey& key : known) {
     keys.emplace(key.section, key.key);
@@ -112,8 +110,8 @@ inline void expect_same_keys(const Manual& manual, const std::vector<KnownKey>& 
       ADD_FAILURE() << manual.file << " does not describe `" << key.key << "`. Write, " << missing_entry(key, marks);
       continue;
     }
-    EXPECT_EQ(entry->facts, key.facts) << manual.place(entry->line) << ": the line below `" << key.key
-                                       << "` must be\n> " << key.facts;
+    EXPECT_EQ(entry->facts, key.facts) << manual.place(entry->line) << ": the line below `" << key.key << "` must be\n> "
+                                       << key.facts;
     for (const auto& mark : marks) {
       EXPECT_NE(entry->text.find(mark), std::string::npos)
           << manual.place(entry->line) << ": `" << key.key << "` has no " << mark;
@@ -131,8 +129,7 @@ inline void expect_same_keys(const Manual& manual, const std::vector<KnownKey>& 
 inline void expect_references_lead_somewhere(const Manual& manual) {
   static const std::regex kLink(R"(\]\(([^)#:]+)(#[^)]*)?\))");
   const auto folder = std::filesystem::path(ARMGATE_SOURCE_DIR) / std::filesystem::path(manual.file).parent_path();
-  for (auto at = std::sregex_iterator(manual.text.begin(), manual.text.end(), kLink); at != std::sregex_iterator();
-       ++at) {
+  for (auto at = std::sregex_iterator(manual.text.begin(), manual.text.end(), kLink); at != std::sregex_iterator(); ++at) {
     EXPECT_TRUE(std::filesystem::exists(folder / (*at)[1].str())) << manual.file << " links to " << (*at)[1];
   }
   static const std::regex kName("`([^`]+)`");
@@ -144,8 +141,7 @@ inline void expect_references_lead_somewhere(const Manual& manual) {
       const std::string name = (*at)[1];
       const bool known =
           std::any_of(manual.entries.begin(), manual.entries.end(), [&](const auto& one) { return one.key == name; });
-      EXPECT_TRUE(known || name.starts_with("armgate "))
-          << manual.place(entry.line) << ": no entry for `" << name << "`";
+      EXPECT_TRUE(known || name.starts_with("armgate ")) << manual.place(entry.line) << ": no entry for `" << name << "`";
     }
   }
 }

@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::string_view kHost = "management.azure.com";
 
-bool is_transient(int status) { return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504; }
+bool is_transient(int status) {
+  return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+}
 
 // Where an exchange is when something happens to its client, as far as its report tells.
 std::string_view stage_of(const SimLink& link) {

@@ -24,8 +24,7 @@ class SimClock final : public Clock {
   TimePoint now() const override { return now_; }
   WallTime wall() const override;
   Moment next_moment() override { return {++moments_, now_}; }
-  std::unique_ptr<TimerHandle> call_at(const Executor& executor, TimePoint when,
-                                       std::function<void()> callback) override;
+  std::unique_ptr<TimerHandle> call_at(const Executor& executor, TimePoint when, std::function<void()> callback) override;
   Task<void> sleep_until(TimePoint when) override;
 
   // An event that nobody can cancel: what the world does by itself.

@@ -141,7 +141,8 @@ void SimUpstream::apply(const std::shared_ptr<Flight>& flight) {
              short_path(head.target), head.fields.get("If-Match"), flight->answer->head.status, flight->late ? "late" : "");
   watch_.applied(flight->request, *flight->answer, flight->late);
   const bool took_effect = head.method != arm::Method::Get && arm::is_success(flight->answer->head.status);
-  if (took_effect && happens(faults_.fail_after, "failure after effect", flight->request)) flight->answer = failure_after_effect();
+  if (took_effect && happens(faults_.fail_after, "failure after effect", flight->request))
+    flight->answer = failure_after_effect();
 }
 
 Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, TimePoint deadline) {

@@ -19,15 +19,15 @@
 namespace armgate::world {
 
 struct NetworkFaults {
-  double refuse = 0;       // no connection
-  double lose_request = 0; // a byte left, nothing arrived
-  double lose_answer = 0;  // took effect, the answer was lost
-  double late = 0;         // the connection broke, the request took effect seconds later (only what a precondition guards)
-  double cut = 0;          // the head of the answer arrives, its body breaks off
-  double throttle = 0;     // ARM answers 429 before effect
-  double fail = 0;         // ARM answers 500 or 503 before effect
-  double fail_after = 0;   // ARM does what was asked and answers 500, 502, 503, 504 or 408
-  double slow = 0;         // the answer takes long
+  double refuse = 0;        // no connection
+  double lose_request = 0;  // a byte left, nothing arrived
+  double lose_answer = 0;   // took effect, the answer was lost
+  double late = 0;          // the connection broke, the request took effect seconds later (only what a precondition guards)
+  double cut = 0;           // the head of the answer arrives, its body breaks off
+  double throttle = 0;      // ARM answers 429 before effect
+  double fail = 0;          // ARM answers 500 or 503 before effect
+  double fail_after = 0;    // ARM does what was asked and answers 500, 502, 503, 504 or 408
+  double slow = 0;          // the answer takes long
   Duration slow_max = std::chrono::seconds(30);
   Duration delay_max = std::chrono::milliseconds(120);  // of every way, uniform: answers overtake each other
 };
@@ -37,7 +37,7 @@ class UpstreamWatch {
  public:
   enum class How { Answered, Lost, NotSent };
   virtual ~UpstreamWatch() = default;
-  virtual void sending(const arm::Request& request) = 0;                                    // the gateway hands it over
+  virtual void sending(const arm::Request& request) = 0;                                          // the gateway hands it over
   virtual void applied(const arm::Request& request, const arm::Response& answer, bool late) = 0;  // ARM has handled it
   virtual void returned(const arm::Request& request, How how, const arm::Response* answer) = 0;
 };

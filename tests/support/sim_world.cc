@@ -33,8 +33,8 @@ std::shared_ptr<Gate> SimWorld::make_gate() {
   Gate::Voice voice;
   voice.tell_loudly = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
   voice.tell_would = [this](const WouldHave& would) {
-    trace_.add(clock_.now(), "would: {} {} {} by {} after {}: {} {}", to_text(would.kind), would.method, short_path(would.resource),
-               would.client, would.other_client, would.base, would.why);
+    trace_.add(clock_.now(), "would: {} {} {} by {} after {}: {} {}", to_text(would.kind), would.method,
+               short_path(would.resource), would.client, would.other_client, would.base, would.why);
     ++tally_[fmt::format("would: {}", to_text(would.kind))];
   };
   gates_.push_back(std::make_shared<Gate>(std::move(options), clock_, upstream_, loop_.get_executor(), std::move(voice)));
@@ -106,7 +106,8 @@ void SimWorld::use_rules(std::vector<rules::Rule> rules) {
   ++tally_["rules replaced"];
   rules_ = std::move(rules);
   checkers_.use_rules(std::make_shared<const rules::Ruleset>(rules_));
-  if (gate_) gate_->shared().rules.replace(std::make_shared<const rules::Ruleset>(rules_, options_.errors), options_.pipeline.mode);
+  if (gate_)
+    gate_->shared().rules.replace(std::make_shared<const rules::Ruleset>(rules_, options_.errors), options_.pipeline.mode);
 }
 
 // A free key with a queue would be freed by the end of a wait at the latest; whoever waits is not to know that.

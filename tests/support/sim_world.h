@@ -17,11 +17,11 @@ namespace armgate::world {
 
 // What clients do to their own connections.
 struct ClientFaults {
-  double leave = 0;         // gives up while it waits
-  double half_close = 0;    // of those that leave
-  double lose_answer = 0;   // the connection breaks when the answer is on its way
+  double leave = 0;        // gives up while it waits
+  double half_close = 0;   // of those that leave
+  double lose_answer = 0;  // the connection breaks when the answer is on its way
   double read_slowly = 0;
-  double send_slowly = 0;   // time passes between the head and the end of a body
+  double send_slowly = 0;  // time passes between the head and the end of a body
   Duration leave_after_max = std::chrono::seconds(20);
 };
 
@@ -34,8 +34,8 @@ struct WorldOptions {
   std::vector<rules::Rule> rules;
   std::vector<rules::ErrorRule> errors;
   Harms harms = Harms::Forbidden;
-  Duration token_life{};      // zero: tokens are good for ever
-  double poll_skipped = 0;    // of the watchers' own polls
+  Duration token_life{};    // zero: tokens are good for ever
+  double poll_skipped = 0;  // of the watchers' own polls
   Trace::Echo echo = Trace::Echo::Off;
 };
 
@@ -85,14 +85,14 @@ class SimWorld {
   SimClock clock_;
   Trace trace_;
   sim::SimArm arm_;
-  std::vector<rules::Rule> rules_;   // armgate and the checkers make a set of their own, as armgate must forget its old one
+  std::vector<rules::Rule> rules_;  // armgate and the checkers make a set of their own, as armgate must forget its old one
   Checkers checkers_;
   SimUpstream upstream_;
   std::vector<std::shared_ptr<Gate>> gates_;  // all that there ever were
   std::shared_ptr<Gate> gate_;                // the one that runs; null between two
   uint64_t numbers_ = 0;
   std::map<std::string, std::string> unfinished_;
-  size_t forgotten_ = 0;   // writes that wait for nothing
+  size_t forgotten_ = 0;  // writes that wait for nothing
   std::map<std::string, uint64_t> tally_;
 };
 

@@ -17,7 +17,8 @@ class TextBody final : public BodySource {
   TextBody(std::string text, std::optional<size_t> breaks_at) : text_(std::move(text)), breaks_at_(breaks_at) {}
   Task<Result<std::string_view>> read() override {
     const bool first = !std::exchange(given_, true);
-    const std::string_view piece = first ? std::string_view(text_).substr(0, breaks_at_.value_or(text_.size())) : std::string_view();
+    const std::string_view piece =
+        first ? std::string_view(text_).substr(0, breaks_at_.value_or(text_.size())) : std::string_view();
     if (piece.empty() && breaks_at_) co_return upstream_error(ErrorKind::Reset, Sent::Answered, "the script says so");
     co_return piece;
   }
@@ -30,7 +31,8 @@ class TextBody final : public BodySource {
 
 std::shared_ptr<const rules::Ruleset> shipped_rules() {
   rules::RuleBook all;
-  for (const char* name : {"authorization.json", "compute.json", "containers.json", "errors.json", "network.json", "patience.json", "resources.json", "storage.json"}) {
+  for (const char* name : {"authorization.json", "compute.json", "containers.json", "errors.json", "network.json",
+                           "patience.json", "resources.json", "storage.json"}) {
     const std::string path = std::string(ARMGATE_SOURCE_DIR) + "/conf/rules/" + name;
     std::ifstream file(path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};

@@ -20,13 +20,13 @@ namespace armgate::world {
 
 // What the scripted ARM does next.
 struct Step {
-  std::string expected;   // "GET /path": the method and the start of the target
+  std::string expected;  // "GET /path": the method and the start of the target
   int status = 200;
   arm::Headers fields;
   std::string body;
-  std::optional<Error> failure;   // instead of an answer
+  std::optional<Error> failure;     // instead of an answer
   std::optional<size_t> breaks_at;  // so much of the body arrives, then the connection breaks
-  Duration takes{};               // before it answers
+  Duration takes{};                 // before it answers
 };
 
 class ScriptedUpstream final : public Upstream {

@@ -48,8 +48,7 @@ TEST_F(ToolVariables, EveryRuntimeIsToldTheProxyAndTheCertificates) {
   auto set = variables();
   EXPECT_EQ(set["HTTPS_PROXY"], "http://nightly:x@127.0.0.1:4321");
   EXPECT_EQ(set["https_proxy"], set["HTTPS_PROXY"]);
-  EXPECT_EQ(set.count("HTTP_PROXY") + set.count("http_proxy") + set.count("ALL_PROXY"), 0u)
-      << "plain HTTP is not relayed";
+  EXPECT_EQ(set.count("HTTP_PROXY") + set.count("http_proxy") + set.count("ALL_PROXY"), 0u) << "plain HTTP is not relayed";
   EXPECT_EQ(set["NODE_USE_ENV_PROXY"], "1");
   EXPECT_EQ(set["ARMGATE_ACTIVE"], "127.0.0.1:4321");
   for (const char* name : {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}) {

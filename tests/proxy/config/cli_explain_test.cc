@@ -17,7 +17,8 @@ using testing::IsEmpty;
 using testing::StartsWith;
 
 TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {
-  const std::string path = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
+  const std::string path =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
   EXPECT_EQ(run({"explain", "PUT", "https://management.azure.com" + path}), kExitDone);
   EXPECT_THAT(out.str(), HasSubstr("etag: carries the ETag"));
   EXPECT_THAT(out.str(), HasSubstr("conf/rules/network.json:"));
@@ -44,7 +45,8 @@ TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {
 }
 
 TEST_F(Cli, ExplainSaysWhatAPutWasBuiltFromAndWhy) {
-  const std::string path = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
+  const std::string path =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
   const auto write = [&](const char* name, std::string_view text) {
     std::ofstream(directory.path() / name) << text;
     return (directory.path() / name).string();
@@ -88,7 +90,8 @@ TEST_F(Cli, ExplainKnowsThePortThatIsLookedIntoAndWhereAHostIsReached) {
 
 TEST_F(Cli, ExplainTakesEveryBodyThatArmgateItselfWouldTake) {
   const auto body = directory.path() / "body.json";
-  const std::string path = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
+  const std::string path =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
   const auto explain_body_of = [&](size_t bytes) {
     std::ofstream(body) << std::string(bytes, ' ');
     return run({"explain", "PUT", path, "--body", body.string()});
@@ -99,12 +102,12 @@ TEST_F(Cli, ExplainTakesEveryBodyThatArmgateItselfWouldTake) {
 }
 
 TEST_F(Cli, ExplainRefusesWhatIsNoRequest) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"explain", "get", "/subscriptions"},
-           {"explain", "GET", "subscriptions"},
-           {"explain", "GET", "http://management.azure.com/"},
-           {"explain", "PUT", "/subscriptions/s/../x?api-version=1"},
-           {"explain", "PUT", "/subscriptions/s?api-version=1", "--body", "/no/such/file"}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"explain", "get", "/subscriptions"},
+                                             {"explain", "GET", "subscriptions"},
+                                             {"explain", "GET", "http://management.azure.com/"},
+                                             {"explain", "PUT", "/subscriptions/s/../x?api-version=1"},
+                                             {"explain", "PUT", "/subscriptions/s?api-version=1", "--body", "/no/such/file"}}) {
     SCOPED_TRACE(testing::PrintToString(words));
     EXPECT_EQ(run(words), kExitBadInput);
     EXPECT_THAT(out.str(), IsEmpty());

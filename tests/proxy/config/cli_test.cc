@@ -17,27 +17,26 @@ using testing::IsEmpty;
 using testing::StartsWith;
 
 TEST_F(Cli, WrongCommandLineEndsWithTwoAndRunsNothing) {
-  for (const std::vector<std::string>& words :
-       std::vector<std::vector<std::string>>{{},
-                                             {"rum"},
-                                             {"run", "--no-such-flag"},
-                                             {"run", "--config"},
-                                             {"run", "extra"},
-                                             {"ca"},
-                                             {"ca", "show-me"},
-                                             {"check", "run"},
-                                             {"check", "--listen", "x:1"},
-                                             {"run", "--mode", "bogus"},
-                                             {"run", "--listen", "nowhere"},
-                                             {"run", "--", "ls"},
-                                             {"exec"},
-                                             {"exec", "--"},
-                                             {"exec", "--", ""},
-                                             {"exec", "ls"},
-                                             {"exec", "--mode", "on", "--", "ls"},
-                                             {"exec", "--name", "a b", "--", "ls"},
-                                             {"exec", "--actor", "two", "--", "ls"},
-                                             {"env", "--shell", "csh"}}) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{},
+                                                                                     {"rum"},
+                                                                                     {"run", "--no-such-flag"},
+                                                                                     {"run", "--config"},
+                                                                                     {"run", "extra"},
+                                                                                     {"ca"},
+                                                                                     {"ca", "show-me"},
+                                                                                     {"check", "run"},
+                                                                                     {"check", "--listen", "x:1"},
+                                                                                     {"run", "--mode", "bogus"},
+                                                                                     {"run", "--listen", "nowhere"},
+                                                                                     {"run", "--", "ls"},
+                                                                                     {"exec"},
+                                                                                     {"exec", "--"},
+                                                                                     {"exec", "--", ""},
+                                                                                     {"exec", "ls"},
+                                                                                     {"exec", "--mode", "on", "--", "ls"},
+                                                                                     {"exec", "--name", "a b", "--", "ls"},
+                                                                                     {"exec", "--actor", "two", "--", "ls"},
+                                                                                     {"env", "--shell", "csh"}}) {
     SCOPED_TRACE(testing::PrintToString(words));
     EXPECT_EQ(run(words), kExitUsage);
     EXPECT_FALSE(run_with);
@@ -87,7 +86,8 @@ TEST_F(Cli, CheckWarnsOfRulesThatGetInEachOthersWayAndStillCallsThemGood) {
   std::ofstream(directory.path() / "armgate.json") << R"({"rules": ["own.json", "shipped"]})";
   EXPECT_EQ(run({"check", "--config", (directory.path() / "armgate.json").string()}), kExitDone);
   EXPECT_THAT(err.str(), HasSubstr("network.json:"));
-  EXPECT_THAT(err.str(), HasSubstr("warning: rule \"network\" never decides: rule \"mine\" at " + (directory.path() / "own.json").string() + ":2"));
+  EXPECT_THAT(err.str(), HasSubstr("warning: rule \"network\" never decides: rule \"mine\" at " +
+                                   (directory.path() / "own.json").string() + ":2"));
   EXPECT_THAT(out.str(), HasSubstr(" warnings\n"));
 }
 

@@ -68,15 +68,18 @@ TEST(Config, PathsAreRelativeToTheFileOrToTheHome) {
   EXPECT_EQ(config.ca.directory, "/etc/ca");
   EXPECT_EQ(config.upstream.ca_file, "/abs/x.pem");
   EXPECT_EQ(config.log.file, "/home/u/a.log");
-  EXPECT_THAT(config.rule_paths, ElementsAre("/etc/armgate/mine", ARMGATE_SOURCE_DIR "/conf/rules",
-                                             "/home/u/more.json", "/etc/armgate/shipped",
-                                             ARMGATE_SOURCE_DIR "/conf/rules/optional/x.json"));
+  EXPECT_THAT(config.rule_paths, ElementsAre("/etc/armgate/mine", ARMGATE_SOURCE_DIR "/conf/rules", "/home/u/more.json",
+                                             "/etc/armgate/shipped", ARMGATE_SOURCE_DIR "/conf/rules/optional/x.json"));
   EXPECT_EQ(good("{}").ca.directory, "/home/u/.armgate/ca");
   EXPECT_EQ(good("{}").log.file, "");
 }
 
 TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
-  struct Case { std::string line_two; std::string pointer; std::string message; };
+  struct Case {
+    std::string line_two;
+    std::string pointer;
+    std::string message;
+  };
   for (const Case& c : std::vector<Case>{
            {R"("mdoe": "off")", "/mdoe", R"(did you mean "mode"?)"},
            {R"("mode": "guard")", "/mode", R"(valid here: "protect", "observe" and "off")"},
@@ -158,7 +161,8 @@ TEST(Config, OwnRulesComeBeforeShippedOnesInTheOrderOfTheList) {
   const TemporaryDirectory directory;
   directory.write("mine.json", R"({"rules": [{"name": "mine", "match": {"types": ["Microsoft.Compute/*"]}}],
     "errors": [{"class": "busy", "status": [409], "codes": ["MineIsBusy"]}]})");
-  const auto file = directory.write("armgate.json", R"({"rules": ["mine.json", "shipped/optional/azurerm-parity.json", "shipped"]})");
+  const auto file =
+      directory.write("armgate.json", R"({"rules": ["mine.json", "shipped/optional/azurerm-parity.json", "shipped"]})");
   const auto loaded = load_config(file, kSurroundings);
   EXPECT_THAT(texts_of(loaded.faults), IsEmpty());
   ASSERT_GT(loaded.config.rules.size(), 1u);

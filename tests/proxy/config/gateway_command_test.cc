@@ -23,9 +23,9 @@ TEST(CommandRunner, GivesTheExitCodeThatAShellWouldGive) {
 }
 
 TEST(CommandRunner, PassesWordsAndVariablesUnchangedAndNothingElse) {
-  EXPECT_EQ(run({"/bin/sh", "-c", "test \"$1\" = 'a  b' && test \"$A\" = 'x=y' && test -z \"$HOME\"", "sh", "a  b"},
-                {{"A", "x=y"}}),
-            0);
+  EXPECT_EQ(
+      run({"/bin/sh", "-c", "test \"$1\" = 'a  b' && test \"$A\" = 'x=y' && test -z \"$HOME\"", "sh", "a  b"}, {{"A", "x=y"}}),
+      0);
 }
 
 TEST(CommandRunner, SignalsOfOthersReachTheProgramAndDoNotEndUs) {

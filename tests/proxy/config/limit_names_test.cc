@@ -26,8 +26,9 @@ TEST(LimitNames, AMessageAboutALimitNamesItsOption) {
   limits.head_bytes_max = 300;
   limits.request_body_bytes_max = 10;
   const std::string host = " HTTP/1.1\r\nHost: management.azure.com\r\n";
-  for (const std::string& head : {"GET /" + host + "A: 1\r\nB: 2\r\n\r\n", "GET /" + std::string(30, 'a') + host + "\r\n",
-                                  "GET /" + host + "A: " + std::string(400, 'a') + "\r\n\r\n", "PUT /" + host + "Content-Length: 11\r\n\r\n"}) {
+  for (const std::string& head :
+       {"GET /" + host + "A: 1\r\nB: 2\r\n\r\n", "GET /" + std::string(30, 'a') + host + "\r\n",
+        "GET /" + host + "A: " + std::string(400, 'a') + "\r\n\r\n", "PUT /" + host + "Content-Length: 11\r\n\r\n"}) {
     const auto parsed = http::parse_request_head(head, limits);
     ASSERT_FALSE(parsed.ok()) << head;
     const std::string name = named_limit(parsed.error().context);

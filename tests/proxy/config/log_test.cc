@@ -92,9 +92,8 @@ TEST(Log, BytesOfClientsCannotBreakOrForgeALine) {
 TEST(Log, EventsNameWhatTheyAreAbout) {
   std::ostringstream out;
   Log::to_stream(out, LogLevel::Debug)->event(LogLevel::Warning, kWall, "hold-expired", {{"key", "/s"}, {"age", "6h"}});
-  EXPECT_EQ(out.str(),
-            R"({"time":"2026-01-01T00:00:00.007Z","level":"warning","event":"hold-expired","key":"/s","age":"6h"})"
-            "\n");
+  EXPECT_EQ(out.str(), R"({"time":"2026-01-01T00:00:00.007Z","level":"warning","event":"hold-expired","key":"/s","age":"6h"})"
+                       "\n");
 }
 
 TEST(Log, OnlyWhatIsImportantEnoughIsWritten) {
@@ -103,8 +102,8 @@ TEST(Log, OnlyWhatIsImportantEnoughIsWritten) {
     int events;
     int requests;
   };
-  for (const Case& c : {Case{LogLevel::Debug, 4, 1}, Case{LogLevel::Info, 3, 1}, Case{LogLevel::Warning, 2, 0},
-                        Case{LogLevel::Error, 1, 0}}) {
+  for (const Case& c :
+       {Case{LogLevel::Debug, 4, 1}, Case{LogLevel::Info, 3, 1}, Case{LogLevel::Warning, 2, 0}, Case{LogLevel::Error, 1, 0}}) {
     std::ostringstream out;
     const auto log = Log::to_stream(out, c.least);
     for (const LogLevel level : {LogLevel::Debug, LogLevel::Info, LogLevel::Warning, LogLevel::Error}) {

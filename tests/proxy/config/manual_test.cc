@@ -105,8 +105,7 @@ TEST(ConfigurationManual, HasEveryOptionWithItsFactsAndNoOther) {
 TEST(ConfigurationManual, EveryExampleIsReadWithoutAFault) {
   const Manual manual = manual_of("");
   auto examples = manual.documents;
-  for (const auto& entry : manual.entries)
-    examples.insert(examples.end(), entry.examples.begin(), entry.examples.end());
+  for (const auto& entry : manual.entries) examples.insert(examples.end(), entry.examples.begin(), entry.examples.end());
   EXPECT_GT(examples.size(), 4u);
   const JsonSchema schema(config_schema());
   for (const ManualExample& example : examples) {
@@ -133,8 +132,7 @@ TEST(ConfigurationManual, HasEveryCommandWithItsFlagsAndNoOther) {
     const ManualEntry* entry = manual.find(kCommands, name);
     ASSERT_NE(entry, nullptr) << manual.file << " does not describe `" << name << "`; add \"### `" << name
                               << "`\" below \"## Commands\"";
-    EXPECT_EQ(flags_in(entry->text), flags_of(command))
-        << manual.place(entry->line) << ": the flags of `" << name << "`";
+    EXPECT_EQ(flags_in(entry->text), flags_of(command)) << manual.place(entry->line) << ": the flags of `" << name << "`";
   }
   EXPECT_EQ(described, known);
 }
@@ -147,8 +145,8 @@ TEST(ConfigurationManual, HasTheExitCodes) {
 }
 
 TEST(ConfigurationManual, LeadsSomewhereWhereverItPoints) {
-  for (const char* file : {"docs/configuration.md", "docs/observe.md", "docs/clients.md", "docs/whose-write.md",
-                           "README.md", "CONTRIBUTING.md"}) {
+  for (const char* file :
+       {"docs/configuration.md", "docs/observe.md", "docs/clients.md", "docs/whose-write.md", "README.md", "CONTRIBUTING.md"}) {
     expect_references_lead_somewhere(read_manual(file));
   }
 }

@@ -189,30 +189,18 @@ std::string mutated(const std::array<std::string, n>& corpus, Rng& rng) {
     const size_t at = rng.below(bytes.size());
     const std::string_view nasty = kNasty[rng.below(kNasty.size())];
     switch (rng.below(7)) {
-      case 0:
-        bytes[at] = static_cast<char>(rng.below(256));
-        break;
-      case 1:
-        bytes.insert(at, nasty);
-        break;
-      case 2:
-        bytes.erase(at, 1 + rng.below(4));
-        break;
-      case 3:
-        bytes.replace(at, 1, nasty);
-        break;
+      case 0: bytes[at] = static_cast<char>(rng.below(256)); break;
+      case 1: bytes.insert(at, nasty); break;
+      case 2: bytes.erase(at, 1 + rng.below(4)); break;
+      case 3: bytes.replace(at, 1, nasty); break;
       case 4: {  // a line again, somewhere at a line's begin
         const size_t begin = bytes.rfind('\n', at) + 1;
         const std::string line = bytes.substr(begin, bytes.find('\n', at) - begin + 1);
         bytes.insert(bytes.find('\n', rng.below(bytes.size())) + 1, line);
         break;
       }
-      case 5:
-        bytes.insert(bytes.find('\n', at) + 1, nasty);
-        break;
-      case 6:
-        bytes[at] = bytes[at] == lower(bytes[at]) ? static_cast<char>(bytes[at] ^ 0x20) : lower(bytes[at]);
-        break;
+      case 5: bytes.insert(bytes.find('\n', at) + 1, nasty); break;
+      case 6: bytes[at] = bytes[at] == lower(bytes[at]) ? static_cast<char>(bytes[at] ^ 0x20) : lower(bytes[at]); break;
     }
   }
   return bytes;
@@ -236,8 +224,7 @@ void expect_same_request(const std::string& bytes, const testing::Whole<ParsedRe
   EXPECT_EQ(ours.consumed, theirs->consumed) << shown;
 
   std::string composed;
-  ASSERT_TRUE(compose_request(composed, head, {BodyLength::Kind::Known, ours.body.size()}, "1.1 armgate").ok())
-      << shown;
+  ASSERT_TRUE(compose_request(composed, head, {BodyLength::Kind::Known, ours.body.size()}, "1.1 armgate").ok()) << shown;
   composed += ours.body;
   const std::optional<OracleReading> sent = read_by_beast<true>(composed + "GET");
   ASSERT_TRUE(sent.has_value()) << shown;

@@ -205,9 +205,7 @@ TEST(BodyDecoder, PiecesAreViewsOfTheInput) {
 TEST(BodyDecoder, ContentBeyondTheLimitIsRefusedByItsAnnouncement) {
   const auto kind = [](std::string_view bytes, Framing framing) {
     const auto read = decode(bytes, framing, {}, ~size_t{0}, ErrorSource::Client, 5);
-    return read.ok()                                  ? std::string("read")
-           : read.error().kind == ErrorKind::TooLarge ? "too large"
-                                                      : read.error().context;
+    return read.ok() ? std::string("read") : read.error().kind == ErrorKind::TooLarge ? "too large" : read.error().context;
   };
   EXPECT_EQ(kind("hello", length(5)), "read");
   EXPECT_EQ(kind("h", length(6)), "too large");
@@ -226,8 +224,7 @@ TEST(BodyDecoder, ExtensionsAndTrailersAreBoundedOverTheWholeMessage) {
   limits.trailer_bytes_max = 12;
   const auto refused = [&](std::string_view bytes, std::string_view word) {
     const auto read = decode(bytes, kChunked, limits, 1);
-    return !read.ok() && read.error().kind == ErrorKind::TooLarge &&
-           read.error().context.find(word) != std::string::npos;
+    return !read.ok() && read.error().kind == ErrorKind::TooLarge && read.error().context.find(word) != std::string::npos;
   };
   EXPECT_TRUE(decode("1;aaa\r\nx\r\n0;aaa\r\n\r\n", kChunked, limits).ok());
   EXPECT_TRUE(refused("1;aaaaaaaaaaaaaaaaaaa", "chunk_extension_bytes_max"));

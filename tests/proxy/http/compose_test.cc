@@ -138,8 +138,7 @@ TEST(ComposeResponse, FramingFollowsLengthAndVersion) {
   const std::vector<Case> cases = {
       {known(2), Connection::Keep, 1, "Content-Length: 2\r\n", Content::Plain, Connection::Keep},
       {known(0), Connection::Close, 1, "Content-Length: 0\r\nConnection: close\r\n", Content::Plain, Connection::Close},
-      {known(2), Connection::Keep, 0, "Content-Length: 2\r\nConnection: keep-alive\r\n", Content::Plain,
-       Connection::Keep},
+      {known(2), Connection::Keep, 0, "Content-Length: 2\r\nConnection: keep-alive\r\n", Content::Plain, Connection::Keep},
       {known(2), Connection::Close, 0, "Content-Length: 2\r\nConnection: close\r\n", Content::Plain, Connection::Close},
       {kUnknown, Connection::Keep, 1, "Transfer-Encoding: chunked\r\n", Content::Chunked, Connection::Keep},
       {kUnknown, Connection::Close, 1, "Transfer-Encoding: chunked\r\nConnection: close\r\n", Content::Chunked,
@@ -149,8 +148,8 @@ TEST(ComposeResponse, FramingFollowsLengthAndVersion) {
       {kNone, Connection::Close, 1, "Connection: close\r\n", Content::None, Connection::Close},
   };
   for (const Case& c : cases) {
-    const Answer made = answer({200, "OK", {{"ETag", "\"a\""}, {"Connection", "x"}, {"transfer-encoding", "gzip"}}},
-                               c.length, c.connection, c.minor_version);
+    const Answer made = answer({200, "OK", {{"ETag", "\"a\""}, {"Connection", "x"}, {"transfer-encoding", "gzip"}}}, c.length,
+                               c.connection, c.minor_version);
     EXPECT_EQ(made.text, "HTTP/1.1 200 OK\r\nETag: \"a\"\r\n" + c.fields + "\r\n");
     EXPECT_EQ(made.composed.content, c.content);
     EXPECT_EQ(made.composed.connection, c.then);
@@ -165,10 +164,8 @@ TEST(ComposeResponse, OnlyAnAnnouncedLengthIsCopied) {
 }
 
 TEST(ComposeResponse, RefusesWhatWouldBreakTheMessageApart) {
-  const std::vector<arm::ResponseHead> heads = {{200, "OK\r\nX: 1", {}},
-                                                {200, "OK", {{"X", "a\r\nb"}}},
-                                                {200, "OK", {{"X Y", "a"}}},
-                                                {200, "OK", {{"X", "a\0"s}}}};
+  const std::vector<arm::ResponseHead> heads = {
+      {200, "OK\r\nX: 1", {}}, {200, "OK", {{"X", "a\r\nb"}}}, {200, "OK", {{"X Y", "a"}}}, {200, "OK", {{"X", "a\0"s}}}};
   for (const arm::ResponseHead& head : heads) {
     std::string out;
     EXPECT_FALSE(compose_response(out, head, kNone, Connection::Keep, 1).ok());

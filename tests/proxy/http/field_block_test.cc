@@ -165,8 +165,7 @@ TEST(RefusedFields, TheDefaultLimitsHold) {
   for (int i = 0; i < 199; ++i) many += "X: 1\r\n";
   EXPECT_EQ(refusal_of(testing::put(many)), "accepted");
   EXPECT_NE(refusal_of(testing::put(many + "X: 1\r\n")).find("limits.fields"), std::string::npos);
-  EXPECT_NE(refusal_of(testing::put("X: " + std::string(65536, 'a') + "\r\n")).find("limits.head_bytes"),
-            std::string::npos);
+  EXPECT_NE(refusal_of(testing::put("X: " + std::string(65536, 'a') + "\r\n")).find("limits.head_bytes"), std::string::npos);
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ std::string fields_of(const arm::Headers& fields) {
 
 ParsedRequestHead parsed(std::string_view bytes) {
   Result<ParsedRequestHead> request = parse_request_head(bytes, Limits{});
-  EXPECT_TRUE(request.ok()) << ::testing::PrintToString(std::string(bytes))
-                            << (request.ok() ? "" : request.error().context);
+  EXPECT_TRUE(request.ok()) << ::testing::PrintToString(std::string(bytes)) << (request.ok() ? "" : request.error().context);
   return request.ok() ? *request : ParsedRequestHead{};
 }
 
@@ -102,8 +101,7 @@ TEST(AcceptedRequests, Framing) {
 }
 
 TEST(AcceptedRequests, AZeroLengthIsRemembered) {
-  const ParsedRequestHead request =
-      parsed("DELETE /a HTTP/1.1\r\nHost: a\r\nA: 1\r\ncontent-length: 0\r\nB: 2\r\n\r\n");
+  const ParsedRequestHead request = parsed("DELETE /a HTTP/1.1\r\nHost: a\r\nA: 1\r\ncontent-length: 0\r\nB: 2\r\n\r\n");
   EXPECT_EQ(fields_of(request.head.fields), "A: 1\ncontent-length: 0\nB: 2\n");
 }
 
@@ -136,8 +134,7 @@ TEST(AcceptedRequests, ContinueIsExpectedOnlyWhereItHelps) {
   EXPECT_FALSE(parsed(put("Content-Length: 1\r\n")).expects_continue);
   EXPECT_FALSE(parsed(put("Content-Length: 0\r\nExpect: 100-continue\r\n")).expects_continue);
   EXPECT_FALSE(parsed(put("Expect: 100-continue\r\n")).expects_continue);
-  EXPECT_FALSE(
-      parsed("PUT /a HTTP/1.0\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n").expects_continue);
+  EXPECT_FALSE(parsed("PUT /a HTTP/1.0\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n").expects_continue);
 }
 
 TEST(AcceptedRequests, ConnectGoesByItsTarget) {
@@ -148,12 +145,11 @@ TEST(AcceptedRequests, ConnectGoesByItsTarget) {
     std::string_view secret;
   };
   const std::vector<Case> cases = {
-      {"CONNECT Management.azure.com:443 HTTP/1.1\r\nHost: management.azure.com:443\r\n\r\n", "management.azure.com",
-       443, ""},
+      {"CONNECT Management.azure.com:443 HTTP/1.1\r\nHost: management.azure.com:443\r\n\r\n", "management.azure.com", 443, ""},
       // Python's http.client before 3.12.
       {"CONNECT management.azure.com:443 HTTP/1.0\r\n\r\n", "management.azure.com", 443, ""},
-      {"CONNECT management.azure.com:443 HTTP/1.0\r\nProxy-Authorization: Basic dTo=\r\n\r\n", "management.azure.com",
-       443, "Basic dTo="},
+      {"CONNECT management.azure.com:443 HTTP/1.0\r\nProxy-Authorization: Basic dTo=\r\n\r\n", "management.azure.com", 443,
+       "Basic dTo="},
       // Old Node tunnels name the proxy in Host.
       {"CONNECT management.azure.com:443 HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", "management.azure.com", 443, ""},
       {"CONNECT my_service:1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", "my_service", 1, ""},

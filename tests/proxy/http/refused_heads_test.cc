@@ -130,14 +130,12 @@ TEST(RefusedHeads, AmbiguousFraming) {
 }
 
 TEST(RefusedHeads, OldVersionWithTransferEncoding) {
-  expect_refused("PUT /a HTTP/1.0\r\nHost: management.azure.com\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-                 "HTTP/1.0");
+  expect_refused("PUT /a HTTP/1.0\r\nHost: management.azure.com\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "HTTP/1.0");
 }
 
 TEST(RefusedHeads, LengthBeyondTheLimit) {
   expect_refused(testing::put("Content-Length: 8388609\r\n"), "limits.request_body_bytes", ErrorKind::TooLarge);
-  expect_refused(testing::put("Content-Length: 18446744073709551615\r\n"), "limits.request_body_bytes",
-                 ErrorKind::TooLarge);
+  expect_refused(testing::put("Content-Length: 18446744073709551615\r\n"), "limits.request_body_bytes", ErrorKind::TooLarge);
 }
 
 TEST(RefusedHeads, HostIsMissingDoubledOrInvalid) {

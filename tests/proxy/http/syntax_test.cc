@@ -51,8 +51,7 @@ TEST(Syntax, Decimal) {
   EXPECT_EQ(parse_decimal("0"), 0u);
   EXPECT_EQ(parse_decimal("007"), 7u);
   EXPECT_EQ(parse_decimal("18446744073709551615"), 18446744073709551615u);
-  for (const std::string_view bad :
-       {"", "+1", "-1", " 1", "1 ", "1a", "0x1", "18446744073709551616", "99999999999999999999"}) {
+  for (const std::string_view bad : {"", "+1", "-1", " 1", "1 ", "1a", "0x1", "18446744073709551616", "99999999999999999999"}) {
     EXPECT_EQ(parse_decimal(bad), std::nullopt) << bad;
   }
 }
@@ -74,9 +73,9 @@ TEST(Syntax, Authority) {
   while (longest.size() < 253) longest += ".a";
   EXPECT_EQ(text(longest), longest);
   EXPECT_EQ(text(longest + ".a"), "none");
-  for (const std::string_view bad : {"",     ":",   ":1",     "a:",     "a:0",   "a:01",   "a:65536", "a:1:2", "a b",
-                                     "a,b",  "a@b", "a.",     ".a",     "a..b",  "a/",     "[]",      "[:]",   "[1]",
-                                     "[::1", "::1", "[::1]x", "[::1]1", "[::g]", "[::1]:", "x[::1]",  "[::1]]"}) {
+  for (const std::string_view bad :
+       {"",     ":",  ":1", "a:",  "a:0", "a:01", "a:65536", "a:1:2",  "a b",    "a,b",   "a@b",    "a.",     ".a",
+        "a..b", "a/", "[]", "[:]", "[1]", "[::1", "::1",     "[::1]x", "[::1]1", "[::g]", "[::1]:", "x[::1]", "[::1]]"}) {
     EXPECT_EQ(text(bad), "none") << bad;
   }
 }

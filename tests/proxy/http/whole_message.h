@@ -64,8 +64,7 @@ inline Result<Whole<ParsedResponseHead>> read_response(std::string_view bytes, a
   if (!head) return std::move(head).error();
   Result<ParsedResponseHead> parsed = parse_response_head(*head, limits, method);
   if (!parsed) return std::move(parsed).error();
-  Result<Whole<Framing>> body =
-      decode(bytes.substr(head->size()), parsed->framing, limits, ~size_t{0}, ErrorSource::Upstream);
+  Result<Whole<Framing>> body = decode(bytes.substr(head->size()), parsed->framing, limits, ~size_t{0}, ErrorSource::Upstream);
   if (!body) return std::move(body).error();
   return Whole<ParsedResponseHead>{std::move(*parsed), std::move(body->body), head->size() + body->consumed};
 }

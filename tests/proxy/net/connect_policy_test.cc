@@ -19,8 +19,7 @@ ConnectPolicy policy() {
 }
 
 ConnectDecision decide(const std::string& authority, const std::string& more = {}) {
-  return decide_connect("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n" + more + "\r\n", {},
-                        policy());
+  return decide_connect("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n" + more + "\r\n", {}, policy());
 }
 
 TEST(ConnectPolicy, DecidesByHostAndPort) {
@@ -70,8 +69,7 @@ TEST(ConnectPolicy, TakesTheUserNameFromTheCredentials) {
 
 TEST(ConnectPolicy, ExplainsWhatToDoInstead) {
   const std::pair<const char*, const char*> rows[] = {
-      {"GET http://169.254.169.254/metadata/identity HTTP/1.1\r\nHost: 169.254.169.254\r\n\r\n",
-       "NO_PROXY=169.254.169.254"},
+      {"GET http://169.254.169.254/metadata/identity HTTP/1.1\r\nHost: 169.254.169.254\r\n\r\n", "NO_PROXY=169.254.169.254"},
       {"GET http://example.org/ HTTP/1.1\r\nHost: example.org\r\n\r\n", "set HTTPS_PROXY"},
       {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "proxy port of armgate"},
       {"CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n", "NO_PROXY"},

@@ -34,8 +34,7 @@ class TestClock final : public Clock {
   // TLS verifies against the system's time, so leaves are minted for it.
   WallTime wall() const override { return WallTime(std::chrono::seconds(::time(nullptr))); }
   Moment next_moment() override { return {++moments_, now_}; }
-  std::unique_ptr<TimerHandle> call_at(const Executor& executor, TimePoint when,
-                                       std::function<void()> callback) override {
+  std::unique_ptr<TimerHandle> call_at(const Executor& executor, TimePoint when, std::function<void()> callback) override {
     auto entry = std::make_shared<Entry>(Entry{executor, std::move(callback)});
     timers_->emplace(when, entry);
     return std::make_unique<Handle>(entry);

@@ -155,8 +155,7 @@ TEST_F(ServerTest, ExplainsItselfToPlainRequests) {
   open();
   EXPECT_THAT(converse(connect(), "GET http://169.254.169.254/metadata HTTP/1.1\r\nHost: x\r\n\r\n", "}"),
               HasSubstr("NO_PROXY"));
-  EXPECT_THAT(converse(connect(), "GET http://example.org/ HTTP/1.1\r\nHost: x\r\n\r\n", "}"),
-              StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(converse(connect(), "GET http://example.org/ HTTP/1.1\r\nHost: x\r\n\r\n", "}"), StartsWith("HTTP/1.1 405"));
   EXPECT_THAT(converse(connect(), connect_to("127.0.0.1:1"), "}"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(converse(connect(), "nonsense\r\n\r\n", "}"), StartsWith("HTTP/1.1 4"));
 }

@@ -36,10 +36,9 @@ class SessionTest : public NetTest {
     const auto [server, client] = make_tcp_pair();
     client_ = client;
     handler_ = [this](Exchange& exchange, ClientLink& link) { return answer(*this, exchange, link); };
-    session_ =
-        std::make_unique<Session>(std::make_unique<PlainStream>(wrap(server)),
-                                  SessionSetup{clock_, executor(), options_, handler_, events_, "arm.example.test", 443,
-                                               ConnectionIdentity{7, "user", "127.0.0.1"}});
+    session_ = std::make_unique<Session>(std::make_unique<PlainStream>(wrap(server)),
+                                         SessionSetup{clock_, executor(), options_, handler_, events_, "arm.example.test", 443,
+                                                      ConnectionIdentity{7, "user", "127.0.0.1"}});
   }
   ~SessionTest() override {
     if (client_ >= 0) ::close(client_);
@@ -92,8 +91,7 @@ class SessionTest : public NetTest {
     if (path == "/slow") co_await test.clock_.sleep_for(std::chrono::seconds(1));
     if (path == "/none") co_return Receipt{};
     const bool unknown = path == "/chunked" || path == "/cut";
-    co_await link.write_head(
-        head, unknown ? BodyLength{BodyLength::Kind::Unknown, 0} : BodyLength{BodyLength::Kind::Known, 5});
+    co_await link.write_head(head, unknown ? BodyLength{BodyLength::Kind::Unknown, 0} : BodyLength{BodyLength::Kind::Known, 5});
     co_await link.write_body("he");
     if (path == "/paused") co_await test.clock_.sleep_for(std::chrono::seconds(1));
     if (path == "/cut") co_return Receipt(std::make_unique<Ledger>(test.log_, path));
@@ -166,8 +164,7 @@ TEST_F(SessionTest, ReadsBodiesOfBothFramings) {
 
 TEST_F(SessionTest, ReadsABodyThatArrivesByteByByte) {
   begin();
-  for (const char c :
-       "PUT /a HTTP/1.1\r\n" + std::string(kHost) + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n") {
+  for (const char c : "PUT /a HTTP/1.1\r\n" + std::string(kHost) + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n") {
     send_text(client_, std::string_view(&c, 1));
     settle();
   }
@@ -176,14 +173,12 @@ TEST_F(SessionTest, ReadsABodyThatArrivesByteByByte) {
 }
 
 TEST_F(SessionTest, Says100OnlyWhenItIsAboutToReadTheBody) {
-  const std::string head =
-      "PUT /a HTTP/1.1\r\n" + std::string(kHost) + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n";
+  const std::string head = "PUT /a HTTP/1.1\r\n" + std::string(kHost) + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n";
   EXPECT_EQ(ask(head), "HTTP/1.1 100 Continue\r\n\r\n");
   EXPECT_THAT(ask("abc", "hello"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(ask(head + "abc", "hello"), StartsWith("HTTP/1.1 200")) << "the body is here already";
-  EXPECT_THAT(
-      ask("PUT /a HTTP/1.1\r\n" + std::string(kHost) + "Expect: 100-continue\r\nContent-Length: 99999999\r\n\r\n"),
-      StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(ask("PUT /a HTTP/1.1\r\n" + std::string(kHost) + "Expect: 100-continue\r\nContent-Length: 99999999\r\n\r\n"),
+              StartsWith("HTTP/1.1 413"));
 }
 
 TEST_F(SessionTest, WritesNoContentWhereNoneMayBe) {
@@ -240,18 +235,15 @@ INSTANTIATE_TEST_SUITE_P(
         BadRequest{"NoHost", "GET / HTTP/1.1\r\n\r\n", 400},
         BadRequest{"OtherHost", "GET / HTTP/1.1\r\nHost: other.example.test\r\n\r\n", 400},
         BadRequest{"OtherPort", "GET / HTTP/1.1\r\nHost: arm.example.test:444\r\n\r\n", 400},
-        BadRequest{
-            "TwoFramings",
-            "PUT / HTTP/1.1\r\nHost: arm.example.test\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
-        BadRequest{"BadChunk", "PUT / HTTP/1.1\r\nHost: arm.example.test\r\nTransfer-Encoding: chunked\r\n\r\n0x3\r\n",
-                   400},
+        BadRequest{"TwoFramings",
+                   "PUT / HTTP/1.1\r\nHost: arm.example.test\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
+        BadRequest{"BadChunk", "PUT / HTTP/1.1\r\nHost: arm.example.test\r\nTransfer-Encoding: chunked\r\n\r\n0x3\r\n", 400},
         BadRequest{"Nonsense", "\x01\x02\r\n\r\n", 400},
         BadRequest{"ConnectInside", "CONNECT a.example.test:443 HTTP/1.1\r\nHost: a.example.test:443\r\n\r\n", 400},
         BadRequest{"BodyTooLarge", "PUT / HTTP/1.1\r\nHost: arm.example.test\r\nContent-Length: 8388609\r\n\r\n", 413},
-        BadRequest{"TargetTooLong", "GET /" + std::string(17000, 'a') + " HTTP/1.1\r\nHost: arm.example.test\r\n\r\n",
-                   414},
-        BadRequest{"HeadTooLong",
-                   "GET / HTTP/1.1\r\nHost: arm.example.test\r\nA: " + std::string(70000, 'a') + "\r\n\r\n", 431},
+        BadRequest{"TargetTooLong", "GET /" + std::string(17000, 'a') + " HTTP/1.1\r\nHost: arm.example.test\r\n\r\n", 414},
+        BadRequest{"HeadTooLong", "GET / HTTP/1.1\r\nHost: arm.example.test\r\nA: " + std::string(70000, 'a') + "\r\n\r\n",
+                   431},
         BadRequest{"OtherVersion", "GET / HTTP/2.0\r\nHost: arm.example.test\r\n\r\n", 505}),
     [](const auto& row) { return row.param.name; });
 

@@ -46,8 +46,7 @@ Task<void> store_read(ByteStream& stream, TimePoint deadline, std::optional<Resu
   into.emplace(co_await stream.read_some(scratch_area(), deadline));
 }
 
-Task<void> store_write(ByteStream& stream, std::string_view text, TimePoint deadline,
-                       std::optional<Result<void>>& into) {
+Task<void> store_write(ByteStream& stream, std::string_view text, TimePoint deadline, std::optional<Result<void>>& into) {
   into.emplace(co_await stream.write_all(text, deadline));
 }
 

@@ -117,7 +117,8 @@ TEST_F(UpstreamPoolTest, TakesARefusalThatCameBeforeTheRequestWasSentWhole) {
 TEST_F(UpstreamPoolTest, DoesNotTakeAnythingElseForTheAnswerToHalfARequest) {
   for (const std::string answer : {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", ""}) {
     origin_.plays = {{answer, Play::Then::Reset, Play::When::HeadIsWhole}};
-    const auto result = await(fetch(*pool_, request_to("arm.example.test", arm::Method::Put, std::string(64u << 20, 'x')), kNever));
+    const auto result =
+        await(fetch(*pool_, request_to("arm.example.test", arm::Method::Put, std::string(64u << 20, 'x')), kNever));
     ASSERT_FALSE(result.ok()) << answer;
     EXPECT_EQ(result.error().sent, Sent::Maybe) << result.error().context;
   }

@@ -18,7 +18,7 @@ TEST(NextDelay, IsSpreadBetweenATenthAndTheWholeOfItsCeiling) {
     int next_attempt;
     Duration ceiling;
   };
-  const Case cases[] = {{2, seconds(1)}, {3, seconds(2)}, {4, seconds(4)}, {6, seconds(16)},
+  const Case cases[] = {{2, seconds(1)},  {3, seconds(2)},  {4, seconds(4)},  {6, seconds(16)},
                         {7, seconds(20)}, {8, seconds(20)}, {20, seconds(20)}};
   Rng rng(7);
   for (const auto& c : cases) {

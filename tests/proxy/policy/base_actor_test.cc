@@ -29,8 +29,8 @@ TEST(DecideBase, OneActorBuildsOnTheNewestItWasShown) {
       {"refused: never an older one instead", [](Shown& s) { s.show("a"), s.view.refuse(s.show("b")); }, "refused"},
       {"while two writes overlap: the oldest",
        [](Shown& s) { s.show("a"), s.show("b"), s.view.overlap_until = s.now() + seconds(1); }, "oldest-live a"},
-      {"after the overlap again the newest",
-       [](Shown& s) { s.show("a"), s.show("b"), s.view.overlap_until = s.now(); }, "single b"},
+      {"after the overlap again the newest", [](Shown& s) { s.show("a"), s.show("b"), s.view.overlap_until = s.now(); },
+       "single b"},
   };
   for (const auto& c : cases) {
     Shown shown;
@@ -110,7 +110,8 @@ TEST(BaseShapes, WhatWasReadAtAnotherApiVersionLaterIsNoBase) {
       {"the own one was refused: another actor may still hold it",
        [](Shown& s) { s.view.refuse(s.show("a", at("own"))), s.show("b", at("other")); }, "refused"},
       {"the own one was used up", [](Shown& s) { s.use_up(s.show("a", at("own"))), s.show("b", at("other")); }, "only-live b"},
-      {"the own one came last: in doubt the older", [](Shown& s) { s.show("a", at("other")), s.show("b", at("own")); }, "oldest-live a"},
+      {"the own one came last: in doubt the older", [](Shown& s) { s.show("a", at("other")), s.show("b", at("own")); },
+       "oldest-live a"},
       {"nothing was shown at the own one", [](Shown& s) { s.show("a", at("other")); }, "only-live a"},
       {"nobody holds the own one that long",
        [](Shown& s) { s.show("a", at("own")), s.show("b", at("other")), s.pass(minutes(6)); }, "only-live b"},

@@ -33,8 +33,7 @@ TEST(AfterARefusal, TheSameBytesAreJudgedByWhatWasDeliveredSince) {
       {"the end of the client's own delete", [](Shown& s) { s.show_absent(as_own_answer()); }, "create"},
       // It is another actor's write: these bytes cannot have been built on its answer.
       {"another write's answer", [](Shown& s) { s.show("b", as_own_answer()); }, "refused"},
-      {"another write's answer after a read", [](Shown& s) { s.show("b"), s.show("c", as_own_answer()); },
-       "since-refusal b"},
+      {"another write's answer after a read", [](Shown& s) { s.show("b"), s.show("c", as_own_answer()); }, "since-refusal b"},
   };
   for (const auto& c : cases) {
     Shown shown;

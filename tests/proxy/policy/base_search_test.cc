@@ -105,67 +105,94 @@ const std::vector<int> kTwoClients{0, 0, 1};
 TEST(BaseSearch, OneDeclaredActorIsNeverGivenANewerState) {
   auto own = kReadsAndWrites;
   own.push_back(Event::Delete);
-  const auto tally = search({Habit::Single, kOneActor, own,
-                             {Event::OutsiderWrite, Event::OutsiderDelete, Event::Touch, Event::Think}, 5});
+  const auto tally =
+      search({Habit::Single, kOneActor, own, {Event::OutsiderWrite, Event::OutsiderDelete, Event::Touch, Event::Think}, 5});
   EXPECT_EQ(tally.unsafe, 0u) << tally.first_unsafe;
 }
 
 TEST(BaseSearch, OneUndeclaredActorIsNeverGivenANewerState) {
-  const auto tally = search({Habit::Hidden, kOneActor, {Event::Read, Event::ReadLost, Event::Write, Event::WriteLost},
-                             {Event::OutsiderWrite, Event::Think}, 6});
+  const auto tally = search({Habit::Hidden,
+                             kOneActor,
+                             {Event::Read, Event::ReadLost, Event::Write, Event::WriteLost},
+                             {Event::OutsiderWrite, Event::Think},
+                             6});
   EXPECT_EQ(tally.unsafe, 0u) << tally.first_unsafe;
 }
 
 TEST(BaseSearch, BytesThatComeAgainAfterARefusalAreAsSafeAsNewOnes) {
   for (const Habit habit : {Habit::Single, Habit::Hidden, Habit::RequestIds}) {
-    const auto tally = search({habit, kOneActor, {Event::Read, Event::ReadIdle, Event::Confirm, Event::Write, Event::Again},
-                               {Event::OutsiderWrite, Event::OutsiderDelete, Event::Think}, 6});
+    const auto tally = search({habit,
+                               kOneActor,
+                               {Event::Read, Event::ReadIdle, Event::Confirm, Event::Write, Event::Again},
+                               {Event::OutsiderWrite, Event::OutsiderDelete, Event::Think},
+                               6});
     EXPECT_EQ(tally.unsafe, 0u) << tally.first_unsafe;
   }
 }
 
 TEST(BaseSearch, CommandsWithRequestIdsAreNeverGivenANewerState) {
-  const auto tally = search({Habit::RequestIds, kTwoActors, {Event::Read, Event::ReadLost, Event::Write},
-                             {Event::OutsiderWrite, Event::Think}, 6});
+  const auto tally = search(
+      {Habit::RequestIds, kTwoActors, {Event::Read, Event::ReadLost, Event::Write}, {Event::OutsiderWrite, Event::Think}, 6});
   EXPECT_EQ(tally.unsafe, 0u) << tally.first_unsafe;
-  const auto deletes = search({Habit::RequestIds, kTwoClients, {Event::Read, Event::Write}, {Event::OutsiderDelete, Event::Think}, 6,
-                               BlindWrites::No});
+  const auto deletes = search(
+      {Habit::RequestIds, kTwoClients, {Event::Read, Event::Write}, {Event::OutsiderDelete, Event::Think}, 6, BlindWrites::No});
   EXPECT_EQ(deletes.unsafe, 0u) << deletes.first_unsafe;
 }
 
 TEST(BaseSearch, ACommandThatSendsTheSameBytesAgainIsNotTakenForTheOneThatHasReadSince) {
-  const auto tally = search({Habit::RequestIds, kTwoActors, {Event::Read, Event::Write, Event::Again}, {Event::OutsiderWrite}, 6,
-                             BlindWrites::No});
+  const auto tally = search(
+      {Habit::RequestIds, kTwoActors, {Event::Read, Event::Write, Event::Again}, {Event::OutsiderWrite}, 6, BlindWrites::No});
   EXPECT_EQ(tally.unsafe, 0u) << tally.first_unsafe;
 }
 
 TEST(BaseSearch, EtagsInBodiesAreNeverReplaced) {
-  const auto tally = search({Habit::EtagsInBodies, kTwoActors, {Event::Read, Event::ReadLost, Event::Write},
-                             {Event::OutsiderWrite, Event::Touch, Event::Think}, 6, BlindWrites::No});
+  const auto tally = search({Habit::EtagsInBodies,
+                             kTwoActors,
+                             {Event::Read, Event::ReadLost, Event::Write},
+                             {Event::OutsiderWrite, Event::Touch, Event::Think},
+                             6,
+                             BlindWrites::No});
   EXPECT_EQ(tally.unsafe, 0u) << tally.first_unsafe;
 }
 
 // Bytes that come again are believed for insist_after only, hence no pause among these.
 TEST(BaseSearch, ActorsWhoseBodiesTellThemApartAreNeverGivenANewerState) {
-  const auto again = search({Habit::TellingBodies, kTwoActors, {Event::Read, Event::ReadLost, Event::Write, Event::Again},
-                             {Event::OutsiderWrite, Event::OutsiderDelete}, 6, BlindWrites::No});
+  const auto again = search({Habit::TellingBodies,
+                             kTwoActors,
+                             {Event::Read, Event::ReadLost, Event::Write, Event::Again},
+                             {Event::OutsiderWrite, Event::OutsiderDelete},
+                             6,
+                             BlindWrites::No});
   EXPECT_EQ(again.unsafe, 0u) << again.first_unsafe;
-  const auto two = search({Habit::TellingBodies, kTwoActors, {Event::Read, Event::ReadLost, Event::Write, Event::WriteLost},
-                           {Event::OutsiderWrite, Event::OutsiderDelete, Event::Think}, 6, BlindWrites::No});
+  const auto two = search({Habit::TellingBodies,
+                           kTwoActors,
+                           {Event::Read, Event::ReadLost, Event::Write, Event::WriteLost},
+                           {Event::OutsiderWrite, Event::OutsiderDelete, Event::Think},
+                           6,
+                           BlindWrites::No});
   EXPECT_EQ(two.unsafe, 0u) << two.first_unsafe;
-  const auto three = search({Habit::TellingBodies, kThreeActors, {Event::Read, Event::Write}, {Event::OutsiderWrite, Event::Think}, 6,
+  const auto three = search({Habit::TellingBodies,
+                             kThreeActors,
+                             {Event::Read, Event::Write},
+                             {Event::OutsiderWrite, Event::Think},
+                             6,
                              BlindWrites::No});
   EXPECT_EQ(three.unsafe, 0u) << three.first_unsafe;
 }
 
 TEST(BaseSearch, ActorsWithApiVersionsOfTheirOwnAreNeverGivenANewerState) {
-  const auto two = search({Habit::ApiVersions, kTwoActors, {Event::Read, Event::ReadLost, Event::Write, Event::WriteLost},
-                           {Event::OutsiderWrite, Event::Touch}, 6, BlindWrites::No});
+  const auto two = search({Habit::ApiVersions,
+                           kTwoActors,
+                           {Event::Read, Event::ReadLost, Event::Write, Event::WriteLost},
+                           {Event::OutsiderWrite, Event::Touch},
+                           6,
+                           BlindWrites::No});
   EXPECT_EQ(two.unsafe, 0u) << two.first_unsafe;
-  const auto three = search({Habit::ApiVersions, kThreeActors, {Event::Read, Event::Write}, {Event::OutsiderWrite}, 7, BlindWrites::No});
+  const auto three =
+      search({Habit::ApiVersions, kThreeActors, {Event::Read, Event::Write}, {Event::OutsiderWrite}, 7, BlindWrites::No});
   EXPECT_EQ(three.unsafe, 0u) << three.first_unsafe;
-  const auto again = search({Habit::ApiVersions, kTwoActors, {Event::Read, Event::Write, Event::Again}, {Event::OutsiderWrite}, 6,
-                             BlindWrites::No});
+  const auto again = search(
+      {Habit::ApiVersions, kTwoActors, {Event::Read, Event::Write, Event::Again}, {Event::OutsiderWrite}, 6, BlindWrites::No});
   EXPECT_EQ(again.unsafe, 0u) << again.first_unsafe;
 }
 
@@ -174,12 +201,17 @@ TEST(BaseSearch, CreatesBehindOneNameAreNeverGivenWhatAnotherMade) {
   for (const Habit habit : {Habit::TellingBodies, Habit::RequestIds}) {
     const auto tally = search({habit, kThreeActors, {Event::Read, Event::Write}, {}, 7, BlindWrites::No, Begins::Absent});
     EXPECT_EQ(tally.unsafe, 0u) << tally.first_unsafe;
-    const auto deletes = search({habit, kTwoActors, {Event::Read, Event::ReadLost, Event::Write, Event::Delete}, {}, 6, BlindWrites::No,
+    const auto deletes = search({habit,
+                                 kTwoActors,
+                                 {Event::Read, Event::ReadLost, Event::Write, Event::Delete},
+                                 {},
+                                 6,
+                                 BlindWrites::No,
                                  Begins::Absent});
     EXPECT_EQ(deletes.unsafe, 0u) << deletes.first_unsafe;
   }
-  const auto clients = search({Habit::TellingBodies, kTwoClients, {Event::Read, Event::Write, Event::Delete}, {}, 6, BlindWrites::No,
-                               Begins::Absent});
+  const auto clients = search(
+      {Habit::TellingBodies, kTwoClients, {Event::Read, Event::Write, Event::Delete}, {}, 6, BlindWrites::No, Begins::Absent});
   EXPECT_EQ(clients.unsafe, 0u) << clients.first_unsafe;
 }
 
@@ -187,8 +219,12 @@ TEST(BaseSearch, CreatesBehindOneNameAreNeverGivenWhatAnotherMade) {
 // passed they are safe; after that the older state may be dead for both and the newer one the only one left. The bound says
 // how often, so that content evidence (rule 6) has something to lower.
 TEST(BaseSearch, TwoHiddenActorsAreSafeUntilARefusalOrAPause) {
-  const auto tally = search({Habit::Hidden, kTwoActors, {Event::Read, Event::Write},
-                             {Event::OutsiderWrite, Event::Touch, Event::Think}, 6, BlindWrites::No});
+  const auto tally = search({Habit::Hidden,
+                             kTwoActors,
+                             {Event::Read, Event::Write},
+                             {Event::OutsiderWrite, Event::Touch, Event::Think},
+                             6,
+                             BlindWrites::No});
   EXPECT_EQ(tally.unsafe_before_refusal, 0u) << tally.first_unsafe;
   EXPECT_LE(tally.unsafe * 80, tally.histories) << "more than one in eighty";
 }

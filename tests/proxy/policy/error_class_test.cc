@@ -32,11 +32,13 @@ const ErrorTable& shipped() {
 std::string error(std::string_view code, std::string_view message = "m", std::string_view detail = "",
                   std::string_view detail_message = "d") {
   std::string text = R"({"error":{"code":")" + std::string(code) + R"(","message":")" + std::string(message) + "\"";
-  if (!detail.empty()) text += R"(,"details":[{"code":")" + std::string(detail) + R"(","message":")" + std::string(detail_message) + "\"}]";
+  if (!detail.empty())
+    text += R"(,"details":[{"code":")" + std::string(detail) + R"(","message":")" + std::string(detail_message) + "\"}]";
   return text + "}}";
 }
 
-ErrorFacts classify(int status, std::string_view body, arm::Headers fields = {}, OwnPrecondition own = OwnPrecondition::Absent) {
+ErrorFacts classify(int status, std::string_view body, arm::Headers fields = {},
+                    OwnPrecondition own = OwnPrecondition::Absent) {
   arm::ResponseHead head;
   head.status = status;
   head.fields = std::move(fields);
@@ -81,92 +83,108 @@ TEST(ErrorTable, EveryRowWithAMessageNeedsItsMessage) {
     if (rule.kind == ErrorClass::Final) continue;
     for (const int status : rule.statuses) {
       for (const auto& code : rule.codes) {
-        EXPECT_EQ(classify(status, error(code, "It is not allowed.")).kind, ErrorClass::Final) << rule.place.line << ": " << code;
+        EXPECT_EQ(classify(status, error(code, "It is not allowed.")).kind, ErrorClass::Final)
+            << rule.place.line << ": " << code;
       }
     }
   }
 }
 
 TEST(ErrorTable, KnowsWhatIsBusyInEverySpelling) {
-  expect_all(ErrorClass::Busy, {
-      {"Compute", 409, error("ConflictingConcurrentWriteNotAllowed")},
-      {"Network", 409, error("AnotherOperationInProgress")},
-      {"any case", 409, error("anotheroperationinprogress")},
-      {"as a detail", 409, error("Conflict", "m", "AnotherOperationInProgress")},
-      {"without an error member", 409, R"({"code":"AnotherOperationInProgress","message":"m"})"},
-      {"capitals", 409, R"({"Code":"AnotherOperationInProgress","Message":"m"})"},
-      {"the hub's 400", 400, error("AnotherOperationInProgress")},
-      {"as a 429", 429, error("AnotherOperationInProgress")},
-      {"Network's 429", 429, error("RetryableError", "A retryable error occurred.", "RetryableErrorDueToAnotherOperation")},
-      {"storage", 409, error("StorageAccountOperationInProgress")},
-      {"storage behind a private endpoint", 429, error("RetryableError", "m", "StorageAccountOperationInProgress")},
-      {"AKS", 409, error("OperationNotAllowed", "Operation is not allowed: Another operation (Updating) is in progress, please wait "
-                                                "for it to finish. See https://aka.ms/aks-pending-operation for more details.")},
-      {"AKS, in its other words", 409, error("OperationNotAllowed", "there's an in progress update agent pool operation")},
-      {"AKS' own race", 409, error("EtagMismatch", "Operation is not allowed: Etag mismatched")},
-      {"Web", 409, R"({"Code":"Conflict","Message":"Cannot modify this site because another operation is in progress. Details: Id: 1",
+  expect_all(
+      ErrorClass::Busy,
+      {
+          {"Compute", 409, error("ConflictingConcurrentWriteNotAllowed")},
+          {"Network", 409, error("AnotherOperationInProgress")},
+          {"any case", 409, error("anotheroperationinprogress")},
+          {"as a detail", 409, error("Conflict", "m", "AnotherOperationInProgress")},
+          {"without an error member", 409, R"({"code":"AnotherOperationInProgress","message":"m"})"},
+          {"capitals", 409, R"({"Code":"AnotherOperationInProgress","Message":"m"})"},
+          {"the hub's 400", 400, error("AnotherOperationInProgress")},
+          {"as a 429", 429, error("AnotherOperationInProgress")},
+          {"Network's 429", 429, error("RetryableError", "A retryable error occurred.", "RetryableErrorDueToAnotherOperation")},
+          {"storage", 409, error("StorageAccountOperationInProgress")},
+          {"storage behind a private endpoint", 429, error("RetryableError", "m", "StorageAccountOperationInProgress")},
+          {"AKS", 409,
+           error("OperationNotAllowed",
+                 "Operation is not allowed: Another operation (Updating) is in progress, please wait "
+                 "for it to finish. See https://aka.ms/aks-pending-operation for more details.")},
+          {"AKS, in its other words", 409, error("OperationNotAllowed", "there's an in progress update agent pool operation")},
+          {"AKS' own race", 409, error("EtagMismatch", "Operation is not allowed: Etag mismatched")},
+          {"Web", 409,
+           R"({"Code":"Conflict","Message":"Cannot modify this site because another operation is in progress. Details: Id: 1",
                        "Details":[{"ErrorEntity":{"ExtendedCode":"59203","Code":"Conflict"}}]})"},
-      {"ServiceBus", 409, error("Conflict", "Conflict. SubCode=40901. Another conflicting operation")},
-      {"Cognitive Services", 409, error("RequestConflict", "Another operation is being performed on the parent resource '...'.")},
-      {"Redis", 409, error("Conflict", "The resource is busy, try again later.")},
-      {"deployment", 409, error("DeploymentActive")},
-      {"identity", 409, error("ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity")},
-  });
+          {"ServiceBus", 409, error("Conflict", "Conflict. SubCode=40901. Another conflicting operation")},
+          {"Cognitive Services", 409,
+           error("RequestConflict", "Another operation is being performed on the parent resource '...'.")},
+          {"Redis", 409, error("Conflict", "The resource is busy, try again later.")},
+          {"deployment", 409, error("DeploymentActive")},
+          {"identity", 409, error("ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity")},
+      });
 }
 
 TEST(ErrorTable, TellsDependenciesFromConflicts) {
-  expect_all(ErrorClass::Dependency, {
-      {"Network's 429", 429, error("RetryableError", "A retryable error occurred.", "ReferencedResourceNotProvisioned")},
-      {"peering", 400, error("ReferencedResourceNotProvisioned")},
-      {"AKS' network", 409, error("VirtualNetworkNotInSucceededState")},
-  });
-  expect_all(ErrorClass::Superseded, {
-      {"Network", 409, error("CanceledAndSupersededDueToAnotherOperation")},
-      {"as a detail", 409, error("Canceled", "m", "CanceledAndSupersededDueToAnotherOperation")},
-      {"Compute", 409, error("OperationPreempted")},
-  });
+  expect_all(
+      ErrorClass::Dependency,
+      {
+          {"Network's 429", 429, error("RetryableError", "A retryable error occurred.", "ReferencedResourceNotProvisioned")},
+          {"peering", 400, error("ReferencedResourceNotProvisioned")},
+          {"AKS' network", 409, error("VirtualNetworkNotInSucceededState")},
+      });
+  expect_all(ErrorClass::Superseded,
+             {
+                 {"Network", 409, error("CanceledAndSupersededDueToAnotherOperation")},
+                 {"as a detail", 409, error("Canceled", "m", "CanceledAndSupersededDueToAnotherOperation")},
+                 {"Compute", 409, error("OperationPreempted")},
+             });
 }
 
 TEST(ErrorTable, BelievesOnlyARMThatAGroupIsMissing) {
-  expect_all(ErrorClass::Propagation, {
-      {"made by ARM", 404, error("ResourceGroupNotFound"), {{"x-ms-failure-cause", "gateway"}}},
-      {"any case", 404, error("ResourceGroupNotFound"), {{"X-Ms-Failure-Cause", "Gateway"}}},
-      {"no cause given", 404, error("ResourceGroupNotFound")},
-  });
+  expect_all(ErrorClass::Propagation,
+             {
+                 {"made by ARM", 404, error("ResourceGroupNotFound"), {{"x-ms-failure-cause", "gateway"}}},
+                 {"any case", 404, error("ResourceGroupNotFound"), {{"X-Ms-Failure-Cause", "Gateway"}}},
+                 {"no cause given", 404, error("ResourceGroupNotFound")},
+             });
 }
 
 // What looks like a passing conflict and is none passes through at once, because a retry cannot help or would hide it.
 TEST(ErrorTable, LetsLookAlikesPass) {
-  expect_all(ErrorClass::Final, {
-      {"quota", 409, error("OperationNotAllowed", "exceeding approved Total Regional Cores quota")},
-      {"quota, however it is worded", 409, error("OperationNotAllowed", "Quota increase in progress: Cores quota exceeded")},
-      {"AKS, not in this state", 409, error("OperationNotAllowed", "The cluster is stopped; start it first")},
-      {"Compute's throttling", 429, error("OperationNotAllowed", "The server rejected the request because too many requests in progress")},
-      {"lock by a person", 409, error("ScopeLocked")},
-      {"lock by a person, told as a conflict", 409, error("Conflict", "Please retry later", "ScopeLocked")},
-      {"registration", 409, error("MissingSubscriptionRegistration")},
-      {"registration", 409, error("MissingRegistrationForLocation")},
-      {"registration, azcore registers on it", 409, error("SubscriptionNotRegistered")},
-      {"registration under way", 409, error("InvalidSubscriptionRegistrationState")},
-      {"same assignment", 409, error("RoleAssignmentExists")},
-      {"plain conflict", 409, error("Conflict", "The name is taken")},
-      {"capacity", 409, error("AllocationFailed", "Please retry later")},
-      {"the words in the message only", 409, error("Conflict", "AnotherOperationInProgress")},
-      {"the code with something behind it", 409, error("AnotherOperationInProgressNot")},
-      {"the code as a server error", 500, error("AnotherOperationInProgress")},
-      {"the code as a success", 200, error("AnotherOperationInProgress")},
-      {"throttled", 429, error("TooManyRequests")},
-      {"throttled", 429, error("SubscriptionRequestsThrottled", "in progress")},
-      {"broken inside", 500, error("InternalServerError")},
-      {"Cosmos' own 412", 412, error("PreconditionFailed", "There is already another user operation in progress which requires "
-                                                           "exclusive lock on account. Please retry after sometime.")},
-      {"a 412", 412, error("PreconditionFailed", "m", "PreconditionFailedEtagMismatch")},
-      {"a 412 without a body", 412, ""},
-      {"the race as a 412", 412, error("EtagMismatch")},
-      {"a provider's own group 404", 404, error("ResourceGroupNotFound"), {{"x-ms-failure-cause", "service"}}},
-      {"another 404", 404, error("ResourceNotFound"), {{"x-ms-failure-cause", "gateway"}}},
-      {"the group's code as a 409", 409, error("ResourceGroupNotFound")},
-  });
+  expect_all(ErrorClass::Final,
+             {
+                 {"quota", 409, error("OperationNotAllowed", "exceeding approved Total Regional Cores quota")},
+                 {"quota, however it is worded", 409,
+                  error("OperationNotAllowed", "Quota increase in progress: Cores quota exceeded")},
+                 {"AKS, not in this state", 409, error("OperationNotAllowed", "The cluster is stopped; start it first")},
+                 {"Compute's throttling", 429,
+                  error("OperationNotAllowed", "The server rejected the request because too many requests in progress")},
+                 {"lock by a person", 409, error("ScopeLocked")},
+                 {"lock by a person, told as a conflict", 409, error("Conflict", "Please retry later", "ScopeLocked")},
+                 {"registration", 409, error("MissingSubscriptionRegistration")},
+                 {"registration", 409, error("MissingRegistrationForLocation")},
+                 {"registration, azcore registers on it", 409, error("SubscriptionNotRegistered")},
+                 {"registration under way", 409, error("InvalidSubscriptionRegistrationState")},
+                 {"same assignment", 409, error("RoleAssignmentExists")},
+                 {"plain conflict", 409, error("Conflict", "The name is taken")},
+                 {"capacity", 409, error("AllocationFailed", "Please retry later")},
+                 {"the words in the message only", 409, error("Conflict", "AnotherOperationInProgress")},
+                 {"the code with something behind it", 409, error("AnotherOperationInProgressNot")},
+                 {"the code as a server error", 500, error("AnotherOperationInProgress")},
+                 {"the code as a success", 200, error("AnotherOperationInProgress")},
+                 {"throttled", 429, error("TooManyRequests")},
+                 {"throttled", 429, error("SubscriptionRequestsThrottled", "in progress")},
+                 {"broken inside", 500, error("InternalServerError")},
+                 {"Cosmos' own 412", 412,
+                  error("PreconditionFailed",
+                        "There is already another user operation in progress which requires "
+                        "exclusive lock on account. Please retry after sometime.")},
+                 {"a 412", 412, error("PreconditionFailed", "m", "PreconditionFailedEtagMismatch")},
+                 {"a 412 without a body", 412, ""},
+                 {"the race as a 412", 412, error("EtagMismatch")},
+                 {"a provider's own group 404", 404, error("ResourceGroupNotFound"), {{"x-ms-failure-cause", "service"}}},
+                 {"another 404", 404, error("ResourceNotFound"), {{"x-ms-failure-cause", "gateway"}}},
+                 {"the group's code as a 409", 409, error("ResourceGroupNotFound")},
+             });
 }
 
 TEST(ErrorTable, AnETagOfTheClientsOwnIsItsOwnBusiness) {
@@ -179,7 +197,8 @@ TEST(ErrorTable, TheFirstEntryThatFitsDecides) {
   auto own = rules::read_rule_book("mine.json", R"({"errors": [
     {"class": "final", "status": [409], "codes": ["StorageAccountOperationInProgress"]},
     {"class": "busy", "status": [409], "codes": ["MineIsBusy"], "message": {"contains_all": ["first", "SECOND"]}},
-    {"class": "busy", "status": [409], "codes": ["Marked"], "header": {"name": "X-Mine", "value": "yes"}}]})", faults);
+    {"class": "busy", "status": [409], "codes": ["Marked"], "header": {"name": "X-Mine", "value": "yes"}}]})",
+                                   faults);
   ASSERT_TRUE(faults.empty());
   own.errors.insert(own.errors.end(), shipped().rules().begin(), shipped().rules().end());
   const ErrorTable both(own.errors);
@@ -206,9 +225,17 @@ TEST(ErrorTable, AMessageWithoutEndIsReadInPart) {
 }
 
 TEST(ClassifyError, WhatCannotBeReadIsNobodysBusiness) {
-  const char* bodies[] = {"", " ", "null", "[]", "\"AnotherOperationInProgress\"", "AnotherOperationInProgress", "{",
-                          R"({"error":"AnotherOperationInProgress"})", R"({"error":{"code":409}})",
-                          R"({"error":{"code":"AnotherOperationInProgress")", R"({"error":{}})"};
+  const char* bodies[] = {"",
+                          " ",
+                          "null",
+                          "[]",
+                          "\"AnotherOperationInProgress\"",
+                          "AnotherOperationInProgress",
+                          "{",
+                          R"({"error":"AnotherOperationInProgress"})",
+                          R"({"error":{"code":409}})",
+                          R"({"error":{"code":"AnotherOperationInProgress")",
+                          R"({"error":{}})"};
   for (const int status : {404, 409, 500}) {
     for (const auto* body : bodies) {
       const auto facts = classify(status, body);
@@ -229,8 +256,9 @@ TEST(ClassifyError, TellsTheLogWhatArmSaidOfAConflictButNoSecret) {
   EXPECT_EQ(said(409, error("AnotherOperationInProgress", "It runs: https://m.azure.com/op?t=SECRET. Wait.")),
             "It runs: https://m.azure.com/op Wait.");
   EXPECT_EQ(said(412, error("PreconditionFailed", "Etag does not match.")), "Etag does not match.");
-  EXPECT_EQ(said(429, error("RetryableError", "A retryable error occurred.", "ReferencedResourceNotProvisioned", "Cannot proceed.")),
-            "A retryable error occurred. Cannot proceed.");
+  EXPECT_EQ(
+      said(429, error("RetryableError", "A retryable error occurred.", "ReferencedResourceNotProvisioned", "Cannot proceed.")),
+      "A retryable error occurred. Cannot proceed.");
   EXPECT_EQ(said(409, error("AnotherOperationInProgress", std::string(5000, 'x'))).size(), 300u);
   EXPECT_EQ(said(400, error("InvalidParameter", "The password 'SECRET' is too short.")), "");
   EXPECT_EQ(said(409, error("ScopeLocked", "It is locked.")), "");
@@ -271,9 +299,10 @@ TEST(ClassifyError, FindsTheRunningOperationsUrlInTheMessage) {
 TEST(ClassifyError, FindsTheResourcesThatADependencyNames) {
   const std::string address = "/subscriptions/S/resourceGroups/g/providers/Microsoft.Network/publicIPAddresses/A";
   const std::string balancer = "/subscriptions/S/resourceGroups/g/providers/Microsoft.Network/loadBalancers/b";
-  const auto facts = classify(429, error("RetryableError", "See https://m.azure.com/subscriptions/x.", "ReferencedResourceNotProvisioned",
-                                         "Cannot proceed with operation because resource " + address + " used by resource '" +
-                                             balancer + "' is not in Succeeded state: " + address + "."));
+  const auto facts =
+      classify(429, error("RetryableError", "See https://m.azure.com/subscriptions/x.", "ReferencedResourceNotProvisioned",
+                          "Cannot proceed with operation because resource " + address + " used by resource '" + balancer +
+                              "' is not in Succeeded state: " + address + "."));
   ASSERT_EQ(facts.named.size(), 2u);
   EXPECT_EQ(facts.named[0].id, "/subscriptions/s/resourcegroups/g/providers/microsoft.network/publicipaddresses/a");
   EXPECT_EQ(facts.named[1].type, "microsoft.network/loadbalancers");

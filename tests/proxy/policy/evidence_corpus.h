@@ -25,7 +25,7 @@ struct EvidenceStory {
   std::string_view name;
   std::vector<ShownState> shown;  // their ETags are "1", "2", ...
   std::string_view put;
-  std::string_view chosen;        // "content 2": by this rule, on this state; or "refused"
+  std::string_view chosen;  // "content 2": by this rule, on this state; or "refused"
 };
 
 const std::vector<EvidenceStory>& evidence_corpus();

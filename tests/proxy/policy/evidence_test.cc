@@ -31,15 +31,23 @@ TEST(Weigh, AbsenceIsRuledOutByABodyThatHasAllOfAState) {
       {"is what was made", R"({"location":"w","tags":{"a":"1"},"properties":{}})", {{1, kMade}}, "+absent:x"},
       {"changes it, or was made from nothing", R"({"location":"w","tags":{"a":"2"}})", {{1, kMade}}, "?"},
       {"has nothing of it", R"({"location":"w","tags":{"c":"1"}})", {{1, kMade}}, "?"},
-      {"adds to the second of two", R"({"location":"w","tags":{"a":"1","b":"1","c":"1"}})", {{1, kMade}, {2, kTagged}}, "x+absent:x"},
-      {"has all of the first, and lacks what the second has", R"({"location":"w","tags":{"a":"1","c":"1"}})", {{1, kMade}, {2, kTagged}}, "+xabsent:x"},
+      {"adds to the second of two",
+       R"({"location":"w","tags":{"a":"1","b":"1","c":"1"}})",
+       {{1, kMade}, {2, kTagged}},
+       "x+absent:x"},
+      {"has all of the first, and lacks what the second has",
+       R"({"location":"w","tags":{"a":"1","c":"1"}})",
+       {{1, kMade}, {2, kTagged}},
+       "+xabsent:x"},
       {"has all of what was there before the 404", R"({"location":"w","tags":{"a":"1"}})", {{1, kMade, false}}, "?"},
       {"nothing was shown but a 404", R"({"location":"w"})", {}, ""},
   };
   for (const auto& c : cases) EXPECT_EQ(weighed(c.put, c.states, kAbsent), c.expected) << c.name;
 }
 
-TEST(Weigh, WhatWasNeverToldAsA404IsNotRuledOut) { EXPECT_EQ(weighed(R"({"location":"w","tags":{"a":"1","c":"1"}})", {{1, kMade}}, 0), "?"); }
+TEST(Weigh, WhatWasNeverToldAsA404IsNotRuledOut) {
+  EXPECT_EQ(weighed(R"({"location":"w","tags":{"a":"1","c":"1"}})", {{1, kMade}}, 0), "?");
+}
 
 }  // namespace
 }  // namespace armgate::policy

@@ -28,7 +28,9 @@ inline How pending() { return {DeliveryKind::PointRead, Confirmation::Pending, {
 inline How as_list_item() { return {DeliveryKind::ListItem, Confirmation::Confirmed, {}, {}}; }
 inline How as_own_answer() { return {DeliveryKind::OwnAnswer, Confirmation::Confirmed, {}, {}}; }
 inline How with_id(std::string id) { return {DeliveryKind::PointRead, Confirmation::Confirmed, std::move(id), {}}; }
-inline How at(std::string api_version) { return {DeliveryKind::PointRead, Confirmation::Confirmed, {}, {}, std::move(api_version)}; }
+inline How at(std::string api_version) {
+  return {DeliveryKind::PointRead, Confirmation::Confirmed, {}, {}, std::move(api_version)};
+}
 inline How from(uint64_t peer) { return {DeliveryKind::PointRead, Confirmation::Confirmed, {}, Hash128{peer, peer}}; }
 
 class Shown {
@@ -47,9 +49,7 @@ class Shown {
   // A state with a body of its own; told again, it is another delivery of it.
   uint64_t show(const std::string& etag, How how = {}) { return observe(etag, std::nullopt, std::move(how)); }
   // A state with the writable content of `earlier`, under another ETag.
-  uint64_t show_same(const std::string& etag, uint64_t earlier, How how = {}) {
-    return observe(etag, earlier, std::move(how));
-  }
+  uint64_t show_same(const std::string& etag, uint64_t earlier, How how = {}) { return observe(etag, earlier, std::move(how)); }
   uint64_t show_absent(How how = {}) { return view.record_absent(delivery(std::move(how))); }
 
   Liveness liveness() const { return {now_, limits.think_max, deleted_order}; }

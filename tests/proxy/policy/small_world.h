@@ -21,19 +21,19 @@
 namespace armgate::policy {
 
 enum class Event {
-  Read,           // delivered and confirmed
-  ReadIdle,       // delivered, but its connection has not shown it yet
-  ReadLost,       // recorded, but it never arrived
-  Confirm,        // the next request on the connection shows that the answer before it arrived
-  Write,          // other bytes each time, built on what the actor holds
-  WriteLost,      // the same, and its answer gets lost
-  Postpone,       // a write that is asked to come again: 503
-  Again,          // the bytes of the actor's last write, if that was refused or postponed
-  Delete,         // by the client, through armgate, until its end
-  OutsiderWrite,  // anybody else's change
-  OutsiderDelete, // through armgate
-  Touch,          // the ETag moves, the content does not
-  Think,          // time passes, longer than think_max and insist_after
+  Read,            // delivered and confirmed
+  ReadIdle,        // delivered, but its connection has not shown it yet
+  ReadLost,        // recorded, but it never arrived
+  Confirm,         // the next request on the connection shows that the answer before it arrived
+  Write,           // other bytes each time, built on what the actor holds
+  WriteLost,       // the same, and its answer gets lost
+  Postpone,        // a write that is asked to come again: 503
+  Again,           // the bytes of the actor's last write, if that was refused or postponed
+  Delete,          // by the client, through armgate, until its end
+  OutsiderWrite,   // anybody else's change
+  OutsiderDelete,  // through armgate
+  Touch,           // the ETag moves, the content does not
+  Think,           // time passes, longer than think_max and insist_after
 };
 
 constexpr int kNothing = std::numeric_limits<int>::max();  // built on no state: any precondition is welcome
@@ -291,9 +291,9 @@ struct SearchPlan {
 struct Tally {
   uint64_t histories = 0;
   uint64_t writes = 0;
-  uint64_t different = 0;                 // production and model decide otherwise
-  uint64_t unsafe = 0;                    // the last event broke the promise first
-  uint64_t unsafe_before_refusal = 0;     // of them, without any refusal and within think_max
+  uint64_t different = 0;              // production and model decide otherwise
+  uint64_t unsafe = 0;                 // the last event broke the promise first
+  uint64_t unsafe_before_refusal = 0;  // of them, without any refusal and within think_max
   std::string first_different{};
   std::string first_unsafe{};
 };
@@ -364,9 +364,10 @@ class Search {
   }
 
   std::string told(const std::vector<size_t>& path, size_t last) const {
-    constexpr std::array<const char*, 13> kNames{"reads", "reads unconfirmed", "asks in vain", "confirms", "writes", "writes unheard",
-                                                 "is postponed", "sends again", "deletes", "outsider writes", "outsider deletes",
-                                                 "ETag moves", "time passes"};
+    constexpr std::array<const char*, 13> kNames{"reads",      "reads unconfirmed", "asks in vain",     "confirms",
+                                                 "writes",     "writes unheard",    "is postponed",     "sends again",
+                                                 "deletes",    "outsider writes",   "outsider deletes", "ETag moves",
+                                                 "time passes"};
     std::string text;
     for (size_t i = 0; i <= last; ++i) {
       const Step& step = steps_[path[i]];

@@ -15,19 +15,19 @@ namespace armgate::policy {
 
 class VersionModel {
  public:
-  static constexpr int kAbsent = -1;        // the state of not being there
-  static constexpr long kThinkMax = 300;    // seconds; also how long a re-send is waited for, and until insistence
+  static constexpr int kAbsent = -1;      // the state of not being there
+  static constexpr long kThinkMax = 300;  // seconds; also how long a re-send is waited for, and until insistence
 
   struct Delivery {
-    int content = 0;          // the number of the state
+    int content = 0;  // the number of the state
     std::string etag;
-    bool is_read = true;      // else the answer to the client's own write
-    bool certain = true;      // it arrived for sure
+    bool is_read = true;  // else the answer to the client's own write
+    bool certain = true;  // it arrived for sure
     std::string request_id;
     std::string api_version;
     size_t at = 0;
     long time = 0;
-    bool used = false;        // a write that was built on it was accepted
+    bool used = false;  // a write that was built on it was accepted
   };
   struct Write {
     int bytes = 0;
@@ -216,8 +216,7 @@ class VersionModel {
     }
     const bool was_read = !only(later, [](const Delivery& d) { return d.is_read; }).empty();
     later = only(later, [&](const Delivery& d) {
-      return !is_refused(d.content) && (d.is_read || d.content == kAbsent || write.by_single_actor) &&
-             (d.certain || is_own(d));
+      return !is_refused(d.content) && (d.is_read || d.content == kAbsent || write.by_single_actor) && (d.certain || is_own(d));
     });
     const bool believed = own.empty() && !write.by_single_actor && !insists && tells(shown_, write);
     if (believed && !later.empty()) {
@@ -229,7 +228,7 @@ class VersionModel {
   }
 
   Deliveries shown_;
-  std::set<std::string> refused_;  // ETags
+  std::set<std::string> refused_;    // ETags
   std::map<int, Refusal> refusals_;  // by bytes
   std::map<int, Bound> bound_;       // by bytes
   size_t deleted_at_ = 0;

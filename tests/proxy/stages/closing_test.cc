@@ -61,7 +61,8 @@ TEST(Closing, AReSendWaitsForTheAnswerThatItsEarlierSendingGets) {
   rig.pass(seconds(30));
   ASSERT_TRUE(again->done);
   EXPECT_EQ(again->link->answer().head.status, 200);
-  EXPECT_EQ(rig.seen().size(), 1u) << "told to come again it would have been sent twice, by an armgate that knows nothing of the first";
+  EXPECT_EQ(rig.seen().size(), 1u)
+      << "told to come again it would have been sent twice, by an armgate that knows nothing of the first";
 }
 
 TEST(Closing, AWriteThatNothingKeepsWaitingIsStillSent) {

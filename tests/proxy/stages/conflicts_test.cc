@@ -11,17 +11,20 @@ namespace {
 const std::string kState = R"({"etag":"W/\"1\"","properties":{"addressPrefix":"10.0.0.0/24","provisioningState":"Succeeded"}})";
 const std::string kMoved = R"({"etag":"W/\"2\"","properties":{"addressPrefix":"10.1.0.0/24","provisioningState":"Succeeded"}})";
 const std::string kWanted = R"({"properties":{"addressPrefix":"10.0.1.0/24"}})";
-const std::string kRoutes = "/subscriptions/s/resourcegroups/g/providers/microsoft.network/routetables/r?api-version=2023-09-01";
+const std::string kRoutes =
+    "/subscriptions/s/resourcegroups/g/providers/microsoft.network/routetables/r?api-version=2023-09-01";
 
 std::string refused(std::string_view code, std::string_view message = "m", std::string_view detail = "") {
-  return fmt::format(R"({{"error":{{"code":"{}","message":"{}","details":[{{"code":"{}","message":"{}"}}]}}}})", code, "m", detail,
-                     message);
+  return fmt::format(R"({{"error":{{"code":"{}","message":"{}","details":[{{"code":"{}","message":"{}"}}]}}}})", code, "m",
+                     detail, message);
 }
 
 std::string depends_on(std::string_view id) {
-  return refused("RetryableError", fmt::format("Cannot proceed with operation because resource {} used by resource "
-                                               "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/"
-                                               "subnets/a is not in Succeeded state.", id),
+  return refused("RetryableError",
+                 fmt::format("Cannot proceed with operation because resource {} used by resource "
+                             "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/"
+                             "subnets/a is not in Succeeded state.",
+                             id),
                  "ReferencedResourceNotProvisioned");
 }
 
@@ -79,7 +82,8 @@ TEST_F(Conflicts, ADependencyThatCannotBeAskedIsBackedOffFrom) {
 
 TEST_F(Conflicts, AChangeMeanwhileMakesTheWriteStaleAsAfterAnyConflict) {
   reads();
-  rig.arm(put(kSubnet), 429, {}, refused("RetryableError", "The call can be retried in 3 seconds.", "RetryableErrorDueToAnotherOperation"));
+  rig.arm(put(kSubnet), 429, {},
+          refused("RetryableError", "The call can be retried in 3 seconds.", "RetryableErrorDueToAnotherOperation"));
   rig.arm(get(kSubnet), 200, {}, kMoved);
   const auto answer = rig.ask("one", put(kSubnet), kWanted);
   EXPECT_EQ(answer.head.status, 412);
@@ -130,8 +134,9 @@ TEST_F(Conflicts, AMismatchOfTheClientsOwnETagIsItsOwnBusiness) {
 }
 
 TEST_F(Conflicts, WithoutTheTableNothingIsSentAgain) {
-  rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::vector<rules::Rule>{
-      *rig.shared().rules.make_plan(arm::Method::Put, kSubnet)->rule}), rules::Mode::Protect);
+  rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(
+                                 std::vector<rules::Rule>{*rig.shared().rules.make_plan(arm::Method::Put, kSubnet)->rule}),
+                             rules::Mode::Protect);
   const auto body = refused("AnotherOperationInProgress");
   rig.arm(delete_of(kSubnet), 409, {}, body);
   EXPECT_EQ(rig.ask("one", delete_of(kSubnet)).body, body);

@@ -19,7 +19,8 @@ class Creates : public testing::Test {
     rules::FaultList faults;
     auto rules = rules::read_rules("r.json", R"({"rules": [{"name": "sets",
         "match": {"types": ["Microsoft.Compute/virtualMachineScaleSets"]},
-        "guard": {"kind": "etag", "creates": "if-none-match"}}]})", faults);
+        "guard": {"kind": "etag", "creates": "if-none-match"}}]})",
+                                   faults);
     EXPECT_TRUE(faults.empty());
     rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::move(rules)), rules::Mode::Protect);
     rig.arm(get(kScaleSet), 404, {}, kNone);

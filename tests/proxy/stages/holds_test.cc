@@ -74,8 +74,10 @@ TEST(Provisioned, TheNextWriteWaitsUntilTheParentIsAtRest) {
   rig.arm(put(kSubnet), 201, {{"Azure-AsyncOperation", kOperation}, {"Retry-After", "5"}}, busy);
   rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
   rig.arm(get(kSubnet), 200, {}, kState);
-  rig.arm("GET /subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n?api-version=2023-09-01", 200, {}, busy);
-  rig.arm("GET /subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n?api-version=2023-09-01", 200, {}, kState);
+  rig.arm("GET /subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n?api-version=2023-09-01", 200, {},
+          busy);
+  rig.arm("GET /subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n?api-version=2023-09-01", 200, {},
+          kState);
   rig.arm("PATCH ", 200, {}, kState);
   rig.ask("one", put(kSubnet), R"({"properties":{}})");
   const auto next = rig.ask("two", patch(kNetwork), R"({"a":1})");

@@ -159,7 +159,8 @@ TEST(Join, LongRequestIdsAreRecognisedAndToldApart) {
   orphan_a_restart(rig, id(long_id));
   rig.arm(get(kScaleSet), 200, {}, kState);
   rig.ask("one", get(kScaleSet));
-  EXPECT_EQ(rig.ask("one", kRun, "", id(long_id)).head.fields.get("x-armgate-replayed"), "true") << "a read since then does not count where the id is the same";
+  EXPECT_EQ(rig.ask("one", kRun, "", id(long_id)).head.fields.get("x-armgate-replayed"), "true")
+      << "a read since then does not count where the id is the same";
 
   StageRig other;
   orphan_a_restart(other, id(long_id));

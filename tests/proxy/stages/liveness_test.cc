@@ -57,9 +57,9 @@ class ScaleSet {
 };
 
 enum class Bodies {
-  Changed,      // what was read, with a change of its own
-  Computed,     // a value of its own each time: agrees with nothing that was shown
-  Declared      // from a file: the same bytes every time
+  Changed,   // what was read, with a change of its own
+  Computed,  // a value of its own each time: agrees with nothing that was shown
+  Declared   // from a file: the same bytes every time
 };
 
 class Daemon {
@@ -126,14 +126,16 @@ void expect_daemon_lives(Bodies bodies, OthersChange change, int change_every, i
 
 TEST(Liveness, ADaemonWhoseBodiesSayWhatTheyWereBuiltFromIsNeverRefusedWithoutNeed) {
   for (const int change_every : {3, 7, 20, 45, 121}) {
-    for (const int write_every : {1, 4, 10, 60}) expect_daemon_lives(Bodies::Changed, OthersChange::Tag, change_every, write_every, 0);
+    for (const int write_every : {1, 4, 10, 60})
+      expect_daemon_lives(Bodies::Changed, OthersChange::Tag, change_every, write_every, 0);
   }
 }
 
 TEST(Liveness, ADaemonWithBodiesOfItsOwnIsRefusedAtMostOnceForEachChangeByOthersAndNeverTwiceInARow) {
   for (const auto bodies : {Bodies::Computed, Bodies::Declared}) {
     for (const int change_every : {3, 7, 20, 45, 121}) {
-      for (const int write_every : {10, 25, 60}) expect_daemon_lives(bodies, OthersChange::Capacity, change_every, write_every, 1);
+      for (const int write_every : {10, 25, 60})
+        expect_daemon_lives(bodies, OthersChange::Capacity, change_every, write_every, 1);
     }
   }
 }
@@ -183,7 +185,8 @@ JobRuns run_job(Duration every, int times, bool changed_between) {
   JobRuns runs;
   int in_a_row = 0;
   for (int run = 0; run < times; ++run) {
-    const auto answer = rig.ask("", put(kScaleSet), R"({"sku":{"capacity":9},"tags":{"by":"job"}})", {{"Authorization", kToken}});
+    const auto answer =
+        rig.ask("", put(kScaleSet), R"({"sku":{"capacity":9},"tags":{"by":"job"}})", {{"Authorization", kToken}});
     in_a_row = answer.head.status == 200 ? 0 : in_a_row + 1;
     runs.done += in_a_row == 0;
     runs.refused_in_a_row_max = std::max(runs.refused_in_a_row_max, in_a_row);

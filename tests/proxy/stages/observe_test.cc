@@ -192,7 +192,8 @@ TEST_F(Observe, OfTwoBlindPutsThatMeetTheOneThatIsAcceptedLastIsTold) {
 }
 
 TEST_F(Observe, ASubnetMeetsTheWriteOfItsNetwork) {
-  const std::string network = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
+  const std::string network =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n?api-version=2023-09-01";
   rig.arm_takes(seconds(5), "PATCH ", 200, {}, "{}");
   rig.arm(put(kSubnet), 201, {}, R"({"etag":"W/\"1\"","properties":{}})");
   const auto first = rig.start("one", "PATCH " + network, "{}");
@@ -265,7 +266,8 @@ Wire play(rules::Mode mode) {
   rig.arm_takes(seconds(1), get(kScaleSet), 200, etag("\"1\""), kStateOne);
   rig.arm_takes(seconds(1), get(kScaleSet), 200, etag("\"1\""), kStateOne);
   rig.arm_takes(seconds(20), put(kScaleSet), 202, runs(), "");
-  rig.arm_takes(seconds(2), put(kScaleSet), 409, {{"Retry-After", "7"}}, R"({"error":{"code":"ConflictingConcurrentWriteNotAllowed"}})");
+  rig.arm_takes(seconds(2), put(kScaleSet), 409, {{"Retry-After", "7"}},
+                R"({"error":{"code":"ConflictingConcurrentWriteNotAllowed"}})");
   rig.arm_takes(seconds(1), kPoll, 200, {}, R"({"status":"InProgress"})");
   rig.arm_takes(seconds(1), put(kScaleSet), 412, {}, R"({"error":{"code":"PreconditionFailed"}})");
   rig.arm_fails("POST ", Sent::Maybe);

@@ -28,7 +28,8 @@ TEST(LostAnswer, OfAGuardedPutWithTheStateUnmovedIsSentAgain) {
 
 TEST(LostAnswer, OfAGuardedPutThatTookEffectIsRecoveredByReading) {
   StageRig rig;
-  const std::string after = R"({"etag":"\"2\"","sku":{"capacity":5,"name":"S"},"properties":{"provisioningState":"Succeeded"}})";
+  const std::string after =
+      R"({"etag":"\"2\"","sku":{"capacity":5,"name":"S"},"properties":{"provisioningState":"Succeeded"}})";
   rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
   rig.arm_fails(put(kScaleSet), Sent::Maybe);
   rig.arm(get(kScaleSet), 200, etag("\"2\""), after);
@@ -320,7 +321,8 @@ TEST(Busy, AGuardedPutIsComparedWithItsBaseAndSentAgain) {
   StageRig rig;
   rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
   rig.arm(put(kScaleSet), 409, {{"Retry-After", "3"}}, kBusy);
-  rig.arm(get(kScaleSet), 200, etag("\"2\""), R"({"etag":"\"2\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})");
+  rig.arm(get(kScaleSet), 200, etag("\"2\""),
+          R"({"etag":"\"2\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})");
   rig.arm(put(kScaleSet), 200, etag("\"3\""), kState);
   rig.ask("one", get(kScaleSet));
   const auto answer = rig.ask("one", put(kScaleSet), kWanted);

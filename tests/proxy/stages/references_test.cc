@@ -12,11 +12,13 @@ constexpr std::string_view kAnyNetwork = "/subscriptions/s/resourceGroups/g/prov
 const std::string kNic = fmt::format("{}/networkInterfaces/nic?api-version=2023-09-01", kAnyNetwork);
 const std::string kOtherNic = fmt::format("{}/networkInterfaces/other?api-version=2023-09-01", kAnyNetwork);
 const std::string kSecurityGroup = fmt::format("{}/networkSecurityGroups/sg?api-version=2023-09-01", kAnyNetwork);
-const std::string kUrl = "https://management.azure.com/subscriptions/s/providers/Microsoft.Network/locations/w/operations/1?t=1";
+const std::string kUrl =
+    "https://management.azure.com/subscriptions/s/providers/Microsoft.Network/locations/w/operations/1?t=1";
 
 std::string nic_in_subnet(std::string_view more = "") {
-  return fmt::format(R"({{"properties":{{"ipConfigurations":[{{"properties":{{"subnet":{{"id":"{}/virtualNetworks/N/subnets/a"}}}}}}]{}}}}})",
-                     kAnyNetwork, more);
+  return fmt::format(
+      R"({{"properties":{{"ipConfigurations":[{{"properties":{{"subnet":{{"id":"{}/virtualNetworks/N/subnets/a"}}}}}}]{}}}}})",
+      kAnyNetwork, more);
 }
 
 std::string with_security_group() {
@@ -97,7 +99,8 @@ TEST_F(References, ThatCannotBeReadAreNoReasonToRefuse) {
 TEST_F(References, AreBounded) {
   std::string list;
   for (int i = 0; i < 1000; ++i) {
-    list += fmt::format(R"({}{{"properties":{{"subnet":{{"id":"{}/virtualNetworks/n{}/subnets/a"}}}}}})", i ? "," : "", kAnyNetwork, i);
+    list += fmt::format(R"({}{{"properties":{{"subnet":{{"id":"{}/virtualNetworks/n{}/subnets/a"}}}}}})", i ? "," : "",
+                        kAnyNetwork, i);
   }
   rig.arm_takes(std::chrono::seconds(5), put(kNic), 200, {}, "{}");
   const auto nic = rig.start("one", put(kNic), R"({"properties":{"ipConfigurations":[)" + list + "]}}");

@@ -14,7 +14,8 @@ class Shown : public testing::Test {
   Shown() {
     rules::FaultList faults;
     auto rules = rules::read_rules("r.json", R"({"rules": [{"name": "groups",
-        "match": {"types": ["Microsoft.Resources/resourceGroups"]}, "shown": {"consecutive": 3, "every": "2s"}}]})", faults);
+        "match": {"types": ["Microsoft.Resources/resourceGroups"]}, "shown": {"consecutive": 3, "every": "2s"}}]})",
+                                   faults);
     EXPECT_TRUE(faults.empty());
     rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::move(rules)), rules::Mode::Protect);
   }
@@ -26,7 +27,8 @@ class Shown : public testing::Test {
     EXPECT_EQ(answer.head.status, status);
     EXPECT_EQ(answer.body, kMade) << "ARM's own";
     EXPECT_TRUE(rig.script_is_done());
-    return answer.head.fields.get("x-armgate-waited-ms").empty() ? "0" : std::string(answer.head.fields.get("x-armgate-waited-ms"));
+    return answer.head.fields.get("x-armgate-waited-ms").empty() ? "0"
+                                                                 : std::string(answer.head.fields.get("x-armgate-waited-ms"));
   }
   StageRig rig;
 };

@@ -54,7 +54,7 @@ class Tickets : public testing::Test {
   bool over() { return rig.shared().tickets.size() == 0 && rig.shared().locks.counts().keys == 0; }
 
   StageRig rig;
-  std::string order;   // bodies, as ARM got them
+  std::string order;  // bodies, as ARM got them
   Duration takes = seconds(1);
 };
 

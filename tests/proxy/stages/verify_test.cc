@@ -153,7 +153,10 @@ TEST(Verify, ABaseWhoseBodyWasForgottenIsRefusedUntilARead) {
 }
 
 TEST(Verify, AfterAConflictTheResourceIsComparedAgain) {
-  struct Case { std::string after; int status; };
+  struct Case {
+    std::string after;
+    int status;
+  };
   for (const Case& c : {Case{kPlain, 200}, Case{kTagged, 412}}) {
     StageRig rig;
     rig.arm(get(kGroup), 200, {}, kPlain);
@@ -168,7 +171,10 @@ TEST(Verify, AfterAConflictTheResourceIsComparedAgain) {
 }
 
 TEST(Verify, ALostAnswerIsSettledOnlyByTheStateThatWasAskedFor) {
-  struct Case { std::string now; int status; };
+  struct Case {
+    std::string now;
+    int status;
+  };
   for (const Case& c : {Case{kMade, 200}, Case{kPlain, 409}, Case{kTagged, 409}}) {
     StageRig rig;
     rig.arm(get(kGroup), 200, {}, kPlain);
@@ -206,7 +212,10 @@ TEST(Verify, ASecondSendingFindsWhatTheFirstHasDone) {
 
 // Many actors behind one name, without request ids: one read the plain group, another the tagged one.
 TEST(Verify, AGuessMustFitEverythingTheWriteMayBeBuiltOn) {
-  struct Case { std::string now; int status; };
+  struct Case {
+    std::string now;
+    int status;
+  };
   for (const Case& c : {Case{kTagged, 412}, Case{kPlain, 412}}) {
     StageRig rig;
     rig.arm(get(kGroup), 200, {}, kPlain);

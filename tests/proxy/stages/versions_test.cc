@@ -167,7 +167,8 @@ TEST(Versions, AnEtagThatMovedWithoutAChangeIsAFalseAlarm) {
   StageRig rig;
   rig.arm(get(kScaleSet), 200, etag("\"1\""), kStateOne);
   rig.arm(put(kScaleSet), 412, {}, "{}");
-  rig.arm(get(kScaleSet), 200, etag("\"9\""), R"({"etag":"\"9\"","sku":{"capacity":1},"properties":{"provisioningState":"Updating"}})");
+  rig.arm(get(kScaleSet), 200, etag("\"9\""),
+          R"({"etag":"\"9\"","sku":{"capacity":1},"properties":{"provisioningState":"Updating"}})");
   rig.arm(put(kScaleSet), 200, etag("\"10\""), kStateTwo);
   rig.ask("one", get(kScaleSet));
   const auto answer = rig.ask("one", put(kScaleSet), kWanted);
@@ -208,11 +209,11 @@ TEST(Versions, AParentIsComparedAfterTheWriteOfAChildWhateverItsEtagSays) {
   const std::string version = "?api-version=2025-10-01";
   const std::string pool = cluster + "/agentPools/blue" + version;
   const auto shown = [](int count) {
-    return fmt::format(R"({{"eTag":"e1","properties":{{"provisioningState":"Succeeded","agentPoolProfiles":[{{"name":"blue","count":{}}}]}}}})",
-                       count);
+    return fmt::format(
+        R"({{"eTag":"e1","properties":{{"provisioningState":"Succeeded","agentPoolProfiles":[{{"name":"blue","count":{}}}]}}}})",
+        count);
   };
-  const std::string tagged =
-      R"({"tags":{"a":"1"},"properties":{"agentPoolProfiles":[{"name":"blue","count":1}]}})";
+  const std::string tagged = R"({"tags":{"a":"1"},"properties":{"agentPoolProfiles":[{"name":"blue","count":1}]}})";
   StageRig rig;
   rig.arm(get(cluster), 200, {}, shown(1));
   rig.arm(put(pool), 200, {}, R"({"properties":{"count":9,"eTag":"p2","provisioningState":"Succeeded"}})");
@@ -230,8 +231,8 @@ TEST(Versions, AParentIsComparedAfterTheWriteOfAChildWhateverItsEtagSays) {
   rig.arm(put(cluster), 200, {}, shown(9));
   rig.ask("one", get(cluster + version));
   EXPECT_EQ(rig.ask("two", put(pool), R"({"properties":{"count":9}})").head.status, 200);
-  const auto in_time =
-      rig.ask("one", put(cluster + version), R"({"tags":{"a":"1"},"properties":{"agentPoolProfiles":[{"name":"blue","count":9}]}})");
+  const auto in_time = rig.ask("one", put(cluster + version),
+                               R"({"tags":{"a":"1"},"properties":{"agentPoolProfiles":[{"name":"blue","count":9}]}})");
   EXPECT_EQ(in_time.head.status, 200) << in_time.body;
   EXPECT_EQ(rig.seen().back().head.fields.get("If-Match"), "e1");
 }

@@ -82,7 +82,8 @@ TEST(ParentVisibility, OneThatNobodyCreatedIsAMistake) {
 
 TEST(ReferenceVisibility, WhatTheMessageNamesIsWaitedForIfItWasJustCreated) {
   const std::string gateway = kProvider + "Microsoft.Network/natGateways/x";
-  const std::string refusal = error("InvalidResourceReference", "Resource " + gateway + " referenced by resource was not found.");
+  const std::string refusal =
+      error("InvalidResourceReference", "Resource " + gateway + " referenced by resource was not found.");
   for (const bool created : {true, false}) {
     StageRig rig;
     if (created) {

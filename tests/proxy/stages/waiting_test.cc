@@ -117,8 +117,9 @@ TEST(Waiting, AnActionThatNoRuleNamesPassesTheOperationItMayAbort) {
   StageRig rig;
   rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}});
   rig.ask("one", patch(kScaleSet), "{}");
-  const std::string abort = "POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/abort"
-                            "?api-version=2024-07-01";
+  const std::string abort =
+      "POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/abort"
+      "?api-version=2024-07-01";
   rig.arm(abort, 202, {});
   const auto answer = rig.ask("one", abort);
   EXPECT_EQ(answer.head.status, 202);

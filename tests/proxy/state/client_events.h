@@ -90,7 +90,8 @@ class Events {
 
  private:
   policy::Liveness liveness() const { return {now_, options.base.think_max, 0}; }
-  ArrivingWrite arriving(const Hash128& resource, policy::Actor actor, const std::string& request_id, std::optional<Hash128> bytes) {
+  ArrivingWrite arriving(const Hash128& resource, policy::Actor actor, const std::string& request_id,
+                         std::optional<Hash128> bytes) {
     ArrivingWrite write;
     write.resource = resource;
     write.bytes = bytes.value_or(Hash128{7, ++writes_});

@@ -115,27 +115,43 @@ const std::vector<int> kTwoClients{0, 0, 1};
 TEST(ClientStateSearch, PostponedBytesKeepTheirBaseWhateverIsReadMeanwhile) {
   const std::vector<Event> by_others{Event::OutsiderWrite, Event::OutsiderDelete};
   for (const Habit habit : {Habit::Single, Habit::Hidden, Habit::RequestIds}) {
-    const auto tally = search({habit, kOneActor, {Event::Read, Event::ReadIdle, Event::Confirm, Event::Write, Event::Postpone, Event::Again},
-                               by_others, 5});
+    const auto tally = search({habit,
+                               kOneActor,
+                               {Event::Read, Event::ReadIdle, Event::Confirm, Event::Write, Event::Postpone, Event::Again},
+                               by_others,
+                               5});
     EXPECT_EQ(tally.unsafe, 0u) << tally.first_unsafe;
   }
   // Under a new id the bytes may have been made anew; which is believed once a read has arrived for sure.
-  const auto anew = search({Habit::FreshIds, kOneActor, {Event::Read, Event::Write, Event::Postpone, Event::Again}, by_others, 5});
+  const auto anew =
+      search({Habit::FreshIds, kOneActor, {Event::Read, Event::Write, Event::Postpone, Event::Again}, by_others, 5});
   EXPECT_EQ(anew.unsafe, 0u) << anew.first_unsafe;
 }
 
 TEST(ClientStateSearch, SoDoThoseOfOneOfTwoActors) {
-  const auto ids = search({Habit::RequestIds, kTwoActors, {Event::Read, Event::Write, Event::Postpone, Event::Again},
-                           {Event::OutsiderWrite}, 6, BlindWrites::No});
+  const auto ids = search({Habit::RequestIds,
+                           kTwoActors,
+                           {Event::Read, Event::Write, Event::Postpone, Event::Again},
+                           {Event::OutsiderWrite},
+                           6,
+                           BlindWrites::No});
   EXPECT_EQ(ids.unsafe, 0u) << ids.first_unsafe;
-  const auto bodies = search({Habit::TellingBodies, kTwoActors, {Event::Read, Event::Write, Event::Postpone, Event::Again},
-                              {Event::OutsiderWrite}, 6, BlindWrites::No});
+  const auto bodies = search({Habit::TellingBodies,
+                              kTwoActors,
+                              {Event::Read, Event::Write, Event::Postpone, Event::Again},
+                              {Event::OutsiderWrite},
+                              6,
+                              BlindWrites::No});
   EXPECT_EQ(bodies.unsafe, 0u) << bodies.first_unsafe;
 }
 
 TEST(ClientStateSearch, WhatOneClientIsShownIsNothingToAnother) {
-  const auto tally = search({Habit::TellingBodies, kTwoClients, {Event::Read, Event::Write, Event::WriteLost},
-                             {Event::OutsiderDelete, Event::Think}, 5, BlindWrites::No});
+  const auto tally = search({Habit::TellingBodies,
+                             kTwoClients,
+                             {Event::Read, Event::Write, Event::WriteLost},
+                             {Event::OutsiderDelete, Event::Think},
+                             5,
+                             BlindWrites::No});
   EXPECT_EQ(tally.unsafe, 0u) << tally.first_unsafe;
 }
 

@@ -133,7 +133,8 @@ TEST(ClientState, BytesAreAccountedForThroughEverythingThatHappens) {
     Events client({}, &budget);
     const auto kept = [&] {
       size_t bytes = 0;
-      for (const auto& version : client.state.versions(kNet)) bytes += version.rendering_for("").body ? version.rendering_for("").body->bytes.size() : 0;
+      for (const auto& version : client.state.versions(kNet))
+        bytes += version.rendering_for("").body ? version.rendering_for("").body->bytes.size() : 0;
       return bytes;
     };
     for (int i = 0; i < 70; ++i) client.read(kNet, "e" + std::to_string(i));  // beyond what a view holds

@@ -188,7 +188,9 @@ TEST(ClientWrites, ReSendsOfAWriteInDoubtAreRecognised) {
     ClientState::Doubt expected;
   };
   using enum ClientState::Doubt;
-  const Case cases[] = {{"same id", "x", "x", InDoubt}, {"no ids", "", "", InDoubt}, {"one has none", "x", "", InDoubt},
+  const Case cases[] = {{"same id", "x", "x", InDoubt},
+                        {"no ids", "", "", InDoubt},
+                        {"one has none", "x", "", InDoubt},
                         {"another call by its own word", "x", "y", None}};
   for (const auto& c : cases) {
     Events client;

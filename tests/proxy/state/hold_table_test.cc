@@ -15,7 +15,6 @@ constexpr char kNewToken[] = "Bearer e30.eyJvaWQiOiJvIn0.bmV3";
 constexpr char kNewestToken[] = "Bearer e30.eyJvaWQiOiJvIn0.bmV3ZXN0";
 constexpr char kOtherPrincipal[] = "Bearer e30.eyJvaWQiOiJwIn0.bmV3";
 
-
 using arm::Progress;
 using arm::TrackedBy;
 

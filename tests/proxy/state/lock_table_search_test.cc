@@ -38,7 +38,7 @@ const std::vector<Step> kLetsOwnIn{Step::Join, Step::TakeOrLeave, Step::LetOwnIn
 struct Kind {
   std::vector<LockKey> keys;
   std::vector<Step> script = kPlain;
-  uint64_t client = 0;    // 0: it reenters nobody's
+  uint64_t client = 0;  // 0: it reenters nobody's
 };
 
 class Model {
@@ -144,12 +144,8 @@ void take_step(LockTable& table, const Kind& kind, size_t claim, Runner& runner,
       runner.place.emplace(*std::move(joined));
       return model.join(claim);
     }
-    case Step::Yield:
-      runner.place->yield();
-      return model.yield(claim);
-    case Step::Insist:
-      runner.place->insist();
-      return model.insist(claim);
+    case Step::Yield: runner.place->yield(); return model.yield(claim);
+    case Step::Insist: runner.place->insist(); return model.insist(claim);
     case Step::TakeOrLeave:
       if (!runner.place->granted()) {
         runner.place.reset();
@@ -158,9 +154,7 @@ void take_step(LockTable& table, const Kind& kind, size_t claim, Runner& runner,
       runner.lease = runner.place->take();
       runner.place.reset();
       return;
-    case Step::Leave:
-      runner.place.reset();
-      return model.leave(claim);
+    case Step::Leave: runner.place.reset(); return model.leave(claim);
     case Step::LetOwnIn:
       if (runner.lease.held()) model.let_own_in(claim);
       return runner.lease.let_own_in();
@@ -262,13 +256,20 @@ TEST(LockTableSearch, ClaimsInACircleOverThreeKeys) {
 TEST(LockTableSearch, APlaceIsKeptWhileItsOwnerIsAway) {
   const auto x = LockMode::Exclusive;
   const auto s = LockMode::Shared;
-  search({{{{"a", x}}, kComesBack}, {{{"a", s}, {"b", x}}, kComesBack}, {{{"a", x}}, kStaysAway}, {{{"a", x}, {"b", s}}}, {{{"b", x}}}});
+  search({{{{"a", x}}, kComesBack},
+          {{{"a", s}, {"b", x}}, kComesBack},
+          {{{"a", x}}, kStaysAway},
+          {{{"a", x}, {"b", s}}},
+          {{{"b", x}}}});
 }
 
 TEST(LockTableSearch, AClientGoesAlongWithItsOwnAndNobodyElse) {
   const auto x = LockMode::Exclusive;
   const auto s = LockMode::Shared;
-  search({{{{"a", x}}, kLetsOwnIn, 7}, {{{"a", x}, {"b", s}}, kLetsOwnIn, 7}, {{{"a", x}}, kLetsOwnIn, 8}, {{{"a", s}, {"b", x}}},
+  search({{{{"a", x}}, kLetsOwnIn, 7},
+          {{{"a", x}, {"b", s}}, kLetsOwnIn, 7},
+          {{{"a", x}}, kLetsOwnIn, 8},
+          {{{"a", s}, {"b", x}}},
           {{{"a", x}}, kComesBack, 7}});
 }
 

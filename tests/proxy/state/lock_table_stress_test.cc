@@ -24,7 +24,7 @@ constexpr int kRounds = 1500;
 
 struct Shared {
   LockTable locks{{}, Hasher(HashKey{1, 2})};
-  std::array<int, kKeys> counters{};     // plain on purpose: only the leases protect them
+  std::array<int, kKeys> counters{};  // plain on purpose: only the leases protect them
   std::array<std::atomic<int>, kKeys> expected{};
   std::atomic<int> quits{0};
 };
@@ -108,8 +108,8 @@ TEST(LockTableStress, WhoIsPassedOnSeveralKeysAtOnceCountsEveryTime) {
   boost::asio::io_context io;
   Waiter waiter(io.get_executor());
   auto holder = locks.join({{"held", rules::LockMode::Exclusive}}, {}, &waiter, 1);
-  auto passed = locks.join({{"a", rules::LockMode::Shared}, {"b", rules::LockMode::Shared}, {"held", rules::LockMode::Exclusive}},
-                           {}, &waiter, 1);
+  auto passed = locks.join(
+      {{"a", rules::LockMode::Shared}, {"b", rules::LockMode::Shared}, {"held", rules::LockMode::Exclusive}}, {}, &waiter, 1);
   ASSERT_TRUE(holder.ok() && passed.ok());
   ASSERT_FALSE(passed->granted());
   std::thread on_a(go_by_often, std::ref(locks), "a");

@@ -61,8 +61,10 @@ void write_once(ClientState& state, Rng& rng, const Hash128& resource, Moment wh
   if (rng.chance(0.2)) state.note_in_doubt(write.bytes, "id", resource, when);
   (void)state.maybe_applied(bound.binding);
   (void)state.doubt_of(write.bytes, "id", when.time);
-  if (rng.chance(0.5)) state.consume(resource, bound, {"id", "", when});
-  else state.refuse(resource, bound.base);
+  if (rng.chance(0.5))
+    state.consume(resource, bound, {"id", "", when});
+  else
+    state.refuse(resource, bound.base);
   const bool answered = rng.chance(0.7);
   state.leave(bound.binding, answered ? BindingPhase::Written : BindingPhase::Expected, when.time);
   if (answered) state.confirm_written(bound.binding, ClientState::Final::Refused, when);
@@ -104,8 +106,10 @@ TEST(TablesStress, OneClientsMemoryIsUsedByManyExchanges) {
       const auto state = table.find_or_add({rng.below(5), 1}, when.time);
       state->touch(when.time);
       const Hash128 resource{rng.below(3), 1};
-      if (rng.chance(0.5)) read_once(*state, rng, resource, when);
-      else write_once(*state, rng, resource, when);
+      if (rng.chance(0.5))
+        read_once(*state, rng, resource, when);
+      else
+        write_once(*state, rng, resource, when);
       (void)state->busy(when.time);
     }
   });

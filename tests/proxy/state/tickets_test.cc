@@ -67,8 +67,9 @@ TEST_F(TicketTable, WhoWasAwayWhenTheMomentBeganLetsOthersBy) {
   const auto first = keep();
   const auto second = keep(began);
   const auto later = keep(began + std::chrono::seconds(1));
-  const auto stranger = tickets.keep({{4, 4}, {7, 7}}, kBytes, *locks.join({{"elsewhere", LockMode::Exclusive}}, {}, nullptr, 1),
-                                     loop.get_executor(), TimePoint{});
+  const auto stranger =
+      tickets.keep({{4, 4}, {7, 7}}, kBytes, *locks.join({{"elsewhere", LockMode::Exclusive}}, {}, nullptr, 1),
+                   loop.get_executor(), TimePoint{});
   tickets.let_others_by(*stranger, began);
   EXPECT_EQ(first->standing(), Ticket::Standing::Reserved) << "other keys";
   tickets.let_others_by(*first, began);
@@ -84,9 +85,11 @@ TEST_F(TicketTable, WhoWaitsForTheSameParentLetsOthersByToo) {
   const std::vector<rules::LockKey> one{{"parent", LockMode::Exclusive}, {"parent/one", LockMode::Exclusive}};
   const std::vector<rules::LockKey> two{{"parent", LockMode::Exclusive}, {"parent/two", LockMode::Exclusive}};
   const auto first = tickets.keep({{1, 1}, {8, 8}}, kBytes, *locks.join(one, {}, nullptr, 1), loop.get_executor(), TimePoint{});
-  const auto second = tickets.keep({{2, 2}, {9, 9}}, kBytes, *locks.join(two, {}, nullptr, 1), loop.get_executor(), TimePoint{});
+  const auto second =
+      tickets.keep({{2, 2}, {9, 9}}, kBytes, *locks.join(two, {}, nullptr, 1), loop.get_executor(), TimePoint{});
   tickets.let_others_by(*first, began);
-  const WriteLease live = locks.join({{"parent", LockMode::Exclusive}, {"parent/live", LockMode::Exclusive}}, {}, nullptr, 1)->take();
+  const WriteLease live =
+      locks.join({{"parent", LockMode::Exclusive}, {"parent/live", LockMode::Exclusive}}, {}, nullptr, 1)->take();
   EXPECT_TRUE(live.held());
   EXPECT_EQ(second->standing(), Ticket::Standing::InLine);
 }

@@ -29,9 +29,7 @@ struct Rig {
     table.undelivered(write, now);
     return write;
   }
-  bool finds(uint64_t request, std::string_view request_id = {}) {
-    return table.knows(arrival(request, request_id), now);
-  }
+  bool finds(uint64_t request, std::string_view request_id = {}) { return table.knows(arrival(request, request_id), now); }
 };
 
 TEST(UnansweredWrites, AnOrphanIsFoundUntilItsTimeIsOver) {

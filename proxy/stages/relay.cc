@@ -103,12 +103,19 @@ Task<Result<UpstreamAnswer>> send_relayed(Pipeline::Parts& parts, Exchange& exch
   co_return std::move(answer);
 }
 
+// What is posted to a collection or beside all resources is a query, mostly (Resource Graph, costs).
+bool acts_on_a_resource(const Exchange& exchange, const rules::Plan& plan) {
+  return is_watched_action(exchange, plan) && plan.operation == arm::OperationKind::Action;
+}
+
 // Notes why there is no whole answer. A lost or broken one to an action is told as what it is: SDKs send a POST again on 502,
 // 503, 504 and resets, and it would run twice.
 arm::Response note_failure(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client,
                            const Error& error) {
+  const bool began = exchange.status != 0;
   const bool is_refused = exchange.status >= 400 && exchange.status < 500;
-  if (is_watched_action(exchange, plan) && error.sent != Sent::No && !is_refused) {
+  const bool may_have_acted = began ? acts_on_a_resource(exchange, plan) && !is_refused : is_watched_action(exchange, plan);
+  if (may_have_acted && error.sent != Sent::No) {
     exchange.report.reason = "outcome-unknown";
     note_in_doubt(parts, exchange, plan, client);
     return make_outcome_unknown(plan.target.resource.id, "ARM's answer was lost.");
@@ -215,7 +222,7 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
     polls = parts.shared.holds.find(exchange.request.head.host, exchange.request.head.target, resource);
   }
   std::optional<RelayedAction> action;
-  if (is_watched_action(exchange, plan)) action.emplace(parts, exchange, client_link, plan, client);
+  if (acts_on_a_resource(exchange, plan)) action.emplace(parts, exchange, client_link, plan, client);
   if (action && action->is_resend()) {
     exchange.report.reason = "still-in-doubt";
     auto known =

@@ -91,6 +91,15 @@ TEST(BrokenAnswer, OfARefusedActionLeavesNoDoubt) {
   EXPECT_EQ(rig.ask("one", post(kSiteRestart)).head.status, 200);
 }
 
+TEST(BrokenAnswer, OfAQueryLeavesNoDoubt) {
+  const std::string query = "POST /providers/Microsoft.ResourceGraph/resources?api-version=2021-03-01";
+  StageRig rig;
+  rig.arm_breaks_off(query, 200, R"({"data":[]})", 3);
+  rig.ask("one", query, "{}");
+  rig.arm(query, 200, {}, R"({"data":[]})");
+  EXPECT_EQ(rig.ask("one", query, "{}").head.status, 200);
+}
+
 TEST(BrokenAnswer, OfAReadBeforeItsBodyIsToldAsSuch) {
   StageRig rig;
   rig.arm_breaks_off(get(kScaleSet), 200, kState, 0);

@@ -111,6 +111,7 @@ TEST(Verify, AResourceThatCannotBeReadIsNotWritten) {
     EXPECT_TRUE(answer.head.fields.has("Retry-After"));
     EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "verify-failed");
     EXPECT_TRUE(rig.script_is_done());
+    EXPECT_EQ(rig.shared().counters.places_kept.load(), 1u) << "it had its turn, and is told to come again";
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "arm/json_scan.h"
 #include "arm/json_tree.h"
+#include "base/json_pointer.h"
 #include "base/text.h"
 
 namespace armgate::arm {
@@ -178,14 +179,7 @@ class Comparison {
         pointer += fmt::format("{}", *index);
         continue;
       }
-      for (const char c : std::get<std::string_view>(step)) {  // RFC 6901 §3
-        if (c == '~')
-          pointer += "~0";
-        else if (c == '/')
-          pointer += "~1";
-        else
-          pointer += c;
-      }
+      pointer += pointer_token(std::get<std::string_view>(step));
     }
     differences_.push_back(std::move(pointer));
   }

@@ -4,19 +4,6 @@
 
 namespace armgate::rules {
 
-std::string pointer_token(std::string_view name) {
-  std::string token;
-  for (char c : name) {
-    if (c == '~')
-      token += "~0";
-    else if (c == '/')
-      token += "~1";
-    else
-      token += c;
-  }
-  return token;
-}
-
 // Walks the text once. It only has to tell strings, comments and brackets apart: the text is known to be well formed.
 class PositionScanner {
  public:

@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/json_pointer.h"
+
 namespace armgate::rules {
 
 class JsonPositions {
@@ -37,8 +39,5 @@ class JsonPositions {
   std::vector<DuplicateKey> duplicates_;
   bool too_deep_ = false;
 };
-
-// One reference token of a JSON pointer, escaped (RFC 6901 §3).
-std::string pointer_token(std::string_view name);
 
 }  // namespace armgate::rules

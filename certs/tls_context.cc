@@ -60,12 +60,10 @@ Result<ContextHandle> make_client_context(const std::optional<std::filesystem::p
   }
   if (!ca_file) {
     if (SSL_CTX_set_default_verify_paths(context.get()) != 1) return openssl_failure("loading the system's trust store");
-  } else {
+  } else if (SSL_CTX_load_verify_file(context.get(), ca_file->c_str()) != 1) {
+    take_openssl_errors();  // they do not say which of the two it is
     if (const auto text = read_file(*ca_file); !text) return text.error();
-    if (SSL_CTX_load_verify_file(context.get(), ca_file->c_str()) != 1) {
-      take_openssl_errors();
-      return gateway_error(ErrorKind::BadInput, fmt::format("{} holds no PEM certificate", ca_file->string()));
-    }
+    return gateway_error(ErrorKind::BadInput, fmt::format("{} holds no PEM certificate", ca_file->string()));
   }
   return context;
 }

@@ -50,7 +50,7 @@ class InputBuffer {
     if (needed <= SpareTexts::kBytes) {
       larger = SpareTexts::take();
     } else {
-      larger.reserve(std::max(needed, storage_.empty() ? needed : 2 * storage_.capacity()));
+      larger.reserve(std::max(needed, 2 * storage_.size()));
     }
     larger.append(storage_);
     SpareTexts::give_back(storage_);

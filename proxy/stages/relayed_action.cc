@@ -22,14 +22,10 @@ RelayedAction::RelayedAction(Pipeline::Parts& parts, const Exchange& exchange, C
   link_.watch(&waiter_, 1);
 }
 
+// Nothing was sent, or ARM refused it, or it is in doubt and known as such: forgotten.
 RelayedAction::~RelayedAction() {
   if (!sending_) return;
   link_.watch(nullptr, 0);
-  forget();
-}
-
-void RelayedAction::forget() {
-  if (!sending_) return;
   state_->unanswered().end(*sending_, {}, clock_.next_moment());
   state_->unanswered().undelivered(*sending_, clock_.now());
 }

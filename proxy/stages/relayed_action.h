@@ -28,8 +28,6 @@ class RelayedAction {
   // The re-send of one whose answer is not known to have arrived: it must not be forwarded.
   bool is_resend() const { return !sending_; }
 
-  // Nothing is sent, or ARM refused it, or it is in doubt and known as such: forgotten.
-  void forget();
   // Its answer was written, or could not be: confirmed and dropped by whoever keeps `sending`.
   std::optional<uint64_t> answered(bool written);
 

@@ -5,17 +5,7 @@
 
 namespace armgate {
 
-namespace {
-
-std::vector<Hash128> sorted(std::vector<Hash128> keys) {
-  std::sort(keys.begin(), keys.end());
-  return keys;
-}
-
-}  // namespace
-
-Ticket::Ticket(LockPlace place, const Executor& executor)
-    : waiter_(executor), keys_(sorted(place.keys())), place_(std::move(place)) {
+Ticket::Ticket(LockPlace place, const Executor& executor) : waiter_(executor), keys_(place.keys()), place_(std::move(place)) {
   MutexLock lock(&mutex_);
   place_->wake(&waiter_, kTurn);
 }
@@ -54,16 +44,7 @@ void Tickets::erase(Queues::iterator queue, Queue::iterator kept) {
 }
 
 bool Ticket::shares_key_with(const Ticket& other) const {
-  auto mine = keys_.begin();
-  auto theirs = other.keys_.begin();
-  while (mine != keys_.end() && theirs != other.keys_.end()) {
-    if (*mine == *theirs) return true;
-    if (*mine < *theirs)
-      ++mine;
-    else
-      ++theirs;
-  }
-  return false;
+  return std::find_first_of(keys_.begin(), keys_.end(), other.keys_.begin(), other.keys_.end()) != keys_.end();
 }
 
 std::shared_ptr<Ticket> Tickets::keep(const Holder& holder, const Hash128& bytes, LockPlace place, const Executor& executor,

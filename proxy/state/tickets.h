@@ -54,7 +54,7 @@ class Ticket {
 
  private:
   Waiter waiter_;
-  const std::vector<Hash128> keys_;  // sorted
+  const std::vector<Hash128> keys_;
   mutable Mutex mutex_;
   std::optional<LockPlace> place_ ABSL_GUARDED_BY(mutex_);
 };

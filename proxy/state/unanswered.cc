@@ -101,6 +101,7 @@ UnansweredWrites::Write* UnansweredWrites::earlier(const Arrival& arrival, Wante
     const bool other_request = write.request_id != arrival.request_id && !is_mutant(Mutant::IdsIgnoredInJoin);
     if (is_over || has_nothing_to_give || other_request) continue;
     const bool orphan = write.sent && (write.undelivered || write.asker->gone.load(std::memory_order_acquire));
+    if (wanted == Wanted::Unanswered && write.ending && !orphan) continue;
     if (orphan || !arrival.request_id.empty() || is_mutant(Mutant::LiveWritersJoined)) return &write;
   }
   return nullptr;
@@ -118,16 +119,7 @@ uint64_t UnansweredWrites::add(const Arrival& arrival) {
 
 std::optional<uint64_t> UnansweredWrites::add_if_new(const Arrival& arrival, TimePoint now) {
   MutexLock lock(&mutex_);
-  expire_locked(now);
-  if (const auto same = by_request_.find(arrival.request); same != by_request_.end()) {
-    for (const uint64_t id : same->second) {
-      const Write& write = *by_id_.at(id);
-      const bool other = write.request_id != arrival.request_id || (write.ending && !write.ending->accepted);
-      if (other || !write.sent) continue;
-      const bool runs_under_it = !write.ending && !arrival.request_id.empty();
-      if (runs_under_it || write.undelivered || write.asker->gone.load(std::memory_order_acquire)) return std::nullopt;
-    }
-  }
+  if (earlier(arrival, Wanted::Unanswered, now) != nullptr) return std::nullopt;
   return add_locked(arrival);
 }
 

@@ -117,7 +117,7 @@ class UnansweredWrites {
   };
   using Place = std::list<Write>::iterator;
 
-  enum class Wanted { Any, WithAnswer };  // of those that have ended
+  enum class Wanted { Any, WithAnswer, Unanswered };  // of those that have ended; Unanswered: whose client is gone without it
   Write* earlier(const Arrival& arrival, Wanted wanted, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Write* find_locked(uint64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

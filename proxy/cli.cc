@@ -108,9 +108,7 @@ int run(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
   fmt::print(context.err, "armgate: configuration from {}\n", source_of(*config));
-  if (const std::string other = other_proxy(context.environment); !other.empty()) {
-    fmt::print(context.err, "armgate: {} is set; armgate connects directly, not through that proxy\n", other);
-  }
+  context.err << other_proxy_notice(context.environment);
   return context.run(*config, [asked, &context] { return load_with_flags(asked, context, RuleFiles::Load); });
 }
 
@@ -219,9 +217,7 @@ int env(const Asked& asked, const CliContext& context) {
                                                        {"json", Shell::Json}};
   const auto shell =
       std::find_if(std::begin(shells), std::end(shells), [&](const auto& one) { return one.first == asked.shell; });
-  if (const std::string other = other_proxy(context.environment); !other.empty()) {
-    fmt::print(context.err, "armgate: {} was set; armgate connects directly, not through that proxy\n", other);
-  }
+  context.err << other_proxy_notice(context.environment);
   context.out << to_commands(*variables, shell->second);
   return kExitDone;
 }

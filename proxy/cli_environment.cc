@@ -188,11 +188,12 @@ std::string reachable(const std::string& proxy) {
   return proxy;
 }
 
-std::string other_proxy(const Environment& present) {
+std::string other_proxy_notice(const Environment& present) {
   const std::string active = value_of(present, kActiveVariable);
   for (const char* name : {"https_proxy", "HTTPS_PROXY"}) {
     const std::string url = value_of(present, name);
-    if (!url.empty() && (active.empty() || !url.ends_with("@" + active))) return name;
+    const bool is_other = !url.empty() && (active.empty() || !url.ends_with("@" + active));
+    if (is_other) return fmt::format("armgate: {} was set; armgate connects directly, not through that proxy\n", name);
   }
   return {};
 }

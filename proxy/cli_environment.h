@@ -40,8 +40,8 @@ std::string proxy_url(std::string_view name, std::string_view proxy);
 // `proxy` as it is reached from this machine: a listener on every address is reached on loopback.
 std::string reachable(const std::string& proxy);
 
-// The variable that names a proxy which is not armgate; empty if none does.
-std::string other_proxy(const Environment& present);
+// What to say if the environment names a proxy that is not armgate: it is not used. Else empty.
+std::string other_proxy_notice(const Environment& present);
 
 // The variables to set, given the tool's present environment. Writes the certificate files. What the environment names
 // already stays trusted; NO_PROXY keeps its entries, but for those that would lead intercepted hosts around armgate.

@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kThreads = 2;  // one command needs no more
+constexpr int kThreads = 2;                                // one command needs no more
+constexpr Duration kConnectMax = std::chrono::seconds(3);  // to a gateway that is said to run already
 // Whoever waits for the command waits for this too; what is still under way then has no client any more.
 constexpr Duration kDrainMax = std::chrono::seconds(5);
 
@@ -87,7 +88,9 @@ Result<void> check_reachable(const std::string& proxy) {
   const auto found = resolver.resolve(is_bracketed ? host.substr(1, host.size() - 2) : host, proxy.substr(colon + 1), failure);
   if (host.empty() || failure) return wrong("which is no address");
   ip::tcp::socket socket(io);
-  boost::asio::connect(socket, found, failure);
+  failure = boost::asio::error::timed_out;
+  boost::asio::async_connect(socket, found, [&failure](const auto& outcome, const auto&) { failure = outcome; });
+  io.run_for(kConnectMax);
   if (failure) return wrong("where nobody listens");
   return {};
 }
@@ -117,9 +120,7 @@ int exec_with_gateway(const Config& config, const ExecRequest& request) {
                                            .intercepted = config.intercept},
                                           request.environment);
     if (!variables) return fail(variables.error());
-    if (const std::string other = other_proxy(request.environment); !other.empty()) {
-      std::fprintf(stderr, "armgate: %s was set; armgate connects directly, not through that proxy\n", other.c_str());
-    }
+    std::fputs(other_proxy_notice(request.environment).c_str(), stderr);
     gateway->start();
     exit_code = runner.run(request.words, with(request.environment, *variables));
     { const RuntimeDirectory gone(std::move(*directory)); }

@@ -75,14 +75,18 @@ void Headers::take_lines(std::string_view lines, size_t fields) {
 }
 
 void Headers::add_part(std::string_view lines, std::string_view name, std::string_view value) {
-  const auto at = [&](std::string_view part) { return static_cast<uint32_t>(part.data() - lines.data()); };
-  places_.push_back({at(name), static_cast<uint32_t>(name.size()), at(value), static_cast<uint32_t>(value.size()), true});
+  const auto at = [&](std::string_view part) { return static_cast<size_t>(part.data() - lines.data()); };
+  const size_t name_end = at(name) + name.size();
+  const size_t value_end = at(value) + value.size();
+  const bool is_line = name_end + 2 == at(value) && lines.substr(name_end, 2) == ": " && lines.substr(value_end, 2) == "\r\n";
+  places_.push_back({static_cast<uint32_t>(at(name)), static_cast<uint32_t>(name.size()), static_cast<uint32_t>(at(value)),
+                     static_cast<uint32_t>(value.size()), true, is_line});
 }
 
 void Headers::add(std::string_view name, std::string_view value) {
   const uint32_t name_at = append(name);
   const uint32_t value_at = append(value);
-  places_.push_back({name_at, static_cast<uint32_t>(name.size()), value_at, static_cast<uint32_t>(value.size()), false});
+  places_.push_back({name_at, static_cast<uint32_t>(name.size()), value_at, static_cast<uint32_t>(value.size())});
 }
 
 void Headers::set(std::string_view name, std::string_view value) {
@@ -91,6 +95,7 @@ void Headers::set(std::string_view name, std::string_view value) {
   first->value = append(value);
   first->value_bytes = static_cast<uint32_t>(value.size());
   first->is_checked = false;
+  first->is_line = false;
   places_.erase(std::remove_if(first + 1, places_.end(), [&](const Place& place) { return is_named(place, name); }),
                 places_.end());
 }

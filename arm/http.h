@@ -26,7 +26,8 @@ std::string_view to_text(Method method);  // "OTHER" for Other
 struct Field {
   std::string_view name;
   std::string_view value;
-  bool is_checked = false;  // by the parser: a name and a value that may stand in a head as they are
+  bool is_checked = false;     // by the parser: a name and a value that may stand in a head as they are
+  std::string_view line = {};  // "Name: value" and CRLF, if a parsed head has it so; else empty
 };
 
 // Header fields in order. Small linear storage: real messages have 10 to 30 fields. Names and values stand in one text, because a
@@ -67,10 +68,12 @@ class Headers {
     uint32_t value = 0;
     uint32_t value_bytes = 0;
     bool is_checked = false;
+    bool is_line = false;  // a colon, a space and the value follow the name, and CRLF the value
   };
 
   std::string_view name_at(const Place& place) const { return {text_.data() + place.name, place.name_bytes}; }
   std::string_view value_at(const Place& place) const { return {text_.data() + place.value, place.value_bytes}; }
+  std::string_view line_at(const Place& place) const;
   bool is_named(const Place& place, std::string_view name) const;
   uint32_t append(std::string_view text);
 
@@ -89,7 +92,7 @@ class Headers::Iterator {
   Iterator(const Headers& headers, size_t index) : headers_(&headers), index_(index) {}
   Field operator*() const {
     const Place& place = headers_->places_[index_];
-    return {headers_->name_at(place), headers_->value_at(place), place.is_checked};
+    return {headers_->name_at(place), headers_->value_at(place), place.is_checked, headers_->line_at(place)};
   }
   Iterator& operator++() {
     ++index_;
@@ -106,6 +109,11 @@ class Headers::Iterator {
   const Headers* headers_;
   size_t index_;
 };
+
+inline std::string_view Headers::line_at(const Place& place) const {
+  if (!place.is_line) return {};
+  return {text_.data() + place.name, place.value + place.value_bytes + 2 - place.name};
+}
 
 inline Headers::Iterator Headers::begin() const { return {*this, 0}; }
 inline Headers::Iterator Headers::end() const { return {*this, places_.size()}; }

@@ -14,7 +14,11 @@ constexpr char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c
 
 inline std::string lower_text(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), lower);
+  size_t at = 0;
+  for (; at + 8 <= result.size(); at += 8) {
+    eight_bytes::store(eight_bytes::lowered(eight_bytes::load(result.data() + at)), result.data() + at);
+  }
+  for (; at < result.size(); ++at) result[at] = lower(result[at]);
   return result;
 }
 

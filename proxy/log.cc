@@ -36,13 +36,17 @@ bool stands_for_itself(char c) { return c >= ' ' && c <= '~' && c != '"' && c !=
 // The same for a text. True means so; false, that a byte of it may not.
 bool is_surely_plain(std::string_view text) {
   namespace words = eight_bytes;
-  for (; text.size() >= sizeof(uint64_t); text.remove_prefix(sizeof(uint64_t))) {
-    const uint64_t word = words::load(text.data());
+  const auto is_plain = [&](size_t at) {
+    const uint64_t word = words::load(text.data() + at);
     const uint64_t suspects = words::any_below(word, ' ') | words::any_equal(word, '\x7f') | words::any_equal(word, '"') |
                               words::any_equal(word, '\\');
-    if ((suspects & words::kHighBits) != 0) return false;
+    return (suspects & words::kHighBits) == 0;
+  };
+  if (text.size() < sizeof(uint64_t)) return std::all_of(text.begin(), text.end(), stands_for_itself);
+  for (size_t at = 0; at + sizeof(uint64_t) < text.size(); at += sizeof(uint64_t)) {
+    if (!is_plain(at)) return false;
   }
-  return std::all_of(text.begin(), text.end(), stands_for_itself);
+  return is_plain(text.size() - sizeof(uint64_t));  // some of it for the second time
 }
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {

@@ -19,6 +19,11 @@ void append_field(std::string& out, std::string_view name, std::string_view valu
   out.append(name).append(": ").append(value).append("\r\n");
 }
 
+void append_field(std::string& out, const arm::Field& field) {
+  if (field.line.empty()) return append_field(out, field.name, field.value);
+  out.append(field.line);
+}
+
 void append_content_length(std::string& out, std::string_view name, uint64_t bytes) {
   out.append(name).append(": ");
   append_number(out, bytes, 10);
@@ -79,7 +84,7 @@ Result<void> compose_request(std::string& out, const arm::RequestHead& head, Bod
   for (const arm::Field& field : head.fields) {
     if (is_of_connection(field.name)) continue;
     if (!is_content_length(field.name)) {
-      append_field(out, field.name, field.value);
+      append_field(out, field);
     } else if (!has_length) {
       append_content_length(out, field.name, length.bytes);
       has_length = true;
@@ -114,7 +119,7 @@ Result<ComposedResponse> compose_response(std::string& out, const arm::ResponseH
   for (const arm::Field& field : head.fields) {
     if (is_of_connection(field.name)) continue;
     if (is_content_length(field.name) && length.kind != BodyLength::Kind::None) continue;
-    append_field(out, field.name, field.value);
+    append_field(out, field);
   }
   if (length.kind == BodyLength::Kind::Known) append_content_length(out, "Content-Length", length.bytes);
   if (composed.content == ComposedResponse::Content::Chunked) append_field(out, "Transfer-Encoding", "chunked");

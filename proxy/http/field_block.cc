@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,8 +33,8 @@ struct KnownField {
   Often often = Often::Any;
 };
 
-// Sorted by length, so that a field is compared with the few names of its own length. End-to-end fields are here if two
-// of them would be two identities, two preconditions or two kinds of content, or to protect them from Connection.
+// End-to-end fields are here if two of them would be two identities, two preconditions or two kinds of content, or to protect them
+// from Connection.
 constexpr std::array kKnownFields = {
     KnownField{"te", Role::HopByHop},
     KnownField{"date"},
@@ -74,25 +74,41 @@ constexpr std::array kKnownFields = {
     KnownField{"proxy-authentication-info", Role::HopByHop},
 };
 constexpr size_t kUsualFields = 16;
-constexpr size_t kLongestName = kKnownFields.back().name.size();
-static_assert(std::ranges::is_sorted(kKnownFields, {}, [](const KnownField& field) { return field.name.size(); }));
 static_assert(kKnownFields.size() <= 64, "FieldReader::seen_ has one bit for each");
 
-// kFirstOfLength[n] is the index of the first known name of at least n bytes.
-constexpr auto kFirstOfLength = [] {
-  std::array<uint8_t, kLongestName + 2> first{};
-  for (size_t length = 0; length < first.size(); ++length) {
-    for (const KnownField& field : kKnownFields) first[length] += field.name.size() < length ? 1 : 0;
+// Length, first and last letter tell the known names apart, so that a field is compared with one name at most: each stands at a place
+// of its own, with a factor that is looked for at compile time.
+constexpr uint8_t kNone = 0xff;
+using Places = std::array<uint8_t, 256>;
+
+constexpr size_t place_of(std::string_view name, uint32_t factor) {
+  const auto letter = [](char c) { return static_cast<uint32_t>(static_cast<uint8_t>(c)) | 0x20; };
+  const uint32_t mixed = (letter(name.front()) << 16 | letter(name.back()) << 8 | static_cast<uint32_t>(name.size())) * factor;
+  return mixed >> 24;
+}
+
+constexpr std::optional<Places> places_with(uint32_t factor) {
+  Places places{};
+  places.fill(kNone);
+  for (uint8_t i = 0; i < kKnownFields.size(); ++i) {
+    uint8_t& place = places[place_of(kKnownFields[i].name, factor)];
+    if (place != kNone) return std::nullopt;
+    place = i;
   }
-  return first;
+  return places;
+}
+
+constexpr uint32_t kFactor = [] {
+  uint32_t factor = 0x9e3779b1;
+  while (!places_with(factor)) factor += 2;
+  return factor;
 }();
+constexpr Places kPlaces = *places_with(kFactor);
 
 const KnownField* find_known(std::string_view name) {
-  if (name.size() > kLongestName) return nullptr;
-  for (size_t i = kFirstOfLength[name.size()]; i < kFirstOfLength[name.size() + 1]; ++i) {
-    if (equal_ignoring_case(kKnownFields[i].name, name)) return &kKnownFields[i];
-  }
-  return nullptr;
+  if (name.empty()) return nullptr;
+  const uint8_t index = kPlaces[place_of(name, kFactor)];
+  return index != kNone && equal_ignoring_case(kKnownFields[index].name, name) ? &kKnownFields[index] : nullptr;
 }
 
 // Whether Connection may not name it. A client can leave a field out; but one that is sent and declared as meant only
@@ -118,17 +134,22 @@ class FieldReader {
     block_.fields.take_lines(lines, kUsualFields);
     size_t begin = 0;
     for (;;) {
-      const void* found = std::memchr(lines.data() + begin, '\n', lines.size() - begin);
-      if (found == nullptr) return refuse("the head ends before its empty line; end it with CRLF CRLF");
-      const size_t line_feed = static_cast<size_t>(static_cast<const char*>(found) - lines.data());
-      if (line_feed == begin || lines[line_feed - 1] != '\r') {
-        return refuse(fmt::format("header line {} ends with a line feed alone; end lines with CRLF", line_ + 1));
+      // In a line that is as it should be nothing before its CRLF is no character of values.
+      size_t end = find_no_value_char(lines, begin);
+      const bool is_clean = end != std::string_view::npos && lines.substr(end, 2) == "\r\n";
+      if (!is_clean) {
+        const size_t line_feed = lines.find('\n', begin);
+        if (line_feed == std::string_view::npos) return refuse("the head ends before its empty line; end it with CRLF CRLF");
+        if (line_feed == begin || lines[line_feed - 1] != '\r') {
+          return refuse(fmt::format("header line {} ends with a line feed alone; end lines with CRLF", line_ + 1));
+        }
+        end = line_feed - 1;
       }
-      const std::string_view line = lines.substr(begin, line_feed - 1 - begin);
-      begin = line_feed + 1;
+      const std::string_view line = lines.substr(begin, end - begin);
+      begin = end + 2;
       if (line.empty()) break;
       ++line_;
-      if (Result<void> taken = take_line(line); !taken) return std::move(taken).error();
+      if (Result<void> taken = take_line(line, is_clean); !taken) return std::move(taken).error();
     }
     if (begin != lines.size()) return refuse("bytes follow the empty line of the head");
     if (Result<void> removed = remove_named(); !removed) return std::move(removed).error();
@@ -138,27 +159,28 @@ class FieldReader {
  private:
   Error refuse(std::string context) const { return refusal(source_, ErrorKind::BadInput, std::move(context)); }
 
-  Result<void> take_line(std::string_view line) {
+  Result<void> take_line(std::string_view line, bool is_clean) {
     if (line_ > limits_.fields_max) {
       return refusal(source_, ErrorKind::TooLarge,
                      fmt::format("more than {} header fields (limits.fields); send fewer", limits_.fields_max));
     }
-    size_t name_end = 0;
-    while (name_end < line.size() && is_token_char(line[name_end])) ++name_end;
-    if (name_end == 0 || name_end == line.size() || line[name_end] != ':') return refuse_name(line, name_end);
-    const std::string_view name = line.substr(0, name_end);
-    const std::string_view value = trim(line.substr(name_end + 1));
-    if (!is_field_value(value)) {
+    const size_t colon = std::min(line.find(':'), line.size());
+    const std::string_view name = line.substr(0, colon);
+    const KnownField* known = find_known(name);
+    if (colon == line.size() || (known == nullptr && !is_token(name))) return refuse_name(line);
+    const std::string_view value = trim(line.substr(colon + 1));
+    if (!is_clean && !is_field_value(value)) {
       return refuse(fmt::format("the value of header {} (line {}) has a control character; remove it", name, line_));
     }
-    return take_field(name, value);
+    return take_field(known, name, value);
   }
 
   // Names a field only if it is a known one: a broken line may begin with anything, also with a secret.
-  Error refuse_name(std::string_view line, size_t name_end) const {
+  Error refuse_name(std::string_view line) const {
     if (line.front() == ' ' || line.front() == '\t') {
       return refuse(fmt::format("header line {} is folded (it begins with white space); send each field on one line", line_));
     }
+    const auto name_end = static_cast<size_t>(std::find_if_not(line.begin(), line.end(), is_token_char) - line.begin());
     const KnownField* known = find_known(line.substr(0, name_end));
     const std::string which =
         known != nullptr ? fmt::format("header line {} ({})", line_, known->name) : fmt::format("header line {}", line_);
@@ -167,8 +189,7 @@ class FieldReader {
     return refuse(which + " has white space or another character that no name may have before its colon; remove it");
   }
 
-  Result<void> take_field(std::string_view name, std::string_view value) {
-    const KnownField* known = find_known(name);
+  Result<void> take_field(const KnownField* known, std::string_view name, std::string_view value) {
     if (known == nullptr) {
       block_.fields.add_part(lines_, name, value);
       return {};

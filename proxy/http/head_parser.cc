@@ -109,13 +109,13 @@ Result<void> take_host(ParsedRequestHead& request, const FieldBlock& block) {
   if (!block.host) {
     return client_error(ErrorKind::BadInput, "no host header; send `Host: name` with the name of the server");
   }
-  std::optional<Authority> authority = parse_authority(*block.host);
+  const std::optional<Authority> authority = parse_authority(*block.host);
   if (!authority) {
     return client_error(ErrorKind::BadInput,
                         "the host header is not one name with an optional port from 1 to 65535; send "
                         "`Host: name` or `Host: name:port`");
   }
-  request.head.host = std::move(authority->host);
+  request.head.host = lower_text(authority->host);
   request.port = authority->port;
   request.authority = *block.host;
   return {};
@@ -126,7 +126,7 @@ Result<void> take_connect_target(ParsedRequestHead& request, const FieldBlock& b
   if (block.host || request.minor_version == 1) {
     if (Result<void> host = take_host(request, block); !host) return host;
   }
-  std::optional<Authority> authority = parse_authority(request.head.target);
+  const std::optional<Authority> authority = parse_authority(request.head.target);
   if (!authority || !authority->port) {
     return client_error(ErrorKind::BadInput,
                         "the target of CONNECT is not host:port with a port from 1 to 65535; send for "
@@ -135,7 +135,7 @@ Result<void> take_connect_target(ParsedRequestHead& request, const FieldBlock& b
   if (request.framing.kind == Framing::Kind::Chunked || request.framing.bytes > 0) {
     return client_error(ErrorKind::BadInput, "a CONNECT request with content; send none");
   }
-  request.head.host = std::move(authority->host);
+  request.head.host = lower_text(authority->host);
   request.port = authority->port;
   request.authority = request.head.target;
   if (block.proxy_authorization) request.proxy_authorization = *block.proxy_authorization;

@@ -14,8 +14,7 @@ bool is_host_name(std::string_view text) {
       label = 0;
       continue;
     }
-    const bool fits = is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '-' || c == '_';
-    if (!fits || ++label > kLabelBytesMax) return false;
+    if (!is_host_char(c) || ++label > kLabelBytesMax) return false;
   }
   return label > 0 && text.size() <= kHostBytesMax;
 }
@@ -59,7 +58,7 @@ std::optional<Authority> parse_authority(std::string_view text) {
     authority.port = static_cast<uint16_t>(*port);
   }
   if (!is_bracketed_ipv6(host) && !is_host_name(host)) return std::nullopt;
-  authority.host = lower_text(host);
+  authority.host = host;
   return authority;
 }
 

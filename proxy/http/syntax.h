@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -14,18 +15,20 @@ namespace armgate::http {
 
 namespace internal {
 
-enum CharacterClass : uint8_t { kToken = 1, kValue = 2, kTarget = 4 };
+enum CharacterClass : uint8_t { kToken = 1, kValue = 2, kTarget = 4, kHost = 8 };
 
 // One table look-up per byte. Token: tchar of RFC 9110 §5.6.2. Value: HTAB, SP, VCHAR and obs-text of §5.5. Target:
 // visible ASCII but '#' (a fragment is never sent, RFC 9112 §3.2); what else RFC 3986 forbids is sent by real clients
-// and passed.
+// and passed. Host: what labels of names consist of, and the '_' that some have.
 constexpr std::array<uint8_t, 256> make_character_classes() {
   std::array<uint8_t, 256> classes{};
   for (int c = 0; c < 256; ++c) {
     if (c == '\t' || (c >= 0x20 && c != 0x7f)) classes[c] |= kValue;
     if (c > 0x20 && c < 0x7f && c != '#') classes[c] |= kTarget;
-    if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) classes[c] |= kToken;
+    if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) classes[c] |= kToken | kHost;
   }
+  classes['-'] |= kHost;
+  classes['_'] |= kHost;
   for (const char c : std::string_view("!#$%&'*+-.^_`|~")) classes[static_cast<uint8_t>(c)] |= kToken;
   return classes;
 }
@@ -40,6 +43,7 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_token_char(char c) { return internal::is_of(c, internal::kToken); }
 constexpr bool is_value_char(char c) { return internal::is_of(c, internal::kValue); }
 constexpr bool is_target_char(char c) { return internal::is_of(c, internal::kTarget); }
+constexpr bool is_host_char(char c) { return internal::is_of(c, internal::kHost); }
 
 inline bool is_token(std::string_view text) {
   for (const char c : text) {
@@ -67,36 +71,33 @@ inline bool is_target(std::string_view text) {
   return !text.empty();
 }
 
-// True if every byte may stand in a field value. 32 bytes at a time: most of a head is values, and tokens are long.
-inline bool is_field_value(std::string_view text) {
-  constexpr uint64_t kOnes = 0x0101010101010101ULL;
-  constexpr size_t kWords = 4;
-  size_t i = 0;
-  for (; i + kWords * 8 <= text.size(); i += kWords * 8) {
-    uint64_t words[kWords];
-    std::memcpy(words, text.data() + i, sizeof words);
-    uint64_t suspects = 0;
-    for (const uint64_t word : words) {
-      // A high bit if a byte is below 0x20 or equal to 0x7f; never one without any such byte.
-      const uint64_t deletes = word ^ (kOnes * 0x7f);
-      suspects |= ((word - kOnes * 0x20) & ~word) | ((deletes - kOnes) & ~deletes);
-    }
-    if ((suspects & (kOnes * 0x80)) == 0) continue;
-    for (size_t k = i; k < i + sizeof words; ++k) {  // a tab is allowed
-      if (!is_value_char(text[k])) return false;
-    }
+// Where the first byte from `from` on stands that no field value may have, or npos. 16 bytes at a time: most of a head is values,
+// and tokens are long.
+inline size_t find_no_value_char(std::string_view text, size_t from) {
+  using Block [[gnu::vector_size(16)]] = uint8_t;
+  for (; from + sizeof(Block) <= text.size(); from += sizeof(Block)) {
+    Block block;
+    std::memcpy(&block, text.data() + from, sizeof block);
+    const auto words = std::bit_cast<std::array<uint64_t, 2>>((block < 0x20) | (block == 0x7f));
+    if ((words[0] | words[1]) == 0) continue;
+    const int bits = words[0] != 0 ? std::countr_zero(words[0]) : 64 + std::countr_zero(words[1]);
+    from += static_cast<size_t>(bits / 8);
+    if (text[from] != '\t') return from;
+    from = from + 1 - sizeof(Block);  // a tab is allowed: go on behind it
   }
-  for (; i < text.size(); ++i) {
-    if (!is_value_char(text[i])) return false;
+  for (; from < text.size(); ++from) {
+    if (!is_value_char(text[from])) return from;
   }
-  return true;
+  return std::string_view::npos;
 }
+
+inline bool is_field_value(std::string_view text) { return find_no_value_char(text, 0) == std::string_view::npos; }
 
 // A number of only decimal digits, or nothing (also beyond 64 bits).
 std::optional<uint64_t> parse_decimal(std::string_view text);
 
 struct Authority {
-  std::string host;              // lower case; an IPv6 address keeps its brackets
+  std::string_view host;         // as written; an IPv6 address keeps its brackets
   std::optional<uint16_t> port;  // 1 to 65535
 };
 

@@ -12,7 +12,7 @@ struct Allocated {
   uint64_t bytes = 0;
 };
 
-// Since the program began, by any thread.
+// By this thread since it began.
 Allocated allocated();
 
 // From its construction to report(): allocations and bytes of one iteration, as counters of the benchmark.

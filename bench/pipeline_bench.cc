@@ -1,6 +1,8 @@
 // The whole decision for one request: every stage between the head that was parsed and the answer that is written, with an
 // upstream and a client in memory, so that no byte passes a socket.
 #include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "bench/counted.h"
@@ -66,15 +68,24 @@ std::shared_ptr<const rules::Ruleset> network_rules() {
   return std::make_shared<const rules::Ruleset>(shipped("network.json").rules);
 }
 
-struct Rig {
-  boost::asio::io_context loop{1};
+// What all threads share.
+struct Common {
   RealClock clock;
-  MemoryUpstream upstream;
   SharedState shared{SharedState::Options{}, Hasher(HashKey{1, 2}), network_rules()};
   MemoryStore store{1000};
   NoFaults faults;
+};
+
+// A thread's own: one client, which works on a resource of its own.
+struct Rig {
+  Rig(Common& with, int thread) : common(with), number(static_cast<size_t>(thread)) {}
+
+  Common& common;
+  const size_t number;
+  boost::asio::io_context loop{1};
+  MemoryUpstream upstream;
   Rng rng{1};
-  Pipeline::Parts parts{shared, clock, upstream, store, faults, rng, loop.get_executor(), {}, {}};
+  Pipeline::Parts parts{common.shared, common.clock, upstream, common.store, common.faults, rng, loop.get_executor(), {}, {}};
   Pipeline pipeline{parts};
   MemoryLink link;
 
@@ -83,13 +94,13 @@ struct Rig {
     arm::RequestHead& head = exchange.request.head;
     head.method = method;
     head.method_token = std::string(arm::to_text(method));
-    head.target = std::string(kNetwork);
+    head.target = network(number) + "?api-version=2023-09-01";
     head.host = "management.azure.com";
-    head.fields = {{"Authorization", token()},
+    head.fields = {{"Authorization", token(number == 0 ? kClaims : kOtherClaims)},
                    {"User-Agent", "bench"},
                    {"Accept", "application/json"},
                    {"Content-Type", "application/json"}};
-    exchange.from = {1, "", "127.0.0.1"};
+    exchange.from = {number + 1, "", "127.0.0.1"};
     exchange.executor = loop.get_executor();
     return exchange;
   }
@@ -102,8 +113,7 @@ struct Rig {
   void serve(Exchange& exchange) {
     exchange.report = {};
     exchange.delivered = false;
-    exchange.arrived = clock.next_moment();
-    exchange.arrived.time = clock.now();
+    exchange.arrived = common.clock.next_moment();
     spawn(loop.get_executor(), serve_one(*this, exchange));
     loop.restart();
     loop.run();
@@ -111,7 +121,8 @@ struct Rig {
 };
 
 void identify_client(benchmark::State& state) {
-  Rig rig;
+  Common common;
+  Rig rig(common, 0);
   const Exchange exchange = rig.make_exchange(arm::Method::Get);
   const AllocationCounter counter;
   for (auto _ : state) benchmark::DoNotOptimize(identify(rig.parts, exchange));
@@ -119,18 +130,23 @@ void identify_client(benchmark::State& state) {
 }
 BENCHMARK(identify_client);
 
+std::unique_ptr<Common> common_of_all;  // of the threads of one run
+void begin(const benchmark::State&) { common_of_all = std::make_unique<Common>(); }
+void end(const benchmark::State&) { common_of_all.reset(); }
+
 void whole_read(benchmark::State& state) {
-  Rig rig;
+  Rig rig(*common_of_all, state.thread_index());
   Exchange exchange = rig.make_exchange(arm::Method::Get);
   const AllocationCounter counter;
   for (auto _ : state) rig.serve(exchange);
   counter.report(state);
   if (rig.link.status != 200) state.SkipWithError("a read was refused");
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations()));
 }
-BENCHMARK(whole_read);
+BENCHMARK(whole_read)->Setup(begin)->Teardown(end)->ThreadRange(1, 2)->UseRealTime();
 
 void whole_write(benchmark::State& state) {
-  Rig rig;
+  Rig rig(*common_of_all, state.thread_index());
   Exchange exchange = rig.make_exchange(arm::Method::Put);
   uint64_t number = 1'000'000;
   const AllocationCounter counter;
@@ -141,8 +157,9 @@ void whole_write(benchmark::State& state) {
   }
   counter.report(state);
   if (rig.link.status != 200) state.SkipWithError("a write was refused");
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations()));
 }
-BENCHMARK(whole_write);
+BENCHMARK(whole_write)->Setup(begin)->Teardown(end)->ThreadRange(1, 2)->UseRealTime();
 
 }  // namespace
 }  // namespace armgate::bench

@@ -25,11 +25,13 @@ inline std::string network_body(size_t bytes, std::string_view version = "1") {
   return body + item + "]}}";
 }
 
-// "Bearer " and a token whose claims are in its middle part, 2 KB in all.
-inline std::string token() {
-  // {"tid":"72f988bf-0000","oid":"11111111-2222","appid":"a", ...}: base64url without padding.
-  std::string text =
-      "Bearer eyJhbGciOiJSUzI1NiJ9.eyJ0aWQiOiI3MmY5ODhiZi0wMDAwIiwib2lkIjoiMTExMTExMTEtMjIyMiIsImFwcGlkIjoiYSJ9.";
+// {"tid":"72f988bf-0000","oid":"11111111-2222","appid":"a"} and another principal: base64url without padding.
+inline constexpr std::string_view kClaims = "eyJ0aWQiOiI3MmY5ODhiZi0wMDAwIiwib2lkIjoiMTExMTExMTEtMjIyMiIsImFwcGlkIjoiYSJ9";
+inline constexpr std::string_view kOtherClaims = "eyJ0aWQiOiI3MmY5ODhiZi0wMDAwIiwib2lkIjoiMTExMTExMTItMjIyMiIsImFwcGlkIjoiYSJ9";
+
+// "Bearer " and a token with the claims in its middle part, 2 KB in all.
+inline std::string token(std::string_view claims = kClaims) {
+  std::string text = "Bearer eyJhbGciOiJSUzI1NiJ9." + std::string(claims) + ".";
   while (text.size() < 2048) text += static_cast<char>('A' + text.size() % 26);
   return text;
 }

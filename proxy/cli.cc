@@ -14,7 +14,9 @@
 #include "proxy/cli_authority.h"
 #include "proxy/cli_check.h"
 #include "proxy/cli_explain.h"
+#include "proxy/cli_status.h"
 #include "proxy/cli_surplus.h"
+#include "proxy/gateway_status.h"
 #include "proxy/option_table.h"
 #include "rules/overlap.h"
 #include "rules/rule_file.h"
@@ -168,6 +170,17 @@ int explain(const Asked& asked, const CliContext& context) {
   return kExitDone;
 }
 
+int status(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  const auto json = fetch_status(*config);
+  if (!json) return fail(context, json.error());
+  const auto told = asked.output == "json" ? json : status_text(*json);
+  if (!told) return fail(context, told.error());
+  context.out << *told;
+  return kExitDone;
+}
+
 int exec(const Asked& asked, const CliContext& context) {
   ExecRequest request;
   request.words = asked.words;
@@ -237,7 +250,6 @@ CLI::App* declare_explain(CLI::App& app, Asked& asked) {
       ->allow_extra_args(false);
   command->add_option("--client", asked.client, "The user name in the proxy URL of who sends it");
   command->add_option("--user-agent", asked.user_agent, "Its User-Agent field, which decides how long it may wait");
-  command->add_option("--output", asked.output, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
   return command;
 }
 
@@ -248,15 +260,21 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   CLI::App* env_command = app.add_subcommand("env", "Print what leads a shell's commands through a running service");
   CLI::App* check_command = app.add_subcommand("check", "Check the configuration and its rule files, and do nothing else");
   CLI::App* explain_command = declare_explain(app, asked);
+  CLI::App* status_command = app.add_subcommand("status", "Ask the running service who writes and who waits (listen.admin)");
   CLI::App* ca_command = app.add_subcommand("ca", "The local certificate authority");
   ca_command->require_subcommand(1);
   CLI::App* init_command = ca_command->add_subcommand("init", "Make it, and print the certificate that tools must trust");
   CLI::App* path_command = ca_command->add_subcommand("path", "Print the path of the certificate that tools must trust");
 
   for (CLI::App* command :
-       {run_command, exec_command, env_command, check_command, explain_command, init_command, path_command}) {
+       {run_command, exec_command, env_command, check_command, explain_command, status_command, init_command, path_command}) {
     command->add_option("--config", asked.config,
                         "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)");
+  }
+  for (CLI::App* command : {explain_command, status_command}) {
+    command->add_option("--output", asked.output, "text or json")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
   }
   for (CLI::App* command : {run_command, exec_command}) {
     command->add_option("--mode", asked.mode, "protect, observe or off, in place of the configured mode");
@@ -277,8 +295,8 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
     command->add_option("--directory", asked.ca_directory, "Where it is kept, in place of the configured ca.directory");
   }
   init_command->add_flag("--force", asked.force, "Replace the one that is there; tools must then trust the new one");
-  return {{run_command, run},         {exec_command, exec},    {env_command, env},     {check_command, check},
-          {explain_command, explain}, {init_command, ca_init}, {path_command, ca_path}};
+  return {{run_command, run},         {exec_command, exec},     {env_command, env},      {check_command, check},
+          {explain_command, explain}, {status_command, status}, {init_command, ca_init}, {path_command, ca_path}};
 }
 
 int usage(const CliContext& context, std::string_view what) {

@@ -79,8 +79,15 @@ void check_together(const Config& config, const rules::JsonPositions& positions,
           "is longer than /versions/observation_age; lower it or raise the other");
   require(config.limits.target_bytes <= config.limits.head_bytes, "/limits/target_bytes",
           "is more than /limits/head_bytes; lower it or raise the other");
-  require(config.listen.tls.empty() || !is_same_place(config.listen.proxy, config.listen.tls), "/listen/tls",
-          "is the place of /listen/proxy too; give it a port of its own");
+  const auto require_own_place = [&](const std::string& door, const char* pointer, const std::string& other, const char* name) {
+    const bool differ = door.empty() || other.empty() || !is_same_place(door, other);
+    if (!differ)
+      faults.push_back({config.source, positions.line_of(pointer), pointer,
+                        fmt::format("is the place of {} too; give it a port of its own", name)});
+  };
+  require_own_place(config.listen.tls, "/listen/tls", config.listen.proxy, "/listen/proxy");
+  require_own_place(config.listen.admin, "/listen/admin", config.listen.proxy, "/listen/proxy");
+  require_own_place(config.listen.admin, "/listen/admin", config.listen.tls, "/listen/tls");
   for (const auto& [host, unused] : config.hosts) {
     if (net::matches_host(host, config.intercept)) continue;
     faults.push_back({config.source, positions.line_of("/hosts/" + host), "/hosts/" + host,

@@ -40,7 +40,8 @@ struct Config {
 
   struct Listen {
     std::string proxy = "127.0.0.1:8080";
-    std::string tls;  // empty: none
+    std::string tls;    // empty: none
+    std::string admin;  // empty: none
   } listen;
 
   std::vector<std::string> intercept{"management.azure.com", "*.management.azure.com"};

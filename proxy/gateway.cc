@@ -9,7 +9,9 @@
 
 #include "certs/authority.h"
 #include "certs/cert_cache.h"
+#include "proxy/admin.h"
 #include "proxy/log.h"
+#include "proxy/metrics.h"
 #include "proxy/net/server.h"
 #include "proxy/net/upstream_pool.h"
 #include "proxy/seams/real_clock.h"
@@ -36,15 +38,36 @@ struct Gateway::Common {
   NoFaults faults;
   net::ConnectionCounter connections;
   GatewayTally tally;
+  Metrics metrics;
+  const WallTime started = clock.wall();
+  const TimePoint began = clock.now();
+  std::atomic<bool> draining{false};
+  net::ConnectionCounter admin_connections;
+  const Admin admin{{clock, shared.locks, shared.counters, tally, metrics, [this] { return state(); }}};
 
+  ServiceState state() const;
   void tell(LogLevel level, std::string_view name, Log::Fields fields = {}) { log->event(level, clock.wall(), name, fields); }
   void tell(const net::NetEvent& event);
   void tell(const WouldHave& would);
   void note_finished(const Exchange& exchange) {
+    const TimePoint now = clock.now();
     tally.count(exchange);
-    log->request(exchange, clock.wall(), clock.now());
+    metrics.count(exchange, now);
+    log->request(exchange, clock.wall(), now);
   }
 };
+
+ServiceState Gateway::Common::state() const {
+  return {.mode = shared.rules.mode(),
+          .rules = shared.rules.rules(),
+          .config = config.source,
+          .started = started,
+          .up = clock.now() - began,
+          .draining = draining,
+          .connections = connections.open,
+          .unfinished = store.unfinished().size(),
+          .locks = shared.locks.counts()};
+}
 
 void Gateway::Common::tell(const WouldHave& would) {
   tally.count(would);
@@ -114,6 +137,7 @@ class Gateway::EventLoop {
   }
 
   void start() {
+    if (admin_) admin_->start();
     for (auto& server : servers_) server->start();
   }
   void run() { io_.run(); }
@@ -140,7 +164,12 @@ class Gateway::EventLoop {
   }
 
  private:
+  // Before the others: who finds the proxy open finds the pages too.
   Result<void> open_doors(DoorPorts& ports) {
+    const bool is_first_loop = ports.proxy == 0;
+    if (is_first_loop) {
+      if (auto opened = open_admin(ports); !opened) return opened;
+    }
     auto proxy = open_door(proxy_door(common_.config, ports.proxy));
     if (!proxy) return std::move(proxy).error();
     ports.proxy = *proxy;
@@ -152,12 +181,29 @@ class Gateway::EventLoop {
     return {};
   }
 
-  Result<uint16_t> open_door(net::ServerOptions options) {
-    auto server = net::ProxyServer::open(
-        net::ServerParts{common_.clock, io_.get_executor(), *interceptor_, *connector_,
-                         [this](Exchange& exchange, ClientLink& client) { return pipeline_->serve(exchange, client); },
-                         common_.connections, [this](const net::NetEvent& event) { common_.tell(event); }},
+  // Stays open while the others drain.
+  Result<void> open_admin(DoorPorts& ports) {
+    auto door = admin_door(common_.config);
+    if (!door) return {};
+    const auto answer = [this](Exchange& exchange, ClientLink& client) { return common_.admin.serve(exchange, client); };
+    auto server = open_server(*std::move(door), answer, common_.admin_connections);
+    if (!server) return std::move(server).error();
+    admin_ = *std::move(server);
+    ports.admin = admin_->port();
+    return {};
+  }
+
+  Result<std::unique_ptr<net::ProxyServer>> open_server(net::ServerOptions options, net::RequestHandler handler,
+                                                        net::ConnectionCounter& counter) {
+    return net::ProxyServer::open(
+        net::ServerParts{common_.clock, io_.get_executor(), *interceptor_, *connector_, std::move(handler), counter,
+                         [this](const net::NetEvent& event) { common_.tell(event); }},
         std::move(options));
+  }
+
+  Result<uint16_t> open_door(net::ServerOptions options) {
+    const auto serve = [this](Exchange& exchange, ClientLink& client) { return pipeline_->serve(exchange, client); };
+    auto server = open_server(std::move(options), serve, common_.connections);
     if (!server) return std::move(server).error();
     servers_.push_back(*std::move(server));
     return servers_.back()->port();
@@ -172,6 +218,7 @@ class Gateway::EventLoop {
   std::unique_ptr<Pipeline::Parts> parts_;
   std::unique_ptr<Pipeline> pipeline_;
   std::vector<std::unique_ptr<net::ProxyServer>> servers_;
+  std::unique_ptr<net::ProxyServer> admin_;
 };
 
 namespace {
@@ -238,7 +285,7 @@ void Gateway::join() { runner_.join(); }
 
 void Gateway::drain(Duration limit) {
   boost::asio::post(io(), [this, limit] {
-    if (std::exchange(draining_, true)) return;
+    if (common_->draining.exchange(true)) return;
     common_->tell(LogLevel::Info, "draining");
     const TimePoint last_call = common_->clock.now() + limit - std::min<Duration>(kLastCallMax, limit / 5);
     last_call_ = common_->clock.call_at(io().get_executor(), last_call, [this] {

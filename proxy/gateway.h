@@ -64,7 +64,6 @@ class Gateway {
   std::unique_ptr<TimerHandle> last_call_;
   std::unique_ptr<TimerHandle> limit_;
   size_t drained_ = 0;
-  bool draining_ = false;
   bool stopped_ = false;
 };
 

@@ -60,6 +60,7 @@ class RuntimeDirectory {
 Config private_config(Config config, const ExecRequest& request) {
   config.listen.proxy = "127.0.0.1:0";
   config.listen.tls.clear();
+  config.listen.admin.clear();
   config.clients.try_emplace(request.name, ClientOptions{request.actor});
   if (config.threads == 0) config.threads = kThreads;
   config.drain_max = std::min(config.drain_max, kDrainMax);
@@ -127,7 +128,7 @@ int exec_with_gateway(const Config& config, const ExecRequest& request) {
   }
   gateway->drain(gateway->config().drain_max);
   gateway->join();
-  const std::string summary = gateway->tally().summary();
+  const std::string summary = armgate::summary(gateway->tally().counts());
   if (!summary.empty()) std::fprintf(stderr, "armgate: %s\n", summary.c_str());
   end_soon(exit_code);
   gateway->leave(exit_code);

@@ -12,6 +12,8 @@
 namespace armgate {
 namespace {
 
+constexpr size_t kAdminConnectionsMax = 16;
+
 // "host:port", "[v6]:port"; the configuration has been validated.
 std::pair<std::string, uint16_t> split_address(const std::string& text) {
   const size_t colon = text.rfind(':');
@@ -130,6 +132,13 @@ net::ServerOptions proxy_door(const Config& config, uint16_t bound) {
 std::optional<net::ServerOptions> direct_door(const Config& config, uint16_t bound) {
   if (config.listen.tls.empty()) return std::nullopt;
   return door(config, config.listen.tls, bound, net::Door::Direct);
+}
+
+std::optional<net::ServerOptions> admin_door(const Config& config) {
+  if (config.listen.admin.empty()) return std::nullopt;
+  net::ServerOptions options = door(config, config.listen.admin, 0, net::Door::Plain);
+  options.connections_max = kAdminConnectionsMax;
+  return options;
 }
 
 std::string door_text(const std::string& configured, uint16_t port) {

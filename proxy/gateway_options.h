@@ -18,6 +18,7 @@ namespace armgate {
 struct DoorPorts {
   uint16_t proxy = 0;
   uint16_t direct = 0;
+  uint16_t admin = 0;
 };
 
 PipelineOptions pipeline_options(const Config& config);
@@ -31,6 +32,7 @@ net::InterceptOptions intercept_options(const Config& config);
 // `bound`: the port if it is known already, else 0.
 net::ServerOptions proxy_door(const Config& config, uint16_t bound);
 std::optional<net::ServerOptions> direct_door(const Config& config, uint16_t bound);
+std::optional<net::ServerOptions> admin_door(const Config& config);
 
 // "host:port" with the port that was really bound.
 std::string door_text(const std::string& configured, uint16_t port);

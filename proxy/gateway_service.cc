@@ -53,11 +53,13 @@ void announce(Gateway& gateway) {
   const Config& config = gateway.config();
   const auto proxy = door_text(config.listen.proxy, gateway.ports().proxy);
   const auto direct = config.listen.tls.empty() ? std::string() : door_text(config.listen.tls, gateway.ports().direct);
+  const auto admin = config.listen.admin.empty() ? std::string() : door_text(config.listen.admin, gateway.ports().admin);
   const auto ca = certs::files_in(config.ca.directory).root.string();
   gateway.tell(LogLevel::Info, "started",
                {{"version", ARMGATE_VERSION},
                 {"proxy", proxy},
                 {"tls", direct},
+                {"admin", Log::Value::unless_empty(admin)},
                 {"ca", ca},
                 {"config", config.source},
                 {"mode", rules::to_text(config.mode)},

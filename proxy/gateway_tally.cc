@@ -41,23 +41,39 @@ void GatewayTally::count(const WouldHave& would) {
   }
 }
 
-std::string GatewayTally::summary() const {
+GatewayTally::Counts GatewayTally::counts() const {
+  return {.requests = requests_,
+          .guarded = guarded_,
+          .stale = stale_,
+          .unanswered = unanswered_,
+          .refused = refused_,
+          .repeated = repeated_,
+          .recovered = recovered_,
+          .waited = waited_,
+          .waited_ms = waited_ms_,
+          .would_be_stale = would_be_stale_,
+          .would_overlap = would_overlap_,
+          .would_be_duplicate = would_be_duplicate_};
+}
+
+std::string summary(const GatewayTally::Counts& counts) {
   std::string text;
   const auto say = [&text](uint64_t count, std::string_view what) {
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
   };
-  say(guarded_, "guarded");
-  say(stale_, "refused as stale (412)");
-  say(refused_, "answered by armgate itself");
-  say(unanswered_, "without an answer from ARM");
-  say(recovered_, "with a lost answer recovered");
-  say(repeated_, "sent more than once");
-  if (waited_ > 0) say(waited_, fmt::format("waited {:.1f} s in all", static_cast<double>(waited_ms_) / 1000));
-  say(would_be_stale_, "stale and let through (mode observe)");
-  say(would_overlap_, "during another write (mode observe)");
-  say(would_be_duplicate_, "sent again although the first may have run (mode observe)");
+  say(counts.guarded, "guarded");
+  say(counts.stale, "refused as stale (412)");
+  say(counts.refused, "answered by armgate itself");
+  say(counts.unanswered, "without an answer from ARM");
+  say(counts.recovered, "with a lost answer recovered");
+  say(counts.repeated, "sent more than once");
+  if (counts.waited > 0)
+    say(counts.waited, fmt::format("waited {:.1f} s in all", static_cast<double>(counts.waited_ms) / 1000));
+  say(counts.would_be_stale, "stale and let through (mode observe)");
+  say(counts.would_overlap, "during another write (mode observe)");
+  say(counts.would_be_duplicate, "sent again although the first may have run (mode observe)");
   if (text.empty()) return text;
-  return fmt::format("{} request{} to ARM: {}", requests_.load(), requests_ == 1 ? "" : "s", text);
+  return fmt::format("{} request{} to ARM: {}", counts.requests, counts.requests == 1 ? "" : "s", text);
 }
 
 }  // namespace armgate

@@ -1,4 +1,4 @@
-// gateway_tally.h – what a private gateway did for its command, for the one line that is printed at its end.
+// gateway_tally.h – what a gateway did for its clients: for the one line that `exec` leaves behind, the status and the metrics.
 //
 // Threads   any.
 #pragma once
@@ -20,8 +20,21 @@ class GatewayTally {
   // What mode observe tells.
   void count(const WouldHave& would);
 
-  // "14 requests to ARM: 3 writes guarded, 1 refused as stale (412), ..."; empty if nothing but passing on was done.
-  std::string summary() const;
+  struct Counts {
+    uint64_t requests = 0;
+    uint64_t guarded = 0;
+    uint64_t stale = 0;
+    uint64_t unanswered = 0;
+    uint64_t refused = 0;
+    uint64_t repeated = 0;
+    uint64_t recovered = 0;
+    uint64_t waited = 0;
+    int64_t waited_ms = 0;
+    uint64_t would_be_stale = 0;
+    uint64_t would_overlap = 0;
+    uint64_t would_be_duplicate = 0;
+  };
+  Counts counts() const;
 
  private:
   std::atomic<uint64_t> requests_{0};
@@ -37,5 +50,8 @@ class GatewayTally {
   std::atomic<uint64_t> would_overlap_{0};
   std::atomic<uint64_t> would_be_duplicate_{0};
 };
+
+// "14 requests to ARM: 3 writes guarded, 1 refused as stale (412), ..."; empty if nothing but passing on was done.
+std::string summary(const GatewayTally::Counts& counts);
 
 }  // namespace armgate

@@ -54,6 +54,7 @@ struct ProxyServer::Core {
   Task<void> serve_proxy(Place& place, std::unique_ptr<Socket> socket, ConnectionIdentity from);
   Task<void> serve_direct(Place& place, std::unique_ptr<Socket> socket, ConnectionIdentity from);
   Task<void> serve_intercepted(Place& place, Interceptor::Intercepted intercepted, ConnectionIdentity from);
+  Task<void> serve_session(Place& place, std::unique_ptr<ByteStream> stream, std::string host, ConnectionIdentity from);
   Task<void> serve_tunnel(Place& place, PlainStream& client, const ConnectDecision& decision, std::string early,
                           const ConnectionIdentity& from);
   Task<bool> read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes);
@@ -120,8 +121,11 @@ Task<void> ProxyServer::Core::serve(CorePtr core, std::unique_ptr<Socket> socket
   Place place(core->live);
   if (core->options.door == Door::Proxy) {
     co_await core->serve_proxy(place, std::move(socket), std::move(from));
-  } else {
+  } else if (core->options.door == Door::Direct) {
     co_await core->serve_direct(place, std::move(socket), std::move(from));
+  } else {
+    auto stream = std::make_unique<PlainStream>(std::move(socket));
+    co_await core->serve_session(place, std::move(stream), {}, std::move(from));
   }
 }
 
@@ -181,9 +185,13 @@ Task<void> ProxyServer::Core::serve_direct(Place& place, std::unique_ptr<Socket>
 
 Task<void> ProxyServer::Core::serve_intercepted(Place& place, Interceptor::Intercepted intercepted, ConnectionIdentity from) {
   tell(parts.events, {NetEventKind::Intercepted, from.peer, intercepted.host, {}});
-  Session session(std::move(intercepted.stream),
-                  SessionSetup{parts.clock, parts.executor, options.session, parts.handler, parts.events,
-                               std::move(intercepted.host), options.connect.intercepted_port, std::move(from)});
+  return serve_session(place, std::move(intercepted.stream), std::move(intercepted.host), std::move(from));
+}
+
+Task<void> ProxyServer::Core::serve_session(Place& place, std::unique_ptr<ByteStream> stream, std::string host,
+                                            ConnectionIdentity from) {
+  Session session(std::move(stream), SessionSetup{parts.clock, parts.executor, options.session, parts.handler, parts.events,
+                                                  std::move(host), options.connect.intercepted_port, std::move(from)});
   place.enter({[&session] { session.drain(); }, [&session] { session.abort(); }, [&session] { session.stop_waiting(); }});
   co_await session.run();
   place.leave_phase();

@@ -26,6 +26,7 @@ struct ConnectionCounter {
 enum class Door {
   Proxy,   // HTTPS_PROXY: CONNECT first
   Direct,  // TLS at once; the host comes from SNI
+  Plain,   // HTTP at once, for any host: armgate's own pages
 };
 
 struct ServerOptions {

@@ -78,7 +78,8 @@ Task<Session::After> Session::serve_request() {
   }
   link_.begin(head->head.method, head->minor_version,
               head->keep_alive && !draining_ ? http::Connection::Keep : http::Connection::Close);
-  if (auto right = http::check_authority(*head, setup_.host, setup_.port); !right) {
+  const auto right = setup_.host.empty() ? Result<void>() : http::check_authority(*head, setup_.host, setup_.port);
+  if (!right) {
     Refusal refusal{400, "ArmgateBadRequest", right.error().context};  // named: g++ 12 destroys such a temporary twice
     co_return co_await refuse(std::move(refusal), head->head.method);
   }

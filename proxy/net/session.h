@@ -46,7 +46,7 @@ struct SessionSetup {
   const SessionOptions& options;
   const RequestHandler& handler;
   const NetEventSink& events;
-  std::string host;  // that the connection was intercepted for
+  std::string host;  // that the connection was intercepted for; empty: any
   uint16_t port = 443;
   ConnectionIdentity from;
 };

@@ -229,6 +229,27 @@ LockTable::Counts LockTable::counts() const {
   return counts;
 }
 
+std::vector<LockTable::Entry> LockTable::entries() const {
+  std::vector<std::pair<ClaimPtr, Entry::State>> found;
+  for (const auto& shard : shards_) {
+    MutexLock lock(&shard.mutex);
+    for (const auto& [key, state] : shard.keys) {
+      for (const auto& claim : state.holders) found.emplace_back(claim, Entry::State::Holds);
+      for (const auto& claim : state.waiting) {
+        found.emplace_back(claim, claim->yields ? Entry::State::Away : Entry::State::Waits);
+      }
+    }
+  }
+  // A claim stands at each of its keys, and may have been granted between two of them.
+  std::sort(found.begin(), found.end());
+  const auto same_claim = [](const auto& a, const auto& b) { return a.first == b.first; };
+  found.erase(std::unique(found.begin(), found.end(), same_claim), found.end());
+  std::vector<Entry> entries;
+  entries.reserve(found.size());
+  for (const auto& [claim, state] : found) entries.push_back({claim->info, state});
+  return entries;
+}
+
 size_t LockTable::grantable() {
   if (waiting_.load(std::memory_order_relaxed) == 0) return 0;
   std::vector<ClaimPtr> waiting;

@@ -136,6 +136,13 @@ class LockTable {
 
   Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
   Counts counts() const;
+  // Everyone who holds a key or stands in line, in no order. Looks at every key: for people who ask.
+  struct Entry {
+    enum class State { Holds, Waits, Away };  // Away: its place is kept for a client that comes again
+    ClaimInfo info;
+    State state = State::Waits;
+  };
+  std::vector<Entry> entries() const;
   // How many claims wait although nothing stands in their way: none, whenever no call of this table is under way. For tests.
   size_t grantable();
 

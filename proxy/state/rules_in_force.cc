@@ -43,6 +43,11 @@ rules::Mode RulesInForce::mode() const {
   return mode_;
 }
 
+size_t RulesInForce::rules() const {
+  MutexLock lock(&mutex_);
+  return current_->rules().size();
+}
+
 Result<rules::Plan> RulesInForce::make_plan(arm::Method method, std::string_view target) {
   const Snapshot all = snapshot();
   auto plan = rules::make_plan(*all.rules.front(), all.mode, method, target);

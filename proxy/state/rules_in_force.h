@@ -29,6 +29,7 @@ class RulesInForce {
   Result<rules::Plan> make_plan(arm::Method method, std::string_view target);
 
   rules::Mode mode() const;
+  size_t rules() const;  // how many there are now
 
   // How many older rules still count.
   size_t draining();

@@ -83,5 +83,12 @@ TEST(CheckOfAddresses, TheTwoListenersNeedAnAddressEach) {
   }
 }
 
+TEST(CheckOfAddresses, NorCanTheAdminListenerBeWhereAnotherIs) {
+  const auto text = R"({"listen": {"proxy": "127.0.0.1:1", "tls": "127.0.0.1:2", "admin": "127.0.0.1:2"}})";
+  const auto loaded = parse_config("a.json", text, {});
+  ASSERT_THAT(loaded.faults, SizeIs(1));
+  EXPECT_EQ(loaded.faults[0].pointer, "/listen/admin");
+}
+
 }  // namespace
 }  // namespace armgate

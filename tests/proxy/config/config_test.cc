@@ -34,7 +34,7 @@ TEST(Config, OptionsReachTheirPlaces) {
   const Config config = good(R"({
     "$schema": "x",
     "mode": "off", "threads": 3, "drain_max": "0s",
-    "listen": {"proxy": "[::1]:0", "tls": "127.0.0.1:8443"},
+    "listen": {"proxy": "[::1]:0", "tls": "127.0.0.1:8443", "admin": "127.0.0.1:9478"},
     "intercept": ["ARM.example.com", "*.arm.example.com"],
     "hosts": {"Arm.Example.com": {"address": "10.0.0.4:443", "ca_file": "ca.pem"}, "b.arm.example.com": {}},
     "allow_connect_to": ["127.0.0.1", "::1", "localhost"],
@@ -47,6 +47,7 @@ TEST(Config, OptionsReachTheirPlaces) {
   EXPECT_EQ(config.drain_max, seconds(0));
   EXPECT_EQ(config.listen.proxy, "[::1]:0");
   EXPECT_EQ(config.listen.tls, "127.0.0.1:8443");
+  EXPECT_EQ(config.listen.admin, "127.0.0.1:9478");
   EXPECT_THAT(config.intercept, ElementsAre("arm.example.com", "*.arm.example.com"));
   ASSERT_EQ(config.hosts.size(), 2u);
   EXPECT_EQ(config.hosts.at("arm.example.com").address, "10.0.0.4:443");
@@ -97,7 +98,7 @@ TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("listen": {"tls": "arm.example.com:443"})", "/listen/tls", R"("arm.example.com:443" names a host)"},
            {R"("listen": {"proxy": ":80"})", "/listen/proxy", "is not \"host:port\""},
            {R"("listen": {"tls": "x y:1"})", "/listen/tls", "is not \"host:port\""},
-           {R"("listen": {"htpp": ""})", "/listen/htpp", R"(valid here: "proxy" and "tls")"},
+           {R"("listen": {"htpp": ""})", "/listen/htpp", R"(valid here: "proxy", "tls" and "admin")"},
            {R"("intercept": [])", "/intercept", "must name at least 1"},
            {R"("intercept": ["*"])", "/intercept/0", "is not a host name"},
            {R"("intercept": ["*.*.com"])", "/intercept/0", "is not a host name"},

@@ -1,0 +1,51 @@
+#include "proxy/cli_status.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace armgate {
+namespace {
+
+std::string time_text(int64_t milliseconds) {
+  const int64_t seconds = milliseconds / 1000;
+  if (seconds < 60) return fmt::format("{}.{} s", seconds, milliseconds % 1000 / 100);
+  if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
+}
+
+std::string text_of(const nlohmann::json& status) {
+  const auto config = status.at("config").get<std::string>();
+  const auto did = status.at("summary").get<std::string>();
+  std::string text = fmt::format("armgate {}, mode {}, {} rules, configuration from {}\n",
+                                 status.at("version").get<std::string>(), status.at("mode").get<std::string>(),
+                                 status.at("rules").get<size_t>(), config.empty() ? "the built-in defaults" : config);
+  text += fmt::format("up {}, {} connections{}\n", time_text(status.at("up_ms").get<int64_t>()),
+                      status.at("connections").get<size_t>(),
+                      status.at("draining").get<bool>() ? "; it ends and takes no new ones" : "");
+  text += did.empty() ? fmt::format("{} requests to ARM, all passed on as they were\n", status.at("requests").get<size_t>())
+                      : did + "\n";
+  const auto& writes = status.at("writes");
+  if (writes.empty()) text += "no write runs or waits\n";
+  for (const auto& write : writes) {
+    text += fmt::format("{:5}  {:>12}  {}  {}\n", write.at("state").get<std::string>(),
+                        time_text(write.at("since_ms").get<int64_t>()), write.at("client").get<std::string>(),
+                        write.at("what").get<std::string>());
+  }
+  if (const auto more = status.at("writes_left_out").get<size_t>(); more > 0) text += fmt::format("and {} more\n", more);
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> status_text(std::string_view json) {
+  try {
+    return text_of(nlohmann::json::parse(json));
+  } catch (const nlohmann::json::exception& wrong) {
+    return gateway_error(ErrorKind::Unreachable,
+                         fmt::format("what answers at listen.admin gives no status that can be read: {}", wrong.what()));
+  }
+}
+
+}  // namespace armgate

@@ -1,0 +1,14 @@
+// cli_status.h – the status page of a running service (gateway_status.h) for people.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace armgate {
+
+// Unreachable if it is no such page: then something else answers there.
+Result<std::string> status_text(std::string_view json);
+
+}  // namespace armgate

@@ -1,0 +1,165 @@
+#include "proxy/metrics.h"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <chrono>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace armgate {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<ClientMetric::Label>;
+
+double seconds_of(Duration time) { return std::chrono::duration<double>(time).count(); }
+
+double number(const std::atomic<uint64_t>& counter) { return static_cast<double>(counter.load(std::memory_order_relaxed)); }
+
+// Families in the order in which they are told.
+class Families {
+ public:
+  void begin(MetricType type, std::string name, std::string help) {
+    families_.push_back({std::move(name), std::move(help), type, {}});
+  }
+  void gauge(std::string name, std::string help, double value, Labels labels = {}) {
+    begin(MetricType::Gauge, std::move(name), std::move(help));
+    add(std::move(labels)).gauge.value = value;
+  }
+  void count(Labels labels, double value) { add(std::move(labels)).counter.value = value; }
+  void histogram(Labels labels, const DurationHistogram& times) {
+    ClientMetric::Histogram& told = add(std::move(labels)).histogram;
+    const DurationHistogram::Buckets buckets = times.buckets();
+    for (size_t i = 0; i < buckets.size(); ++i) {
+      told.sample_count += buckets[i];
+      if (i < DurationHistogram::kBounds.size()) told.bucket.push_back({told.sample_count, DurationHistogram::kBounds[i]});
+    }
+    told.sample_sum = times.seconds();
+  }
+  std::string text() const {
+    std::ostringstream text;
+    prometheus::TextSerializer().Serialize(text, families_);
+    return text.str();
+  }
+
+ private:
+  ClientMetric& add(Labels labels) {
+    ClientMetric& metric = families_.back().metric.emplace_back();
+    metric.label = std::move(labels);
+    return metric;
+  }
+
+  std::vector<MetricFamily> families_;
+};
+
+void add_state(Families& families, const ServiceState& state) {
+  families.gauge("armgate_info", "The version that runs and the mode in force.", 1,
+                 {{"version", ARMGATE_VERSION}, {"mode", std::string(rules::to_text(state.mode))}});
+  families.gauge("armgate_start_time_seconds", "When the service was started, since 1970.",
+                 std::chrono::duration<double>(state.started.time_since_epoch()).count());
+  families.gauge("armgate_ready", "1 while new requests are taken, 0 while the service ends.", state.draining ? 0 : 1);
+  families.gauge("armgate_rules", "Rules as they were read at the start or at the last reload.",
+                 static_cast<double>(state.rules));
+  families.gauge("armgate_connections", "Connections of clients, tunnels among them.", static_cast<double>(state.connections));
+  families.gauge("armgate_locked_resources", "Resources that a write or its operation holds, or that are waited for.",
+                 static_cast<double>(state.locks.keys));
+  families.gauge("armgate_waiting_writes", "Writes that wait for another one.", static_cast<double>(state.locks.waiting));
+  families.gauge("armgate_unfinished_writes", "Writes that were sent to ARM and have no outcome yet.",
+                 static_cast<double>(state.unfinished));
+}
+
+void add_outcomes(Families& families, const GatewayTally::Counts& tally) {
+  families.begin(MetricType::Counter, "armgate_outcomes_total", "Requests that were more than passed on, by what was done.");
+  for (const auto& [outcome, count] : {std::pair<const char*, uint64_t>{"guarded", tally.guarded},
+                                       {"stale", tally.stale},
+                                       {"refused", tally.refused},
+                                       {"unanswered", tally.unanswered},
+                                       {"recovered", tally.recovered},
+                                       {"repeated", tally.repeated}}) {
+    families.count({{"outcome", outcome}}, static_cast<double>(count));
+  }
+}
+
+void add_events(Families& families, const Counters& counters) {
+  families.begin(MetricType::Counter, "armgate_events_total", "What the service met, by its kind.");
+  for (const auto& [event, counter] : {std::pair<const char*, const std::atomic<uint64_t>*>{"insisted", &counters.insisted},
+                                       {"queue_full", &counters.queue_full},
+                                       {"wait_timeout", &counters.wait_timeouts},
+                                       {"client_left", &counters.clients_left},
+                                       {"place_kept", &counters.places_kept},
+                                       {"place_taken", &counters.places_taken},
+                                       {"false_alarm", &counters.false_alarms},
+                                       {"outcome_unknown", &counters.outcomes_unknown},
+                                       {"replayed", &counters.replayed},
+                                       {"hold_expired", &counters.holds_expired},
+                                       {"list_too_long", &counters.lists_too_long},
+                                       {"references_cut", &counters.references_cut},
+                                       {"would_be_stale", &counters.would_be_stale},
+                                       {"would_overlap", &counters.would_overlap},
+                                       {"would_be_duplicate", &counters.would_be_duplicate},
+                                       {"would_wait", &counters.would_wait}}) {
+    families.count({{"event", event}}, number(*counter));
+  }
+}
+
+}  // namespace
+
+void DurationHistogram::observe(Duration took) {
+  const double seconds = seconds_of(took);
+  size_t bucket = 0;
+  while (bucket < kBounds.size() && seconds > kBounds[bucket]) ++bucket;
+  buckets_[bucket].fetch_add(1, std::memory_order_relaxed);
+  microseconds_.fetch_add(std::chrono::duration_cast<std::chrono::microseconds>(took).count(), std::memory_order_relaxed);
+}
+
+DurationHistogram::Buckets DurationHistogram::buckets() const {
+  Buckets counts{};
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] = buckets_[i].load(std::memory_order_relaxed);
+  return counts;
+}
+
+double DurationHistogram::seconds() const {
+  return static_cast<double>(microseconds_.load(std::memory_order_relaxed)) / 1'000'000;
+}
+
+void Metrics::count(const Exchange& exchange, TimePoint now) {
+  const arm::Method method = exchange.request.head.method;
+  const auto status_class = static_cast<size_t>(exchange.status / 100);
+  requests_[static_cast<size_t>(method)][status_class < kStatusClasses ? status_class : 0].fetch_add(1,
+                                                                                                     std::memory_order_relaxed);
+  const bool reads = method == arm::Method::Get || method == arm::Method::Head;
+  (reads ? reads_ : others_).observe(now - exchange.arrived.time);
+  if (exchange.report.waited > Duration::zero()) waited_.observe(exchange.report.waited);
+}
+
+std::string Metrics::text(const ServiceState& state, const GatewayTally::Counts& tally, const Counters& counters) const {
+  Families families;
+  add_state(families, state);
+  families.begin(
+      MetricType::Counter, "armgate_requests_total",
+      "Requests to ARM that have ended, by method and status; status \"none\": their client went without an answer.");
+  for (size_t method = 0; method < kMethods; ++method) {
+    for (size_t status = 0; status < kStatusClasses; ++status) {
+      const double count = number(requests_[method][status]);
+      if (count == 0) continue;
+      const std::string status_text = status == 0 ? "none" : std::to_string(status) + "xx";
+      families.count({{"method", std::string(arm::to_text(static_cast<arm::Method>(method)))}, {"status", status_text}}, count);
+    }
+  }
+  families.begin(MetricType::Histogram, "armgate_request_duration_seconds",
+                 "From a request's first byte to its answer's last, waiting and ARM's own time included.");
+  families.histogram({{"kind", "read"}}, reads_);
+  families.histogram({{"kind", "other"}}, others_);
+  families.begin(MetricType::Histogram, "armgate_waited_seconds",
+                 "How long requests waited for others' writes and before they were sent again, if they waited at all.");
+  families.histogram({}, waited_);
+  add_outcomes(families, tally);
+  add_events(families, counters);
+  return families.text();
+}
+
+}  // namespace armgate

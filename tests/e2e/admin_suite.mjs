@@ -1,0 +1,125 @@
+// The admin listener: is it alive, is it ready, what has it counted, who waits for whom. Asked by curl, Node and `armgate status`.
+import assert from "node:assert/strict";
+import http from "node:http";
+import path from "node:path";
+import { curl, curlJson, sending } from "./curl.mjs";
+import { freePort, run, sleep, withinSeconds } from "./harness.mjs";
+
+const GROUP = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg";
+const SCALE_SET = `${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/web`;
+const PATH = `${SCALE_SET}?api-version=2024-07-01`;
+
+async function startWithAdmin(world, operationMs, config = {}) {
+  const sim = await world.startSim(["--operation-ms", operationMs]);
+  await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
+  await sim.make(SCALE_SET, "2024-07-01", { location: "westeurope", sku: { capacity: 1 } });
+  const admin = await freePort();
+  const gateway = await world.startGateway(sim, { listen: { admin: `127.0.0.1:${admin}` }, ...config });
+  return { sim, gateway, ask: (page, options = {}) => askPage(admin, page, options) };
+}
+
+function askPage(port, page, { host = `127.0.0.1:${port}`, method = "GET" } = {}) {
+  return new Promise((resolve, reject) => {
+    const request = http.request({ port, host: "127.0.0.1", path: page, method, headers: { Host: host } }, (response) => {
+      const pieces = [];
+      response.on("data", (piece) => pieces.push(piece));
+      response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, text: Buffer.concat(pieces).toString() }));
+    });
+    request.on("error", reject);
+    request.end();
+  });
+}
+
+// {"name{labels}": value} of the text format, each line of which must be one.
+function samples(text) {
+  const found = {};
+  for (const line of text.trimEnd().split("\n")) {
+    if (/^# (HELP|TYPE) [a-z_]+ .+$/.test(line)) continue;
+    const parts = /^([a-z_]+(?:\{[a-z_]+="[^"]*"(?:,[a-z_]+="[^"]*")*\})?) (\+Inf|[0-9.e+-]+)$/.exec(line);
+    assert.ok(parts, `no line of the text format: ${line}`);
+    assert.ok(!(parts[1] in found), `told twice: ${parts[1]}`);
+    found[parts[1]] = Number(parts[2]);
+  }
+  return found;
+}
+
+const patchTags = (world, gateway, user, tags) => curlJson(world, gateway, PATH, { user, args: sending("PATCH", { tags }) });
+
+export const tests = {
+  "who runs and who waits is told by the page and by armgate status, and counted afterwards": async (world) => {
+    const { gateway, ask } = await startWithAdmin(world, "2500");
+    assert.deepEqual(await ask("/healthz").then(({ status, text }) => [status, text]), [200, "ok\n"]);
+    assert.deepEqual(await ask("/readyz").then(({ status, text }) => [status, text]), [200, "ready\n"]);
+    assert.equal((await patchTags(world, gateway, "first", { first: "1" })).status, 200);  // its operation runs on
+    const waiting = patchTags(world, gateway, "second", { second: "1" });
+    await sleep(400);
+
+    const page = JSON.parse((await ask("/status")).text);
+    const writes = page.writes.map(({ what, client, state }) => [state, client, what]);
+    const what = `PATCH ${SCALE_SET.toLowerCase()}`;
+    assert.deepEqual(writes, [["runs", "first", what], ["waits", "second", what]]);
+    assert.equal(page.waiting, 1);
+    const during = samples((await ask("/metrics")).text);
+    assert.equal(during.armgate_waiting_writes, 1);
+    assert.equal(during.armgate_ready, 1);
+
+    const status = await run(path.join(world.bin, "armgate"), ["status", "--config", gateway.configFile], { env: { HOME: world.directory } });
+    assert.equal(status.code, 0, status.stderr.toString());
+    assert.match(status.stdout.toString(), /^waits +[0-9.]+ s {2}second {2}PATCH \/subscriptions/m);
+    const json = await run(path.join(world.bin, "armgate"), ["status", "--config", gateway.configFile, "--output", "json"], { env: { HOME: world.directory } });
+    assert.equal(JSON.parse(json.stdout.toString()).writes.length, 2);
+
+    assert.equal((await waiting).status, 200);
+    const after = samples((await ask("/metrics")).text);
+    assert.equal(after['armgate_requests_total{method="PATCH",status="2xx"}'], 2);
+    assert.equal(after['armgate_request_duration_seconds_count{kind="other"}'], 2);
+    assert.equal(after.armgate_waited_seconds_count, 1);
+    assert.ok(after.armgate_waited_seconds_sum > 0.5 && after.armgate_waited_seconds_sum < 30);
+    assert.equal(after.armgate_waiting_writes, 0);
+  },
+
+  "while it ends it is alive, but not ready": async (world) => {
+    let release;
+    const released = new Promise((resolve) => { release = resolve; });
+    const upstream = await world.startRecorder(async () => {
+      await released;
+      return { headers: ["Content-Type", "application/json"], body: "{}" };
+    });
+    const admin = await freePort();
+    const gateway = await world.startGateway(upstream, { listen: { admin: `127.0.0.1:${admin}` } });
+    const slow = curl(world, gateway, PATH);
+    while (upstream.seen.length === 0) await sleep(20);
+    gateway.process.child.kill("SIGTERM");
+    await sleep(300);
+    assert.deepEqual(await askPage(admin, "/readyz").then(({ status, text }) => [status, text]), [503, "draining\n"]);
+    assert.equal((await askPage(admin, "/healthz")).status, 200);
+    release();
+    assert.equal((await slow).status, 200);
+    assert.deepEqual(await withinSeconds(10, "the stop", gateway.process.exit), { code: 0, signal: null });
+  },
+
+  "nothing can be changed, and a page under another's name learns of no resource": async (world) => {
+    const { ask } = await startWithAdmin(world, "0");
+    assert.equal((await ask("/status", { host: "evil.example" })).status, 403);
+    assert.equal((await ask("/status", { host: "localhost" })).status, 200);
+    assert.equal((await ask("/metrics", { host: "armgate.monitoring.svc:9478" })).status, 200);
+    const refused = await ask("/status", { method: "POST" });
+    assert.deepEqual([refused.status, refused.headers.allow], [405, "GET, HEAD"]);
+    assert.deepEqual(await ask("/healthz", { method: "HEAD" }).then(({ status, text }) => [status, text]), [200, ""]);
+    const missing = await ask("/nothing");
+    assert.equal(missing.status, 404);
+    assert.match(missing.text, /\/healthz/);
+  },
+
+  "armgate status says what to do where there is no service, or none that can be asked": async (world) => {
+    const sim = await world.startSim();
+    const admin = await freePort();
+    const status = (gateway) => run(path.join(world.bin, "armgate"), ["status", "--config", gateway.configFile], { env: { HOME: world.directory } });
+    const unasked = await status(await world.configureGateway(sim));
+    assert.equal(unasked.code, 1);
+    assert.match(unasked.stderr.toString(), /listen\.admin/);
+    const away = await status(await world.configureGateway(sim, { listen: { admin: `127.0.0.1:${admin}` } }));
+    assert.equal(away.code, 3);
+    assert.match(away.stderr.toString(), /is armgate running/);
+  },
+};

@@ -1,0 +1,140 @@
+// The pages of the admin listener, and what `armgate status` makes of them.
+#include "proxy/admin.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "proxy/cli_status.h"
+#include "proxy/gateway_status.h"
+#include "proxy/seams/real_clock.h"
+
+namespace armgate {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+class AdminTest : public testing::Test {
+ protected:
+  arm::Response get(std::string target, std::string host = "127.0.0.1", arm::Method method = arm::Method::Get) {
+    arm::RequestHead head;
+    head.method = method;
+    head.target = std::move(target);
+    head.host = std::move(host);
+    return admin_.answer(head);
+  }
+  json status() { return json::parse(get("/status").body); }
+
+  // A write that stands in line since `age` ago.
+  LockPlace write(const std::string& key, const std::string& client, Duration age) {
+    ClaimInfo info;
+    info.client_label = client;
+    info.what = "PUT " + key;
+    info.since = clock_.now() - age;
+    return *locks_.join(
+        {rules::LockKey{key, rules::LockMode::Exclusive}, rules::LockKey{"/parent/" + key, rules::LockMode::Shared}},
+        std::move(info), nullptr, 1);
+  }
+
+  RealClock clock_;
+  LockTable locks_{{}, Hasher(HashKey{1, 2})};
+  Counters counters_;
+  GatewayTally tally_;
+  Metrics metrics_;
+  ServiceState state_;
+  Admin admin_{{clock_, locks_, counters_, tally_, metrics_, [this] { return state_; }}};
+};
+
+TEST_F(AdminTest, ItIsReadyUntilItDrainsAndAliveThroughout) {
+  EXPECT_EQ(get("/healthz").head.status, 200);
+  EXPECT_EQ(get("/readyz").head.status, 200);
+  state_.draining = true;
+  EXPECT_EQ(get("/healthz").head.status, 200);
+  EXPECT_EQ(get("/readyz").head.status, 503);
+  EXPECT_EQ(get("/readyz?verbose").body, "draining\n");
+}
+
+TEST_F(AdminTest, MetricsSayTheirFormat) {
+  const arm::Response page = get("/metrics", "armgate.monitoring.svc");
+  EXPECT_EQ(page.head.status, 200);
+  EXPECT_EQ(page.head.fields.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  EXPECT_THAT(page.body, HasSubstr("# TYPE armgate_requests_total counter\n"));
+}
+
+TEST_F(AdminTest, OtherPathsAndMethodsAreRefused) {
+  EXPECT_EQ(get("/").head.status, 404);
+  EXPECT_EQ(get("/healthz/").head.status, 404);
+  for (const arm::Method method : {arm::Method::Post, arm::Method::Put, arm::Method::Delete, arm::Method::Options}) {
+    const arm::Response refused = get("/status", "127.0.0.1", method);
+    EXPECT_EQ(refused.head.status, 405);
+    EXPECT_EQ(refused.head.fields.get("Allow"), "GET, HEAD");
+  }
+}
+
+TEST_F(AdminTest, TheStatusIsGivenOnlyUnderWhatNoPageElsewhereCanBeCalled) {
+  for (const char* host : {"127.0.0.1", "10.1.2.3", "[::1]", "localhost"})
+    EXPECT_EQ(get("/status", host).head.status, 200) << host;
+  for (const char* host : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "1", "[::1", ""}) {
+    EXPECT_EQ(get("/status", host).head.status, 403) << host;
+  }
+}
+
+TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
+  LockPlace runs = write("a", "one", std::chrono::seconds(9));
+  const WriteLease lease = runs.take();
+  const LockPlace waits = write("a", "two", std::chrono::seconds(5));
+  LockPlace away = write("a", "three", std::chrono::seconds(7));
+  away.yield();
+  const json writes = status().at("writes");
+  ASSERT_EQ(writes.size(), 3u);
+  const auto told = [&](size_t i) {
+    return writes[i]["state"].get<std::string>() + " " + writes[i]["client"].get<std::string>() + " " +
+           writes[i]["what"].get<std::string>();
+  };
+  EXPECT_EQ(told(0), "runs one PUT a");
+  EXPECT_EQ(told(1), "kept three PUT a");
+  EXPECT_EQ(told(2), "waits two PUT a");
+  EXPECT_GE(writes[0]["since_ms"].get<int64_t>(), 9000);
+}
+
+TEST_F(AdminTest, OfManyWritesTheOldestAreShownAndTheOthersCounted) {
+  std::vector<LockPlace> places;
+  for (size_t i = 0; i < Admin::kClaimsShownMax + 3; ++i) places.push_back(write(std::to_string(i), "c", {}));
+  const json page = status();
+  EXPECT_EQ(page.at("writes").size(), Admin::kClaimsShownMax);
+  EXPECT_EQ(page.at("writes_left_out"), 3);
+}
+
+TEST_F(AdminTest, TheStatusForPeopleSaysTheSame) {
+  state_.rules = 12;
+  state_.up = std::chrono::hours(30) + std::chrono::minutes(5);
+  LockPlace runs = write("a", "one", std::chrono::milliseconds(2300));
+  const auto text = status_text(get("/status").body);
+  ASSERT_TRUE(text.ok());
+  EXPECT_THAT(*text,
+              HasSubstr("mode protect, 12 rules, configuration from the built-in defaults\nup 30 h 5 min, 0 connections\n"
+                        "0 requests to ARM, all passed on as they were\n"));
+  EXPECT_THAT(*text, MatchesRegex("(.|\n)*\nruns  +2\\.[3-9] s  one  PUT a\n"));
+}
+
+TEST(StatusText, WhatIsNoStatusIsSaidToBeNone) {
+  for (const char* page : {"", "<html>", "{}", "[]", R"({"version": 1})"}) {
+    const auto text = status_text(page);
+    ASSERT_FALSE(text.ok()) << page;
+    EXPECT_THAT(text.error().context, HasSubstr("no status that can be read"));
+  }
+}
+
+TEST(FetchStatus, NamesTheOptionIfThereIsNoSuchListener) {
+  const auto status = fetch_status(Config{});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().kind, ErrorKind::BadInput);
+  EXPECT_THAT(status.error().context, HasSubstr("listen.admin"));
+}
+
+}  // namespace
+}  // namespace armgate

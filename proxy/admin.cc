@@ -61,9 +61,7 @@ arm::Response Admin::answer(const arm::RequestHead& request) const {
   if (path == "/readyz") {
     return sources_.state().draining ? plain(503, "Service Unavailable", "draining") : plain(200, "OK", "ready");
   }
-  if (path == "/metrics")
-    return page(200, "OK", "text/plain; version=0.0.4; charset=utf-8",
-                sources_.metrics.text(sources_.state(), sources_.tally.counts(), sources_.counters));
+  if (path == "/metrics") return page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
   if (path == "/status") {
     if (is_address_or_localhost(request.host)) return page(200, "OK", "application/json", status_page());
     return plain(403, "Forbidden", "this page is given only under an address or localhost as the host, as it names resources");
@@ -73,7 +71,7 @@ arm::Response Admin::answer(const arm::RequestHead& request) const {
 
 std::string Admin::status_page() const {
   const ServiceState state = sources_.state();
-  const GatewayTally::Counts tally = sources_.tally.counts();
+  const GatewayTally::Counts tally = sources_.tally();
   std::vector<LockTable::Entry> entries = sources_.locks.entries();
   const auto earlier = [](const auto& a, const auto& b) { return a.info.since < b.info.since; };
   std::sort(entries.begin(), entries.end(), earlier);

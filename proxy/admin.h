@@ -10,7 +10,6 @@
 
 #include "arm/http.h"
 #include "proxy/gateway_tally.h"
-#include "proxy/metrics.h"
 #include "proxy/seams/client_link.h"
 #include "proxy/seams/clock.h"
 #include "proxy/service_state.h"
@@ -22,10 +21,9 @@ namespace armgate {
 struct AdminSources {
   Clock& clock;
   const LockTable& locks;
-  const Counters& counters;
-  const GatewayTally& tally;
-  const Metrics& metrics;
   std::function<ServiceState()> state;
+  std::function<GatewayTally::Counts()> tally;
+  std::function<std::string()> metrics;  // /metrics
 };
 
 class Admin {

@@ -9,7 +9,6 @@
 
 #include "certs/authority.h"
 #include "certs/cert_cache.h"
-#include "proxy/admin.h"
 #include "proxy/log.h"
 #include "proxy/metrics.h"
 #include "proxy/net/server.h"
@@ -37,24 +36,15 @@ struct Gateway::Common {
   MemoryStore store;
   NoFaults faults;
   net::ConnectionCounter connections;
-  GatewayTally tally;
-  Metrics metrics;
   const WallTime started = clock.wall();
   const TimePoint began = clock.now();
   std::atomic<bool> draining{false};
   net::ConnectionCounter admin_connections;
-  const Admin admin{{clock, shared.locks, shared.counters, tally, metrics, [this] { return state(); }}};
 
   ServiceState state() const;
   void tell(LogLevel level, std::string_view name, Log::Fields fields = {}) { log->event(level, clock.wall(), name, fields); }
   void tell(const net::NetEvent& event);
   void tell(const WouldHave& would);
-  void note_finished(const Exchange& exchange) {
-    const TimePoint now = clock.now();
-    tally.count(exchange);
-    metrics.count(exchange, now);
-    log->request(exchange, clock.wall(), now);
-  }
 };
 
 ServiceState Gateway::Common::state() const {
@@ -65,12 +55,11 @@ ServiceState Gateway::Common::state() const {
           .up = clock.now() - began,
           .draining = draining,
           .connections = connections.open,
-          .unfinished = store.unfinished().size(),
+          .unfinished = store.unfinished_count(),
           .locks = shared.locks.counts()};
 }
 
 void Gateway::Common::tell(const WouldHave& would) {
-  tally.count(would);
   std::string changed;
   for (const auto& pointer : would.changed) changed += (changed.empty() ? "" : ", ") + pointer;
   const bool waits = would.kind == WouldHave::Kind::Wait;
@@ -114,7 +103,7 @@ class Gateway::EventLoop {
   EventLoop(Common& common, uint64_t seed) : common_(common), rng_(seed) {}
 
   // Binds and wires everything; `ports` carries the first loop's ports to the others.
-  Result<void> open(DoorPorts& ports) {
+  Result<void> open(DoorPorts& ports, const Admin& admin) {
     auto interceptor = net::Interceptor::make(common_.cert_cache, common_.clock, intercept_options(common_.config));
     if (!interceptor) return std::move(interceptor).error();
     interceptor_ = *std::move(interceptor);
@@ -127,13 +116,16 @@ class Gateway::EventLoop {
                                                   net::system_resolve(common_.clock));
     parts_ = std::make_unique<Pipeline::Parts>(
         Pipeline::Parts{common_.shared, common_.clock, *upstream_, common_.store, common_.faults, rng_, io_.get_executor(),
-                        [this](const Exchange& exchange) { common_.note_finished(exchange); },
+                        [this](const Exchange& exchange) { note_finished(exchange); },
                         [this](const std::string& message) {
                           common_.tell(LogLevel::Error, "attention", {{"text", message}});
                         },
-                        [this](const WouldHave& would) { common_.tell(would); }});
+                        [this](const WouldHave& would) {
+                          tally_.count(would);
+                          common_.tell(would);
+                        }});
     pipeline_ = std::make_unique<Pipeline>(*parts_);
-    return open_doors(ports);
+    return open_doors(ports, admin);
   }
 
   void start() {
@@ -143,6 +135,8 @@ class Gateway::EventLoop {
   void run() { io_.run(); }
   void stop() { io_.stop(); }
   boost::asio::io_context& io() { return io_; }
+  const GatewayTally& tally() const { return tally_; }        // any thread
+  const RequestMetrics& metrics() const { return metrics_; }  // any thread
 
   // Any thread. `drained` runs on this loop.
   void drain(std::function<void()> drained) {
@@ -164,11 +158,18 @@ class Gateway::EventLoop {
   }
 
  private:
+  void note_finished(const Exchange& exchange) {
+    const TimePoint now = common_.clock.now();
+    tally_.count(exchange);
+    metrics_.count(exchange, now);
+    common_.log->request(exchange, common_.clock.wall(), now);
+  }
+
   // Before the others: who finds the proxy open finds the pages too.
-  Result<void> open_doors(DoorPorts& ports) {
+  Result<void> open_doors(DoorPorts& ports, const Admin& admin) {
     const bool is_first_loop = ports.proxy == 0;
     if (is_first_loop) {
-      if (auto opened = open_admin(ports); !opened) return opened;
+      if (auto opened = open_admin(ports, admin); !opened) return opened;
     }
     auto proxy = open_door(proxy_door(common_.config, ports.proxy));
     if (!proxy) return std::move(proxy).error();
@@ -182,10 +183,10 @@ class Gateway::EventLoop {
   }
 
   // Stays open while the others drain.
-  Result<void> open_admin(DoorPorts& ports) {
+  Result<void> open_admin(DoorPorts& ports, const Admin& admin) {
     auto door = admin_door(common_.config);
     if (!door) return {};
-    const auto answer = [this](Exchange& exchange, ClientLink& client) { return common_.admin.serve(exchange, client); };
+    const auto answer = [&admin](Exchange& exchange, ClientLink& client) { return admin.serve(exchange, client); };
     auto server = open_server(*std::move(door), answer, common_.admin_connections);
     if (!server) return std::move(server).error();
     admin_ = *std::move(server);
@@ -210,6 +211,8 @@ class Gateway::EventLoop {
   }
 
   Common& common_;
+  GatewayTally tally_;
+  RequestMetrics metrics_;
   Rng rng_;
   boost::asio::io_context io_{1};
   std::unique_ptr<net::Interceptor> interceptor_;
@@ -233,7 +236,10 @@ Result<certs::LeafMinter> load_minter(const Config& config) {
 
 }  // namespace
 
-Gateway::Gateway(std::unique_ptr<Common> common) : common_(std::move(common)) {}
+Gateway::Gateway(std::unique_ptr<Common> common)
+    : common_(std::move(common)),
+      admin_({common_->clock, common_->shared.locks, [this] { return common_->state(); }, [this] { return tally(); },
+              [this] { return metrics(); }}) {}
 
 Gateway::~Gateway() {
   if (runner_.joinable()) runner_.join();
@@ -250,13 +256,22 @@ Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
   const size_t threads = asked > 0 ? static_cast<size_t>(asked) : std::max(1u, std::thread::hardware_concurrency());
   for (size_t i = 0; i < threads; ++i) {
     gateway->loops_.push_back(std::make_unique<EventLoop>(*gateway->common_, random_hash_key().first));
-    if (auto opened = gateway->loops_.back()->open(gateway->ports_); !opened) return std::move(opened).error();
+    if (auto opened = gateway->loops_.back()->open(gateway->ports_, gateway->admin_); !opened) return std::move(opened).error();
   }
   return gateway;
 }
 
 const Config& Gateway::config() const { return common_->config; }
-const GatewayTally& Gateway::tally() const { return common_->tally; }
+GatewayTally::Counts Gateway::tally() const {
+  GatewayTally::Counts all;
+  for (const auto& loop : loops_) all += loop->tally().counts();
+  return all;
+}
+std::string Gateway::metrics() const {
+  RequestMetrics::Counts requests;
+  for (const auto& loop : loops_) requests += loop->metrics().counts();
+  return metrics_text(common_->state(), requests, tally(), common_->shared.counters);
+}
 Log& Gateway::log() { return *common_->log; }
 boost::asio::io_context& Gateway::io() { return loops_.front()->io(); }
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "proxy/admin.h"
 #include "proxy/config.h"
 #include "proxy/gateway_options.h"
 #include "proxy/gateway_tally.h"
@@ -28,7 +29,7 @@ class Gateway {
 
   const Config& config() const;
   const DoorPorts& ports() const { return ports_; }
-  const GatewayTally& tally() const;
+  GatewayTally::Counts tally() const;
   Log& log();
   boost::asio::io_context& io();  // the first loop's, for signals
   void tell(LogLevel level, std::string_view name, Log::Fields fields = {});
@@ -55,8 +56,10 @@ class Gateway {
 
   explicit Gateway(std::unique_ptr<Common> common);
   void stop(std::string_view why);
+  std::string metrics() const;
 
   std::unique_ptr<Common> common_;
+  const Admin admin_;
   std::vector<std::unique_ptr<EventLoop>> loops_;
   DoorPorts ports_;
   std::thread runner_;

@@ -128,7 +128,7 @@ int exec_with_gateway(const Config& config, const ExecRequest& request) {
   }
   gateway->drain(gateway->config().drain_max);
   gateway->join();
-  const std::string summary = armgate::summary(gateway->tally().counts());
+  const std::string summary = armgate::summary(gateway->tally());
   if (!summary.empty()) std::fprintf(stderr, "armgate: %s\n", summary.c_str());
   end_soon(exit_code);
   gateway->leave(exit_code);

@@ -56,6 +56,22 @@ GatewayTally::Counts GatewayTally::counts() const {
           .would_be_duplicate = would_be_duplicate_};
 }
 
+GatewayTally::Counts& GatewayTally::Counts::operator+=(const Counts& more) {
+  requests += more.requests;
+  guarded += more.guarded;
+  stale += more.stale;
+  unanswered += more.unanswered;
+  refused += more.refused;
+  repeated += more.repeated;
+  recovered += more.recovered;
+  waited += more.waited;
+  waited_ms += more.waited_ms;
+  would_be_stale += more.would_be_stale;
+  would_overlap += more.would_overlap;
+  would_be_duplicate += more.would_be_duplicate;
+  return *this;
+}
+
 std::string summary(const GatewayTally::Counts& counts) {
   std::string text;
   const auto say = [&text](uint64_t count, std::string_view what) {

@@ -1,6 +1,6 @@
 // gateway_tally.h – what a gateway did for its clients: for the one line that `exec` leaves behind, the status and the metrics.
 //
-// Threads   any.
+// Threads   any. One for each event loop, so that threads do not wait for each other to count; whoever asks adds them up.
 #pragma once
 
 #include <atomic>
@@ -33,6 +33,8 @@ class GatewayTally {
     uint64_t would_be_stale = 0;
     uint64_t would_overlap = 0;
     uint64_t would_be_duplicate = 0;
+
+    Counts& operator+=(const Counts& more);
   };
   Counts counts() const;
 

@@ -31,14 +31,13 @@ class Families {
     add(std::move(labels)).gauge.value = value;
   }
   void count(Labels labels, double value) { add(std::move(labels)).counter.value = value; }
-  void histogram(Labels labels, const DurationHistogram& times) {
+  void histogram(Labels labels, const DurationHistogram::Counts& times) {
     ClientMetric::Histogram& told = add(std::move(labels)).histogram;
-    const DurationHistogram::Buckets buckets = times.buckets();
-    for (size_t i = 0; i < buckets.size(); ++i) {
-      told.sample_count += buckets[i];
+    for (size_t i = 0; i < times.buckets.size(); ++i) {
+      told.sample_count += times.buckets[i];
       if (i < DurationHistogram::kBounds.size()) told.bucket.push_back({told.sample_count, DurationHistogram::kBounds[i]});
     }
-    told.sample_sum = times.seconds();
+    told.sample_sum = times.seconds;
   }
   std::string text() const {
     std::ostringstream text;
@@ -116,17 +115,20 @@ void DurationHistogram::observe(Duration took) {
   microseconds_.fetch_add(std::chrono::duration_cast<std::chrono::microseconds>(took).count(), std::memory_order_relaxed);
 }
 
-DurationHistogram::Buckets DurationHistogram::buckets() const {
-  Buckets counts{};
-  for (size_t i = 0; i < counts.size(); ++i) counts[i] = buckets_[i].load(std::memory_order_relaxed);
+DurationHistogram::Counts DurationHistogram::counts() const {
+  Counts counts;
+  for (size_t i = 0; i < counts.buckets.size(); ++i) counts.buckets[i] = buckets_[i].load(std::memory_order_relaxed);
+  counts.seconds = static_cast<double>(microseconds_.load(std::memory_order_relaxed)) / 1'000'000;
   return counts;
 }
 
-double DurationHistogram::seconds() const {
-  return static_cast<double>(microseconds_.load(std::memory_order_relaxed)) / 1'000'000;
+DurationHistogram::Counts& DurationHistogram::Counts::operator+=(const Counts& more) {
+  for (size_t i = 0; i < buckets.size(); ++i) buckets[i] += more.buckets[i];
+  seconds += more.seconds;
+  return *this;
 }
 
-void Metrics::count(const Exchange& exchange, TimePoint now) {
+void RequestMetrics::count(const Exchange& exchange, TimePoint now) {
   const arm::Method method = exchange.request.head.method;
   const auto status_class = static_cast<size_t>(exchange.status / 100);
   requests_[static_cast<size_t>(method)][status_class < kStatusClasses ? status_class : 0].fetch_add(1,
@@ -136,27 +138,52 @@ void Metrics::count(const Exchange& exchange, TimePoint now) {
   if (exchange.report.waited > Duration::zero()) waited_.observe(exchange.report.waited);
 }
 
-std::string Metrics::text(const ServiceState& state, const GatewayTally::Counts& tally, const Counters& counters) const {
+RequestMetrics::Counts RequestMetrics::counts() const {
+  Counts counts;
+  for (size_t method = 0; method < kMethods; ++method) {
+    for (size_t status = 0; status < kStatusClasses; ++status) {
+      counts.requests[method][status] = requests_[method][status].load(std::memory_order_relaxed);
+    }
+  }
+  counts.reads = reads_.counts();
+  counts.others = others_.counts();
+  counts.waited = waited_.counts();
+  return counts;
+}
+
+RequestMetrics::Counts& RequestMetrics::Counts::operator+=(const Counts& more) {
+  for (size_t method = 0; method < kMethods; ++method) {
+    for (size_t status = 0; status < kStatusClasses; ++status) requests[method][status] += more.requests[method][status];
+  }
+  reads += more.reads;
+  others += more.others;
+  waited += more.waited;
+  return *this;
+}
+
+std::string metrics_text(const ServiceState& state, const RequestMetrics::Counts& requests, const GatewayTally::Counts& tally,
+                         const Counters& counters) {
   Families families;
   add_state(families, state);
   families.begin(
       MetricType::Counter, "armgate_requests_total",
       "Requests to ARM that have ended, by method and status; status \"none\": their client went without an answer.");
-  for (size_t method = 0; method < kMethods; ++method) {
-    for (size_t status = 0; status < kStatusClasses; ++status) {
-      const double count = number(requests_[method][status]);
+  for (size_t method = 0; method < RequestMetrics::kMethods; ++method) {
+    for (size_t status = 0; status < RequestMetrics::kStatusClasses; ++status) {
+      const uint64_t count = requests.requests[method][status];
       if (count == 0) continue;
       const std::string status_text = status == 0 ? "none" : std::to_string(status) + "xx";
-      families.count({{"method", std::string(arm::to_text(static_cast<arm::Method>(method)))}, {"status", status_text}}, count);
+      families.count({{"method", std::string(arm::to_text(static_cast<arm::Method>(method)))}, {"status", status_text}},
+                     static_cast<double>(count));
     }
   }
   families.begin(MetricType::Histogram, "armgate_request_duration_seconds",
                  "From a request's first byte to its answer's last, waiting and ARM's own time included.");
-  families.histogram({{"kind", "read"}}, reads_);
-  families.histogram({{"kind", "other"}}, others_);
+  families.histogram({{"kind", "read"}}, requests.reads);
+  families.histogram({{"kind", "other"}}, requests.others);
   families.begin(MetricType::Histogram, "armgate_waited_seconds",
                  "How long requests waited for others' writes and before they were sent again, if they waited at all.");
-  families.histogram({}, waited_);
+  families.histogram({}, requests.waited);
   add_outcomes(families, tally);
   add_events(families, counters);
   return families.text();

@@ -2,7 +2,8 @@
 //
 // Names and labels are told in docs/monitoring.md. None of them holds a resource's or a client's name: their number is bounded, and
 // whoever may collect metrics need not be one who may know of resources.
-// Threads   any; counting takes no lock.
+// Threads   any; counting takes no lock. One RequestMetrics for each event loop, so that threads do not wait for each other to count;
+//           whoever asks adds them up.
 #pragma once
 
 #include <array>
@@ -24,34 +25,47 @@ class DurationHistogram {
   // Upper bounds of its buckets in seconds; what took longer is in one more.
   static constexpr std::array kBounds = {0.005, 0.01, 0.025, 0.05, 0.1,  0.25,  0.5,  1.0,
                                          2.5,   5.0,  10.0,  25.0, 50.0, 100.0, 300.0};
-  using Buckets = std::array<uint64_t, kBounds.size() + 1>;
+
+  struct Counts {
+    std::array<uint64_t, kBounds.size() + 1> buckets{};  // each without those before it
+    double seconds = 0;                                  // of all together
+    Counts& operator+=(const Counts& more);
+  };
 
   void observe(Duration took);
-
-  Buckets buckets() const;  // each without those before it
-  double seconds() const;   // of all together
+  Counts counts() const;
 
  private:
   std::array<std::atomic<uint64_t>, kBounds.size() + 1> buckets_{};
   std::atomic<int64_t> microseconds_{0};
 };
 
-class Metrics {
+class RequestMetrics {
  public:
-  // A finished request. `now`: its end.
-  void count(const Exchange& exchange, TimePoint now);
-
-  // Everything, with what the other parts have counted.
-  std::string text(const ServiceState& state, const GatewayTally::Counts& tally, const Counters& counters) const;
-
- private:
   static constexpr size_t kMethods = static_cast<size_t>(arm::Method::Other) + 1;
   static constexpr size_t kStatusClasses = 6;  // 0: no answer was given; 1 to 5: 1xx to 5xx
 
+  struct Counts {
+    std::array<std::array<uint64_t, kStatusClasses>, kMethods> requests{};
+    DurationHistogram::Counts reads;   // GET and HEAD
+    DurationHistogram::Counts others;  // all other methods
+    DurationHistogram::Counts waited;  // of requests that waited at all
+    Counts& operator+=(const Counts& more);
+  };
+
+  // A finished request. `now`: its end.
+  void count(const Exchange& exchange, TimePoint now);
+  Counts counts() const;
+
+ private:
   std::array<std::array<std::atomic<uint64_t>, kStatusClasses>, kMethods> requests_{};
-  DurationHistogram reads_;   // GET and HEAD
-  DurationHistogram others_;  // all other methods
-  DurationHistogram waited_;  // of requests that waited at all
+  DurationHistogram reads_;
+  DurationHistogram others_;
+  DurationHistogram waited_;
 };
+
+// Prometheus' text format, version 0.0.4.
+std::string metrics_text(const ServiceState& state, const RequestMetrics::Counts& requests, const GatewayTally::Counts& tally,
+                         const Counters& counters);
 
 }  // namespace armgate

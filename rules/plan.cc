@@ -56,6 +56,12 @@ Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors, std::ve
   }
 }
 
+std::shared_ptr<const Ruleset> Ruleset::for_one_thread() const {
+  const auto own = std::make_shared<Ruleset>(*this);
+  for (auto& rule : own->rules_) rule = std::shared_ptr<const Rule>(rule.get(), [keep = rule](const Rule*) {});
+  return own;
+}
+
 std::shared_ptr<const Rule> Ruleset::find(std::string_view type, std::string_view api_version) const {
   constexpr size_t kNone = std::numeric_limits<size_t>::max();
   size_t first = kNone;

@@ -50,6 +50,10 @@ class Ruleset {
  public:
   explicit Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors = {}, std::vector<PatienceRule> patience = {});
 
+  // The same rules, with reference counts of their own: for one thread of many, which would all change those of one set with each
+  // plan. The rules themselves are shared.
+  std::shared_ptr<const Ruleset> for_one_thread() const;
+
   // The first rule for the type and api-version; null if none.
   std::shared_ptr<const Rule> find(std::string_view type, std::string_view api_version) const;
   const std::vector<std::shared_ptr<const Rule>>& rules() const { return rules_; }

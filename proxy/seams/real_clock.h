@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "base/cache_line.h"
 #include "proxy/seams/clock.h"
 
 namespace armgate {
@@ -18,7 +19,7 @@ class RealClock final : public Clock {
   Task<void> sleep_until(TimePoint when) override;
 
  private:
-  std::atomic<uint64_t> moments_{0};
+  alignas(kCacheLineBytes) std::atomic<uint64_t> moments_{0};
 };
 
 }  // namespace armgate

@@ -16,7 +16,7 @@
 
 namespace armgate {
 
-using IntentId = uint64_t;
+using IntentId = uint64_t;  // unique: the order of the moment when the write was begun
 
 struct IntentRecord {
   IntentId id = 0;

@@ -182,7 +182,6 @@ void lost(Observed& observed, const Error& error) {
 
 Task<Receipt> observe_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
                             const Client& client) {
-  parts.shared.counters.writes.fetch_add(1, std::memory_order_relaxed);
   Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time);  // it waits for nothing
   Write write = make_write(parts, exchange, plan, client, patience);
   const auto arrival = arrival_of(write, client_link.presence());

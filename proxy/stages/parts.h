@@ -50,10 +50,8 @@ struct PipelineOptions {
   bool may_ask(std::string_view host) const { return !is_arm_host || is_arm_host(host); }
 };
 
-// What is worth counting (promise P10: hitting a limit is counted).
+// What is worth counting (promise P10: hitting a limit is counted). Nothing that happens with each request: all threads share it.
 struct Counters {
-  std::atomic<uint64_t> requests{0};
-  std::atomic<uint64_t> writes{0};
   std::atomic<uint64_t> refused_stale{0};
   std::atomic<uint64_t> insisted{0};
   std::atomic<uint64_t> queue_full{0};
@@ -111,7 +109,6 @@ struct SharedState {
   ObservedWrites observed;
   Sightings sightings;
   Counters counters;
-  std::atomic<IntentId> next_intent{1};
 };
 
 struct Pipeline::Parts {

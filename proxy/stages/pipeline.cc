@@ -36,7 +36,6 @@ Task<Receipt> serve_planned(Pipeline::Parts& parts, Exchange& exchange, ClientLi
 
 Task<Receipt> Pipeline::serve(Exchange& exchange, ClientLink& link) {
   auto& shared = parts_.shared;
-  shared.counters.requests.fetch_add(1, std::memory_order_relaxed);
   const arm::RequestHead& head = exchange.request.head;
   const auto plan = shared.rules.make_plan(head.method, head.target);
   Receipt receipt;

@@ -220,13 +220,13 @@ Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease)
 Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) {
   auto& parts = write.parts;
   IntentRecord record;
-  record.id = parts.shared.next_intent.fetch_add(1, std::memory_order_relaxed);
+  record.started = parts.clock.next_moment();
+  record.id = record.started.order;
   record.client = write.client.key;
   record.bytes = write.bytes;
   record.method = write.head().method_token;
   record.resource = write.plan.target.resource.id;
   record.api_version = write.plan.target.api_version;
-  record.started = parts.clock.next_moment();
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) co_return busy(write, "The journal cannot take the write.", "journal-unavailable");
   co_return Intent(std::move(guarded), record.id);

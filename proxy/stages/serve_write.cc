@@ -57,7 +57,6 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
 Task<Receipt> serve_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
                           const Client& client) {
   auto& shared = parts.shared;
-  shared.counters.writes.fetch_add(1, std::memory_order_relaxed);
   const auto* patient = plan.made_under->patience().find(exchange.request.head.fields.get("User-Agent"));
   const Duration wait_max = patient != nullptr ? patient->wait_max : shared.options.wait_max;
   Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + wait_max);

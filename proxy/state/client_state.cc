@@ -27,6 +27,7 @@ ClientState::Slot& ClientState::slot(const Hash128& resource) {
 }
 
 void ClientState::adjust_bytes(size_t before, size_t after) {
+  if (before == after) return;
   body_bytes_ = body_bytes_ - before + after;
   budget_.body_bytes.fetch_add(after - before, std::memory_order_relaxed);  // wraps around correctly for after < before
 }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "arm/resource_id.h"
+#include "base/cache_line.h"
 #include "base/hash.h"
 #include "base/time.h"
 #include "proxy/async/mutex.h"
@@ -83,8 +84,8 @@ class ClientState {
 
   // Bytes of kept bodies over all clients, with their common bound.
   struct SharedBudget {
-    std::atomic<size_t> body_bytes{0};
-    size_t body_bytes_max = 512u << 20;
+    alignas(kCacheLineBytes) std::atomic<size_t> body_bytes{0};
+    alignas(kCacheLineBytes) size_t body_bytes_max = 512u << 20;
     std::atomic<uint64_t> views_evicted{0};
     std::atomic<uint64_t> bodies_evicted{0};  // of views, and whole pages
     std::atomic<uint64_t> clients_evicted{0};

@@ -49,8 +49,8 @@ bool LockTable::may_hold(const Claim& claim) {
   return true;
 }
 
-// Requires: the claim's shards are locked and may_hold().
-void LockTable::grant(const ClaimPtr& claim) {
+// Requires: the claim's shards are locked and may_hold(). Who has just come stands in no queue yet.
+void LockTable::grant(const ClaimPtr& claim, Queued queued) {
   GATE_CHECK(claim->state == Claim::State::Waiting, "only a waiting claim is granted");
   for (auto& key : claim->keys) {
     KeyState& state = state_of(key.hash);
@@ -58,11 +58,11 @@ void LockTable::grant(const ClaimPtr& claim) {
       if (before == claim) break;
       before->passed.fetch_add(1, std::memory_order_relaxed);
     }
-    state.waiting.erase(key.place);
+    if (queued == Queued::Yes) state.waiting.erase(key.place);
     state.holders.push_back(claim);
   }
   claim->state = Claim::State::Granted;
-  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  if (queued == Queued::Yes) waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 // The claims that a change on this key may have made grantable: the first, and those behind it that share with all before.
@@ -83,7 +83,7 @@ void LockTable::grant_any(const std::vector<ClaimPtr>& candidates) {
   for (const auto& claim : candidates) {
     ShardsLocked locked(*this, *claim);
     if (claim->state != Claim::State::Waiting || !may_hold(*claim)) continue;
-    if (!claim->yields) grant(claim);
+    if (!claim->yields) grant(claim, Queued::Yes);
     // Under the shards' mutexes, because the place's owner takes them too before its waiter may die.
     if (claim->waiter != nullptr) claim->waiter->signal(claim->bits);
   }
@@ -138,8 +138,10 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
     }
   }
   claim->number = next_number_.fetch_add(1, std::memory_order_relaxed);
-  enqueue(claim);
-  if (at_once) grant(claim);
+  if (at_once)
+    grant(claim, Queued::No);
+  else
+    enqueue(claim);
   return LockPlace(this, std::move(claim));
 }
 
@@ -204,7 +206,7 @@ void LockTable::yield(const ClaimPtr& claim) {
 void LockTable::insist(const ClaimPtr& claim) {
   ShardsLocked locked(*this, *claim);
   claim->yields = false;
-  if (claim->state == Claim::State::Waiting && may_hold(*claim)) grant(claim);
+  if (claim->state == Claim::State::Waiting && may_hold(*claim)) grant(claim, Queued::Yes);
 }
 
 void LockTable::let_own_in(const ClaimPtr& claim) {

@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cache_line.h"
 #include "base/hash.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -166,7 +167,8 @@ class LockTable {
   KeyState& state_of(const Hash128& key);
   bool may_hold(const internal::Claim& claim);
   std::vector<internal::ClaimKey> keys_of(const std::vector<rules::LockKey>& named) const;
-  void grant(const ClaimPtr& claim);
+  enum class Queued { Yes, No };
+  void grant(const ClaimPtr& claim, Queued queued);
   void enqueue(const ClaimPtr& claim);
   void yield(const ClaimPtr& claim);
   void insist(const ClaimPtr& claim);
@@ -181,8 +183,8 @@ class LockTable {
   const Options options_;
   const Hasher hasher_;
   std::array<Shard, kShards> shards_;
-  std::atomic<size_t> waiting_{0};
-  std::atomic<uint64_t> next_number_{1};
+  alignas(kCacheLineBytes) std::atomic<uint64_t> next_number_{1};
+  alignas(kCacheLineBytes) std::atomic<size_t> waiting_{0};
 };
 
 }  // namespace armgate

@@ -1,50 +1,47 @@
 #include "proxy/state/memory_store.h"
 
 #include <algorithm>
-#include <iterator>
-#include <unordered_set>
+
+#include "proxy/async/thread_number.h"
 
 namespace armgate {
-namespace {
-
-template <class Record>
-void push_bounded(std::deque<Record>& records, const Record& record, size_t records_max) {
-  records.push_back(record);
-  if (records.size() > records_max) records.pop_front();
-}
-
-}  // namespace
 
 Task<Result<void>> MemoryStore::record_intent(const IntentRecord& record) {
-  MutexLock lock(&mutex_);
-  push_bounded(intents_, record, records_max_);
+  Shard& shard = shards_[thread_number() % kShards];
+  MutexLock lock(&shard.mutex);
+  shard.unfinished.insert_or_assign(record.id, record);
+  if (shard.unfinished.size() > records_max_) shard.unfinished.erase(shard.unfinished.begin());
   co_return Result<void>{};
+}
+
+bool MemoryStore::forget(Shard& shard, IntentId id) {
+  MutexLock lock(&shard.mutex);
+  return shard.unfinished.erase(id) > 0;
 }
 
 Task<Result<void>> MemoryStore::record_outcome(const OutcomeRecord& record) {
-  MutexLock lock(&mutex_);
-  push_bounded(outcomes_, record, records_max_);
+  const bool was_own = forget(shards_[thread_number() % kShards], record.id);
+  if (!was_own) std::any_of(shards_.begin(), shards_.end(), [&](Shard& shard) { return forget(shard, record.id); });
   co_return Result<void>{};
 }
 
-std::deque<IntentRecord> MemoryStore::intents() const {
-  MutexLock lock(&mutex_);
-  return intents_;
-}
-
-std::deque<OutcomeRecord> MemoryStore::outcomes() const {
-  MutexLock lock(&mutex_);
-  return outcomes_;
-}
-
 std::vector<IntentRecord> MemoryStore::unfinished() const {
-  MutexLock lock(&mutex_);
-  std::unordered_set<IntentId> finished;
-  for (const auto& outcome : outcomes_) finished.insert(outcome.id);
-  std::vector<IntentRecord> left;
-  std::copy_if(intents_.begin(), intents_.end(), std::back_inserter(left),
-               [&finished](const IntentRecord& intent) { return !finished.contains(intent.id); });
-  return left;
+  std::vector<IntentRecord> all;
+  for (const auto& shard : shards_) {
+    MutexLock lock(&shard.mutex);
+    for (const auto& [id, intent] : shard.unfinished) all.push_back(intent);
+  }
+  std::sort(all.begin(), all.end(), [](const IntentRecord& a, const IntentRecord& b) { return a.id < b.id; });
+  return all;
+}
+
+size_t MemoryStore::unfinished_count() const {
+  size_t count = 0;
+  for (const auto& shard : shards_) {
+    MutexLock lock(&shard.mutex);
+    count += shard.unfinished.size();
+  }
+  return count;
 }
 
 }  // namespace armgate

@@ -1,12 +1,15 @@
 // memory_store.h – the Store that keeps its records in memory: no promise survives the process.
 //
-// Threads   any.
-// Limits    Options::records_max of each kind; the oldest are forgotten.
+// What has an outcome is forgotten: nobody asks for it.
+// Threads   any; each has a shard, because every write comes by twice.
+// Limits    records_max in each shard; the oldest are forgotten.
 #pragma once
 
-#include <deque>
+#include <array>
+#include <map>
 #include <vector>
 
+#include "base/cache_line.h"
 #include "proxy/async/mutex.h"
 #include "proxy/seams/store.h"
 
@@ -19,16 +22,20 @@ class MemoryStore final : public Store {
   Task<Result<void>> record_intent(const IntentRecord& record) override;
   Task<Result<void>> record_outcome(const OutcomeRecord& record) override;
 
-  std::deque<IntentRecord> intents() const;
-  std::deque<OutcomeRecord> outcomes() const;
-  // Intents without an outcome: writes that may be at ARM now.
+  // Intents without an outcome: writes that may be at ARM now. The oldest first.
   std::vector<IntentRecord> unfinished() const;
+  size_t unfinished_count() const;
 
  private:
+  struct alignas(kCacheLineBytes) Shard {
+    mutable Mutex mutex;
+    std::map<IntentId, IntentRecord> unfinished ABSL_GUARDED_BY(mutex);
+  };
+  static constexpr size_t kShards = 32;
+  static bool forget(Shard& shard, IntentId id);
+
   const size_t records_max_;
-  mutable Mutex mutex_;
-  std::deque<IntentRecord> intents_ ABSL_GUARDED_BY(mutex_);
-  std::deque<OutcomeRecord> outcomes_ ABSL_GUARDED_BY(mutex_);
+  std::array<Shard, kShards> shards_;
 };
 
 }  // namespace armgate

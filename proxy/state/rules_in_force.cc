@@ -1,7 +1,10 @@
 #include "proxy/state/rules_in_force.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "proxy/async/thread_number.h"
 
 namespace armgate {
 namespace {
@@ -21,22 +24,49 @@ void add_keys(std::vector<LockKey>& keys, std::vector<LockKey> more) {
 
 void RulesInForce::replace(std::shared_ptr<const rules::Ruleset> next, rules::Mode mode) {
   MutexLock lock(&mutex_);
+  current_ = std::move(next);
   mode_ = mode;
-  older_.push_back(std::exchange(current_, std::move(next)));
-  std::erase_if(older_, [](const auto& rules) { return rules.expired(); });
+  for (Slot& slot : slots_) {
+    MutexLock slot_lock(&slot.mutex);
+    if (slot.rules) older_.push_back({generation_, slot.rules});
+    slot.rules.reset();
+  }
+  ++generation_;
+  std::erase_if(older_, [](const Older& one) { return one.rules.expired(); });
+  any_older_.store(!older_.empty(), std::memory_order_release);
 }
 
-RulesInForce::Snapshot RulesInForce::snapshot() {
-  MutexLock lock(&mutex_);
-  Snapshot all{{current_}, mode_};
-  for (const auto& weak : older_) {
-    if (auto rules = weak.lock()) all.rules.push_back(std::move(rules));
+RulesInForce::Current RulesInForce::current() {
+  Slot& slot = slots_[thread_number() % kSlots];
+  {
+    MutexLock slot_lock(&slot.mutex);
+    if (slot.rules) return {slot.rules, slot.mode};
   }
-  if (all.rules.size() <= older_.size()) std::erase_if(older_, [](const auto& rules) { return rules.expired(); });
+  MutexLock lock(&mutex_);
+  MutexLock slot_lock(&slot.mutex);
+  if (!slot.rules) slot.rules = current_->for_one_thread();
+  slot.mode = mode_;
+  return {slot.rules, slot.mode};
+}
+
+std::vector<std::shared_ptr<const rules::Ruleset>> RulesInForce::older() {
+  std::vector<std::shared_ptr<const rules::Ruleset>> all;
+  if (!any_older_.load(std::memory_order_acquire)) return all;
+  MutexLock lock(&mutex_);
+  std::erase_if(older_, [](const Older& one) { return one.rules.expired(); });
+  const Older* last = nullptr;
+  for (const Older& one : older_) {
+    if (last != nullptr && last->generation == one.generation) continue;
+    if (auto rules = one.rules.lock()) {
+      all.push_back(std::move(rules));
+      last = &one;
+    }
+  }
+  any_older_.store(!older_.empty(), std::memory_order_release);
   return all;
 }
 
-size_t RulesInForce::draining() { return snapshot().rules.size() - 1; }
+size_t RulesInForce::draining() { return older().size(); }
 
 rules::Mode RulesInForce::mode() const {
   MutexLock lock(&mutex_);
@@ -49,20 +79,20 @@ size_t RulesInForce::rules() const {
 }
 
 Result<rules::Plan> RulesInForce::make_plan(arm::Method method, std::string_view target) {
-  const Snapshot all = snapshot();
-  auto plan = rules::make_plan(*all.rules.front(), all.mode, method, target);
+  const Current now = current();
+  auto plan = rules::make_plan(*now.rules, now.mode, method, target);
   if (!plan || plan->mode == rules::Mode::Off) return plan;
-  for (size_t i = 1; i < all.rules.size(); ++i) {
-    auto older = rules::make_plan(*all.rules[i], all.mode, method, target);
-    if (!older || older->kind != rules::PlanKind::Write) continue;
+  for (const auto& rules : older()) {
+    auto also = rules::make_plan(*rules, now.mode, method, target);
+    if (!also || also->kind != rules::PlanKind::Write) continue;
     if (plan->kind == rules::PlanKind::Write) {
-      add_keys(plan->keys, std::move(older->keys));
-      plan->referring.insert(plan->referring.end(), older->referring.begin(), older->referring.end());
+      add_keys(plan->keys, std::move(also->keys));
+      plan->referring.insert(plan->referring.end(), also->referring.begin(), also->referring.end());
     } else {
-      *plan = *std::move(older);  // what no rule touches any more waits for the last write that one did
+      *plan = *std::move(also);  // what no rule touches any more waits for the last write that one did
     }
   }
-  if (plan->kind == rules::PlanKind::Write) plan->made_under = all.rules.front();
+  if (plan->kind == rules::PlanKind::Write) plan->made_under = now.rules;
   return plan;
 }
 

@@ -4,14 +4,18 @@
 // locking something else, so until the last such write is finished, plans take the keys of both (DESIGN §4).
 //
 // Invariants  rules count as long as anybody keeps a plan's made_under: the exchange until its answer, the hold until its end.
-// Threads     any.
-// Limits      one entry for each replacement whose writes are unfinished.
+// Threads     any. Each thread plans with a copy of the rules' reference counts: shared ones would be changed by all of them with
+//             every request.
+// Limits      one entry for each replacement whose writes are unfinished, and for each thread that planned them.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "base/cache_line.h"
 #include "proxy/async/mutex.h"
 #include "rules/plan.h"
 
@@ -31,20 +35,36 @@ class RulesInForce {
   rules::Mode mode() const;
   size_t rules() const;  // how many there are now
 
-  // How many older rules still count.
+  // How many older sets of rules still count.
   size_t draining();
 
  private:
-  struct Snapshot {
-    std::vector<std::shared_ptr<const rules::Ruleset>> rules;  // the current ones first
+  // Of the threads that have it for theirs; few have one together.
+  struct alignas(kCacheLineBytes) Slot {
+    Mutex mutex;
+    std::shared_ptr<const rules::Ruleset> rules ABSL_GUARDED_BY(mutex);  // null: not planned since the last replacement
+    rules::Mode mode ABSL_GUARDED_BY(mutex) = rules::Mode::Protect;
+  };
+  struct Older {
+    uint64_t generation = 0;
+    std::weak_ptr<const rules::Ruleset> rules;  // a thread's copy
+  };
+  struct Current {
+    std::shared_ptr<const rules::Ruleset> rules;
     rules::Mode mode;
   };
-  Snapshot snapshot();
+  static constexpr size_t kSlots = 32;
 
-  mutable Mutex mutex_;
+  Current current();
+  std::vector<std::shared_ptr<const rules::Ruleset>> older();  // one of each generation that still counts
+
+  std::array<Slot, kSlots> slots_;
+  alignas(kCacheLineBytes) std::atomic<bool> any_older_{false};
+  mutable Mutex mutex_;  // before that of any slot
   std::shared_ptr<const rules::Ruleset> current_ ABSL_GUARDED_BY(mutex_);
   rules::Mode mode_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::weak_ptr<const rules::Ruleset>> older_ ABSL_GUARDED_BY(mutex_);
+  uint64_t generation_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<Older> older_ ABSL_GUARDED_BY(mutex_);  // in the order of their generations
 };
 
 }  // namespace armgate

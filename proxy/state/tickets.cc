@@ -41,6 +41,7 @@ std::optional<LockPlace> Ticket::take() {
 void Tickets::erase(Queues::iterator queue, Queue::iterator kept) {
   queue->second.erase(kept);
   if (queue->second.empty()) by_resource_.erase(queue);
+  any_.store(!by_resource_.empty(), std::memory_order_release);
 }
 
 bool Ticket::shares_key_with(const Ticket& other) const {
@@ -61,12 +62,14 @@ std::shared_ptr<Ticket> Tickets::keep(const Holder& holder, const Hash128& bytes
       queue.erase(oldest);
     }
     queue.push_back({holder.client, bytes, now, ticket});
+    any_.store(true, std::memory_order_release);
   }
   if (too_many) too_many->take();
   return ticket;
 }
 
 std::optional<LockPlace> Tickets::take(const Holder& holder, const Hash128& bytes, const std::vector<rules::LockKey>& keys) {
+  if (!any_.load(std::memory_order_acquire)) return std::nullopt;
   std::shared_ptr<Ticket> found;
   {
     MutexLock lock(&mutex_);

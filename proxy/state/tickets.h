@@ -17,6 +17,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -104,6 +105,7 @@ class Tickets {
   void erase(Queues::iterator queue, Queue::iterator kept) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
+  std::atomic<bool> any_{false};  // nearly never: then a write passes without the mutex
   mutable Mutex mutex_;
   Queues by_resource_ ABSL_GUARDED_BY(mutex_);
 };

@@ -39,6 +39,16 @@ TEST(GatewayTally, CountsWhatWasAlteredDelayedRepeatedAndRefused) {
             "1 with a lost answer recovered, 1 sent more than once, 2 waited 2.0 s in all");
 }
 
+TEST(GatewayTally, AddsUpWhatSeveralCounted) {
+  GatewayTally one, other;
+  one.count(finished(412, 1, Altered::Yes));
+  other.count(finished(412, 1, Altered::Yes));
+  other.count(finished(200, 2, Altered::No, "waited-for-another-write", 1500));
+  GatewayTally::Counts both = one.counts();
+  both += other.counts();
+  EXPECT_EQ(summary(both), "3 requests to ARM: 2 refused as stale (412), 1 sent more than once, 1 waited 1.5 s in all");
+}
+
 TEST(GatewayTally, DoesNotCallASendingWhatNeverLeft) {
   GatewayTally tally;
   tally.count(finished(502, 0, Altered::Yes, "upstream-failure"));

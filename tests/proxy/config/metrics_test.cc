@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <regex>
 #include <set>
 #include <string>
@@ -21,7 +22,7 @@ using testing::Not;
 size_t bucket_of(Duration took) {
   DurationHistogram times;
   times.observe(took);
-  const auto buckets = times.buckets();
+  const auto buckets = times.counts().buckets;
   return static_cast<size_t>(std::find(buckets.begin(), buckets.end(), 1u) - buckets.begin());
 }
 
@@ -42,20 +43,24 @@ Exchange finished(arm::Method method, int status, Duration waited = {}) {
 }
 
 struct Counted {
-  Metrics metrics;
+  std::array<RequestMetrics, 2> loops;
   ServiceState state;
   GatewayTally::Counts tally;
   Counters counters;
-  std::string text() const { return metrics.text(state, tally, counters); }
+  std::string text() const {
+    RequestMetrics::Counts all;
+    for (const auto& loop : loops) all += loop.counts();
+    return metrics_text(state, all, tally, counters);
+  }
 };
 
-TEST(Metrics, CountRequestsByMethodAndStatusAndHowLongTheyTook) {
+TEST(Metrics, CountTheRequestsOfAllLoopsByMethodAndStatusAndHowLongTheyTook) {
   Counted counted;
   const auto at = [](int ms) { return TimePoint(milliseconds(ms)); };
-  counted.metrics.count(finished(arm::Method::Get, 200), at(3));
-  counted.metrics.count(finished(arm::Method::Get, 404), at(30));
-  counted.metrics.count(finished(arm::Method::Put, 201, milliseconds(1500)), at(2000));
-  counted.metrics.count(finished(arm::Method::Put, 0), at(2000));
+  counted.loops[0].count(finished(arm::Method::Get, 200), at(3));
+  counted.loops[1].count(finished(arm::Method::Get, 404), at(30));
+  counted.loops[0].count(finished(arm::Method::Put, 201, milliseconds(1500)), at(2000));
+  counted.loops[1].count(finished(arm::Method::Put, 0), at(2000));
   const std::string text = counted.text();
   for (const char* line : {"\narmgate_requests_total{method=\"GET\",status=\"2xx\"} 1\n",
                            "\narmgate_requests_total{method=\"GET\",status=\"4xx\"} 1\n",

@@ -1,70 +1,70 @@
 #include "proxy/state/memory_store.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "proxy/async/spawn.h"
 
 namespace armgate {
 namespace {
 
-Task<void> record(MemoryStore& store, IntentId first, IntentId last, int& recorded) {
-  for (IntentId id = first; id <= last; ++id) {
-    IntentRecord intent;
-    intent.id = id;
-    OutcomeRecord outcome;
-    outcome.id = id;
-    outcome.kind = OutcomeKind::InDoubt;
-    const auto intended = co_await store.record_intent(intent);
-    const auto ended = co_await store.record_outcome(outcome);
-    recorded += intended.ok() && ended.ok();
-  }
-}
-
-int record_all(MemoryStore& store, IntentId first, IntentId last) {
-  boost::asio::io_context io;
-  int recorded = 0;
-  spawn(io.get_executor(), record(store, first, last, recorded));
-  io.run();
-  return recorded;
-}
-
-TEST(MemoryStore, KeepsWhatItWasGivenInOrder) {
-  MemoryStore store;
-  EXPECT_EQ(record_all(store, 1, 3), 3);
-  ASSERT_EQ(store.intents().size(), 3u);
-  ASSERT_EQ(store.outcomes().size(), 3u);
-  EXPECT_EQ(store.intents().front().id, 1u);
-  EXPECT_EQ(store.outcomes().back().id, 3u);
-  EXPECT_EQ(store.outcomes().back().kind, OutcomeKind::InDoubt);
-}
-
-Task<void> record_intent(MemoryStore& store, IntentId id) {
+Task<void> intend(MemoryStore& store, IntentId id) {
   IntentRecord intent;
   intent.id = id;
   const auto recorded = co_await store.record_intent(intent);
   EXPECT_TRUE(recorded.ok());
 }
 
-TEST(MemoryStore, KnowsWhatHasNoOutcomeYet) {
-  MemoryStore store;
-  record_all(store, 1, 2);
+Task<void> end(MemoryStore& store, IntentId id) {
+  OutcomeRecord outcome;
+  outcome.id = id;
+  outcome.kind = OutcomeKind::InDoubt;
+  const auto recorded = co_await store.record_outcome(outcome);
+  EXPECT_TRUE(recorded.ok());
+}
+
+void run(Task<void> task) {
   boost::asio::io_context io;
-  spawn(io.get_executor(), record_intent(store, 3));
+  spawn(io.get_executor(), std::move(task));
   io.run();
-  record_all(store, 4, 4);
-  ASSERT_EQ(store.unfinished().size(), 1u);
-  EXPECT_EQ(store.unfinished().front().id, 3u);
+}
+
+std::vector<IntentId> unfinished(const MemoryStore& store) {
+  std::vector<IntentId> ids;
+  for (const auto& intent : store.unfinished()) ids.push_back(intent.id);
+  EXPECT_EQ(store.unfinished_count(), ids.size());
+  return ids;
+}
+
+TEST(MemoryStore, KnowsWhatHasNoOutcomeYetTheOldestFirst) {
+  MemoryStore store;
+  for (const IntentId id : {1, 2, 3, 4}) run(intend(store, id));
+  run(end(store, 2));
+  run(end(store, 9));  // never begun
+  EXPECT_THAT(unfinished(store), testing::ElementsAre(1, 3, 4));
+}
+
+TEST(MemoryStore, AnOutcomeMayBeToldByAnotherThread) {
+  MemoryStore store;
+  run(intend(store, 2));
+  std::thread([&store] {
+    run(intend(store, 1));
+    run(end(store, 2));
+  }).join();
+  EXPECT_THAT(unfinished(store), testing::ElementsAre(1));
+  run(end(store, 1));
+  EXPECT_THAT(unfinished(store), testing::IsEmpty());
 }
 
 TEST(MemoryStore, ForgetsTheOldestBeyondItsBound) {
   MemoryStore store(2);
-  EXPECT_EQ(record_all(store, 1, 5), 5);
-  ASSERT_EQ(store.intents().size(), 2u);
-  ASSERT_EQ(store.outcomes().size(), 2u);
-  EXPECT_EQ(store.intents().front().id, 4u);
-  EXPECT_EQ(store.outcomes().front().id, 4u);
+  for (const IntentId id : {1, 2, 3, 4, 5}) run(intend(store, id));
+  EXPECT_THAT(unfinished(store), testing::ElementsAre(4, 5));
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <optional>
+#include <thread>
+#include <vector>
 
 namespace armgate {
 namespace {
@@ -123,6 +126,40 @@ TEST(RulesInForce, WhatIsSwitchedOffPassesAtOnceWhateverIsUnfinished) {
   off.mode = rules::Mode::Off;
   rules.replace(std::make_shared<const rules::Ruleset>(std::vector{off}), rules::Mode::Protect);
   EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Pass);
+}
+
+TEST(RulesInForce, APlanOfAnotherThreadKeepsItsRulesToo) {
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
+  std::optional<rules::Plan> unfinished;
+  std::thread([&] { unfinished = plan_of(rules); }).join();
+  const rules::Plan own = plan_of(rules, arm::Method::Get);  // keeps nothing
+  rules.replace(subnets_with(Parents::None), rules::Mode::Protect);
+  EXPECT_EQ(rules.draining(), 1u);
+  EXPECT_TRUE(locks_network(plan_of(rules)));
+  unfinished.reset();
+  EXPECT_EQ(rules.draining(), 0u);
+  EXPECT_FALSE(locks_network(plan_of(rules)));
+}
+
+TEST(RulesInForce, WhileOnesPlanIsUnfinishedNobodyPassesItBy) {
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
+  std::atomic<bool> over{false};
+  std::vector<std::thread> planners;
+  for (int i = 0; i < 3; ++i) {
+    planners.emplace_back([&] {
+      while (!over) {
+        const rules::Plan unfinished = plan_of(rules);
+        if (unfinished.rule->lock.parents.empty()) continue;
+        EXPECT_TRUE(locks_network(plan_of(rules)));
+      }
+    });
+  }
+  for (int i = 0; i < 2000; ++i) {
+    rules.replace(subnets_with(i % 2 == 0 ? Parents::None : Parents::Network), rules::Mode::Protect);
+  }
+  over = true;
+  for (auto& planner : planners) planner.join();
+  EXPECT_EQ(rules.draining(), 0u);
 }
 
 TEST(RulesInForce, ATargetThatCanBeReadInTwoWaysIsRefusedAsEver) {

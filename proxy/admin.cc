@@ -72,15 +72,11 @@ arm::Response Admin::answer(const arm::RequestHead& request) const {
 std::string Admin::status_page() const {
   const ServiceState state = sources_.state();
   const GatewayTally::Counts tally = sources_.tally();
-  std::vector<LockTable::Entry> entries = sources_.locks.entries();
-  const auto earlier = [](const auto& a, const auto& b) { return a.info.since < b.info.since; };
-  std::sort(entries.begin(), entries.end(), earlier);
-  const size_t left_out = entries.size() - std::min(entries.size(), kClaimsShownMax);
-  entries.resize(entries.size() - left_out);
+  const LockTable::Entries entries = sources_.locks.entries(kWritesShownMax);
 
   ordered_json writes = ordered_json::array();
   const TimePoint now = sources_.clock.now();
-  for (const auto& entry : entries) {
+  for (const auto& entry : entries.oldest) {
     writes.push_back({{"what", entry.info.what},
                       {"client", entry.info.client_label},
                       {"state", to_text(entry.state)},
@@ -99,7 +95,7 @@ std::string Admin::status_page() const {
                                {"requests", tally.requests},
                                {"summary", summary(tally)},
                                {"writes", std::move(writes)},
-                               {"writes_left_out", left_out}};
+                               {"writes_left_out", entries.others}};
   return status.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -1,6 +1,6 @@
 // admin.h – the pages of the admin listener: is it alive, is it ready, what has it counted, what is it doing.
 //
-// Why: whoever runs armgate must see from outside whether it works and who waits for whom. Nothing can be changed here, and no
+// Why: whoever runs armgate must see from outside whether it works, who runs and who waits. Nothing can be changed here, and no
 // token, header or body is shown.
 // Threads   one event loop; everything it looks at is shared and guards itself.
 #pragma once
@@ -28,8 +28,8 @@ struct AdminSources {
 
 class Admin {
  public:
-  // Of the writes that hold or want locks the status page shows the first so many.
-  static constexpr size_t kClaimsShownMax = 500;
+  // Of the writes that hold or want locks the status page shows the oldest so many.
+  static constexpr size_t kWritesShownMax = 500;
 
   explicit Admin(AdminSources sources) : sources_(std::move(sources)) {}
 

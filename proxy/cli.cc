@@ -175,9 +175,9 @@ int status(const Asked& asked, const CliContext& context) {
   if (!config) return kExitBadInput;
   const auto json = fetch_status(*config);
   if (!json) return fail(context, json.error());
-  const auto told = asked.output == "json" ? json : status_text(*json);
-  if (!told) return fail(context, told.error());
-  context.out << *told;
+  const auto text = status_text(*json);
+  if (!text) return fail(context, text.error());
+  context.out << (asked.output == "json" ? *json : *text);
   return kExitDone;
 }
 
@@ -260,7 +260,8 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   CLI::App* env_command = app.add_subcommand("env", "Print what leads a shell's commands through a running service");
   CLI::App* check_command = app.add_subcommand("check", "Check the configuration and its rule files, and do nothing else");
   CLI::App* explain_command = declare_explain(app, asked);
-  CLI::App* status_command = app.add_subcommand("status", "Ask the running service who writes and who waits (listen.admin)");
+  CLI::App* status_command =
+      app.add_subcommand("status", "Ask the running service which writes run and which wait (listen.admin)");
   CLI::App* ca_command = app.add_subcommand("ca", "The local certificate authority");
   ca_command->require_subcommand(1);
   CLI::App* init_command = ca_command->add_subcommand("init", "Make it, and print the certificate that tools must trust");

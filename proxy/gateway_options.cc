@@ -12,7 +12,8 @@
 namespace armgate {
 namespace {
 
-constexpr size_t kAdminConnectionsMax = 16;
+constexpr size_t kAdminConnectionsMax = 64;
+constexpr Duration kAdminWaitMax = std::chrono::seconds(5);
 
 // "host:port", "[v6]:port"; the configuration has been validated.
 std::pair<std::string, uint16_t> split_address(const std::string& text) {
@@ -138,6 +139,9 @@ std::optional<net::ServerOptions> admin_door(const Config& config) {
   if (config.listen.admin.empty()) return std::nullopt;
   net::ServerOptions options = door(config, config.listen.admin, 0, net::Door::Plain);
   options.connections_max = kAdminConnectionsMax;
+  // Whoever may come must not keep those out who look whether it is alive.
+  options.session.limits.request_body_bytes_max = 0;
+  options.session.idle_max = options.session.head_max = options.session.body_max = options.session.write_max = kAdminWaitMax;
   return options;
 }
 

@@ -4,7 +4,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
-#include <iterator>
+#include <string>
 
 #include "proxy/cli_environment.h"
 #include "proxy/http/head_parser.h"
@@ -13,6 +13,8 @@ namespace armgate {
 namespace {
 
 constexpr auto kAnswerMax = std::chrono::seconds(5);
+constexpr size_t kHeadBytesMax = 4 * 1024;
+constexpr size_t kPageBytesMax = 16 * 1024 * 1024;
 
 Error no_status(const std::string& address, std::string_view why) {
   return gateway_error(
@@ -29,6 +31,10 @@ Result<std::string> fetch_status(const Config& config) {
                          "\"127.0.0.1:9478\" for instance, and start it anew");
   }
   const std::string address = reachable(config.listen.admin);
+  if (address.ends_with(":0")) {
+    return gateway_error(ErrorKind::BadInput,
+                         "listen.admin has port 0, so nobody knows where armgate can be asked; give it a port");
+  }
   const size_t colon = address.rfind(':');
   std::string host = address.substr(0, colon);
   if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
@@ -36,14 +42,19 @@ Result<std::string> fetch_status(const Config& config) {
   stream.expires_after(kAnswerMax);
   stream.connect(host, address.substr(colon + 1));
   if (!stream) return no_status(address, stream.error().message());
-  stream << "GET /status HTTP/1.0\r\nHost: " << address << "\r\n\r\n" << std::flush;
-  const std::string answer((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  const auto end = http::find_head_end(answer, 0);
-  if (!end) return no_status(address, "nothing that could be read came back");
-  const auto head = http::parse_response_head(std::string_view(answer).substr(0, *end), http::Limits{}, arm::Method::Get);
+  stream << "GET /status HTTP/1.1\r\nHost: " << address << "\r\nConnection: close\r\n\r\n" << std::flush;
+  std::string text;
+  for (char c = 0; text.size() < kHeadBytesMax && !http::find_head_end(text, 0) && stream.get(c);) text += c;
+  const auto head = http::parse_response_head(text, http::Limits{}, arm::Method::Get);
   if (!head) return no_status(address, head.error().context);
   if (head->head.status != 200) return no_status(address, fmt::format("it answers {}", head->head.status));
-  return answer.substr(*end);
+  if (head->framing.kind != http::Framing::Kind::Length || head->framing.bytes > kPageBytesMax) {
+    return no_status(address, "what answers is no armgate");
+  }
+  std::string page(head->framing.bytes, '\0');
+  stream.read(page.data(), static_cast<std::streamsize>(page.size()));
+  if (!stream) return no_status(address, "the answer broke off");
+  return page;
 }
 
 }  // namespace armgate

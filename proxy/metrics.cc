@@ -66,7 +66,8 @@ void add_state(Families& families, const ServiceState& state) {
   families.gauge("armgate_connections", "Connections of clients, tunnels among them.", static_cast<double>(state.connections));
   families.gauge("armgate_locked_resources", "Resources that a write or its operation holds, or that are waited for.",
                  static_cast<double>(state.locks.keys));
-  families.gauge("armgate_waiting_writes", "Writes that wait for another one.", static_cast<double>(state.locks.waiting));
+  families.gauge("armgate_waiting_writes", "Writes that wait for another one, and places kept for clients that come again.",
+                 static_cast<double>(state.locks.waiting));
   families.gauge("armgate_unfinished_writes", "Writes that were sent to ARM and have no outcome yet.",
                  static_cast<double>(state.unfinished));
 }

@@ -103,7 +103,11 @@ void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {
       [[maybe_unused]] const ssize_t sent = ::send(accepted.fd, answer.data(), answer.size(), MSG_NOSIGNAL);
     }
     ::close(accepted.fd);
-    tell(parts.events, {NetEventKind::ConnectionLimit, accepted.peer, {}, "too many connections"});
+    const bool own_pages = core->options.door == Door::Plain;
+    tell(parts.events, {NetEventKind::ConnectionLimit,
+                        accepted.peer,
+                        {},
+                        own_pages ? "too many connections to listen.admin" : "too many connections (limits.connections)"});
     return;
   }
   Counted counted(parts.counter);

@@ -31,6 +31,7 @@ struct Claim {
   Waiter* waiter = nullptr;
   uint32_t bits = 0;
   bool yields = false;       // waits for its owner to come back, and lets others by meanwhile
+  bool away = false;         // its owner has left and may come back; only for people
   bool lets_own_in = false;  // granted, and the same client may go along
   // How often others went by. Each of them holds only its own shards, of which two may have none in common.
   std::atomic<uint64_t> passed{0};

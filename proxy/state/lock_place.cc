@@ -55,6 +55,11 @@ void LockPlace::wake(Waiter* waiter, uint32_t bits) {
   claim_->bits = bits;
 }
 
+void LockPlace::set_away(bool away) {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  claim_->away = away;
+}
+
 void LockPlace::yield() { table_->yield(claim_); }
 
 void LockPlace::insist() { table_->insist(claim_); }

@@ -231,24 +231,28 @@ LockTable::Counts LockTable::counts() const {
   return counts;
 }
 
-std::vector<LockTable::Entry> LockTable::entries() const {
+LockTable::Entries LockTable::entries(size_t most) const {
   std::vector<std::pair<ClaimPtr, Entry::State>> found;
   for (const auto& shard : shards_) {
     MutexLock lock(&shard.mutex);
+    const auto add = [&found](const ClaimPtr& claim, Entry::State state) {
+      found.emplace_back(claim, claim->away || claim->yields ? Entry::State::Away : state);
+    };
     for (const auto& [key, state] : shard.keys) {
-      for (const auto& claim : state.holders) found.emplace_back(claim, Entry::State::Holds);
-      for (const auto& claim : state.waiting) {
-        found.emplace_back(claim, claim->yields ? Entry::State::Away : Entry::State::Waits);
-      }
+      for (const auto& claim : state.holders) add(claim, Entry::State::Holds);
+      for (const auto& claim : state.waiting) add(claim, Entry::State::Waits);
     }
   }
   // A claim stands at each of its keys, and may have been granted between two of them.
   std::sort(found.begin(), found.end());
   const auto same_claim = [](const auto& a, const auto& b) { return a.first == b.first; };
   found.erase(std::unique(found.begin(), found.end(), same_claim), found.end());
-  std::vector<Entry> entries;
-  entries.reserve(found.size());
-  for (const auto& [claim, state] : found) entries.push_back({claim->info, state});
+  const auto shown = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
+  std::partial_sort(found.begin(), shown, found.end(),
+                    [](const auto& a, const auto& b) { return a.first->info.since < b.first->info.since; });
+  Entries entries;
+  for (auto it = found.begin(); it != shown; ++it) entries.oldest.push_back({it->first->info, it->second});
+  entries.others = static_cast<size_t>(found.end() - shown);
   return entries;
 }
 

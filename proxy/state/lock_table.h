@@ -99,6 +99,7 @@ class LockPlace {
   std::vector<Hash128> keys() const;
   // Who is signalled from now on; null: nobody.
   void wake(Waiter* waiter, uint32_t bits);
+  void set_away(bool away);  // for entries()
   // Lets others by, and gives back what was granted, without losing its place. From now on it is not granted: its waiter is
   // signalled whenever it would be.
   void yield();
@@ -137,13 +138,17 @@ class LockTable {
 
   Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
   Counts counts() const;
-  // Everyone who holds a key or stands in line, in no order. Looks at every key: for people who ask.
+  // Who holds a key or stands in line, those who came first, and how many more there are. Looks at every key: for people who ask.
   struct Entry {
     enum class State { Holds, Waits, Away };  // Away: its place is kept for a client that comes again
     ClaimInfo info;
     State state = State::Waits;
   };
-  std::vector<Entry> entries() const;
+  struct Entries {
+    std::vector<Entry> oldest;
+    size_t others = 0;
+  };
+  Entries entries(size_t most) const;
   // How many claims wait although nothing stands in their way: none, whenever no call of this table is under way. For tests.
   size_t grantable();
 

@@ -8,6 +8,7 @@ namespace armgate {
 Ticket::Ticket(LockPlace place, const Executor& executor) : waiter_(executor), keys_(place.keys()), place_(std::move(place)) {
   MutexLock lock(&mutex_);
   place_->wake(&waiter_, kTurn);
+  place_->set_away(true);
 }
 
 Ticket::Standing Ticket::standing() const {
@@ -32,7 +33,10 @@ std::optional<LockPlace> Ticket::take() {
   {
     MutexLock lock(&mutex_);
     place.swap(place_);
-    if (place) place->wake(nullptr, 0);
+    if (place) {
+      place->wake(nullptr, 0);
+      place->set_away(false);
+    }
   }
   waiter_.signal(kGone);
   return place;

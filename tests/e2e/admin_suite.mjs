@@ -1,4 +1,4 @@
-// The admin listener: is it alive, is it ready, what has it counted, who waits for whom. Asked by curl, Node and `armgate status`.
+// The admin listener: is it alive, is it ready, what has it counted, who runs and who waits. Asked by curl, Node and `armgate status`.
 import assert from "node:assert/strict";
 import http from "node:http";
 import path from "node:path";
@@ -18,15 +18,15 @@ async function startWithAdmin(world, operationMs, config = {}) {
   return { sim, gateway, ask: (page, options = {}) => askPage(admin, page, options) };
 }
 
-function askPage(port, page, { host = `127.0.0.1:${port}`, method = "GET" } = {}) {
+function askPage(port, page, { host = `127.0.0.1:${port}`, method = "GET", body = "" } = {}) {
   return new Promise((resolve, reject) => {
-    const request = http.request({ port, host: "127.0.0.1", path: page, method, headers: { Host: host } }, (response) => {
+    const request = http.request({ port, host: "127.0.0.1", path: page, method, headers: { Host: host, ...(body && { "Content-Length": body.length }) } }, (response) => {
       const pieces = [];
       response.on("data", (piece) => pieces.push(piece));
       response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, text: Buffer.concat(pieces).toString() }));
     });
     request.on("error", reject);
-    request.end();
+    request.end(body);
   });
 }
 
@@ -47,12 +47,14 @@ const patchTags = (world, gateway, user, tags) => curlJson(world, gateway, PATH,
 
 export const tests = {
   "who runs and who waits is told by the page and by armgate status, and counted afterwards": async (world) => {
-    const { gateway, ask } = await startWithAdmin(world, "2500");
+    const { gateway, ask } = await startWithAdmin(world, "5000");
     assert.deepEqual(await ask("/healthz").then(({ status, text }) => [status, text]), [200, "ok\n"]);
     assert.deepEqual(await ask("/readyz").then(({ status, text }) => [status, text]), [200, "ready\n"]);
     assert.equal((await patchTags(world, gateway, "first", { first: "1" })).status, 200);  // its operation runs on
     const waiting = patchTags(world, gateway, "second", { second: "1" });
-    await sleep(400);
+    await withinSeconds(10, "the second's place in line", (async () => {
+      while (JSON.parse((await ask("/status")).text).waiting === 0) await sleep(20);
+    })());
 
     const page = JSON.parse((await ask("/status")).text);
     const writes = page.writes.map(({ what, client, state }) => [state, client, what]);
@@ -70,8 +72,10 @@ export const tests = {
     assert.equal(JSON.parse(json.stdout.toString()).writes.length, 2);
 
     assert.equal((await waiting).status, 200);
-    const after = samples((await ask("/metrics")).text);
-    assert.equal(after['armgate_requests_total{method="PATCH",status="2xx"}'], 2);
+    let after = {};
+    await withinSeconds(10, "the second to be counted, which is after its answer", (async () => {
+      while (after['armgate_requests_total{method="PATCH",status="2xx"}'] !== 2) after = samples((await ask("/metrics")).text);
+    })());
     assert.equal(after['armgate_request_duration_seconds_count{kind="other"}'], 2);
     assert.equal(after.armgate_waited_seconds_count, 1);
     assert.ok(after.armgate_waited_seconds_sum > 0.5 && after.armgate_waited_seconds_sum < 30);
@@ -106,6 +110,7 @@ export const tests = {
     const refused = await ask("/status", { method: "POST" });
     assert.deepEqual([refused.status, refused.headers.allow], [405, "GET, HEAD"]);
     assert.deepEqual(await ask("/healthz", { method: "HEAD" }).then(({ status, text }) => [status, text]), [200, ""]);
+    assert.equal((await ask("/healthz", { body: "x" })).status, 413);
     const missing = await ask("/nothing");
     assert.equal(missing.status, 404);
     assert.match(missing.text, /\/healthz/);

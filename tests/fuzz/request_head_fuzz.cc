@@ -3,6 +3,7 @@
 #include "proxy/http/compose.h"
 #include "proxy/http/head_parser.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/same_fields.h"
 
 namespace armgate::fuzz {
 
@@ -28,6 +29,9 @@ void fuzz_one(std::string_view input) {
   GATE_CHECK(again->head.method_token == head.method_token, "the method survives");
   GATE_CHECK(again->head.target == head.target, "the target survives byte for byte");
   GATE_CHECK(again->authority == "management.azure.com", "there is one Host, ours");
+  auto passed = listed(head.fields);
+  passed.push_back("Via\n1.1 armgate");
+  GATE_CHECK(listed(again->head.fields) == passed, "every field survives, and nothing is added but Via");
 }
 
 }  // namespace armgate::fuzz

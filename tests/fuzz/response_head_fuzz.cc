@@ -2,6 +2,7 @@
 #include "proxy/http/compose.h"
 #include "proxy/http/head_parser.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/same_fields.h"
 
 namespace armgate::fuzz {
 
@@ -18,7 +19,9 @@ void fuzz_one(std::string_view input) {
     GATE_CHECK(composed.ok(), "what was accepted can be passed on");
     const auto again = http::parse_response_head(wire, limits, method);
     GATE_CHECK(again.ok() || again.error().kind == ErrorKind::TooLarge, "what is passed on has one reading");
-    if (again) GATE_CHECK(again->head.status == parsed->head.status, "the status survives");
+    if (!again) continue;
+    GATE_CHECK(again->head.status == parsed->head.status, "the status survives");
+    GATE_CHECK(listed(again->head.fields) == listed(parsed->head.fields), "every field survives");
   }
 }
 

@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <vector>
 
 #include "proxy/cli_status.h"
 #include "proxy/gateway_status.h"
 #include "proxy/seams/real_clock.h"
+#include "proxy/state/tickets.h"
 
 namespace armgate {
 namespace {
@@ -85,8 +87,9 @@ TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
   LockPlace runs = write("a", "one", std::chrono::seconds(9));
   const WriteLease lease = runs.take();
   const LockPlace waits = write("a", "two", std::chrono::seconds(5));
-  LockPlace away = write("a", "three", std::chrono::seconds(7));
-  away.yield();
+  Tickets tickets{{}};
+  boost::asio::io_context io;
+  const auto ticket = tickets.keep({}, {}, write("a", "three", std::chrono::seconds(7)), io.get_executor(), clock_.now());
   const json writes = status().at("writes");
   ASSERT_EQ(writes.size(), 3u);
   const auto told = [&](size_t i) {
@@ -94,16 +97,18 @@ TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
            writes[i]["what"].get<std::string>();
   };
   EXPECT_EQ(told(0), "runs one PUT a");
-  EXPECT_EQ(told(1), "kept three PUT a");
+  EXPECT_EQ(told(1), "kept three PUT a") << "from the moment when its client left";
   EXPECT_EQ(told(2), "waits two PUT a");
   EXPECT_GE(writes[0]["since_ms"].get<int64_t>(), 9000);
+  const auto back = ticket->take();
+  EXPECT_EQ(status().at("writes")[1].at("state"), "waits");
 }
 
 TEST_F(AdminTest, OfManyWritesTheOldestAreShownAndTheOthersCounted) {
   std::vector<LockPlace> places;
-  for (size_t i = 0; i < Admin::kClaimsShownMax + 3; ++i) places.push_back(write(std::to_string(i), "c", {}));
+  for (size_t i = 0; i < Admin::kWritesShownMax + 3; ++i) places.push_back(write(std::to_string(i), "c", {}));
   const json page = status();
-  EXPECT_EQ(page.at("writes").size(), Admin::kClaimsShownMax);
+  EXPECT_EQ(page.at("writes").size(), Admin::kWritesShownMax);
   EXPECT_EQ(page.at("writes_left_out"), 3);
 }
 
@@ -132,6 +137,9 @@ TEST(FetchStatus, NamesTheOptionIfThereIsNoSuchListener) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::BadInput);
   EXPECT_THAT(status.error().context, HasSubstr("listen.admin"));
+  Config anywhere;
+  anywhere.listen.admin = "127.0.0.1:0";
+  EXPECT_EQ(fetch_status(anywhere).error().kind, ErrorKind::BadInput);
 }
 
 }  // namespace

@@ -112,6 +112,24 @@ TEST(ComposeRequest, RoundTripChangesNothing) {
   EXPECT_EQ(written(parse_request_head(once, Limits{})->head, kNone), bytes);
 }
 
+// A line that is not written as compose writes it must not be copied as it is.
+TEST(ComposeRequest, OddLinesComeOutAsTheirNameAndValue) {
+  const std::string start = "GET /x HTTP/1.1\r\nHost: management.azure.com\r\n";
+  const std::string odd = "A:1\r\nB: \t2\r\nC: 3  \r\nD:\r\nE: \r\nF: 6\r\nG: 7\t\r\nH: 8\r\n\r\n";
+  auto parsed = parse_request_head(start + odd, Limits{});
+  ASSERT_TRUE(parsed.ok());
+  arm::RequestHead& head = parsed->head;
+  EXPECT_EQ(written(head, kNone), start + "A: 1\r\nB: 2\r\nC: 3\r\nD: \r\nE: \r\nF: 6\r\nG: 7\r\nH: 8\r\n\r\n");
+  head.fields.set("F", "a longer value");
+  head.fields.set("H", "");
+  head.fields.remove("A");
+  head.fields.add("I", "9");
+  const arm::RequestHead copy = head;
+  const std::string changed = "B: 2\r\nC: 3\r\nD: \r\nE: \r\nF: a longer value\r\nG: 7\r\nH: \r\nI: 9\r\n\r\n";
+  EXPECT_EQ(written(head, kNone), start + changed);
+  EXPECT_EQ(written(copy, kNone), start + changed);
+}
+
 struct Answer {
   std::string text;
   ComposedResponse composed;

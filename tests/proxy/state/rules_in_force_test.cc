@@ -144,6 +144,7 @@ TEST(RulesInForce, APlanOfAnotherThreadKeepsItsRulesToo) {
 TEST(RulesInForce, WhileOnesPlanIsUnfinishedNobodyPassesItBy) {
   RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
   std::atomic<bool> over{false};
+  std::atomic<int> checks{0};
   std::vector<std::thread> planners;
   for (int i = 0; i < 3; ++i) {
     planners.emplace_back([&] {
@@ -151,9 +152,11 @@ TEST(RulesInForce, WhileOnesPlanIsUnfinishedNobodyPassesItBy) {
         const rules::Plan unfinished = plan_of(rules);
         if (unfinished.rule->lock.parents.empty()) continue;
         EXPECT_TRUE(locks_network(plan_of(rules)));
+        ++checks;
       }
     });
   }
+  while (checks < 100) std::this_thread::yield();
   for (int i = 0; i < 2000; ++i) {
     rules.replace(subnets_with(i % 2 == 0 ? Parents::None : Parents::Network), rules::Mode::Protect);
   }

@@ -21,9 +21,9 @@ std::string text_of(const nlohmann::json& status) {
   std::string text = fmt::format("armgate {}, mode {}, {} rules, configuration from {}\n",
                                  status.at("version").get<std::string>(), status.at("mode").get<std::string>(),
                                  status.at("rules").get<size_t>(), config.empty() ? "the built-in defaults" : config);
-  text += fmt::format("up {}, {} connections{}\n", time_text(status.at("up_ms").get<int64_t>()),
-                      status.at("connections").get<size_t>(),
-                      status.at("draining").get<bool>() ? "; it ends and takes no new ones" : "");
+  const auto connections = status.at("connections").get<size_t>();
+  text += fmt::format("up {}, {} connection{}{}\n", time_text(status.at("up_ms").get<int64_t>()), connections,
+                      connections == 1 ? "" : "s", status.at("draining").get<bool>() ? "; it ends and takes no new ones" : "");
   text += did.empty() ? fmt::format("{} requests to ARM, all passed on as they were\n", status.at("requests").get<size_t>())
                       : did + "\n";
   const auto& writes = status.at("writes");

@@ -45,6 +45,7 @@ Result<std::string> fetch_status(const Config& config) {
   stream << "GET /status HTTP/1.1\r\nHost: " << address << "\r\nConnection: close\r\n\r\n" << std::flush;
   std::string text;
   for (char c = 0; text.size() < kHeadBytesMax && !http::find_head_end(text, 0) && stream.get(c);) text += c;
+  if (!http::find_head_end(text, 0)) return no_status(address, "nothing that could be read came back");
   const auto head = http::parse_response_head(text, http::Limits{}, arm::Method::Get);
   if (!head) return no_status(address, head.error().context);
   if (head->head.status != 200) return no_status(address, fmt::format("it answers {}", head->head.status));

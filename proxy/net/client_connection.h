@@ -46,7 +46,7 @@ class ClientConnection final : public ClientLink {
   bool head_written() const { return state_ != State::Nothing; }
   bool complete() const { return state_ == State::Complete; }
 
-  // After a complete answer: whether something of the client's was here before the answer's end was written. That was not
+  // After a complete answer: whether something unread was here before the answer's end was written. That was not
   // sent by somebody who had read it.
   bool input_came_early() const { return input_came_early_; }
 
@@ -59,7 +59,8 @@ class ClientConnection final : public ClientLink {
 
   Result<void> noted(Result<void> written);  // after a failure nothing more may be written
   Result<void> refuse(std::string_view why);
-  void note_early_input() { input_came_early_ = !input_.bytes().empty() || stream_.has_input(); }
+  // What was read already has its moment, from when it was.
+  void note_early_input() { input_came_early_ = stream_.has_input(); }
 
   ByteStream& stream_;
   ClientInput& input_;

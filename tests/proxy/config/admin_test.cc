@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proxy/cli_status.h"
+#include "proxy/gateway_options.h"
 #include "proxy/gateway_status.h"
 #include "proxy/seams/real_clock.h"
 #include "proxy/state/tickets.h"
@@ -106,10 +107,13 @@ TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
 
 TEST_F(AdminTest, OfManyWritesTheOldestAreShownAndTheOthersCounted) {
   std::vector<LockPlace> places;
-  for (size_t i = 0; i < Admin::kWritesShownMax + 3; ++i) places.push_back(write(std::to_string(i), "c", {}));
+  for (size_t i = 0; i < Admin::kWritesShownMax + 3; ++i)
+    places.push_back(write(std::to_string(i), "c", std::chrono::seconds(i)));
   const json page = status();
   EXPECT_EQ(page.at("writes").size(), Admin::kWritesShownMax);
   EXPECT_EQ(page.at("writes_left_out"), 3);
+  EXPECT_EQ(page.at("writes").front().at("what"), "PUT " + std::to_string(Admin::kWritesShownMax + 2));
+  EXPECT_EQ(page.at("writes").back().at("what"), "PUT 3");
 }
 
 TEST_F(AdminTest, TheStatusForPeopleSaysTheSame) {
@@ -129,6 +133,23 @@ TEST(StatusText, WhatIsNoStatusIsSaidToBeNone) {
     const auto text = status_text(page);
     ASSERT_FALSE(text.ok()) << page;
     EXPECT_THAT(text.error().context, HasSubstr("no status that can be read"));
+  }
+}
+
+TEST(AdminDoor, CannotBeSatOnWhateverTheLimitsOfTheOthers) {
+  Config config;
+  EXPECT_FALSE(admin_door(config).has_value());
+  config.listen.admin = "127.0.0.1:9478";
+  config.limits.connections = 100'000;
+  config.limits.idle_max = config.limits.head_max = config.limits.body_max = std::chrono::hours(1);
+  const auto door = admin_door(config);
+  ASSERT_TRUE(door.has_value());
+  EXPECT_EQ(door->port, 9478);
+  EXPECT_EQ(door->connections_max, 64u);
+  EXPECT_EQ(door->session.limits.request_body_bytes_max, 0u);
+  for (const Duration most :
+       {door->session.idle_max, door->session.head_max, door->session.body_max, door->session.write_max}) {
+    EXPECT_EQ(most, std::chrono::seconds(5));
   }
 }
 

@@ -146,6 +146,20 @@ TEST_F(SessionTest, ServesPipelinedRequestsInOrderWithoutTakingThemForAReceipt) 
   EXPECT_THAT(log_, ElementsAre("confirm /a", "confirm /b", "confirm /c"));
 }
 
+TEST_F(SessionTest, WhatFollowsPipelinedRequestsComesWhenItComes) {
+  begin();
+  send_text(client_, get("/a") + get("/b"));
+  run_until([this] { return seen_.size() == 2; });
+  receive_until("hello");
+  receive_until("hello");
+  settle();
+  clock_.advance(std::chrono::seconds(2));
+  send_text(client_, get("/c"));
+  run_until([this] { return seen_.size() == 3; });
+  EXPECT_LT(arrived_[1], arrived_[2]) << "or it would count as asked before the answers that its client has read";
+  EXPECT_THAT(log_, ElementsAre("confirm /a", "confirm /b"));
+}
+
 TEST_F(SessionTest, ARequestThatWasSentBeforeTheAnswerIsNoReceipt) {
   ask_for_b_during("/slow");
   EXPECT_EQ(arrived_[1], arrived_[0]) << "no later than the answer that its client had not read";

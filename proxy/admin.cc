@@ -1,6 +1,5 @@
 #include "proxy/admin.h"
 
-#include <arpa/inet.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -8,8 +7,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "proxy/net/address_policy.h"
 #include "proxy/stages/answer.h"
 
 namespace armgate {
@@ -28,14 +27,6 @@ arm::Response page(int status, std::string_view reason, std::string_view type, s
 
 arm::Response plain(int status, std::string_view reason, std::string body) {
   return page(status, reason, "text/plain; charset=utf-8", std::move(body) + "\n");
-}
-
-bool is_address_or_localhost(const std::string& host) {
-  if (host == "localhost") return true;
-  const bool bracketed = host.starts_with('[') && host.ends_with(']');
-  const std::string address = bracketed ? host.substr(1, host.size() - 2) : host;
-  in6_addr ignored{};
-  return inet_pton(bracketed ? AF_INET6 : AF_INET, address.c_str(), &ignored) == 1;
 }
 
 std::string_view to_text(LockTable::Entry::State state) {
@@ -62,7 +53,7 @@ arm::Response Admin::answer(const arm::RequestHead& request) const {
   }
   if (path == "/metrics") return page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
   if (path == "/status") {
-    if (is_address_or_localhost(request.host)) return page(200, "OK", "application/json", status_page());
+    if (request.host == "localhost" || net::address_of(request.host)) return page(200, "OK", "application/json", status_page());
     return plain(403, "Forbidden", "this page is given only under an address or localhost as the host, as it names resources");
   }
   return plain(404, "Not Found", "the pages are /healthz, /readyz, /metrics and /status");

@@ -15,17 +15,6 @@ namespace {
 constexpr size_t kAdminConnectionsMax = 64;
 constexpr Duration kAdminWaitMax = std::chrono::seconds(5);
 
-// "host:port", "[v6]:port"; the configuration has been validated.
-std::pair<std::string, uint16_t> split_address(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  GATE_CHECK(colon != std::string::npos, "an address without a port passed validation");
-  std::string host = text.substr(0, colon);
-  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  uint16_t port = 0;
-  std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
-  return {std::move(host), port};
-}
-
 http::Limits http_limits(const Config& config) {
   http::Limits limits;
   limits.head_bytes_max = config.limits.head_bytes;
@@ -143,6 +132,16 @@ std::optional<net::ServerOptions> admin_door(const Config& config) {
   options.session.limits.request_body_bytes_max = 0;
   options.session.idle_max = options.session.head_max = options.session.body_max = options.session.write_max = kAdminWaitMax;
   return options;
+}
+
+std::pair<std::string, uint16_t> split_address(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  GATE_CHECK(colon != std::string::npos, "an address without a port passed validation");
+  std::string host = text.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  uint16_t port = 0;
+  std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
+  return {std::move(host), port};
 }
 
 std::string door_text(const std::string& configured, uint16_t port) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/hash.h"
 #include "proxy/config.h"
@@ -33,6 +34,9 @@ net::InterceptOptions intercept_options(const Config& config);
 net::ServerOptions proxy_door(const Config& config, uint16_t bound);
 std::optional<net::ServerOptions> direct_door(const Config& config, uint16_t bound);
 std::optional<net::ServerOptions> admin_door(const Config& config);
+
+// Of "host:port" or "[v6]:port" as a validated configuration has it: the host without brackets, and the port.
+std::pair<std::string, uint16_t> split_address(const std::string& text);
 
 // "host:port" with the port that was really bound.
 std::string door_text(const std::string& configured, uint16_t port);

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include "base/time.h"
 #include "proxy/state/lock_table.h"

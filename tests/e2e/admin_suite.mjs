@@ -2,20 +2,14 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import path from "node:path";
-import { curl, curlJson, sending } from "./curl.mjs";
+import { curl } from "./curl.mjs";
 import { freePort, run, sleep, withinSeconds } from "./harness.mjs";
+import { PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
-const GROUP = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg";
-const SCALE_SET = `${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/web`;
-const PATH = `${SCALE_SET}?api-version=2024-07-01`;
-
-async function startWithAdmin(world, operationMs, config = {}) {
-  const sim = await world.startSim(["--operation-ms", operationMs]);
-  await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
-  await sim.make(SCALE_SET, "2024-07-01", { location: "westeurope", sku: { capacity: 1 } });
+async function startWithAdmin(world, operationMs) {
   const admin = await freePort();
-  const gateway = await world.startGateway(sim, { listen: { admin: `127.0.0.1:${admin}` }, ...config });
-  return { sim, gateway, ask: (page, options = {}) => askPage(admin, page, options) };
+  const { gateway } = await startWithScaleSet(world, operationMs, { listen: { admin: `127.0.0.1:${admin}` } });
+  return { gateway, ask: (page, options = {}) => askPage(admin, page, options) };
 }
 
 function askPage(port, page, { host = `127.0.0.1:${port}`, method = "GET", body = "" } = {}) {
@@ -43,7 +37,8 @@ function samples(text) {
   return found;
 }
 
-const patchTags = (world, gateway, user, tags) => curlJson(world, gateway, PATH, { user, args: sending("PATCH", { tags }) });
+const askStatus = (world, gateway, ...flags) =>
+  run(path.join(world.bin, "armgate"), ["status", "--config", gateway.configFile, ...flags], { env: { HOME: world.directory } });
 
 export const tests = {
   "who runs and who waits is told by the page and by armgate status, and counted afterwards": async (world) => {
@@ -52,9 +47,7 @@ export const tests = {
     assert.deepEqual(await ask("/readyz").then(({ status, text }) => [status, text]), [200, "ready\n"]);
     assert.equal((await patchTags(world, gateway, "first", { first: "1" })).status, 200);  // its operation runs on
     const waiting = patchTags(world, gateway, "second", { second: "1" });
-    await withinSeconds(10, "the second's place in line", (async () => {
-      while (JSON.parse((await ask("/status")).text).waiting === 0) await sleep(20);
-    })());
+    await waitFor("the second's place in line", async () => JSON.parse((await ask("/status")).text).waiting === 1);
 
     const page = JSON.parse((await ask("/status")).text);
     const writes = page.writes.map(({ what, client, state }) => [state, client, what]);
@@ -65,17 +58,18 @@ export const tests = {
     assert.equal(during.armgate_waiting_writes, 1);
     assert.equal(during.armgate_ready, 1);
 
-    const status = await run(path.join(world.bin, "armgate"), ["status", "--config", gateway.configFile], { env: { HOME: world.directory } });
+    const status = await askStatus(world, gateway);
     assert.equal(status.code, 0, status.stderr.toString());
     assert.match(status.stdout.toString(), /^waits +[0-9.]+ s {2}second {2}PATCH \/subscriptions/m);
-    const json = await run(path.join(world.bin, "armgate"), ["status", "--config", gateway.configFile, "--output", "json"], { env: { HOME: world.directory } });
+    const json = await askStatus(world, gateway, "--output", "json");
     assert.equal(JSON.parse(json.stdout.toString()).writes.length, 2);
 
     assert.equal((await waiting).status, 200);
     let after = {};
-    await withinSeconds(10, "the second to be counted, which is after its answer", (async () => {
-      while (after['armgate_requests_total{method="PATCH",status="2xx"}'] !== 2) after = samples((await ask("/metrics")).text);
-    })());
+    await waitFor("the second to be counted, which is after its answer", async () => {
+      after = samples((await ask("/metrics")).text);
+      return after['armgate_requests_total{method="PATCH",status="2xx"}'] === 2;
+    });
     assert.equal(after['armgate_request_duration_seconds_count{kind="other"}'], 2);
     assert.equal(after.armgate_waited_seconds_count, 1);
     assert.ok(after.armgate_waited_seconds_sum > 0.5 && after.armgate_waited_seconds_sum < 30);
@@ -83,16 +77,11 @@ export const tests = {
   },
 
   "while it ends it is alive, but not ready": async (world) => {
-    let release;
-    const released = new Promise((resolve) => { release = resolve; });
-    const upstream = await world.startRecorder(async () => {
-      await released;
-      return { headers: ["Content-Type", "application/json"], body: "{}" };
-    });
+    const { upstream, release } = await startHeldUpstream(world);
     const admin = await freePort();
     const gateway = await world.startGateway(upstream, { listen: { admin: `127.0.0.1:${admin}` } });
     const slow = curl(world, gateway, PATH);
-    while (upstream.seen.length === 0) await sleep(20);
+    await waitFor("the request's arrival", async () => upstream.seen.length === 1);
     gateway.process.child.kill("SIGTERM");
     await sleep(300);
     assert.deepEqual(await askPage(admin, "/readyz").then(({ status, text }) => [status, text]), [503, "draining\n"]);
@@ -119,11 +108,10 @@ export const tests = {
   "armgate status says what to do where there is no service, or none that can be asked": async (world) => {
     const sim = await world.startSim();
     const admin = await freePort();
-    const status = (gateway) => run(path.join(world.bin, "armgate"), ["status", "--config", gateway.configFile], { env: { HOME: world.directory } });
-    const unasked = await status(await world.configureGateway(sim));
+    const unasked = await askStatus(world, await world.configureGateway(sim));
     assert.equal(unasked.code, 1);
     assert.match(unasked.stderr.toString(), /listen\.admin/);
-    const away = await status(await world.configureGateway(sim, { listen: { admin: `127.0.0.1:${admin}` } }));
+    const away = await askStatus(world, await world.configureGateway(sim, { listen: { admin: `127.0.0.1:${admin}` } }));
     assert.equal(away.code, 3);
     assert.match(away.stderr.toString(), /is armgate running/);
   },

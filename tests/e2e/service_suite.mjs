@@ -6,28 +6,9 @@ import { closeSync, constants, openSync, readFileSync, statSync, writeFileSync }
 import path from "node:path";
 import { curl, curlJson, sending } from "./curl.mjs";
 import { cleanEnvironment, freePort, run, sleep, withinSeconds } from "./harness.mjs";
+import { GROUP, PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
-const GROUP = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg";
-const SCALE_SET = `${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/web`;
 const GROUP_PATH = `${GROUP}?api-version=2024-03-01`;
-const PATH = `${SCALE_SET}?api-version=2024-07-01`;
-
-async function waitFor(what, check) {
-  await withinSeconds(20, what, (async () => {
-    while (!(await check())) await sleep(50);
-  })());
-}
-
-// A scale set that two clients have read; `operationMs` is how long each later write goes on after its answer.
-async function startWithScaleSet(world, operationMs, config = {}) {
-  const sim = await world.startSim(["--operation-ms", operationMs]);
-  await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
-  await sim.make(SCALE_SET, "2024-07-01", { location: "westeurope", sku: { capacity: 1 } });
-  return { sim, gateway: await world.startGateway(sim, config) };
-}
-
-// A PATCH says what it wants, not what it saw: the second is not stale after the first.
-const patchTags = (world, gateway, user, tags) => curlJson(world, gateway, PATH, { user, args: sending("PATCH", { tags }) });
 
 export const tests = {
   "a resource is made, changed and read through the gateway": async (world) => {
@@ -100,12 +81,7 @@ export const tests = {
   },
 
   "a stop lets the request that is under way end": async (world) => {
-    let release;
-    const released = new Promise((resolve) => { release = resolve; });
-    const upstream = await world.startRecorder(async () => {
-      await released;
-      return { headers: ["Content-Type", "application/json"], body: "{}" };
-    });
+    const { upstream, release } = await startHeldUpstream(world);
     const gateway = await world.startGateway(upstream);
     const slow = curl(world, gateway, PATH);
     await waitFor("the request's arrival", async () => upstream.seen.length === 1);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace armgate {
@@ -39,9 +40,8 @@ bool locks_network(const rules::Plan& plan) {
   return times == 1;
 }
 
-TEST(RulesInForce, ADroppedKeyIsTakenUntilTheLastPlanThatHadItIsGone) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
-  std::optional<rules::Plan> unfinished = plan_of(rules);
+// `unfinished` locks the network, which newer rules do not.
+void expect_key_until_gone(RulesInForce& rules, std::optional<rules::Plan> unfinished) {
   EXPECT_TRUE(locks_network(*unfinished));
   rules.replace(subnets_with(Parents::None), rules::Mode::Protect);
   EXPECT_EQ(rules.draining(), 1u);
@@ -49,6 +49,11 @@ TEST(RulesInForce, ADroppedKeyIsTakenUntilTheLastPlanThatHadItIsGone) {
   unfinished.reset();
   EXPECT_EQ(rules.draining(), 0u);
   EXPECT_FALSE(locks_network(plan_of(rules)));
+}
+
+TEST(RulesInForce, ADroppedKeyIsTakenUntilTheLastPlanThatHadItIsGone) {
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
+  expect_key_until_gone(rules, plan_of(rules));
 }
 
 TEST(RulesInForce, ANewPlanKeepsOnlyItsOwnRulesAlive) {
@@ -133,12 +138,7 @@ TEST(RulesInForce, APlanOfAnotherThreadKeepsItsRulesToo) {
   std::optional<rules::Plan> unfinished;
   std::thread([&] { unfinished = plan_of(rules); }).join();
   const rules::Plan own = plan_of(rules, arm::Method::Get);  // keeps nothing
-  rules.replace(subnets_with(Parents::None), rules::Mode::Protect);
-  EXPECT_EQ(rules.draining(), 1u);
-  EXPECT_TRUE(locks_network(plan_of(rules)));
-  unfinished.reset();
-  EXPECT_EQ(rules.draining(), 0u);
-  EXPECT_FALSE(locks_network(plan_of(rules)));
+  expect_key_until_gone(rules, std::move(unfinished));
 }
 
 TEST(RulesInForce, WhileOnesPlanIsUnfinishedNobodyPassesItBy) {

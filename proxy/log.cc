@@ -261,7 +261,7 @@ void Log::request(const Exchange& exchange, WallTime wall, TimePoint now) {
   line.add("method", head.method_token);
   line.add("host", head.host);
   line.add("path", arm::path_of(head.target));
-  if (!exchange.resource.empty()) line.add("resource", exchange.resource);
+  if (!exchange.resource().empty()) line.add("resource", exchange.resource());
   line.add_number("status", exchange.status);
   line.add_number("duration_ms", whole_milliseconds(now - exchange.arrived.time));
   line.add_number("waited_ms", whole_milliseconds(report.waited));

@@ -41,7 +41,6 @@ struct Plan {
   bool guarded = false;                                  // rule->guard applies to this method
   std::vector<LockKey> keys;                             // sorted by id, no duplicates; empty for reads
   std::vector<std::shared_ptr<const Rule>> referring{};  // rules whose lock.references count; empty: the body need not be read
-  std::shared_ptr<const Ruleset> made_under{};           // set by who may replace the rules; kept until the write is finished
 };
 
 // An immutable set of rules, meanings of errors and patience of clients; the first that matches decides. Cheap to share between threads.

@@ -9,11 +9,10 @@ std::optional<std::string> blind_conflict(const Write& write) {
   if (write.base().rule == policy::BaseRule::Insisted) return std::nullopt;
   if (write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send) return std::nullopt;
   const auto& resources = write.parts.shared.resources;
-  const std::string& id = write.plan.target.resource.id;
   // One that was accepted and still runs: its client may have been let in behind it.
   const uint64_t since = write.bound.first_arrival.order;
-  const bool overtaken = resources.other_finished_since(id, write.bytes, since, write.own_client()) ||
-                         resources.other_accepted_since(id, write.bytes, since, write.own_client());
+  const bool overtaken = resources.other_finished_since(write.resource, write.bytes, since, write.own_client()) ||
+                         resources.other_accepted_since(write.resource, write.bytes, since, write.own_client());
   if (overtaken) {
     if (!rules::keeps_versions(write.plan.rule->guard.kind)) {
       return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: "
@@ -23,7 +22,7 @@ std::optional<std::string> blind_conflict(const Write& write) {
            "its way.";
   }
   if (write.base().rule == policy::BaseRule::Create &&
-      resources.other_accepted_since(id, write.bytes, write.base().known.order, write.own_client())) {
+      resources.other_accepted_since(write.resource, write.bytes, write.base().known.order, write.own_client())) {
     return "Somebody else created or changed this resource after this client was told that it does not exist.";
   }
   return std::nullopt;

@@ -17,15 +17,15 @@ Hash128 bytes_of(const Hasher& hasher, const arm::Request& request);
 Hash128 doubt_key(const Hasher& hasher, const Exchange& exchange, const Client& client);
 
 // True for a POST that may change something while armgate protects, whether or not a rule names it.
-bool is_watched_action(const Exchange& exchange, const rules::Plan& plan);
+bool is_watched_action(const Exchange& exchange, const KeyedPlan& plan);
 
-void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const rules::Plan& plan, const Client& client);
+void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client);
 
 // Whether the request is the re-send of a write that is in doubt; Expired is told once.
 ClientState::Doubt doubt_about(const Pipeline::Parts& parts, const Exchange& exchange, const Client& client);
 
 // The answer to a re-send of a write that is in doubt; nothing if it may go. Says in the report when a doubt has just expired.
-std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan,
+std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange, const KeyedPlan& plan,
                                                    const Client& client);
 
 }  // namespace armgate

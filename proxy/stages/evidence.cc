@@ -31,12 +31,12 @@ Known known(policy::Version version, const Exchange& exchange) {
 }  // namespace
 
 std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& parts, const Client& client,
-                                                      const Exchange& exchange, const rules::Plan& plan) {
+                                                      const Exchange& exchange, const KeyedPlan& plan) {
   const std::string& api_version = plan.target.api_version;
   std::vector<Known> versions;
   uint64_t absent = 0;
   uint64_t told_absent = 0;
-  for (auto& version : client.state->versions(parts.shared.hasher.hash(plan.target.resource.id), 2)) {
+  for (auto& version : client.state->versions(plan.resource_key, 2)) {
     Known one = known(std::move(version), exchange);
     if (one.shown == 0) continue;
     if (one.version.absent && one.in_hand) {

@@ -15,6 +15,6 @@ namespace armgate {
 // Nothing if there is nothing to choose from, two states at least or one and its absence. Compared are the newest few that were
 // read at the PUT's own api-version, whole, before it arrived. A state that is not among them rules nothing out and is not ruled out.
 std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& parts, const Client& client,
-                                                      const Exchange& exchange, const rules::Plan& plan);
+                                                      const Exchange& exchange, const KeyedPlan& plan);
 
 }  // namespace armgate

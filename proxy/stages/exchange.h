@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arm/http.h"
 #include "base/hash.h"
 #include "base/time.h"
 #include "proxy/async/task.h"
+#include "proxy/state/planned.h"
 
 namespace armgate {
 
@@ -53,12 +55,15 @@ struct Exchange {
   Moment arrived;                 // the first byte of the request's head
   Moment forwarded;               // a relayed request: before its first byte was sent to ARM
   Executor executor;
+  Planned planned;           // set by the pipeline
   Hash128 client{};          // set by the pipeline
-  std::string resource;      // set by the pipeline: the canonical id of what the target names; empty if it names nothing
   std::string client_label;  // for the log: the proxy user or the hash's first digits; never a token
   int status = 0;            // what the client was answered; 0: nothing
   bool delivered = false;    // the answer was written completely
   Report report;
+
+  // The canonical id of what the target names; empty if it names nothing, or is not planned yet.
+  std::string_view resource() const { return planned.plan ? std::string_view(planned.plan->target.resource.id) : std::string_view(); }
 };
 
 }  // namespace armgate

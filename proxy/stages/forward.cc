@@ -87,7 +87,7 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
   const std::string body = readable(write, answer);
   const bool own = write.base().rule == policy::BaseRule::OwnPrecondition;
   const auto facts =
-      policy::classify_error(write.plan.made_under->errors(), answer.head, body,
+      policy::classify_error(write.exchange.planned.made_under->errors(), answer.head, body,
                              own ? rules::OwnPrecondition::Present : rules::OwnPrecondition::Absent, write.parts.clock.wall());
   if (!facts.code.empty()) {
     write.report().upstream_code = facts.code;

@@ -180,7 +180,7 @@ void lost(Observed& observed, const Error& error) {
 
 }  // namespace
 
-Task<Receipt> observe_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
+Task<Receipt> observe_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan,
                             const Client& client) {
   Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time);  // it waits for nothing
   Write write = make_write(parts, exchange, plan, client, patience);

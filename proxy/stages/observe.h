@@ -13,7 +13,7 @@
 
 namespace armgate {
 
-Task<Receipt> observe_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
+Task<Receipt> observe_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan,
                             const Client& client);
 
 // A read has shown its client a state: it may be newer than what another client's write is built from.

@@ -87,7 +87,7 @@ struct SharedState {
   SharedState(Options given, Hasher keyed, std::shared_ptr<const rules::Ruleset> ruleset)
       : options(std::move(given.pipeline)),
         hasher(keyed),
-        rules(std::move(ruleset), options.mode),
+        rules(std::move(ruleset), options.mode, keyed),
         clients(given.clients),
         resources(given.resources, keyed),
         locks(given.locks, keyed),

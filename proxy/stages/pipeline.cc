@@ -14,7 +14,7 @@
 namespace armgate {
 namespace {
 
-Task<Receipt> serve_planned(Pipeline::Parts& parts, Exchange& exchange, ClientLink& link, const rules::Plan& plan,
+Task<Receipt> serve_planned(Pipeline::Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan,
                             const Client& client) {
   if (plan.kind == rules::PlanKind::Write && plan.mode == rules::Mode::Observe) {
     co_return co_await observe_write(parts, exchange, link, plan, client);
@@ -37,21 +37,21 @@ Task<Receipt> serve_planned(Pipeline::Parts& parts, Exchange& exchange, ClientLi
 Task<Receipt> Pipeline::serve(Exchange& exchange, ClientLink& link) {
   auto& shared = parts_.shared;
   const arm::RequestHead& head = exchange.request.head;
-  const auto plan = shared.rules.make_plan(head.method, head.target);
+  auto planned = shared.rules.make_plan(head.method, head.target);
   Receipt receipt;
-  if (!plan) {
+  if (!planned) {
     exchange.report.reason = "ambiguous-target";
     exchange.report.altered = true;
-    auto answer = make_error(400, "ArmgateBadTarget", plan.error().context);
+    auto answer = make_error(400, "ArmgateBadTarget", planned.error().context);
     explain(answer.head, exchange.report);
     co_await write_answer(exchange, link, answer);
   } else {
+    exchange.planned = *std::move(planned);
     const Client client = identify(parts_, exchange);
     exchange.client = client.key;
     exchange.client_label = client.label;
-    exchange.resource = plan->target.resource.id;
     shared.holds.renew(client.key, head.fields.get("authorization"));
-    receipt = co_await serve_planned(parts_, exchange, link, *plan, client);
+    receipt = co_await serve_planned(parts_, exchange, link, *exchange.planned.plan, client);
   }
   if (parts_.account) parts_.account(exchange);
   co_return std::move(receipt);

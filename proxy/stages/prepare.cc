@@ -137,7 +137,7 @@ Outcome come_again(const Write& write, WriteLease lease, Outcome outcome) {
 bool etag_tells_all(const Write& write) {
   const policy::Base& base = write.base();
   if (!base.body || base.known.order == 0) return true;  // nothing that could be compared
-  return !write.parts.shared.resources.child_accepted_since(write.plan.target.resource.id, base.known.order);
+  return !write.parts.shared.resources.child_accepted_since(write.resource, base.known.order);
 }
 
 }  // namespace

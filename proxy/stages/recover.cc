@@ -42,7 +42,7 @@ Outcome unknown(const Write& write, std::string_view why) {
 
 // A write whose ETag names something that is gone may create it, but not undo what another client did through armgate since.
 bool changed_by_another(const Write& write) {
-  return write.parts.shared.resources.other_accepted_since(write.plan.target.resource.id, write.bytes, write.base().known.order,
+  return write.parts.shared.resources.other_accepted_since(write.resource, write.bytes, write.base().known.order,
                                                            write.own_client());
 }
 

@@ -57,11 +57,11 @@ struct Capture {
   }
 };
 
-bool is_guarded_read(const rules::Plan& plan) {
+bool is_guarded_read(const KeyedPlan& plan) {
   return plan.kind == rules::PlanKind::Read && rules::keeps_versions(plan.rule->guard.kind);
 }
 
-Capture capture_for(const Pipeline::Parts& parts, const rules::Plan& plan, const UpstreamAnswer& answer, bool is_poll,
+Capture capture_for(const Pipeline::Parts& parts, const KeyedPlan& plan, const UpstreamAnswer& answer, bool is_poll,
                     const Tap* tap) {
   const auto& options = parts.shared.options;
   Capture capture;
@@ -104,13 +104,13 @@ Task<Result<UpstreamAnswer>> send_relayed(Pipeline::Parts& parts, Exchange& exch
 }
 
 // What is posted to a collection or beside all resources is a query, mostly (Resource Graph, costs).
-bool acts_on_a_resource(const Exchange& exchange, const rules::Plan& plan) {
+bool acts_on_a_resource(const Exchange& exchange, const KeyedPlan& plan) {
   return is_watched_action(exchange, plan) && plan.operation == arm::OperationKind::Action;
 }
 
 // Notes why there is no whole answer. A lost or broken one to an action is told as what it is: SDKs send a POST again on 502,
 // 503, 504 and resets, and it would run twice.
-arm::Response note_failure(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client,
+arm::Response note_failure(const Pipeline::Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client,
                            const Error& error) {
   const bool began = exchange.status != 0;
   const bool is_refused = exchange.status >= 400 && exchange.status < 500;
@@ -131,16 +131,16 @@ Task<void> write_failure(Exchange& exchange, ClientLink& client_link, arm::Respo
 }
 
 // ARM took a request to end what runs on a resource: whoever waits for that need not wait for the next look at it.
-void note_early_end(const Pipeline::Parts& parts, const rules::Plan& plan, int status) {
+void note_early_end(const Pipeline::Parts& parts, const KeyedPlan& plan, int status) {
   const bool taken = plan.operation == arm::OperationKind::Action && arm::is_success(status);
   if (!taken || !arm::ends_an_operation(plan.target.action)) return;
-  parts.shared.holds.stir(parts.shared.locks.key_of(plan.target.resource.id), parts.clock.now());
+  parts.shared.holds.stir(plan.resource_key, parts.clock.now());
 }
 
 struct Passing {
   Pipeline::Parts& parts;
   Exchange& exchange;
-  const rules::Plan& plan;
+  const KeyedPlan& plan;
   const Client& client;
   const Tap* tap = nullptr;
   std::vector<HoldTable::Match> polls{};
@@ -164,7 +164,7 @@ struct Passing {
     const bool shows_resource = exchange.request.head.method == arm::Method::Get &&
                                 plan.target.kind == arm::TargetKind::Resource && (head.status == 200 || head.status == 404);
     if (shows_resource) {
-      client.state->resolve_doubts(parts.shared.hasher.hash(plan.target.resource.id), exchange.arrived);
+      client.state->resolve_doubts(plan.resource_key, exchange.arrived);
     }
     if (!is_guarded_read(plan)) return;
     pending = remember_read(parts, client, exchange, plan, head, std::move(body));
@@ -211,14 +211,13 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
 
 }  // namespace
 
-Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
+Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan,
                     const Client& client, const Tap* tap) {
   // Only what was accepted before this read was sent can be learnt from its answer: a slow 404 from before a resource was
   // made says nothing about the end of its deletion.
   std::vector<HoldTable::Match> polls;
   if (exchange.request.head.method == arm::Method::Get) {
-    std::string_view resource;
-    if (plan.target.kind == arm::TargetKind::Resource) resource = plan.target.resource.id;
+    const Hash128 resource = plan.target.kind == arm::TargetKind::Resource ? plan.resource_key : Hash128{};
     polls = parts.shared.holds.find(exchange.request.head.host, exchange.request.head.target, resource);
   }
   std::optional<RelayedAction> action;

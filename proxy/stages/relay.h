@@ -22,7 +22,7 @@ struct Tap {
 
 // Answers the exchange with ARM's own answer, unchanged. For a Read plan what it shows is remembered; polls of running
 // operations are learnt from.
-Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
+Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan,
                     const Client& client, const Tap* tap = nullptr);
 
 }  // namespace armgate

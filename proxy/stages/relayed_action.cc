@@ -7,14 +7,14 @@
 
 namespace armgate {
 
-RelayedAction::RelayedAction(Pipeline::Parts& parts, const Exchange& exchange, ClientLink& link, const rules::Plan& plan,
+RelayedAction::RelayedAction(Pipeline::Parts& parts, const Exchange& exchange, ClientLink& link, const KeyedPlan& plan,
                              const Client& client)
     : clock_(parts.clock), link_(link), state_(client.state), waiter_(exchange.executor) {
   const Hasher& hasher = parts.shared.hasher;
   UnansweredWrites::Arrival arrival;
   arrival.request = doubt_key(hasher, exchange, client);
   arrival.request_id = request_id_of(hasher, exchange);
-  arrival.resource = hasher.hash(plan.target.resource.id);
+  arrival.resource = plan.resource_key;
   arrival.asker = link.presence();
   sending_ = state_->unanswered().add_if_new(arrival, clock_.now());
   if (!sending_) return;

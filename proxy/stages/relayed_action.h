@@ -19,7 +19,7 @@ namespace armgate {
 class RelayedAction {
  public:
   // Watches whether its client leaves, as long as this lives.
-  RelayedAction(Pipeline::Parts& parts, const Exchange& exchange, ClientLink& link, const rules::Plan& plan,
+  RelayedAction(Pipeline::Parts& parts, const Exchange& exchange, ClientLink& link, const KeyedPlan& plan,
                 const Client& client);
   ~RelayedAction();
   RelayedAction(const RelayedAction&) = delete;

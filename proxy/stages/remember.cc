@@ -37,7 +37,7 @@ bool same_content(const policy::Version& version, const policy::Observation& see
 
 // The version that the observation is another delivery of.
 std::optional<uint64_t> find_same(const ClientState& state, const Hash128& key, const policy::Observation& seen,
-                                  const rules::Plan& plan, size_t bytes_max) {
+                                  const KeyedPlan& plan, size_t bytes_max) {
   if (const uint64_t known = state.version_with_etag(key, seen.etag); known != 0) return known;
   const auto versions = state.versions(key);
   if (versions.empty()) return std::nullopt;
@@ -48,9 +48,9 @@ std::optional<uint64_t> find_same(const ClientState& state, const Hash128& key, 
   return std::nullopt;
 }
 
-PendingDelivery record(const Pipeline::Parts& parts, const Client& client, const rules::Plan& plan, const std::string& resource,
+PendingDelivery record(const Pipeline::Parts& parts, const Client& client, const KeyedPlan& plan,
                        policy::Observation observation) {
-  const Hash128 key = parts.shared.hasher.hash(resource);
+  const Hash128& key = plan.resource_key;
   const uint64_t order = observation.delivery.at.order;
   const uint64_t deleted = parts.shared.resources.last_delete(plan.target.resource).when.order;
   if (deleted != 0) client.state->bury(key, deleted);
@@ -67,7 +67,7 @@ std::string etag_in(const policy::KeptBody* body, size_t bytes_max) {
 }
 
 PendingDelivery remember_page(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
-                              const rules::Plan& plan, std::shared_ptr<const policy::KeptBody> body) {
+                              const KeyedPlan& plan, std::shared_ptr<const policy::KeptBody> body) {
   if (!body) {
     parts.shared.counters.lists_too_long.fetch_add(1, std::memory_order_relaxed);
     return {};
@@ -108,20 +108,19 @@ std::string request_id_of(const Hasher& hasher, const Exchange& exchange) {
   return id.size() <= kRequestIdMax ? std::string(id) : hasher.hash(id).hex();
 }
 
-arm::ReadOnlyMembers read_only_members(const rules::Plan& plan) {
+arm::ReadOnlyMembers read_only_members(const KeyedPlan& plan) {
   return plan.rule ? arm::ReadOnlyMembers(plan.rule->guard.read_only) : arm::ReadOnlyMembers();
 }
 
 PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
-                              const rules::Plan& plan, const arm::ResponseHead& head,
+                              const KeyedPlan& plan, const arm::ResponseHead& head,
                               std::shared_ptr<const policy::KeptBody> body) {
   const auto& options = parts.shared.options;
   const bool is_list = plan.operation == arm::OperationKind::List;
   if (is_list) return head.status == 200 ? remember_page(parts, client, exchange, plan, std::move(body)) : PendingDelivery{};
 
-  const std::string& resource = plan.target.resource.id;
   policy::Delivery delivery = make_delivery(parts, client, exchange, policy::DeliveryKind::PointRead);
-  const Hash128 key = parts.shared.hasher.hash(resource);
+  const Hash128& key = plan.resource_key;
   const PendingDelivery pending{key, delivery.at.order, PendingDelivery::What::Version};
   if (head.status == 404) {
     client.state->record_absent(key, std::move(delivery));
@@ -141,11 +140,11 @@ PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client
   seen.target = exchange.request.head.target;
   seen.api_version = plan.target.api_version;
   seen.delivery = std::move(delivery);
-  return record(parts, client, plan, resource, std::move(seen));
+  return record(parts, client, plan, std::move(seen));
 }
 
 PendingDelivery remember_own_answer(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
-                                    const rules::Plan& plan, const OwnAnswer& own) {
+                                    const KeyedPlan& plan, const OwnAnswer& own) {
   const auto& options = parts.shared.options;
   const arm::Response& answer = own.answer;
   policy::Observation seen;
@@ -166,15 +165,14 @@ PendingDelivery remember_own_answer(const Pipeline::Parts& parts, const Client& 
   seen.target = exchange.request.head.target;
   seen.api_version = plan.target.api_version;
   seen.delivery = make_delivery(parts, client, exchange, policy::DeliveryKind::OwnAnswer);
-  return record(parts, client, plan, plan.target.resource.id, std::move(seen));
+  return record(parts, client, plan, std::move(seen));
 }
 
-void take_list_items(const Pipeline::Parts& parts, const Client& client, const rules::Plan& plan) {
+void take_list_items(const Pipeline::Parts& parts, const Client& client, const KeyedPlan& plan) {
   const arm::ResourceId& resource = plan.target.resource;
-  const Hash128 key = parts.shared.hasher.hash(resource.id);
-  for (auto& page : client.state->pages_for(resource, key)) {
+  for (auto& page : client.state->pages_for(resource, plan.resource_key)) {
     if (!page.index) index_items(parts, client, page);
-    const auto item = page.index->items.find(key);
+    const auto item = page.index->items.find(plan.resource_key);
     if (item == page.index->items.end()) continue;
     auto body = std::make_shared<policy::KeptBody>();
     body->bytes = page.body->bytes.substr(item->second.offset, item->second.size);
@@ -184,11 +182,11 @@ void take_list_items(const Pipeline::Parts& parts, const Client& client, const r
     seen.target = fmt::format("{}?api-version={}", resource.id, page.api_version);
     seen.api_version = page.api_version;
     seen.delivery = page.delivery;
-    record(parts, client, plan, resource.id, std::move(seen));
+    record(parts, client, plan, std::move(seen));
   }
 }
 
-Comparison compare_with_base(const SeenState& now, const policy::Base& base, const rules::Plan& plan, size_t bytes_max) {
+Comparison compare_with_base(const SeenState& now, const policy::Base& base, const KeyedPlan& plan, size_t bytes_max) {
   Comparison result;
   if (!base.body || !now.exists()) return result;
   const auto before = plain_body(*base.body, bytes_max);

@@ -27,7 +27,7 @@ struct PendingDelivery {
 
 // An answer to a read of a type whose rule keeps versions. `body` is null if it was too long to keep.
 PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
-                              const rules::Plan& plan, const arm::ResponseHead& head,
+                              const KeyedPlan& plan, const arm::ResponseHead& head,
                               std::shared_ptr<const policy::KeptBody> body);
 
 // ARM's 2xx answer to the client's own full or partial write.
@@ -38,19 +38,19 @@ struct OwnAnswer {
 };
 // Without a body, a full PUT's own body stands in.
 PendingDelivery remember_own_answer(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
-                                    const rules::Plan& plan, const OwnAnswer& own);
+                                    const KeyedPlan& plan, const OwnAnswer& own);
 
 // Brings the items of kept list pages that show this resource into its view, before a base is chosen.
-void take_list_items(const Pipeline::Parts& parts, const Client& client, const rules::Plan& plan);
+void take_list_items(const Pipeline::Parts& parts, const Client& client, const KeyedPlan& plan);
 
 // How a state that was just read compares with the base of a write.
 struct Comparison {
   bool same = false;                 // nothing that a client could have written differs
   std::vector<std::string> changed;  // JSON pointers of what differs, a few of them
 };
-Comparison compare_with_base(const SeenState& now, const policy::Base& base, const rules::Plan& plan, size_t bytes_max);
+Comparison compare_with_base(const SeenState& now, const policy::Base& base, const KeyedPlan& plan, size_t bytes_max);
 
-arm::ReadOnlyMembers read_only_members(const rules::Plan& plan);
+arm::ReadOnlyMembers read_only_members(const KeyedPlan& plan);
 
 // The client's name for its request, in a bounded length; empty if it gave none. Different ones stay different.
 std::string request_id_of(const Hasher& hasher, const Exchange& exchange);

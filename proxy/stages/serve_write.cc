@@ -54,10 +54,10 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
 
 }  // namespace
 
-Task<Receipt> serve_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
+Task<Receipt> serve_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan,
                           const Client& client) {
   auto& shared = parts.shared;
-  const auto* patient = plan.made_under->patience().find(exchange.request.head.fields.get("User-Agent"));
+  const auto* patient = exchange.planned.made_under->patience().find(exchange.request.head.fields.get("User-Agent"));
   const Duration wait_max = patient != nullptr ? patient->wait_max : shared.options.wait_max;
   Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + wait_max);
   Write write = make_write(parts, exchange, plan, client, patience);

@@ -7,7 +7,7 @@
 
 namespace armgate {
 
-Task<Receipt> serve_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const rules::Plan& plan,
+Task<Receipt> serve_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan,
                           const Client& client);
 
 }  // namespace armgate

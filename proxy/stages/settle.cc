@@ -63,8 +63,7 @@ std::vector<std::string> what_must_rest(const Write& write, const HeldWrite& hel
 // As much of it as its end needs.
 HeldWrite write_to_finish(const Write& write) {
   HeldWrite held;
-  held.resource = write.plan.target.resource;
-  for (const auto& key : write.plan.keys) held.key_ids.push_back(key.id);
+  held.planned = write.exchange.planned;
   held.method = write.head().method;
   held.client = write.client.key;
   held.bytes = write.bytes;
@@ -106,7 +105,6 @@ HeldWrite held_write(const Write& write, const Outcome& outcome) {
   held.interval = accepted ? asked.value_or(Duration{}) : kDoubtInterval;
   held.max = write.plan.rule->hold.max;
   held.cap = write.plan.rule->hold.cap;
-  held.made_under = write.plan.made_under;
   // What was done with its answer leaves nothing in motion. And what only looks on asks nothing of its own.
   const bool may_move = outcome.tracking.by != arm::TrackedBy::Nothing && write.plan.mode == rules::Mode::Protect;
   if (may_move && write.plan.rule->hold.until == rules::HoldUntil::Provisioned) held.must_rest = what_must_rest(write, held);
@@ -126,13 +124,12 @@ WriteLease lease_after_answer(const Write& write, Intent intent) {
 
 void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
-  const arm::ResourceId& resource = write.plan.target.resource;
   if (write.replaces) {
     write.client.state->consume(write.resource, write.bound,
                                 {write.request_id, write.plan.target.api_version, write.exchange.arrived});
     write.client.state->note_maybe_applied(write.bound.binding);
   }
-  if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(resource.id);
+  if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(write.resource);
 }
 
 std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, WriteLease lease, std::string authorization,
@@ -140,9 +137,9 @@ std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, Wri
   auto& parts = write.parts;
   // On every key: who waits for a network must know of what happened to its subnets. What may have been accepted counts too.
   const Hash128 origin = origin_of(write);
-  for (const auto& key : write.plan.keys) {
-    const auto of = key.id == write.plan.target.resource.id ? ResourceLog::Write::Of::Itself : ResourceLog::Write::Of::Child;
-    parts.shared.resources.accepted(key.id, write.client.key, write.bytes, now, origin, of);
+  for (const auto& key : write.plan.lock_keys) {
+    const auto of = key == write.resource ? ResourceLog::Write::Of::Itself : ResourceLog::Write::Of::Child;
+    parts.shared.resources.accepted(key, write.client.key, write.bytes, now, origin, of);
   }
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
   const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||

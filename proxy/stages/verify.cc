@@ -22,7 +22,7 @@ Comparison compare_with_shown(const Write& write, const SeenState& now) {
   if (!comparison.same) return comparison;
   // What was sent says less than what was shown: additions of others do not contradict it, so they are looked up as well.
   if (base.body->is_sent_body) {
-    comparison.same = !write.parts.shared.resources.other_accepted_since(write.plan.target.resource.id, write.bytes,
+    comparison.same = !write.parts.shared.resources.other_accepted_since(write.resource, write.bytes,
                                                                          base.known.order, write.own_client());
   }
   if (!base.guessed) return comparison;

@@ -43,20 +43,20 @@ Evidence newer(Evidence one, Evidence other) { return one && other ? std::max(on
 
 Evidence group_of(const Write& write) {
   const auto group = arm::resource_group_of(write.plan.target.resource);
-  return group ? write.parts.shared.resources.created_at(*group) : std::nullopt;
+  return group ? write.parts.shared.resources.created_at(write.parts.shared.hasher.hash(*group)) : std::nullopt;
 }
 
 Evidence parents_of(const Write& write) {
   Evidence newest;
   for (auto parent = arm::parent_of(write.plan.target.resource); parent; parent = arm::parent_of(*parent)) {
-    newest = newer(newest, write.parts.shared.resources.created_at(parent->id));
+    newest = newer(newest, write.parts.shared.resources.created_at(write.parts.shared.hasher.hash(parent->id)));
   }
   return newest;
 }
 
 Evidence named_in(const Write& write, const policy::ErrorFacts& facts) {
   Evidence newest;
-  for (const auto& named : facts.named) newest = newer(newest, write.parts.shared.resources.created_at(named.id));
+  for (const auto& named : facts.named) newest = newer(newest, write.parts.shared.resources.created_at(write.parts.shared.hasher.hash(named.id)));
   return newest;
 }
 
@@ -124,7 +124,7 @@ void note_created(const Write& write, const arm::Response& answer) {
   const Moment now = write.parts.clock.next_moment();
   const bool created =
       answer.head.status == 201 || write.base().rule == policy::BaseRule::Create || resource.type == kGroupType;
-  if (created) shared.resources.created(resource.id, now);
+  if (created) shared.resources.created(write.resource, now);
   if (resource.type != kAssignmentType) {
     const auto shown = plain_content(answer.head, answer.body, shared.options.body_keep_max);
     if (!shown) return;

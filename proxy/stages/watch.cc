@@ -129,7 +129,7 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
     if (parts.tell_loudly) {
       parts.tell_loudly(
           fmt::format("hold given up: whether {} {} by {} took effect is not known, and its token may not read the resource",
-                      arm::to_text(write.method), write.resource.id, write.client_label));
+                      arm::to_text(write.method), write.resource().id, write.client_label));
     }
     operation_ended(parts, watcher.hold, arm::Progress::Unknown);
     co_return;
@@ -170,7 +170,7 @@ void extend_or_expire(Pipeline::Parts& parts, Watcher& watcher) {
   if (parts.tell_loudly) {
     parts.tell_loudly(
         fmt::format("hold expired: {} {} by {} is released after {} s although {}", arm::to_text(write.method),
-                    write.resource.id, write.client_label, whole_milliseconds(parts.clock.now() - write.opened) / 1000,
+                    write.resource().id, write.client_label, whole_milliseconds(parts.clock.now() - write.opened) / 1000,
                     ended ? "what it touched was not seen to come to rest" : "its operation was not seen to end"));
   }
   conclude(parts, watcher.hold, ended.value_or(arm::Progress::Unknown));
@@ -208,16 +208,16 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
 
 void note_finished(const Pipeline::Parts& parts, const HeldWrite& write, arm::Progress last) {
   const Moment now = parts.clock.next_moment();
-  for (const auto& id : write.key_ids) parts.shared.resources.finished(id, write.bytes, now);
+  for (const auto& key : write.planned.plan->lock_keys) parts.shared.resources.finished(key, write.bytes, now);
   const bool deleted = write.method == arm::Method::Delete && last == arm::Progress::Succeeded;
   if (!deleted) return;
-  parts.shared.resources.deleted(write.resource.id, write.client, now);
+  parts.shared.resources.deleted(write.planned.plan->resource_key, write.client, now);
   policy::Delivery told;
   told.at = now;
   told.kind = policy::DeliveryKind::OwnAnswer;
   told.confirmation = policy::Confirmation::Confirmed;
   parts.shared.clients.find_or_add(write.client, now.time)
-      ->record_absent(parts.shared.hasher.hash(write.resource.id), std::move(told));
+      ->record_absent(write.planned.plan->resource_key, std::move(told));
 }
 
 void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last) {

@@ -28,7 +28,7 @@ namespace armgate {
 struct Write {
   Pipeline::Parts& parts;
   Exchange& exchange;
-  const rules::Plan& plan;
+  const KeyedPlan& plan;
   const Client& client;
   Patience& patience;
   Hash128 resource{};  // of the canonical id
@@ -82,7 +82,7 @@ class Guarded;
 class Intent;
 
 // A write as it arrives: its base is not known yet.
-Write make_write(Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan, const Client& client, Patience& patience);
+Write make_write(Pipeline::Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience);
 
 // Every key that it locks: its plan's, and those of what its body refers to.
 std::vector<rules::LockKey> all_keys(const Write& write);

@@ -115,7 +115,7 @@ std::vector<Hash128> HoldTable::url_keys(const Hold& hold) const {
 void HoldTable::open(const std::shared_ptr<Hold>& hold) {
   MutexLock lock(&mutex_);
   for (const auto& key : url_keys(*hold)) by_url_[key].push_back(hold);
-  by_resource_[hasher_.hash(hold->write().resource.id)].push_back(hold);
+  by_resource_[hold->write().planned.plan->resource_key].push_back(hold);
   for (const auto& key : hold->keys()) by_key_[key].push_back(hold);
   by_client_[hold->write().client].push_back(hold);
   count_.fetch_add(1, std::memory_order_relaxed);
@@ -131,13 +131,13 @@ void HoldTable::drop(Index& index, const Hash128& key, const std::shared_ptr<Hol
 void HoldTable::close(const std::shared_ptr<Hold>& hold) {
   MutexLock lock(&mutex_);
   for (const auto& key : url_keys(*hold)) drop(by_url_, key, hold);
-  drop(by_resource_, hasher_.hash(hold->write().resource.id), hold);
+  drop(by_resource_, hold->write().planned.plan->resource_key, hold);
   for (const auto& key : hold->keys()) drop(by_key_, key, hold);
   drop(by_client_, hold->write().client, hold);
   count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-std::vector<HoldTable::Match> HoldTable::find(std::string_view host, std::string_view target, std::string_view resource) const {
+std::vector<HoldTable::Match> HoldTable::find(std::string_view host, std::string_view target, const Hash128& resource) const {
   std::vector<Match> matches;
   if (empty()) return matches;
   MutexLock lock(&mutex_);
@@ -149,7 +149,7 @@ std::vector<HoldTable::Match> HoldTable::find(std::string_view host, std::string
       matches.push_back({hold, is_status ? arm::TrackedBy::StatusUrl : arm::TrackedBy::LocationUrl});
     }
   }
-  const auto by_resource = resource.empty() ? by_resource_.end() : by_resource_.find(hasher_.hash(resource));
+  const auto by_resource = resource.is_zero() ? by_resource_.end() : by_resource_.find(resource);
   if (by_resource != by_resource_.end()) {
     for (const auto& hold : by_resource->second) {
       const bool deletes = hold->write().method == arm::Method::Delete;

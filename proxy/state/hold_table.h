@@ -28,6 +28,7 @@
 #include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
 #include "proxy/state/lock_table.h"
+#include "proxy/state/planned.h"
 
 namespace armgate {
 
@@ -37,8 +38,7 @@ enum class HeldBecause { Accepted, InDoubt };
 // What a hold is about; constant after it was opened.
 struct HeldWrite {
   HeldBecause because = HeldBecause::Accepted;
-  arm::ResourceId resource;
-  std::vector<std::string> key_ids;  // canonical ids of all locked keys, the resource among them
+  Planned planned{};
   arm::Method method = arm::Method::Put;
   std::string host;             // to be asked for the resource
   std::string resource_target;  // the write's own target, with its api-version
@@ -51,7 +51,8 @@ struct HeldWrite {
   Duration max{};
   Duration cap{};
   std::vector<std::string> must_rest{};  // targets that have to be at rest, after the operation's end, before it is over
-  std::shared_ptr<const rules::Ruleset> made_under{};  // the plan's; its keys count until the hold ends
+
+  const arm::ResourceId& resource() const { return planned.plan->target.resource; }
 };
 
 class Hold {
@@ -118,8 +119,8 @@ class HoldTable {
     std::shared_ptr<Hold> hold;
     arm::TrackedBy by = arm::TrackedBy::Nothing;
   };
-  // `resource` is the canonical id if the URL names a resource, else empty.
-  std::vector<Match> find(std::string_view host, std::string_view target, std::string_view resource) const;
+  // `resource` is the key of the resource that the URL names; zero: it names none.
+  std::vector<Match> find(std::string_view host, std::string_view target, const Hash128& resource) const;
 
   // A writer waits for these keys: their watchers should look sooner.
   void hurry(const std::vector<Hash128>& keys) const;

@@ -26,12 +26,11 @@ ResourceLog::Entry& ResourceLog::touch(Shard& shard, const Hash128& key) const {
   return entry;
 }
 
-void ResourceLog::accepted(std::string_view resource, const Hash128& client, const Hash128& bytes, Moment when,
+void ResourceLog::accepted(const Hash128& resource, const Hash128& client, const Hash128& bytes, Moment when,
                            const Hash128& origin, Write::Of of) {
-  const Hash128 key = hasher_.hash(resource);
-  Shard& shard = shard_of(key);
+  Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
-  Entry& entry = touch(shard, key);
+  Entry& entry = touch(shard, resource);
   if (entry.recent.size() == kRecentMax) {
     const Write& lost = entry.recent.front();
     entry.forgotten_until = std::max({entry.forgotten_until, lost.accepted, lost.finished});
@@ -40,11 +39,10 @@ void ResourceLog::accepted(std::string_view resource, const Hash128& client, con
   entry.recent.push_back(Write{bytes, client, origin, of, when.order, 0});
 }
 
-void ResourceLog::finished(std::string_view resource, const Hash128& bytes, Moment when) {
-  const Hash128 key = hasher_.hash(resource);
-  Shard& shard = shard_of(key);
+void ResourceLog::finished(const Hash128& resource, const Hash128& bytes, Moment when) {
+  Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
-  Entry& entry = touch(shard, key);
+  Entry& entry = touch(shard, resource);
   for (auto it = entry.recent.rbegin(); it != entry.recent.rend(); ++it) {
     if (it->bytes == bytes && it->finished == 0) {
       it->finished = when.order;
@@ -54,37 +52,33 @@ void ResourceLog::finished(std::string_view resource, const Hash128& bytes, Mome
   entry.forgotten_until = std::max(entry.forgotten_until, when.order);
 }
 
-void ResourceLog::deleted(std::string_view resource, const Hash128& client, Moment when) {
+void ResourceLog::deleted(const Hash128& resource, const Hash128& client, Moment when) {
   any_deleted_.store(true, std::memory_order_release);
-  const Hash128 key = hasher_.hash(resource);
-  Shard& shard = shard_of(key);
+  Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
-  Entry& entry = touch(shard, key);
+  Entry& entry = touch(shard, resource);
   if (when.order > entry.deletion.when.order) entry.deletion = {when, client};
   entry.created.reset();
 }
 
-void ResourceLog::being_deleted(std::string_view resource) {
-  const Hash128 key = hasher_.hash(resource);
-  Shard& shard = shard_of(key);
+void ResourceLog::being_deleted(const Hash128& resource) {
+  Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
-  const auto it = shard.entries.find(key);
+  const auto it = shard.entries.find(resource);
   if (it != shard.entries.end()) it->second.created.reset();
 }
 
-void ResourceLog::created(std::string_view resource, Moment when) {
-  const Hash128 key = hasher_.hash(resource);
-  Shard& shard = shard_of(key);
+void ResourceLog::created(const Hash128& resource, Moment when) {
+  Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
-  touch(shard, key).created = when;
+  touch(shard, resource).created = when;
 }
 
 template <class Matches>
-bool ResourceLog::any_since(std::string_view resource, uint64_t since, Matches matches) const {
-  const Hash128 key = hasher_.hash(resource);
-  Shard& shard = shard_of(key);
+bool ResourceLog::any_since(const Hash128& resource, uint64_t since, Matches matches) const {
+  Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
-  const auto it = shard.entries.find(key);
+  const auto it = shard.entries.find(resource);
   if (it == shard.entries.end()) return shard.horizon > since;
   if (it->second.forgotten_until > since) return true;
   return std::any_of(it->second.recent.begin(), it->second.recent.end(), matches);
@@ -96,23 +90,23 @@ bool is_other(const ResourceLog::Write& write, const Hash128& bytes, const std::
 }
 }  // namespace
 
-bool ResourceLog::other_finished_since(std::string_view resource, const Hash128& bytes, uint64_t since,
+bool ResourceLog::other_finished_since(const Hash128& resource, const Hash128& bytes, uint64_t since,
                                        std::optional<Hash128> same_client) const {
   return any_since(resource, since, [&](const Write& w) { return w.finished > since && is_other(w, bytes, same_client); });
 }
 
-bool ResourceLog::other_accepted_since(std::string_view resource, const Hash128& bytes, uint64_t since,
+bool ResourceLog::other_accepted_since(const Hash128& resource, const Hash128& bytes, uint64_t since,
                                        std::optional<Hash128> same_client) const {
   return any_since(resource, since, [&](const Write& w) { return w.accepted > since && is_other(w, bytes, same_client); });
 }
 
-bool ResourceLog::others_accepted_since(std::string_view resource, const Hash128& client, const Hash128& origin,
+bool ResourceLog::others_accepted_since(const Hash128& resource, const Hash128& client, const Hash128& origin,
                                         uint64_t since) const {
   return any_since(resource, since,
                    [&](const Write& w) { return w.accepted > since && (w.client != client || w.origin != origin); });
 }
 
-bool ResourceLog::child_accepted_since(std::string_view resource, uint64_t since) const {
+bool ResourceLog::child_accepted_since(const Hash128& resource, uint64_t since) const {
   return any_since(resource, since, [&](const Write& w) { return w.accepted > since && w.of == Write::Of::Child; });
 }
 
@@ -129,11 +123,10 @@ ResourceLog::Deletion ResourceLog::last_delete(const arm::ResourceId& resource) 
   return newest;
 }
 
-std::optional<TimePoint> ResourceLog::created_at(std::string_view resource) const {
-  const Hash128 key = hasher_.hash(resource);
-  Shard& shard = shard_of(key);
+std::optional<TimePoint> ResourceLog::created_at(const Hash128& resource) const {
+  Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
-  const auto it = shard.entries.find(key);
+  const auto it = shard.entries.find(resource);
   if (it == shard.entries.end() || !it->second.created) return std::nullopt;
   return it->second.created->time;
 }

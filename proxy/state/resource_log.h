@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <list>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "arm/resource_id.h"
@@ -28,6 +27,7 @@
 
 namespace armgate {
 
+// Resources are named by the keyed hash of their canonical id.
 class ResourceLog {
  public:
   struct Options {
@@ -47,30 +47,30 @@ class ResourceLog {
   ResourceLog(Options options, Hasher hasher);
 
   // ARM accepted a write.
-  void accepted(std::string_view resource, const Hash128& client, const Hash128& bytes, Moment when, const Hash128& origin = {},
+  void accepted(const Hash128& resource, const Hash128& client, const Hash128& bytes, Moment when, const Hash128& origin = {},
                 Write::Of of = Write::Of::Itself);
   // Its operation ended (for a synchronous write: at once).
-  void finished(std::string_view resource, const Hash128& bytes, Moment when);
+  void finished(const Hash128& resource, const Hash128& bytes, Moment when);
   // A delete of the resource ended with success.
-  void deleted(std::string_view resource, const Hash128& client, Moment when);
+  void deleted(const Hash128& resource, const Hash128& client, Moment when);
   // A delete of the resource was accepted: that it was created is no evidence any more.
-  void being_deleted(std::string_view resource);
+  void being_deleted(const Hash128& resource);
   // A create of the resource was answered 201 or 200 (kept for resource groups).
-  void created(std::string_view resource, Moment when);
+  void created(const Hash128& resource, Moment when);
 
   // Another write than `bytes` that finished after `since`; writes of `same_client` do not count if it is given.
-  bool other_finished_since(std::string_view resource, const Hash128& bytes, uint64_t since,
+  bool other_finished_since(const Hash128& resource, const Hash128& bytes, uint64_t since,
                             std::optional<Hash128> same_client) const;
   // The same for acceptance (a create is refused if somebody else's write was accepted since its 404).
-  bool other_accepted_since(std::string_view resource, const Hash128& bytes, uint64_t since,
+  bool other_accepted_since(const Hash128& resource, const Hash128& bytes, uint64_t since,
                             std::optional<Hash128> same_client) const;
 
   // Whether anything was accepted since but the sendings of this one write: not even the same bytes of the same client, which
   // another of its actors may have sent.
-  bool others_accepted_since(std::string_view resource, const Hash128& client, const Hash128& origin, uint64_t since) const;
+  bool others_accepted_since(const Hash128& resource, const Hash128& client, const Hash128& origin, uint64_t since) const;
 
   // Whether a write to something below it was accepted since: its content is another then, and its ETag need not be.
-  bool child_accepted_since(std::string_view resource, uint64_t since) const;
+  bool child_accepted_since(const Hash128& resource, uint64_t since) const;
 
   // The newest finished delete of the resource or of anything that contains it.
   struct Deletion {
@@ -80,7 +80,7 @@ class ResourceLog {
   Deletion last_delete(const arm::ResourceId& resource) const;
 
   // When it was created, if that was through armgate and it was not deleted since.
-  std::optional<TimePoint> created_at(std::string_view resource) const;
+  std::optional<TimePoint> created_at(const Hash128& resource) const;
 
   size_t size() const;
 
@@ -103,7 +103,7 @@ class ResourceLog {
 
   Entry& touch(Shard& shard, const Hash128& key) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   template <class Matches>
-  bool any_since(std::string_view resource, uint64_t since, Matches matches) const;
+  bool any_since(const Hash128& resource, uint64_t since, Matches matches) const;
   Shard& shard_of(const Hash128& key) const { return shards_[key.high % kShards]; }
 
   const Options options_;

@@ -3,34 +3,38 @@
 // Why: an unfinished write has locked what the rules of its arrival named. Who is planned with newer rules must not pass it by
 // locking something else, so until the last such write is finished, plans take the keys of both (DESIGN §4).
 //
-// Invariants  rules count as long as anybody keeps a plan's made_under: the exchange until its answer, the hold until its end.
+// Invariants  rules count as long as anybody keeps a write's made_under: the exchange until its answer, the hold until its end.
+//             A plan is the same whether it was kept or made anew.
 // Threads     any. Each thread plans with a copy of the rules' reference counts: shared ones would be changed by all of them with
-//             every request.
-// Limits      one entry for each replacement whose writes are unfinished, and for each thread that planned them.
+//             every request. It keeps its last plans: a client reads what it writes, and polls what it wrote, under the same URL.
+// Limits      one entry for each replacement whose writes are unfinished, and for each thread that planned them; kKeptPlans for
+//             each thread.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/cache_line.h"
 #include "proxy/async/mutex.h"
-#include "rules/plan.h"
+#include "proxy/state/planned.h"
 
 namespace armgate {
 
 class RulesInForce {
  public:
-  RulesInForce(std::shared_ptr<const rules::Ruleset> first, rules::Mode mode) : current_(std::move(first)), mode_(mode) {}
+  RulesInForce(std::shared_ptr<const rules::Ruleset> first, rules::Mode mode, Hasher hasher)
+      : hasher_(hasher), current_(std::move(first)), mode_(mode) {}
 
   // For what arrives from now on.
   void replace(std::shared_ptr<const rules::Ruleset> next, rules::Mode mode);
 
   // rules::make_plan() with the rules and the mode of now, and with the keys that older rules ask for while writes of theirs are
   // unfinished. What is switched off now waits for none of them.
-  Result<rules::Plan> make_plan(arm::Method method, std::string_view target);
+  Result<Planned> make_plan(arm::Method method, std::string_view target);
 
   rules::Mode mode() const;
   size_t rules() const;  // how many there are now
@@ -39,11 +43,17 @@ class RulesInForce {
   size_t draining();
 
  private:
+  struct Kept {
+    arm::Method method{};
+    std::string target;
+    std::shared_ptr<const KeyedPlan> plan;  // null: nothing is kept here
+  };
   // Of the threads that have it for theirs; few have one together.
   struct alignas(kCacheLineBytes) Slot {
     Mutex mutex;
     std::shared_ptr<const rules::Ruleset> rules ABSL_GUARDED_BY(mutex);  // null: not planned since the last replacement
     rules::Mode mode ABSL_GUARDED_BY(mutex) = rules::Mode::Protect;
+    std::vector<Kept> kept ABSL_GUARDED_BY(mutex);  // under `rules`; empty, or sets by hash of what was asked for
   };
   struct Older {
     uint64_t generation = 0;
@@ -54,10 +64,19 @@ class RulesInForce {
     rules::Mode mode;
   };
   static constexpr size_t kSlots = 32;
+  static constexpr size_t kKeptPlans = 256;
+  static constexpr size_t kSetPlaces = 4;        // of requests with one hash, so that two in turn do not drive each other out
+  static constexpr size_t kKeptTargetMax = 512;  // longer ones are signed, and not to be kept
 
-  Current current();
+  Slot& own_slot();
+  static ptrdiff_t set_of(arm::Method method, std::string_view target);  // its first place
+  Current current(Slot& slot);
+  std::shared_ptr<const KeyedPlan> with_keys(rules::Plan plan) const;
+  Planned find_kept(Slot& slot, arm::Method method, std::string_view target);  // without a plan if there is none
+  void keep(Slot& slot, const Current& made_under, Kept plan);
   std::vector<std::shared_ptr<const rules::Ruleset>> older();  // one of each generation that still counts
 
+  const Hasher hasher_;
   std::array<Slot, kSlots> slots_;
   alignas(kCacheLineBytes) std::atomic<bool> any_older_{false};
   mutable Mutex mutex_;  // before that of any slot

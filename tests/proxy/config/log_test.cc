@@ -32,7 +32,9 @@ Exchange written() {
   exchange.request.head.fields = {{"Authorization", "Bearer SECRET"}, {"x-ms-note", "SECRET"}};
   exchange.request.body = "SECRET";
   exchange.from.proxy_user = "nightly";
-  exchange.resource = "/subscriptions/s/resourcegroups/g";
+  auto plan = std::make_shared<KeyedPlan>();
+  plan->target.resource.id = "/subscriptions/s/resourcegroups/g";
+  exchange.planned.plan = std::move(plan);
   exchange.client_label = "nightly";
   exchange.status = 412;
   exchange.delivered = true;
@@ -68,7 +70,7 @@ TEST(Log, NoSecretIsEverWritten) { EXPECT_THAT(line_of(written()), Not(HasSubstr
 TEST(Log, WhatDidNotHappenIsLeftOut) {
   Exchange exchange = written();
   exchange.request.head.target = "/providers?api-version=1";
-  exchange.resource.clear();
+  exchange.planned.plan.reset();
   exchange.report = {};
   exchange.delivered = false;
   const auto line = nlohmann::json::parse(line_of(exchange));

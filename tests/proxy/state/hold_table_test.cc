@@ -22,11 +22,15 @@ const std::string kResource = "/subscriptions/s/resourcegroups/g/providers/micro
 const std::string kStatus = "https://management.azure.com/op/1?t=a%2Fb";
 const std::string kLocation = "https://management.azure.com/result/1";
 
+const Hasher kHasher(HashKey{1, 2});
+
 class HoldTableTest : public testing::Test {
  protected:
   std::shared_ptr<Hold> open(arm::Tracking tracking, arm::Method method = arm::Method::Put, uint64_t client = 1) {
     HeldWrite write;
-    write.resource = {kResource, "microsoft.network/virtualnetworks"};
+    auto plan = std::make_shared<KeyedPlan>();
+    plan->resource_key = kHasher.hash(kResource);
+    write.planned.plan = std::move(plan);
     write.method = method;
     write.tracking = std::move(tracking);
     write.client = {client, client};
@@ -38,13 +42,13 @@ class HoldTableTest : public testing::Test {
   std::vector<TrackedBy> find(std::string_view target, std::string_view resource = {},
                               std::string_view host = "management.azure.com") {
     std::vector<TrackedBy> ways;
-    for (const auto& match : table_.find(host, target, resource)) ways.push_back(match.by);
+    for (const auto& match : table_.find(host, target, resource.empty() ? Hash128{} : kHasher.hash(resource))) ways.push_back(match.by);
     return ways;
   }
 
   boost::asio::io_context io_;
-  LockTable locks_{{}, Hasher(HashKey{1, 2})};
-  HoldTable table_{Hasher(HashKey{1, 2})};
+  LockTable locks_{{}, kHasher};
+  HoldTable table_{kHasher};
   int holds_ = 0;
 };
 
@@ -92,7 +96,7 @@ TEST_F(HoldTableTest, TwoHoldsOfOneResourceAreBothFoundAndClosedApart) {
   const auto second = open({TrackedBy::ResourceState, "", ""});
   EXPECT_EQ(find("/x", kResource).size(), 2u);
   table_.close(first);
-  const auto left = table_.find("management.azure.com", "/x", kResource);
+  const auto left = table_.find("management.azure.com", "/x", kHasher.hash(kResource));
   ASSERT_EQ(left.size(), 1u);
   EXPECT_EQ(left[0].hold, second);
 }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -15,6 +16,8 @@ namespace {
 constexpr std::string_view kSubnet =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/a?api-version=2023-09-01";
 constexpr std::string_view kNetworkId = "/subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n";
+
+const Hasher kHasher(HashKey{1, 2});
 
 enum class Parents { None, Network };
 
@@ -27,21 +30,21 @@ std::shared_ptr<const rules::Ruleset> subnets_with(Parents parents) {
 
 std::shared_ptr<const rules::Ruleset> no_rules() { return std::make_shared<const rules::Ruleset>(std::vector<rules::Rule>{}); }
 
-rules::Plan plan_of(RulesInForce& rules, arm::Method method = arm::Method::Put) {
+Planned plan_of(RulesInForce& rules, arm::Method method = arm::Method::Put) {
   auto plan = rules.make_plan(method, kSubnet);
   EXPECT_TRUE(plan.ok());
   return *std::move(plan);
 }
 
-bool locks_network(const rules::Plan& plan) {
+bool locks_network(const Planned& planned) {
   int times = 0;
-  for (const auto& key : plan.keys) times += key.id == kNetworkId ? 1 : 0;
+  for (const auto& key : planned.plan->keys) times += key.id == kNetworkId ? 1 : 0;
   EXPECT_LE(times, 1);
   return times == 1;
 }
 
 // `unfinished` locks the network, which newer rules do not.
-void expect_key_until_gone(RulesInForce& rules, std::optional<rules::Plan> unfinished) {
+void expect_key_until_gone(RulesInForce& rules, std::optional<Planned> unfinished) {
   EXPECT_TRUE(locks_network(*unfinished));
   rules.replace(subnets_with(Parents::None), rules::Mode::Protect);
   EXPECT_EQ(rules.draining(), 1u);
@@ -52,15 +55,15 @@ void expect_key_until_gone(RulesInForce& rules, std::optional<rules::Plan> unfin
 }
 
 TEST(RulesInForce, ADroppedKeyIsTakenUntilTheLastPlanThatHadItIsGone) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
   expect_key_until_gone(rules, plan_of(rules));
 }
 
 TEST(RulesInForce, ANewPlanKeepsOnlyItsOwnRulesAlive) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
-  std::optional<rules::Plan> old = plan_of(rules);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  std::optional<Planned> old = plan_of(rules);
   rules.replace(subnets_with(Parents::None), rules::Mode::Protect);
-  const rules::Plan both = plan_of(rules);
+  const Planned both = plan_of(rules);
   old.reset();
   EXPECT_EQ(rules.draining(), 0u) << "or an unbroken chain of writes would keep the old rules for ever";
 }
@@ -72,85 +75,85 @@ TEST(RulesInForce, BodiesAreReadByOldRulesTooWhileTheirWritesRun) {
     rule.lock.references.emplace_back().pointer = pointer;
     return std::make_shared<const rules::Ruleset>(std::vector{rule});
   };
-  RulesInForce rules(referring_to("/old"), rules::Mode::Protect);
-  std::optional<rules::Plan> unfinished = plan_of(rules);
+  RulesInForce rules(referring_to("/old"), rules::Mode::Protect, kHasher);
+  std::optional<Planned> unfinished = plan_of(rules);
   rules.replace(referring_to("/new"), rules::Mode::Protect);
-  const auto both = plan_of(rules).referring;
+  const auto both = plan_of(rules).plan->referring;
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0]->lock.references[0].pointer, "/new");
   EXPECT_EQ(both[1]->lock.references[0].pointer, "/old");
   unfinished.reset();
-  EXPECT_EQ(plan_of(rules).referring.size(), 1u);
+  EXPECT_EQ(plan_of(rules).plan->referring.size(), 1u);
 }
 
 TEST(RulesInForce, WhatNoRuleTouchesAnyMoreStillWaitsForTheOldWrites) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
-  std::optional<rules::Plan> old = plan_of(rules);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  std::optional<Planned> old = plan_of(rules);
   rules.replace(no_rules(), rules::Mode::Protect);
-  EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Write);
-  EXPECT_EQ(plan_of(rules, arm::Method::Get).kind, rules::PlanKind::Pass);
+  EXPECT_EQ(plan_of(rules).plan->kind, rules::PlanKind::Write);
+  EXPECT_EQ(plan_of(rules, arm::Method::Get).plan->kind, rules::PlanKind::Pass);
   old.reset();
-  EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Pass);
+  EXPECT_EQ(plan_of(rules).plan->kind, rules::PlanKind::Pass);
 }
 
 TEST(RulesInForce, AnAddedKeyIsTakenAtOnceAndRulesWithoutWritesDoNotDrain) {
-  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect);
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kHasher);
   rules.replace(subnets_with(Parents::Network), rules::Mode::Protect);
   EXPECT_EQ(rules.draining(), 0u);
   EXPECT_TRUE(locks_network(plan_of(rules)));
 }
 
 TEST(RulesInForce, SeveralOldRulesCountAtOnce) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
-  const rules::Plan first = plan_of(rules);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  const Planned first = plan_of(rules);
   rules.replace(subnets_with(Parents::None), rules::Mode::Protect);
-  const rules::Plan second = plan_of(rules);
+  const Planned second = plan_of(rules);
   rules.replace(no_rules(), rules::Mode::Protect);
   EXPECT_EQ(rules.draining(), 2u);
   EXPECT_TRUE(locks_network(plan_of(rules)));
 }
 
 TEST(RulesInForce, TheModeHoldsForPlansFromNowOnAndThoseUnderWayKeepTheirs) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
-  const rules::Plan before = plan_of(rules);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  const Planned before = plan_of(rules);
   rules.replace(subnets_with(Parents::Network), rules::Mode::Observe);
   EXPECT_EQ(rules.mode(), rules::Mode::Observe);
-  EXPECT_EQ(plan_of(rules).mode, rules::Mode::Observe);
-  EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Write);
-  EXPECT_EQ(before.mode, rules::Mode::Protect);
+  EXPECT_EQ(plan_of(rules).plan->mode, rules::Mode::Observe);
+  EXPECT_EQ(plan_of(rules).plan->kind, rules::PlanKind::Write);
+  EXPECT_EQ(before.plan->mode, rules::Mode::Protect);
 }
 
 TEST(RulesInForce, WhatIsSwitchedOffPassesAtOnceWhateverIsUnfinished) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
-  const rules::Plan unfinished = plan_of(rules);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  const Planned unfinished = plan_of(rules);
   rules.replace(subnets_with(Parents::Network), rules::Mode::Off);
-  EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Pass);
+  EXPECT_EQ(plan_of(rules).plan->kind, rules::PlanKind::Pass);
 
   rules::Rule off;
   off.match.types = {"microsoft.network/virtualnetworks/subnets"};
   off.mode = rules::Mode::Off;
   rules.replace(std::make_shared<const rules::Ruleset>(std::vector{off}), rules::Mode::Protect);
-  EXPECT_EQ(plan_of(rules).kind, rules::PlanKind::Pass);
+  EXPECT_EQ(plan_of(rules).plan->kind, rules::PlanKind::Pass);
 }
 
 TEST(RulesInForce, APlanOfAnotherThreadKeepsItsRulesToo) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
-  std::optional<rules::Plan> unfinished;
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  std::optional<Planned> unfinished;
   std::thread([&] { unfinished = plan_of(rules); }).join();
-  const rules::Plan own = plan_of(rules, arm::Method::Get);  // keeps nothing
+  const Planned own = plan_of(rules, arm::Method::Get);  // keeps nothing
   expect_key_until_gone(rules, std::move(unfinished));
 }
 
 TEST(RulesInForce, WhileOnesPlanIsUnfinishedNobodyPassesItBy) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
   std::atomic<bool> over{false};
   std::atomic<int> checks{0};
   std::vector<std::thread> planners;
   for (int i = 0; i < 3; ++i) {
     planners.emplace_back([&] {
       while (!over) {
-        const rules::Plan unfinished = plan_of(rules);
-        if (unfinished.rule->lock.parents.empty()) continue;
+        const Planned unfinished = plan_of(rules);
+        if (unfinished.plan->rule->lock.parents.empty()) continue;
         EXPECT_TRUE(locks_network(plan_of(rules)));
         ++checks;
       }
@@ -165,8 +168,60 @@ TEST(RulesInForce, WhileOnesPlanIsUnfinishedNobodyPassesItBy) {
   EXPECT_EQ(rules.draining(), 0u);
 }
 
+TEST(RulesInForce, ThePlanOfTheSameRequestIsNotMadeAgain) {
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  const Planned first = plan_of(rules);
+  const Planned again = plan_of(rules);
+  EXPECT_EQ(first.plan, again.plan);
+  EXPECT_EQ(again.plan->resource_key, kHasher.hash(again.plan->target.resource.id));
+  ASSERT_EQ(again.plan->lock_keys.size(), again.plan->keys.size());
+  for (size_t i = 0; i < again.plan->keys.size(); ++i) {
+    EXPECT_EQ(again.plan->lock_keys[i], kHasher.hash(again.plan->keys[i].id));
+  }
+  EXPECT_EQ(first.made_under, again.made_under);
+  EXPECT_NE(again.made_under, nullptr);
+  const Planned read = plan_of(rules, arm::Method::Get);
+  EXPECT_EQ(read.plan->kind, rules::PlanKind::Read);
+  EXPECT_EQ(read.made_under, nullptr) << "or who reads would keep rules that are to go";
+  EXPECT_EQ(plan_of(rules, arm::Method::Get).plan, read.plan);
+}
+
+TEST(RulesInForce, AnotherVersionOfTheSameResourceIsPlannedForItself) {
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kHasher);
+  const Planned first = plan_of(rules);
+  const std::string other = std::string(kSubnet.substr(0, kSubnet.find('?'))) + "?api-version=2024-01-01";
+  const auto planned = rules.make_plan(arm::Method::Put, other);
+  ASSERT_TRUE(planned.ok());
+  EXPECT_EQ(planned->plan->target.api_version, "2024-01-01");
+  EXPECT_EQ(planned->plan->resource_key, first.plan->resource_key);
+}
+
+TEST(RulesInForce, ManyDifferentRequestsAreEachPlannedForThemselves) {
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kHasher);
+  const auto target = [](int i) {
+    return "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/x" + std::to_string(i);
+  };
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 2000; ++i) {
+      const auto planned = rules.make_plan(arm::Method::Put, target(i));
+      ASSERT_TRUE(planned.ok());
+      EXPECT_TRUE(planned->plan->target.resource.id.ends_with("/subnets/x" + std::to_string(i)));
+    }
+  }
+}
+
+TEST(RulesInForce, SignedUrlsAreNotKept) {
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kHasher);
+  const std::string target = std::string(kSubnet) + "&s=" + std::string(600, 'x');
+  const auto first = rules.make_plan(arm::Method::Get, target);
+  const auto again = rules.make_plan(arm::Method::Get, target);
+  ASSERT_TRUE(first.ok() && again.ok());
+  EXPECT_EQ(again->plan->kind, rules::PlanKind::Read);
+  EXPECT_NE(first->plan, again->plan);
+}
+
 TEST(RulesInForce, ATargetThatCanBeReadInTwoWaysIsRefusedAsEver) {
-  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect);
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kHasher);
   EXPECT_FALSE(rules.make_plan(arm::Method::Put, "/subscriptions/s/../x?api-version=1").ok());
 }
 

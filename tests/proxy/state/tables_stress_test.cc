@@ -118,11 +118,13 @@ TEST(TablesStress, OneClientsMemoryIsUsedByManyExchanges) {
 }
 
 TEST(TablesStress, TheResourceLogIsWrittenAndAskedAtOnce) {
-  ResourceLog log({.resources_max = 64}, Hasher(HashKey{1, 2}));
+  const Hasher hasher(HashKey{1, 2});
+  ResourceLog log({.resources_max = 64}, hasher);
   std::atomic<uint64_t> order{1};
   run_on_threads([&](Rng& rng) {
     for (int i = 0; i < kRounds * 3; ++i) {
-      const std::string resource = kScope + "/" + std::to_string(rng.below(100));
+      const std::string id = kScope + "/" + std::to_string(rng.below(100));
+      const Hash128 resource = hasher.hash(id);
       const Hash128 client{rng.below(3), 0};
       const Hash128 bytes{rng.below(9), 0};
       const Moment when{++order, kStart};
@@ -132,7 +134,7 @@ TEST(TablesStress, TheResourceLogIsWrittenAndAskedAtOnce) {
         case 2: log.being_deleted(resource); break;
         case 3: log.created(resource, when); break;
         case 4: (void)log.other_finished_since(resource, bytes, when.order, client); break;
-        case 5: (void)log.last_delete({resource, kType}); break;
+        case 5: (void)log.last_delete({id, kType}); break;
         case 6: (void)log.created_at(resource); break;
         default: log.accepted(resource, client, bytes, when);
       }
@@ -163,7 +165,7 @@ TEST(TablesStress, AHoldEndsOnceHoweverManyPollsTellItsEnd) {
       auto place = locks.join({{std::to_string(rng.below(8)), rules::LockMode::Exclusive}}, {}, nullptr, 1);
       if (place.ok() && place->granted()) {
         HeldWrite write;
-        write.resource = {kScope, kType};
+        write.planned.plan = std::make_shared<const KeyedPlan>();
         write.host = "management.azure.com";
         write.tracking = {arm::TrackedBy::StatusUrl, "https://management.azure.com/op/" + std::to_string(rng.below(8)), ""};
         write.client = {rng.below(2), 0};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -52,7 +54,7 @@ bool has_other_shape(const Candidate& candidate, uint32_t own) {
 
 // The newest confirmed candidate; without a confirmed one the oldest: a pending delivery never counts as the newest.
 template <class Wanted>
-const Candidate* newest(const std::vector<Candidate>& candidates, Wanted wanted) {
+const Candidate* newest(std::span<const Candidate> candidates, Wanted wanted) {
   const Candidate* confirmed = nullptr;
   const Candidate* oldest = nullptr;
   for (const auto& candidate : candidates) {
@@ -81,7 +83,7 @@ Base on(const Candidate& candidate, BaseRule rule, const WriteFacts& write) {
 }
 
 // The same, if it was chosen among all that was `shown`.
-Base among(const std::vector<Candidate>& shown, const Candidate& candidate, BaseRule rule, const WriteFacts& write) {
+Base among(std::span<const Candidate> shown, const Candidate& candidate, BaseRule rule, const WriteFacts& write) {
   Base base = on(candidate, rule, write);
   base.guessed = rule == BaseRule::OldestLive || shown.back().version != candidate.version;
   return base;
@@ -104,18 +106,26 @@ Base by_body_etag(const View& view, const WriteFacts& write) {
   return base;
 }
 
-// Takes out reads that may not have arrived, if something else was shown before and nothing certainly afterwards: such a
-// read counts only as an older candidate.
-void forget_doubtful(std::vector<Candidate>& candidates) {
-  if (candidates.empty()) return;
-  const Version* first = candidates.front().version;
-  const auto confirmed = [](const Candidate& c) { return c.delivery->confirmation == Confirmation::Confirmed; };
-  const auto after_confirmed = std::find_if(candidates.rbegin(), candidates.rend(), confirmed).base();
-  candidates.erase(
-      std::remove_if(after_confirmed, candidates.end(),
-                     [&](const Candidate& c) { return c.delivery->kind != DeliveryKind::OwnAnswer && c.version != first; }),
-      candidates.end());
-}
+// Which are reads that may not have arrived, if something else was shown before and nothing certainly afterwards: such a read
+// counts only as an older candidate.
+class Doubtful {
+ public:
+  explicit Doubtful(std::span<const Candidate> candidates) {
+    if (candidates.empty()) return;
+    first_ = candidates.front().version;
+    for (const auto& c : candidates) {
+      if (c.delivery->confirmation == Confirmation::Confirmed) certain_until_ = c.delivery->at.order;
+    }
+  }
+  bool operator()(const Candidate& c) const {
+    const bool after = !certain_until_ || c.delivery->at.order > *certain_until_;
+    return after && c.delivery->kind != DeliveryKind::OwnAnswer && c.version != first_;
+  }
+
+ private:
+  const Version* first_ = nullptr;
+  std::optional<uint64_t> certain_until_;  // order of the last one that was seen to arrive
+};
 
 arm::Evidence evidence_for(const WriteFacts& write, const Candidate& candidate,
                            arm::Evidence VersionEvidence::*which = &VersionEvidence::says) {
@@ -127,12 +137,15 @@ arm::Evidence evidence_for(const WriteFacts& write, const Candidate& candidate,
 
 // Rule 6. What of all that was shown the body leaves possible; all of it if the body agrees with none.
 struct Fitting {
-  std::vector<Candidate> candidates;
+  std::span<const Candidate> all;
+  std::optional<std::vector<Candidate>> left{};  // nothing: all
   bool any_agrees = false;
   bool by_absence = false;  // something was ruled out only because the body lacks what it has
+
+  std::span<const Candidate> candidates() const { return left ? std::span<const Candidate>(*left) : all; }
 };
 
-Fitting fitting(const std::vector<Candidate>& candidates, const WriteFacts& write) {
+Fitting fitting(std::span<const Candidate> candidates, const WriteFacts& write) {
   Fitting fit{candidates};
   if (write.evidence.empty()) return fit;
   // What agrees is at least as new as this. A write's answer may show a state that is older than a read which came before it.
@@ -148,7 +161,8 @@ Fitting fitting(const std::vector<Candidate>& candidates, const WriteFacts& writ
     return std::any_of(candidates.begin(), candidates.end(),
                        [&](const Candidate& c) { return c.version == &version && c.delivery->at.order < *agreed_since; });
   };
-  std::erase_if(fit.candidates, [&](const Candidate& c) {
+  fit.left.emplace(candidates.begin(), candidates.end());
+  std::erase_if(*fit.left, [&](const Candidate& c) {
     const auto says = evidence_for(write, c);
     if (says == arm::Evidence::Contradicts) return true;
     // A removal looks the same. The only actor there is knows the newer state; of several one may still hold the older,
@@ -213,7 +227,7 @@ Base after_refusal(std::vector<Candidate> candidates, const WriteFacts& write, c
 }
 
 // What the command of this write was told under its request id.
-std::vector<Candidate> own_of(const std::vector<Candidate>& candidates, std::string_view request_id) {
+std::vector<Candidate> own_of(std::span<const Candidate> candidates, std::string_view request_id) {
   std::vector<Candidate> own;
   if (request_id.empty()) return own;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(own),
@@ -232,12 +246,13 @@ const Candidate* by_request_id(const View& view, const std::vector<Candidate>& o
 
 // Rules 4 and 8. The oldest live delivery of each live version, oldest first. That is the order of delivery; of two that
 // overlapped in time it is known which state was first only if a write of the client's own made one of the other.
-std::vector<Candidate> live_versions(std::vector<Candidate> candidates) {
-  forget_doubtful(candidates);
+std::vector<Candidate> live_versions(std::span<const Candidate> candidates) {
+  const Doubtful doubtful(candidates);
   std::vector<Candidate> live;
   for (const auto& c : candidates) {
+    if (!c.live || doubtful(c)) continue;
     const bool known = std::any_of(live.begin(), live.end(), [&](const Candidate& l) { return l.version == c.version; });
-    if (c.live && !known) live.push_back(c);
+    if (!known) live.push_back(c);
   }
   const auto before = [&] {
     return std::find_if(live.begin(), live.end(),
@@ -253,7 +268,7 @@ std::vector<Candidate> live_versions(std::vector<Candidate> candidates) {
 }
 
 // Rule 7. One actor knows only the last thing it was shown: a state, or that there is none.
-std::optional<Base> by_single_actor(const View& view, const std::vector<Candidate>& candidates, const WriteFacts& write,
+std::optional<Base> by_single_actor(const View& view, std::span<const Candidate> candidates, const WriteFacts& write,
                                     const Liveness& liveness) {
   if (write.actor != Actor::Single || liveness.now < view.overlap_until) return std::nullopt;
   const auto* last = newest(candidates, [](const Candidate& c) { return c.delivery->kind != DeliveryKind::ListItem; });
@@ -280,14 +295,15 @@ bool forget_other_shapes(std::vector<Candidate>& candidates, const WriteFacts& w
 }
 
 // Rules 4 and 6 to 8. Evidence only rules out; what it leaves is judged like all that was shown.
-Base by_content(const View& view, const std::vector<Candidate>& candidates, const WriteFacts& write, const Liveness& liveness) {
+Base by_content(const View& view, std::span<const Candidate> candidates, const WriteFacts& write, const Liveness& liveness) {
   const Fitting fit = fitting(candidates, write);
-  const auto live = live_versions(fit.candidates);
+  const auto possible = fit.candidates();
+  const auto live = live_versions(possible);
   // It agrees with a state that was refused to one actor and that another still holds: a newer one is no base for it.
   const auto holds_refused = [&](arm::Evidence VersionEvidence::*which) {
     const auto agrees = [&](const Candidate& c) { return evidence_for(write, c, which) == arm::Evidence::Agrees; };
     return !live.empty() && !agrees(live.front()) &&
-           std::any_of(fit.candidates.begin(), fit.candidates.end(),
+           std::any_of(possible.begin(), possible.end(),
                        [&](const Candidate& c) { return c.refused_in_hand && agrees(c); });
   };
   if (write.actor != Actor::Single &&
@@ -297,14 +313,14 @@ Base by_content(const View& view, const std::vector<Candidate>& candidates, cons
   const bool decided = fit.any_agrees && live_versions(candidates).size() > live.size();
   Base base;
   if (live.size() == 1 && write.actor != Actor::Single) {
-    base = among(fit.candidates, live.front(), decided ? BaseRule::Evidence : BaseRule::OnlyLive, write);
-  } else if (auto newest_of_one = by_single_actor(view, fit.candidates, write, liveness)) {
+    base = among(possible, live.front(), decided ? BaseRule::Evidence : BaseRule::OnlyLive, write);
+  } else if (auto newest_of_one = by_single_actor(view, possible, write, liveness)) {
     base = *std::move(newest_of_one);
     if (decided && base.rule == BaseRule::SingleNewest) base.rule = BaseRule::Evidence;
   } else if (live.empty()) {
     base = without_state(BaseRule::Refused);
   } else {
-    base = among(fit.candidates, live.front(), BaseRule::OldestLive, write);
+    base = among(possible, live.front(), BaseRule::OldestLive, write);
   }
   base.guessed |= fit.by_absence;
   return base;
@@ -339,7 +355,7 @@ Base decide_base(const View& view, const WriteFacts& write, const BaseLimits& li
 
   const auto shown_to_command = own_of(candidates, write.request_id);
   auto own = shown_to_command;
-  forget_doubtful(own);
+  std::erase_if(own, Doubtful(shown_to_command));
   if (const auto* c = by_request_id(view, own, write, limits, liveness)) {
     return is_live(view, *c->version, liveness) ? among(shown_to_command, *c, BaseRule::RequestId, write)
                                                 : without_state(BaseRule::Refused);

@@ -1,11 +1,18 @@
 #include "proxy/net/answer_body.h"
 
 #include <fmt/format.h>
+#include <string.h>
 
+#include <algorithm>
+#include <span>
 #include <utility>
+
+#include "base/check.h"
 
 namespace armgate::net {
 namespace {
+
+constexpr size_t kAreaBytes = 16 * 1024;  // a whole record (RFC 8446 §5.1)
 
 Error answered(Error error) {
   error.source = ErrorSource::Upstream;
@@ -35,9 +42,8 @@ AnswerBody::~AnswerBody() { settle(); }
 
 Task<Result<std::string_view>> AnswerBody::read() {
   while (!ended_) {
-    InputBuffer& input = connection_->input;
-    input.consume(std::exchange(handed_out_, 0));
-    const auto step = decoder_.feed(input.bytes());
+    use(std::exchange(handed_out_, 0));
+    const auto step = decoder_.feed(unused());
     if (!step) {
       settle();
       co_return answered(step.error());
@@ -47,8 +53,8 @@ Task<Result<std::string_view>> AnswerBody::read() {
       handed_out_ = step->consumed;
       co_return step->piece;
     }
-    input.consume(step->consumed);
-    if (ended_ || (step->consumed > 0 && !input.empty())) continue;
+    use(step->consumed);
+    if (ended_ || (step->consumed > 0 && !unused().empty())) continue;
     auto more = co_await read_more();
     if (!more) {
       settle();
@@ -59,12 +65,23 @@ Task<Result<std::string_view>> AnswerBody::read() {
   co_return std::string_view{};
 }
 
+void AnswerBody::use(size_t count) {
+  if (area_)
+    in_area_.remove_prefix(count);
+  else
+    connection_->input.consume(count);
+}
+
+// Straight into memory of its own: content may be long, and a copy of it would cost as much as the kernel's.
 Task<Result<void>> AnswerBody::read_more() {
+  GATE_CHECK(unused().empty(), "what was received is decoded before more is read");
   ByteStream& stream = *connection_->stream;
-  const auto got = co_await stream.read_some(scratch_area(), clock_.now() + stall_max_);
+  if (!area_) area_ = std::make_unique_for_overwrite<char[]>(kAreaBytes);
+  const auto got = co_await stream.read_some(std::span(area_.get(), kAreaBytes), clock_.now() + stall_max_);
   if (!got) co_return got.error();
   if (*got > 0) {
-    connection_->input.append(std::string_view(scratch_area().data(), *got));
+    in_area_ = std::string_view(area_.get(), *got);
+    area_filled_ = std::max(area_filled_, *got);
     co_return Result<void>{};
   }
   if (until_close_ && stream.end() == StreamEnd::Bare) {
@@ -77,8 +94,10 @@ Task<Result<void>> AnswerBody::read_more() {
 
 void AnswerBody::settle() {
   if (!connection_) return;
-  connection_->input.consume(std::exchange(handed_out_, 0));
-  if (ended_ && keep_alive_ && !until_close_ && connection_->input.empty()) {
+  use(std::exchange(handed_out_, 0));
+  const bool nothing_more = connection_->input.empty() && in_area_.empty();
+  if (area_) ::explicit_bzero(area_.get(), area_filled_);  // answers may show secrets (listKeys)
+  if (ended_ && keep_alive_ && !until_close_ && nothing_more) {
     host_->give_back(std::move(connection_));
   } else {
     host_->discard(std::move(connection_));

@@ -1,11 +1,9 @@
 // answer_body.h – the content of an upstream's answer, read from its connection; gives the connection back at the end.
 //
 // Invariants
-//   1. The connection is reused only if the content ended where its framing said, keep-alive holds, and nothing more
-//   was
+//   1. The connection is reused only if the content ended where its framing said, keep-alive holds, and nothing more was
 //      received: an unsolicited second answer would be taken for the next request's.
-//   2. Content that ends with the connection is whole only if the end was notified (close_notify); a bare FIN may be a
-//   cut.
+//   2. Content that ends with the connection is whole only if the end was notified (close_notify); a bare FIN may be a cut.
 // Threads   one event loop.
 // Cancel    destroying it before the end closes the connection.
 #pragma once
@@ -32,6 +30,9 @@ class AnswerBody final : public BodySource {
   Task<Result<std::string_view>> read() override;
 
  private:
+  // What was received and not used yet: what came with the head stands in the connection's input, the rest in `area_`.
+  std::string_view unused() const { return area_ ? in_area_ : connection_->input.bytes(); }
+  void use(size_t count);
   Task<Result<void>> read_more();
   void settle();
 
@@ -42,6 +43,9 @@ class AnswerBody final : public BodySource {
   const bool until_close_;
   const bool keep_alive_;
   http::BodyDecoder decoder_;
+  std::unique_ptr<char[]> area_;  // null until more is needed than came with the head
+  std::string_view in_area_;      // not used yet
+  size_t area_filled_ = 0;        // at most, by one read
   size_t handed_out_ = 0;  // bytes of the input that the last piece lies in
   bool ended_ = false;
 };

@@ -160,9 +160,13 @@ Task<Result<void>> TlsStream::write_one(std::string_view bytes, TimePoint deadli
 // Small pieces (a head and the beginning of a body, a chunk's size line) share one record and one system call.
 Task<Result<void>> TlsStream::write_all(std::span<const std::string_view> pieces, TimePoint deadline) {
   if (socket_->others_come_first()) co_await socket_->turn_to_write();
-  if (pieces.size() == 1) co_return co_await write_one(pieces.front(), deadline);
   size_t total = 0;
-  for (const std::string_view piece : pieces) total += piece.size();
+  std::string_view longest;
+  for (const std::string_view piece : pieces) {
+    total += piece.size();
+    if (piece.size() > longest.size()) longest = piece;
+  }
+  if (longest.size() == total) co_return co_await write_one(longest, deadline);  // nothing is to share its record
   if (total > kRecordBytes) co_return co_await write_records(pieces, deadline);
   // Nearly always the system takes it at once, and no memory is needed.
   if (!socket_->is_open()) co_return socket_->cancelled();

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "arm/resource_id.h"
+#include "proxy/cli_environment.h"
 #include "proxy/net/address_policy.h"
 #include "proxy/stages/answer.h"
 
@@ -29,6 +31,16 @@ arm::Response plain(int status, std::string_view reason, std::string body) {
   return page(status, reason, "text/plain; charset=utf-8", std::move(body) + "\n");
 }
 
+constexpr std::string_view kUnlock = "/unlock";
+
+// What no page from elsewhere can be reached under.
+bool is_no_name(const std::string& host) { return host == "localhost" || net::address_of(host).has_value(); }
+
+bool is_of_this_machine(const std::string& peer) {
+  const auto address = net::address_of(peer);
+  return address && net::is_loopback(*address);
+}
+
 std::string_view to_text(LockTable::Entry::State state) {
   switch (state) {
     case LockTable::Entry::State::Holds: return "runs";
@@ -40,23 +52,53 @@ std::string_view to_text(LockTable::Entry::State state) {
 
 }  // namespace
 
-arm::Response Admin::answer(const arm::RequestHead& request) const {
-  if (request.method != arm::Method::Get && request.method != arm::Method::Head) {
-    arm::Response refused = plain(405, "Method Not Allowed", "nothing can be changed here; send GET");
-    refused.head.fields.add("Allow", "GET, HEAD");
+arm::Response Admin::answer(const arm::RequestHead& request, const std::string& peer) const {
+  const std::string_view path = arm::path_of(request.target);
+  const bool unlocks = path.starts_with(kUnlock);
+  const bool reads = request.method == arm::Method::Get || request.method == arm::Method::Head;
+  if (unlocks ? request.method != arm::Method::Post : !reads) {
+    const std::string_view allowed = unlocks ? "POST" : "GET, HEAD";
+    arm::Response refused = plain(405, "Method Not Allowed", fmt::format("send {}", allowed));
+    refused.head.fields.add("Allow", allowed);
     return refused;
   }
-  const std::string_view path = arm::path_of(request.target);
+  if (unlocks) return unlock(request, peer);
   if (path == "/healthz") return plain(200, "OK", "ok");
   if (path == "/readyz") {
     return sources_.state().draining ? plain(503, "Service Unavailable", "draining") : plain(200, "OK", "ready");
   }
   if (path == "/metrics") return page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
   if (path == "/status") {
-    if (request.host == "localhost" || net::address_of(request.host)) return page(200, "OK", "application/json", status_page());
+    if (is_no_name(request.host)) return page(200, "OK", "application/json", status_page());
     return plain(403, "Forbidden", "this page is given only under an address or localhost as the host, as it names resources");
   }
-  return plain(404, "Not Found", "the pages are /healthz, /readyz, /metrics and /status");
+  return plain(404, "Not Found",
+               "the pages are /healthz, /readyz, /metrics and /status; POST /unlock/subscriptions/... releases");
+}
+
+arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& peer) const {
+  if (!is_no_name(request.host) || !is_of_this_machine(peer)) {
+    return plain(403, "Forbidden", "this is only for who asks from this machine, under a loopback address or localhost");
+  }
+  const std::string_view who = request.fields.get("x-armgate-operator");
+  if (!is_client_name(who)) {
+    return plain(400, "Bad Request", "say in x-armgate-operator who you are: 1 to 64 letters, digits or \"._~-\"");
+  }
+  const auto resource = arm::parse_resource_id(arm::path_of(request.target).substr(kUnlock.size()));
+  if (!resource) return plain(400, "Bad Request", "what stands behind /unlock is no resource id (/subscriptions/...)");
+  const Unlocked unlocked = sources_.unlock(sources_.locks.key_of(resource->id), who);
+  if (unlocked.on_its_way) {
+    return plain(409, "Conflict",
+                 fmt::format("a write that has {} is on its way to ARM: it ends with ARM's answer, or when that does not come",
+                             resource->id));
+  }
+  if (unlocked.released.empty()) return plain(404, "Not Found", fmt::format("no operation holds {}", resource->id));
+  ordered_json released = ordered_json::array();
+  for (const auto& write : unlocked.released) {
+    released.push_back({{"what", write.what}, {"client", write.client}, {"held_ms", whole_milliseconds(write.held)}});
+  }
+  const ordered_json answer = {{"resource", resource->id}, {"released", std::move(released)}};
+  return page(200, "OK", "application/json", answer.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n");
 }
 
 std::string Admin::status_page() const {
@@ -90,7 +132,7 @@ std::string Admin::status_page() const {
 }
 
 Task<Receipt> Admin::serve(Exchange& exchange, ClientLink& client) const {
-  const arm::Response response = answer(exchange.request.head);
+  const arm::Response response = answer(exchange.request.head, exchange.from.peer);
   co_await write_answer(exchange, client, response);
   co_return Receipt();
 }

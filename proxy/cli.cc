@@ -42,6 +42,7 @@ struct Asked {
   std::vector<std::string> shown_files;
   std::string client;
   std::string user_agent;
+  std::string resource;  // to unlock
   std::string output = "text";
 };
 
@@ -170,15 +171,28 @@ int explain(const Asked& asked, const CliContext& context) {
   return kExitDone;
 }
 
-int status(const Asked& asked, const CliContext& context) {
-  const auto config = load_asked(asked, context, RuleFiles::Leave);
-  if (!config) return kExitBadInput;
-  const auto json = fetch_status(*config);
+// Prints what the running service answered.
+int print_answer(const Asked& asked, const CliContext& context, const Result<std::string>& json,
+                 Result<std::string> (*into_text)(std::string_view)) {
   if (!json) return fail(context, json.error());
-  const auto text = status_text(*json);
+  const auto text = into_text(*json);
   if (!text) return fail(context, text.error());
   context.out << (asked.output == "json" ? *json : *text);
   return kExitDone;
+}
+
+int status(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  return print_answer(asked, context, fetch_status(*config), status_text);
+}
+
+int unlock(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  const auto user = context.environment.find("USER");
+  const std::string who = user == context.environment.end() ? "somebody" : name_of_program(user->second);
+  return print_answer(asked, context, unlock_resource(*config, asked.resource, who), unlocked_text);
 }
 
 int exec(const Asked& asked, const CliContext& context) {
@@ -262,17 +276,20 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   CLI::App* explain_command = declare_explain(app, asked);
   CLI::App* status_command =
       app.add_subcommand("status", "Ask the running service which writes run and which wait (listen.admin)");
+  CLI::App* unlock_command = app.add_subcommand(
+      "unlock", "Let others go on with a resource although the operation that holds it was not seen to end (listen.admin)");
+  unlock_command->add_option("resource", asked.resource, "Its id, as armgate status shows it: /subscriptions/...")->required();
   CLI::App* ca_command = app.add_subcommand("ca", "The local certificate authority");
   ca_command->require_subcommand(1);
   CLI::App* init_command = ca_command->add_subcommand("init", "Make it, and print the certificate that tools must trust");
   CLI::App* path_command = ca_command->add_subcommand("path", "Print the path of the certificate that tools must trust");
 
-  for (CLI::App* command :
-       {run_command, exec_command, env_command, check_command, explain_command, status_command, init_command, path_command}) {
+  for (CLI::App* command : {run_command, exec_command, env_command, check_command, explain_command, status_command,
+                            unlock_command, init_command, path_command}) {
     command->add_option("--config", asked.config,
                         "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)");
   }
-  for (CLI::App* command : {explain_command, status_command}) {
+  for (CLI::App* command : {explain_command, status_command, unlock_command}) {
     command->add_option("--output", asked.output, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
@@ -296,8 +313,9 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
     command->add_option("--directory", asked.ca_directory, "Where it is kept, in place of the configured ca.directory");
   }
   init_command->add_flag("--force", asked.force, "Replace the one that is there; tools must then trust the new one");
-  return {{run_command, run},         {exec_command, exec},     {env_command, env},      {check_command, check},
-          {explain_command, explain}, {status_command, status}, {init_command, ca_init}, {path_command, ca_path}};
+  return {{run_command, run},       {exec_command, exec},       {env_command, env},
+          {check_command, check},   {explain_command, explain}, {status_command, status},
+          {unlock_command, unlock}, {init_command, ca_init},    {path_command, ca_path}};
 }
 
 int usage(const CliContext& context, std::string_view what) {

@@ -37,15 +37,28 @@ std::string text_of(const nlohmann::json& status) {
   return text;
 }
 
-}  // namespace
+std::string text_of_unlocked(const nlohmann::json& answer) {
+  std::string text;
+  for (const auto& write : answer.at("released")) {
+    text += fmt::format("released after {}: {}, of {}\n", time_text(write.at("held_ms").get<int64_t>()),
+                        write.at("what").get<std::string>(), write.at("client").get<std::string>());
+  }
+  return text;
+}
 
-Result<std::string> status_text(std::string_view json) {
+Result<std::string> read(std::string_view json, std::string (*into_text)(const nlohmann::json&)) {
   try {
-    return text_of(nlohmann::json::parse(json));
+    return into_text(nlohmann::json::parse(json));
   } catch (const nlohmann::json::exception& wrong) {
     return gateway_error(ErrorKind::Unreachable,
                          fmt::format("what answers at listen.admin gives no status that can be read: {}", wrong.what()));
   }
 }
+
+}  // namespace
+
+Result<std::string> status_text(std::string_view json) { return read(json, text_of); }
+
+Result<std::string> unlocked_text(std::string_view json) { return read(json, text_of_unlocked); }
 
 }  // namespace armgate

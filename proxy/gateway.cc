@@ -102,6 +102,8 @@ class Gateway::EventLoop {
  public:
   EventLoop(Common& common, uint64_t seed) : common_(common), rng_(seed) {}
 
+  const Pipeline::Parts& parts() const { return *parts_; }
+
   // Binds and wires everything; `ports` carries the first loop's ports to the others.
   Result<void> open(DoorPorts& ports, const Admin& admin) {
     auto interceptor = net::Interceptor::make(common_.cert_cache, common_.clock, intercept_options(common_.config));
@@ -239,7 +241,8 @@ Result<certs::LeafMinter> load_minter(const Config& config) {
 Gateway::Gateway(std::unique_ptr<Common> common)
     : common_(std::move(common)),
       admin_({common_->clock, common_->shared.locks, [this] { return common_->state(); }, [this] { return tally(); },
-              [this] { return metrics(); }}) {}
+              [this] { return metrics(); },
+              [this](const Hash128& key, std::string_view who) { return unlock(loops_.front()->parts(), key, who); }}) {}
 
 Gateway::~Gateway() {
   if (runner_.joinable()) runner_.join();

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "arm/resource_id.h"
 #include "proxy/cli_environment.h"
 #include "proxy/gateway_options.h"
 #include "proxy/http/head_parser.h"
@@ -19,15 +20,19 @@ constexpr std::string_view kHeadEnd = "\r\n\r\n";
 constexpr size_t kHeadBytesMax = 4 * 1024;
 constexpr size_t kPageBytesMax = 16 * 1024 * 1024;
 
-Error no_status(const std::string& address, std::string_view why) {
+Error no_answer(const std::string& address, std::string_view why) {
   return gateway_error(
       ErrorKind::Unreachable,
-      fmt::format("no status from {} (listen.admin): {}; is armgate running with this configuration?", address, why));
+      fmt::format("no answer from {} (listen.admin): {}; is armgate running with this configuration?", address, why));
 }
 
-}  // namespace
+struct Answer {
+  int status = 0;
+  std::string body;
+};
 
-Result<std::string> fetch_status(const Config& config) {
+// `request` is its first line without the version, and `fields` the lines that it needs besides the usual ones.
+Result<Answer> ask(const Config& config, std::string_view request, std::string_view fields) {
   if (config.listen.admin.empty()) {
     return gateway_error(ErrorKind::BadInput,
                          "the service has no admin listener to ask; set listen.admin in its configuration, to "
@@ -42,21 +47,39 @@ Result<std::string> fetch_status(const Config& config) {
   boost::asio::ip::tcp::iostream stream;
   stream.expires_after(kAnswerMax);
   stream.connect(host, std::to_string(port));
-  if (!stream) return no_status(address, stream.error().message());
-  stream << "GET /status HTTP/1.1\r\nHost: " << address << "\r\nConnection: close\r\n\r\n" << std::flush;
+  if (!stream) return no_answer(address, stream.error().message());
+  stream << request << " HTTP/1.1\r\nHost: " << address << "\r\nConnection: close\r\n" << fields << "\r\n" << std::flush;
   std::string text;
   for (char c = 0; text.size() < kHeadBytesMax && !text.ends_with(kHeadEnd) && stream.get(c);) text += c;
-  if (!text.ends_with(kHeadEnd)) return no_status(address, "nothing that could be read came back");
+  if (!text.ends_with(kHeadEnd)) return no_answer(address, "nothing that could be read came back");
   const auto head = http::parse_response_head(text, http::Limits{}, arm::Method::Get);
-  if (!head) return no_status(address, head.error().context);
-  if (head->head.status != 200) return no_status(address, fmt::format("it answers {}", head->head.status));
+  if (!head) return no_answer(address, head.error().context);
   if (head->framing.kind != http::Framing::Kind::Length || head->framing.bytes > kPageBytesMax) {
-    return no_status(address, "what answers is no armgate");
+    return no_answer(address, "what answers is no armgate");
   }
-  std::string page(head->framing.bytes, '\0');
-  stream.read(page.data(), static_cast<std::streamsize>(page.size()));
-  if (!stream) return no_status(address, "the answer broke off");
-  return page;
+  Answer answer{head->head.status, std::string(head->framing.bytes, '\0')};
+  stream.read(answer.body.data(), static_cast<std::streamsize>(answer.body.size()));
+  if (!stream) return no_answer(address, "the answer broke off");
+  return answer;
+}
+
+}  // namespace
+
+Result<std::string> fetch_status(const Config& config) {
+  auto answer = ask(config, "GET /status", "");
+  if (!answer) return std::move(answer).error();
+  if (answer->status != 200) return no_answer(config.listen.admin, fmt::format("it answers {}", answer->status));
+  return std::move(answer->body);
+}
+
+Result<std::string> unlock_resource(const Config& config, std::string_view resource, std::string_view who) {
+  const auto id = arm::parse_resource_id(resource);
+  if (!id) return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no resource id (/subscriptions/...)", resource));
+  auto answer = ask(config, fmt::format("POST /unlock{}", id->id), fmt::format("x-armgate-operator: {}\r\n", who));
+  if (!answer) return std::move(answer).error();
+  if (answer->status == 200) return std::move(answer->body);
+  const std::string& why = answer->body;
+  return gateway_error(ErrorKind::BadInput, fmt::format("nothing was released: {}", why.substr(0, why.find('\n'))));
 }
 
 }  // namespace armgate

@@ -96,6 +96,7 @@ void add_events(Families& families, const Counters& counters) {
                                        {"outcome_unknown", &counters.outcomes_unknown},
                                        {"replayed", &counters.replayed},
                                        {"hold_expired", &counters.holds_expired},
+                                       {"hold_released", &counters.holds_released},
                                        {"list_too_long", &counters.lists_too_long},
                                        {"references_cut", &counters.references_cut},
                                        {"would_be_stale", &counters.would_be_stale},

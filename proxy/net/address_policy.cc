@@ -59,6 +59,12 @@ std::optional<std::string_view> refused_address(const ip::address& address) {
   return std::nullopt;
 }
 
+bool is_loopback(const ip::address& address) {
+  if (address.is_v4()) return address.to_v4().is_loopback();
+  const ip::address_v6 wide = address.to_v6();
+  return wide.is_loopback() || (wide.is_v4_mapped() && ip::make_address_v4(ip::v4_mapped, wide).is_loopback());
+}
+
 std::optional<ip::address> address_of(std::string_view host) {
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   boost::system::error_code failure;

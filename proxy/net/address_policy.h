@@ -1,4 +1,4 @@
-// address_policy.h – which addresses a tunnel must not reach.
+// address_policy.h – which addresses a tunnel must not reach, and which are this machine's own.
 //
 // Why: a proxy that tunnels anywhere lets whoever may use it reach what only this machine may: its own services, its
 // neighbours' link-local ones, and the metadata service that hands out credentials.
@@ -15,5 +15,8 @@ std::optional<std::string_view> refused_address(const boost::asio::ip::address& 
 
 // The address that a CONNECT host spells, IPv6 in brackets; nothing if it is a name.
 std::optional<boost::asio::ip::address> address_of(std::string_view host);
+
+// Whether who has this address is on this machine. ::ffff:127.0.0.1 is one of them.
+bool is_loopback(const boost::asio::ip::address& address);
 
 }  // namespace armgate::net

@@ -63,6 +63,7 @@ struct Counters {
   std::atomic<uint64_t> outcomes_unknown{0};
   std::atomic<uint64_t> replayed{0};
   std::atomic<uint64_t> holds_expired{0};
+  std::atomic<uint64_t> holds_released{0};  // by an operator
   std::atomic<uint64_t> lists_too_long{0};
   std::atomic<uint64_t> references_cut{0};
   // In mode observe: what would have been done.

@@ -216,20 +216,22 @@ void note_finished(const Pipeline::Parts& parts, const HeldWrite& write, arm::Pr
   told.at = now;
   told.kind = policy::DeliveryKind::OwnAnswer;
   told.confirmation = policy::Confirmation::Confirmed;
-  parts.shared.clients.find_or_add(write.client, now.time)
-      ->record_absent(write.planned.plan->resource_key, std::move(told));
+  parts.shared.clients.find_or_add(write.client, now.time)->record_absent(write.planned.plan->resource_key, std::move(told));
 }
 
-void conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last) {
-  if (!hold->finish(last)) return;
+bool conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last) {
+  if (!hold->finish(last)) return false;
   note_finished(parts, hold->write(), last);
   parts.shared.holds.close(hold);
   hold->release();
+  return true;
 }
 
 void operation_ended(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last) {
-  if (hold->write().must_rest.empty()) return conclude(parts, hold, last);
-  hold->note_operation_end(last);
+  if (hold->write().must_rest.empty())
+    conclude(parts, hold, last);
+  else
+    hold->note_operation_end(last);
 }
 
 std::shared_ptr<Hold> open_hold(Pipeline::Parts& parts, HeldWrite write, WriteLease lease, std::string authorization) {

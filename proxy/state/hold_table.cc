@@ -163,6 +163,12 @@ std::vector<HoldTable::Match> HoldTable::find(std::string_view host, std::string
   return matches;
 }
 
+std::vector<std::shared_ptr<Hold>> HoldTable::on_key(const Hash128& key) const {
+  MutexLock lock(&mutex_);
+  const auto it = by_key_.find(key);
+  return it == by_key_.end() ? std::vector<std::shared_ptr<Hold>>() : it->second;
+}
+
 void HoldTable::hurry(const std::vector<Hash128>& keys) const {
   if (empty()) return;
   MutexLock lock(&mutex_);

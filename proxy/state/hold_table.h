@@ -122,6 +122,8 @@ class HoldTable {
   // `resource` is the key of the resource that the URL names; zero: it names none.
   std::vector<Match> find(std::string_view host, std::string_view target, const Hash128& resource) const;
 
+  std::vector<std::shared_ptr<Hold>> on_key(const Hash128& key) const;
+
   // A writer waits for these keys: their watchers should look sooner.
   void hurry(const std::vector<Hash128>& keys) const;
 

@@ -231,6 +231,13 @@ LockTable::Counts LockTable::counts() const {
   return counts;
 }
 
+bool LockTable::is_held(const Hash128& key) const {
+  const Shard& shard = shards_[key.high % kShards];
+  MutexLock lock(&shard.mutex);
+  const auto it = shard.keys.find(key);
+  return it != shard.keys.end() && !it->second.holders.empty();
+}
+
 LockTable::Entries LockTable::entries(size_t most) const {
   std::vector<std::pair<ClaimPtr, Entry::State>> found;
   for (const auto& shard : shards_) {

@@ -6,15 +6,15 @@ import { curl } from "./curl.mjs";
 import { freePort, run, sleep, withinSeconds } from "./harness.mjs";
 import { PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
-async function startWithAdmin(world, operationMs) {
+async function startWithAdmin(world, operationMs, simFlags = []) {
   const admin = await freePort();
-  const { gateway } = await startWithScaleSet(world, operationMs, { listen: { admin: `127.0.0.1:${admin}` } });
+  const { gateway } = await startWithScaleSet(world, operationMs, { listen: { admin: `127.0.0.1:${admin}` } }, simFlags);
   return { gateway, ask: (page, options = {}) => askPage(admin, page, options) };
 }
 
-function askPage(port, page, { host = `127.0.0.1:${port}`, method = "GET", body = "" } = {}) {
+function askPage(port, page, { host = `127.0.0.1:${port}`, method = "GET", operator = "", body = "" } = {}) {
   return new Promise((resolve, reject) => {
-    const request = http.request({ port, host: "127.0.0.1", path: page, method, headers: { Host: host, ...(body && { "Content-Length": body.length }) } }, (response) => {
+    const request = http.request({ port, host: "127.0.0.1", path: page, method, headers: { Host: host, ...(operator && { "x-armgate-operator": operator }), ...(body && { "Content-Length": body.length }) } }, (response) => {
       const pieces = [];
       response.on("data", (piece) => pieces.push(piece));
       response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, text: Buffer.concat(pieces).toString() }));
@@ -37,8 +37,9 @@ function samples(text) {
   return found;
 }
 
-const askStatus = (world, gateway, ...flags) =>
-  run(path.join(world.bin, "armgate"), ["status", "--config", gateway.configFile, ...flags], { env: { HOME: world.directory } });
+const askService = (world, gateway, command, ...words) =>
+  run(path.join(world.bin, "armgate"), [command, "--config", gateway.configFile, ...words], { env: { HOME: world.directory, USER: "nadja" } });
+const askStatus = (world, gateway, ...flags) => askService(world, gateway, "status", ...flags);
 
 export const tests = {
   "who runs and who waits is told by the page and by armgate status, and counted afterwards": async (world) => {
@@ -76,6 +77,24 @@ export const tests = {
     assert.equal(after.armgate_waiting_writes, 0);
   },
 
+  "armgate unlock lets the next write go on, and says so loudly": async (world) => {
+    const { gateway, ask } = await startWithAdmin(world, "60000", ["--exclusivity", "accept"]);
+    const idle = await askService(world, gateway, "unlock", SCALE_SET);
+    assert.deepEqual([idle.code, idle.stderr.toString()], [1, `armgate: nothing was released: no operation holds ${SCALE_SET.toLowerCase()}\n`]);
+    assert.equal((await patchTags(world, gateway, "first", { first: "1" })).status, 200);  // its operation runs for a minute
+    const waiting = patchTags(world, gateway, "second", { second: "1" });
+    await waitFor("the second's place in line", async () => JSON.parse((await ask("/status")).text).waiting === 1);
+
+    const released = await askService(world, gateway, "unlock", SCALE_SET);
+    assert.equal(released.code, 0, released.stderr.toString());
+    assert.match(released.stdout.toString(), new RegExp(`^released after [0-9.]+ s: PATCH ${SCALE_SET.toLowerCase()}, of first\n$`));
+    assert.equal((await waiting).status, 200);
+    const counted = samples((await ask("/metrics")).text);
+    assert.equal(counted['armgate_events_total{event="hold_released"}'], 1);
+    await waitFor("the loud line", async () => gateway.process.log.includes('"event":"attention"'));
+    assert.match(gateway.process.log, /"event":"attention","text":"hold released: PATCH [^"]* by first after \d+ s, because nadja asked for it/);
+  },
+
   "while it ends it is alive, but not ready": async (world) => {
     const { upstream, release } = await startHeldUpstream(world);
     const admin = await freePort();
@@ -91,13 +110,17 @@ export const tests = {
     assert.deepEqual(await withinSeconds(10, "the stop", gateway.process.exit), { code: 0, signal: null });
   },
 
-  "nothing can be changed, and a page under another's name learns of no resource": async (world) => {
+  "only an operator of this machine can release, and a page under another's name learns of no resource": async (world) => {
     const { ask } = await startWithAdmin(world, "0");
     assert.equal((await ask("/status", { host: "evil.example" })).status, 403);
     assert.equal((await ask("/status", { host: "localhost" })).status, 200);
     assert.equal((await ask("/metrics", { host: "armgate.monitoring.svc:9478" })).status, 200);
     const refused = await ask("/status", { method: "POST" });
     assert.deepEqual([refused.status, refused.headers.allow], [405, "GET, HEAD"]);
+    const unlock = (options) => ask(`/unlock${SCALE_SET}`, { method: "POST", ...options }).then(({ status }) => status);
+    assert.equal(await unlock({}), 400);
+    assert.equal(await unlock({ host: "evil.example", operator: "nadja" }), 403);
+    assert.equal(await unlock({ operator: "nadja" }), 404);
     assert.deepEqual(await ask("/healthz", { method: "HEAD" }).then(({ status, text }) => [status, text]), [200, ""]);
     assert.equal((await ask("/healthz", { body: "x" })).status, 413);
     const missing = await ask("/nothing");

@@ -13,9 +13,10 @@ export async function waitFor(what, check) {
   })());
 }
 
-// A scale set that two clients have read; `operationMs` is how long each later write goes on after its answer.
-export async function startWithScaleSet(world, operationMs, config = {}) {
-  const sim = await world.startSim(["--operation-ms", operationMs]);
+// A scale set that two clients have read; `operationMs` is how long each later write goes on after its answer, `simFlags` are more
+// for armsim.
+export async function startWithScaleSet(world, operationMs, config = {}, simFlags = []) {
+  const sim = await world.startSim(["--operation-ms", operationMs, ...simFlags]);
   await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
   await sim.make(SCALE_SET, "2024-07-01", { location: "westeurope", sku: { capacity: 1 } });
   return { sim, gateway: await world.startGateway(sim, config) };

@@ -80,6 +80,7 @@ class StageRig {
   std::string_view sent_field(size_t index, std::string_view name) const;
   bool script_is_done() const { return upstream_.steps.empty(); }
   SharedState& shared() { return shared_; }
+  const Pipeline::Parts& parts() const { return parts_; }
   TimePoint now() const { return clock_.now(); }
   // For what arrives from now on, with the same rules.
   void set_mode(rules::Mode mode);

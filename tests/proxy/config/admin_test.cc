@@ -28,7 +28,16 @@ class AdminTest : public testing::Test {
     head.method = method;
     head.target = std::move(target);
     head.host = std::move(host);
-    return admin_.answer(head);
+    return admin_.answer(head, "127.0.0.1");
+  }
+  arm::Response unlock(std::string resource, const std::string& who = "ops", std::string host = "127.0.0.1:9478",
+                       const std::string& peer = "127.0.0.1") {
+    arm::RequestHead head;
+    head.method = arm::Method::Post;
+    head.target = "/unlock" + std::move(resource);
+    head.host = host.substr(0, host.rfind(':'));
+    if (!who.empty()) head.fields.add("x-armgate-operator", who);
+    return admin_.answer(head, peer);
   }
   json status() { return json::parse(get("/status").body); }
 
@@ -46,8 +55,13 @@ class AdminTest : public testing::Test {
   RealClock clock_;
   LockTable locks_{{}, Hasher(HashKey{1, 2})};
   ServiceState state_;
-  Admin admin_{
-      {clock_, locks_, [this] { return state_; }, [] { return GatewayTally::Counts(); }, [] { return "the metrics"; }}};
+  Unlocked unlocked_;
+  std::vector<std::string> asked_to_unlock_;
+  Admin admin_{{clock_, locks_, [this] { return state_; }, [] { return GatewayTally::Counts(); }, [] { return "the metrics"; },
+                [this](const Hash128& key, std::string_view who) {
+                  asked_to_unlock_.push_back(std::string(who) + (key == locks_.key_of("/subscriptions/s") ? " s" : " ?"));
+                  return unlocked_;
+                }}};
 };
 
 TEST_F(AdminTest, ItIsReadyUntilItDrainsAndAliveThroughout) {
@@ -74,6 +88,42 @@ TEST_F(AdminTest, OtherPathsAndMethodsAreRefused) {
     EXPECT_EQ(refused.head.status, 405);
     EXPECT_EQ(refused.head.fields.get("Allow"), "GET, HEAD");
   }
+}
+
+TEST_F(AdminTest, WhatIsUnlockedIsToldAndWhoAskedIsPassedOn) {
+  unlocked_.released.push_back({"PUT /subscriptions/s", "one", std::chrono::seconds(75)});
+  const arm::Response answer = unlock("/subscriptions/S");
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(asked_to_unlock_, std::vector<std::string>{"ops s"});
+  const auto text = unlocked_text(answer.body);
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*text, "released after 1 min 15 s: PUT /subscriptions/s, of one\n");
+}
+
+TEST_F(AdminTest, WhatCannotBeUnlockedIsSaidWhy) {
+  const arm::Response nothing = unlock("/subscriptions/s");
+  EXPECT_EQ(nothing.head.status, 404);
+  EXPECT_EQ(nothing.body, "no operation holds /subscriptions/s\n");
+  unlocked_.on_its_way = true;
+  EXPECT_EQ(unlock("/subscriptions/s").head.status, 409);
+  asked_to_unlock_.clear();
+  for (const char* resource : {"", "/", "/subscriptions/s/../t", "x"}) EXPECT_EQ(unlock(resource).head.status, 400) << resource;
+  EXPECT_TRUE(asked_to_unlock_.empty());
+}
+
+TEST_F(AdminTest, OnlyThisMachinesOperatorsMayUnlock) {
+  EXPECT_EQ(unlock("/subscriptions/s", "").head.status, 400) << "a form of some page cannot name an operator";
+  EXPECT_EQ(unlock("/subscriptions/s", "a b").head.status, 400);
+  for (const char* peer : {"10.0.0.7", "::ffff:10.0.0.7", "2001:db8::1", "", "localhost"}) {
+    EXPECT_EQ(unlock("/subscriptions/s", "ops", "127.0.0.1:9478", peer).head.status, 403) << peer;
+  }
+  EXPECT_EQ(unlock("/subscriptions/s", "ops", "evil.example:9478").head.status, 403);
+  EXPECT_EQ(get("/unlock/subscriptions/s").head.status, 405);
+  EXPECT_TRUE(asked_to_unlock_.empty());
+  for (const char* peer : {"127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"}) {
+    EXPECT_EQ(unlock("/subscriptions/s", "ops", "localhost:9478", peer).head.status, 404) << peer;
+  }
+  EXPECT_EQ(asked_to_unlock_.size(), 4u);
 }
 
 TEST_F(AdminTest, TheStatusIsGivenOnlyUnderWhatNoPageElsewhereCanBeCalled) {
@@ -133,6 +183,7 @@ TEST(StatusText, WhatIsNoStatusIsSaidToBeNone) {
     const auto text = status_text(page);
     ASSERT_FALSE(text.ok()) << page;
     EXPECT_THAT(text.error().context, HasSubstr("no status that can be read"));
+    EXPECT_FALSE(unlocked_text(page).ok()) << page;
   }
 }
 

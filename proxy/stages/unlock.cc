@@ -1,0 +1,27 @@
+#include "proxy/stages/unlock.h"
+
+#include <fmt/format.h>
+
+#include "proxy/stages/watch.h"
+
+namespace armgate {
+
+Unlocked unlock(const Pipeline::Parts& parts, const Hash128& key, std::string_view who) {
+  Unlocked unlocked;
+  const TimePoint now = parts.clock.now();
+  for (const auto& hold : parts.shared.holds.on_key(key)) {
+    const HeldWrite& write = hold->write();
+    if (!conclude(parts, hold, hold->operation_end().value_or(arm::Progress::Unknown))) continue;  // it has ended meanwhile
+    parts.shared.counters.holds_released.fetch_add(1, std::memory_order_relaxed);
+    unlocked.released.push_back(
+        {fmt::format("{} {}", arm::to_text(write.method), write.resource().id), write.client_label, now - write.opened});
+    if (!parts.tell_loudly) continue;
+    parts.tell_loudly(
+        fmt::format("hold released: {} by {} after {} s, because {} asked for it; its operation was not seen to end",
+                    unlocked.released.back().what, write.client_label, whole_milliseconds(now - write.opened) / 1000, who));
+  }
+  unlocked.on_its_way = unlocked.released.empty() && parts.shared.locks.is_held(key);
+  return unlocked;
+}
+
+}  // namespace armgate

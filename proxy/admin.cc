@@ -78,7 +78,7 @@ arm::Response Admin::answer(const arm::RequestHead& request, const std::string& 
 
 arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& peer) const {
   if (!is_no_name(request.host) || !is_of_this_machine(peer)) {
-    return plain(403, "Forbidden", "this is only for who asks from this machine, under a loopback address or localhost");
+    return plain(403, "Forbidden", "this is only for who asks from this machine: listen.admin must be on loopback, or on all addresses");
   }
   const std::string_view who = request.fields.get("x-armgate-operator");
   if (!is_client_name(who)) {
@@ -87,7 +87,7 @@ arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& 
   const auto resource = arm::parse_resource_id(arm::path_of(request.target).substr(kUnlock.size()));
   if (!resource) return plain(400, "Bad Request", "what stands behind /unlock is no resource id (/subscriptions/...)");
   const Unlocked unlocked = sources_.unlock(sources_.locks.key_of(resource->id), who);
-  if (unlocked.on_its_way) {
+  if (unlocked.on_its_way && unlocked.released.empty()) {
     return plain(409, "Conflict",
                  fmt::format("a write that has {} is on its way to ARM: it ends with ARM's answer, or when that does not come",
                              resource->id));
@@ -97,7 +97,8 @@ arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& 
   for (const auto& write : unlocked.released) {
     released.push_back({{"what", write.what}, {"client", write.client}, {"held_ms", whole_milliseconds(write.held)}});
   }
-  const ordered_json answer = {{"resource", resource->id}, {"released", std::move(released)}};
+  const ordered_json answer = {
+      {"resource", resource->id}, {"released", std::move(released)}, {"on_its_way", unlocked.on_its_way}};
   return page(200, "OK", "application/json", answer.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n");
 }
 

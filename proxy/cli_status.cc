@@ -43,6 +43,9 @@ std::string text_of_unlocked(const nlohmann::json& answer) {
     text += fmt::format("released after {}: {}, of {}\n", time_text(write.at("held_ms").get<int64_t>()),
                         write.at("what").get<std::string>(), write.at("client").get<std::string>());
   }
+  if (answer.at("on_its_way").get<bool>()) {
+    text += "another write is on its way to ARM and still has it: it ends with ARM's answer, or when that does not come\n";
+  }
   return text;
 }
 

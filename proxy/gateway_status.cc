@@ -26,6 +26,16 @@ Error no_answer(const std::string& address, std::string_view why) {
       fmt::format("no answer from {} (listen.admin): {}; is armgate running with this configuration?", address, why));
 }
 
+// A canonical id as it stands in a URL (RFC 3986 §2.3).
+std::string in_url(std::string_view id) {
+  std::string text;
+  for (const char c : id) {
+    const bool stands_for_itself = is_client_name(std::string_view(&c, 1)) || c == '/';
+    text += stands_for_itself ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return text;
+}
+
 struct Answer {
   int status = 0;
   std::string body;
@@ -75,7 +85,7 @@ Result<std::string> fetch_status(const Config& config) {
 Result<std::string> unlock_resource(const Config& config, std::string_view resource, std::string_view who) {
   const auto id = arm::parse_resource_id(resource);
   if (!id) return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no resource id (/subscriptions/...)", resource));
-  auto answer = ask(config, fmt::format("POST /unlock{}", id->id), fmt::format("x-armgate-operator: {}\r\n", who));
+  auto answer = ask(config, fmt::format("POST /unlock{}", in_url(id->id)), fmt::format("x-armgate-operator: {}\r\n", who));
   if (!answer) return std::move(answer).error();
   if (answer->status == 200) return std::move(answer->body);
   const std::string& why = answer->body;

@@ -119,7 +119,7 @@ void add_service(SettingTable& table, Config& config) {
           {"/listen/tls", Text{&config.listen.tls, check_optional_listen},
            "where clients reach intercepted hosts directly with TLS, without CONNECT; \"\": nowhere"},
           {"/listen/admin", Text{&config.listen.admin, check_optional_listen},
-           "where /healthz, /readyz, /metrics and /status are answered, without a password; \"\": nowhere"},
+           "where /healthz, /readyz, /metrics, /status and, on this machine, /unlock are answered, without a password; \"\": nowhere"},
           {"/intercept", TextList{&config.intercept, check_host_pattern, 1},
            "hosts whose traffic is looked into; the local authority can sign for these only"},
           {"/hosts", Entries{check_host, [&config](const std::string& name) { return settings_of(config.hosts[name]); }},

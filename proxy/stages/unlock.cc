@@ -9,7 +9,9 @@ namespace armgate {
 Unlocked unlock(const Pipeline::Parts& parts, const Hash128& key, std::string_view who) {
   Unlocked unlocked;
   const TimePoint now = parts.clock.now();
-  for (const auto& hold : parts.shared.holds.on_key(key)) {
+  const auto holds = parts.shared.holds.on_key(key);
+  unlocked.on_its_way = parts.shared.locks.holders(key) > holds.size();
+  for (const auto& hold : holds) {
     const HeldWrite& write = hold->write();
     if (!conclude(parts, hold, hold->operation_end().value_or(arm::Progress::Unknown))) continue;  // it has ended meanwhile
     parts.shared.counters.holds_released.fetch_add(1, std::memory_order_relaxed);
@@ -20,7 +22,6 @@ Unlocked unlock(const Pipeline::Parts& parts, const Hash128& key, std::string_vi
         fmt::format("hold released: {} by {} after {} s, because {} asked for it; its operation was not seen to end",
                     unlocked.released.back().what, write.client_label, whole_milliseconds(now - write.opened) / 1000, who));
   }
-  unlocked.on_its_way = unlocked.released.empty() && parts.shared.locks.is_held(key);
   return unlocked;
 }
 

@@ -18,7 +18,7 @@ struct Unlocked {
     Duration held{};
   };
   std::vector<Write> released;
-  // A write that ARM has not answered yet has the key: it cannot be taken back, and ends with its answer or its timeout.
+  // A write that ARM has not answered yet has the key too: it is not taken back, and ends with its answer or its timeout.
   bool on_its_way = false;
 };
 

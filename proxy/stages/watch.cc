@@ -209,8 +209,13 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
 void note_finished(const Pipeline::Parts& parts, const HeldWrite& write, arm::Progress last) {
   const Moment now = parts.clock.next_moment();
   for (const auto& key : write.planned.plan->lock_keys) parts.shared.resources.finished(key, write.bytes, now);
-  const bool deleted = write.method == arm::Method::Delete && last == arm::Progress::Succeeded;
-  if (!deleted) return;
+  if (write.method != arm::Method::Delete) return;
+  const bool only_looks_on = write.planned.plan->mode == rules::Mode::Observe;  // and misses most ends
+  if (last == arm::Progress::Unknown && !only_looks_on) {
+    // It may still come to its end, unseen. Nobody's: whoever wants to write again has to read again.
+    parts.shared.resources.deleted(write.planned.plan->resource_key, Hash128{}, now);
+  }
+  if (last != arm::Progress::Succeeded) return;
   parts.shared.resources.deleted(write.planned.plan->resource_key, write.client, now);
   policy::Delivery told;
   told.at = now;

@@ -11,7 +11,8 @@
 
 namespace armgate {
 
-// The write counts as finished for everybody, and a successful delete kills what was below.
+// The write counts as finished for everybody. A successful delete kills what was below, and one whose end is not known what was
+// shown before: it may have happened, and ETags may begin again.
 void note_finished(const Pipeline::Parts& parts, const HeldWrite& write, arm::Progress last);
 
 // Ends a hold: its write is finished, and the lease goes to the next. False, and nothing happens, if it has ended before.

@@ -231,11 +231,13 @@ LockTable::Counts LockTable::counts() const {
   return counts;
 }
 
-bool LockTable::is_held(const Hash128& key) const {
+size_t LockTable::holders(const Hash128& key) const {
   const Shard& shard = shards_[key.high % kShards];
   MutexLock lock(&shard.mutex);
   const auto it = shard.keys.find(key);
-  return it != shard.keys.end() && !it->second.holders.empty();
+  if (it == shard.keys.end()) return 0;
+  const auto& all = it->second.holders;
+  return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](const ClaimPtr& claim) { return !claim->away; }));
 }
 
 LockTable::Entries LockTable::entries(size_t most) const {

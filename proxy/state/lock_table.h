@@ -137,7 +137,8 @@ class LockTable {
   Result<LockPlace> join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits);
 
   Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
-  bool is_held(const Hash128& key) const;
+  // How many writes have it; those that are away are not among them.
+  size_t holders(const Hash128& key) const;
   Counts counts() const;
   // Who holds a key or stands in line, those who came first, and how many more there are. Looks at every key: for people who ask.
   struct Entry {

@@ -81,6 +81,8 @@ export const tests = {
     const { gateway, ask } = await startWithAdmin(world, "60000", ["--exclusivity", "accept"]);
     const idle = await askService(world, gateway, "unlock", SCALE_SET);
     assert.deepEqual([idle.code, idle.stderr.toString()], [1, `armgate: nothing was released: no operation holds ${SCALE_SET.toLowerCase()}\n`]);
+    const odd = await askService(world, gateway, "unlock", "/subscriptions/1/resourceGroups/Straße %3F/providers/Microsoft.Insights/metricAlerts/cpu%20high");
+    assert.match(odd.stderr.toString(), /^armgate: nothing was released: no operation holds \/subscriptions\/1\/resourcegroups\/straße \?\/providers\/microsoft.insights\/metricalerts\/cpu high\n$/);
     assert.equal((await patchTags(world, gateway, "first", { first: "1" })).status, 200);  // its operation runs for a minute
     const waiting = patchTags(world, gateway, "second", { second: "1" });
     await waitFor("the second's place in line", async () => JSON.parse((await ask("/status")).text).waiting === 1);

@@ -98,6 +98,8 @@ TEST_F(AdminTest, WhatIsUnlockedIsToldAndWhoAskedIsPassedOn) {
   const auto text = unlocked_text(answer.body);
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(*text, "released after 1 min 15 s: PUT /subscriptions/s, of one\n");
+  unlocked_.on_its_way = true;
+  EXPECT_THAT(*unlocked_text(unlock("/subscriptions/s").body), HasSubstr("another write is on its way"));
 }
 
 TEST_F(AdminTest, WhatCannotBeUnlockedIsSaidWhy) {
@@ -107,7 +109,7 @@ TEST_F(AdminTest, WhatCannotBeUnlockedIsSaidWhy) {
   unlocked_.on_its_way = true;
   EXPECT_EQ(unlock("/subscriptions/s").head.status, 409);
   asked_to_unlock_.clear();
-  for (const char* resource : {"", "/", "/subscriptions/s/../t", "x"}) EXPECT_EQ(unlock(resource).head.status, 400) << resource;
+  for (const char* resource : {"", "/", "/subscriptions/s/../t", "x", "/subscriptions/%zz"}) EXPECT_EQ(unlock(resource).head.status, 400) << resource;
   EXPECT_TRUE(asked_to_unlock_.empty());
 }
 

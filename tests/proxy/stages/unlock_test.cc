@@ -25,7 +25,7 @@ TEST(Unlock, AnOperatorEndsAHoldLoudlyAndWhoWaitsGoesOn) {
   EXPECT_EQ(unlocked.released[0].what, "PATCH " + kScaleSetId);
   EXPECT_EQ(unlocked.released[0].client, "one");
   EXPECT_TRUE(shared.holds.empty());
-  EXPECT_FALSE(shared.locks.is_held(key));
+  EXPECT_EQ(shared.locks.holders(key), 0u);
   EXPECT_EQ(shared.counters.holds_released, 1u);
   EXPECT_EQ(shared.counters.holds_expired, 0u);
   ASSERT_EQ(rig.loud().size(), 1u);
@@ -52,6 +52,34 @@ TEST(Unlock, AWriteOnItsWayIsNotTakenBack) {
   const Unlocked unlocked = unlock(rig.parts(), rig.shared().locks.key_of(kScaleSetId), "ops");
   EXPECT_TRUE(unlocked.released.empty());
   EXPECT_TRUE(unlocked.on_its_way);
+}
+
+TEST(Unlock, AWriteOnItsWayBesideAHoldIsToldToo) {
+  StageRig rig;
+  rig.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
+  rig.arm_takes(std::chrono::seconds(10), kPatch, 200, {}, kState);
+  rig.ask("scaler", kPatch, R"({"a":1})");
+  const auto next = rig.start("scaler", kPatch, R"({"a":2})");  // passes its own that runs
+  rig.pass(std::chrono::seconds(1));
+  const Unlocked unlocked = unlock(rig.parts(), rig.shared().locks.key_of(kScaleSetId), "ops");
+  EXPECT_EQ(unlocked.released.size(), 1u);
+  EXPECT_TRUE(unlocked.on_its_way);
+  rig.pass(std::chrono::seconds(10));
+  EXPECT_TRUE(next->done);
+}
+
+TEST(Unlock, ADeleteThatIsGivenUpMayHaveHappened) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, {}, kState);
+  rig.arm("DELETE ", 202, {{"Azure-AsyncOperation", kOperation}});
+  rig.ask("one", get(kScaleSet));
+  rig.ask("two", "DELETE " + std::string(kScaleSet));
+  ASSERT_EQ(unlock(rig.parts(), rig.shared().locks.key_of(kScaleSetId), "ops").released.size(), 1u);
+  // Somebody makes it anew; ETags may begin again with "1".
+  rig.arm(put(kScaleSet), 201, {}, kState);
+  EXPECT_EQ(rig.ask("three", put(kScaleSet), R"({"sku":{"capacity":5}})").head.status, 201);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"etag":"","sku":{"capacity":2}})").head.status, 412);
+  EXPECT_TRUE(rig.script_is_done());
 }
 
 TEST(Unlock, AParentsKeyEndsTheHoldOfItsChild) {

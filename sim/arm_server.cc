@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/redirect_error.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
@@ -11,6 +10,7 @@
 
 #include "base/text.h"
 #include "proxy/async/spawn.h"
+#include "sim/asio_call.h"
 
 namespace armgate::sim {
 namespace {
@@ -73,14 +73,14 @@ Task<bool> read_request(Stream& stream, beast::flat_buffer& buffer, HttpRequest&
   parser.body_limit(kBodyBytesMax);
   parser.header_limit(kHeadBytesMax);
   beast::get_lowest_layer(stream).expires_after(kIdleMax);
-  co_await http::async_read_header(stream, buffer, parser, asio::redirect_error(asio::use_awaitable, error));
+  co_await asio_call(error, [&](auto handler) { http::async_read_header(stream, buffer, parser, std::move(handler)); });
   if (error) co_return false;
   if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
     http::response<http::empty_body> go_on(http::status::continue_, parser.get().version());
-    co_await http::async_write(stream, go_on, asio::redirect_error(asio::use_awaitable, error));
+    co_await asio_call(error, [&](auto handler) { http::async_write(stream, go_on, std::move(handler)); });
     if (error) co_return false;
   }
-  co_await http::async_read(stream, buffer, parser, asio::redirect_error(asio::use_awaitable, error));
+  co_await asio_call(error, [&](auto handler) { http::async_read(stream, buffer, parser, std::move(handler)); });
   request = parser.release();
   co_return !error;
 }
@@ -90,9 +90,9 @@ Task<bool> write_answer(Stream& stream, HttpResponse& answer, http::verb method)
   beast::error_code error;
   if (method == http::verb::head) {
     http::response_serializer<http::string_body> serializer(answer);
-    co_await http::async_write_header(stream, serializer, asio::redirect_error(asio::use_awaitable, error));
+    co_await asio_call(error, [&](auto handler) { http::async_write_header(stream, serializer, std::move(handler)); });
   } else {
-    co_await http::async_write(stream, answer, asio::redirect_error(asio::use_awaitable, error));
+    co_await asio_call(error, [&](auto handler) { http::async_write(stream, answer, std::move(handler)); });
   }
   co_return !error && answer.keep_alive();
 }
@@ -131,7 +131,8 @@ Result<uint16_t> ArmServer::start() {
 Task<void> ArmServer::accept() {
   while (true) {
     beast::error_code error;
-    tcp::socket socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, error));
+    tcp::socket socket(io_);
+    co_await asio_call(error, [&](auto handler) { acceptor_.async_accept(socket, std::move(handler)); });
     if (error == asio::error::operation_aborted) co_return;
     // Out of descriptors or a connection that is gone already: the next one may do.
     if (error) {
@@ -147,7 +148,7 @@ Task<void> ArmServer::serve(tcp::socket socket) {
   socket.set_option(tcp::no_delay(true), error);
   Stream stream(std::move(socket), tls_);
   beast::get_lowest_layer(stream).expires_after(kIdleMax);
-  co_await stream.async_handshake(asio::ssl::stream_base::server, asio::redirect_error(asio::use_awaitable, error));
+  co_await asio_call(error, [&](auto handler) { stream.async_handshake(asio::ssl::stream_base::server, std::move(handler)); });
   if (error) co_return;
   beast::flat_buffer buffer;
   bool open = true;
@@ -172,7 +173,7 @@ Task<void> ArmServer::serve(tcp::socket socket) {
     open = co_await write_answer(stream, response, method);
   }
   beast::get_lowest_layer(stream).expires_after(std::chrono::seconds(2));
-  co_await stream.async_shutdown(asio::redirect_error(asio::use_awaitable, error));
+  co_await asio_call(error, [&](auto handler) { stream.async_shutdown(std::move(handler)); });
 }
 
 }  // namespace armgate::sim

@@ -1,13 +1,14 @@
 #include "sim/demo_link.h"
 
 #include <boost/asio/connect.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/core/detail/base64.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 #include <utility>
+
+#include "sim/asio_call.h"
 
 namespace armgate::sim {
 
@@ -42,12 +43,12 @@ Task<Result<void>> open_tunnel(beast::tcp_stream& stream, const std::string& use
   http::request<http::empty_body> connect(http::verb::connect, std::string(kHost) + ":443", 11);
   connect.set(http::field::host, std::string(kHost) + ":443");
   connect.set(http::field::proxy_authorization, "Basic " + base64_text(user + ":x"));
-  co_await http::async_write(stream, connect, asio::redirect_error(asio::use_awaitable, error));
+  co_await asio_call(error, [&](auto handler) { http::async_write(stream, connect, std::move(handler)); });
   if (error) co_return broken(error);
   http::response_parser<http::empty_body> answer;
   answer.skip(true);
   beast::flat_buffer buffer;
-  co_await http::async_read_header(stream, buffer, answer, asio::redirect_error(asio::use_awaitable, error));
+  co_await asio_call(error, [&](auto handler) { http::async_read_header(stream, buffer, answer, std::move(handler)); });
   if (error) co_return broken(error);
   if (answer.get().result() != http::status::ok) {
     co_return upstream_error(ErrorKind::Unreachable, Sent::No, "The proxy refused CONNECT.");
@@ -72,7 +73,7 @@ Task<Result<void>> DemoLink::connect() {
   beast::tcp_stream& lowest = beast::get_lowest_layer(fresh->stream);
   lowest.expires_after(kAnswerMax);
   const tcp::endpoint endpoint(asio::ip::address_v4::loopback(), route_.port);
-  co_await lowest.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error));
+  co_await asio_call(error, [&](auto handler) { lowest.async_connect(endpoint, std::move(handler)); });
   if (error) co_return upstream_error(ErrorKind::Unreachable, Sent::No, error.message());
   lowest.socket().set_option(tcp::no_delay(true), error);
   if (route_.via_proxy) {
@@ -80,7 +81,8 @@ Task<Result<void>> DemoLink::connect() {
     if (!tunnel) co_return tunnel;
   }
   SSL_set_tlsext_host_name(fresh->stream.native_handle(), kHost);
-  co_await fresh->stream.async_handshake(asio::ssl::stream_base::client, asio::redirect_error(asio::use_awaitable, error));
+  co_await asio_call(error,
+                     [&](auto handler) { fresh->stream.async_handshake(asio::ssl::stream_base::client, std::move(handler)); });
   if (error) co_return upstream_error(ErrorKind::Untrusted, Sent::No, error.message());
   connection_ = std::move(fresh);
   co_return Result<void>();
@@ -107,11 +109,11 @@ Task<Result<arm::Response>> DemoLink::exchange(const arm::Request& request) {
   if (!request.body.empty()) message.set(http::field::content_type, "application/json");
   message.body() = request.body;
   message.prepare_payload();
-  co_await http::async_write(connection_->stream, message, asio::redirect_error(asio::use_awaitable, error));
+  co_await asio_call(error, [&](auto handler) { http::async_write(connection_->stream, message, std::move(handler)); });
   if (error) co_return broken(error);
   http::response<http::string_body> received;
-  co_await http::async_read(connection_->stream, connection_->buffer, received,
-                            asio::redirect_error(asio::use_awaitable, error));
+  co_await asio_call(
+      error, [&](auto handler) { http::async_read(connection_->stream, connection_->buffer, received, std::move(handler)); });
   if (error) co_return broken(error);
   arm::Response answer;
   answer.head.status = static_cast<int>(received.result_int());

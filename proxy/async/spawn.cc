@@ -1,27 +1,46 @@
 #include "proxy/async/spawn.h"
 
-#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <exception>
 
 #include "base/check.h"
 
 namespace armgate {
+namespace {
+
+// The first task of a run, which nobody awaits: its frame goes when it has ended.
+struct First {
+  struct promise_type : internal::PromiseBase {
+    promise_type(const Executor& executor, Task<void>&)
+        : own_run(executor, std::coroutine_handle<promise_type>::from_promise(*this)) {
+      run = &own_run;
+    }
+    First get_return_object() { return {Parked(own_run, std::coroutine_handle<promise_type>::from_promise(*this))}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    internal::Run own_run;
+  };
+  Parked parked;
+};
+
+First begin(Executor, Task<void> task) {
+  try {
+    co_await std::move(task);
+  } catch (const std::exception& e) {
+    internal::check_failed(__FILE__, __LINE__, "a spawned task threw", e.what());
+  }
+}
+
+}  // namespace
 
 void spawn(const Executor& executor, Task<void> task) {
-  boost::asio::co_spawn(executor, std::move(task), [](std::exception_ptr failure) {
-    if (!failure) return;
-    try {
-      std::rethrow_exception(failure);
-    } catch (const std::exception& e) {
-      internal::check_failed(__FILE__, __LINE__, "a spawned task threw", e.what());
-    }
-  });
+  boost::asio::dispatch(executor, std::move(begin(executor, std::move(task)).parked));
 }
 
 Task<void> let_others_run() {
-  const Executor executor = co_await boost::asio::this_coro::executor;
-  co_await boost::asio::post(executor, boost::asio::use_awaitable);
+  const Executor executor = co_await current_executor();
+  co_await park([&executor](Parked parked) { boost::asio::post(executor, std::move(parked)); });
 }
 
 }  // namespace armgate

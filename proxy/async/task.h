@@ -1,19 +1,219 @@
-// task.h – the one coroutine type. Asio enters the rest of armgate only through proxy/async.
+// task.h – the one coroutine type, and how it waits for what comes from outside.
+//
+// Why our own and not asio::awaitable: thirty tasks serve one GET, and each awaitable costs hundreds of instructions and memory
+// that has left the processor's cache (docs/decisions/0010).
+//
+// A task does nothing until it is awaited. Who awaits it goes on when it has ended, on the same thread. What spawn() started is a
+// run: a task that awaits a task and so on, of which only the last can do something.
 //
 // Rules (docs/decisions/0002): no mutex and no view of a temporary is held across co_await; no capturing lambda is a
 // coroutine; clean-up belongs in destructors, because a cancelled coroutine may never run past its await.
+// Threads   a run goes on wherever its Parked is called: always on one event loop.
+// Cancel    destroying a task destroys what it awaits; destroying a Parked destroys the whole run.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "proxy/async/frame_pool.h"
 
 namespace armgate {
 
-template <class T>
-using Task = boost::asio::awaitable<T>;
-
 using Executor = boost::asio::any_io_executor;
+
+template <class T>
+class Task;
+
+namespace internal {
+
+class Run {
+ public:
+  Run(const Executor& executor, std::coroutine_handle<> first);
+
+  const Executor& executor() const { return executor_; }
+  void destroy() { first_.destroy(); }
+
+  // Goes on at `place`, and with what that says comes next, until the run waits or has ended; it may be destroyed by then.
+  void go_on(std::coroutine_handle<> place) {
+    std::coroutine_handle<> next = place;
+    next_ = &next;
+    while (next) std::exchange(next, nullptr).resume();
+  }
+  // To be called by what runs, last before it suspends.
+  void comes_next(std::coroutine_handle<> place) { *next_ = place; }
+
+ private:
+  const Executor executor_;
+  const Executor work_;  // the event loop does not end before the run
+  const std::coroutine_handle<> first_;
+  std::coroutine_handle<>* next_ = nullptr;
+};
+
+struct PromiseBase {
+  static void* operator new(size_t bytes) { return FramePool::take(bytes); }
+  static void operator delete(void* frame, size_t bytes) { FramePool::give_back(frame, bytes); }
+
+  struct Final {
+    bool await_ready() noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> ended) noexcept {
+      ended.promise().run->comes_next(ended.promise().awaiting);
+    }
+    void await_resume() noexcept {}
+  };
+
+  std::suspend_always initial_suspend() noexcept { return {}; }
+  Final final_suspend() noexcept { return {}; }
+  void unhandled_exception() { failure = std::current_exception(); }
+  void rethrow() const {
+    if (failure) [[unlikely]]
+      std::rethrow_exception(failure);
+  }
+
+  Run* run = nullptr;
+  std::coroutine_handle<> awaiting;
+  std::exception_ptr failure;
+};
+
+template <class T>
+struct Promise : PromiseBase {
+  Task<T> get_return_object();
+  template <class U>
+  void return_value(U&& result) {
+    value.emplace(std::forward<U>(result));
+  }
+  T take() {
+    rethrow();
+    return *std::move(value);
+  }
+  std::optional<T> value;
+};
+
+template <>
+struct Promise<void> : PromiseBase {
+  Task<void> get_return_object();
+  void return_void() {}
+  void take() { rethrow(); }
+};
+
+}  // namespace internal
+
+template <class T>
+class [[nodiscard]] Task {
+ public:
+  using promise_type = internal::Promise<T>;
+
+  Task(Task&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  Task& operator=(Task&& other) noexcept {
+    std::swap(frame_, other.frame_);
+    return *this;
+  }
+  ~Task() {
+    if (frame_) frame_.destroy();
+  }
+
+  class Awaiter {
+   public:
+    explicit Awaiter(std::coroutine_handle<promise_type> frame) : frame_(frame) {}
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> awaiting) {
+      internal::PromiseBase& own = frame_.promise();
+      own.run = awaiting.promise().run;
+      own.awaiting = awaiting;
+      own.run->comes_next(frame_);
+    }
+    T await_resume() { return frame_.promise().take(); }
+
+   private:
+    std::coroutine_handle<promise_type> frame_;
+  };
+  Awaiter operator co_await() && { return Awaiter(frame_); }
+
+ private:
+  friend promise_type;
+  explicit Task(std::coroutine_handle<promise_type> frame) : frame_(frame) {}
+  std::coroutine_handle<promise_type> frame_;
+};
+
+template <class T>
+Task<T> internal::Promise<T>::get_return_object() {
+  return Task<T>(std::coroutine_handle<Promise>::from_promise(*this));
+}
+inline Task<void> internal::Promise<void>::get_return_object() {
+  return Task<void>(std::coroutine_handle<Promise>::from_promise(*this));
+}
+
+// A run that waits. Whoever calls it, once, makes it go on; without a call it is destroyed with this.
+class Parked {
+ public:
+  Parked() = default;
+  Parked(internal::Run& run, std::coroutine_handle<> place) : run_(&run), place_(place) {}
+  Parked(Parked&& other) noexcept : run_(std::exchange(other.run_, nullptr)), place_(other.place_) {}
+  Parked& operator=(Parked&& other) noexcept {
+    Parked(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Parked() {
+    if (run_ != nullptr) run_->destroy();
+  }
+
+  explicit operator bool() const { return run_ != nullptr; }
+  void swap(Parked& other) noexcept {
+    std::swap(run_, other.run_);
+    std::swap(place_, other.place_);
+  }
+  void operator()() {
+    GATE_CHECK(run_ != nullptr, "a run goes on once");
+    std::exchange(run_, nullptr)->go_on(place_);
+  }
+
+ private:
+  internal::Run* run_ = nullptr;
+  std::coroutine_handle<> place_;
+};
+
+// co_await park(take): the run waits, and `take` is given it to make it go on later, on its own event loop: neither before `take`
+// has returned nor from within.
+template <class Take>
+class Parking {
+ public:
+  explicit Parking(Take take) : take_(std::move(take)) {}
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> place) {
+    take_(Parked(*place.promise().run, place));
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  Take take_;
+};
+
+template <class Take>
+Parking<Take> park(Take take) {
+  return Parking<Take>(std::move(take));
+}
+
+// co_await current_executor(): where this run goes on.
+class CurrentExecutor {
+ public:
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> place) {
+    executor_ = place.promise().run->executor();
+    return false;
+  }
+  Executor await_resume() { return std::move(executor_); }
+
+ private:
+  Executor executor_;
+};
+
+inline CurrentExecutor current_executor() { return {}; }
 
 }  // namespace armgate

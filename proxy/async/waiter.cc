@@ -2,8 +2,6 @@
 
 #include <absl/base/thread_annotations.h>
 
-#include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -18,7 +16,7 @@ struct Waiter::State {
   const Executor executor;
   Mutex mutex;
   uint32_t bits ABSL_GUARDED_BY(mutex) = 0;
-  boost::asio::any_completion_handler<void()> parked ABSL_GUARDED_BY(mutex);
+  Parked parked ABSL_GUARDED_BY(mutex);
 
   uint32_t take() {
     MutexLock lock(&mutex);
@@ -26,25 +24,25 @@ struct Waiter::State {
   }
 
   void add(uint32_t more) {
-    boost::asio::any_completion_handler<void()> resume;
+    Parked resume;
     {
       MutexLock lock(&mutex);
       bits |= more;
-      resume.swap(parked);  // Boost 1.81: the move assignment of any_completion_handler recurses for ever
+      resume.swap(parked);
     }
     if (resume) boost::asio::post(executor, std::move(resume));
   }
 
-  void park(boost::asio::any_completion_handler<void()> handler) {
+  void keep(Parked waiting) {
     {
       MutexLock lock(&mutex);
       GATE_CHECK(!parked, "two coroutines wait on one Waiter");
       if (bits == 0) {
-        parked.swap(handler);
+        parked.swap(waiting);
         return;
       }
     }
-    boost::asio::post(executor, std::move(handler));
+    boost::asio::post(executor, std::move(waiting));
   }
 };
 
@@ -52,7 +50,7 @@ Waiter::Waiter(const Executor& executor) : state_(std::make_shared<State>(execut
 // A coroutine that is parked here for ever is given back to its executor, which destroys it: parked, it keeps the state
 // that keeps it.
 Waiter::~Waiter() {
-  boost::asio::any_completion_handler<void()> abandoned;  // destroyed after the mutex is free
+  Parked abandoned;  // destroyed after the mutex is free
   MutexLock lock(&state_->mutex);
   abandoned.swap(state_->parked);
 }
@@ -63,8 +61,7 @@ Task<uint32_t> Waiter::wait() {
   const auto state = state_;
   uint32_t bits = state->take();
   while (bits == 0) {
-    co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&, void()>(
-        [](auto handler, State* parking) { parking->park(std::move(handler)); }, boost::asio::use_awaitable, state.get());
+    co_await park([&state](Parked parked) { state->keep(std::move(parked)); });
     bits = state->take();
   }
   co_return bits;

@@ -46,7 +46,7 @@ class AnswerBody final : public BodySource {
   std::unique_ptr<char[]> area_;  // null until more is needed than came with the head
   std::string_view in_area_;      // not used yet
   size_t area_filled_ = 0;        // at most, by one read
-  size_t handed_out_ = 0;  // bytes of the input that the last piece lies in
+  size_t handed_out_ = 0;         // bytes of the input that the last piece lies in
   bool ended_ = false;
 };
 

@@ -33,7 +33,7 @@ struct Resolution {
 enum ResolutionSignal : uint32_t { kResolved = 1, kTooLate = 2 };
 
 Task<Result<Addresses>> resolve_by_system(Clock& clock, std::string name, TimePoint deadline) {
-  const Executor executor = co_await boost::asio::this_coro::executor;
+  const Executor executor = co_await current_executor();
   const auto resolution = std::make_shared<Resolution>(executor);
   resolution->resolver.async_resolve(name, "", [resolution](const auto& failure, const auto& results) {
     resolution->failure = failure;

@@ -85,14 +85,12 @@ void Poller::pass_on() {
 
 Task<void> Poller::turn_to_write() {
   if (!others_come_first()) co_return;
-  co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&, void()>(
-      [](auto handler, std::vector<Parked>* writers) { writers->push_back(std::move(handler)); }, boost::asio::use_awaitable,
-      &writers_);
+  co_await park([this](Parked parked) { writers_.push_back(std::move(parked)); });
 }
 
 // None joins them meanwhile: nothing more is to come.
 void Poller::let_write() {
-  for (Parked& writer : writers_) std::move(writer)();
+  for (Parked& writer : writers_) writer();
   writers_.clear();
 }
 

@@ -15,7 +15,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <span>
@@ -65,7 +64,6 @@ class Poller final : public boost::asio::execution_context::service {
   Task<void> turn_to_write();
 
  private:
-  using Parked = boost::asio::async_result<boost::asio::use_awaitable_t<>, void()>::handler_type;
   using Registered = boost::intrusive::list<Polled, boost::intrusive::constant_time_size<false>>;
 
   void shutdown() override;

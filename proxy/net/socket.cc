@@ -42,8 +42,7 @@ Task<Result<void>> Socket::wait(Waiting who, Readiness what, TimePoint deadline)
   side.what = what;
   side.deadline.set(deadline);
   poller_.begin_wait();
-  co_await asio::async_initiate<const asio::use_awaitable_t<>&, void()>(
-      [](auto handler, Side* waiting) { waiting->parked.emplace(std::move(handler)); }, asio::use_awaitable, &side);
+  co_await park([&side](Parked parked) { side.parked = std::move(parked); });
   side.deadline.clear();
   if (side.wake == Wake::Ready && is_open()) co_return Result<void>{};
   if (side.wake == Wake::TimedOut) {
@@ -57,18 +56,15 @@ bool Socket::take_ready(Readiness what) {
   return news || (ended_ && what == Readiness::Readable);
 }
 
-void Socket::unpark(Side& side, Wake wake, std::optional<Parked>& into) {
-  if (!side.parked) return;
-  into.emplace(*std::move(side.parked));
-  side.parked.reset();
+Parked Socket::unpark(Side& side, Wake wake) {
+  if (!side.parked) return {};
   side.wake = wake;
   poller_.end_wait();
+  return std::move(side.parked);
 }
 
 void Socket::wake_later(Waiting who, Wake wake) {
-  std::optional<Parked> parked;
-  unpark(sides_[static_cast<size_t>(who)], wake, parked);
-  if (parked) asio::post(executor_, *std::move(parked));
+  if (Parked parked = unpark(sides_[static_cast<size_t>(who)], wake)) asio::post(executor_, std::move(parked));
 }
 
 void Socket::became_ready(uint32_t events) {
@@ -76,20 +72,20 @@ void Socket::became_ready(uint32_t events) {
   ended_ |= (events & (EPOLLRDHUP | kBroken)) != 0;
   ready_[static_cast<size_t>(Readiness::Readable)] |= (events & EPOLLIN) != 0 || ended_;
   ready_[static_cast<size_t>(Readiness::Writable)] |= (events & (EPOLLOUT | kBroken)) != 0;
-  std::array<std::optional<Parked>, 2> woken;
+  std::array<Parked, 2> woken;
   for (size_t i = 0; i < sides_.size(); ++i) {
-    if (sides_[i].parked && take_ready(sides_[i].what)) unpark(sides_[i], Wake::Ready, woken[i]);
+    if (sides_[i].parked && take_ready(sides_[i].what)) woken[i] = unpark(sides_[i], Wake::Ready);
   }
   if (readable_ && ready_[static_cast<size_t>(Readiness::Readable)]) take_readable()();
   for (auto& parked : woken) {
-    if (parked) (*std::move(parked))();
+    if (parked) parked();
   }
 }
 
 void Socket::abandon() {
   // Destroying a coroutine may destroy this.
-  std::array<std::optional<Parked>, 2> abandoned;
-  for (size_t i = 0; i < sides_.size(); ++i) unpark(sides_[i], Wake::Cancelled, abandoned[i]);
+  std::array<Parked, 2> abandoned;
+  for (size_t i = 0; i < sides_.size(); ++i) abandoned[i] = unpark(sides_[i], Wake::Cancelled);
 }
 
 bool Socket::tell_readable(std::function<void()> readable) {

@@ -5,9 +5,7 @@
 #pragma once
 
 #include <array>
-#include <boost/asio/use_awaitable.hpp>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -61,14 +59,13 @@ class Socket final : private Polled {
   Error cancelled() const;
 
  private:
-  using Parked = boost::asio::async_result<boost::asio::use_awaitable_t<>, void()>::handler_type;
   enum class Wake { Ready, TimedOut, Cancelled };
 
   struct Side {
     Side(Clock& clock, const Executor& executor, std::function<void()> expired)
         : deadline(clock, executor, std::move(expired)) {}
     Readiness what = Readiness::Readable;
-    std::optional<Parked> parked;
+    Parked parked;
     Wake wake = Wake::Ready;
     DeadlineTimer deadline;
   };
@@ -76,7 +73,7 @@ class Socket final : private Polled {
   void became_ready(uint32_t events) override;
   void abandon() override;
   bool take_ready(Readiness what);
-  void unpark(Side& side, Wake wake, std::optional<Parked>& into);
+  Parked unpark(Side& side, Wake wake);  // nobody if nobody waits
   std::function<void()> take_readable();
   void wake_later(Waiting who, Wake wake);
 

@@ -62,7 +62,7 @@ Task<void> relay_back(Tunnel& tunnel, ByteStream& host, ByteStream& client, uint
 }  // namespace
 
 Task<TunnelCounts> run_tunnel(ByteStream& client, ByteStream& host, std::string early, Clock& clock, Duration idle_max) {
-  const Executor executor = co_await boost::asio::this_coro::executor;
+  const Executor executor = co_await current_executor();
   TunnelCounts counts;
   Tunnel tunnel(clock, idle_max, executor);
   spawn(executor, relay_back(tunnel, host, client, counts.from_host_bytes));

@@ -1,6 +1,5 @@
 #include "proxy/seams/real_clock.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <utility>
 
@@ -54,8 +53,10 @@ std::unique_ptr<TimerHandle> RealClock::call_at(const Executor& executor, TimePo
 }
 
 Task<void> RealClock::sleep_until(TimePoint when) {
-  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, to_steady(when));
-  co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+  boost::asio::steady_timer timer(co_await current_executor(), to_steady(when));
+  co_await park([&timer](Parked parked) {
+    timer.async_wait([parked = std::move(parked)](const boost::system::error_code&) mutable { parked(); });
+  });
 }
 
 }  // namespace armgate

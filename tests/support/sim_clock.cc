@@ -48,7 +48,7 @@ std::unique_ptr<TimerHandle> SimClock::call_at(const Executor&, TimePoint when, 
 void SimClock::at(TimePoint when, std::function<void()> event) { add(when, std::move(event)); }
 
 Task<void> SimClock::sleep_until(TimePoint when) {
-  Waiter waiter(co_await boost::asio::this_coro::executor);
+  Waiter waiter(co_await current_executor());
   const auto timer = call_at(loop_.get_executor(), when, [&waiter] { waiter.signal(1); });
   co_await waiter.wait();
 }

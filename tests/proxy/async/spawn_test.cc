@@ -21,7 +21,7 @@ Task<void> fail() {
 
 Task<void> spawn_another(int& runs) {
   ++runs;
-  spawn(co_await boost::asio::this_coro::executor, count(runs));
+  spawn(co_await current_executor(), count(runs));
 }
 
 TEST(Spawn, RunsOnItsExecutorAndNotBefore) {

@@ -40,7 +40,7 @@ class TestClock final : public Clock {
     return std::make_unique<Handle>(entry);
   }
   Task<void> sleep_until(TimePoint when) override {
-    const Executor executor = co_await boost::asio::this_coro::executor;
+    const Executor executor = co_await current_executor();
     Waiter waiter(executor);
     const auto timer = call_at(executor, when, [&waiter] { waiter.signal(1); });
     co_await waiter.wait();

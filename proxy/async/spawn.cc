@@ -25,10 +25,13 @@ struct First {
 };
 
 First begin(Executor, Task<void> task) {
+  Task<void> own = std::move(task);  // parameters outlive the promise, and with it the run and its hold on the event loop
   try {
-    co_await std::move(task);
+    co_await std::move(own);
   } catch (const std::exception& e) {
     internal::check_failed(__FILE__, __LINE__, "a spawned task threw", e.what());
+  } catch (...) {
+    internal::check_failed(__FILE__, __LINE__, "a spawned task threw", "something that is no std::exception");
   }
 }
 

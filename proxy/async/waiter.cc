@@ -47,8 +47,8 @@ struct Waiter::State {
 };
 
 Waiter::Waiter(const Executor& executor) : state_(std::make_shared<State>(executor)) {}
-// A coroutine that is parked here for ever is given back to its executor, which destroys it: parked, it keeps the state
-// that keeps it.
+// A run that is parked here for ever is destroyed, here and now: parked, it keeps the state that keeps it. Only its own thread may
+// do that, or whoever takes everything down.
 Waiter::~Waiter() {
   Parked abandoned;  // destroyed after the mutex is free
   MutexLock lock(&state_->mutex);

@@ -102,6 +102,7 @@ void Poller::shutdown() {
   }
   boost::system::error_code ignored;
   epoll_.close(ignored);
+  armed_ = false;  // what is destroyed later may end its wait, and there is nothing to cancel any more
 }
 
 }  // namespace armgate::net

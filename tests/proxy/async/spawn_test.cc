@@ -19,6 +19,11 @@ Task<void> fail() {
   co_return;
 }
 
+Task<void> fail_oddly() {
+  throw 7;
+  co_return;
+}
+
 Task<void> spawn_another(int& runs) {
   ++runs;
   spawn(co_await current_executor(), count(runs));
@@ -58,6 +63,13 @@ TEST(SpawnDeathTest, AnExceptionStopsTheProcessAndNamesItself) {
         io.run();
       },
       "a spawned task threw.*the reason");
+  EXPECT_DEATH(
+      {
+        boost::asio::io_context io;
+        spawn(io.get_executor(), fail_oddly());
+        io.run();
+      },
+      "a spawned task threw.*no std::exception");
 }
 
 }  // namespace

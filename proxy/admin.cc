@@ -27,6 +27,10 @@ arm::Response page(int status, std::string_view reason, std::string_view type, s
   return response;
 }
 
+arm::Response data(const ordered_json& value) {
+  return page(200, "OK", "application/json", value.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n");
+}
+
 arm::Response plain(int status, std::string_view reason, std::string body) {
   return page(status, reason, "text/plain; charset=utf-8", std::move(body) + "\n");
 }
@@ -69,7 +73,7 @@ arm::Response Admin::answer(const arm::RequestHead& request, const std::string& 
   }
   if (path == "/metrics") return page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
   if (path == "/status") {
-    if (is_no_name(request.host)) return page(200, "OK", "application/json", status_page());
+    if (is_no_name(request.host)) return status_page();
     return plain(403, "Forbidden", "this page is given only under an address or localhost as the host, as it names resources");
   }
   return plain(404, "Not Found",
@@ -78,7 +82,8 @@ arm::Response Admin::answer(const arm::RequestHead& request, const std::string& 
 
 arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& peer) const {
   if (!is_no_name(request.host) || !is_of_this_machine(peer)) {
-    return plain(403, "Forbidden", "this is only for who asks from this machine: listen.admin must be on loopback, or on all addresses");
+    return plain(403, "Forbidden",
+                 "this is only for who asks from this machine: listen.admin must be on loopback, or on all addresses");
   }
   const std::string_view who = request.fields.get("x-armgate-operator");
   if (!is_client_name(who)) {
@@ -99,10 +104,10 @@ arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& 
   }
   const ordered_json answer = {
       {"resource", resource->id}, {"released", std::move(released)}, {"on_its_way", unlocked.on_its_way}};
-  return page(200, "OK", "application/json", answer.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n");
+  return data(answer);
 }
 
-std::string Admin::status_page() const {
+arm::Response Admin::status_page() const {
   const ServiceState state = sources_.state();
   const GatewayTally::Counts tally = sources_.tally();
   const LockTable::Entries entries = sources_.locks.entries(kWritesShownMax);
@@ -129,7 +134,7 @@ std::string Admin::status_page() const {
                                {"summary", summary(tally)},
                                {"writes", std::move(writes)},
                                {"writes_left_out", entries.others}};
-  return status.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";
+  return data(status);
 }
 
 Task<Receipt> Admin::serve(Exchange& exchange, ClientLink& client) const {

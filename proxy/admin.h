@@ -45,7 +45,7 @@ class Admin {
   Task<Receipt> serve(Exchange& exchange, ClientLink& client) const;
 
  private:
-  std::string status_page() const;
+  arm::Response status_page() const;
   arm::Response unlock(const arm::RequestHead& request, const std::string& peer) const;
 
   const AdminSources sources_;

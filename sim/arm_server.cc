@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "proxy/async/asio_call.h"
 #include "proxy/async/spawn.h"
-#include "sim/asio_call.h"
 
 namespace armgate::sim {
 namespace {

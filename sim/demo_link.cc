@@ -8,7 +8,7 @@
 #include <boost/beast/ssl.hpp>
 #include <utility>
 
-#include "sim/asio_call.h"
+#include "proxy/async/asio_call.h"
 
 namespace armgate::sim {
 

@@ -303,8 +303,7 @@ Base by_content(const View& view, std::span<const Candidate> candidates, const W
   const auto holds_refused = [&](arm::Evidence VersionEvidence::*which) {
     const auto agrees = [&](const Candidate& c) { return evidence_for(write, c, which) == arm::Evidence::Agrees; };
     return !live.empty() && !agrees(live.front()) &&
-           std::any_of(possible.begin(), possible.end(),
-                       [&](const Candidate& c) { return c.refused_in_hand && agrees(c); });
+           std::any_of(possible.begin(), possible.end(), [&](const Candidate& c) { return c.refused_in_hand && agrees(c); });
   };
   if (write.actor != Actor::Single &&
       (holds_refused(&VersionEvidence::says) || holds_refused(&VersionEvidence::says_in_hand))) {

@@ -3,6 +3,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <utility>
 
+#include "proxy/async/asio_call.h"
+
 namespace armgate {
 namespace {
 
@@ -54,9 +56,8 @@ std::unique_ptr<TimerHandle> RealClock::call_at(const Executor& executor, TimePo
 
 Task<void> RealClock::sleep_until(TimePoint when) {
   boost::asio::steady_timer timer(co_await current_executor(), to_steady(when));
-  co_await park([&timer](Parked parked) {
-    timer.async_wait([parked = std::move(parked)](const boost::system::error_code&) mutable { parked(); });
-  });
+  boost::system::error_code ignored;
+  co_await asio_call(ignored, [&timer](auto handler) { timer.async_wait(std::move(handler)); });
 }
 
 }  // namespace armgate

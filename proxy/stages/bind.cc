@@ -18,7 +18,7 @@ Bound bind(const Write& write) {
   if (write.plan.guarded) take_list_items(write.parts, write.client, write.plan);
   const std::string etag = policy::body_etag(write.plan, write.exchange.request.body);
   ArrivingWrite arriving;
-  arriving.resource = write.resource;
+  arriving.resource = write.plan.resource_key;
   arriving.bytes = write.bytes;
   arriving.begins = true;
   arriving.facts.arrived = write.exchange.arrived;
@@ -44,11 +44,11 @@ Bound bind(const Write& write) {
 WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {
   number_ = write.bound.under_way;
   if (number_ || !write.replaces || write.bound.resend) return;
-  number_ = write.client.state->begin_write(write.resource, write.request_id, write.parts.clock.now());
+  number_ = write.client.state->begin_write(write.plan.resource_key, write.request_id, write.parts.clock.now());
 }
 
 WriteUnderWay::~WriteUnderWay() {
-  if (number_) write_.client.state->end_write(write_.resource, *number_);
+  if (number_) write_.client.state->end_write(write_.plan.resource_key, *number_);
 }
 
 }  // namespace armgate

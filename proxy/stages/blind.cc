@@ -11,8 +11,8 @@ std::optional<std::string> blind_conflict(const Write& write) {
   const auto& resources = write.parts.shared.resources;
   // One that was accepted and still runs: its client may have been let in behind it.
   const uint64_t since = write.bound.first_arrival.order;
-  const bool overtaken = resources.other_finished_since(write.resource, write.bytes, since, write.own_client()) ||
-                         resources.other_accepted_since(write.resource, write.bytes, since, write.own_client());
+  const bool overtaken = resources.other_finished_since(write.plan.resource_key, write.bytes, since, write.own_client()) ||
+                         resources.other_accepted_since(write.plan.resource_key, write.bytes, since, write.own_client());
   if (overtaken) {
     if (!rules::keeps_versions(write.plan.rule->guard.kind)) {
       return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: "
@@ -22,7 +22,7 @@ std::optional<std::string> blind_conflict(const Write& write) {
            "its way.";
   }
   if (write.base().rule == policy::BaseRule::Create &&
-      resources.other_accepted_since(write.resource, write.bytes, write.base().known.order, write.own_client())) {
+      resources.other_accepted_since(write.plan.resource_key, write.bytes, write.base().known.order, write.own_client())) {
     return "Somebody else created or changed this resource after this client was told that it does not exist.";
   }
   return std::nullopt;

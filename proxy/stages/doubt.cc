@@ -13,15 +13,15 @@ Hash128 bytes_of(const Hasher& hasher, const arm::Request& request) {
   return hasher.hash_fields(request.head.method_token, request.head.host, request.head.target, request.body);
 }
 
-bool is_watched_action(const Exchange& exchange, const KeyedPlan& plan) {
+bool is_watched_action(const Exchange& exchange, const rules::Plan& plan) {
   return plan.mode == rules::Mode::Protect && exchange.request.head.method == arm::Method::Post &&
          plan.operation != arm::OperationKind::ReadAction;
 }
 
 void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client) {
   const Hasher& hasher = parts.shared.hasher;
-  client.state->note_in_doubt(doubt_key(hasher, exchange, client), request_id_of(hasher, exchange),
-                              plan.resource_key, parts.clock.next_moment());
+  client.state->note_in_doubt(doubt_key(hasher, exchange, client), request_id_of(hasher, exchange), plan.resource_key,
+                              parts.clock.next_moment());
 }
 
 ClientState::Doubt doubt_about(const Pipeline::Parts& parts, const Exchange& exchange, const Client& client) {
@@ -30,7 +30,7 @@ ClientState::Doubt doubt_about(const Pipeline::Parts& parts, const Exchange& exc
   return client.state->doubt_of(doubt_key(hasher, exchange, client), request_id_of(hasher, exchange), parts.clock.now());
 }
 
-std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange, const KeyedPlan& plan,
+std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan,
                                                    const Client& client) {
   const auto doubt = doubt_about(parts, exchange, client);
   if (doubt == ClientState::Doubt::Expired) exchange.report.reason = "sent-again-after-doubt-expired";

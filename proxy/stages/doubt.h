@@ -6,7 +6,7 @@
 #include "proxy/stages/exchange.h"
 #include "proxy/stages/identify.h"
 #include "proxy/stages/parts.h"
-#include "rules/plan.h"
+#include "proxy/state/planned.h"
 
 namespace armgate {
 
@@ -17,7 +17,7 @@ Hash128 bytes_of(const Hasher& hasher, const arm::Request& request);
 Hash128 doubt_key(const Hasher& hasher, const Exchange& exchange, const Client& client);
 
 // True for a POST that may change something while armgate protects, whether or not a rule names it.
-bool is_watched_action(const Exchange& exchange, const KeyedPlan& plan);
+bool is_watched_action(const Exchange& exchange, const rules::Plan& plan);
 
 void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client);
 
@@ -25,7 +25,7 @@ void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const
 ClientState::Doubt doubt_about(const Pipeline::Parts& parts, const Exchange& exchange, const Client& client);
 
 // The answer to a re-send of a write that is in doubt; nothing if it may go. Says in the report when a doubt has just expired.
-std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange, const KeyedPlan& plan,
+std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan,
                                                    const Client& client);
 
 }  // namespace armgate

@@ -63,7 +63,9 @@ struct Exchange {
   Report report;
 
   // The canonical id of what the target names; empty if it names nothing, or is not planned yet.
-  std::string_view resource() const { return planned.plan ? std::string_view(planned.plan->target.resource.id) : std::string_view(); }
+  std::string_view resource() const {
+    return planned.plan ? std::string_view(planned.plan->target.resource.id) : std::string_view();
+  }
 };
 
 }  // namespace armgate

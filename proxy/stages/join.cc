@@ -32,7 +32,7 @@ UnansweredWrites::Arrival arrival_of(const Write& write, std::shared_ptr<const P
   // With the credential: claims alone are unverified, so only who shows the same token asks for the same.
   arrival.request = write.parts.shared.hasher.chain(write.bytes, write.client.credential);
   arrival.request_id = write.request_id;
-  arrival.resource = write.resource;
+  arrival.resource = write.plan.resource_key;
   arrival.asker = std::move(asker);
   return arrival;
 }

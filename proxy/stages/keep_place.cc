@@ -28,7 +28,7 @@ std::optional<Duration> longest(const TimeLeft& left, Ticket::Standing standing)
   return std::nullopt;
 }
 
-Tickets::Holder holder_of(const Write& write) { return {write.client.key, write.resource}; }
+Tickets::Holder holder_of(const Write& write) { return {write.client.key, write.plan.resource_key}; }
 
 Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Ticket> ticket, Hash128 resource) {
   auto& tickets = parts.shared.tickets;

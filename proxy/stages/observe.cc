@@ -127,7 +127,7 @@ void note_written(const Write& write, const PendingDelivery& shown, Moment now) 
   sighting.method = write.head().method;
   sighting.bytes = write.bytes;
   sighting.origin = origin_of(write);
-  write.parts.shared.sightings.add(write.resource, std::move(sighting));
+  write.parts.shared.sightings.add(write.plan.resource_key, std::move(sighting));
 }
 
 void accepted(Observed& observed, const Outcome& outcome) {

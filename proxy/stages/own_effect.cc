@@ -14,7 +14,7 @@ namespace {
 // 2 to 3), and what that one did must not be told to this one as its own.
 bool can_have_been_taken(const Write& write, uint64_t known_since) {
   if (is_mutant(Mutant::ForeignStateClaimed)) return true;
-  return !write.parts.shared.resources.others_accepted_since(write.resource, write.client.key, origin_of(write),
+  return !write.parts.shared.resources.others_accepted_since(write.plan.resource_key, write.client.key, origin_of(write),
                                                              known_since);
 }
 

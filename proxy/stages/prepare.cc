@@ -23,7 +23,7 @@ Outcome refused(const Write& write, std::string_view why, std::string_view reaso
   write.report().reason = reason;
   write.report().altered = true;
   // Whatever it was built on is dead now, so that an undeserved refusal cannot repeat itself.
-  if (base == ItsBase::Dies) write.client.state->refuse(write.resource, write.base());
+  if (base == ItsBase::Dies) write.client.state->refuse(write.plan.resource_key, write.base());
   return {Outcome::Kind::Refused, make_stale(why, changed), {}};
 }
 
@@ -137,7 +137,7 @@ Outcome come_again(const Write& write, WriteLease lease, Outcome outcome) {
 bool etag_tells_all(const Write& write) {
   const policy::Base& base = write.base();
   if (!base.body || base.known.order == 0) return true;  // nothing that could be compared
-  return !write.parts.shared.resources.child_accepted_since(write.resource, base.known.order);
+  return !write.parts.shared.resources.child_accepted_since(write.plan.resource_key, base.known.order);
 }
 
 }  // namespace
@@ -201,7 +201,7 @@ Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease)
   if (!write.replaces || base.rule == policy::BaseRule::OwnPrecondition) co_return Guarded(std::move(lease), {});
   if (base.goes_unguarded()) co_return co_await go_unguarded(write, std::move(lease));
   if (is_mutant(Mutant::BaseChosenAfterWait)) {
-    co_return Guarded(std::move(lease), Precondition{write.client.state->versions(write.resource).back().etag});
+    co_return Guarded(std::move(lease), Precondition{write.client.state->versions(write.plan.resource_key).back().etag});
   }
   // ETags may begin again with a new resource of the same name (Compute counts from "1"), so the old one proves nothing.
   const auto deletion = write.parts.shared.resources.last_delete(write.plan.target.resource);

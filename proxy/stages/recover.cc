@@ -25,7 +25,7 @@ constexpr Duration kDeletePause = std::chrono::seconds(2);
 // A 412 for the client, with what it was built on marked dead.
 Outcome stale(const Write& write, arm::Response answer, std::string_view reason) {
   write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
-  write.client.state->refuse(write.resource, write.base());
+  write.client.state->refuse(write.plan.resource_key, write.base());
   return stop(write, Outcome::Kind::Refused, std::move(answer), reason);
 }
 
@@ -42,7 +42,7 @@ Outcome unknown(const Write& write, std::string_view why) {
 
 // A write whose ETag names something that is gone may create it, but not undo what another client did through armgate since.
 bool changed_by_another(const Write& write) {
-  return write.parts.shared.resources.other_accepted_since(write.resource, write.bytes, write.base().known.order,
+  return write.parts.shared.resources.other_accepted_since(write.plan.resource_key, write.bytes, write.base().known.order,
                                                            write.own_client());
 }
 

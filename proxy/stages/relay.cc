@@ -57,11 +57,11 @@ struct Capture {
   }
 };
 
-bool is_guarded_read(const KeyedPlan& plan) {
+bool is_guarded_read(const rules::Plan& plan) {
   return plan.kind == rules::PlanKind::Read && rules::keeps_versions(plan.rule->guard.kind);
 }
 
-Capture capture_for(const Pipeline::Parts& parts, const KeyedPlan& plan, const UpstreamAnswer& answer, bool is_poll,
+Capture capture_for(const Pipeline::Parts& parts, const rules::Plan& plan, const UpstreamAnswer& answer, bool is_poll,
                     const Tap* tap) {
   const auto& options = parts.shared.options;
   Capture capture;
@@ -104,7 +104,7 @@ Task<Result<UpstreamAnswer>> send_relayed(Pipeline::Parts& parts, Exchange& exch
 }
 
 // What is posted to a collection or beside all resources is a query, mostly (Resource Graph, costs).
-bool acts_on_a_resource(const Exchange& exchange, const KeyedPlan& plan) {
+bool acts_on_a_resource(const Exchange& exchange, const rules::Plan& plan) {
   return is_watched_action(exchange, plan) && plan.operation == arm::OperationKind::Action;
 }
 

@@ -37,7 +37,7 @@ bool same_content(const policy::Version& version, const policy::Observation& see
 
 // The version that the observation is another delivery of.
 std::optional<uint64_t> find_same(const ClientState& state, const Hash128& key, const policy::Observation& seen,
-                                  const KeyedPlan& plan, size_t bytes_max) {
+                                  const rules::Plan& plan, size_t bytes_max) {
   if (const uint64_t known = state.version_with_etag(key, seen.etag); known != 0) return known;
   const auto versions = state.versions(key);
   if (versions.empty()) return std::nullopt;
@@ -108,7 +108,7 @@ std::string request_id_of(const Hasher& hasher, const Exchange& exchange) {
   return id.size() <= kRequestIdMax ? std::string(id) : hasher.hash(id).hex();
 }
 
-arm::ReadOnlyMembers read_only_members(const KeyedPlan& plan) {
+arm::ReadOnlyMembers read_only_members(const rules::Plan& plan) {
   return plan.rule ? arm::ReadOnlyMembers(plan.rule->guard.read_only) : arm::ReadOnlyMembers();
 }
 
@@ -186,7 +186,7 @@ void take_list_items(const Pipeline::Parts& parts, const Client& client, const K
   }
 }
 
-Comparison compare_with_base(const SeenState& now, const policy::Base& base, const KeyedPlan& plan, size_t bytes_max) {
+Comparison compare_with_base(const SeenState& now, const policy::Base& base, const rules::Plan& plan, size_t bytes_max) {
   Comparison result;
   if (!base.body || !now.exists()) return result;
   const auto before = plain_body(*base.body, bytes_max);

@@ -48,9 +48,9 @@ struct Comparison {
   bool same = false;                 // nothing that a client could have written differs
   std::vector<std::string> changed;  // JSON pointers of what differs, a few of them
 };
-Comparison compare_with_base(const SeenState& now, const policy::Base& base, const KeyedPlan& plan, size_t bytes_max);
+Comparison compare_with_base(const SeenState& now, const policy::Base& base, const rules::Plan& plan, size_t bytes_max);
 
-arm::ReadOnlyMembers read_only_members(const KeyedPlan& plan);
+arm::ReadOnlyMembers read_only_members(const rules::Plan& plan);
 
 // The client's name for its request, in a bounded length; empty if it gave none. Different ones stay different.
 std::string request_id_of(const Hasher& hasher, const Exchange& exchange);

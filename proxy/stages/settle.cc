@@ -125,11 +125,11 @@ WriteLease lease_after_answer(const Write& write, Intent intent) {
 void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
   if (write.replaces) {
-    write.client.state->consume(write.resource, write.bound,
+    write.client.state->consume(write.plan.resource_key, write.bound,
                                 {write.request_id, write.plan.target.api_version, write.exchange.arrived});
     write.client.state->note_maybe_applied(write.bound.binding);
   }
-  if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(write.resource);
+  if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(write.plan.resource_key);
 }
 
 std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, WriteLease lease, std::string authorization,
@@ -138,7 +138,7 @@ std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, Wri
   // On every key: who waits for a network must know of what happened to its subnets. What may have been accepted counts too.
   const Hash128 origin = origin_of(write);
   for (const auto& key : write.plan.lock_keys) {
-    const auto of = key == write.resource ? ResourceLog::Write::Of::Itself : ResourceLog::Write::Of::Child;
+    const auto of = key == write.plan.resource_key ? ResourceLog::Write::Of::Itself : ResourceLog::Write::Of::Child;
     parts.shared.resources.accepted(key, write.client.key, write.bytes, now, origin, of);
   }
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;

@@ -22,11 +22,11 @@ Comparison compare_with_shown(const Write& write, const SeenState& now) {
   if (!comparison.same) return comparison;
   // What was sent says less than what was shown: additions of others do not contradict it, so they are looked up as well.
   if (base.body->is_sent_body) {
-    comparison.same = !write.parts.shared.resources.other_accepted_since(write.resource, write.bytes,
-                                                                         base.known.order, write.own_client());
+    comparison.same = !write.parts.shared.resources.other_accepted_since(write.plan.resource_key, write.bytes, base.known.order,
+                                                                         write.own_client());
   }
   if (!base.guessed) return comparison;
-  for (const auto& version : write.client.state->versions(write.resource)) {
+  for (const auto& version : write.client.state->versions(write.plan.resource_key)) {
     if (!comparison.same) break;
     if (version.id == base.version || !may_be_base(write, version)) continue;
     if (!version.etag.empty() && version.etag == now.etag) continue;

@@ -56,7 +56,8 @@ Evidence parents_of(const Write& write) {
 
 Evidence named_in(const Write& write, const policy::ErrorFacts& facts) {
   Evidence newest;
-  for (const auto& named : facts.named) newest = newer(newest, write.parts.shared.resources.created_at(write.parts.shared.hasher.hash(named.id)));
+  for (const auto& named : facts.named)
+    newest = newer(newest, write.parts.shared.resources.created_at(write.parts.shared.hasher.hash(named.id)));
   return newest;
 }
 
@@ -124,7 +125,7 @@ void note_created(const Write& write, const arm::Response& answer) {
   const Moment now = write.parts.clock.next_moment();
   const bool created =
       answer.head.status == 201 || write.base().rule == policy::BaseRule::Create || resource.type == kGroupType;
-  if (created) shared.resources.created(write.resource, now);
+  if (created) shared.resources.created(write.plan.resource_key, now);
   if (resource.type != kAssignmentType) {
     const auto shown = plain_content(answer.head, answer.body, shared.options.body_keep_max);
     if (!shown) return;

@@ -16,7 +16,7 @@ std::optional<policy::Version> version_shown(const Write& write, const Sighting&
   if (sighting.shown == 0) return std::nullopt;
   const auto state = write.parts.shared.clients.find(sighting.client);
   if (!state) return std::nullopt;
-  for (auto& version : state->versions(write.resource)) {
+  for (auto& version : state->versions(write.plan.resource_key)) {
     const bool is_it = std::any_of(version.deliveries.begin(), version.deliveries.end(),
                                    [&](const policy::Delivery& d) { return d.at.order == sighting.shown; });
     if (is_it) return std::move(version);
@@ -30,7 +30,7 @@ policy::Base origin_for(const Write& write) {
   const bool guess = origin.guessed || origin.rule == policy::BaseRule::Refused;
   if (!guess) return origin;
   origin.known = {};
-  for (const auto& version : write.client.state->versions(write.resource)) {
+  for (const auto& version : write.client.state->versions(write.plan.resource_key)) {
     for (const auto& delivery : version.deliveries) {
       const bool newer = delivery.at.order <= write.exchange.arrived.order && delivery.known_since() > origin.known.order;
       if (version.absent || !newer) continue;
@@ -74,7 +74,7 @@ Verdict compare(const Write& write, const policy::Base& base, const policy::Vers
 
 // Sightings of states that the write has come over, the newest first: not its own doing, and not what may show its effect.
 std::vector<Sighting> newer_states(const Write& write, uint64_t than) {
-  auto newer = write.parts.shared.sightings.after(write.resource, than);
+  auto newer = write.parts.shared.sightings.after(write.plan.resource_key, than);
   const Hash128 origin = origin_of(write);
   std::erase_if(newer, [&](const Sighting& s) {
     const bool own = s.how == Sighting::How::Written && s.client == write.client.key && s.origin == origin;

@@ -31,8 +31,7 @@ struct Write {
   const KeyedPlan& plan;
   const Client& client;
   Patience& patience;
-  Hash128 resource{};  // of the canonical id
-  Hash128 bytes{};     // of method, host, target and body
+  Hash128 bytes{};  // of method, host, target and body
   std::string authorization{};
   std::string request_id{};                       // see request_id_of()
   Bound bound{};                                  // binding 0: this write needs no base

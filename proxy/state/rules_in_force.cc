@@ -120,8 +120,8 @@ Planned RulesInForce::find_kept(Slot& slot, arm::Method method, std::string_view
   MutexLock lock(&slot.mutex);
   if (slot.kept.empty()) return {};
   const auto first = slot.kept.begin() + set_of(method, target);
-  const auto kept = std::find_if(
-      first, first + kSetPlaces, [&](const Kept& one) { return one.plan && one.method == method && one.target == target; });
+  const auto kept = std::find_if(first, first + kSetPlaces,
+                                 [&](const Kept& one) { return one.plan && one.method == method && one.target == target; });
   if (kept == first + kSetPlaces) return {};
   return {kept->plan, kept->plan->kind == rules::PlanKind::Write ? slot.rules : nullptr};
 }

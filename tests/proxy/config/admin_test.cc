@@ -109,7 +109,8 @@ TEST_F(AdminTest, WhatCannotBeUnlockedIsSaidWhy) {
   unlocked_.on_its_way = true;
   EXPECT_EQ(unlock("/subscriptions/s").head.status, 409);
   asked_to_unlock_.clear();
-  for (const char* resource : {"", "/", "/subscriptions/s/../t", "x", "/subscriptions/%zz"}) EXPECT_EQ(unlock(resource).head.status, 400) << resource;
+  for (const char* resource : {"", "/", "/subscriptions/s/../t", "x", "/subscriptions/%zz"})
+    EXPECT_EQ(unlock(resource).head.status, 400) << resource;
   EXPECT_TRUE(asked_to_unlock_.empty());
 }
 

@@ -134,8 +134,8 @@ TEST_F(Conflicts, AMismatchOfTheClientsOwnETagIsItsOwnBusiness) {
 }
 
 TEST_F(Conflicts, WithoutTheTableNothingIsSentAgain) {
-  rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(
-                                 std::vector<rules::Rule>{*rig.shared().rules.make_plan(arm::Method::Put, kSubnet)->plan->rule}),
+  rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::vector<rules::Rule>{
+                                 *rig.shared().rules.make_plan(arm::Method::Put, kSubnet)->plan->rule}),
                              rules::Mode::Protect);
   const auto body = refused("AnotherOperationInProgress");
   rig.arm(delete_of(kSubnet), 409, {}, body);

@@ -42,7 +42,8 @@ class HoldTableTest : public testing::Test {
   std::vector<TrackedBy> find(std::string_view target, std::string_view resource = {},
                               std::string_view host = "management.azure.com") {
     std::vector<TrackedBy> ways;
-    for (const auto& match : table_.find(host, target, resource.empty() ? Hash128{} : kHasher.hash(resource))) ways.push_back(match.by);
+    for (const auto& match : table_.find(host, target, resource.empty() ? Hash128{} : kHasher.hash(resource)))
+      ways.push_back(match.by);
     return ways;
   }
 

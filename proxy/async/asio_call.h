@@ -8,7 +8,7 @@
 
 #include "proxy/async/task.h"
 
-namespace armgate::sim {
+namespace armgate {
 
 // `start` gives its argument to the operation as the handler; what comes behind the error code is dropped.
 template <class Start>
@@ -21,4 +21,4 @@ auto asio_call(boost::system::error_code& error, Start start) {
   });
 }
 
-}  // namespace armgate::sim
+}  // namespace armgate

@@ -1,5 +1,6 @@
 #include "base/hash.h"
 
+#include <charconv>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -87,6 +88,18 @@ std::string Hash128::hex() const {
     text[31 - i] = kDigits[(low >> (4 * i)) & 0xf];
   }
   return text;
+}
+
+std::optional<Hash128> Hash128::from_hex(std::string_view digits) {
+  if (digits.size() != 32) return std::nullopt;
+  Hash128 hash;
+  const auto read = [&digits](size_t at, uint64_t& half) {
+    const char* const end = digits.data() + at + 16;
+    const auto [stopped, error] = std::from_chars(digits.data() + at, end, half, 16);
+    return error == std::errc{} && stopped == end;
+  };
+  if (!read(0, hash.high) || !read(16, hash.low)) return std::nullopt;
+  return hash;
 }
 
 Hash128 Hasher::hash(std::string_view bytes) const {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,7 @@ struct Hash128 {
 
   bool is_zero() const { return high == 0 && low == 0; }
   std::string hex() const;  // 32 lower-case digits
+  static std::optional<Hash128> from_hex(std::string_view digits);  // of hex()
 
   // abseil's hash tables: the value is uniformly distributed already, one word of it is enough.
   template <class H>

@@ -35,6 +35,8 @@ enum class Mutant {
   LiveWritersJoined,       // the same bytes without an id are the same write, though the first one's sender still listens
   IdsIgnoredInJoin,        // two request ids are one request
   PollErrorLeaksHold,      // a failed poll ends the watch, not the hold
+  JournalNotTakenUp,       // what an earlier process left behind holds nothing
+  CutOffTakenForEnded,     // a resource at rest shows that a write which was on its way will not come any more
   ReadWaits,               // reads stand in line too
   AnswerAltered,           // a field of ARM's answer is lost
 };

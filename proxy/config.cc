@@ -34,6 +34,7 @@ void resolve_paths(Config& config, const fs::path& file, const Surroundings& sur
   in_place(config.ca.directory);
   in_place(config.upstream.ca_file);
   in_place(config.log.file);
+  in_place(config.journal.file);
   for (auto& [name, host] : config.hosts) in_place(host.ca_file);
   for (std::string& path : config.rule_paths) {
     if (path == kShipped)

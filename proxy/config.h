@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "proxy/journal/durability.h"
 #include "proxy/log.h"
 #include "proxy/policy/base.h"
 #include "rules/error_table.h"
@@ -102,6 +103,13 @@ struct Config {
     Duration poll_waited = std::chrono::seconds(10);
     Duration poll_unwaited = std::chrono::seconds(60);
   } operations;
+
+  struct Journal {
+    std::string file;  // empty: records are kept in memory only
+    journal::Durability durability = journal::Durability::Process;
+    Duration write_max = std::chrono::seconds(5);
+    size_t records_max = 100'000;
+  } journal;
 
   std::map<std::string, ClientOptions> clients;
   std::vector<std::string> rule_paths{"shipped"};

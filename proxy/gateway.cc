@@ -15,25 +15,61 @@
 #include "proxy/net/upstream_pool.h"
 #include "proxy/seams/real_clock.h"
 #include "proxy/stages/parts.h"
+#include "proxy/stages/restore.h"
 #include "proxy/state/memory_store.h"
 
 namespace armgate {
 
+namespace {
+
+// Where writes are recorded, and what was found there.
+struct Records {
+  std::unique_ptr<RealClock> clock = std::make_unique<RealClock>();
+  std::unique_ptr<Store> store;
+  HashKey hash_key{};
+  std::optional<FormerLife> former;
+};
+
+Result<Records> open_records(const Config& config, Log& log) {
+  Records records;
+  if (config.journal.file.empty()) {
+    records.store = std::make_unique<MemoryStore>();
+    records.hash_key = random_hash_key();
+    return records;
+  }
+  const auto tell_loudly = [&log, clock = records.clock.get()](const std::string& message) {
+    log.event(LogLevel::Error, clock->wall(), "attention", {{"text", message}});
+  };
+  auto journal = journal::Journal::open(journal_options(config), *records.clock, random_hash_key(), tell_loudly);
+  if (!journal) return std::move(journal).error();
+  records.hash_key = (*journal)->key();
+  records.former = (*journal)->former_life();
+  records.store = *std::move(journal);
+  return records;
+}
+
+}  // namespace
+
 // What all event loops share; every part guards itself.
 struct Gateway::Common {
-  Common(Config settings, Hasher hasher, std::unique_ptr<Log> log_, certs::LeafMinter minter)
+  Common(Config settings, Records records, std::unique_ptr<Log> log_, certs::LeafMinter minter)
       : config(std::move(settings)),
         log(std::move(log_)),
+        clock_kept(std::move(records.clock)),
+        clock(*clock_kept),
+        store(std::move(records.store)),
         cert_cache(std::move(minter), certs::CertCacheOptions{}),
-        shared({pipeline_options(config), client_options(config), {}, lock_options(config), ticket_options(config)}, hasher,
-               std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience)) {}
+        shared({pipeline_options(config), client_options(config), {}, lock_options(config), ticket_options(config)},
+               Hasher(records.hash_key), std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience)) {
+  }
 
   const Config config;
   std::unique_ptr<Log> log;
-  RealClock clock;
+  const std::unique_ptr<RealClock> clock_kept;
+  RealClock& clock;
+  std::unique_ptr<Store> store;
   certs::CertCache cert_cache;
   SharedState shared;
-  MemoryStore store;
   NoFaults faults;
   net::ConnectionCounter connections;
   const WallTime started = clock.wall();
@@ -55,7 +91,7 @@ ServiceState Gateway::Common::state() const {
           .up = clock.now() - began,
           .draining = draining,
           .connections = connections.open,
-          .unfinished = store.unfinished_count(),
+          .unfinished = store->unfinished_count(),
           .locks = shared.locks.counts()};
 }
 
@@ -102,7 +138,7 @@ class Gateway::EventLoop {
  public:
   EventLoop(Common& common, uint64_t seed) : common_(common), rng_(seed) {}
 
-  const Pipeline::Parts& parts() const { return *parts_; }
+  Pipeline::Parts& parts() { return *parts_; }
 
   // Binds and wires everything; `ports` carries the first loop's ports to the others.
   Result<void> open(DoorPorts& ports, const Admin& admin) {
@@ -117,7 +153,7 @@ class Gateway::EventLoop {
     connector_ = std::make_unique<net::Connector>(common_.clock, io_.get_executor(), net::ConnectorOptions{},
                                                   net::system_resolve(common_.clock));
     parts_ = std::make_unique<Pipeline::Parts>(
-        Pipeline::Parts{common_.shared, common_.clock, *upstream_, common_.store, common_.faults, rng_, io_.get_executor(),
+        Pipeline::Parts{common_.shared, common_.clock, *upstream_, *common_.store, common_.faults, rng_, io_.get_executor(),
                         [this](const Exchange& exchange) { note_finished(exchange); },
                         [this](const std::string& message) {
                           common_.tell(LogLevel::Error, "attention", {{"text", message}});
@@ -253,15 +289,26 @@ Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
   if (!log) return std::move(log).error();
   auto minter = load_minter(config);
   if (!minter) return std::move(minter).error();
+  auto records = open_records(config, **log);
+  if (!records) return std::move(records).error();
+  const auto former = std::exchange(records->former, std::nullopt);
   std::unique_ptr<Gateway> gateway(
-      new Gateway(std::make_unique<Common>(std::move(config), Hasher(random_hash_key()), *std::move(log), *std::move(minter))));
+      new Gateway(std::make_unique<Common>(std::move(config), *std::move(records), *std::move(log), *std::move(minter))));
   const int asked = gateway->common_->config.threads;
   const size_t threads = asked > 0 ? static_cast<size_t>(asked) : std::max(1u, std::thread::hardware_concurrency());
   for (size_t i = 0; i < threads; ++i) {
     gateway->loops_.push_back(std::make_unique<EventLoop>(*gateway->common_, random_hash_key().first));
     if (auto opened = gateway->loops_.back()->open(gateway->ports_, gateway->admin_); !opened) return std::move(opened).error();
   }
+  if (former) gateway->take_up(*former);
   return gateway;
+}
+
+void Gateway::take_up(const FormerLife& former) {
+  const Restored restored = restore(loops_.front()->parts(), former);
+  if (former.open.empty()) return;
+  tell(LogLevel::Warning, "journal-taken-up",
+       {{"running", restored.running}, {"in_doubt", restored.in_doubt}, {"dropped", restored.dropped}});
 }
 
 const Config& Gateway::config() const { return common_->config; }
@@ -321,7 +368,7 @@ void Gateway::drain(Duration limit) {
 }
 
 void Gateway::cut(std::string_view why) {
-  for (const IntentRecord& write : common_->store.unfinished()) {
+  for (const Store::Unfinished& write : common_->store->unfinished()) {
     common_->tell(LogLevel::Warning, "write-cut-off",
                   {{"method", write.method},
                    {"resource", write.resource},
@@ -339,7 +386,8 @@ void Gateway::stop(std::string_view why) {
 }
 
 void Gateway::leave(int exit_code) {
-  common_->log.reset();  // the last lines are written
+  common_->store.reset();  // the last records are written
+  common_->log.reset();    // and the last lines
   std::_Exit(exit_code);
 }
 

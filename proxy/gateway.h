@@ -17,6 +17,7 @@
 #include "proxy/gateway_tally.h"
 #include "proxy/log.h"
 #include "proxy/seams/clock.h"
+#include "proxy/seams/store.h"
 #include "rules/plan.h"
 
 namespace armgate {
@@ -55,6 +56,7 @@ class Gateway {
   class EventLoop;
 
   explicit Gateway(std::unique_ptr<Common> common);
+  void take_up(const FormerLife& former);
   void stop(std::string_view why);
   std::string metrics() const;
 

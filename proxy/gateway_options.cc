@@ -85,6 +85,16 @@ Tickets::Options ticket_options(const Config& config) {
   return options;
 }
 
+journal::Journal::Options journal_options(const Config& config) {
+  journal::Journal::Options options;
+  options.file = config.journal.file;
+  options.durability = config.journal.durability;
+  options.write_max = config.journal.write_max;
+  options.records_max = config.journal.records_max;
+  options.recent = config.versions.think_max;
+  return options;
+}
+
 net::ConnectorOptions connector_options(const Config& config) {
   net::ConnectorOptions options;
   for (const auto& [host, given] : config.hosts) {

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "proxy/config.h"
+#include "proxy/journal/journal.h"
 #include "proxy/net/intercept.h"
 #include "proxy/net/server.h"
 #include "proxy/net/upstream_pool.h"
@@ -26,6 +27,7 @@ PipelineOptions pipeline_options(const Config& config);
 ClientTable::Options client_options(const Config& config);
 LockTable::Options lock_options(const Config& config);
 Tickets::Options ticket_options(const Config& config);
+journal::Journal::Options journal_options(const Config& config);
 net::ConnectorOptions connector_options(const Config& config);
 net::UpstreamOptions upstream_options(const Config& config);
 net::InterceptOptions intercept_options(const Config& config);

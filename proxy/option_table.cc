@@ -223,6 +223,24 @@ void add_protection(SettingTable& table, Config& config) {
       });
 }
 
+void add_journal(SettingTable& table, Config& config) {
+  using journal::Durability;
+  Config::Journal& journal = config.journal;
+  table.insert(
+      table.end(),
+      {
+          {"/journal/file", Text{&journal.file, {}},
+           "where writes are recorded, so that the next process knows of those that were under way; \"\": in memory only"},
+          {"/journal/durability",
+           rules::choice(&journal.durability, {{"process", Durability::Process}, {"power", Durability::Power}}),
+           "what a record outlives: the end of the process, or that of the machine too, which waits for the disk before each write"},
+          {"/journal/write_max", TimeSpan{&journal.write_max, milliseconds(100), minutes(5)},
+           "how long a write waits for its record; then it is not sent"},
+          {"/journal/records_max", WholeNumber{&journal.records_max, 1'000, 100'000'000},
+           "records that are kept, at most; the oldest that have ended go"},
+      });
+}
+
 }  // namespace
 
 SettingTable options_of(Config& config) {
@@ -230,6 +248,7 @@ SettingTable options_of(Config& config) {
   add_service(table, config);
   add_upstream_and_limits(table, config);
   add_protection(table, config);
+  add_journal(table, config);
   table.push_back(
       {"/log/level",
        rules::choice(

@@ -1,14 +1,18 @@
 // store.h – the seam to where intents and outcomes are recorded (DESIGN: the journal).
 //
-// Why: a write is recorded before its first byte leaves and again when its outcome is known, so that "did it run?" has
-// an answer. The first implementation keeps the records in memory (state/memory_store.h); a durable one takes the same
-// seat. No bodies and no tokens are ever recorded (promise P8).
+// Why: a write is recorded before its first byte leaves, again when its outcome is known, and again when what it began has ended,
+// so that "did it run?" has an answer, also for the process that comes after one that died. No bodies and no tokens are ever
+// recorded (promise P8): who asked and what for are keyed hashes.
 // Threads   any.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "arm/long_running.h"
 #include "base/hash.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -16,26 +20,60 @@
 
 namespace armgate {
 
-using IntentId = uint64_t;  // unique: the order of the moment when the write was begun
+using IntentId = uint64_t;  // given by the store; later writes have higher ones
 
+// Views of what the write itself keeps: a store copies what it needs.
 struct IntentRecord {
-  IntentId id = 0;
-  Hash128 client;  // keyed hash, never a name or a token
-  Hash128 bytes;   // keyed hash of method, host, target and body
-  std::string method;
-  std::string resource;  // canonical id
-  std::string api_version;
+  Hash128 client{};
+  Hash128 bytes{};   // of method, host, target and body
+  Hash128 resend{};  // the same with the credential: by it the client's own repetition is known again
+  std::string_view client_label;
+  std::string_view request_id;  // a hash too
+  std::string_view method;
+  std::string_view host;
+  std::string_view path;  // without its query
+  std::string_view api_version;
+  std::string_view resource;  // canonical id
   Moment started;
+  WallTime begun;
+  Executor executor;  // where its writer waits
 };
 
 enum class OutcomeKind { Answered, NotSent, InDoubt };
 
-struct OutcomeRecord {
-  IntentId id = 0;
+// What became of its sending.
+struct WriteOutcome {
   OutcomeKind kind = OutcomeKind::Answered;
-  int status = 0;             // for Answered
-  std::string operation_url;  // without its query, which is signed
-  Moment finished;
+  int status = 0;           // for Answered
+  bool is_running = false;  // its operation has not ended, or nobody knows
+  arm::Tracking tracking{};
+  WallTime known;
+};
+
+// A write as it is read back.
+struct JournaledWrite {
+  IntentId id = 0;
+  Hash128 client{};
+  Hash128 bytes{};
+  Hash128 resend{};
+  std::string client_label;
+  std::string request_id;
+  std::string method;
+  std::string host;
+  std::string path;
+  std::string api_version;
+  std::string resource;
+  WallTime begun;
+  std::optional<WriteOutcome> outcome;  // none: the process died before it was known
+  std::optional<WallTime> ended;        // when nothing of it was left running
+
+  bool is_open() const { return !ended; }
+};
+
+// What a process that died before it can tell.
+struct FormerLife {
+  std::vector<JournaledWrite> open;    // writes that may be at ARM now, or whose operations may run
+  std::vector<JournaledWrite> recent;  // accepted, and ended a short while ago; the oldest first
 };
 
 class Store {
@@ -43,8 +81,19 @@ class Store {
   virtual ~Store() = default;
 
   // Durable (as durable as this store is) when it returns. An error means that nothing may be sent.
-  virtual Task<Result<void>> record_intent(const IntentRecord& record) = 0;
-  virtual Task<Result<void>> record_outcome(const OutcomeRecord& record) = 0;
+  virtual Task<Result<IntentId>> record_intent(const IntentRecord& record) = 0;
+  // Durable soon: what is missing is in doubt, which is the truth.
+  virtual void record_outcome(IntentId id, const WriteOutcome& outcome) = 0;
+  // What the write began has ended, or is given up.
+  virtual void record_end(IntentId id, WallTime when) = 0;
+
+  // Writes that were begun in this life and may be at ARM now.
+  struct Unfinished {
+    std::string method;
+    std::string resource;
+  };
+  virtual std::vector<Unfinished> unfinished() const = 0;  // the oldest first
+  virtual size_t unfinished_count() const = 0;
 };
 
 }  // namespace armgate

@@ -4,19 +4,37 @@
 
 namespace armgate {
 
+namespace {
+
+// From where on the writes of others count. What the client read through an earlier process would be its base, had it been
+// remembered.
+uint64_t counts_since(const Write& write) {
+  const auto& shared = write.parts.shared;
+  const bool may_know_former_state = write.base().rule == policy::BaseRule::Blind &&
+                                     rules::keeps_versions(write.plan.rule->guard.kind) &&
+                                     write.parts.clock.now() < shared.former_reads_until;
+  return may_know_former_state ? 0 : write.bound.first_arrival.order;
+}
+
+}  // namespace
+
 std::optional<std::string> blind_conflict(const Write& write) {
   if (!write.replaces || !write.base().goes_unguarded() || is_mutant(Mutant::BlindAlwaysSent)) return std::nullopt;
   if (write.base().rule == policy::BaseRule::Insisted) return std::nullopt;
   if (write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send) return std::nullopt;
   const auto& resources = write.parts.shared.resources;
   // One that was accepted and still runs: its client may have been let in behind it.
-  const uint64_t since = write.bound.first_arrival.order;
+  const uint64_t since = counts_since(write);
   const bool overtaken = resources.other_finished_since(write.plan.resource_key, write.bytes, since, write.own_client()) ||
                          resources.other_accepted_since(write.plan.resource_key, write.bytes, since, write.own_client());
   if (overtaken) {
     if (!rules::keeps_versions(write.plan.rule->guard.kind)) {
       return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: "
              "armgate does not track reads of this type under the rules that hold for it.";
+    }
+    if (since == 0) {
+      return "armgate was started anew a short while ago. What this client read before that is not remembered, and others have "
+             "written to this resource lately: read it again.";
     }
     return "Another write to this resource finished while this one, which is not known to be based on any state of it, was on "
            "its way.";

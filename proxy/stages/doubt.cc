@@ -5,8 +5,12 @@
 
 namespace armgate {
 
-Hash128 doubt_key(const Hasher& hasher, const Exchange& exchange, const Client& client) {
-  return hasher.chain(bytes_of(hasher, exchange.request), client.credential);
+Hash128 resend_key(const Hasher& hasher, const Hash128& bytes, const Client& client) {
+  return hasher.chain(bytes, client.credential);
+}
+
+Hash128 resend_key(const Hasher& hasher, const Exchange& exchange, const Client& client) {
+  return resend_key(hasher, bytes_of(hasher, exchange.request), client);
 }
 
 Hash128 bytes_of(const Hasher& hasher, const arm::Request& request) {
@@ -20,14 +24,15 @@ bool is_watched_action(const Exchange& exchange, const rules::Plan& plan) {
 
 void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client) {
   const Hasher& hasher = parts.shared.hasher;
-  client.state->note_in_doubt(doubt_key(hasher, exchange, client), request_id_of(hasher, exchange), plan.resource_key,
-                              parts.clock.next_moment());
+  const Hash128 resend = resend_key(hasher, exchange, client);
+  client.state->note_in_doubt(resend, request_id_of(hasher, exchange), plan.resource_key, parts.clock.next_moment());
 }
 
 ClientState::Doubt doubt_about(const Pipeline::Parts& parts, const Exchange& exchange, const Client& client) {
   if (!client.state->has_doubts()) return ClientState::Doubt::None;  // almost always; hashing the body costs more
   const Hasher& hasher = parts.shared.hasher;
-  return client.state->doubt_of(doubt_key(hasher, exchange, client), request_id_of(hasher, exchange), parts.clock.now());
+  const Hash128 resend = resend_key(hasher, exchange, client);
+  return client.state->doubt_of(resend, request_id_of(hasher, exchange), parts.clock.now());
 }
 
 std::optional<arm::Response> answer_while_in_doubt(const Pipeline::Parts& parts, Exchange& exchange, const rules::Plan& plan,

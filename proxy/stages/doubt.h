@@ -14,7 +14,8 @@ namespace armgate {
 Hash128 bytes_of(const Hasher& hasher, const arm::Request& request);
 
 // The same with the credential: without it, claims alone would be unverified.
-Hash128 doubt_key(const Hasher& hasher, const Exchange& exchange, const Client& client);
+Hash128 resend_key(const Hasher& hasher, const Hash128& bytes, const Client& client);
+Hash128 resend_key(const Hasher& hasher, const Exchange& exchange, const Client& client);
 
 // True for a POST that may change something while armgate protects, whether or not a rule names it.
 bool is_watched_action(const Exchange& exchange, const rules::Plan& plan);

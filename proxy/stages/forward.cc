@@ -5,6 +5,7 @@
 #include "proxy/policy/error_class.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/content_coding.h"
+#include "proxy/stages/held_write.h"
 #include "proxy/stages/recover.h"
 #include "proxy/stages/visibility.h"
 #include "proxy/stages/write.h"
@@ -66,7 +67,7 @@ Outcome final_outcome(const Write& write, arm::Response answer, const std::strin
     outcome.tracking = arm::tracking_of_state(write.head().method, answer.head, words.provisioning_state);
     outcome.body_etag = std::move(words.etag).value_or("");
   }
-  if (may_be_running(answer.head.status)) outcome.tracking = tracked_by_resource(write);
+  if (may_be_running(answer.head.status)) outcome.tracking = tracked_by_resource(write.plan);
   outcome.answer = std::move(answer);
   return outcome;
 }
@@ -129,7 +130,7 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
     Outcome outcome = *std::move(next.outcome);
     // Whatever the last answer was: a sending whose answer got lost may be running still.
     const bool ended = outcome.kind != Outcome::Kind::Accepted && outcome.tracking.by == arm::TrackedBy::Nothing;
-    if (ended && attempts.lost > 0) outcome.tracking = tracked_by_resource(write);
+    if (ended && attempts.lost > 0) outcome.tracking = tracked_by_resource(write.plan);
     co_return std::move(outcome);
   }
 }

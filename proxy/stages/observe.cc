@@ -137,7 +137,7 @@ void accepted(Observed& observed, const Outcome& outcome) {
   tell(parts, parts.shared.observed.taken(observed.id, keys_until_answer(write)));
   const Moment now = parts.clock.next_moment();
   note_accepted(write);
-  auto hold = hold_write(write, outcome, WriteLease(), {}, now);
+  auto hold = hold_write(write, outcome, ToHold(), now);
   observed.shown = remember_answer(write, outcome);
   note_written(write, observed.shown, now);
   if (hold && hold->open()) {

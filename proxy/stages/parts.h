@@ -110,6 +110,9 @@ struct SharedState {
   ObservedWrites observed;
   Sightings sightings;
   Counters counters;
+  // Until then a client may build on what it read through an earlier process, of which nothing is known but its journal. Set before
+  // the first request (restore.h).
+  TimePoint former_reads_until{};
 };
 
 struct Pipeline::Parts {

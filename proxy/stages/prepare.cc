@@ -3,9 +3,12 @@
 
 #include <utility>
 
+#include "arm/url.h"
 #include "base/mutant.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/blind.h"
+#include "proxy/stages/doubt.h"
+#include "proxy/stages/held_write.h"
 #include "proxy/stages/keep_place.h"
 #include "proxy/stages/own_effect.h"
 #include "proxy/stages/read_again.h"
@@ -64,7 +67,7 @@ Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::Loc
   info.since = write.parts.clock.now();
   info.client = write.client.key;
   // What armgate compares itself shows nothing of use while it is being changed.
-  info.reenters = may_run_beside_its_own(write) && !looks_first(write);
+  info.reenters = may_run_beside_its_own(write.plan) && !looks_first(write);
   auto& locks = write.parts.shared.locks;
   Waiter* waiter = &write.patience.waiter();
   if (is_mutant(Mutant::ParentNotLocked))
@@ -95,7 +98,8 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
 
   std::vector<Hash128> keys;
   for (const auto& key : all) keys.push_back(parts.shared.locks.key_of(key.id));
-  parts.shared.holds.hurry(keys);
+  HoldTable::Loan loan;
+  parts.shared.holds.hurry(keys, write.authorization, loan);
   const auto end = co_await write.patience.await_grant(*place);
   write.report().waited += parts.clock.now() - asked;
   switch (end) {
@@ -220,16 +224,22 @@ Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease)
 Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) {
   auto& parts = write.parts;
   IntentRecord record;
-  record.started = parts.clock.next_moment();
-  record.id = record.started.order;
   record.client = write.client.key;
   record.bytes = write.bytes;
+  record.resend = resend_key(parts.shared.hasher, write.bytes, write.client);
+  record.client_label = write.client.label;
+  record.request_id = write.request_id;
   record.method = write.head().method_token;
-  record.resource = write.plan.target.resource.id;
+  record.host = write.head().host;
+  record.path = arm::path_of(write.head().target);
   record.api_version = write.plan.target.api_version;
+  record.resource = write.plan.target.resource.id;
+  record.started = parts.clock.next_moment();
+  record.begun = parts.clock.wall();
+  record.executor = write.exchange.executor;
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) co_return busy(write, "The journal cannot take the write.", "journal-unavailable");
-  co_return Intent(std::move(guarded), record.id);
+  co_return Intent(std::move(guarded), *recorded);
 }
 
 }  // namespace armgate

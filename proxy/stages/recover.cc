@@ -1,4 +1,5 @@
 #include "proxy/stages/recover.h"
+#include "proxy/stages/held_write.h"
 
 #include <fmt/format.h>
 
@@ -36,7 +37,7 @@ Outcome unknown(const Write& write, std::string_view why) {
   Outcome outcome;
   outcome.kind = Outcome::Kind::Unknown;
   outcome.answer = make_outcome_unknown(write.plan.target.resource.id, why);
-  outcome.tracking = tracked_by_resource(write);
+  outcome.tracking = tracked_by_resource(write.plan);
   return outcome;
 }
 
@@ -129,7 +130,7 @@ Blocker blocker_of(const Write& write, const policy::ErrorFacts& facts) {
     return {std::move(url->host), std::move(url->target), arm::TrackedBy::StatusUrl};
   }
   for (const arm::ResourceId& named : facts.named) {
-    if (auto target = target_of_neighbour(write, named))
+    if (auto target = target_of_neighbour(write.plan, named))
       return {write.head().host, *std::move(target), arm::TrackedBy::ResourceState};
   }
   return {};

@@ -12,7 +12,7 @@ RelayedAction::RelayedAction(Pipeline::Parts& parts, const Exchange& exchange, C
     : clock_(parts.clock), link_(link), state_(client.state), waiter_(exchange.executor) {
   const Hasher& hasher = parts.shared.hasher;
   UnansweredWrites::Arrival arrival;
-  arrival.request = doubt_key(hasher, exchange, client);
+  arrival.request = resend_key(hasher, exchange, client);
   arrival.request_id = request_id_of(hasher, exchange);
   arrival.resource = plan.resource_key;
   arrival.asker = link.presence();

@@ -30,7 +30,7 @@ Task<Outcome> run_stages(const Write& write) {
 
   Intent intent = std::get<Intent>(std::move(intended));
   Outcome outcome = co_await forward(write, intent);
-  co_await settle(write, std::move(intent), outcome);
+  settle(write, std::move(intent), outcome);
   co_await wait_until_shown(write, outcome);
   co_return std::move(outcome);
 }

@@ -2,14 +2,12 @@
 // of its operation.
 #include "proxy/stages/settle.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "arm/throttle.h"
-#include "arm/url.h"
 #include "base/mutant.h"
 #include "proxy/stages/doubt.h"
+#include "proxy/stages/held_write.h"
 #include "proxy/stages/keep_place.h"
 #include "proxy/stages/visibility.h"
 #include "proxy/stages/watch.h"
@@ -32,37 +30,10 @@ OutcomeKind record_kind(const Outcome& outcome) {
   return OutcomeKind::Answered;
 }
 
-// Operation URLs are signed in their query, which is a secret of a kind: only the path is recorded.
-std::string recordable_url(const arm::Tracking& tracking) {
-  const auto& text = tracking.status_url.empty() ? tracking.location_url : tracking.status_url;
-  const auto url = arm::parse_url(text);
-  return url ? url->host + std::string(arm::path_of(url->target)) : std::string();
-}
-
-// Where the resource itself can be read: an action's target names it before its last segment.
-std::string resource_target(const Write& write) {
-  const std::string& target = write.head().target;
-  if (write.plan.operation != arm::OperationKind::Action) return target;
-  std::string_view path = arm::path_of(target);
-  if (path.ends_with('/')) path.remove_suffix(1);
-  return std::string(path.substr(0, path.rfind('/'))) + std::string(target.substr(arm::path_of(target).size()));
-}
-
-// What must be at rest before the next write: the resource itself, unless it is deleted, and the parents that it locks.
-std::vector<std::string> what_must_rest(const Write& write, const HeldWrite& held) {
-  std::vector<std::string> targets;
-  if (held.method != arm::Method::Delete) targets.push_back(held.resource_target);
-  for (const auto& key : write.plan.keys) {
-    const auto parent = arm::parse_resource_id(key.id);
-    if (!parent) continue;
-    if (auto target = target_of_neighbour(write, *parent)) targets.push_back(*std::move(target));
-  }
-  return targets;
-}
-
 // As much of it as its end needs.
-HeldWrite write_to_finish(const Write& write) {
+HeldWrite write_to_finish(const Write& write, IntentId intent) {
   HeldWrite held;
+  held.intent = intent;
   held.planned = write.exchange.planned;
   held.method = write.head().method;
   held.client = write.client.key;
@@ -70,44 +41,17 @@ HeldWrite write_to_finish(const Write& write) {
   return held;
 }
 
-// How its end can be seen. An operation's URL may be on a host to which no token is sent (`intercept`): then its other URL has to
-// tell, or the resource itself.
-arm::Tracking trackable(const Write& write, arm::Tracking tracking) {
-  const auto& parts = write.parts;
-  const auto out_of_reach = [&parts](const std::string& text) {
-    const auto url = arm::parse_url(text);
-    return url && !parts.shared.options.may_ask(url->host);
-  };
-  const bool by_status = tracking.by == arm::TrackedBy::StatusUrl;
-  if (!by_status && tracking.by != arm::TrackedBy::LocationUrl) return tracking;
-  if (!out_of_reach(by_status ? tracking.status_url : tracking.location_url)) return tracking;
-  if (parts.tell_loudly) {
-    parts.tell_loudly(
-        fmt::format("the operation of {} {} is at {}, a host that intercept does not cover: how it goes is read elsewhere",
-                    write.head().method_token, write.plan.target.resource.id, recordable_url(tracking)));
-  }
-  const bool has_other = by_status && !tracking.location_url.empty() && !out_of_reach(tracking.location_url);
-  if (!has_other) return tracked_by_resource(write);
-  tracking.by = arm::TrackedBy::LocationUrl;
-  return tracking;
-}
-
-HeldWrite held_write(const Write& write, const Outcome& outcome) {
-  HeldWrite held = write_to_finish(write);
+HeldWrite held_write(const Write& write, const Outcome& outcome, IntentId intent) {
+  HeldWrite held = write_to_finish(write, intent);
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
   held.because = accepted ? HeldBecause::Accepted : HeldBecause::InDoubt;
   held.host = write.head().host;
-  held.resource_target = resource_target(write);
-  held.tracking = trackable(write, outcome.tracking);
+  held.tracking = outcome.tracking;
   held.client_label = write.client.label;
   held.opened = write.parts.clock.now();
   const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());
   held.interval = accepted ? asked.value_or(Duration{}) : kDoubtInterval;
-  held.max = write.plan.rule->hold.max;
-  held.cap = write.plan.rule->hold.cap;
-  // What was done with its answer leaves nothing in motion. And what only looks on asks nothing of its own.
-  const bool may_move = outcome.tracking.by != arm::TrackedBy::Nothing && write.plan.mode == rules::Mode::Protect;
-  if (may_move && write.plan.rule->hold.until == rules::HoldUntil::Provisioned) held.must_rest = what_must_rest(write, held);
+  complete_from_plan(write.parts, write.head().target, held);
   return held;
 }
 
@@ -132,15 +76,10 @@ void note_accepted(const Write& write) {
   if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(write.plan.resource_key);
 }
 
-std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, WriteLease lease, std::string authorization,
-                                 Moment now) {
+std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, ToHold given, Moment now) {
   auto& parts = write.parts;
-  // On every key: who waits for a network must know of what happened to its subnets. What may have been accepted counts too.
-  const Hash128 origin = origin_of(write);
-  for (const auto& key : write.plan.lock_keys) {
-    const auto of = key == write.plan.resource_key ? ResourceLog::Write::Of::Itself : ResourceLog::Write::Of::Child;
-    parts.shared.resources.accepted(key, write.client.key, write.bytes, now, origin, of);
-  }
+  // What may have been accepted counts too.
+  note_may_have_changed(parts, write_to_finish(write, given.intent), origin_of(write), now);
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
   const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
                                 write.plan.rule->hold.until == rules::HoldUntil::Request ||
@@ -148,25 +87,22 @@ std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, Wri
   if (accepted && ends_with_answer) {
     // An answer that is not the end of the operation proves nothing about a delete.
     const bool ended = outcome.tracking.by == arm::TrackedBy::Nothing;
-    note_finished(parts, write_to_finish(write), ended ? arm::Progress::Succeeded : arm::Progress::Unknown);
-    lease.release();
+    note_finished(parts, write_to_finish(write, given.intent), ended ? arm::Progress::Succeeded : arm::Progress::Unknown);
+    given.lease.release();
     return nullptr;
   }
-  if (accepted && may_run_beside_its_own(write)) lease.let_own_in();
-  return open_hold(parts, held_write(write, outcome), std::move(lease), std::move(authorization));
+  if (accepted && may_run_beside_its_own(write.plan)) given.lease.let_own_in();
+  return open_hold(parts, held_write(write, outcome, given.intent), std::move(given.lease), std::move(given.authorization));
 }
 
-Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
+void settle(const Write& write, Intent intent, const Outcome& outcome) {
   auto& parts = write.parts;
   const Moment now = parts.clock.next_moment();
-  OutcomeRecord record;
-  record.id = intent.id();
-  record.kind = record_kind(outcome);
-  record.status = outcome.answer.head.status;
-  record.operation_url = recordable_url(outcome.tracking);
-  record.finished = now;
-  // The answer is not held back for the record: what is missing from it is in doubt, which is the truth.
-  (void)co_await parts.store.record_outcome(record);
+  const IntentId id = intent.id();
+  WriteOutcome known;
+  known.kind = record_kind(outcome);
+  known.status = outcome.answer.head.status;
+  known.known = parts.clock.wall();
 
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
   const bool in_doubt = outcome.kind == Outcome::Kind::Unknown;
@@ -177,11 +113,15 @@ Task<void> settle(const Write& write, Intent intent, const Outcome& outcome) {
   if (in_doubt) note_in_doubt(parts, write.exchange, write.plan, write.client);
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
   if (!may_run) {
+    parts.store.record_outcome(id, known);
     // It was only waiting, for ARM instead of for another write.
     if (nothing_was_sent(outcome.kind)) keep_place(write, std::move(intent).take_lease().into_place());
-    co_return;
+    return;
   }
-  auto hold = hold_write(write, outcome, lease_after_answer(write, std::move(intent)), write.authorization, now);
+  auto hold = hold_write(write, outcome, {lease_after_answer(write, std::move(intent)), write.authorization, id}, now);
+  known.is_running = hold != nullptr;
+  if (hold) known.tracking = hold->write().tracking;
+  parts.store.record_outcome(id, known);
   if (hold && hold->open()) start_watching(parts, std::move(hold));
 }
 

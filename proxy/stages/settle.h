@@ -12,9 +12,15 @@ namespace armgate {
 // The base is used up; a group was created; a delete has begun.
 void note_accepted(const Write& write);
 
+// What a write gives to its hold.
+struct ToHold {
+  WriteLease lease{};
+  std::string authorization{};
+  IntentId intent = 0;
+};
+
 // Opens the hold of a write that was accepted, or may have been: from now on it counts on all its keys, until its end is known.
 // Null if the answer was its end: then it is finished, and the lease is free.
-std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, WriteLease lease, std::string authorization,
-                                 Moment now);
+std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, ToHold given, Moment now);
 
 }  // namespace armgate

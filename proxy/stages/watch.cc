@@ -19,6 +19,9 @@ namespace {
 constexpr int kAtRestMax = 3;
 constexpr int kUnreadableMax = 3;  // refusals in a row to show a resource
 constexpr int kMissingMax = 3;     // 404s in a row on an operation URL before the resource itself is asked
+// ARM gives up a request after 60 s (arm-facts.md). Until then a resource at rest does not tell that a write which was on its way
+// when its process died will not take effect any more.
+constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
 
 arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body) {
   switch (by) {
@@ -29,6 +32,15 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
     case arm::TrackedBy::Nothing: break;
   }
   return arm::Progress::Unknown;
+}
+
+// Whether the write may not even have begun: what is seen of its resource is not its end then.
+bool may_be_on_its_way(const Pipeline::Parts& parts, const Hold& hold, arm::TrackedBy by) {
+  const HeldWrite& write = hold.write();
+  const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
+  const bool was_cut_off = write.is_former && write.because == HeldBecause::InDoubt;
+  if (is_mutant(Mutant::CutOffTakenForEnded)) return false;
+  return was_cut_off && by_resource && parts.clock.now() < write.opened + kOnItsWayMax;
 }
 
 // One watcher's memory between its polls.
@@ -104,6 +116,12 @@ bool will_never_tell(Watcher& watcher, const arm::ResponseHead& head) {
   return watcher.hold->write().because == HeldBecause::InDoubt && only_resource && watcher.unreadable >= kUnreadableMax;
 }
 
+// A token that another writer lent may not be good for the operation's URL, where an orphan has nobody else's.
+bool is_shut_out(const Watcher& watcher, const arm::ResponseHead& head) {
+  const bool at_url = watcher.by == arm::TrackedBy::StatusUrl || watcher.by == arm::TrackedBy::LocationUrl;
+  return at_url && watcher.hold->is_orphan() && (head.status == 401 || head.status == 403);
+}
+
 // The pause that ARM asks for. With an answer that says nothing about the operation (429, 5xx) it holds once.
 void note_pause(const Pipeline::Parts& parts, Watcher& watcher, const arm::ResponseHead& head) {
   const auto asked = arm::retry_after(head.fields, parts.clock.wall());
@@ -134,6 +152,7 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
     operation_ended(parts, watcher.hold, arm::Progress::Unknown);
     co_return;
   }
+  if (may_be_on_its_way(parts, *watcher.hold, watcher.by)) co_return;
   arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
   // What an accepted write creates may be invisible until its operation ends (ARM RPC async-api-reference, the 202 pattern).
   // That it is not there yet is no sign of life either.
@@ -141,7 +160,7 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
                              progress == arm::Progress::Missing && write.because == HeldBecause::Accepted;
   if (not_yet_there) progress = arm::Progress::Unknown;
   if (is_at_rest(watcher, *seen) && ++watcher.at_rest >= kAtRestMax) progress = arm::Progress::Failed;
-  watcher.missing = progress == arm::Progress::Missing ? watcher.missing + 1 : 0;
+  watcher.missing = progress == arm::Progress::Missing || is_shut_out(watcher, seen->head) ? watcher.missing + 1 : 0;
   if (arm::is_terminal(progress)) {
     operation_ended(parts, watcher.hold, progress);
   } else if (progress == arm::Progress::Running) {
@@ -227,6 +246,7 @@ void note_finished(const Pipeline::Parts& parts, const HeldWrite& write, arm::Pr
 bool conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last) {
   if (!hold->finish(last)) return false;
   note_finished(parts, hold->write(), last);
+  if (hold->write().intent != 0) parts.store.record_end(hold->write().intent, parts.clock.wall());
   parts.shared.holds.close(hold);
   hold->release();
   return true;
@@ -252,8 +272,9 @@ void start_watching(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
 void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::Match>& matches, const arm::ResponseHead& head,
                      std::string_view body) {
   for (const auto& match : matches) {
-    const arm::Progress progress = progress_of(match.by, head, body);
     match.hold->note_asked(parts.clock.now());
+    if (may_be_on_its_way(parts, *match.hold, match.by)) continue;
+    const arm::Progress progress = progress_of(match.by, head, body);
     if (arm::is_terminal(progress)) operation_ended(parts, match.hold, progress);
     // Of a deletion the resource tells only the end: as long as it is there, it may be running or have failed.
     const bool told_to_wait = progress == arm::Progress::Running && match.by == match.hold->write().tracking.by &&

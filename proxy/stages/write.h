@@ -88,16 +88,6 @@ std::vector<rules::LockKey> all_keys(const Write& write);
 // Of those, what has to stand still only until ARM's answer.
 std::vector<std::string> keys_until_answer(const Write& write);
 
-// Whether its client may have another such write running on the resource. An action or a delete is not taken back by the next.
-bool may_run_beside_its_own(const Write& write);
-
-// Where another resource can be read: only of the same provider's is the api-version known. Nothing for any other, and for the
-// write's own.
-std::optional<std::string> target_of_neighbour(const Write& write, const arm::ResourceId& other);
-
-// How the end of a write is found that may be running although no answer says so: by the resource itself.
-arm::Tracking tracked_by_resource(const Write& write);
-
 // The same for all sendings of one write by its client, and for no other write: two actors may send the same bytes, and their
 // request ids tell them apart as long as they give any.
 Hash128 origin_of(const Write& write);
@@ -126,7 +116,7 @@ Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);
 Task<Outcome> forward(const Write& write, Intent& intent);
 
 // The settle stage: closes the record, and lets the lease go or hands it to the hold. `outcome` stays the caller's.
-Task<void> settle(const Write& write, Intent intent, const Outcome& outcome);
+void settle(const Write& write, Intent intent, const Outcome& outcome);
 
 // What armgate adds to a request: at most one of them, and neither to a request that has a precondition of its own.
 struct Precondition {

@@ -51,7 +51,24 @@ void Hold::note_stirred(TimePoint now) {
 
 std::string Hold::authorization() const {
   MutexLock lock(&mutex_);
-  return authorization_;
+  return authorization_.empty() && !lent_.empty() ? lent_.front().authorization : authorization_;
+}
+
+bool Hold::is_orphan() const {
+  MutexLock lock(&mutex_);
+  return write_.is_former && authorization_.empty();
+}
+
+bool Hold::lend(const void* lender, std::string_view authorization) {
+  MutexLock lock(&mutex_);
+  const bool takes = write_.is_former && authorization_.empty() && !finished_ && !authorization.empty();
+  if (takes) lent_.push_back({lender, std::string(authorization)});
+  return takes;
+}
+
+void Hold::take_back(const void* lender) {
+  MutexLock lock(&mutex_);
+  std::erase_if(lent_, [lender](const Lent& lent) { return lent.lender == lender; });
 }
 
 void Hold::renew(std::string_view authorization) {
@@ -60,8 +77,9 @@ void Hold::renew(std::string_view authorization) {
   // A client may use several principals (two tenants): only a newer token of the same one may take the place.
   const auto before = arm::claims_of(authorization_);
   const auto now = arm::claims_of(authorization);
+  const bool is_first = write_.is_former && authorization_.empty();  // which of them it was is not recorded
   const bool same = before && now && before->tenant == now->tenant && before->principal == now->principal;
-  if (same) authorization_ = std::string(authorization);
+  if (is_first || same) authorization_ = std::string(authorization);
 }
 
 void Hold::note_operation_end(arm::Progress last) {
@@ -84,6 +102,7 @@ bool Hold::finish(arm::Progress last) {
     if (finished_) return false;
     finished_ = last;
     authorization_.clear();
+    lent_.clear();
   }
   waiter_.signal(kWake);
   return true;
@@ -169,13 +188,20 @@ std::vector<std::shared_ptr<Hold>> HoldTable::on_key(const Hash128& key) const {
   return it == by_key_.end() ? std::vector<std::shared_ptr<Hold>>() : it->second;
 }
 
-void HoldTable::hurry(const std::vector<Hash128>& keys) const {
+HoldTable::Loan::~Loan() {
+  for (const auto& hold : taken_by_) hold->take_back(this);
+}
+
+void HoldTable::hurry(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan) const {
   if (empty()) return;
   MutexLock lock(&mutex_);
   for (const auto& key : keys) {
     const auto it = by_key_.find(key);
     if (it == by_key_.end()) continue;
-    for (const auto& hold : it->second) hold->waiter().signal(Hold::kWake);
+    for (const auto& hold : it->second) {
+      if (hold->lend(&loan, authorization)) loan.taken_by_.push_back(hold);
+      hold->waiter().signal(Hold::kWake);
+    }
   }
 }
 

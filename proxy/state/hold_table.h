@@ -27,6 +27,7 @@
 #include "base/time.h"
 #include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
+#include "proxy/seams/store.h"
 #include "proxy/state/lock_table.h"
 #include "proxy/state/planned.h"
 
@@ -38,6 +39,8 @@ enum class HeldBecause { Accepted, InDoubt };
 // What a hold is about; constant after it was opened.
 struct HeldWrite {
   HeldBecause because = HeldBecause::Accepted;
+  IntentId intent = 0;     // its record in the journal; 0: none
+  bool is_former = false;  // of an earlier process: no token came with it
   Planned planned{};
   arm::Method method = arm::Method::Put;
   std::string host;             // to be asked for the resource
@@ -67,8 +70,14 @@ class Hold {
   bool wanted() const;                                        // somebody waits for one of its keys
   bool open() const;
 
-  std::string authorization() const;  // the newest token of its client; empty if there is none
+  // The newest token of its client, or one that is lent; empty if there is none.
+  std::string authorization() const;
   void renew(std::string_view authorization);
+  // It came from an earlier process and has had no token of its client since.
+  bool is_orphan() const;
+  // Only orphans take them. Whoever lends a token takes it back when what it came with is over (promise P8).
+  bool lend(const void* lender, std::string_view authorization);
+  void take_back(const void* lender);
 
   // What is known of how its operation goes, from whoever asked.
   struct Pace {
@@ -103,6 +112,11 @@ class Hold {
   Pace pace_ ABSL_GUARDED_BY(mutex_);
   WriteLease lease_ ABSL_GUARDED_BY(mutex_);
   std::string authorization_ ABSL_GUARDED_BY(mutex_);
+  struct Lent {
+    const void* lender;
+    std::string authorization;
+  };
+  std::vector<Lent> lent_ ABSL_GUARDED_BY(mutex_);
   std::optional<arm::Progress> operation_end_ ABSL_GUARDED_BY(mutex_);
   std::optional<arm::Progress> finished_ ABSL_GUARDED_BY(mutex_);
 };
@@ -124,8 +138,19 @@ class HoldTable {
 
   std::vector<std::shared_ptr<Hold>> on_key(const Hash128& key) const;
 
-  // A writer waits for these keys: their watchers should look sooner.
-  void hurry(const std::vector<Hash128>& keys) const;
+  // What a waiting writer lends to orphans, until it is destroyed.
+  class Loan {
+   public:
+    Loan() = default;
+    Loan(Loan&&) = delete;
+    ~Loan();
+
+   private:
+    friend class HoldTable;
+    std::vector<std::shared_ptr<Hold>> taken_by_;
+  };
+  // A writer waits for these keys: their watchers should look sooner, orphans with its token.
+  void hurry(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan) const;
 
   // ARM took a request that ends what runs on this key: its end may be near.
   void stir(const Hash128& key, TimePoint now) const;

@@ -19,17 +19,20 @@ class MemoryStore final : public Store {
  public:
   explicit MemoryStore(size_t records_max = 10'000) : records_max_(records_max) {}
 
-  Task<Result<void>> record_intent(const IntentRecord& record) override;
-  Task<Result<void>> record_outcome(const OutcomeRecord& record) override;
+  Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
+  void record_outcome(IntentId id, const WriteOutcome& outcome) override;
+  void record_end(IntentId, WallTime) override {}
 
-  // Intents without an outcome: writes that may be at ARM now. The oldest first.
-  std::vector<IntentRecord> unfinished() const;
-  size_t unfinished_count() const;
+  std::vector<Unfinished> unfinished() const override;
+  size_t unfinished_count() const override;
+
+  // For a store that keeps more than this one.
+  void begin(IntentId id, std::string_view method, std::string_view resource);
 
  private:
   struct alignas(kCacheLineBytes) Shard {
     mutable Mutex mutex;
-    std::map<IntentId, IntentRecord> unfinished ABSL_GUARDED_BY(mutex);
+    std::map<IntentId, Unfinished> unfinished ABSL_GUARDED_BY(mutex);
   };
   static constexpr size_t kShards = 32;
   static bool forget(Shard& shard, IntentId id);

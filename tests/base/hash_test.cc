@@ -43,5 +43,15 @@ TEST(Hash128, HexIsHighThenLow) {
   EXPECT_EQ((Hash128{0x0123456789abcdefULL, 0xfedcba9876543210ULL}).hex(), "0123456789abcdeffedcba9876543210");
 }
 
+TEST(Hash128, IsReadBackFromItsDigitsOnly) {
+  const Hash128 hash{0x0123456789abcdefULL, 0x10};
+  EXPECT_EQ(Hash128::from_hex(hash.hex()), hash);
+  for (const char* wrong :
+       {"", "0123456789abcdeffedcba987654321", "0123456789abcdeffedcba98765432100", "0123456789abcdeffedcba987654321g",
+        "+123456789abcdeffedcba9876543210", " 123456789abcdef-edcba9876543210"}) {
+    EXPECT_EQ(Hash128::from_hex(wrong), std::nullopt) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace armgate

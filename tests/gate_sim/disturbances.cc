@@ -61,6 +61,8 @@ void fail_after_effect(WorldOptions& options, Rng& rng) { options.network.fail_a
 
 void observe(WorldOptions& options, Rng&) { options.pipeline.mode = rules::Mode::Observe; }
 
+void keep_journal(WorldOptions& options, Rng&) { options.journal = true; }
+
 void nothing_more(WorldOptions&, Rng&) {}
 
 // ---- what happens while the world runs ----
@@ -134,6 +136,8 @@ const std::vector<Disturbance>& disturbances() {
       // Whose reads an earlier life saw has no state at its own api-version: what others were shown is all there is.
       {"crash", nothing_more, {"hidden-versions"}, crash},
       {"drain", nothing_more, {"hidden-versions"}, drain},
+      {"crash-with-journal", keep_journal, {"hidden-versions"}, crash},
+      {"drain-with-journal", keep_journal, {"hidden-versions"}, drain},
       {"reload", nothing_more, {}, reload},
       {"clock-jumps", nothing_more, {}, make_clocks_jump},
       {"coincidences", nothing_more, {}, make_things_coincide},

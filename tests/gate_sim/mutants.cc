@@ -38,6 +38,8 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::LiveWritersJoined, "live-writers-joined", "hidden-counters", {}, 500},
       {Mutant::IdsIgnoredInJoin, "ids-ignored-in-join", "", {}, 3000},
       {Mutant::PollErrorLeaksHold, "poll-error-leaks-hold", "", {"lossy"}, 500},
+      {Mutant::JournalNotTakenUp, "journal-not-taken-up", "", {"crash-with-journal", "long-operations"}, 100},
+      {Mutant::CutOffTakenForEnded, "cut-off-taken-for-ended", "", {"drain-with-journal", "slow-arm"}, 500},
       {Mutant::ReadWaits, "read-waits", "", {}, 10},
       {Mutant::AnswerAltered, "answer-altered", "", {}, 100},
   };

@@ -53,6 +53,7 @@ enum class Harms { Forbidden, Counted };
 struct Promised {
   rules::Mode mode = rules::Mode::Protect;
   Harms harms = Harms::Forbidden;
+  bool journal = false;  // P2 spans lives
 };
 
 class Checkers final : public UpstreamWatch {
@@ -118,6 +119,8 @@ class Checkers final : public UpstreamWatch {
     std::optional<TimePoint> refused;           // when its client got a 412
     bool left_undecided = false;                // its client left while armgate compared its base with the resource
     int sends = 0;
+    TimePoint sent{};  // the last time
+    std::optional<TimePoint> took_effect;
     std::optional<How> last_how;
     std::string last_if_match;
     std::optional<arm::Response> last_answer;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "proxy/stages/restore.h"
+
 namespace armgate::world {
 
 Task<Result<UpstreamAnswer>> Gate::Wire::send(const arm::Request& request, TimePoint deadline) {
@@ -14,24 +16,35 @@ Task<Result<UpstreamAnswer>> Gate::Wire::send(const arm::Request& request, TimeP
   co_return upstream_error(ErrorKind::Unreachable, Sent::No, "the process is gone");
 }
 
+std::unique_ptr<Store> Gate::make_store(SimJournal* journal) const {
+  if (journal == nullptr) return std::make_unique<MemoryStore>();
+  return std::make_unique<SimStore>(*journal, [this] { return cut_; });
+}
+
 Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor, Voice voice)
     : life_(options.life),
-      shared_(SharedState::Options{std::move(options.pipeline), {}, {}, {}}, Hasher(HashKey{options.seed, 6 + options.life}),
-              std::move(options.rules)),
+      shared_(SharedState::Options{std::move(options.pipeline), {}, {}, {}},
+              Hasher(HashKey{options.seed, 6 + (options.journal ? 0 : options.life)}), std::move(options.rules)),
+      store_(make_store(options.journal)),
       wire_(*this, clock, network),
       faults_(Rng(options.seed ^ (0xfa016 + options.life)), options.poll_skipped),
       rng_(options.seed ^ (0x5eed0 + options.life)),
       parts_{shared_,
              clock,
              wire_,
-             store_,
+             *store_,
              faults_,
              rng_,
              executor,
              {},
              std::move(voice.tell_loudly),
              std::move(voice.tell_would)},
-      pipeline_(parts_) {}
+      pipeline_(parts_) {
+  if (options.journal == nullptr || options.journal->is_new()) return;
+  const FormerLife former = options.journal->former_life(shared_.options.base.think_max);
+  for (const JournaledWrite& write : former.open) clients_.insert(write.client);
+  restore(parts_, former);
+}
 
 Task<Receipt> Gate::serve(std::shared_ptr<SimLink> link) {
   const uint64_t number = ++exchanges_;

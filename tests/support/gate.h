@@ -15,6 +15,7 @@
 
 #include "proxy/stages/parts.h"
 #include "proxy/state/memory_store.h"
+#include "tests/support/sim_journal.h"
 #include "tests/support/sim_link.h"
 
 namespace armgate::world {
@@ -24,7 +25,8 @@ struct GateOptions {
   uint64_t life = 1;  // the first process is 1
   PipelineOptions pipeline;
   std::shared_ptr<const rules::Ruleset> rules;
-  double poll_skipped = 0;  // of the watchers' own polls
+  double poll_skipped = 0;        // of the watchers' own polls
+  SimJournal* journal = nullptr;  // null: what it remembers is in memory only
 };
 
 class Gate {
@@ -56,6 +58,8 @@ class Gate {
   bool is_cut() const { return cut_; }
 
  private:
+  std::unique_ptr<Store> make_store(SimJournal* journal) const;
+
   // Its way to ARM.
   class Wire final : public Upstream {
    public:
@@ -79,7 +83,7 @@ class Gate {
 
   const uint64_t life_;
   SharedState shared_;
-  MemoryStore store_;
+  const std::unique_ptr<Store> store_;
   Wire wire_;
   SkippedPolls faults_;
   Rng rng_;

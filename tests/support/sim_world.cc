@@ -23,13 +23,15 @@ SimWorld::SimWorld(WorldOptions options)
       arm_(options_.arm, options_.seed ^ 0xa43),
       rules_(options_.rules),
       checkers_(clock_, arm_, std::make_shared<const rules::Ruleset>(rules_), trace_,
-                {options_.pipeline.mode, options_.pipeline.mode == rules::Mode::Protect ? options_.harms : Harms::Counted}),
+                {options_.pipeline.mode, options_.pipeline.mode == rules::Mode::Protect ? options_.harms : Harms::Counted,
+                 options_.journal}),
       upstream_(clock_, arm_, checkers_, trace_, options_.network, options_.seed ^ 0x0e7),
       gate_(make_gate()) {}
 
 std::shared_ptr<Gate> SimWorld::make_gate() {
-  GateOptions options{options_.seed, gates_.size() + 1, options_.pipeline,
-                      std::make_shared<const rules::Ruleset>(rules_, options_.errors), options_.poll_skipped};
+  GateOptions options{options_.seed,         gates_.size() + 1,
+                      options_.pipeline,     std::make_shared<const rules::Ruleset>(rules_, options_.errors),
+                      options_.poll_skipped, options_.journal ? &journal_ : nullptr};
   Gate::Voice voice;
   voice.tell_loudly = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
   voice.tell_would = [this](const WouldHave& would) {

@@ -36,6 +36,7 @@ struct WorldOptions {
   Harms harms = Harms::Forbidden;
   Duration token_life{};    // zero: tokens are good for ever
   double poll_skipped = 0;  // of the watchers' own polls
+  bool journal = false;     // what armgate was about outlives its process
   Trace::Echo echo = Trace::Echo::Off;
 };
 
@@ -88,6 +89,7 @@ class SimWorld {
   std::vector<rules::Rule> rules_;  // armgate and the checkers make a set of their own, as armgate must forget its old one
   Checkers checkers_;
   SimUpstream upstream_;
+  SimJournal journal_;
   std::vector<std::shared_ptr<Gate>> gates_;  // all that there ever were
   std::shared_ptr<Gate> gate_;                // the one that runs; null between two
   uint64_t numbers_ = 0;

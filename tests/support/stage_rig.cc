@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "proxy/async/spawn.h"
+#include "proxy/stages/restore.h"
 #include "rules/rule_file.h"
 
 namespace armgate::world {
@@ -73,11 +74,19 @@ PipelineOptions StageRig::default_options() {
   return options;
 }
 
-StageRig::StageRig(PipelineOptions options)
+StageRig::StageRig(PipelineOptions options) : StageRig(std::move(options), std::make_unique<MemoryStore>()) {}
+
+StageRig::StageRig(SimJournal& journal, PipelineOptions options)
+    : StageRig(std::move(options), std::make_unique<SimStore>(journal, [] { return false; })) {
+  if (!journal.is_new()) restore(parts_, journal.former_life(shared_.options.base.think_max));
+}
+
+StageRig::StageRig(PipelineOptions options, std::unique_ptr<Store> store)
     : clock_(loop_, 1),
       upstream_(clock_),
       shared_(SharedState::Options{std::move(options), {}, {}, {}}, Hasher(HashKey{1, 2}), shipped_rules()),
-      parts_{shared_, clock_, upstream_, store_, faults_, rng_, loop_.get_executor(), {}, {}},
+      store_(std::move(store)),
+      parts_{shared_, clock_, upstream_, *store_, faults_, rng_, loop_.get_executor(), {}, {}},
       pipeline_(parts_) {
   parts_.tell_loudly = [this](const std::string& message) { loud_.push_back(message); };
   parts_.tell_would = [this](const WouldHave& would) { would_.push_back(would); };

@@ -14,6 +14,7 @@
 #include "proxy/stages/parts.h"
 #include "proxy/state/memory_store.h"
 #include "tests/support/sim_clock.h"
+#include "tests/support/sim_journal.h"
 #include "tests/support/sim_link.h"
 
 namespace armgate::world {
@@ -49,6 +50,8 @@ enum class Arrived { Confirmed, Unknown };
 class StageRig {
  public:
   explicit StageRig(PipelineOptions options = default_options());
+  // A process that keeps `journal`, and begins with taking up what it finds there.
+  explicit StageRig(SimJournal& journal, PipelineOptions options = default_options());
 
   static PipelineOptions default_options();
 
@@ -84,18 +87,18 @@ class StageRig {
   TimePoint now() const { return clock_.now(); }
   // For what arrives from now on, with the same rules.
   void set_mode(rules::Mode mode);
-  MemoryStore& store() { return store_; }
   const std::vector<std::string>& loud() const { return loud_; }
   const std::vector<WouldHave>& would() const { return would_; }
 
  private:
+  StageRig(PipelineOptions options, std::unique_ptr<Store> store);
   static Task<void> serve(Pipeline& pipeline, std::shared_ptr<Running> running);
 
   boost::asio::io_context loop_{1};
   SimClock clock_;
   ScriptedUpstream upstream_;
   SharedState shared_;
-  MemoryStore store_;
+  const std::unique_ptr<Store> store_;
   NoFaults faults_;
   Rng rng_{1};
   std::vector<std::string> loud_;

@@ -27,7 +27,15 @@ const Hasher kHasher(HashKey{1, 2});
 class HoldTableTest : public testing::Test {
  protected:
   std::shared_ptr<Hold> open(arm::Tracking tracking, arm::Method method = arm::Method::Put, uint64_t client = 1) {
+    return open(HeldWrite{}, std::move(tracking), method, client, kOldToken);
+  }
+  // Of an earlier process.
+  std::shared_ptr<Hold> open_orphan() {
     HeldWrite write;
+    write.is_former = true;
+    return open(std::move(write), {TrackedBy::ResourceState, "", ""}, arm::Method::Put, 1, "");
+  }
+  std::shared_ptr<Hold> open(HeldWrite write, arm::Tracking tracking, arm::Method method, uint64_t client, std::string token) {
     auto plan = std::make_shared<KeyedPlan>();
     plan->resource_key = kHasher.hash(kResource);
     write.planned.plan = std::move(plan);
@@ -35,7 +43,7 @@ class HoldTableTest : public testing::Test {
     write.tracking = std::move(tracking);
     write.client = {client, client};
     auto place = locks_.join({{"key" + std::to_string(++holds_), rules::LockMode::Exclusive}}, {}, nullptr, 1);
-    auto hold = std::make_shared<Hold>(std::move(write), place->take(), kOldToken, io_.get_executor());
+    auto hold = std::make_shared<Hold>(std::move(write), place->take(), std::move(token), io_.get_executor());
     table_.open(hold);
     return hold;
   }
@@ -141,6 +149,30 @@ TEST_F(HoldTableTest, TheNewestTokenOfItsOwnClientIsUsedAndForgottenAtTheEnd) {
   EXPECT_EQ(mine->authorization(), "") << "a token is kept only while the operation runs";
 }
 
+TEST_F(HoldTableTest, AnOrphanIsLentTokensUntilItHasOneOfItsClient) {
+  const auto orphan = open_orphan();
+  const auto other = open({TrackedBy::ResourceState, "", ""});
+  EXPECT_TRUE(orphan->is_orphan());
+  EXPECT_FALSE(other->is_orphan());
+  {
+    HoldTable::Loan first;
+    HoldTable::Loan second;
+    table_.hurry({locks_.key_of("key1"), locks_.key_of("key2")}, kNewToken, first);
+    table_.hurry({locks_.key_of("key1")}, kNewestToken, second);
+    EXPECT_EQ(orphan->authorization(), kNewToken);
+    EXPECT_EQ(other->authorization(), kOldToken) << "who has one needs none";
+  }
+  EXPECT_EQ(orphan->authorization(), "") << "taken back with what it came with";
+  table_.renew({1, 1}, kOtherPrincipal);
+  EXPECT_EQ(orphan->authorization(), kOtherPrincipal);
+  EXPECT_FALSE(orphan->is_orphan());
+  HoldTable::Loan late;
+  table_.hurry({locks_.key_of("key1")}, kNewToken, late);
+  EXPECT_EQ(orphan->authorization(), kOtherPrincipal);
+  orphan->finish(Progress::Succeeded);
+  EXPECT_EQ(orphan->authorization(), "");
+}
+
 Task<void> collect(Waiter& waiter, uint32_t& bits) { bits |= co_await waiter.wait(); }
 
 TEST_F(HoldTableTest, AWaitingWriterHurriesTheWatchersOfItsKeysOnly) {
@@ -150,7 +182,8 @@ TEST_F(HoldTableTest, AWaitingWriterHurriesTheWatchersOfItsKeysOnly) {
   uint32_t woken_second = 0;
   spawn(io_.get_executor(), collect(first->waiter(), woken_first));
   spawn(io_.get_executor(), collect(second->waiter(), woken_second));
-  table_.hurry({locks_.key_of("key2"), locks_.key_of("unknown")});
+  HoldTable::Loan loan;
+  table_.hurry({locks_.key_of("key2"), locks_.key_of("unknown")}, kNewToken, loan);
   io_.poll();
   EXPECT_EQ(woken_first, 0u);
   EXPECT_EQ(woken_second, Hold::kWake);

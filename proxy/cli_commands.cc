@@ -1,0 +1,239 @@
+#include "proxy/cli_commands.h"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "certs/secret_file.h"
+#include "proxy/cli_authority.h"
+#include "proxy/cli_check.h"
+#include "proxy/cli_explain.h"
+#include "proxy/cli_history.h"
+#include "proxy/cli_status.h"
+#include "proxy/gateway_status.h"
+#include "proxy/option_table.h"
+#include "rules/overlap.h"
+
+namespace armgate::commands {
+namespace {
+
+std::string source_of(const Config& config) { return config.source.empty() ? "the built-in defaults" : config.source; }
+
+// The configuration that the command line asks for.
+LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
+  std::filesystem::path file = asked.config;
+  std::error_code error;
+  if (file.empty() && std::filesystem::exists(context.default_config, error)) file = context.default_config;
+  LoadedConfig loaded = load_config(file, context.surroundings, rule_files);
+  rules::FaultList ignored;  // faults_of_flags() has told them
+  if (!asked.mode.empty()) set_option(loaded.config, "mode", asked.mode, "--mode", ignored);
+  if (!asked.listen.empty()) set_option(loaded.config, "listen/proxy", asked.listen, "--listen", ignored);
+  if (!asked.ca_directory.empty()) {
+    const std::filesystem::path absolute = std::filesystem::absolute(asked.ca_directory, error);
+    loaded.config.ca.directory = error ? asked.ca_directory : absolute.lexically_normal().string();
+  }
+  return loaded;
+}
+
+// True if there are none.
+bool tell_faults(const rules::FaultList& faults, const CliContext& context) {
+  if (faults.empty()) return true;
+  for (const rules::Fault& fault : faults) fmt::print(context.err, "{}\n", rules::to_text(fault));
+  fmt::print(context.err, "armgate: {} {} found; nothing was changed\n", faults.size(),
+             faults.size() == 1 ? "fault" : "faults");
+  return false;
+}
+
+// The same, or nothing after the faults were printed.
+std::optional<Config> load_asked(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
+  LoadedConfig loaded = load_with_flags(asked, context, rule_files);
+  if (!tell_faults(loaded.faults, context)) return std::nullopt;
+  return std::move(loaded.config);
+}
+
+int fail(const CliContext& context, const Error& error) {
+  fmt::print(context.err, "armgate: {}\n", error.context);
+  return error.kind == ErrorKind::BadInput || error.kind == ErrorKind::TooLarge ? kExitBadInput : kExitRuntime;
+}
+
+// Prints what the running service answered.
+int print_answer(const Asked& asked, const CliContext& context, const Result<std::string>& json,
+                 Result<std::string> (*into_text)(std::string_view)) {
+  if (!json) return fail(context, json.error());
+  const auto text = into_text(*json);
+  if (!text) return fail(context, text.error());
+  context.out << (asked.output == "json" ? *json : *text);
+  return kExitDone;
+}
+
+}  // namespace
+
+rules::FaultList faults_of_flags(const Asked& asked) {
+  rules::FaultList faults;
+  Config scratch;
+  if (!asked.mode.empty()) set_option(scratch, "mode", asked.mode, "--mode", faults);
+  if (!asked.listen.empty()) set_option(scratch, "listen/proxy", asked.listen, "--listen", faults);
+  if (!asked.name.empty() && !is_client_name(asked.name)) {
+    faults.push_back({"--name", 0, "", fmt::format("\"{}\" is not a name of 1 to 64 letters, digits or \"._~-\"", asked.name)});
+  }
+  return faults;
+}
+
+int check(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Load);
+  if (!config || !tell_faults(faults_of_files(*config), context)) return kExitBadInput;
+  const auto warnings = rules::warnings_about(config->rules);
+  for (rules::Fault warning : warnings) {
+    warning.message.insert(0, "warning: ");
+    fmt::print(context.err, "{}\n", rules::to_text(warning));
+  }
+  fmt::print(context.out, "armgate: {}: good; mode {}, proxy on {}, {} rules", source_of(*config), rules::to_text(config->mode),
+             config->listen.proxy, config->rules.size());
+  if (!warnings.empty()) fmt::print(context.out, ", {} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s");
+  fmt::print(context.out, "\n");
+  return kExitDone;
+}
+
+int run(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Load);
+  if (!config) return kExitBadInput;
+  fmt::print(context.err, "armgate: configuration from {}\n", source_of(*config));
+  context.err << other_proxy_notice(context.environment);
+  return context.run(*config, [asked, &context] { return load_with_flags(asked, context, RuleFiles::Load); });
+}
+
+int ca_init(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  const auto overwrite = asked.force ? certs::Overwrite::Force : certs::Overwrite::Refuse;
+  const auto root = init_authority(*config, context.wall, overwrite);
+  if (!root) return fail(context, root.error());
+  fmt::print(context.out, "{}\n", root->string());
+  if (asked.force) {
+    fmt::print(context.err,
+               "armgate: what runs with the authority that was there keeps it: start it anew, and let tools trust this one\n");
+  }
+  return kExitDone;
+}
+
+int ca_path(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  std::string init_command = ca_init_command(*config);
+  if (!asked.ca_directory.empty()) init_command += " --directory " + config->ca.directory;
+  const auto root = find_authority(*config, init_command);
+  if (!root) return fail(context, root.error());
+  fmt::print(context.out, "{}\n", root->string());
+  return kExitDone;
+}
+
+int explain(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Load);
+  if (!config) return kExitBadInput;
+  ExplainRequest request{asked.method, asked.url, std::nullopt, asked.client, asked.user_agent, {}};
+  for (const std::string& file : asked.shown_files) {
+    ShownAnswer answer{file, {}, file == "404"};
+    if (!answer.absent) {
+      auto body = certs::read_file(file, config->limits.request_body_bytes);
+      if (!body) return fail(context, body.error());
+      answer.body = *std::move(body);
+    }
+    request.shown.push_back(std::move(answer));
+  }
+  if (!asked.body_file.empty()) {
+    const std::string file = asked.body_file == "-" ? "/dev/stdin" : asked.body_file;
+    auto body = certs::read_file(file, config->limits.request_body_bytes);
+    if (!body) return fail(context, body.error());
+    request.body = *std::move(body);
+  }
+  const auto form = asked.output == "json" ? ExplainAs::Json : ExplainAs::Text;
+  const auto explained = explain_request(request, *config, form);
+  if (!explained) return fail(context, explained.error());
+  context.out << *explained;
+  return kExitDone;
+}
+
+int status(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  return print_answer(asked, context, fetch_status(*config), status_text);
+}
+
+int unlock(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  const auto user = context.environment.find("USER");
+  const std::string who = user == context.environment.end() ? "somebody" : name_of_program(user->second);
+  return print_answer(asked, context, unlock_resource(*config, asked.resource, who), unlocked_text);
+}
+
+int history(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  const auto form = asked.output == "json" ? HistoryAs::Json : HistoryAs::Text;
+  const auto told = history_text(*config, asked.last, asked.resource, form);
+  if (!told) return fail(context, told.error());
+  context.out << *told;
+  return kExitDone;
+}
+
+int exec(const Asked& asked, const CliContext& context) {
+  ExecRequest request;
+  request.words = asked.words;
+  request.name = asked.name.empty() ? name_of_program(asked.words.front()) : asked.name;
+  request.actor = asked.actor == "many" ? policy::Actor::Many : policy::Actor::Single;
+  request.log_file = asked.log_file;
+  request.environment = context.environment;
+  request.wall = context.wall;
+  if (const auto active = context.environment.find(kActiveVariable); active != context.environment.end()) {
+    if (asked.config.empty() && asked.log_file.empty() && asked.mode.empty() && asked.actor.empty()) {
+      return context.exec_within(request, active->second);
+    }
+    fmt::print(context.err,
+               "armgate: {} is set: this environment uses the armgate at {}, with its own configuration and log; "
+               "unset {} to start another\n",
+               kActiveVariable, active->second, kActiveVariable);
+    return kExitExecFailed;
+  }
+  const auto config = load_asked(asked, context, RuleFiles::Load);
+  if (!config) return kExitExecFailed;
+  return context.exec(*config, request);
+}
+
+int env(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  if (config->listen.proxy.ends_with(":0")) {
+    return fail(context, gateway_error(ErrorKind::BadInput,
+                                       "listen.proxy has port 0, so nobody knows where armgate listens; "
+                                       "give it a port"));
+  }
+  const auto root = find_authority(*config, ca_init_command(*config));
+  if (!root) return fail(context, root.error());
+  const auto bundles = bundle_directory(*config, context.surroundings.home);
+  if (!bundles) return fail(context, bundles.error());
+  const AuthorityLock lock(*bundles);
+  const auto variables = tool_variables({.proxy = reachable(config->listen.proxy),
+                                         .name = asked.name.empty() ? "shell-" + context.session : asked.name,
+                                         .ca = *root,
+                                         .bundles = *bundles,
+                                         .intercepted = config->intercept},
+                                        context.environment);
+  if (!variables) return fail(context, variables.error());
+  const std::pair<std::string_view, Shell> shells[] = {{"sh", Shell::Sh},           {"bash", Shell::Sh},
+                                                       {"zsh", Shell::Sh},          {"fish", Shell::Fish},
+                                                       {"pwsh", Shell::PowerShell}, {"powershell", Shell::PowerShell},
+                                                       {"json", Shell::Json}};
+  const auto shell =
+      std::find_if(std::begin(shells), std::end(shells), [&](const auto& one) { return one.first == asked.shell; });
+  context.err << other_proxy_notice(context.environment);
+  context.out << to_commands(*variables, shell->second);
+  return kExitDone;
+}
+
+}  // namespace armgate::commands

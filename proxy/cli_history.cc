@@ -1,0 +1,84 @@
+#include "proxy/cli_history.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "arm/url.h"
+#include "base/text.h"
+#include "proxy/journal/journal_file.h"
+#include "proxy/stages/held_write.h"
+
+namespace armgate {
+namespace {
+
+std::string time_text(WallTime when) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", std::chrono::time_point_cast<std::chrono::milliseconds>(when));
+}
+
+std::string seconds_text(Duration duration) { return fmt::format("{:.1f} s", std::chrono::duration<double>(duration).count()); }
+
+// How it went, in the words of the manual.
+std::string state_of(const JournaledWrite& write) {
+  if (!write.outcome) return write.is_open() ? "no-answer" : "no-answer-settled";
+  switch (write.outcome->kind) {
+    case OutcomeKind::NotSent: return "not-sent";
+    case OutcomeKind::InDoubt: return write.is_open() ? "in-doubt" : "in-doubt-settled";
+    case OutcomeKind::Answered: break;
+  }
+  return write.is_open() ? "running" : "done";
+}
+
+std::string line_of(const JournaledWrite& write) {
+  const bool answered = write.outcome && write.outcome->kind == OutcomeKind::Answered;
+  const std::string status = answered ? std::to_string(write.outcome->status) : "-";
+  const std::string took = write.ended ? seconds_text(*write.ended - write.begun) : "-";
+  return fmt::format("{}  {:6}  {:3}  {:17}  {:>9}  {}  {}\n", time_text(write.begun), write.method, status, state_of(write),
+                     took, write.client_label, write.path);
+}
+
+nlohmann::json json_of(const JournaledWrite& write) {
+  nlohmann::json json{{"id", write.id},
+                      {"begun", time_text(write.begun)},
+                      {"state", state_of(write)},
+                      {"method", write.method},
+                      {"host", write.host},
+                      {"path", write.path},
+                      {"resource", write.resource},
+                      {"api_version", write.api_version},
+                      {"client", write.client_label}};
+  if (write.outcome && write.outcome->kind == OutcomeKind::Answered) json["status"] = write.outcome->status;
+  if (write.outcome) json["known"] = time_text(write.outcome->known);
+  const std::string operation = write.outcome ? url_for_people(write.outcome->tracking) : "";
+  if (!operation.empty()) json["operation"] = operation;
+  if (write.ended) json["ended"] = time_text(*write.ended);
+  return json;
+}
+
+}  // namespace
+
+Result<std::string> history_text(const Config& config, size_t most, std::string_view resource, HistoryAs as) {
+  if (config.journal.file.empty()) {
+    return gateway_error(ErrorKind::BadInput,
+                         "journal.file is not set, so armgate keeps no records that outlive it: set it in the configuration");
+  }
+  auto file = journal::JournalFile::open_to_read(config.journal.file);
+  if (!file) return std::move(file).error();
+  std::string id = lower_text(resource);
+  while (id.ends_with('/')) id.pop_back();
+  auto writes = file->newest(most, id);
+  if (!writes) return std::move(writes).error();
+  std::reverse(writes->begin(), writes->end());
+  if (as == HistoryAs::Json) {
+    nlohmann::json all = nlohmann::json::array();
+    for (const JournaledWrite& write : *writes) all.push_back(json_of(write));
+    return all.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+  }
+  std::string text;
+  for (const JournaledWrite& write : *writes) text += line_of(write);
+  return text.empty() ? "no write is recorded\n" : text;
+}
+
+}  // namespace armgate

@@ -1,0 +1,181 @@
+#include "proxy/journal/journal.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <iterator>
+#include <utility>
+
+#include "proxy/async/waiter.h"
+
+namespace armgate::journal {
+namespace {
+
+constexpr std::chrono::seconds kTryAgain{1};  // while the file cannot be written
+constexpr size_t kLookForOldest = 1'000;      // records between two looks
+constexpr uint32_t kWritten = 1;
+constexpr uint32_t kTooLate = 2;
+
+}  // namespace
+
+class Journal::Pending {
+ public:
+  explicit Pending(const Executor& executor) : waiter(executor) {}
+  Waiter waiter;
+  std::atomic<bool> failed{false};
+};
+
+Result<std::unique_ptr<Journal>> Journal::open(Options options, Clock& clock, HashKey fresh_key, TellLoudly tell_loudly) {
+  auto file = JournalFile::open(options.file, options.durability, fresh_key);
+  if (!file) return std::move(file).error();
+  std::optional<FormerLife> former;
+  IntentId before = 0;
+  if (!file->is_new()) {
+    auto read = file->former_life(options.recent);
+    if (!read) return std::move(read).error();
+    former = *std::move(read);
+    const auto last = file->last_id();
+    if (!last) return last.error();
+    before = *last;
+  }
+  std::unique_ptr<Journal> journal(new Journal(std::move(options), clock, *std::move(file), std::move(tell_loudly)));
+  journal->former_life_ = std::move(former);
+  journal->before_ = before;
+  journal->writer_ = std::thread([owner = journal.get()] { owner->write_until_closed(); });
+  return journal;
+}
+
+Journal::Journal(Options options, Clock& clock, JournalFile file, TellLoudly tell_loudly)
+    : options_(std::move(options)),
+      clock_(clock),
+      tell_loudly_(std::move(tell_loudly)),
+      key_(file.key()),
+      file_(std::move(file)) {}
+
+Journal::~Journal() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  wake_.notify_one();
+  writer_.join();
+}
+
+bool Journal::enqueue(Entry entry) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() >= options_.queue_max) return false;
+    queue_.push_back(std::move(entry));
+  }
+  wake_.notify_one();
+  return true;
+}
+
+Task<Result<IntentId>> Journal::record_intent(const IntentRecord& record) {
+  JournaledWrite write;
+  write.id = before_ + record.started.order;
+  write.client = record.client;
+  write.bytes = record.bytes;
+  write.resend = record.resend;
+  write.client_label = record.client_label;
+  write.request_id = record.request_id;
+  write.method = record.method;
+  write.host = record.host;
+  write.path = record.path;
+  write.api_version = record.api_version;
+  write.resource = record.resource;
+  write.begun = record.begun;
+  const IntentId id = write.id;
+  const auto pending = std::make_shared<Pending>(record.executor);
+  if (!enqueue(Intent{std::move(write), pending})) {
+    co_return gateway_error(ErrorKind::TooLarge, "too many records wait for the journal");
+  }
+  const auto timer = clock_.call_at(record.executor, clock_.now() + options_.write_max,
+                                    [late = pending.get()] { late->waiter.signal(kTooLate); });
+  const uint32_t what = co_await pending->waiter.wait();
+  if ((what & kWritten) == 0) {
+    // Should it be written after all, then as what was never sent.
+    WriteOutcome never_sent;
+    never_sent.kind = OutcomeKind::NotSent;
+    never_sent.known = clock_.wall();
+    enqueue(Outcome{id, never_sent});
+    co_return gateway_error(ErrorKind::TimedOut, "the journal is not written in time");
+  }
+  if (pending->failed.load(std::memory_order_acquire)) {
+    co_return gateway_error(ErrorKind::Internal, "the journal cannot be written");
+  }
+  under_way_.begin(id, record.method, record.resource);
+  co_return id;
+}
+
+void Journal::record_outcome(IntentId id, const WriteOutcome& outcome) {
+  under_way_.record_outcome(id, outcome);
+  enqueue(Outcome{id, outcome});
+}
+
+void Journal::record_end(IntentId id, WallTime when) { enqueue(End{id, when}); }
+
+void Journal::write_until_closed() {
+  while (true) {
+    std::deque<Entry> entries;
+    {
+      std::unique_lock lock(mutex_);
+      const auto has_work = [this] { return !queue_.empty() || closing_; };
+      if (fails_)
+        wake_.wait_for(lock, kTryAgain, [this] { return closing_; });
+      else
+        wake_.wait(lock, has_work);
+      entries.swap(queue_);
+      if (entries.empty() && closing_) return;
+      if (fails_ && closing_) return;  // it was tried often enough
+    }
+    if (entries.empty()) continue;
+    const auto written = write(entries);
+    finish(std::move(entries), written);
+  }
+}
+
+Result<void> Journal::write(const Entry& entry) {
+  if (const auto* intent = std::get_if<Intent>(&entry)) return file_.add(intent->write);
+  if (const auto* outcome = std::get_if<Outcome>(&entry)) return file_.set_outcome(outcome->id, outcome->outcome);
+  const End& end = std::get<End>(entry);
+  return file_.set_end(end.id, end.when);
+}
+
+Result<void> Journal::write(const std::deque<Entry>& entries) {
+  if (auto begun = file_.begin(); !begun) return begun;
+  Result<void> written;
+  for (const Entry& entry : entries) {
+    written = write(entry);
+    if (!written) break;
+  }
+  written_ += entries.size();
+  if (written && written_ >= kLookForOldest) {
+    written_ = 0;
+    written = file_.keep_at_most(options_.records_max);
+  }
+  if (written) written = file_.commit();
+  if (!written) file_.roll_back();
+  return written;
+}
+
+void Journal::finish(std::deque<Entry> entries, const Result<void>& written) {
+  const bool failed_before = std::exchange(fails_, !written.ok());
+  if (tell_loudly_ && fails_ && !failed_before)
+    tell_loudly_(fmt::format("{}; until it can be written again no write is sent", written.error().context));
+  if (tell_loudly_ && !fails_ && failed_before) tell_loudly_("the journal is written again");
+  std::deque<Entry> left;
+  for (Entry& entry : entries) {
+    if (const auto* intent = std::get_if<Intent>(&entry)) {
+      intent->pending->failed.store(fails_, std::memory_order_release);
+      intent->pending->waiter.signal(kWritten);
+    } else if (fails_) {
+      left.push_back(std::move(entry));
+    }
+  }
+  if (left.empty()) return;
+  const std::lock_guard lock(mutex_);
+  queue_.insert(queue_.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
+}
+
+}  // namespace armgate::journal

@@ -1,0 +1,95 @@
+// journal.h – the Store that outlives the process: the journal file, written by a thread of its own.
+//
+// A write waits until its intent is in the file; all that came meanwhile goes with it in one transaction. Outcomes and ends wait for
+// nobody. While the file cannot be written, intents fail, so that nothing is sent, and outcomes are kept for the next try.
+// Threads   any. The destructor writes what is left, and waits for it.
+// Limits    Options.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "proxy/journal/journal_file.h"
+#include "proxy/seams/clock.h"
+#include "proxy/state/memory_store.h"
+
+namespace armgate::journal {
+
+class Journal final : public Store {
+ public:
+  struct Options {
+    std::filesystem::path file;
+    Durability durability = Durability::Process;
+    Duration write_max = std::chrono::seconds(5);  // how long a write waits for its record
+    size_t records_max = 100'000;
+    size_t queue_max = 10'000;                  // records that wait for being written
+    Duration recent = std::chrono::minutes(5);  // how far former_life() looks back
+  };
+  using TellLoudly = std::function<void(const std::string& message)>;  // an operator should know; any thread
+
+  // Errors as of JournalFile::open.
+  static Result<std::unique_ptr<Journal>> open(Options options, Clock& clock, HashKey fresh_key, TellLoudly tell_loudly);
+  ~Journal() override;
+
+  HashKey key() const { return key_; }
+  // Of the processes that had the file before; nothing if it is new.
+  const std::optional<FormerLife>& former_life() const { return former_life_; }
+
+  Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
+  void record_outcome(IntentId id, const WriteOutcome& outcome) override;
+  void record_end(IntentId id, WallTime when) override;
+  std::vector<Unfinished> unfinished() const override { return under_way_.unfinished(); }
+  size_t unfinished_count() const override { return under_way_.unfinished_count(); }
+
+ private:
+  class Pending;  // whoever waits for a record
+  struct Intent {
+    JournaledWrite write;
+    std::shared_ptr<Pending> pending;
+  };
+  struct Outcome {
+    IntentId id;
+    WriteOutcome outcome;
+  };
+  struct End {
+    IntentId id;
+    WallTime when;
+  };
+  using Entry = std::variant<Intent, Outcome, End>;
+
+  Journal(Options options, Clock& clock, JournalFile file, TellLoudly tell_loudly);
+  bool enqueue(Entry entry);  // false: there is no room
+  void write_until_closed();
+  Result<void> write(const std::deque<Entry>& entries);
+  Result<void> write(const Entry& entry);
+  void finish(std::deque<Entry> entries, const Result<void>& written);
+
+  const Options options_;
+  Clock& clock_;
+  const TellLoudly tell_loudly_;
+  HashKey key_;
+  std::optional<FormerLife> former_life_;
+  IntentId before_ = 0;  // the last id of earlier lives
+  MemoryStore under_way_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Entry> queue_;  // with mutex_
+  bool closing_ = false;     // with mutex_
+
+  // The writer's own.
+  JournalFile file_;
+  bool fails_ = false;
+  size_t written_ = 0;  // since the oldest were last looked for
+  std::thread writer_;
+};
+
+}  // namespace armgate::journal

@@ -1,0 +1,344 @@
+#include "proxy/journal/journal_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace armgate::journal {
+namespace {
+
+constexpr int64_t kApplicationId = 0x61726d67;  // "armg"
+constexpr int64_t kSchemaVersion = 1;
+
+constexpr const char* kSchema = R"sql(
+CREATE TABLE hash_key (digits TEXT NOT NULL);
+CREATE TABLE writes (
+  id INTEGER PRIMARY KEY,
+  begun INTEGER NOT NULL,      -- milliseconds since 1970, as all times
+  client TEXT NOT NULL,        -- keyed hashes, in hexadecimal digits
+  bytes TEXT NOT NULL,
+  resend TEXT NOT NULL,
+  client_label TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  method TEXT NOT NULL,
+  host TEXT NOT NULL,
+  path TEXT NOT NULL,
+  api_version TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  outcome TEXT,                -- nothing: not known
+  status INTEGER,
+  known INTEGER,               -- when the outcome was
+  tracked_by TEXT,
+  status_url TEXT,
+  location_url TEXT,
+  ended INTEGER                -- nothing: it may be at ARM, or its operation may run
+);
+CREATE INDEX open_writes ON writes (id) WHERE ended IS NULL;
+CREATE INDEX ended_writes ON writes (ended);
+CREATE INDEX writes_of_resource ON writes (resource);
+)sql";
+
+constexpr std::string_view kColumns =
+    "id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, outcome, status, known, "
+    "tracked_by, status_url, location_url, ended";
+
+template <class Value>
+using Names = std::pair<Value, std::string_view>;
+
+constexpr Names<OutcomeKind> kOutcomes[] = {
+    {OutcomeKind::Answered, "answered"}, {OutcomeKind::NotSent, "not-sent"}, {OutcomeKind::InDoubt, "in-doubt"}};
+constexpr Names<arm::TrackedBy> kTracked[] = {{arm::TrackedBy::Nothing, ""},
+                                              {arm::TrackedBy::StatusUrl, "status-url"},
+                                              {arm::TrackedBy::LocationUrl, "location-url"},
+                                              {arm::TrackedBy::ResourceState, "resource-state"},
+                                              {arm::TrackedBy::ResourceGone, "resource-gone"}};
+
+template <class Value, size_t kCount>
+std::string_view name_of(const Names<Value> (&names)[kCount], Value value) {
+  for (const auto& [known, name] : names) {
+    if (known == value) return name;
+  }
+  return {};
+}
+
+template <class Value, size_t kCount>
+Value value_of(const Names<Value> (&names)[kCount], std::string_view text, Value otherwise) {
+  for (const auto& [value, name] : names) {
+    if (name == text) return value;
+  }
+  return otherwise;
+}
+
+int64_t as_number(WallTime when) { return when.time_since_epoch().count(); }
+WallTime as_time(int64_t number) { return WallTime(std::chrono::milliseconds(number)); }
+Hash128 as_hash(const std::string& digits) { return Hash128::from_hex(digits).value_or(Hash128{}); }
+
+JournaledWrite read_row(const Statement& row) {
+  JournaledWrite write;
+  write.id = static_cast<IntentId>(row.number(0));
+  write.begun = as_time(row.number(1));
+  write.client = as_hash(row.text(2));
+  write.bytes = as_hash(row.text(3));
+  write.resend = as_hash(row.text(4));
+  write.client_label = row.text(5);
+  write.request_id = row.text(6);
+  write.method = row.text(7);
+  write.host = row.text(8);
+  write.path = row.text(9);
+  write.api_version = row.text(10);
+  write.resource = row.text(11);
+  if (!row.is_nothing(12)) {
+    WriteOutcome outcome;
+    outcome.kind = value_of(kOutcomes, row.text(12), OutcomeKind::InDoubt);
+    outcome.status = static_cast<int>(row.number(13));
+    outcome.known = as_time(row.number(14));
+    outcome.tracking.by = value_of(kTracked, row.text(15), arm::TrackedBy::Nothing);
+    outcome.tracking.status_url = row.text(16);
+    outcome.tracking.location_url = row.text(17);
+    outcome.is_running = row.is_nothing(18);
+    write.outcome = std::move(outcome);
+  }
+  if (!row.is_nothing(18)) write.ended = as_time(row.number(18));
+  return write;
+}
+
+Error bad_file(std::string_view what, const std::filesystem::path& file) {
+  return gateway_error(ErrorKind::BadInput,
+                       fmt::format("cannot {} the journal {}: {}", what, file.string(), std::strerror(errno)));
+}
+
+// As a secret: the hashes in it are only as good as their key.
+Result<void> make_private(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (descriptor < 0) return bad_file("open", file);
+  struct stat status {};
+  const int looked = ::fstat(descriptor, &status);
+  ::close(descriptor);
+  if (looked != 0) return bad_file("look at", file);
+  if ((status.st_mode & 0077) != 0) {
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("the journal {} has mode {:04o}, which lets others at it; run: chmod 600 {}",
+                                     file.string(), status.st_mode & 07777, file.string()));
+  }
+  return {};
+}
+
+}  // namespace
+
+JournalFile::Claim::Claim(Claim&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+JournalFile::Claim& JournalFile::Claim::operator=(Claim&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+JournalFile::Claim::~Claim() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+// On a file of its own: SQLite's locks are forgotten as soon as any descriptor of the database is closed (POSIX).
+Result<JournalFile::Claim> JournalFile::claim(const std::filesystem::path& file) {
+  const std::string lock = file.string() + "-lock";
+  Claim claim(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (claim.descriptor() < 0) return bad_file("lock", file);
+  if (::flock(claim.descriptor(), LOCK_EX | LOCK_NB) == 0) return claim;
+  if (errno != EWOULDBLOCK) return bad_file("lock", file);
+  return gateway_error(ErrorKind::BadInput,
+                       fmt::format("the journal {} belongs to another armgate that runs; each needs its own", file.string()));
+}
+
+Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durability durability, HashKey fresh_key) {
+  JournalFile journal;
+  auto claimed = claim(file);
+  if (!claimed) return std::move(claimed).error();
+  journal.claim_ = *std::move(claimed);
+  if (auto made = make_private(file); !made) return std::move(made).error();
+  auto database = Database::open(file, Database::Access::Write);
+  if (!database) return std::move(database).error();
+  journal.database_ = *std::move(database);
+  if (auto known = journal.identify(file); !known) return std::move(known).error();
+  const std::string settings =
+      fmt::format("PRAGMA journal_mode = WAL; PRAGMA synchronous = {}; PRAGMA journal_size_limit = 16777216;",
+                  durability == Durability::Power ? "FULL" : "NORMAL");
+  if (auto set = journal.database_->run(settings); !set) return std::move(set).error();
+  if (journal.is_new_) {
+    if (auto made = journal.make_schema(fresh_key); !made) return std::move(made).error();
+  }
+  if (auto read = journal.read_key(file); !read) return std::move(read).error();
+  if (auto prepared = journal.prepare_statements(); !prepared) return std::move(prepared).error();
+  return journal;
+}
+
+Result<JournalFile> JournalFile::open_to_read(const std::filesystem::path& file) {
+  JournalFile journal;
+  auto database = Database::open(file, Database::Access::Read);
+  if (!database) return std::move(database).error();
+  journal.database_ = *std::move(database);
+  if (auto known = journal.identify(file); !known) return std::move(known).error();
+  return journal;
+}
+
+Result<void> JournalFile::identify(const std::filesystem::path& file) {
+  const auto application = database_->number("PRAGMA application_id");
+  const auto version = database_->number("PRAGMA user_version");
+  const auto tables = database_->number("SELECT count(*) FROM sqlite_master");
+  if (!application) return application.error();
+  if (!version) return version.error();
+  if (!tables) return tables.error();
+  is_new_ = *tables == 0;
+  if (is_new_ || (*application == kApplicationId && *version == kSchemaVersion)) return {};
+  if (*application != kApplicationId) {
+    return gateway_error(
+        ErrorKind::BadInput,
+        fmt::format("{} is the database of another program, not armgate's journal: name another file", file.string()));
+  }
+  return gateway_error(
+      ErrorKind::BadInput,
+      fmt::format("the journal {} was made by another version of armgate (schema {}, this one has {}): move it away, "
+                  "or use that version",
+                  file.string(), *version, kSchemaVersion));
+}
+
+Result<void> JournalFile::make_schema(HashKey fresh_key) {
+  return database_->run(
+      fmt::format("BEGIN; {} INSERT INTO hash_key VALUES ('{}'); PRAGMA application_id = {}; "
+                  "PRAGMA user_version = {}; COMMIT;",
+                  kSchema, Hash128{fresh_key.first, fresh_key.second}.hex(), kApplicationId, kSchemaVersion));
+}
+
+Result<void> JournalFile::read_key(const std::filesystem::path& file) {
+  auto statement = database_->prepare("SELECT digits FROM hash_key");
+  if (!statement) return std::move(statement).error();
+  const auto row = statement->step();
+  if (!row) return row.error();
+  const auto key = *row ? Hash128::from_hex(statement->text(0)) : std::nullopt;
+  if (!key) {
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("the journal {} has lost the key of its hashes: move it away", file.string()));
+  }
+  key_ = {key->high, key->low};
+  return {};
+}
+
+Result<void> JournalFile::prepare_statements() {
+  const std::pair<Statement*, std::string_view> commands[] = {
+      {&add_,
+       "INSERT INTO writes (id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource) "
+       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+      {&outcome_,
+       "UPDATE writes SET outcome = ?, status = ?, known = ?, tracked_by = ?, status_url = ?, location_url = ?, "
+       "ended = coalesce(ended, ?) WHERE id = ?"},
+      {&end_, "UPDATE writes SET ended = coalesce(ended, ?) WHERE id = ?"},
+      {&strip_,
+       "UPDATE writes SET status_url = substr(status_url, 1, instr(status_url || '?', '?') - 1), "
+       "location_url = substr(location_url, 1, instr(location_url || '?', '?') - 1) WHERE id = ? AND ended IS NOT NULL"},
+      {&forget_, "DELETE FROM writes WHERE id IN (SELECT id FROM writes WHERE ended IS NOT NULL ORDER BY id LIMIT ?)"},
+      {&count_, "SELECT count(*) FROM writes"},
+      {&begin_, "BEGIN IMMEDIATE"},
+      {&commit_, "COMMIT"},
+      {&roll_back_, "ROLLBACK"}};
+  for (const auto& [statement, sql] : commands) {
+    auto prepared = database_->prepare(sql);
+    if (!prepared) return std::move(prepared).error();
+    *statement = *std::move(prepared);
+  }
+  return {};
+}
+
+Result<IntentId> JournalFile::last_id() {
+  const auto id = database_->number("SELECT max(id) FROM writes");
+  if (!id) return id.error();
+  return static_cast<IntentId>(*id);
+}
+
+Result<std::vector<JournaledWrite>> JournalFile::select(Statement& statement) {
+  std::vector<JournaledWrite> writes;
+  while (true) {
+    const auto row = statement.step();
+    if (!row) return row.error();
+    if (!*row) return writes;
+    writes.push_back(read_row(statement));
+  }
+}
+
+Result<FormerLife> JournalFile::former_life(Duration recent) {
+  auto open = database_->prepare(fmt::format("SELECT {} FROM writes WHERE ended IS NULL ORDER BY id", kColumns));
+  if (!open) return std::move(open).error();
+  auto lately = database_->prepare(
+      fmt::format("SELECT {} FROM writes WHERE ended >= (SELECT max(coalesce(max(ended), 0), max(begun)) FROM writes) - ? "
+                  "AND outcome = 'answered' AND status BETWEEN 200 AND 299 ORDER BY id",
+                  kColumns));
+  if (!lately) return std::move(lately).error();
+  lately->bind(whole_milliseconds(recent));
+  auto running = select(*open);
+  if (!running) return std::move(running).error();
+  auto ended = select(*lately);
+  if (!ended) return std::move(ended).error();
+  return FormerLife{*std::move(running), *std::move(ended)};
+}
+
+Result<std::vector<JournaledWrite>> JournalFile::newest(size_t most, std::string_view resource) {
+  const std::string of_resource = resource.empty() ? "" : "WHERE resource = ? OR substr(resource, 1, ?) = ?";
+  auto statement = database_->prepare(fmt::format("SELECT {} FROM writes {} ORDER BY id DESC LIMIT ?", kColumns, of_resource));
+  if (!statement) return std::move(statement).error();
+  if (!resource.empty()) {
+    const std::string below = std::string(resource) + "/";
+    statement->bind(resource).bind(static_cast<int64_t>(below.size())).bind(below);
+  }
+  statement->bind(static_cast<int64_t>(most));
+  return select(*statement);
+}
+
+Result<void> JournalFile::begin() { return begin_.run(); }
+Result<void> JournalFile::commit() { return commit_.run(); }
+void JournalFile::roll_back() { (void)roll_back_.run(); }
+
+Result<void> JournalFile::add(const JournaledWrite& write) {
+  return add_.bind(static_cast<int64_t>(write.id))
+      .bind(as_number(write.begun))
+      .bind(write.client.hex())
+      .bind(write.bytes.hex())
+      .bind(write.resend.hex())
+      .bind(write.client_label)
+      .bind(write.request_id)
+      .bind(write.method)
+      .bind(write.host)
+      .bind(write.path)
+      .bind(write.api_version)
+      .bind(write.resource)
+      .run();
+}
+
+Result<void> JournalFile::set_outcome(IntentId id, const WriteOutcome& outcome) {
+  outcome_.bind(name_of(kOutcomes, outcome.kind))
+      .bind(int64_t{outcome.status})
+      .bind(as_number(outcome.known))
+      .bind(name_of(kTracked, outcome.tracking.by))
+      .bind(outcome.tracking.status_url)
+      .bind(outcome.tracking.location_url);
+  if (outcome.is_running)
+    outcome_.bind_nothing();
+  else
+    outcome_.bind(as_number(outcome.known));
+  if (auto set = outcome_.bind(static_cast<int64_t>(id)).run(); !set) return set;
+  return outcome.tracking.by == arm::TrackedBy::Nothing ? Result<void>() : strip_.bind(static_cast<int64_t>(id)).run();
+}
+
+Result<void> JournalFile::set_end(IntentId id, WallTime when) {
+  if (auto set = end_.bind(as_number(when)).bind(static_cast<int64_t>(id)).run(); !set) return set;
+  return strip_.bind(static_cast<int64_t>(id)).run();
+}
+
+Result<void> JournalFile::keep_at_most(size_t records) {
+  const auto row = count_.step();
+  if (!row) return row.error();
+  const int64_t surplus = count_.number(0) - static_cast<int64_t>(records);
+  if (const auto end = count_.step(); !end) return end.error();
+  return surplus > 0 ? forget_.bind(surplus).run() : Result<void>();
+}
+
+}  // namespace armgate::journal

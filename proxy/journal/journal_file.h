@@ -1,0 +1,80 @@
+// journal_file.h – the journal on disk: one row for each write, in a SQLite database.
+//
+// The rows hold who (keyed hash and label), what (method, host, path, api-version, keyed hashes), when and how it went. No body and
+// no token is in them, nor what a request had in its query. An operation's URL is there as long as the operation may run, without
+// its query, which is signed, from then on. The key of the hashes is in the file too: it is the file of one armgate, mode 0600.
+// Threads   one at a time.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "proxy/journal/durability.h"
+#include "proxy/journal/sqlite.h"
+#include "proxy/seams/store.h"
+
+namespace armgate::journal {
+
+class JournalFile {
+ public:
+  // Makes the file if there is none, with `fresh_key`. BadInput, with the remedy: others can read it, another process has it, a newer
+  // armgate made it, it is damaged or no journal.
+  static Result<JournalFile> open(const std::filesystem::path& file, Durability durability, HashKey fresh_key);
+  // For people who ask, also while a gateway has it open. Only newest() may be called.
+  static Result<JournalFile> open_to_read(const std::filesystem::path& file);
+
+  HashKey key() const { return key_; }
+  bool is_new() const { return is_new_; }
+  Result<IntentId> last_id();
+
+  // Open writes, and what ended at most `recent` before the newest record; the oldest first.
+  Result<FormerLife> former_life(Duration recent);
+  // The newest first; with `resource`, only its own and those below it.
+  Result<std::vector<JournaledWrite>> newest(size_t most, std::string_view resource = {});
+
+  // Between begin() and commit() all is written or nothing.
+  Result<void> begin();
+  Result<void> commit();
+  void roll_back();
+  Result<void> add(const JournaledWrite& write);
+  Result<void> set_outcome(IntentId id, const WriteOutcome& outcome);
+  Result<void> set_end(IntentId id, WallTime when);
+  // Of what has ended the oldest go.
+  Result<void> keep_at_most(size_t records);
+
+ private:
+  // Kept as long as the file is open: another armgate must not write to it.
+  class Claim {
+   public:
+    Claim() = default;
+    explicit Claim(int descriptor) : descriptor_(descriptor) {}
+    Claim(Claim&& other) noexcept;
+    Claim& operator=(Claim&& other) noexcept;
+    ~Claim();
+    int descriptor() const { return descriptor_; }
+
+   private:
+    int descriptor_ = -1;
+  };
+  static Result<Claim> claim(const std::filesystem::path& file);
+
+  Result<void> identify(const std::filesystem::path& file);
+  Result<void> make_schema(HashKey fresh_key);
+  Result<void> read_key(const std::filesystem::path& file);
+  Result<void> prepare_statements();
+  Result<std::vector<JournaledWrite>> select(Statement& statement);
+
+  Claim claim_;
+  std::optional<Database> database_;
+  Statement add_, outcome_, end_, strip_, forget_, count_, begin_, commit_, roll_back_;
+  HashKey key_;
+  bool is_new_ = false;
+};
+
+}  // namespace armgate::journal

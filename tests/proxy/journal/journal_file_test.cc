@@ -1,0 +1,238 @@
+#include "proxy/journal/journal_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "tests/support/temporary_directory.h"
+
+namespace armgate::journal {
+namespace {
+
+constexpr HashKey kKey{1, 2};
+constexpr Duration kRecent = std::chrono::minutes(5);
+
+WallTime at(int seconds) { return WallTime(std::chrono::seconds(1'000'000 + seconds)); }
+
+JournaledWrite a_write(IntentId id, std::string resource = "/subscriptions/s/resourcegroups/g") {
+  JournaledWrite write;
+  write.id = id;
+  write.client = {1, 2};
+  write.bytes = {3, 4};
+  write.resend = {5, ~0ULL};
+  write.client_label = "spinnaker";
+  write.request_id = "r";
+  write.method = "PUT";
+  write.host = "management.azure.com";
+  write.path = "/subscriptions/s/resourceGroups/G";
+  write.api_version = "2021-04-01";
+  write.resource = std::move(resource);
+  write.begun = at(static_cast<int>(id));
+  return write;
+}
+
+WriteOutcome running(std::string url) {
+  WriteOutcome outcome;
+  outcome.status = 202;
+  outcome.is_running = true;
+  outcome.tracking = {arm::TrackedBy::StatusUrl, std::move(url), "https://management.azure.com/location?secret"};
+  outcome.known = at(100);
+  return outcome;
+}
+
+WriteOutcome done(int status, int seconds) {
+  WriteOutcome outcome;
+  outcome.status = status;
+  outcome.known = at(seconds);
+  return outcome;
+}
+
+class JournalFileTest : public testing::Test {
+ protected:
+  JournalFile open() {
+    auto file = JournalFile::open(path_, Durability::Process, kKey);
+    EXPECT_TRUE(file.ok()) << file.error().context;
+    return *std::move(file);
+  }
+  std::string error_of_opening() {
+    const auto file = JournalFile::open(path_, Durability::Process, kKey);
+    return file.ok() ? "" : file.error().context;
+  }
+
+  const TemporaryDirectory directory_;
+  const std::filesystem::path path_ = directory_.path() / "journal.db";
+};
+
+TEST_F(JournalFileTest, ANewFileIsPrivateAndKeepsItsKey) {
+  EXPECT_TRUE(open().is_new());
+  struct stat status {};
+  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+  auto again = JournalFile::open(path_, Durability::Power, HashKey{7, 8});
+  ASSERT_TRUE(again.ok());
+  EXPECT_FALSE(again->is_new());
+  EXPECT_EQ(again->key().first, 1u);
+  EXPECT_EQ(again->key().second, 2u);
+}
+
+TEST_F(JournalFileTest, AWriteComesBackAsItWasRecorded) {
+  {
+    JournalFile file = open();
+    ASSERT_TRUE(file.begin().ok());
+    ASSERT_TRUE(file.add(a_write(7)).ok());
+    ASSERT_TRUE(file.commit().ok());
+  }
+  JournalFile file = open();
+  EXPECT_EQ(*file.last_id(), 7u);
+  const auto former = file.former_life(kRecent);
+  ASSERT_TRUE(former.ok());
+  ASSERT_EQ(former->open.size(), 1u);
+  EXPECT_TRUE(former->recent.empty());
+  const JournaledWrite& write = former->open[0];
+  const JournaledWrite expected = a_write(7);
+  EXPECT_EQ(write.id, expected.id);
+  EXPECT_EQ(write.client, expected.client);
+  EXPECT_EQ(write.bytes, expected.bytes);
+  EXPECT_EQ(write.resend, expected.resend);
+  EXPECT_EQ(write.client_label, expected.client_label);
+  EXPECT_EQ(write.request_id, expected.request_id);
+  EXPECT_EQ(write.method, expected.method);
+  EXPECT_EQ(write.host, expected.host);
+  EXPECT_EQ(write.path, expected.path);
+  EXPECT_EQ(write.api_version, expected.api_version);
+  EXPECT_EQ(write.resource, expected.resource);
+  EXPECT_EQ(write.begun, expected.begun);
+  EXPECT_FALSE(write.outcome.has_value());
+  EXPECT_TRUE(write.is_open());
+}
+
+TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
+  JournalFile file = open();
+  ASSERT_TRUE(file.add(a_write(1)).ok());
+  ASSERT_TRUE(file.set_outcome(1, running("https://management.azure.com/op/1?t=signed")).ok());
+  auto former = file.former_life(kRecent);
+  ASSERT_EQ(former->open.size(), 1u);
+  ASSERT_TRUE(former->open[0].outcome.has_value());
+  EXPECT_EQ(former->open[0].outcome->status, 202);
+  EXPECT_EQ(former->open[0].outcome->tracking.by, arm::TrackedBy::StatusUrl);
+  EXPECT_EQ(former->open[0].outcome->tracking.status_url, "https://management.azure.com/op/1?t=signed");
+  ASSERT_TRUE(file.set_end(1, at(200)).ok());
+  EXPECT_TRUE(file.former_life(kRecent)->open.empty());
+  const auto known = file.newest(10);
+  ASSERT_EQ(known->size(), 1u);
+  EXPECT_EQ(known->at(0).ended, at(200));
+  EXPECT_EQ(known->at(0).outcome->tracking.status_url, "https://management.azure.com/op/1");
+  EXPECT_EQ(known->at(0).outcome->tracking.location_url, "https://management.azure.com/location");
+}
+
+TEST_F(JournalFileTest, AnEndThatIsRecordedBeforeTheOutcomeStands) {
+  JournalFile file = open();
+  ASSERT_TRUE(file.add(a_write(1)).ok());
+  ASSERT_TRUE(file.set_end(1, at(50)).ok());
+  ASSERT_TRUE(file.set_outcome(1, running("https://management.azure.com/op/1?t=signed")).ok());
+  EXPECT_TRUE(file.former_life(kRecent)->open.empty());
+  EXPECT_EQ(file.newest(1)->at(0).outcome->tracking.status_url, "https://management.azure.com/op/1");
+}
+
+TEST_F(JournalFileTest, RecentIsWhatWasAcceptedAndEndedShortlyBeforeTheNewestRecord) {
+  JournalFile file = open();
+  for (const IntentId id : {1, 2, 3, 4}) ASSERT_TRUE(file.add(a_write(id)).ok());
+  ASSERT_TRUE(file.set_outcome(1, done(200, 10)).ok());
+  ASSERT_TRUE(file.set_outcome(2, done(412, 400)).ok());
+  ASSERT_TRUE(file.set_outcome(3, done(201, 390)).ok());
+  WriteOutcome not_sent = done(0, 400);
+  not_sent.kind = OutcomeKind::NotSent;
+  ASSERT_TRUE(file.set_outcome(4, not_sent).ok());
+  const auto former = file.former_life(kRecent);
+  EXPECT_TRUE(former->open.empty());
+  ASSERT_EQ(former->recent.size(), 1u);
+  EXPECT_EQ(former->recent[0].id, 3u);
+}
+
+TEST_F(JournalFileTest, TheOldestThatHaveEndedGo) {
+  JournalFile file = open();
+  for (IntentId id = 1; id <= 6; ++id) {
+    ASSERT_TRUE(file.add(a_write(id)).ok());
+    if (id == 2) continue;
+    ASSERT_TRUE(file.set_outcome(id, done(200, 10)).ok());
+  }
+  ASSERT_TRUE(file.keep_at_most(3).ok());
+  std::vector<IntentId> left;
+  const auto kept = file.newest(10);
+  for (const auto& write : *kept) left.push_back(write.id);
+  EXPECT_EQ(left, (std::vector<IntentId>{6, 5, 2})) << "what is open stays";
+  ASSERT_TRUE(file.keep_at_most(3).ok());
+  EXPECT_EQ(file.newest(10)->size(), 3u);
+}
+
+TEST_F(JournalFileTest, TheHistoryOfAResourceHasWhatIsBelowIt) {
+  JournalFile file = open();
+  ASSERT_TRUE(file.add(a_write(1, "/s/g")).ok());
+  ASSERT_TRUE(file.add(a_write(2, "/s/g/vm")).ok());
+  ASSERT_TRUE(file.add(a_write(3, "/s/gg")).ok());
+  ASSERT_TRUE(file.add(a_write(4, "/s/g%")).ok());
+  std::vector<IntentId> found;
+  const auto known = file.newest(10, "/s/g");
+  for (const auto& write : *known) found.push_back(write.id);
+  EXPECT_EQ(found, (std::vector<IntentId>{2, 1}));
+  EXPECT_EQ(file.newest(1)->size(), 1u);
+}
+
+TEST_F(JournalFileTest, WhatIsRolledBackNeverWas) {
+  JournalFile file = open();
+  ASSERT_TRUE(file.begin().ok());
+  ASSERT_TRUE(file.add(a_write(1)).ok());
+  file.roll_back();
+  EXPECT_TRUE(file.newest(10)->empty());
+  ASSERT_TRUE(file.begin().ok()) << "and the next begins anew";
+}
+
+TEST_F(JournalFileTest, OnlyOneArmgateHasIt) {
+  {
+    const JournalFile file = open();
+    EXPECT_NE(error_of_opening().find("another armgate"), std::string::npos) << error_of_opening();
+    const auto read = JournalFile::open_to_read(path_);
+    EXPECT_TRUE(read.ok()) << "people may look: " << (read.ok() ? "" : read.error().context);
+  }
+  EXPECT_EQ(error_of_opening(), "") << "it is free when the first is gone";
+}
+
+TEST_F(JournalFileTest, WhatMustNotBeUsedIsRefusedWithTheRemedy) {
+  EXPECT_FALSE(JournalFile::open_to_read(path_).ok()) << "to look at a file makes none";
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  { open(); }
+  ::chmod(path_.c_str(), 0640);
+  EXPECT_NE(error_of_opening().find("chmod 600"), std::string::npos) << error_of_opening();
+  ::chmod(path_.c_str(), 0600);
+  {
+    auto database = Database::open(path_, Database::Access::Write);
+    ASSERT_TRUE(database->run("PRAGMA user_version = 99").ok());
+  }
+  EXPECT_NE(error_of_opening().find("another version"), std::string::npos) << error_of_opening();
+}
+
+TEST_F(JournalFileTest, AnotherProgramsDatabaseStaysAsItIs) {
+  {
+    auto database = Database::open(path_, Database::Access::Write);
+    ASSERT_TRUE(database->run("CREATE TABLE theirs (x)").ok());
+  }
+  ::chmod(path_.c_str(), 0600);
+  const auto content = [&] {
+    std::ifstream in(path_, std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  const std::string before = content();
+  EXPECT_NE(error_of_opening().find("another program"), std::string::npos) << error_of_opening();
+  EXPECT_EQ(content(), before);
+}
+
+TEST_F(JournalFileTest, ASymbolicLinkIsNotFollowed) {
+  std::filesystem::create_symlink(directory_.path() / "elsewhere", path_);
+  EXPECT_NE(error_of_opening(), "");
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() / "elsewhere"));
+}
+
+}  // namespace
+}  // namespace armgate::journal

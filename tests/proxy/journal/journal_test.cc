@@ -1,0 +1,211 @@
+#include "proxy/journal/journal.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <mutex>
+#include <thread>
+
+#include "proxy/async/spawn.h"
+#include "proxy/seams/real_clock.h"
+#include "tests/support/temporary_directory.h"
+
+namespace armgate::journal {
+namespace {
+
+constexpr HashKey kKey{1, 2};
+
+class JournalTest : public testing::Test {
+ protected:
+  std::unique_ptr<Journal> open(Journal::Options options = {}) {
+    options.file = directory_.path() / "journal.db";
+    auto journal = Journal::open(std::move(options), clock_, kKey, [this](const std::string& message) {
+      const std::lock_guard lock(mutex_);
+      loud_.push_back(message);
+    });
+    EXPECT_TRUE(journal.ok()) << journal.error().context;
+    return *std::move(journal);
+  }
+  static Task<void> intend(Store& store, Clock& clock, Executor executor, Result<IntentId>& id) {
+    IntentRecord record;
+    record.method = "PUT";
+    record.resource = "/subscriptions/s";
+    record.path = "/subscriptions/S";
+    record.started = clock.next_moment();
+    record.begun = clock.wall();
+    record.executor = executor;
+    id = co_await store.record_intent(record);
+  }
+  Result<IntentId> intend(Store& store) {
+    boost::asio::io_context loop;
+    Result<IntentId> id = IntentId{0};
+    spawn(loop.get_executor(), intend(store, clock_, loop.get_executor(), id));
+    loop.run();
+    return id;
+  }
+  std::vector<std::string> loud() {
+    const std::lock_guard lock(mutex_);
+    return loud_;
+  }
+  // As a full disk has it: nothing can be written any more, and then again.
+  void run_elsewhere(const std::string& sql) {
+    auto database = Database::open(directory_.path() / "journal.db", Database::Access::Write);
+    ASSERT_TRUE(database.ok());
+    const auto ran = database->run(sql);
+    EXPECT_TRUE(ran.ok()) << (ran.ok() ? "" : ran.error().context);
+  }
+
+  const TemporaryDirectory directory_;
+  RealClock clock_;
+  std::mutex mutex_;
+  std::vector<std::string> loud_;
+};
+
+WriteOutcome done() {
+  WriteOutcome outcome;
+  outcome.status = 200;
+  outcome.known = RealClock().wall();
+  return outcome;
+}
+
+TEST_F(JournalTest, AnIntentIsInTheFileWhenItReturns) {
+  const auto journal = open();
+  EXPECT_EQ(journal->former_life(), std::nullopt) << "nobody was there before";
+  const auto id = intend(*journal);
+  ASSERT_TRUE(id.ok());
+  auto file = JournalFile::open_to_read(directory_.path() / "journal.db");
+  ASSERT_TRUE(file.ok());
+  ASSERT_EQ(file->newest(10)->size(), 1u);
+  EXPECT_EQ(file->newest(10)->at(0).id, *id);
+  EXPECT_EQ(file->newest(10)->at(0).path, "/subscriptions/S");
+  EXPECT_EQ(journal->unfinished_count(), 1u);
+  EXPECT_EQ(journal->unfinished().at(0).resource, "/subscriptions/s");
+}
+
+TEST_F(JournalTest, TheNextProcessKnowsWhatWasOpenAndGivesHigherIds) {
+  IntentId last = 0;
+  {
+    const auto journal = open();
+    ASSERT_TRUE(intend(*journal).ok());
+    const auto second = intend(*journal);
+    last = *intend(*journal);
+    journal->record_outcome(*second, done());
+    EXPECT_EQ(journal->unfinished_count(), 2u);
+  }
+  RealClock young;  // counts from one again
+  Journal::Options options;
+  options.file = directory_.path() / "journal.db";
+  auto journal = Journal::open(options, young, HashKey{9, 9}, {});
+  ASSERT_TRUE(journal.ok()) << journal.error().context;
+  EXPECT_EQ((*journal)->key().first, 1u) << "hashes of the first life are hashes of the second";
+  ASSERT_TRUE((*journal)->former_life().has_value());
+  EXPECT_EQ((*journal)->former_life()->open.size(), 2u);
+  EXPECT_EQ((*journal)->former_life()->recent.size(), 1u);
+  EXPECT_EQ((*journal)->unfinished_count(), 0u) << "of this life there is none";
+  boost::asio::io_context loop;
+  Result<IntentId> id = IntentId{0};
+  spawn(loop.get_executor(), intend(**journal, young, loop.get_executor(), id));
+  loop.run();
+  ASSERT_TRUE(id.ok());
+  EXPECT_GT(*id, last);
+}
+
+TEST_F(JournalTest, WhatIsRecordedLastIsWrittenBeforeItEnds) {
+  {
+    const auto journal = open();
+    const auto id = intend(*journal);
+    WriteOutcome running = done();
+    running.is_running = true;
+    journal->record_outcome(*id, running);
+    journal->record_end(*id, clock_.wall());
+  }
+  EXPECT_TRUE(open()->former_life()->open.empty());
+}
+
+TEST_F(JournalTest, ManyThreadsWriteAtOnce) {
+  const auto journal = open();
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      boost::asio::io_context loop;
+      std::vector<Result<IntentId>> ids(50, IntentId{0});
+      for (auto& id : ids) spawn(loop.get_executor(), intend(*journal, clock_, loop.get_executor(), id));
+      loop.run();
+      for (auto& id : ids) {
+        good += id.ok() ? 1 : 0;
+        if (id.ok()) journal->record_outcome(*id, done());
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(good.load(), 200);
+  EXPECT_EQ(journal->unfinished_count(), 0u);
+}
+
+TEST_F(JournalTest, WhileItCannotBeWrittenNothingIsSentAndOutcomesAreKept) {
+  Journal::Options options;
+  options.write_max = std::chrono::seconds(10);
+  auto journal = open(options);
+  const auto before = intend(*journal);
+  ASSERT_TRUE(before.ok());
+  run_elsewhere(
+      "CREATE TRIGGER full BEFORE INSERT ON writes BEGIN SELECT RAISE(ABORT, 'no space left'); END;"
+      "CREATE TRIGGER full2 BEFORE UPDATE ON writes BEGIN SELECT RAISE(ABORT, 'no space left'); END;");
+  const auto refused = intend(*journal);
+  ASSERT_FALSE(refused.ok());
+  ASSERT_EQ(loud().size(), 1u);
+  EXPECT_NE(loud()[0].find("no space left"), std::string::npos) << loud()[0];
+  journal->record_outcome(*before, done());
+  EXPECT_FALSE(intend(*journal).ok());
+  EXPECT_EQ(loud().size(), 1u) << "said once";
+  run_elsewhere("DROP TRIGGER full; DROP TRIGGER full2;");
+  EXPECT_TRUE(intend(*journal).ok());
+  EXPECT_EQ(loud().size(), 2u);
+  journal.reset();
+  const auto again = open();
+  ASSERT_EQ(again->former_life()->open.size(), 1u) << "the outcome of the first has arrived after all";
+  EXPECT_NE(again->former_life()->open[0].id, *before);
+}
+
+TEST_F(JournalTest, AWriterThatCannotKeepUpRefusesInTime) {
+  Journal::Options options;
+  options.write_max = std::chrono::milliseconds(200);
+  auto journal = open(options);
+  {
+    auto other = Database::open(directory_.path() / "journal.db", Database::Access::Write);
+    ASSERT_TRUE(other->run("BEGIN IMMEDIATE").ok());  // for less long than SQLite waits for it
+    const auto late = intend(*journal);
+    ASSERT_FALSE(late.ok());
+    EXPECT_EQ(late.error().kind, ErrorKind::TimedOut);
+    EXPECT_EQ(journal->unfinished_count(), 0u);
+    ASSERT_TRUE(other->run("ROLLBACK").ok());
+  }
+  EXPECT_TRUE(intend(*journal).ok());
+  journal.reset();
+  auto file = JournalFile::open_to_read(directory_.path() / "journal.db");
+  const auto all = file->newest(10);
+  ASSERT_EQ(all->size(), 2u);
+  EXPECT_EQ(all->at(1).outcome->kind, OutcomeKind::NotSent) << "what came too late was written as what was never sent";
+}
+
+TEST_F(JournalTest, RecordsAreForgottenBeyondTheBound) {
+  Journal::Options options;
+  options.records_max = 100;
+  auto journal = open(options);
+  boost::asio::io_context loop;
+  std::vector<Result<IntentId>> ids(1'200, IntentId{0});
+  for (auto& id : ids) spawn(loop.get_executor(), intend(*journal, clock_, loop.get_executor(), id));
+  loop.run();
+  for (const auto& id : ids) journal->record_outcome(*id, done());
+  ASSERT_TRUE(intend(*journal).ok());
+  journal.reset();
+  auto file = JournalFile::open_to_read(directory_.path() / "journal.db");
+  const size_t kept = file->newest(10'000)->size();
+  EXPECT_LE(kept, 1'100u) << "it looks for the oldest now and then";
+  EXPECT_GE(kept, 100u);
+}
+
+}  // namespace
+}  // namespace armgate::journal

@@ -1,0 +1,178 @@
+// What a process knows of the one that died before it.
+#include "proxy/stages/restore.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world {
+namespace {
+
+const std::string kScaleSetId = "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachinescalesets/v";
+const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kRunning = R"({"etag":"\"2\"","sku":{"capacity":2},"properties":{"provisioningState":"Updating"}})";
+const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1?t=signed";
+const std::string kPatch = patch(kScaleSet);
+// {"oid":"o"}, unsigned: what a hold takes for its client's.
+const arm::Headers kToken{{"Authorization", "Bearer e30.eyJvaWQiOiJvIn0.b2xk"}};
+constexpr auto kSecond = std::chrono::seconds(1);
+
+// A process that died while an operation of client "one" ran.
+SimJournal with_running_operation() {
+  SimJournal journal;
+  StageRig dead(journal);
+  dead.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
+  dead.ask("one", kPatch, R"({"a":1})");
+  return journal;
+}
+
+TEST(Restore, AnOperationOfAnEarlierProcessHoldsOthersUntilItsEnd) {
+  SimJournal journal = with_running_operation();
+  StageRig rig(journal);
+  ASSERT_EQ(rig.shared().holds.size(), 1u);
+  rig.arm("GET /subscriptions/s/operations/1?t=signed", 200, {}, R"({"status":"InProgress"})");
+  rig.arm("GET /subscriptions/s/operations/1?t=signed", 200, {}, R"({"status":"Succeeded"})");
+  rig.arm(kPatch, 200, {}, kState);
+  EXPECT_EQ(rig.ask("two", kPatch, R"({"a":2})").head.status, 200);
+  EXPECT_TRUE(rig.script_is_done());
+  EXPECT_EQ(rig.sent_field(0, "authorization"), "Bearer of-two") << "lent by the one who waits";
+  EXPECT_TRUE(rig.shared().holds.empty());
+  EXPECT_TRUE(journal.former_life(kSecond).open.empty()) << "the next process has nothing to take up";
+}
+
+TEST(Restore, TheClientsOwnPollsEndIt) {
+  SimJournal journal = with_running_operation();
+  StageRig rig(journal);
+  rig.arm("GET /subscriptions/s/operations/1?t=signed", 200, {}, R"({"status":"Succeeded"})");
+  rig.ask("one", "GET /subscriptions/s/operations/1?t=signed");
+  EXPECT_TRUE(rig.shared().holds.empty());
+}
+
+TEST(Restore, AHoldTakesTheFirstTokenOfItsClientAndNoLoanIsKept) {
+  SimJournal journal = with_running_operation();
+  StageRig rig(journal);
+  const auto hold = rig.shared().holds.on_key(rig.shared().locks.key_of(kScaleSetId)).at(0);
+  EXPECT_EQ(hold->authorization(), "");
+  rig.arm("GET /subscriptions/s/operations/1", 200, {}, R"({"status":"InProgress"})");
+  const auto waiting = rig.start("two", kPatch, R"({"a":2})");
+  rig.run_until([&] { return !rig.seen().empty(); });
+  EXPECT_EQ(hold->authorization(), "Bearer of-two");
+  waiting->link->leave(Leaving::Reset);
+  rig.run_until([&] { return waiting->done; });
+  EXPECT_EQ(hold->authorization(), "") << "it was lent for as long as its writer waited";
+  rig.arm(get(kScaleSet), 200, {}, kRunning);
+  rig.ask("one", get(kScaleSet), {}, kToken);
+  EXPECT_EQ(hold->authorization(), kToken.get("authorization"));
+}
+
+// A token of somebody else may not be good for the operation; the resource, to which its bearer wants to write, tells as well.
+TEST(Restore, WhereALentTokenIsNotGoodTheResourceTells) {
+  SimJournal journal = with_running_operation();
+  StageRig rig(journal);
+  for (int i = 0; i < 3; ++i) rig.arm("GET /subscriptions/s/operations/1", 403);
+  rig.arm(get(kScaleSet), 200, {}, kState);
+  rig.arm(kPatch, 200, {}, kState);
+  EXPECT_EQ(rig.ask("two", kPatch, R"({"a":2})").head.status, 200);
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+// A process that died while a write of client "one" was on its way to ARM.
+struct CutOff {
+  explicit CutOff(std::string_view what, std::string body = R"({"a":1})") : dead(journal) {
+    dead.arm_takes(std::chrono::hours(1), std::string(what), 200, {}, kState);
+    write = dead.start("one", what, std::move(body));
+    dead.pass(kSecond);
+  }
+  SimJournal journal;
+  StageRig dead;
+  std::shared_ptr<StageRig::Running> write;
+};
+
+TEST(Restore, AWriteOnItsWayHoldsOthersForTheMinuteInWhichArmMayTakeIt) {
+  CutOff cut_off(kPatch);
+  auto options = StageRig::default_options();
+  options.wait_max = std::chrono::minutes(5);
+  StageRig rig(cut_off.journal, options);
+  const TimePoint start = rig.now();
+  rig.arm_lives([&](const arm::Request& request) {
+    const bool is_read = request.head.method == arm::Method::Get;
+    EXPECT_TRUE(is_read || rig.now() - start >= std::chrono::seconds(60));
+    Step step;
+    step.body = kState;
+    return step;
+  });
+  EXPECT_EQ(rig.ask("two", kPatch, R"({"a":2})").head.status, 200);
+  EXPECT_LT(rig.now() - start, std::chrono::seconds(75));
+}
+
+TEST(Restore, ItsRepetitionIsAnsweredAndNotForwarded) {
+  CutOff cut_off("POST " + std::string(kRestart), "");
+  StageRig rig(cut_off.journal);
+  const auto answer = rig.ask("one", "POST " + std::string(kRestart), "");
+  EXPECT_EQ(answer.head.status, 409);
+  EXPECT_NE(answer.body.find("ArmgateOutcomeUnknown"), std::string::npos) << answer.body;
+  EXPECT_TRUE(rig.seen().empty());
+}
+
+TEST(Restore, WhoReadBeforeTheEndDoesNotOverwriteWhatOthersWroteSince) {
+  SimJournal journal;
+  StageRig dead(journal);
+  dead.arm(get(kScaleSet), 200, {}, kState);
+  dead.ask("one", get(kScaleSet));
+  dead.arm(put(kScaleSet), 200, {}, R"({"etag":"\"2\"","sku":{"capacity":2},"properties":{"provisioningState":"Succeeded"}})");
+  dead.ask("two", put(kScaleSet), R"({"sku":{"capacity":2}})");
+
+  StageRig rig(journal);
+  const auto answer = rig.ask("one", put(kScaleSet), R"({"sku":{"capacity":5}})");
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_NE(answer.body.find("started anew"), std::string::npos) << answer.body;
+  EXPECT_TRUE(rig.seen().empty());
+  // What was read since is a base as ever.
+  rig.arm(get(kScaleSet), 200, {}, R"({"etag":"\"2\"","sku":{"capacity":2},"properties":{"provisioningState":"Succeeded"}})");
+  rig.ask("one", get(kScaleSet));
+  rig.arm(put(kScaleSet), 200, {}, kState);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"sku":{"capacity":6}})").head.status, 200);
+  EXPECT_EQ(rig.sent_field(1, "if-match"), "\"2\"");
+}
+
+TEST(Restore, WhatNobodyElseWroteIsFreeAtOnceAndAllIsAfterAWhile) {
+  SimJournal journal;
+  StageRig dead(journal);
+  dead.arm(put(kScaleSet), 200, {}, kState);
+  dead.ask("two", put(kScaleSet), R"({"sku":{"capacity":2}})");
+
+  StageRig rig(journal);
+  rig.arm(put(kSubnet), 200, {}, kState);
+  EXPECT_EQ(rig.ask("one", put(kSubnet), "{}").head.status, 200);
+  rig.pass(std::chrono::minutes(6));
+  rig.arm(put(kScaleSet), 200, {}, kState);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"sku":{"capacity":5}})").head.status, 200);
+}
+
+// The scaler's two goals ran beside each other.
+TEST(Restore, WhatRanBesideEachOtherIsHeldBesideEachOther) {
+  SimJournal journal;
+  StageRig dead(journal);
+  dead.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
+  dead.arm(kPatch, 202, {{"Azure-AsyncOperation", "https://management.azure.com/subscriptions/s/operations/2"}});
+  dead.ask("scaler", kPatch, R"({"a":1})");
+  dead.ask("scaler", kPatch, R"({"a":2})");
+
+  StageRig rig(journal);
+  EXPECT_EQ(rig.shared().holds.size(), 2u);
+  EXPECT_EQ(rig.shared().locks.holders(rig.shared().locks.key_of(kScaleSetId)), 2u);
+  rig.arm(kPatch, 200, {}, kState);
+  EXPECT_EQ(rig.ask("scaler", kPatch, R"({"a":3})").head.status, 200) << "and so may its next";
+}
+
+TEST(Restore, WhatNoRuleHoldsAnyMoreIsDropped) {
+  SimJournal journal = with_running_operation();
+  auto options = StageRig::default_options();
+  options.mode = rules::Mode::Off;
+  StageRig rig(journal, options);
+  EXPECT_TRUE(rig.shared().holds.empty());
+  EXPECT_TRUE(journal.former_life(kSecond).open.empty());
+}
+
+}  // namespace
+}  // namespace armgate::world

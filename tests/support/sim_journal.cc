@@ -1,0 +1,54 @@
+#include "tests/support/sim_journal.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace armgate::world {
+
+FormerLife SimJournal::former_life(Duration recent) const {
+  WallTime newest{};
+  for (const auto& [id, write] : writes_) newest = std::max({newest, write.begun, write.ended.value_or(WallTime{})});
+  FormerLife former;
+  for (const auto& [id, write] : writes_) {
+    const bool accepted =
+        write.outcome && write.outcome->kind == OutcomeKind::Answered && arm::is_success(write.outcome->status);
+    if (write.is_open()) former.open.push_back(write);
+    if (!write.is_open() && accepted && *write.ended >= newest - recent) former.recent.push_back(write);
+  }
+  return former;
+}
+
+Task<Result<IntentId>> SimStore::record_intent(const IntentRecord& record) {
+  if (is_gone_()) co_return gateway_error(ErrorKind::Internal, "the process is gone");
+  JournaledWrite write;
+  write.id = journal_.writes_.empty() ? 1 : journal_.writes_.rbegin()->first + 1;
+  write.client = record.client;
+  write.bytes = record.bytes;
+  write.resend = record.resend;
+  write.client_label = record.client_label;
+  write.request_id = record.request_id;
+  write.method = record.method;
+  write.host = record.host;
+  write.path = record.path;
+  write.api_version = record.api_version;
+  write.resource = record.resource;
+  write.begun = record.begun;
+  const IntentId id = write.id;
+  journal_.writes_.emplace(id, std::move(write));
+  co_return id;
+}
+
+void SimStore::record_outcome(IntentId id, const WriteOutcome& outcome) {
+  const auto found = journal_.writes_.find(id);
+  if (is_gone_() || found == journal_.writes_.end()) return;
+  found->second.outcome = outcome;
+  if (!outcome.is_running && !found->second.ended) found->second.ended = outcome.known;
+}
+
+void SimStore::record_end(IntentId id, WallTime when) {
+  const auto found = journal_.writes_.find(id);
+  if (is_gone_() || found == journal_.writes_.end()) return;
+  if (!found->second.ended) found->second.ended = when;
+}
+
+}  // namespace armgate::world

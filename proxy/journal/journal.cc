@@ -12,7 +12,8 @@ namespace armgate::journal {
 namespace {
 
 constexpr std::chrono::seconds kTryAgain{1};  // while the file cannot be written
-constexpr size_t kLookForOldest = 1'000;      // records between two looks
+constexpr std::chrono::milliseconds kGather{10};
+constexpr size_t kLookForOldest = 1'000;  // records between two looks
 constexpr uint32_t kWritten = 1;
 constexpr uint32_t kTooLate = 2;
 
@@ -62,12 +63,16 @@ Journal::~Journal() {
 }
 
 bool Journal::enqueue(Entry entry) {
+  bool wakes = false;
   {
     const std::lock_guard lock(mutex_);
     if (queue_.size() >= options_.queue_max) return false;
+    const bool is_awaited = std::holds_alternative<Intent>(entry);
+    if (is_awaited) ++awaited_;
     queue_.push_back(std::move(entry));
+    wakes = is_awaited || asleep_;
   }
-  wake_.notify_one();
+  if (wakes) wake_.notify_one();
   return true;
 }
 
@@ -115,23 +120,32 @@ void Journal::record_outcome(IntentId id, const WriteOutcome& outcome) {
 
 void Journal::record_end(IntentId id, WallTime when) { enqueue(End{id, when}); }
 
+// Waking this thread costs more than a record. So what nobody waits for lies for a moment, to go along with what somebody does.
+std::deque<Journal::Entry> Journal::gather() {
+  std::unique_lock lock(mutex_);
+  const auto is_awaited = [this] { return awaited_ > 0 || closing_; };
+  if (fails_) {
+    wake_.wait_for(lock, kTryAgain, [this] { return closing_; });
+  } else if (!wake_.wait_for(lock, kGather, is_awaited) && queue_.empty()) {
+    asleep_ = true;
+    wake_.wait(lock, [this] { return !queue_.empty() || closing_; });
+    asleep_ = false;
+    wake_.wait_for(lock, kGather, is_awaited);
+  }
+  awaited_ = 0;
+  return std::exchange(queue_, {});
+}
+
 void Journal::write_until_closed() {
   while (true) {
-    std::deque<Entry> entries;
-    {
-      std::unique_lock lock(mutex_);
-      const auto has_work = [this] { return !queue_.empty() || closing_; };
-      if (fails_)
-        wake_.wait_for(lock, kTryAgain, [this] { return closing_; });
-      else
-        wake_.wait(lock, has_work);
-      entries.swap(queue_);
-      if (entries.empty() && closing_) return;
-      if (fails_ && closing_) return;  // it was tried often enough
+    std::deque<Entry> entries = gather();
+    if (!entries.empty()) {
+      const auto written = write(entries);
+      finish(std::move(entries), written);
     }
-    if (entries.empty()) continue;
-    const auto written = write(entries);
-    finish(std::move(entries), written);
+    const std::lock_guard lock(mutex_);
+    const bool has_more = !queue_.empty() && !fails_;  // what cannot be written was tried often enough
+    if (closing_ && !has_more) return;
   }
 }
 

@@ -67,6 +67,7 @@ class Journal final : public Store {
 
   Journal(Options options, Clock& clock, JournalFile file, TellLoudly tell_loudly);
   bool enqueue(Entry entry);  // false: there is no room
+  std::deque<Entry> gather();
   void write_until_closed();
   Result<void> write(const std::deque<Entry>& entries);
   Result<void> write(const Entry& entry);
@@ -83,6 +84,8 @@ class Journal final : public Store {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Entry> queue_;  // with mutex_
+  size_t awaited_ = 0;       // with mutex_; of these, how many somebody waits for
+  bool asleep_ = false;      // with mutex_; until there is something at all
   bool closing_ = false;     // with mutex_
 
   // The writer's own.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kApplicationId = 0x61726d67;  // "armg"
 constexpr int64_t kSchemaVersion = 1;
+constexpr int kRecentMax = 100'000;  // records that are looked at for what was written lately
 
 constexpr const char* kSchema = R"sql(
 CREATE TABLE hash_key (digits TEXT NOT NULL);
@@ -40,8 +41,6 @@ CREATE TABLE writes (
   ended INTEGER                -- nothing: it may be at ARM, or its operation may run
 );
 CREATE INDEX open_writes ON writes (id) WHERE ended IS NULL;
-CREATE INDEX ended_writes ON writes (ended);
-CREATE INDEX writes_of_resource ON writes (resource);
 )sql";
 
 constexpr std::string_view kColumns =
@@ -237,7 +236,6 @@ Result<void> JournalFile::prepare_statements() {
        "UPDATE writes SET status_url = substr(status_url, 1, instr(status_url || '?', '?') - 1), "
        "location_url = substr(location_url, 1, instr(location_url || '?', '?') - 1) WHERE id = ? AND ended IS NOT NULL"},
       {&forget_, "DELETE FROM writes WHERE id IN (SELECT id FROM writes WHERE ended IS NOT NULL ORDER BY id LIMIT ?)"},
-      {&count_, "SELECT count(*) FROM writes"},
       {&begin_, "BEGIN IMMEDIATE"},
       {&commit_, "COMMIT"},
       {&roll_back_, "ROLLBACK"}};
@@ -269,9 +267,10 @@ Result<FormerLife> JournalFile::former_life(Duration recent) {
   auto open = database_->prepare(fmt::format("SELECT {} FROM writes WHERE ended IS NULL ORDER BY id", kColumns));
   if (!open) return std::move(open).error();
   auto lately = database_->prepare(
-      fmt::format("SELECT {} FROM writes WHERE ended >= (SELECT max(coalesce(max(ended), 0), max(begun)) FROM writes) - ? "
+      fmt::format("WITH newest AS (SELECT * FROM writes ORDER BY id DESC LIMIT {1}) "
+                  "SELECT {0} FROM newest WHERE ended >= (SELECT max(coalesce(max(ended), 0), max(begun)) FROM newest) - ? "
                   "AND outcome = 'answered' AND status BETWEEN 200 AND 299 ORDER BY id",
-                  kColumns));
+                  kColumns, kRecentMax));
   if (!lately) return std::move(lately).error();
   lately->bind(whole_milliseconds(recent));
   auto running = select(*open);
@@ -295,9 +294,13 @@ Result<std::vector<JournaledWrite>> JournalFile::newest(size_t most, std::string
 
 Result<void> JournalFile::begin() { return begin_.run(); }
 Result<void> JournalFile::commit() { return commit_.run(); }
-void JournalFile::roll_back() { (void)roll_back_.run(); }
+void JournalFile::roll_back() {
+  (void)roll_back_.run();
+  records_.reset();
+}
 
 Result<void> JournalFile::add(const JournaledWrite& write) {
+  if (records_) ++*records_;
   return add_.bind(static_cast<int64_t>(write.id))
       .bind(as_number(write.begun))
       .bind(write.client.hex())
@@ -334,11 +337,16 @@ Result<void> JournalFile::set_end(IntentId id, WallTime when) {
 }
 
 Result<void> JournalFile::keep_at_most(size_t records) {
-  const auto row = count_.step();
-  if (!row) return row.error();
-  const int64_t surplus = count_.number(0) - static_cast<int64_t>(records);
-  if (const auto end = count_.step(); !end) return end.error();
-  return surplus > 0 ? forget_.bind(surplus).run() : Result<void>();
+  if (!records_) {
+    const auto counted = database_->number("SELECT count(*) FROM writes");
+    if (!counted) return counted.error();
+    records_ = *counted;
+  }
+  const int64_t surplus = *records_ - static_cast<int64_t>(records);
+  if (surplus <= 0) return {};
+  if (auto forgotten = forget_.bind(surplus).run(); !forgotten) return forgotten;
+  *records_ -= database_->changed();
+  return {};
 }
 
 }  // namespace armgate::journal

@@ -72,9 +72,10 @@ class JournalFile {
 
   Claim claim_;
   std::optional<Database> database_;
-  Statement add_, outcome_, end_, strip_, forget_, count_, begin_, commit_, roll_back_;
+  Statement add_, outcome_, end_, strip_, forget_, begin_, commit_, roll_back_;
   HashKey key_;
   bool is_new_ = false;
+  std::optional<int64_t> records_;  // how many there are; nothing: to be counted
 };
 
 }  // namespace armgate::journal

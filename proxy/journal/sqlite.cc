@@ -105,6 +105,8 @@ Result<void> Database::run(const std::string& sql) {
   return {};
 }
 
+int64_t Database::changed() const { return sqlite3_changes64(database_.get()); }
+
 Result<int64_t> Database::number(std::string_view sql) {
   auto statement = prepare(sql);
   if (!statement) return std::move(statement).error();

@@ -54,6 +54,8 @@ class Database {
   Result<Statement> prepare(std::string_view sql);
   // Commands without parameters and rows, one or several.
   Result<void> run(const std::string& sql);
+  // How many rows the last command changed.
+  int64_t changed() const;
   // The first column of the first row.
   Result<int64_t> number(std::string_view sql);
 

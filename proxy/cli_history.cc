@@ -15,7 +15,8 @@ namespace armgate {
 namespace {
 
 std::string time_text(WallTime when) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", std::chrono::time_point_cast<std::chrono::milliseconds>(when));
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(when);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", seconds, (when - seconds).count());
 }
 
 std::string seconds_text(Duration duration) { return fmt::format("{:.1f} s", std::chrono::duration<double>(duration).count()); }

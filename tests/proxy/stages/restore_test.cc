@@ -76,6 +76,26 @@ TEST(Restore, WhereALentTokenIsNotGoodTheResourceTells) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
+// The subnet's operation has ended, as its client's poll showed, but its network is not at rest yet.
+TEST(Restore, WhatMustComeToRestIsWaitedForUntilSomebodyBringsAToken) {
+  SimJournal journal;
+  StageRig dead(journal);
+  dead.arm(put(kSubnet), 201, {{"Azure-AsyncOperation", kOperation}}, R"({"properties":{"provisioningState":"Updating"}})");
+  dead.ask("one", put(kSubnet), "{}");
+
+  StageRig rig(journal);
+  rig.arm("GET /subscriptions/s/operations/1", 200, {}, R"({"status":"Succeeded"})");
+  rig.ask("stranger", "GET /subscriptions/s/operations/1?t=signed");
+  rig.pass(std::chrono::minutes(10));
+  ASSERT_EQ(rig.shared().holds.size(), 1u);
+  rig.arm("GET /", 200, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
+  rig.arm("GET /", 200, {}, R"({"properties":{"provisioningState":"Updating"}})");
+  rig.arm("GET /", 200, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
+  rig.arm(put(kSubnet), 200, {}, kState);
+  EXPECT_EQ(rig.ask("two", put(kSubnet), R"({"a":1})").head.status, 412) << "it was asked for while the other had not ended";
+  EXPECT_TRUE(rig.shared().holds.empty());
+}
+
 // A process that died while a write of client "one" was on its way to ARM.
 struct CutOff {
   explicit CutOff(std::string_view what, std::string body = R"({"a":1})") : dead(journal) {

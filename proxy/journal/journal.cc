@@ -89,6 +89,7 @@ Task<Result<IntentId>> Journal::record_intent(const IntentRecord& record) {
   write.path = record.path;
   write.api_version = record.api_version;
   write.resource = record.resource;
+  write.if_match = record.if_match;
   write.begun = record.begun;
   const IntentId id = write.id;
   const auto pending = std::make_shared<Pending>(record.executor);

@@ -32,6 +32,7 @@ CREATE TABLE writes (
   path TEXT NOT NULL,
   api_version TEXT NOT NULL,
   resource TEXT NOT NULL,
+  if_match TEXT NOT NULL,      -- what armgate had added
   outcome TEXT,                -- nothing: not known
   status INTEGER,
   known INTEGER,               -- when the outcome was
@@ -45,7 +46,7 @@ CREATE INDEX open_writes ON writes (id) WHERE ended IS NULL;
 
 constexpr std::string_view kColumns =
     "id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, outcome, status, known, "
-    "tracked_by, status_url, location_url, ended";
+    "tracked_by, status_url, location_url, ended, if_match";
 
 template <class Value>
 using Names = std::pair<Value, std::string_view>;
@@ -103,6 +104,7 @@ JournaledWrite read_row(const Statement& row) {
     outcome.is_running = row.is_nothing(18);
     write.outcome = std::move(outcome);
   }
+  write.if_match = row.text(19);
   if (!row.is_nothing(18)) write.ended = as_time(row.number(18));
   return write;
 }
@@ -226,8 +228,8 @@ Result<void> JournalFile::read_key(const std::filesystem::path& file) {
 Result<void> JournalFile::prepare_statements() {
   const std::pair<Statement*, std::string_view> commands[] = {
       {&add_,
-       "INSERT INTO writes (id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource) "
-       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+       "INSERT INTO writes (id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, if_match) "
+       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&outcome_,
        "UPDATE writes SET outcome = ?, status = ?, known = ?, tracked_by = ?, status_url = ?, location_url = ?, "
        "ended = coalesce(ended, ?) WHERE id = ?"},
@@ -313,6 +315,7 @@ Result<void> JournalFile::add(const JournaledWrite& write) {
       .bind(write.path)
       .bind(write.api_version)
       .bind(write.resource)
+      .bind(write.if_match)
       .run();
 }
 

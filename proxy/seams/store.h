@@ -34,6 +34,7 @@ struct IntentRecord {
   std::string_view path;  // without its query
   std::string_view api_version;
   std::string_view resource;  // canonical id
+  std::string_view if_match;  // what armgate adds; empty: nothing
   Moment started;
   WallTime begun;
   Executor executor;  // where its writer waits
@@ -63,6 +64,7 @@ struct JournaledWrite {
   std::string path;
   std::string api_version;
   std::string resource;
+  std::string if_match;
   WallTime begun;
   std::optional<WriteOutcome> outcome;  // none: the process died before it was known
   std::optional<WallTime> ended;        // when nothing of it was left running

@@ -234,6 +234,7 @@ Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) 
   record.path = arm::path_of(write.head().target);
   record.api_version = write.plan.target.api_version;
   record.resource = write.plan.target.resource.id;
+  record.if_match = guarded.precondition().if_match;
   record.started = parts.clock.next_moment();
   record.begun = parts.clock.wall();
   record.executor = write.exchange.executor;

@@ -12,6 +12,7 @@
 #include "base/mutant.h"
 #include "proxy/stages/held_write.h"
 #include "proxy/stages/watch.h"
+#include "proxy/stages/write.h"
 
 namespace armgate {
 namespace {
@@ -62,21 +63,33 @@ WriteLease take_keys(Pipeline::Parts& parts, const HeldWrite& held, const std::m
   return lease;
 }
 
+// A DELETE may come again. So may what went with a precondition, with the same one. Of anything else nobody could tell whether it
+// would be carried out twice. Gives the write's origin, which its repetition has too (origin_of).
+Hash128 expect_repetition(Pipeline::Parts& parts, const JournaledWrite& former, const HeldWrite& held, Moment now) {
+  if (held.method == arm::Method::Delete) return {};
+  const auto state = parts.shared.clients.find_or_add(held.client, now.time);
+  if (former.if_match.empty()) {
+    state->note_in_doubt(former.resend, former.request_id, held.planned.plan->resource_key, now);
+    return {};
+  }
+  policy::Base base;
+  base.rule = policy::BaseRule::OnlyLive;
+  base.etag = former.if_match;
+  const uint64_t binding = state->expect_again(former.bytes, former.request_id, std::move(base), now);
+  return origin_of(parts.shared.hasher, binding, former.request_id);
+}
+
 // What is known of it, to everybody who asks from now on.
 void complete(Pipeline::Parts& parts, const JournaledWrite& former, HeldWrite& held) {
-  auto& shared = parts.shared;
   const Moment now = parts.clock.next_moment();
-  const Hash128& resource = held.planned.plan->resource_key;
   held.opened = now.time;  // its age is known by the wall clock only, which may have been set meanwhile
   held.because = is_in_doubt(former) ? HeldBecause::InDoubt : HeldBecause::Accepted;
   if (former.outcome) held.tracking = former.outcome->tracking;
   if (held.tracking.by == arm::TrackedBy::Nothing) held.tracking = tracked_by_resource(*held.planned.plan);
   complete_from_plan(parts, target_of(former), held);
-  note_may_have_changed(parts, held, Hash128{}, now);
-  if (held.method == arm::Method::Delete) shared.resources.being_deleted(resource);
-  if (is_in_doubt(former)) {
-    shared.clients.find_or_add(held.client, now.time)->note_in_doubt(former.resend, former.request_id, resource, now);
-  }
+  const Hash128 origin = is_in_doubt(former) ? expect_repetition(parts, former, held, now) : Hash128{};
+  note_may_have_changed(parts, held, origin, now);
+  if (held.method == arm::Method::Delete) parts.shared.resources.being_deleted(held.planned.plan->resource_key);
 }
 
 // It is over, but who read before it and writes now must know of it.

@@ -30,9 +30,11 @@ std::vector<std::string> keys_until_answer(const Write& write) {
   return ids;
 }
 
-Hash128 origin_of(const Write& write) {
-  return write.parts.shared.hasher.chain(Hash128{write.bound.binding, 1}, write.request_id);
+Hash128 origin_of(const Hasher& hasher, uint64_t binding, std::string_view request_id) {
+  return hasher.chain(Hash128{binding, 1}, request_id);
 }
+
+Hash128 origin_of(const Write& write) { return origin_of(write.parts.shared.hasher, write.bound.binding, write.request_id); }
 
 Outcome client_left(const Write& write, std::string_view reason) {
   write.parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);

@@ -90,6 +90,7 @@ std::vector<std::string> keys_until_answer(const Write& write);
 
 // The same for all sendings of one write by its client, and for no other write: two actors may send the same bytes, and their
 // request ids tell them apart as long as they give any.
+Hash128 origin_of(const Hasher& hasher, uint64_t binding, std::string_view request_id);
 Hash128 origin_of(const Write& write);
 
 // Its client is gone, and nothing (more) is sent for it; counted.
@@ -125,6 +126,10 @@ struct Precondition {
 };
 
 class Guarded {
+ public:
+  const Precondition& precondition() const { return precondition_; }
+
+ private:
   friend Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
   friend Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease);
   friend Task<std::variant<Guarded, Outcome>> go_unguarded(const Write& write, WriteLease lease);
@@ -138,7 +143,7 @@ class Guarded {
 
 class Intent {
  public:
-  const Precondition& precondition() const { return guarded_.precondition_; }
+  const Precondition& precondition() const { return guarded_.precondition(); }
   IntentId id() const { return id_; }
   // What to answer instead of sending, if the guard stage found the work done.
   std::optional<Outcome> take_found_done() { return std::exchange(guarded_.found_done_, std::nullopt); }

@@ -242,6 +242,15 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
   return bound;
 }
 
+uint64_t ClientState::expect_again(const Hash128& bytes, std::string_view request_id, policy::Base base, Moment when) {
+  MutexLock lock(&mutex_);
+  Binding& binding = bindings_.add(bytes, request_id, std::move(base), when);
+  binding.phase = BindingPhase::Expected;
+  binding.since = when.time;
+  binding.maybe_applied = true;
+  return binding.id;
+}
+
 void ClientState::join_binding(uint64_t binding) {
   MutexLock lock(&mutex_);
   Binding* b = bindings_.find(binding);

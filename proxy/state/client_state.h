@@ -118,6 +118,9 @@ class ClientState {
   // ---- which state a write was built from ----
 
   Bound bind(const ArrivingWrite& write, const policy::Liveness& liveness);
+  // An earlier process had sent these bytes with this base: when they come again, that is a re-send of what may have been applied.
+  // Gives the number of their binding.
+  uint64_t expect_again(const Hash128& bytes, std::string_view request_id, policy::Base base, Moment when);
   // One more exchange answers for a binding: its client sent the bytes again and gets the answer of their first sending.
   void join_binding(uint64_t binding);
   void note_maybe_applied(uint64_t binding);

@@ -32,6 +32,7 @@ Task<Result<IntentId>> SimStore::record_intent(const IntentRecord& record) {
   write.path = record.path;
   write.api_version = record.api_version;
   write.resource = record.resource;
+  write.if_match = record.if_match;
   write.begun = record.begun;
   const IntentId id = write.id;
   journal_.writes_.emplace(id, std::move(write));

@@ -29,6 +29,7 @@ JournaledWrite a_write(IntentId id, std::string resource = "/subscriptions/s/res
   write.path = "/subscriptions/s/resourceGroups/G";
   write.api_version = "2021-04-01";
   write.resource = std::move(resource);
+  write.if_match = "W/\"1\"";
   write.begun = at(static_cast<int>(id));
   return write;
 }
@@ -103,6 +104,7 @@ TEST_F(JournalFileTest, AWriteComesBackAsItWasRecorded) {
   EXPECT_EQ(write.path, expected.path);
   EXPECT_EQ(write.api_version, expected.api_version);
   EXPECT_EQ(write.resource, expected.resource);
+  EXPECT_EQ(write.if_match, expected.if_match);
   EXPECT_EQ(write.begun, expected.begun);
   EXPECT_FALSE(write.outcome.has_value());
   EXPECT_TRUE(write.is_open());

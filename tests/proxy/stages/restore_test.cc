@@ -134,6 +134,79 @@ TEST(Restore, ItsRepetitionIsAnsweredAndNotForwarded) {
   EXPECT_TRUE(rig.seen().empty());
 }
 
+// A process that died while a PUT of client "one", built on what it had read, was on its way.
+struct CutOffPut {
+  CutOffPut() : dead(journal) {
+    dead.arm(get(kScaleSet), 200, {}, kState);
+    dead.ask("one", get(kScaleSet));
+    dead.arm_takes(std::chrono::hours(1), put(kScaleSet), 200, {}, kState);
+    write = dead.start("one", put(kScaleSet), kBody, kId);
+    dead.pass(kSecond);
+  }
+  static StageRig patient(SimJournal& journal) {
+    auto options = StageRig::default_options();
+    options.wait_max = std::chrono::minutes(5);
+    return StageRig(journal, options);
+  }
+  // With what one sees from then on; what is written is refused.
+  static void shows(StageRig& rig, const char* state) {
+    rig.arm_lives([state](const arm::Request& request) {
+      Step step;
+      step.status = request.head.method == arm::Method::Get ? 200 : 412;
+      step.body = state;
+      return step;
+    });
+  }
+  static constexpr const char* kBody = R"({"sku":{"capacity":2}})";
+  const arm::Headers kId{{"x-ms-client-request-id", "1"}};
+  SimJournal journal;
+  StageRig dead;
+  std::shared_ptr<StageRig::Running> write;
+};
+
+TEST(Restore, APutComesAgainWithThePreconditionThatItHad) {
+  CutOffPut cut_off;
+  StageRig rig = CutOffPut::patient(cut_off.journal);
+  rig.arm_lives([](const arm::Request&) {
+    Step step;
+    step.body = kState;
+    return step;
+  });
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), CutOffPut::kBody, cut_off.kId).head.status, 200);
+  EXPECT_EQ(rig.seen().back().head.method, arm::Method::Put);
+  EXPECT_EQ(rig.seen().back().head.fields.get("if-match"), "\"1\"");
+}
+
+TEST(Restore, APutThatHadTakenEffectIsNotTakenForStale) {
+  CutOffPut cut_off;
+  StageRig rig = CutOffPut::patient(cut_off.journal);
+  CutOffPut::shows(rig, R"({"etag":"\"2\"","sku":{"capacity":2},"properties":{"provisioningState":"Succeeded"}})");
+  const auto answer = rig.ask("one", put(kScaleSet), CutOffPut::kBody, cut_off.kId);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
+}
+
+TEST(Restore, APutThatSomebodyElseCameBeforeIsStale) {
+  CutOffPut cut_off;
+  StageRig rig = CutOffPut::patient(cut_off.journal);
+  CutOffPut::shows(rig, R"({"etag":"\"2\"","sku":{"capacity":9},"properties":{"provisioningState":"Succeeded"}})");
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), CutOffPut::kBody, cut_off.kId).head.status, 412);
+}
+
+TEST(Restore, ADeleteMayComeAgain) {
+  CutOff cut_off("DELETE " + std::string(kScaleSet), "");
+  auto options = StageRig::default_options();
+  options.wait_max = std::chrono::minutes(5);
+  StageRig rig(cut_off.journal, options);
+  rig.arm_lives([](const arm::Request&) {
+    Step step;
+    step.status = 404;
+    return step;
+  });
+  EXPECT_EQ(rig.ask("one", "DELETE " + std::string(kScaleSet)).head.status, 404);
+  EXPECT_EQ(rig.seen().back().head.method, arm::Method::Delete);
+}
+
 TEST(Restore, WhoReadBeforeTheEndDoesNotOverwriteWhatOthersWroteSince) {
   SimJournal journal;
   StageRig dead(journal);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "arm/url.h"
+#include "arm/resource_id.h"
 #include "base/text.h"
 #include "proxy/journal/journal_file.h"
 #include "proxy/stages/held_write.h"
@@ -32,12 +32,21 @@ std::string state_of(const JournaledWrite& write) {
   return write.is_open() ? "running" : "done";
 }
 
+// Client names come from whoever reached the proxy, and go to a terminal.
+std::string shown(std::string_view label) {
+  std::string text(label);
+  for (char& c : text) {
+    if (c <= ' ' || c > '~') c = '?';
+  }
+  return text;
+}
+
 std::string line_of(const JournaledWrite& write) {
   const bool answered = write.outcome && write.outcome->kind == OutcomeKind::Answered;
   const std::string status = answered ? std::to_string(write.outcome->status) : "-";
   const std::string took = write.ended ? seconds_text(*write.ended - write.begun) : "-";
   return fmt::format("{}  {:6}  {:3}  {:17}  {:>9}  {}  {}\n", time_text(write.begun), write.method, status, state_of(write),
-                     took, write.client_label, write.path);
+                     took, shown(write.client_label), write.path);
 }
 
 nlohmann::json json_of(const JournaledWrite& write) {
@@ -67,7 +76,8 @@ Result<std::string> history_text(const Config& config, size_t most, std::string_
   }
   auto file = journal::JournalFile::open_to_read(config.journal.file);
   if (!file) return std::move(file).error();
-  std::string id = lower_text(resource);
+  const auto named = arm::parse_target(resource, false);
+  std::string id = named && !named->resource.id.empty() ? named->resource.id : lower_text(resource);
   while (id.ends_with('/')) id.pop_back();
   auto writes = file->newest(most, id);
   if (!writes) return std::move(writes).error();

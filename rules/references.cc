@@ -45,4 +45,50 @@ std::vector<ReferenceKey> without_duplicates(std::vector<ReferenceKey> keys, con
   return result;
 }
 
+namespace {
+
+constexpr std::pair<LockMode, std::string_view> kModes[] = {{LockMode::Exclusive, "exclusive "}, {LockMode::Shared, "shared "}};
+constexpr std::pair<HoldUntil, std::string_view> kUntils[] = {
+    {HoldUntil::Request, "request "}, {HoldUntil::Operation, "operation "}, {HoldUntil::Provisioned, "provisioned "}};
+
+template <class Value, size_t kCount>
+std::string_view word_of(const std::pair<Value, std::string_view> (&words)[kCount], Value value) {
+  return std::find_if(words, words + kCount, [&](const auto& one) { return one.first == value; })->second;
+}
+
+// Takes the word that the line begins with away from it.
+template <class Value, size_t kCount>
+bool take_word(const std::pair<Value, std::string_view> (&words)[kCount], std::string_view& line, Value& value) {
+  const auto* const word = std::find_if(words, words + kCount, [&](const auto& one) { return line.starts_with(one.second); });
+  if (word == words + kCount) return false;
+  value = word->first;
+  line.remove_prefix(word->second.size());
+  return true;
+}
+
+}  // namespace
+
+std::string to_lines(const std::vector<ReferenceKey>& keys) {
+  std::string lines;
+  for (const ReferenceKey& key : keys) {
+    lines.append(word_of(kModes, key.key.mode)).append(word_of(kUntils, key.until)).append(key.key.id).append("\n");
+  }
+  return lines;
+}
+
+std::vector<ReferenceKey> references_in(std::string_view lines) {
+  std::vector<ReferenceKey> keys;
+  while (!lines.empty()) {
+    const size_t end = std::min(lines.find('\n'), lines.size());
+    std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    ReferenceKey key;
+    const bool is_one = take_word(kModes, line, key.key.mode) && take_word(kUntils, line, key.until) && line.starts_with('/');
+    if (!is_one) continue;
+    key.key.id = std::string(line);
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
 }  // namespace armgate::rules

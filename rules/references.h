@@ -5,6 +5,7 @@
 // other.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,5 +26,9 @@ std::vector<ReferenceKey> referenced_keys(const Rule& rule, std::string_view bod
 
 // Sorted by id, each once: the stronger mode and the longer time count. `own` keys are the write's anyway and are left out.
 std::vector<ReferenceKey> without_duplicates(std::vector<ReferenceKey> keys, const std::vector<LockKey>& own);
+
+// As lines of text for the journal, and back; what is no such line is passed over.
+std::string to_lines(const std::vector<ReferenceKey>& keys);
+std::vector<ReferenceKey> references_in(std::string_view lines);
 
 }  // namespace armgate::rules

@@ -24,6 +24,19 @@ class Journal::Pending {
   explicit Pending(const Executor& executor) : waiter(executor) {}
   Waiter waiter;
   std::atomic<bool> failed{false};
+
+  // By the writer thread: false if nobody waits any more; then it is not written.
+  bool take() { return settle(State::Taken); }
+  // By whoever waited: false if it is being written.
+  bool abandon() { return settle(State::Abandoned); }
+
+ private:
+  enum class State { Waiting, Taken, Abandoned };
+  bool settle(State next) {
+    State expected = State::Waiting;
+    return state_.compare_exchange_strong(expected, next) || expected == next;
+  }
+  std::atomic<State> state_{State::Waiting};
 };
 
 Result<std::unique_ptr<Journal>> Journal::open(Options options, Clock& clock, HashKey fresh_key, TellLoudly tell_loudly) {
@@ -51,12 +64,15 @@ Journal::Journal(Options options, Clock& clock, JournalFile file, TellLoudly tel
       clock_(clock),
       tell_loudly_(std::move(tell_loudly)),
       key_(file.key()),
-      file_(std::move(file)) {}
+      file_(std::move(file)),
+      written_(kLookForOldest) {}
 
 Journal::~Journal() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
+    // Nobody is there any more who could send them.
+    std::erase_if(queue_, [](const Entry& entry) { return std::holds_alternative<Intent>(entry); });
   }
   wake_.notify_one();
   writer_.join();
@@ -66,8 +82,8 @@ bool Journal::enqueue(Entry entry) {
   bool wakes = false;
   {
     const std::lock_guard lock(mutex_);
-    if (queue_.size() >= options_.queue_max) return false;
     const bool is_awaited = std::holds_alternative<Intent>(entry);
+    if (is_awaited && queue_.size() >= options_.queue_max) return false;
     if (is_awaited) ++awaited_;
     queue_.push_back(std::move(entry));
     wakes = is_awaited || asleep_;
@@ -90,6 +106,7 @@ Task<Result<IntentId>> Journal::record_intent(const IntentRecord& record) {
   write.api_version = record.api_version;
   write.resource = record.resource;
   write.if_match = record.if_match;
+  write.also_locked = record.also_locked;
   write.begun = record.begun;
   const IntentId id = write.id;
   const auto pending = std::make_shared<Pending>(record.executor);
@@ -100,11 +117,12 @@ Task<Result<IntentId>> Journal::record_intent(const IntentRecord& record) {
                                     [late = pending.get()] { late->waiter.signal(kTooLate); });
   const uint32_t what = co_await pending->waiter.wait();
   if ((what & kWritten) == 0) {
-    // Should it be written after all, then as what was never sent.
-    WriteOutcome never_sent;
-    never_sent.kind = OutcomeKind::NotSent;
-    never_sent.known = clock_.wall();
-    enqueue(Outcome{id, never_sent});
+    if (!pending->abandon()) {
+      WriteOutcome never_sent;
+      never_sent.kind = OutcomeKind::NotSent;
+      never_sent.known = clock_.wall();
+      enqueue(Outcome{id, never_sent});
+    }
     co_return gateway_error(ErrorKind::TimedOut, "the journal is not written in time");
   }
   if (pending->failed.load(std::memory_order_acquire)) {
@@ -151,7 +169,9 @@ void Journal::write_until_closed() {
 }
 
 Result<void> Journal::write(const Entry& entry) {
-  if (const auto* intent = std::get_if<Intent>(&entry)) return file_.add(intent->write);
+  if (const auto* intent = std::get_if<Intent>(&entry)) {
+    return intent->pending->take() ? file_.add(intent->write) : Result<void>();
+  }
   if (const auto* outcome = std::get_if<Outcome>(&entry)) return file_.set_outcome(outcome->id, outcome->outcome);
   const End& end = std::get<End>(entry);
   return file_.set_end(end.id, end.when);

@@ -30,7 +30,7 @@ class Journal final : public Store {
     Durability durability = Durability::Process;
     Duration write_max = std::chrono::seconds(5);  // how long a write waits for its record
     size_t records_max = 100'000;
-    size_t queue_max = 10'000;                  // records that wait for being written
+    size_t queue_max = 10'000;                  // records that wait for being written; then intents fail
     Duration recent = std::chrono::minutes(5);  // how far former_life() looks back
   };
   using TellLoudly = std::function<void(const std::string& message)>;  // an operator should know; any thread
@@ -91,7 +91,7 @@ class Journal final : public Store {
   // The writer's own.
   JournalFile file_;
   bool fails_ = false;
-  size_t written_ = 0;  // since the oldest were last looked for
+  size_t written_;  // since the oldest were last looked for
   std::thread writer_;
 };
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -15,7 +16,8 @@ namespace {
 
 constexpr int64_t kApplicationId = 0x61726d67;  // "armg"
 constexpr int64_t kSchemaVersion = 1;
-constexpr int kRecentMax = 100'000;  // records that are looked at for what was written lately
+constexpr int64_t kForgottenAtOnce = 5'000;  // records; whoever writes waits for it
+constexpr int kRecentMax = 100'000;          // records that are looked at for what was written lately
 
 constexpr const char* kSchema = R"sql(
 CREATE TABLE hash_key (digits TEXT NOT NULL);
@@ -33,6 +35,7 @@ CREATE TABLE writes (
   api_version TEXT NOT NULL,
   resource TEXT NOT NULL,
   if_match TEXT NOT NULL,      -- what armgate had added
+  also_locked TEXT NOT NULL,   -- what its body named
   outcome TEXT,                -- nothing: not known
   status INTEGER,
   known INTEGER,               -- when the outcome was
@@ -46,7 +49,7 @@ CREATE INDEX open_writes ON writes (id) WHERE ended IS NULL;
 
 constexpr std::string_view kColumns =
     "id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, outcome, status, known, "
-    "tracked_by, status_url, location_url, ended, if_match";
+    "tracked_by, status_url, location_url, ended, if_match, also_locked";
 
 template <class Value>
 using Names = std::pair<Value, std::string_view>;
@@ -105,6 +108,7 @@ JournaledWrite read_row(const Statement& row) {
     write.outcome = std::move(outcome);
   }
   write.if_match = row.text(19);
+  write.also_locked = row.text(20);
   if (!row.is_nothing(18)) write.ended = as_time(row.number(18));
   return write;
 }
@@ -162,9 +166,9 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
   if (!database) return std::move(database).error();
   journal.database_ = *std::move(database);
   if (auto known = journal.identify(file); !known) return std::move(known).error();
-  const std::string settings =
-      fmt::format("PRAGMA journal_mode = WAL; PRAGMA synchronous = {}; PRAGMA journal_size_limit = 16777216;",
-                  durability == Durability::Power ? "FULL" : "NORMAL");
+  const std::string settings = fmt::format(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = {}; PRAGMA journal_size_limit = 16777216; PRAGMA secure_delete = ON;",
+      durability == Durability::Power ? "FULL" : "NORMAL");
   if (auto set = journal.database_->run(settings); !set) return std::move(set).error();
   if (journal.is_new_) {
     if (auto made = journal.make_schema(fresh_key); !made) return std::move(made).error();
@@ -228,8 +232,9 @@ Result<void> JournalFile::read_key(const std::filesystem::path& file) {
 Result<void> JournalFile::prepare_statements() {
   const std::pair<Statement*, std::string_view> commands[] = {
       {&add_,
-       "INSERT INTO writes (id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, if_match) "
-       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+       "INSERT INTO writes (id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, if_match, "
+       "also_locked) "
+       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&outcome_,
        "UPDATE writes SET outcome = ?, status = ?, known = ?, tracked_by = ?, status_url = ?, location_url = ?, "
        "ended = coalesce(ended, ?) WHERE id = ?"},
@@ -268,11 +273,12 @@ Result<std::vector<JournaledWrite>> JournalFile::select(Statement& statement) {
 Result<FormerLife> JournalFile::former_life(Duration recent) {
   auto open = database_->prepare(fmt::format("SELECT {} FROM writes WHERE ended IS NULL ORDER BY id", kColumns));
   if (!open) return std::move(open).error();
-  auto lately = database_->prepare(
-      fmt::format("WITH newest AS (SELECT * FROM writes ORDER BY id DESC LIMIT {1}) "
-                  "SELECT {0} FROM newest WHERE ended >= (SELECT max(coalesce(max(ended), 0), max(begun)) FROM newest) - ? "
-                  "AND outcome = 'answered' AND status BETWEEN 200 AND 299 ORDER BY id",
-                  kColumns, kRecentMax));
+  // What may have changed something; not what ARM refused, or never got.
+  auto lately = database_->prepare(fmt::format(
+      "WITH newest AS (SELECT * FROM writes ORDER BY id DESC LIMIT {1}) "
+      "SELECT {0} FROM newest WHERE ended >= (SELECT begun FROM newest LIMIT 1) - ? AND (outcome IS NULL "
+      "OR outcome = 'in-doubt' OR tracked_by <> '' OR (outcome = 'answered' AND status BETWEEN 200 AND 299)) ORDER BY id",
+      kColumns, kRecentMax));
   if (!lately) return std::move(lately).error();
   lately->bind(whole_milliseconds(recent));
   auto running = select(*open);
@@ -283,7 +289,9 @@ Result<FormerLife> JournalFile::former_life(Duration recent) {
 }
 
 Result<std::vector<JournaledWrite>> JournalFile::newest(size_t most, std::string_view resource) {
-  const std::string of_resource = resource.empty() ? "" : "WHERE resource = ? OR substr(resource, 1, ?) = ?";
+  // By bytes: names need not be ASCII.
+  const std::string of_resource =
+      resource.empty() ? "" : "WHERE resource = ? OR substr(CAST(resource AS BLOB), 1, ?) = CAST(? AS BLOB)";
   auto statement = database_->prepare(fmt::format("SELECT {} FROM writes {} ORDER BY id DESC LIMIT ?", kColumns, of_resource));
   if (!statement) return std::move(statement).error();
   if (!resource.empty()) {
@@ -316,6 +324,7 @@ Result<void> JournalFile::add(const JournaledWrite& write) {
       .bind(write.api_version)
       .bind(write.resource)
       .bind(write.if_match)
+      .bind(write.also_locked)
       .run();
 }
 
@@ -347,7 +356,7 @@ Result<void> JournalFile::keep_at_most(size_t records) {
   }
   const int64_t surplus = *records_ - static_cast<int64_t>(records);
   if (surplus <= 0) return {};
-  if (auto forgotten = forget_.bind(surplus).run(); !forgotten) return forgotten;
+  if (auto forgotten = forget_.bind(std::min(surplus, kForgottenAtOnce)).run(); !forgotten) return forgotten;
   *records_ -= database_->changed();
   return {};
 }

@@ -33,7 +33,7 @@ class JournalFile {
   bool is_new() const { return is_new_; }
   Result<IntentId> last_id();
 
-  // Open writes, and what ended at most `recent` before the newest record; the oldest first.
+  // Open writes, and what may have changed something and ended at most `recent` before the newest was begun; the oldest first.
   Result<FormerLife> former_life(Duration recent);
   // The newest first; with `resource`, only its own and those below it.
   Result<std::vector<JournaledWrite>> newest(size_t most, std::string_view resource = {});
@@ -45,7 +45,7 @@ class JournalFile {
   Result<void> add(const JournaledWrite& write);
   Result<void> set_outcome(IntentId id, const WriteOutcome& outcome);
   Result<void> set_end(IntentId id, WallTime when);
-  // Of what has ended the oldest go.
+  // Of what has ended the oldest go, some thousands at once.
   Result<void> keep_at_most(size_t records);
 
  private:

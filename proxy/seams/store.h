@@ -28,13 +28,14 @@ struct IntentRecord {
   Hash128 bytes{};   // of method, host, target and body
   Hash128 resend{};  // the same with the credential: by it the client's own repetition is known again
   std::string_view client_label;
-  std::string_view request_id;  // a hash too
+  std::string_view request_id;  // as the client gave it (x-ms-client-request-id), or its hash if it is long
   std::string_view method;
   std::string_view host;
   std::string_view path;  // without its query
   std::string_view api_version;
   std::string_view resource;  // canonical id
   std::string_view if_match;  // what armgate adds; empty: nothing
+  std::string_view also_locked;  // what its body names: lines of references.h
   Moment started;
   WallTime begun;
   Executor executor;  // where its writer waits
@@ -65,6 +66,7 @@ struct JournaledWrite {
   std::string api_version;
   std::string resource;
   std::string if_match;
+  std::string also_locked;
   WallTime begun;
   std::optional<WriteOutcome> outcome;  // none: the process died before it was known
   std::optional<WallTime> ended;        // when nothing of it was left running
@@ -75,7 +77,7 @@ struct JournaledWrite {
 // What a process that died before it can tell.
 struct FormerLife {
   std::vector<JournaledWrite> open;    // writes that may be at ARM now, or whose operations may run
-  std::vector<JournaledWrite> recent;  // accepted, and ended a short while ago; the oldest first
+  std::vector<JournaledWrite> recent;  // may have changed something, and ended a short while ago; the oldest first
 };
 
 class Store {

@@ -140,6 +140,10 @@ Outcome come_again(const Write& write, WriteLease lease, Outcome outcome) {
 // after its write the ETag says nothing about the parent any more.
 bool etag_tells_all(const Write& write) {
   const policy::Base& base = write.base();
+  const bool came_with_journal = base.rule == policy::BaseRule::OnlyLive && base.version == 0;
+  if (came_with_journal) {
+    return !write.parts.shared.resources.child_accepted_since(write.plan.resource_key, write.bound.first_arrival.order);
+  }
   if (!base.body || base.known.order == 0) return true;  // nothing that could be compared
   return !write.parts.shared.resources.child_accepted_since(write.plan.resource_key, base.known.order);
 }
@@ -223,7 +227,9 @@ Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease)
 
 Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) {
   auto& parts = write.parts;
+  const std::string also_locked = rules::to_lines(write.references);
   IntentRecord record;
+  record.also_locked = also_locked;
   record.client = write.client.key;
   record.bytes = write.bytes;
   record.resend = resend_key(parts.shared.hasher, write.bytes, write.client);
@@ -239,7 +245,18 @@ Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) 
   record.begun = parts.clock.wall();
   record.executor = write.exchange.executor;
   const auto recorded = co_await parts.store.record_intent(record);
-  if (!recorded) co_return busy(write, "The journal cannot take the write.", "journal-unavailable");
+  if (!recorded) {
+    auto refusal = busy(write, "The journal cannot take the write.", "journal-unavailable");
+    co_return come_again(write, std::move(guarded).take_lease(), std::move(refusal));
+  }
+  if (write.patience.client_gone() && !is_mutant(Mutant::LeaverIsSent)) {
+    WriteOutcome not_sent;
+    not_sent.kind = OutcomeKind::NotSent;
+    not_sent.known = parts.clock.wall();
+    parts.store.record_outcome(*recorded, not_sent);
+    auto left = client_left(write, "client-left-before-sending");
+    co_return come_again(write, std::move(guarded).take_lease(), std::move(left));
+  }
   co_return Intent(std::move(guarded), *recorded);
 }
 

@@ -13,11 +13,12 @@
 #include "proxy/stages/held_write.h"
 #include "proxy/stages/watch.h"
 #include "proxy/stages/write.h"
+#include "rules/references.h"
 
 namespace armgate {
 namespace {
 
-constexpr Duration kFormerInterval = std::chrono::seconds(1);  // between looks while somebody waits
+constexpr Duration kDoubtInterval = std::chrono::seconds(1);  // between looks while somebody waits
 
 std::string target_of(const JournaledWrite& former) {
   return former.api_version.empty() ? former.path : fmt::format("{}?api-version={}", former.path, former.api_version);
@@ -37,17 +38,29 @@ std::optional<HeldWrite> held_write(Pipeline::Parts& parts, const JournaledWrite
   held.client = former.client;
   held.bytes = former.bytes;
   held.client_label = former.client_label;
-  held.interval = kFormerInterval;
   return held;
 }
 
 bool is_in_doubt(const JournaledWrite& former) { return !former.outcome || former.outcome->kind == OutcomeKind::InDoubt; }
 
+// Else it may have been taken all the same: ARM answered 5xx, say.
+bool was_accepted(const JournaledWrite& former) { return !is_in_doubt(former) && arm::is_success(former.outcome->status); }
+
+// Every key that it had: its plan's, and those of what its body named, as far as they outlive ARM's answer.
+std::vector<rules::LockKey> keys_of(const JournaledWrite& former, const rules::Plan& plan) {
+  std::vector<rules::LockKey> keys = plan.keys;
+  for (auto& reference : rules::without_duplicates(rules::references_in(former.also_locked), plan.keys)) {
+    if (!former.outcome || reference.until != rules::HoldUntil::Request) keys.push_back(std::move(reference.key));
+  }
+  return keys;
+}
+
+using Wanted = std::map<std::string, int>;  // keys, and by how many
+
 // Each claim is granted at once, because nobody else is there yet and keys that several of them want are shared: they ran beside
 // each other before, whatever the rules of now say of that.
-WriteLease take_keys(Pipeline::Parts& parts, const HeldWrite& held, const std::map<std::string, int>& wanted) {
+WriteLease take_keys(Pipeline::Parts& parts, const HeldWrite& held, std::vector<rules::LockKey> keys, const Wanted& wanted) {
   const KeyedPlan& plan = *held.planned.plan;
-  std::vector<rules::LockKey> keys = plan.keys;
   for (auto& key : keys) {
     if (wanted.at(key.id) > 1) key.mode = rules::LockMode::Shared;
   }
@@ -67,8 +80,11 @@ WriteLease take_keys(Pipeline::Parts& parts, const HeldWrite& held, const std::m
 // would be carried out twice. Gives the write's origin, which its repetition has too (origin_of).
 Hash128 expect_repetition(Pipeline::Parts& parts, const JournaledWrite& former, const HeldWrite& held, Moment now) {
   if (held.method == arm::Method::Delete) return {};
+  // Nobody knows whether its client was told. The same request id would be the same request.
+  const bool may_be_untold = was_accepted(former) && held.method != arm::Method::Put && !former.request_id.empty();
+  if (!is_in_doubt(former) && !may_be_untold) return {};
   const auto state = parts.shared.clients.find_or_add(held.client, now.time);
-  if (former.if_match.empty()) {
+  if (former.if_match.empty() || may_be_untold) {
     state->note_in_doubt(former.resend, former.request_id, held.planned.plan->resource_key, now);
     return {};
   }
@@ -83,20 +99,22 @@ Hash128 expect_repetition(Pipeline::Parts& parts, const JournaledWrite& former, 
 void complete(Pipeline::Parts& parts, const JournaledWrite& former, HeldWrite& held) {
   const Moment now = parts.clock.next_moment();
   held.opened = now.time;  // its age is known by the wall clock only, which may have been set meanwhile
-  held.because = is_in_doubt(former) ? HeldBecause::InDoubt : HeldBecause::Accepted;
+  if (!was_accepted(former)) held.interval = kDoubtInterval;
+  held.because = was_accepted(former) ? HeldBecause::Accepted : HeldBecause::InDoubt;
   if (former.outcome) held.tracking = former.outcome->tracking;
   if (held.tracking.by == arm::TrackedBy::Nothing) held.tracking = tracked_by_resource(*held.planned.plan);
   complete_from_plan(parts, target_of(former), held);
-  const Hash128 origin = is_in_doubt(former) ? expect_repetition(parts, former, held, now) : Hash128{};
+  const Hash128 origin = expect_repetition(parts, former, held, now);
   note_may_have_changed(parts, held, origin, now);
   if (held.method == arm::Method::Delete) parts.shared.resources.being_deleted(held.planned.plan->resource_key);
 }
 
-// It is over, but who read before it and writes now must know of it.
-void remember(Pipeline::Parts& parts, const HeldWrite& held) {
+// It is over, but who read before it and writes now must know of it, and who sends it again.
+void remember(Pipeline::Parts& parts, const JournaledWrite& former, const HeldWrite& held) {
   const Moment now = parts.clock.next_moment();
   note_may_have_changed(parts, held, Hash128{}, now);
   for (const auto& key : held.planned.plan->lock_keys) parts.shared.resources.finished(key, held.bytes, now);
+  if (was_accepted(former)) expect_repetition(parts, former, held, now);
 }
 
 }  // namespace
@@ -104,24 +122,27 @@ void remember(Pipeline::Parts& parts, const HeldWrite& held) {
 Restored restore(Pipeline::Parts& parts, const FormerLife& former) {
   Restored restored;
   for (const JournaledWrite& write : former.recent) {
-    if (auto held = held_write(parts, write)) remember(parts, *held);
+    if (auto held = held_write(parts, write)) remember(parts, write, *held);
   }
-  std::vector<HeldWrite> all;
-  std::map<std::string, int> wanted;  // keys, and by how many
+  std::vector<std::pair<HeldWrite, std::vector<rules::LockKey>>> all;
+  Wanted wanted;
   for (const JournaledWrite& write : former.open) {
     auto held = held_write(parts, write);
     if (!held || is_mutant(Mutant::JournalNotTakenUp)) {
       ++restored.dropped;
-      parts.store.record_end(write.id, parts.clock.wall());
+      // What only the mode leaves out may be taken up yet.
+      const bool is_over = parts.shared.rules.mode() == rules::Mode::Protect;
+      if (is_over) parts.store.record_end(write.id, parts.clock.wall());
       continue;
     }
-    ++(is_in_doubt(write) ? restored.in_doubt : restored.running);
+    ++(was_accepted(write) ? restored.running : restored.in_doubt);
     complete(parts, write, *held);
-    for (const auto& key : held->planned.plan->keys) ++wanted[key.id];
-    all.push_back(*std::move(held));
+    auto keys = keys_of(write, *held->planned.plan);
+    for (const auto& key : keys) ++wanted[key.id];
+    all.emplace_back(*std::move(held), std::move(keys));
   }
-  for (HeldWrite& held : all) {
-    WriteLease lease = take_keys(parts, held, wanted);
+  for (auto& [held, keys] : all) {
+    WriteLease lease = take_keys(parts, held, std::move(keys), wanted);
     start_watching(parts, open_hold(parts, std::move(held), std::move(lease), {}));
   }
   parts.shared.former_reads_until = parts.clock.now() + parts.shared.options.base.think_max;

@@ -35,12 +35,12 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
 }
 
 // Whether the write may not even have begun: what is seen of its resource is not its end then.
-bool may_be_on_its_way(const Pipeline::Parts& parts, const Hold& hold, arm::TrackedBy by) {
+bool may_be_on_its_way(TimePoint looked, const Hold& hold, arm::TrackedBy by) {
   const HeldWrite& write = hold.write();
   const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
   const bool was_cut_off = write.is_former && write.because == HeldBecause::InDoubt;
   if (is_mutant(Mutant::CutOffTakenForEnded)) return false;
-  return was_cut_off && by_resource && parts.clock.now() < write.opened + kOnItsWayMax;
+  return was_cut_off && by_resource && looked < write.opened + kOnItsWayMax;
 }
 
 // One watcher's memory between its polls.
@@ -54,6 +54,9 @@ struct Watcher {
   int missing = 0;
   int unreadable = 0;
   int at_rest = 0;  // looks at a resource that should be going and shows no sign of it
+  // The token that was not good for the operation's URL, so that its resource is asked; empty: none was. Another may be.
+  std::string shut_out{};
+  TimePoint shut_out_since{};
 };
 
 // Where to look, and with what: the operation's URL, or the resource.
@@ -116,10 +119,36 @@ bool will_never_tell(Watcher& watcher, const arm::ResponseHead& head) {
   return watcher.hold->write().because == HeldBecause::InDoubt && only_resource && watcher.unreadable >= kUnreadableMax;
 }
 
-// A token that another writer lent may not be good for the operation's URL, where an orphan has nobody else's.
-bool is_shut_out(const Watcher& watcher, const arm::ResponseHead& head) {
+arm::TrackedBy by_resource(const HeldWrite& write) {
+  return write.method == arm::Method::Delete ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
+}
+
+// A token that another writer lent, or that another principal of its client's has, may not be good for the operation's URL. It goes
+// to the resource then, to which its bearer wants to write; until there is another.
+void note_shut_out(const Pipeline::Parts& parts, Watcher& watcher, const std::string& token, const arm::ResponseHead& head) {
+  Hold& hold = *watcher.hold;
+  if (!hold.write().is_former || (head.status != 401 && head.status != 403)) return;
+  hold.distrust(token);
   const bool at_url = watcher.by == arm::TrackedBy::StatusUrl || watcher.by == arm::TrackedBy::LocationUrl;
-  return at_url && watcher.hold->is_orphan() && (head.status == 401 || head.status == 403);
+  if (!at_url || head.status == 401 || hold.authorization() != token) return;  // the next look is another's
+  watcher.shut_out = token;
+  watcher.shut_out_since = parts.clock.now();
+  watcher.by = by_resource(hold.write());
+}
+
+void try_another_token(Watcher& watcher, const std::string& token) {
+  if (watcher.shut_out.empty() || watcher.shut_out == token) return;
+  watcher.shut_out.clear();
+  watcher.by = watcher.hold->write().tracking.by;
+  watcher.missing = watcher.at_rest = 0;
+}
+
+// What is seen of the resource in place of the operation: many show no sign of what goes on with them. That it is at rest counts
+// after a while; that it is not there, only if it was to go.
+bool is_end_of_shut_out(const Watcher& watcher, arm::Progress progress) {
+  if (watcher.by == arm::TrackedBy::ResourceGone) return progress == arm::Progress::Succeeded;
+  const bool ran = watcher.hold->pace().seen_running > watcher.shut_out_since;
+  return arm::is_terminal(progress) && (ran || watcher.last_look >= watcher.shut_out_since + kOnItsWayMax);
 }
 
 // The pause that ARM asks for. With an answer that says nothing about the operation (429, 5xx) it holds once.
@@ -136,12 +165,15 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   watcher.last_look = parts.clock.now();
   const std::string authorization = watcher.hold->authorization();
   if (authorization.empty() || parts.faults.fire(FaultPoint::PollSkipped)) co_return;
+  try_another_token(watcher, authorization);
   const LookAt at = place_to_look(watcher);
   const auto seen = co_await read_once(parts, at.host, at.target, authorization);
   if (!seen && is_mutant(Mutant::PollErrorLeaksHold)) watcher.expires = kNever;
   if (is_mutant(Mutant::PollErrorLeaksHold) && watcher.expires == kNever) watcher.by = arm::TrackedBy::Nothing;
   if (!seen) co_return;
   note_pause(parts, watcher, seen->head);
+  note_shut_out(parts, watcher, authorization, seen->head);
+  if (may_be_on_its_way(watcher.last_look, *watcher.hold, watcher.by)) co_return;
   const HeldWrite& write = watcher.hold->write();
   if (will_never_tell(watcher, seen->head)) {
     if (parts.tell_loudly) {
@@ -152,22 +184,25 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
     operation_ended(parts, watcher.hold, arm::Progress::Unknown);
     co_return;
   }
-  if (may_be_on_its_way(parts, *watcher.hold, watcher.by)) co_return;
   arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
+  if (!watcher.shut_out.empty()) {
+    if (is_end_of_shut_out(watcher, progress)) operation_ended(parts, watcher.hold, progress);
+    if (progress == arm::Progress::Running) watcher.hold->note_running(parts.clock.now());
+    co_return;
+  }
   // What an accepted write creates may be invisible until its operation ends (ARM RPC async-api-reference, the 202 pattern).
   // That it is not there yet is no sign of life either.
   const bool not_yet_there = watcher.by == arm::TrackedBy::ResourceState && watcher.by == write.tracking.by &&
                              progress == arm::Progress::Missing && write.because == HeldBecause::Accepted;
   if (not_yet_there) progress = arm::Progress::Unknown;
   if (is_at_rest(watcher, *seen) && ++watcher.at_rest >= kAtRestMax) progress = arm::Progress::Failed;
-  watcher.missing = progress == arm::Progress::Missing || is_shut_out(watcher, seen->head) ? watcher.missing + 1 : 0;
+  watcher.missing = progress == arm::Progress::Missing ? watcher.missing + 1 : 0;
   if (arm::is_terminal(progress)) {
     operation_ended(parts, watcher.hold, progress);
   } else if (progress == arm::Progress::Running) {
     watcher.hold->note_running(parts.clock.now());
   } else if (watcher.missing >= kMissingMax) {
-    const bool deletes = watcher.hold->write().method == arm::Method::Delete;
-    const auto ask_resource = deletes ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
+    const auto ask_resource = by_resource(watcher.hold->write());
     // The operation's record is gone, and then the resource too: nothing is left that could still be running.
     if (watcher.by == ask_resource) operation_ended(parts, watcher.hold, arm::Progress::Unknown);
     watcher.by = ask_resource;
@@ -269,11 +304,11 @@ void start_watching(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
   spawn(parts.executor, watch(parts, std::move(hold)));
 }
 
-void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::Match>& matches, const arm::ResponseHead& head,
-                     std::string_view body) {
+void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::Match>& matches, TimePoint asked,
+                     const arm::ResponseHead& head, std::string_view body) {
   for (const auto& match : matches) {
     match.hold->note_asked(parts.clock.now());
-    if (may_be_on_its_way(parts, *match.hold, match.by)) continue;
+    if (may_be_on_its_way(asked, *match.hold, match.by)) continue;
     const arm::Progress progress = progress_of(match.by, head, body);
     if (arm::is_terminal(progress)) operation_ended(parts, match.hold, progress);
     // Of a deletion the resource tells only the end: as long as it is there, it may be running or have failed.
@@ -281,7 +316,7 @@ void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::
                               match.by != arm::TrackedBy::ResourceGone;
     if (!told_to_wait) continue;
     match.hold->note_running(parts.clock.now());
-    if (const auto asked = arm::retry_after(head.fields, parts.clock.wall())) match.hold->note_named(*asked);
+    if (const auto pause = arm::retry_after(head.fields, parts.clock.wall())) match.hold->note_named(*pause);
   }
 }
 

@@ -28,8 +28,8 @@ std::shared_ptr<Hold> open_hold(Pipeline::Parts& parts, HeldWrite write, WriteLe
 // when it is too old.
 void start_watching(Pipeline::Parts& parts, std::shared_ptr<Hold> hold);
 
-// A client's own poll passes by: learn from it (costs ARM nothing).
-void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::Match>& matches, const arm::ResponseHead& head,
-                     std::string_view body);
+// A client's own poll, which went to ARM at `asked`, passes by: learn from it (costs ARM nothing).
+void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::Match>& matches, TimePoint asked,
+                     const arm::ResponseHead& head, std::string_view body);
 
 }  // namespace armgate

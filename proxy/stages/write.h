@@ -128,6 +128,7 @@ struct Precondition {
 class Guarded {
  public:
   const Precondition& precondition() const { return precondition_; }
+  WriteLease take_lease() && { return std::move(lease_); }
 
  private:
   friend Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
@@ -147,7 +148,7 @@ class Intent {
   IntentId id() const { return id_; }
   // What to answer instead of sending, if the guard stage found the work done.
   std::optional<Outcome> take_found_done() { return std::exchange(guarded_.found_done_, std::nullopt); }
-  WriteLease take_lease() && { return std::move(guarded_.lease_); }
+  WriteLease take_lease() && { return std::move(guarded_).take_lease(); }
 
  private:
   friend Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);

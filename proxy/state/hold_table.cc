@@ -59,9 +59,16 @@ bool Hold::is_orphan() const {
   return write_.is_former && authorization_.empty();
 }
 
+void Hold::distrust(std::string_view authorization) {
+  MutexLock lock(&mutex_);
+  if (!write_.is_former) return;
+  if (authorization_ == authorization) authorization_.clear();
+  if (lent_.size() > 1 && lent_.front().authorization == authorization) std::rotate(lent_.begin(), lent_.begin() + 1, lent_.end());
+}
+
 bool Hold::lend(const void* lender, std::string_view authorization) {
   MutexLock lock(&mutex_);
-  const bool takes = write_.is_former && authorization_.empty() && !finished_ && !authorization.empty();
+  const bool takes = write_.is_former && !finished_ && !authorization.empty();
   if (takes) lent_.push_back({lender, std::string(authorization)});
   return takes;
 }

@@ -73,9 +73,11 @@ class Hold {
   // The newest token of its client, or one that is lent; empty if there is none.
   std::string authorization() const;
   void renew(std::string_view authorization);
-  // It came from an earlier process and has had no token of its client since.
+  // It came from an earlier process and has had no token of its client since that was good.
   bool is_orphan() const;
-  // Only orphans take them. Whoever lends a token takes it back when what it came with is over (promise P8).
+  // ARM would not tell the bearer of this token. A client may use several principals, and whose it was is not recorded.
+  void distrust(std::string_view authorization);
+  // Only what came from an earlier process takes them, and uses them while it has none of its client. Whoever lends a token takes it back when what it came with is over (promise P8).
   bool lend(const void* lender, std::string_view authorization);
   void take_back(const void* lender);
 

@@ -82,5 +82,18 @@ TEST(References, APlanNamesTheRuleOnlyForWrites) {
   EXPECT_TRUE(make_plan(rules, Mode::Off, arm::Method::Put, target)->referring.empty());
 }
 
+TEST(References, ComeBackFromTheirLines) {
+  const std::vector<ReferenceKey> keys{{{"/subscriptions/s/a b", LockMode::Shared}, HoldUntil::Request},
+                                       {{"/subscriptions/s/c", LockMode::Exclusive}, HoldUntil::Operation},
+                                       {{"/subscriptions/s/d", LockMode::Exclusive}, HoldUntil::Provisioned}};
+  EXPECT_EQ(
+      to_lines(keys),
+      "shared request /subscriptions/s/a b\nexclusive operation /subscriptions/s/c\nexclusive provisioned /subscriptions/s/d\n");
+  EXPECT_EQ(references_in(to_lines(keys)), keys);
+  EXPECT_EQ(to_lines({}), "");
+  EXPECT_THAT(references_in(""), IsEmpty());
+  EXPECT_THAT(references_in("nonsense\n\nshared\nshared request \nshared request x\nshared for-ever /a"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace armgate::rules

@@ -130,8 +130,6 @@ bool Checkers::runs_unseen(const Record& running) {
 
 void Checkers::check_pair(const Record& running, const Record& next, std::string_view how) {
   const bool spans_lives = running.life < life_;
-  const bool awaits_answer_only = in_flight_.contains(running.id) && running.took_effect;
-  if (spans_lives && promised_.journal && awaits_answer_only) return;  // which nobody will hear
   const bool too_long_on_its_way = running.took_effect.value_or(clock_.now()) - running.sent >= kOnItsWayMax;
   if (spans_lives && !promised_.journal) {
     ++excused_["P2 over the end of a life"];
@@ -147,7 +145,11 @@ void Checkers::check_pair(const Record& running, const Record& next, std::string
 void Checkers::check_alone(const Record& record) {
   for (const uint64_t id : in_flight_) {
     const Record& other = records_.at(id);
-    if (id != record.id && exclude_each_other(record, other)) check_pair(other, record, "was on its way");
+    if (id == record.id || !exclude_each_other(record, other)) continue;
+    if (other.life < life_ && promised_.journal && other.took_effect)
+      ++excused_["P2 over the end of a life, of what only its answer was missing of"];
+    else
+      check_pair(other, record, "was on its way");
   }
   std::erase_if(accepted_, [&](const Accepted& write) {
     const Record& other = records_.at(write.exchange);

@@ -42,7 +42,9 @@ Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Execut
       pipeline_(parts_) {
   if (options.journal == nullptr || options.journal->is_new()) return;
   const FormerLife former = options.journal->former_life(shared_.options.base.think_max);
-  for (const JournaledWrite& write : former.open) clients_.insert(write.client);
+  for (const auto* writes : {&former.open, &former.recent}) {
+    for (const JournaledWrite& write : *writes) clients_.insert(write.client);
+  }
   restore(parts_, former);
 }
 

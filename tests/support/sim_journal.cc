@@ -1,19 +1,19 @@
 #include "tests/support/sim_journal.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace armgate::world {
 
 FormerLife SimJournal::former_life(Duration recent) const {
-  WallTime newest{};
-  for (const auto& [id, write] : writes_) newest = std::max({newest, write.begun, write.ended.value_or(WallTime{})});
   FormerLife former;
+  if (writes_.empty()) return former;
+  const WallTime newest = writes_.rbegin()->second.begun;
   for (const auto& [id, write] : writes_) {
-    const bool accepted =
-        write.outcome && write.outcome->kind == OutcomeKind::Answered && arm::is_success(write.outcome->status);
+    const bool may_have_changed = !write.outcome || write.outcome->kind == OutcomeKind::InDoubt ||
+                                  write.outcome->tracking.by != arm::TrackedBy::Nothing ||
+                                  (write.outcome->kind == OutcomeKind::Answered && arm::is_success(write.outcome->status));
     if (write.is_open()) former.open.push_back(write);
-    if (!write.is_open() && accepted && *write.ended >= newest - recent) former.recent.push_back(write);
+    if (!write.is_open() && may_have_changed && *write.ended >= newest - recent) former.recent.push_back(write);
   }
   return former;
 }
@@ -33,6 +33,7 @@ Task<Result<IntentId>> SimStore::record_intent(const IntentRecord& record) {
   write.api_version = record.api_version;
   write.resource = record.resource;
   write.if_match = record.if_match;
+  write.also_locked = record.also_locked;
   write.begun = record.begun;
   const IntentId id = write.id;
   journal_.writes_.emplace(id, std::move(write));

@@ -30,6 +30,7 @@ JournaledWrite a_write(IntentId id, std::string resource = "/subscriptions/s/res
   write.api_version = "2021-04-01";
   write.resource = std::move(resource);
   write.if_match = "W/\"1\"";
+  write.also_locked = "shared answer /subscriptions/s/a b\n";
   write.begun = at(static_cast<int>(id));
   return write;
 }
@@ -105,6 +106,7 @@ TEST_F(JournalFileTest, AWriteComesBackAsItWasRecorded) {
   EXPECT_EQ(write.api_version, expected.api_version);
   EXPECT_EQ(write.resource, expected.resource);
   EXPECT_EQ(write.if_match, expected.if_match);
+  EXPECT_EQ(write.also_locked, expected.also_locked);
   EXPECT_EQ(write.begun, expected.begun);
   EXPECT_FALSE(write.outcome.has_value());
   EXPECT_TRUE(write.is_open());
@@ -138,19 +140,28 @@ TEST_F(JournalFileTest, AnEndThatIsRecordedBeforeTheOutcomeStands) {
   EXPECT_EQ(file.newest(1)->at(0).outcome->tracking.status_url, "https://management.azure.com/op/1");
 }
 
-TEST_F(JournalFileTest, RecentIsWhatWasAcceptedAndEndedShortlyBeforeTheNewestRecord) {
+TEST_F(JournalFileTest, RecentIsWhatMayHaveChangedSomethingShortlyBeforeTheNewest) {
   JournalFile file = open();
-  for (const IntentId id : {1, 2, 3, 4}) ASSERT_TRUE(file.add(a_write(id)).ok());
-  ASSERT_TRUE(file.set_outcome(1, done(200, 10)).ok());
-  ASSERT_TRUE(file.set_outcome(2, done(412, 400)).ok());
-  ASSERT_TRUE(file.set_outcome(3, done(201, 390)).ok());
+  for (const IntentId id : {1, 2, 3, 4, 5, 6, 7, 500}) ASSERT_TRUE(file.add(a_write(id)).ok());
   WriteOutcome not_sent = done(0, 400);
   not_sent.kind = OutcomeKind::NotSent;
-  ASSERT_TRUE(file.set_outcome(4, not_sent).ok());
+  WriteOutcome in_doubt = done(0, 400);
+  in_doubt.kind = OutcomeKind::InDoubt;
+  WriteOutcome failed = done(503, 400);  // and might have taken effect
+  failed.tracking.by = arm::TrackedBy::ResourceState;
+  ASSERT_TRUE(file.set_outcome(1, done(200, 10)).ok());  // long ago
+  ASSERT_TRUE(file.set_outcome(2, done(412, 400)).ok());
+  ASSERT_TRUE(file.set_outcome(3, done(201, 390)).ok());
+  ASSERT_TRUE(file.set_outcome(4, in_doubt).ok());
+  ASSERT_TRUE(file.set_outcome(5, failed).ok());
+  ASSERT_TRUE(file.set_end(6, at(400)).ok());  // cut off, and nothing of it runs any more
+  ASSERT_TRUE(file.set_outcome(7, not_sent).ok());
+  ASSERT_TRUE(file.set_outcome(500, not_sent).ok());
   const auto former = file.former_life(kRecent);
   EXPECT_TRUE(former->open.empty());
-  ASSERT_EQ(former->recent.size(), 1u);
-  EXPECT_EQ(former->recent[0].id, 3u);
+  std::vector<IntentId> recent;
+  for (const auto& write : former->recent) recent.push_back(write.id);
+  EXPECT_EQ(recent, (std::vector<IntentId>{3, 4, 5, 6}));
 }
 
 TEST_F(JournalFileTest, TheOldestThatHaveEndedGo) {
@@ -175,10 +186,19 @@ TEST_F(JournalFileTest, TheHistoryOfAResourceHasWhatIsBelowIt) {
   ASSERT_TRUE(file.add(a_write(2, "/s/g/vm")).ok());
   ASSERT_TRUE(file.add(a_write(3, "/s/gg")).ok());
   ASSERT_TRUE(file.add(a_write(4, "/s/g%")).ok());
+  ASSERT_TRUE(file.add(a_write(5,
+                               "/s/gr\xc3\xb6\xc3\x9f"
+                               "e/vm"))
+                  .ok());
   std::vector<IntentId> found;
   const auto known = file.newest(10, "/s/g");
   for (const auto& write : *known) found.push_back(write.id);
   EXPECT_EQ(found, (std::vector<IntentId>{2, 1}));
+  const auto odd = file.newest(10,
+                               "/s/gr\xc3\xb6\xc3\x9f"
+                               "e");
+  ASSERT_EQ(odd->size(), 1u) << "names need not be ASCII";
+  EXPECT_EQ(odd->at(0).id, 5u);
   EXPECT_EQ(file.newest(1)->size(), 1u);
 }
 

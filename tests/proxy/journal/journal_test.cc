@@ -186,8 +186,27 @@ TEST_F(JournalTest, AWriterThatCannotKeepUpRefusesInTime) {
   journal.reset();
   auto file = JournalFile::open_to_read(directory_.path() / "journal.db");
   const auto all = file->newest(10);
-  ASSERT_EQ(all->size(), 2u);
-  EXPECT_EQ(all->at(1).outcome->kind, OutcomeKind::NotSent) << "what came too late was written as what was never sent";
+  EXPECT_EQ(all->size(), 1u) << "what nobody waited for any more was not written";
+}
+
+// Whoever was cut off while it waited can never be sent.
+TEST_F(JournalTest, WhatWaitsAtTheEndIsNotWritten) {
+  auto journal = open();
+  auto other = Database::open(directory_.path() / "journal.db", Database::Access::Write);
+  ASSERT_TRUE(other->run("BEGIN IMMEDIATE").ok());
+  boost::asio::io_context loop;
+  std::vector<Result<IntentId>> ids(3, IntentId{0});
+  for (auto& id : ids) {
+    spawn(loop.get_executor(), intend(*journal, clock_, loop.get_executor(), id));
+    loop.poll();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the first is in the writer's hands
+  }
+  std::thread ends([&] { journal.reset(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(other->run("ROLLBACK").ok());
+  ends.join();
+  auto file = JournalFile::open_to_read(directory_.path() / "journal.db");
+  EXPECT_EQ(file->newest(10)->size(), 1u);
 }
 
 TEST_F(JournalTest, RecordsAreForgottenBeyondTheBound) {

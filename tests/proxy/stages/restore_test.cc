@@ -69,11 +69,49 @@ TEST(Restore, AHoldTakesTheFirstTokenOfItsClientAndNoLoanIsKept) {
 TEST(Restore, WhereALentTokenIsNotGoodTheResourceTells) {
   SimJournal journal = with_running_operation();
   StageRig rig(journal);
-  for (int i = 0; i < 3; ++i) rig.arm("GET /subscriptions/s/operations/1", 403);
+  rig.arm("GET /subscriptions/s/operations/1", 403);
+  rig.arm(get(kScaleSet), 200, {}, kRunning);
   rig.arm(get(kScaleSet), 200, {}, kState);
   rig.arm(kPatch, 200, {}, kState);
   EXPECT_EQ(rig.ask("two", kPatch, R"({"a":2})").head.status, 200);
   EXPECT_TRUE(rig.script_is_done());
+}
+
+// Many resources show no sign of what goes on with them.
+TEST(Restore, AResourceThatSeemsAtRestIsLookedAtForAWhile) {
+  SimJournal journal = with_running_operation();
+  auto options = StageRig::default_options();
+  options.wait_max = std::chrono::minutes(5);
+  StageRig rig(journal, options);
+  const TimePoint start = rig.now();
+  rig.arm_lives([](const arm::Request& request) {
+    Step step;
+    step.status = request.head.target.find("operations") != std::string::npos ? 403 : 200;
+    step.body = kState;
+    return step;
+  });
+  EXPECT_EQ(rig.ask("two", kPatch, R"({"a":2})").head.status, 200);
+  EXPECT_GE(rig.now() - start, std::chrono::seconds(60));
+}
+
+TEST(Restore, AnotherTokenIsTriedForTheOperation) {
+  SimJournal journal = with_running_operation();
+  auto options = StageRig::default_options();
+  options.wait_max = std::chrono::minutes(5);
+  StageRig rig(journal, options);
+  rig.arm_lives([](const arm::Request& request) {
+    const bool is_good = request.head.fields.get("authorization") == "Bearer of-three";
+    const bool is_operation = request.head.target.find("operations") != std::string::npos;
+    Step step;
+    step.status = is_operation && !is_good ? 403 : 200;
+    step.body = is_operation ? R"({"status":"Succeeded"})" : kState;
+    return step;
+  });
+  const TimePoint start = rig.now();
+  const auto first = rig.start("two", kPatch, R"({"a":2})");
+  const auto second = rig.start("three", kPatch, R"({"a":3})");
+  rig.run_until([&] { return first->done && second->done; });
+  EXPECT_LT(rig.now() - start, std::chrono::seconds(20)) << "three's was good";
 }
 
 // The subnet's operation has ended, as its client's poll showed, but its network is not at rest yet.
@@ -258,13 +296,69 @@ TEST(Restore, WhatRanBesideEachOtherIsHeldBesideEachOther) {
   EXPECT_EQ(rig.ask("scaler", kPatch, R"({"a":3})").head.status, 200) << "and so may its next";
 }
 
-TEST(Restore, WhatNoRuleHoldsAnyMoreIsDropped) {
+TEST(Restore, WhatOnlyTheModeLeavesOutStaysInTheJournal) {
   SimJournal journal = with_running_operation();
   auto options = StageRig::default_options();
   options.mode = rules::Mode::Off;
-  StageRig rig(journal, options);
-  EXPECT_TRUE(rig.shared().holds.empty());
-  EXPECT_TRUE(journal.former_life(kSecond).open.empty());
+  StageRig off(journal, options);
+  EXPECT_TRUE(off.shared().holds.empty());
+  StageRig on(journal);
+  on.pass(kSecond);
+  EXPECT_EQ(on.shared().holds.size(), 1u);
+}
+
+// ARM said 503, and may have taken it.
+TEST(Restore, WhatArmFailedWithMayHaveBeenTaken) {
+  SimJournal journal;
+  StageRig dead(journal);
+  dead.arm(put(kScaleSet), 503);
+  dead.ask("one", put(kScaleSet), R"({"sku":{"capacity":2}})");
+
+  StageRig rig(journal);
+  rig.pass(kSecond);
+  ASSERT_EQ(rig.shared().holds.size(), 1u);
+  EXPECT_EQ(rig.shared().holds.on_key(rig.shared().locks.key_of(kScaleSetId)).at(0)->write().because, HeldBecause::InDoubt);
+}
+
+TEST(Restore, AnActionWhoseAnswerMayNotHaveArrivedIsNotCarriedOutTwice) {
+  const std::string restart = "POST " + std::string(kRestart);
+  const arm::Headers id{{"x-ms-client-request-id", "7"}};
+  SimJournal journal;
+  StageRig dead(journal);
+  dead.arm(restart, 202, {{"Azure-AsyncOperation", kOperation}});
+  dead.ask("one", restart, "", id);
+
+  StageRig rig(journal);
+  EXPECT_EQ(rig.ask("one", restart, "", id).head.status, 409) << "its id is the first one's";
+  EXPECT_TRUE(rig.seen().empty());
+}
+
+// What a body names stays locked for as long as its rule says.
+TEST(Restore, WhatABodyNamesIsHeldToo) {
+  const std::string peering =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/a/virtualNetworkPeerings/p";
+  const std::string network = "/subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/b";
+  SimJournal journal;
+  StageRig dead(journal);
+  dead.arm("PUT ", 201, {{"Azure-AsyncOperation", kOperation}}, R"({"properties":{"provisioningState":"Updating"}})");
+  dead.ask("one", "PUT " + peering + "?api-version=2024-05-01",
+           R"({"properties":{"remoteVirtualNetwork":{"id":")" + network + R"("}}})");
+  ASSERT_EQ(dead.shared().locks.holders(dead.shared().locks.key_of(network)), 1u);
+
+  StageRig rig(journal);
+  rig.pass(kSecond);
+  EXPECT_EQ(rig.shared().locks.holders(rig.shared().locks.key_of(network)), 1u);
+}
+
+TEST(Restore, WhatOneselfWroteIsNoReasonToReadAgain) {
+  SimJournal journal;
+  StageRig dead(journal);
+  dead.arm(put(kScaleSet), 200, {}, kState);
+  dead.ask("one", put(kScaleSet), R"({"sku":{"capacity":2}})");
+
+  StageRig rig(journal);
+  rig.arm(put(kScaleSet), 200, {}, kState);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"sku":{"capacity":3}})").head.status, 200);
 }
 
 }  // namespace

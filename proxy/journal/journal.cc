@@ -12,7 +12,7 @@ namespace armgate::journal {
 namespace {
 
 constexpr std::chrono::seconds kTryAgain{1};  // while the file cannot be written
-constexpr std::chrono::milliseconds kGather{10};
+constexpr std::chrono::milliseconds kGather{1};
 constexpr size_t kLookForOldest = 1'000;  // records between two looks
 constexpr uint32_t kWritten = 1;
 constexpr uint32_t kTooLate = 2;

@@ -27,6 +27,7 @@ async function listens(port) {
 
 // As when the machine runs out of memory: nothing is said, nothing is finished.
 async function kill(gateway) {
+  await sleep(50);  // outcomes are on the disk a moment after the answer; until then they are in doubt
   gateway.process.child.kill("SIGKILL");
   await gateway.process.exit;
 }

@@ -45,7 +45,8 @@ Task<Rest> wait_for_rest(Pipeline::Parts& parts, std::shared_ptr<Hold> hold, Tim
       continue;
     }
     last_look = parts.clock.now();
-    if (hold->authorization().empty() && hold->is_orphan()) continue;  // nobody has asked yet with whose token it could look
+    if (hold->write().inherited && hold->authorization().empty())
+      continue;  // nobody has asked yet with whose token it could look
     const Sight sight = co_await look(parts, *hold, busy.front());
     if (sight == Sight::Moving) hold->note_running(parts.clock.now());
     const bool given_up = sight == Sight::Unreadable && ++unreadable >= kUnreadableMax;

@@ -33,7 +33,7 @@ std::optional<HeldWrite> held_write(Pipeline::Parts& parts, const JournaledWrite
   if (!is_held) return std::nullopt;
   held.planned = *std::move(planned);
   held.intent = former.id;
-  held.is_former = true;
+  held.inherited = true;
   held.host = former.host;
   held.client = former.client;
   held.bytes = former.bytes;

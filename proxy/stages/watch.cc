@@ -38,7 +38,7 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
 bool may_be_on_its_way(TimePoint looked, const Hold& hold, arm::TrackedBy by) {
   const HeldWrite& write = hold.write();
   const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
-  const bool was_cut_off = write.is_former && write.because == HeldBecause::InDoubt;
+  const bool was_cut_off = write.inherited && write.because == HeldBecause::InDoubt;
   if (is_mutant(Mutant::CutOffTakenForEnded)) return false;
   return was_cut_off && by_resource && looked < write.opened + kOnItsWayMax;
 }
@@ -127,7 +127,7 @@ arm::TrackedBy by_resource(const HeldWrite& write) {
 // to the resource then, to which its bearer wants to write; until there is another.
 void note_shut_out(const Pipeline::Parts& parts, Watcher& watcher, const std::string& token, const arm::ResponseHead& head) {
   Hold& hold = *watcher.hold;
-  if (!hold.write().is_former || (head.status != 401 && head.status != 403)) return;
+  if (!hold.write().inherited || (head.status != 401 && head.status != 403)) return;
   hold.distrust(token);
   const bool at_url = watcher.by == arm::TrackedBy::StatusUrl || watcher.by == arm::TrackedBy::LocationUrl;
   if (!at_url || head.status == 401 || hold.authorization() != token) return;  // the next look is another's

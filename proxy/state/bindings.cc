@@ -50,6 +50,14 @@ Binding& Bindings::add(const Hash128& bytes, std::string_view request_id, policy
   return binding;
 }
 
+uint64_t Bindings::expect(const Hash128& bytes, std::string_view request_id, policy::Base base, Moment when) {
+  Binding& binding = add(bytes, request_id, std::move(base), when);
+  binding.phase = BindingPhase::Expected;
+  binding.since = when.time;
+  binding.maybe_applied = true;
+  return binding.id;
+}
+
 Binding* Bindings::find(uint64_t id) {
   const auto it = by_id_.find(id);
   return it == by_id_.end() ? nullptr : &*it->second;

@@ -61,6 +61,8 @@ class Bindings {
                        const std::function<bool(Moment)>& read_since);
 
   Binding& add(const Hash128& bytes, std::string_view request_id, policy::Base base, Moment arrived);
+  // Of bytes that may have been applied by a process before this one, and may come again. Gives its number.
+  uint64_t expect(const Hash128& bytes, std::string_view request_id, policy::Base base, Moment when);
   Binding* find(uint64_t id);
   const Binding* find(uint64_t id) const;
   void forget(uint64_t id);

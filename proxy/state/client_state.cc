@@ -244,11 +244,7 @@ Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& live
 
 uint64_t ClientState::expect_again(const Hash128& bytes, std::string_view request_id, policy::Base base, Moment when) {
   MutexLock lock(&mutex_);
-  Binding& binding = bindings_.add(bytes, request_id, std::move(base), when);
-  binding.phase = BindingPhase::Expected;
-  binding.since = when.time;
-  binding.maybe_applied = true;
-  return binding.id;
+  return bindings_.expect(bytes, request_id, std::move(base), when);
 }
 
 void ClientState::join_binding(uint64_t binding) {

@@ -54,21 +54,17 @@ std::string Hold::authorization() const {
   return authorization_.empty() && !lent_.empty() ? lent_.front().authorization : authorization_;
 }
 
-bool Hold::is_orphan() const {
-  MutexLock lock(&mutex_);
-  return write_.is_former && authorization_.empty();
-}
-
 void Hold::distrust(std::string_view authorization) {
   MutexLock lock(&mutex_);
-  if (!write_.is_former) return;
+  if (!write_.inherited) return;
   if (authorization_ == authorization) authorization_.clear();
-  if (lent_.size() > 1 && lent_.front().authorization == authorization) std::rotate(lent_.begin(), lent_.begin() + 1, lent_.end());
+  if (lent_.size() > 1 && lent_.front().authorization == authorization)
+    std::rotate(lent_.begin(), lent_.begin() + 1, lent_.end());
 }
 
 bool Hold::lend(const void* lender, std::string_view authorization) {
   MutexLock lock(&mutex_);
-  const bool takes = write_.is_former && !finished_ && !authorization.empty();
+  const bool takes = write_.inherited && !finished_ && !authorization.empty();
   if (takes) lent_.push_back({lender, std::string(authorization)});
   return takes;
 }
@@ -84,7 +80,7 @@ void Hold::renew(std::string_view authorization) {
   // A client may use several principals (two tenants): only a newer token of the same one may take the place.
   const auto before = arm::claims_of(authorization_);
   const auto now = arm::claims_of(authorization);
-  const bool is_first = write_.is_former && authorization_.empty();  // which of them it was is not recorded
+  const bool is_first = write_.inherited && authorization_.empty();  // which of them it was is not recorded
   const bool same = before && now && before->tenant == now->tenant && before->principal == now->principal;
   if (is_first || same) authorization_ = std::string(authorization);
 }

@@ -40,7 +40,7 @@ enum class HeldBecause { Accepted, InDoubt };
 struct HeldWrite {
   HeldBecause because = HeldBecause::Accepted;
   IntentId intent = 0;     // its record in the journal; 0: none
-  bool is_former = false;  // of an earlier process: no token came with it
+  bool inherited = false;  // of an earlier process: no token came with it
   Planned planned{};
   arm::Method method = arm::Method::Put;
   std::string host;             // to be asked for the resource
@@ -73,8 +73,6 @@ class Hold {
   // The newest token of its client, or one that is lent; empty if there is none.
   std::string authorization() const;
   void renew(std::string_view authorization);
-  // It came from an earlier process and has had no token of its client since that was good.
-  bool is_orphan() const;
   // ARM would not tell the bearer of this token. A client may use several principals, and whose it was is not recorded.
   void distrust(std::string_view authorization);
   // Only what came from an earlier process takes them, and uses them while it has none of its client. Whoever lends a token takes it back when what it came with is over (promise P8).
@@ -140,7 +138,7 @@ class HoldTable {
 
   std::vector<std::shared_ptr<Hold>> on_key(const Hash128& key) const;
 
-  // What a waiting writer lends to orphans, until it is destroyed.
+  // What a waiting writer lends to inherited holds, until it is destroyed.
   class Loan {
    public:
     Loan() = default;
@@ -151,7 +149,7 @@ class HoldTable {
     friend class HoldTable;
     std::vector<std::shared_ptr<Hold>> taken_by_;
   };
-  // A writer waits for these keys: their watchers should look sooner, orphans with its token.
+  // A writer waits for these keys: their watchers should look sooner, those of inherited holds with its token.
   void hurry(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan) const;
 
   // ARM took a request that ends what runs on this key: its end may be near.

@@ -44,6 +44,12 @@ class JournalTest : public testing::Test {
     loop.run();
     return id;
   }
+  static Task<void> sleep(Clock& clock, Duration duration) { co_await clock.sleep_for(duration); }
+  void pause(Duration duration) {
+    boost::asio::io_context loop;
+    spawn(loop.get_executor(), sleep(clock_, duration));
+    loop.run();
+  }
   std::vector<std::string> loud() {
     const std::lock_guard lock(mutex_);
     return loud_;
@@ -199,10 +205,10 @@ TEST_F(JournalTest, WhatWaitsAtTheEndIsNotWritten) {
   for (auto& id : ids) {
     spawn(loop.get_executor(), intend(*journal, clock_, loop.get_executor(), id));
     loop.poll();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the first is in the writer's hands
+    pause(std::chrono::milliseconds(50));  // the first is in the writer's hands
   }
   std::thread ends([&] { journal.reset(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  pause(std::chrono::milliseconds(50));
   ASSERT_TRUE(other->run("ROLLBACK").ok());
   ends.join();
   auto file = JournalFile::open_to_read(directory_.path() / "journal.db");

@@ -30,9 +30,9 @@ class HoldTableTest : public testing::Test {
     return open(HeldWrite{}, std::move(tracking), method, client, kOldToken);
   }
   // Of an earlier process.
-  std::shared_ptr<Hold> open_orphan() {
+  std::shared_ptr<Hold> open_inherited() {
     HeldWrite write;
-    write.is_former = true;
+    write.inherited = true;
     return open(std::move(write), {TrackedBy::ResourceState, "", ""}, arm::Method::Put, 1, "");
   }
   std::shared_ptr<Hold> open(HeldWrite write, arm::Tracking tracking, arm::Method method, uint64_t client, std::string token) {
@@ -149,28 +149,31 @@ TEST_F(HoldTableTest, TheNewestTokenOfItsOwnClientIsUsedAndForgottenAtTheEnd) {
   EXPECT_EQ(mine->authorization(), "") << "a token is kept only while the operation runs";
 }
 
-TEST_F(HoldTableTest, AnOrphanIsLentTokensUntilItHasOneOfItsClient) {
-  const auto orphan = open_orphan();
+TEST_F(HoldTableTest, AnInheritedHoldIsLentTokensUntilItHasOneOfItsClient) {
+  const auto inherited = open_inherited();
   const auto other = open({TrackedBy::ResourceState, "", ""});
-  EXPECT_TRUE(orphan->is_orphan());
-  EXPECT_FALSE(other->is_orphan());
   {
     HoldTable::Loan first;
     HoldTable::Loan second;
     table_.hurry({locks_.key_of("key1"), locks_.key_of("key2")}, kNewToken, first);
     table_.hurry({locks_.key_of("key1")}, kNewestToken, second);
-    EXPECT_EQ(orphan->authorization(), kNewToken);
+    EXPECT_EQ(inherited->authorization(), kNewToken);
     EXPECT_EQ(other->authorization(), kOldToken) << "who has one needs none";
   }
-  EXPECT_EQ(orphan->authorization(), "") << "taken back with what it came with";
+  EXPECT_EQ(inherited->authorization(), "") << "taken back with what it came with";
   table_.renew({1, 1}, kOtherPrincipal);
-  EXPECT_EQ(orphan->authorization(), kOtherPrincipal);
-  EXPECT_FALSE(orphan->is_orphan());
+  EXPECT_EQ(inherited->authorization(), kOtherPrincipal);
   HoldTable::Loan late;
   table_.hurry({locks_.key_of("key1")}, kNewToken, late);
-  EXPECT_EQ(orphan->authorization(), kOtherPrincipal);
-  orphan->finish(Progress::Succeeded);
-  EXPECT_EQ(orphan->authorization(), "");
+  EXPECT_EQ(inherited->authorization(), kOtherPrincipal);
+  inherited->distrust(kOtherPrincipal);
+  EXPECT_EQ(inherited->authorization(), kNewToken) << "its client's was not good for it";
+  inherited->distrust(kNewToken);
+  EXPECT_EQ(inherited->authorization(), kNewToken) << "there is no other";
+  other->distrust(kOldToken);
+  EXPECT_EQ(other->authorization(), kOldToken) << "ARM took the write that it came with";
+  inherited->finish(Progress::Succeeded);
+  EXPECT_EQ(inherited->authorization(), "");
 }
 
 Task<void> collect(Waiter& waiter, uint32_t& bits) { bits |= co_await waiter.wait(); }

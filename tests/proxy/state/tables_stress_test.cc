@@ -166,7 +166,7 @@ TEST(TablesStress, AHoldEndsOnceHoweverManyPollsTellItsEnd) {
       if (place.ok() && place->granted()) {
         HeldWrite write;
         write.planned.plan = std::make_shared<const KeyedPlan>();
-        write.is_former = rng.chance(0.5);
+        write.inherited = rng.chance(0.5);
         write.host = "management.azure.com";
         write.tracking = {arm::TrackedBy::StatusUrl, "https://management.azure.com/op/" + std::to_string(rng.below(8)), ""};
         write.client = {rng.below(2), 0};

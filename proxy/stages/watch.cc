@@ -19,6 +19,7 @@ namespace {
 constexpr int kAtRestMax = 3;
 constexpr int kUnreadableMax = 3;  // refusals in a row to show a resource
 constexpr int kMissingMax = 3;     // 404s in a row on an operation URL before the resource itself is asked
+constexpr int kShutOutsMax = 3;    // tokens in turn that may not see the operation
 // ARM gives up a request after 60 s (arm-facts.md). Until then a resource at rest does not tell that a write which was on its way
 // when its process died will not take effect any more.
 constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
@@ -54,9 +55,11 @@ struct Watcher {
   int missing = 0;
   int unreadable = 0;
   int at_rest = 0;  // looks at a resource that should be going and shows no sign of it
-  // The token that was not good for the operation's URL, so that its resource is asked; empty: none was. Another may be.
+  // The token that was not good for the operation's URL, so that its resource is asked; empty: none was. Another may be, but after
+  // some the resource has to do.
   std::string shut_out{};
   TimePoint shut_out_since{};
+  int shut_outs = 0;
 };
 
 // Where to look, and with what: the operation's URL, or the resource.
@@ -130,14 +133,16 @@ void note_shut_out(const Pipeline::Parts& parts, Watcher& watcher, const std::st
   if (!hold.write().inherited || (head.status != 401 && head.status != 403)) return;
   hold.distrust(token);
   const bool at_url = watcher.by == arm::TrackedBy::StatusUrl || watcher.by == arm::TrackedBy::LocationUrl;
-  if (!at_url || head.status == 401 || hold.authorization() != token) return;  // the next look is another's
+  if (!at_url || head.status == 401) return;
+  const bool is_last = ++watcher.shut_outs >= kShutOutsMax;
+  if (!is_last && hold.authorization() != token) return;  // the next look is another's
   watcher.shut_out = token;
   watcher.shut_out_since = parts.clock.now();
   watcher.by = by_resource(hold.write());
 }
 
 void try_another_token(Watcher& watcher, const std::string& token) {
-  if (watcher.shut_out.empty() || watcher.shut_out == token) return;
+  if (watcher.shut_out.empty() || watcher.shut_out == token || watcher.shut_outs >= kShutOutsMax) return;
   watcher.shut_out.clear();
   watcher.by = watcher.hold->write().tracking.by;
   watcher.missing = watcher.at_rest = 0;

@@ -114,6 +114,25 @@ TEST(Restore, AnotherTokenIsTriedForTheOperation) {
   EXPECT_LT(rig.now() - start, std::chrono::seconds(20)) << "three's was good";
 }
 
+TEST(Restore, WhereNoTokenIsGoodForTheOperationItsResourceHasToDo) {
+  SimJournal journal = with_running_operation();
+  auto options = StageRig::default_options();
+  options.wait_max = std::chrono::minutes(5);
+  StageRig rig(journal, options);
+  rig.arm_lives([](const arm::Request& request) {
+    Step step;
+    step.status = request.head.target.find("operations") != std::string::npos ? 403 : 200;
+    step.body = kState;
+    return step;
+  });
+  const TimePoint start = rig.now();
+  const auto first = rig.start("two", kPatch, R"({"a":2})");
+  const auto second = rig.start("three", kPatch, R"({"a":3})");
+  rig.run_until([&] { return (first->done && second->done) || rig.now() - start > std::chrono::minutes(4); });
+  EXPECT_TRUE(first->done && second->done);
+  EXPECT_EQ(first->link->exchange.status, 200);
+}
+
 // The subnet's operation has ended, as its client's poll showed, but its network is not at rest yet.
 TEST(Restore, WhatMustComeToRestIsWaitedForUntilSomebodyBringsAToken) {
   SimJournal journal;

@@ -76,9 +76,9 @@ Result<std::string> history_text(const Config& config, size_t most, std::string_
   }
   auto file = journal::JournalFile::open_to_read(config.journal.file);
   if (!file) return std::move(file).error();
-  const auto named = arm::parse_target(resource, false);
-  std::string id = named && !named->resource.id.empty() ? named->resource.id : lower_text(resource);
-  while (id.ends_with('/')) id.pop_back();
+  while (resource.ends_with('/')) resource.remove_suffix(1);
+  const auto named = arm::parse_resource_id(resource);
+  const std::string id = named ? named->id : lower_text(resource);
   auto writes = file->newest(most, id);
   if (!writes) return std::move(writes).error();
   std::reverse(writes->begin(), writes->end());

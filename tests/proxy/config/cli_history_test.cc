@@ -72,6 +72,8 @@ TEST_F(History, AResourceIsNamedInAnySpelling) {
   EXPECT_EQ(all[0]["operation"], "management.azure.com/op/1") << "without the signature";
   EXPECT_EQ(all[0]["status"], 202);
   EXPECT_FALSE(all[0].contains("ended"));
+  EXPECT_EQ(nlohmann::json::parse(*history_text(config_, 20, "/subscriptions/S/resourceGroups/%48", HistoryAs::Json)).size(),
+            2u);
   EXPECT_EQ(all[1]["state"], "no-answer");
   EXPECT_FALSE(all[1].contains("status"));
 }

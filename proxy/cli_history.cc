@@ -29,7 +29,8 @@ std::string state_of(const JournaledWrite& write) {
     case OutcomeKind::InDoubt: return write.is_open() ? "in-doubt" : "in-doubt-settled";
     case OutcomeKind::Answered: break;
   }
-  return write.is_open() ? "running" : "done";
+  if (!write.is_open()) return "done";
+  return arm::is_success(write.outcome->status) ? "running" : "in-doubt";  // ARM answered 5xx, say, and may have taken it
 }
 
 // Client names come from whoever reached the proxy, and go to a terminal.

@@ -78,6 +78,17 @@ TEST_F(History, AResourceIsNamedInAnySpelling) {
   EXPECT_FALSE(all[1].contains("status"));
 }
 
+TEST_F(History, WhatArmFailedWithAndMayHaveTakenIsInDoubt) {
+  {
+    auto file = journal::JournalFile::open(config_.journal.file, journal::Durability::Process, HashKey{1, 2});
+    set(*file, 3, {OutcomeKind::Answered, 503, true, {arm::TrackedBy::ResourceState, "", ""}, at(5'000)});
+  }
+  const auto json = history_text(config_, 20, "/subscriptions/S/resourceGroups/g/vm/restart", HistoryAs::Json);
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(nlohmann::json::parse(*json)[0]["state"], "in-doubt");
+  EXPECT_EQ(nlohmann::json::parse(*json)[0]["status"], 503);
+}
+
 TEST_F(History, TheLastOnesAreAsManyAsWereAskedFor) {
   EXPECT_EQ(nlohmann::json::parse(*history_text(config_, 1, "", HistoryAs::Json))[0]["id"], 5);
   EXPECT_EQ(*history_text(config_, 5, "/subscriptions/other", HistoryAs::Text), "no write is recorded\n");

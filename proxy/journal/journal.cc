@@ -25,6 +25,11 @@ class Journal::Pending {
   Waiter waiter;
   std::atomic<bool> failed{false};
 
+  void fail() {
+    failed.store(true, std::memory_order_release);
+    waiter.signal(kWritten);
+  }
+
   // By the writer thread: false if nobody waits any more; then it is not written.
   bool take() { return settle(State::Taken); }
   // By whoever waited: false if it is being written.
@@ -67,12 +72,19 @@ Journal::Journal(Options options, Clock& clock, JournalFile file, TellLoudly tel
       file_(std::move(file)),
       written_(kLookForOldest) {}
 
-Journal::~Journal() {
+Journal::~Journal() { close(); }
+
+void Journal::close() {
+  if (!writer_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
-    // Nobody is there any more who could send them.
-    std::erase_if(queue_, [](const Entry& entry) { return std::holds_alternative<Intent>(entry); });
+    // Nobody is to send anything any more.
+    std::erase_if(queue_, [](const Entry& entry) {
+      const auto* const intent = std::get_if<Intent>(&entry);
+      if (intent != nullptr) intent->pending->fail();
+      return intent != nullptr;
+    });
   }
   wake_.notify_one();
   writer_.join();

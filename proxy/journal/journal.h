@@ -2,7 +2,7 @@
 //
 // A write waits until its intent is in the file; all that came meanwhile goes with it in one transaction. Outcomes and ends wait for
 // nobody. While the file cannot be written, intents fail, so that nothing is sent, and outcomes are kept for the next try.
-// Threads   any. The destructor writes what is left, and waits for it.
+// Threads   any; close() and the destructor the owner's, the latter when nobody waits for a record any more.
 // Limits    Options.
 #pragma once
 
@@ -38,6 +38,9 @@ class Journal final : public Store {
   // Errors as of JournalFile::open.
   static Result<std::unique_ptr<Journal>> open(Options options, Clock& clock, HashKey fresh_key, TellLoudly tell_loudly);
   ~Journal() override;
+
+  // Writes what is left, waits for it, and refuses what has not been begun: nobody is to send anything any more. Called once.
+  void close();
 
   HashKey key() const { return key_; }
   // Of the processes that had the file before; nothing if it is new.

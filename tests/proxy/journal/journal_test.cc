@@ -207,10 +207,15 @@ TEST_F(JournalTest, WhatWaitsAtTheEndIsNotWritten) {
     loop.poll();
     pause(std::chrono::milliseconds(50));  // the first is in the writer's hands
   }
-  std::thread ends([&] { journal.reset(); });
+  std::thread ends([&] { journal->close(); });
   pause(std::chrono::milliseconds(50));
   ASSERT_TRUE(other->run("ROLLBACK").ok());
   ends.join();
+  loop.restart();
+  loop.run();
+  EXPECT_TRUE(ids[0].ok()) << "it was in the writer's hands";
+  EXPECT_FALSE(ids[1].ok());
+  EXPECT_FALSE(ids[2].ok());
   auto file = JournalFile::open_to_read(directory_.path() / "journal.db");
   EXPECT_EQ(file->newest(10)->size(), 1u);
 }

@@ -52,4 +52,17 @@ inline std::string_view trim(std::string_view text) {
   return text;
 }
 
+// For a terminal: what could steer one is replaced, U+0080 to U+009F among it. Other UTF-8 stays.
+inline std::string printable(std::string_view text) {
+  std::string result(text);
+  for (size_t at = 0; at < result.size(); ++at) {
+    const auto c = static_cast<unsigned char>(result[at]);
+    if (c < ' ' || c == 0x7f) result[at] = '?';
+    if (c != 0xc2 || at + 1 == result.size()) continue;
+    const auto next = static_cast<unsigned char>(result[at + 1]);
+    if (next >= 0x80 && next <= 0x9f) result.replace(at, 2, "?");
+  }
+  return result;
+}
+
 }  // namespace armgate

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "arm/resource_id.h"
+#include "proxy/admin_files.h"
 #include "proxy/cli_environment.h"
 #include "proxy/net/address_policy.h"
 #include "proxy/stages/answer.h"
@@ -35,6 +36,16 @@ arm::Response plain(int status, std::string_view reason, std::string body) {
   return page(status, reason, "text/plain; charset=utf-8", std::move(body) + "\n");
 }
 
+// Nothing from elsewhere runs in it, and it stands in no page from elsewhere.
+arm::Response live_page(const AdminFile& file) {
+  arm::Response response = page(200, "OK", file.type, std::string(file.content));
+  response.head.fields.add("Content-Security-Policy",
+                           "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; "
+                           "form-action 'none'; frame-ancestors 'none'");
+  response.head.fields.add("Referrer-Policy", "no-referrer");
+  return response;
+}
+
 constexpr std::string_view kUnlock = "/unlock";
 
 // What no page from elsewhere can be reached under.
@@ -52,6 +63,13 @@ std::string_view to_text(LockTable::Entry::State state) {
     case LockTable::Entry::State::Away: return "kept";
   }
   return "unknown";
+}
+
+// What was more than passed on, in the words of the metric armgate_outcomes_total.
+ordered_json counts_of(const GatewayTally::Counts& tally) {
+  return {{"guarded", tally.guarded},       {"stale", tally.stale},         {"refused", tally.refused},
+          {"unanswered", tally.unanswered}, {"recovered", tally.recovered}, {"repeated", tally.repeated},
+          {"waited", tally.waited}};
 }
 
 }  // namespace
@@ -72,12 +90,15 @@ arm::Response Admin::answer(const arm::RequestHead& request, const std::string& 
     return sources_.state().draining ? plain(503, "Service Unavailable", "draining") : plain(200, "OK", "ready");
   }
   if (path == "/metrics") return page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
-  if (path == "/status") {
-    if (is_no_name(request.host)) return status_page();
+  const AdminFile* const file = find_admin_file(path);
+  if (file == nullptr && path != "/status") {
+    return plain(404, "Not Found",
+                 "the pages are /, /healthz, /readyz, /metrics and /status; POST /unlock/subscriptions/... releases");
+  }
+  if (!is_no_name(request.host)) {
     return plain(403, "Forbidden", "this page is given only under an address or localhost as the host, as it names resources");
   }
-  return plain(404, "Not Found",
-               "the pages are /healthz, /readyz, /metrics and /status; POST /unlock/subscriptions/... releases");
+  return file == nullptr ? status_page() : live_page(*file);
 }
 
 arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& peer) const {
@@ -115,10 +136,13 @@ arm::Response Admin::status_page() const {
   ordered_json writes = ordered_json::array();
   const TimePoint now = sources_.clock.now();
   for (const auto& entry : entries.oldest) {
-    writes.push_back({{"what", entry.info.what},
-                      {"client", entry.info.client_label},
-                      {"state", to_text(entry.state)},
-                      {"since_ms", whole_milliseconds(now - entry.info.since)}});
+    ordered_json write = {{"id", entry.number},
+                          {"what", entry.info.what},
+                          {"client", entry.info.client_label},
+                          {"state", to_text(entry.state)},
+                          {"since_ms", whole_milliseconds(now - entry.info.since)}};
+    if (entry.ahead > 0) write.update({{"ahead", entry.ahead}, {"behind", entry.behind}});
+    writes.push_back(std::move(write));
   }
   const ordered_json status = {{"version", ARMGATE_VERSION},
                                {"mode", rules::to_text(state.mode)},
@@ -131,6 +155,7 @@ arm::Response Admin::status_page() const {
                                {"waiting", state.locks.waiting},
                                {"unfinished", state.unfinished},
                                {"requests", tally.requests},
+                               {"counts", counts_of(tally)},
                                {"summary", summary(tally)},
                                {"writes", std::move(writes)},
                                {"writes_left_out", entries.others}};

@@ -36,8 +36,8 @@ class Admin {
 
   explicit Admin(AdminSources sources) : sources_(std::move(sources)) {}
 
-  // GET and HEAD of /healthz, /readyz, /metrics, /status, and POST of /unlock with a resource id behind it; other paths get 404,
-  // other methods 405. /status and /unlock are given only under an address or "localhost" as the host: a page in a browser could
+  // GET and HEAD of /healthz, /readyz, /metrics, /status and the live page (admin_files.h), and POST of /unlock with a resource id
+  // behind it; other paths get 404, other methods 405. /status, the live page and /unlock are given only under an address or "localhost" as the host: a page in a browser could
   // otherwise use them by letting its own name lead here. /unlock is only for who asks from this machine (`peer` is a loopback
   // address) and says in x-armgate-operator who that is, which no page of another origin can.
   arm::Response answer(const arm::RequestHead& request, const std::string& peer) const;

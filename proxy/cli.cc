@@ -47,6 +47,16 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   CLI::App* explain_command = declare_explain(app, asked);
   CLI::App* status_command =
       app.add_subcommand("status", "Ask the running service which writes run and which wait (listen.admin)");
+  CLI::App* queue_command =
+      app.add_subcommand("queue", "Ask the running service who waits, and for whom: armgate queue [RESOURCE] (listen.admin)");
+  queue_command->add_option("resource", asked.resource,
+                            "Only where it is about this resource or what is below it: /subscriptions/...");
+  CLI::App* top_command = app.add_subcommand(
+      "top", "Look on, every second, at what the running service does and who waits for whom (listen.admin)");
+  top_command->add_option("--interval", asked.interval, "Seconds between two looks")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  top_command->add_option("--looks", asked.looks, "How often to look; 0: until it is ended")->capture_default_str();
   CLI::App* history_command =
       app.add_subcommand("history", "Show the last writes and how they ended, also after the service's end (journal.file)");
   history_command->add_option("--last", asked.last, "How many")->check(CLI::Range(1, 100'000))->capture_default_str();
@@ -61,11 +71,11 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   CLI::App* path_command = ca_command->add_subcommand("path", "Print the path of the certificate that tools must trust");
 
   for (CLI::App* command : {run_command, exec_command, env_command, check_command, explain_command, status_command,
-                            history_command, unlock_command, init_command, path_command}) {
+                            queue_command, top_command, history_command, unlock_command, init_command, path_command}) {
     command->add_option("--config", asked.config,
                         "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)");
   }
-  for (CLI::App* command : {explain_command, status_command, history_command, unlock_command}) {
+  for (CLI::App* command : {explain_command, status_command, queue_command, history_command, unlock_command}) {
     command->add_option("--output", asked.output, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
@@ -89,10 +99,10 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
     command->add_option("--directory", asked.ca_directory, "Where it is kept, in place of the configured ca.directory");
   }
   init_command->add_flag("--force", asked.force, "Replace the one that is there; tools must then trust the new one");
-  return {{run_command, commands::run},         {exec_command, commands::exec},       {env_command, commands::env},
-          {check_command, commands::check},     {explain_command, commands::explain}, {status_command, commands::status},
-          {history_command, commands::history}, {unlock_command, commands::unlock},   {init_command, commands::ca_init},
-          {path_command, commands::ca_path}};
+  return {{run_command, commands::run},       {exec_command, commands::exec},       {env_command, commands::env},
+          {check_command, commands::check},   {explain_command, commands::explain}, {status_command, commands::status},
+          {queue_command, commands::queue},   {top_command, commands::top},         {history_command, commands::history},
+          {unlock_command, commands::unlock}, {init_command, commands::ca_init},    {path_command, commands::ca_path}};
 }
 
 int usage(const CliContext& context, std::string_view what) {

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <ostream>
 
 #include "base/time.h"
 #include "proxy/cli_environment.h"
+#include "proxy/cli_top.h"
 #include "proxy/config.h"
 #include "proxy/gateway_exec.h"
 
@@ -29,6 +31,8 @@ struct CliContext {
   std::function<int(const Config&, LoadAgain)> run;  // the service
   std::function<int(const Config&, const ExecRequest&)> exec;
   std::function<int(const ExecRequest&, const std::string& proxy)> exec_within;
+  std::function<std::optional<TerminalSize>()> terminal;  // that `out` is; nothing if it is none
+  std::function<void(Duration)> pause;
   std::ostream& out;
   std::ostream& err;
 };

@@ -4,17 +4,20 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "arm/resource_id.h"
 #include "certs/secret_file.h"
 #include "proxy/cli_authority.h"
 #include "proxy/cli_check.h"
 #include "proxy/cli_explain.h"
 #include "proxy/cli_history.h"
 #include "proxy/cli_status.h"
+#include "proxy/cli_top.h"
 #include "proxy/gateway_status.h"
 #include "proxy/option_table.h"
 #include "rules/overlap.h"
@@ -61,14 +64,21 @@ int fail(const CliContext& context, const Error& error) {
   return error.kind == ErrorKind::BadInput || error.kind == ErrorKind::TooLarge ? kExitBadInput : kExitRuntime;
 }
 
-// Prints what the running service answered.
+// Prints what the running service answered, which `read` reads.
+template <class Shown>
 int print_answer(const Asked& asked, const CliContext& context, const Result<std::string>& json,
-                 Result<std::string> (*into_text)(std::string_view)) {
+                 Result<Shown> (*read)(std::string_view), std::string (*into_text)(const Shown&)) {
   if (!json) return fail(context, json.error());
-  const auto text = into_text(*json);
-  if (!text) return fail(context, text.error());
-  context.out << (asked.output == "json" ? *json : *text);
+  const auto shown = read(*json);
+  if (!shown) return fail(context, shown.error());
+  context.out << (asked.output == "json" ? *json : into_text(*shown));
   return kExitDone;
+}
+
+Result<ShownStatus> look(const Config& config) {
+  const auto json = fetch_status(config);
+  if (!json) return json.error();
+  return read_status(*json);
 }
 
 }  // namespace
@@ -161,7 +171,45 @@ int explain(const Asked& asked, const CliContext& context) {
 int status(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
-  return print_answer(asked, context, fetch_status(*config), status_text);
+  return print_answer(asked, context, fetch_status(*config), read_status, status_text);
+}
+
+int queue(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  const auto named = arm::parse_resource_id(asked.resource);
+  if (!asked.resource.empty() && !named) {
+    return fail(context, gateway_error(ErrorKind::BadInput,
+                                       fmt::format("\"{}\" is no resource id (/subscriptions/...)", asked.resource)));
+  }
+  const auto status = look(*config);
+  if (!status) return fail(context, status.error());
+  const std::string id = named ? named->id : "";
+  context.out << (asked.output == "json" ? queue_json(*status, id) : queue_text(*status, id));
+  return kExitDone;
+}
+
+// A service that does not answer is asked again, as long as it answered once: it may be on its way back.
+int top(const Asked& asked, const CliContext& context) {
+  constexpr std::string_view kHomeAndClear = "\x1b[H\x1b[2J";
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  const auto interval = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(asked.interval));
+  std::optional<ShownStatus> before;
+  for (size_t looks = 1; context.out; ++looks) {
+    const auto terminal = context.terminal();
+    const auto now = look(*config);
+    if (!now && looks == 1) return fail(context, now.error());
+    if (terminal) context.out << kHomeAndClear;
+    if (!terminal && looks > 1) context.out << "\n";
+    context.out << (now ? top_screen(*now, before ? &*before : nullptr, terminal)
+                        : fmt::format("armgate: {}\n", now.error().context));
+    context.out.flush();
+    if (looks == asked.looks) break;
+    if (now) before = *now;
+    context.pause(interval);
+  }
+  return kExitDone;
 }
 
 int unlock(const Asked& asked, const CliContext& context) {
@@ -169,7 +217,7 @@ int unlock(const Asked& asked, const CliContext& context) {
   if (!config) return kExitBadInput;
   const auto user = context.environment.find("USER");
   const std::string who = user == context.environment.end() ? "somebody" : name_of_program(user->second);
-  return print_answer(asked, context, unlock_resource(*config, asked.resource, who), unlocked_text);
+  return print_answer(asked, context, unlock_resource(*config, asked.resource, who), read_unlock, unlocked_text);
 }
 
 int history(const Asked& asked, const CliContext& context) {

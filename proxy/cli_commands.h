@@ -29,8 +29,10 @@ struct Asked {
   std::vector<std::string> shown_files;
   std::string client;
   std::string user_agent;
-  std::string resource;  // to unlock, or whose history is asked for
+  std::string resource;  // to unlock, or whose history or queue is asked for
   size_t last = 20;      // writes of it
+  double interval = 1;   // seconds between two looks
+  size_t looks = 0;      // 0: without end
   std::string output = "text";
 };
 
@@ -43,6 +45,8 @@ int env(const Asked& asked, const CliContext& context);
 int check(const Asked& asked, const CliContext& context);
 int explain(const Asked& asked, const CliContext& context);
 int status(const Asked& asked, const CliContext& context);
+int queue(const Asked& asked, const CliContext& context);
+int top(const Asked& asked, const CliContext& context);
 int history(const Asked& asked, const CliContext& context);
 int unlock(const Asked& asked, const CliContext& context);
 int ca_init(const Asked& asked, const CliContext& context);

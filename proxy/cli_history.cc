@@ -33,21 +33,12 @@ std::string state_of(const JournaledWrite& write) {
   return arm::is_success(write.outcome->status) ? "running" : "in-doubt";  // ARM answered 5xx, say, and may have taken it
 }
 
-// Client names come from whoever reached the proxy, and go to a terminal.
-std::string shown(std::string_view label) {
-  std::string text(label);
-  for (char& c : text) {
-    if (c <= ' ' || c > '~') c = '?';
-  }
-  return text;
-}
-
 std::string line_of(const JournaledWrite& write) {
   const bool answered = write.outcome && write.outcome->kind == OutcomeKind::Answered;
   const std::string status = answered ? std::to_string(write.outcome->status) : "-";
   const std::string took = write.ended ? seconds_text(*write.ended - write.begun) : "-";
   return fmt::format("{}  {:6}  {:3}  {:17}  {:>9}  {}  {}\n", time_text(write.begun), write.method, status, state_of(write),
-                     took, shown(write.client_label), write.path);
+                     took, printable(write.client_label), write.path);
 }
 
 nlohmann::json json_of(const JournaledWrite& write) {

@@ -2,66 +2,80 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string>
 
 namespace armgate {
 namespace {
 
-std::string time_text(int64_t milliseconds) {
-  const int64_t seconds = milliseconds / 1000;
-  if (seconds < 60) return fmt::format("{}.{} s", seconds, milliseconds % 1000 / 100);
-  if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
-  return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
+using nlohmann::json;
+
+// Those in which somebody waits.
+std::vector<ShownQueue> waiting_queues(const ShownStatus& status, std::string_view resource) {
+  auto queues = queues_of(status);
+  std::erase_if(queues, [&](const ShownQueue& queue) {
+    const auto is_meant = [&](const ShownWrite& write) { return resource.empty() || write.is_below(resource); };
+    const bool meant = is_meant(queue.first) || std::any_of(queue.waiting.begin(), queue.waiting.end(), is_meant);
+    return queue.waiting.empty() || !meant;
+  });
+  return queues;
 }
 
-std::string text_of(const nlohmann::json& status) {
-  const auto config = status.at("config").get<std::string>();
-  const auto did = status.at("summary").get<std::string>();
-  std::string text = fmt::format("armgate {}, mode {}, {} rules, configuration from {}\n",
-                                 status.at("version").get<std::string>(), status.at("mode").get<std::string>(),
-                                 status.at("rules").get<size_t>(), config.empty() ? "the built-in defaults" : config);
-  const auto connections = status.at("connections").get<size_t>();
-  text += fmt::format("up {}, {} connection{}{}\n", time_text(status.at("up_ms").get<int64_t>()), connections,
-                      connections == 1 ? "" : "s", status.at("draining").get<bool>() ? "; it ends and takes no new ones" : "");
-  text += did.empty() ? fmt::format("{} requests to ARM, all passed on as they were\n", status.at("requests").get<size_t>())
-                      : did + "\n";
-  const auto& writes = status.at("writes");
-  if (writes.empty()) text += "no write runs or waits\n";
-  for (const auto& write : writes) {
-    text += fmt::format("{:5}  {:>12}  {}  {}\n", write.at("state").get<std::string>(),
-                        time_text(write.at("since_ms").get<int64_t>()), write.at("client").get<std::string>(),
-                        write.at("what").get<std::string>());
-  }
-  if (const auto more = status.at("writes_left_out").get<size_t>(); more > 0) text += fmt::format("and {} more\n", more);
-  return text;
-}
-
-std::string text_of_unlocked(const nlohmann::json& answer) {
-  std::string text;
-  for (const auto& write : answer.at("released")) {
-    text += fmt::format("released after {}: {}, of {}\n", time_text(write.at("held_ms").get<int64_t>()),
-                        write.at("what").get<std::string>(), write.at("client").get<std::string>());
-  }
-  if (answer.at("on_its_way").get<bool>()) {
-    text += "another write is on its way to ARM and still has it: it ends with ARM's answer, or when that does not come\n";
-  }
-  return text;
-}
-
-Result<std::string> read(std::string_view json, std::string (*into_text)(const nlohmann::json&)) {
-  try {
-    return into_text(nlohmann::json::parse(json));
-  } catch (const nlohmann::json::exception& wrong) {
-    return gateway_error(ErrorKind::Unreachable,
-                         fmt::format("what answers at listen.admin gives no status that can be read: {}", wrong.what()));
-  }
+json json_of(const ShownWrite& write) {
+  return {{"id", write.id},       {"what", write.what},         {"client", write.client},
+          {"state", write.state}, {"since_ms", write.since_ms}, {"ahead", write.ahead}};
 }
 
 }  // namespace
 
-Result<std::string> status_text(std::string_view json) { return read(json, text_of); }
+std::string status_text(const ShownStatus& status) {
+  std::string text = fmt::format("armgate {}, mode {}, {} rules, configuration from {}\n", status.version, status.mode,
+                                 status.rules, status.config.empty() ? "the built-in defaults" : status.config);
+  text += fmt::format("up {}, {} connection{}{}\n", age_text(status.up_ms), status.connections,
+                      status.connections == 1 ? "" : "s", status.draining ? "; it ends and takes no new ones" : "");
+  text += status.summary.empty() ? fmt::format("{} requests to ARM, all passed on as they were\n", status.requests)
+                                 : status.summary + "\n";
+  if (status.writes.empty()) text += "no write runs or waits\n";
+  for (const ShownWrite& write : status.writes)
+    text += fmt::format("{:5}  {:>12}  {}  {}\n", write.state, age_text(write.since_ms), write.client, write.what);
+  if (status.left_out > 0) text += fmt::format("and {} more\n", status.left_out);
+  return text;
+}
 
-Result<std::string> unlocked_text(std::string_view json) { return read(json, text_of_unlocked); }
+std::string queue_text(const ShownStatus& status, std::string_view resource) {
+  std::string text;
+  for (const auto& [first, waiting] : waiting_queues(status, resource)) {
+    text += fmt::format("{} of {}, {} since {}\n", first.what, first.client, first.state, age_text(first.since_ms));
+    for (size_t i = 0; i < waiting.size(); ++i) {
+      const ShownWrite& write = waiting[i];
+      text +=
+          fmt::format("{:4}  {:5}  {:>12}  {}  {}\n", i + 1, write.state, age_text(write.since_ms), write.client, write.what);
+    }
+  }
+  if (text.empty()) text = resource.empty() ? "nobody waits\n" : fmt::format("nobody waits at {}\n", resource);
+  if (status.left_out > 0) text += fmt::format("not looked at: {} newer writes\n", status.left_out);
+  return text;
+}
+
+std::string queue_json(const ShownStatus& status, std::string_view resource) {
+  json queues = json::array();
+  for (const auto& [first, waiting] : waiting_queues(status, resource)) {
+    json behind = json::array();
+    for (const ShownWrite& write : waiting) behind.push_back(json_of(write));
+    queues.push_back({{"first", json_of(first)}, {"waiting", std::move(behind)}});
+  }
+  const json all{{"queues", std::move(queues)}, {"writes_left_out", status.left_out}};
+  return all.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+}
+
+std::string unlocked_text(const ShownUnlock& unlock) {
+  std::string text;
+  for (const ShownRelease& write : unlock.released)
+    text += fmt::format("released after {}: {}, of {}\n", age_text(write.held_ms), write.what, write.client);
+  if (unlock.on_its_way) {
+    text += "another write is on its way to ARM and still has it: it ends with ARM's answer, or when that does not come\n";
+  }
+  return text;
+}
 
 }  // namespace armgate

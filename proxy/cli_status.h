@@ -1,17 +1,21 @@
-// cli_status.h – what a running service answers (gateway_status.h), for people.
+// cli_status.h – what a running service answers (cli_answer.h), for people.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "proxy/cli_answer.h"
 
 namespace armgate {
 
-// Unreachable if it is no such page: then something else answers there.
-Result<std::string> status_text(std::string_view json);
+std::string status_text(const ShownStatus& status);
 
-// The same for what was released.
-Result<std::string> unlocked_text(std::string_view json);
+// Who waits for whom. With a resource (its canonical id) only the queues in which it or what is below it is wanted, each as a
+// whole: whoever stands in the way may be about something else.
+std::string queue_text(const ShownStatus& status, std::string_view resource);
+// The same as JSON.
+std::string queue_json(const ShownStatus& status, std::string_view resource);
+
+std::string unlocked_text(const ShownUnlock& unlock);
 
 }  // namespace armgate

@@ -1,9 +1,14 @@
 // The program: hands the real world to the command line.
 #include <absl/synchronization/mutex.h>
 
+#include <poll.h>
+#include <sys/ioctl.h>
+
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -46,6 +51,17 @@ fs::path find_home(const armgate::Environment& environment) {
   return home != environment.end() ? fs::path(home->second) : fs::path("/");
 }
 
+std::optional<armgate::TerminalSize> find_terminal() {
+  winsize size{};
+  if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return std::nullopt;
+  if (size.ws_row == 0 || size.ws_col == 0) return armgate::TerminalSize{};  // it does not know
+  return armgate::TerminalSize{size.ws_row, size.ws_col};
+}
+
+void rest(armgate::Duration duration) {
+  ::poll(nullptr, 0, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(duration).count()));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -66,6 +82,8 @@ int main(int argc, char** argv) {
       .run = armgate::run_service,
       .exec = armgate::exec_with_gateway,
       .exec_within = armgate::exec_within,
+      .terminal = find_terminal,
+      .pause = rest,
       .out = std::cout,
       .err = std::cerr,
   };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -25,6 +26,52 @@ bool go_together(const Claim& holder, const Claim& claim, const ClaimKey& key) {
 // Whether `before` keeps who stands behind it from the key.
 bool goes_first(const Claim& before, const ClaimKey& key) {
   return !before.yields && !compatible(before.mode_on(key.hash), key.mode);
+}
+
+using State = LockTable::Entry::State;
+
+State shown_state(const Claim& claim, State state) { return claim.away || claim.yields ? State::Away : state; }
+
+// A claim at one of its keys, for people.
+struct Standing {
+  std::shared_ptr<Claim> claim;
+  State state = State::Waits;
+  size_t ahead = 0;
+  uint64_t behind = 0;
+};
+
+// Those in a queue so far that let nobody by.
+class Line {
+ public:
+  void add(const Claim& claim, const ClaimKey& key) {
+    if (claim.yields) return;
+    for (InTheWay* of : {&of_exclusive_, key.mode == rules::LockMode::Exclusive ? &of_shared_ : nullptr}) {
+      if (of == nullptr) continue;
+      if (of->count++ == 0) of->first = claim.number;
+    }
+  }
+  struct InTheWay {
+    size_t count = 0;
+    uint64_t first = 0;
+  };
+  const InTheWay& of(rules::LockMode mode) const { return mode == rules::LockMode::Shared ? of_shared_ : of_exclusive_; }
+
+ private:
+  InTheWay of_exclusive_;
+  InTheWay of_shared_;
+};
+
+Standing in_the_way(const std::vector<std::shared_ptr<Claim>>& holders, const Line& line, const std::shared_ptr<Claim>& claim,
+                    const ClaimKey& key) {
+  Standing standing{claim, shown_state(*claim, State::Waits)};
+  for (const auto& holder : holders) {
+    if (go_together(*holder, *claim, key)) continue;
+    if (standing.ahead++ == 0) standing.behind = holder->number;
+  }
+  const auto& before = line.of(key.mode);
+  if (standing.ahead == 0) standing.behind = before.first;
+  standing.ahead += before.count;
+  return standing;
 }
 
 }  // namespace
@@ -241,26 +288,31 @@ size_t LockTable::holders(const Hash128& key) const {
 }
 
 LockTable::Entries LockTable::entries(size_t most) const {
-  std::vector<std::pair<ClaimPtr, Entry::State>> found;
+  std::vector<Standing> found;
   for (const auto& shard : shards_) {
     MutexLock lock(&shard.mutex);
-    const auto add = [&found](const ClaimPtr& claim, Entry::State state) {
-      found.emplace_back(claim, claim->away || claim->yields ? Entry::State::Away : state);
-    };
-    for (const auto& [key, state] : shard.keys) {
-      for (const auto& claim : state.holders) add(claim, Entry::State::Holds);
-      for (const auto& claim : state.waiting) add(claim, Entry::State::Waits);
+    for (const auto& [hash, state] : shard.keys) {
+      for (const auto& claim : state.holders) found.push_back({claim, shown_state(*claim, State::Holds)});
+      Line line;
+      for (const auto& claim : state.waiting) {
+        const ClaimKey& key = *claim->key(hash);
+        found.push_back(in_the_way(state.holders, line, claim, key));
+        line.add(*claim, key);
+      }
     }
   }
   // A claim stands at each of its keys, and may have been granted between two of them.
-  std::sort(found.begin(), found.end());
-  const auto same_claim = [](const auto& a, const auto& b) { return a.first == b.first; };
+  std::sort(found.begin(), found.end(), [](const Standing& a, const Standing& b) {
+    return std::tuple(a.claim, a.state, b.ahead) < std::tuple(b.claim, b.state, a.ahead);
+  });
+  const auto same_claim = [](const Standing& a, const Standing& b) { return a.claim == b.claim; };
   found.erase(std::unique(found.begin(), found.end(), same_claim), found.end());
   const auto shown = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
   std::partial_sort(found.begin(), shown, found.end(),
-                    [](const auto& a, const auto& b) { return a.first->info.since < b.first->info.since; });
+                    [](const Standing& a, const Standing& b) { return a.claim->info.since < b.claim->info.since; });
   Entries entries;
-  for (auto it = found.begin(); it != shown; ++it) entries.oldest.push_back({it->first->info, it->second});
+  for (auto it = found.begin(); it != shown; ++it)
+    entries.oldest.push_back({it->claim->info, it->state, it->claim->number, it->ahead, it->behind});
   entries.others = static_cast<size_t>(found.end() - shown);
   return entries;
 }

@@ -145,6 +145,10 @@ class LockTable {
     enum class State { Holds, Waits, Away };  // Away: its place is kept for a client that comes again
     ClaimInfo info;
     State state = State::Waits;
+    uint64_t number = 0;  // its own, in the order of arrival
+    // Who stands in its way, at the key where most do: how many, and the first of them (0: nobody).
+    size_t ahead = 0;
+    uint64_t behind = 0;
   };
   struct Entries {
     std::vector<Entry> oldest;

@@ -40,5 +40,20 @@ TEST(Text, TrimTakesSpacesAndTabsOffTheEndsOnly) {
   EXPECT_EQ(trim("a\r\n"), "a\r\n");
 }
 
+TEST(Text, WhatCouldSteerATerminalIsReplaced) {
+  EXPECT_EQ(printable("plain text-1"), "plain text-1");
+  EXPECT_EQ(printable("a\x1b[2Jb\n\x7f"), "a?[2Jb??");
+  EXPECT_EQ(printable("stra\xc3\x9f"
+                      "e \xc2\xa9"),
+            "stra\xc3\x9f"
+            "e \xc2\xa9")
+      << "letters stay";
+  EXPECT_EQ(printable("x\xc2\x9b"
+                      "2J"),
+            "x?2J")
+      << "CSI as one character";
+  EXPECT_EQ(printable("\xc2"), "\xc2");
+}
+
 }  // namespace
 }  // namespace armgate

@@ -77,6 +77,38 @@ export const tests = {
     assert.equal(after.armgate_waiting_writes, 0);
   },
 
+  "armgate queue says who waits behind whom, armgate top and the live page look on": async (world) => {
+    const { gateway, ask } = await startWithAdmin(world, "6000");
+    assert.match((await askService(world, gateway, "queue")).stdout.toString(), /^nobody waits\n$/);
+    assert.equal((await patchTags(world, gateway, "first", { first: "1" })).status, 200);  // its operation runs on
+    const waiting = [];
+    for (const client of ["second", "third"]) {
+      waiting.push(patchTags(world, gateway, client, { [client]: "1" }));
+      await waitFor(`the place of the ${client} in line`, async () => JSON.parse((await ask("/status")).text).waiting === waiting.length);
+    }
+    const what = `PATCH ${SCALE_SET.toLowerCase()}`;
+    const queue = await askService(world, gateway, "queue", SCALE_SET);
+    assert.equal(queue.code, 0, queue.stderr.toString());
+    assert.match(queue.stdout.toString(), new RegExp(`^${what} of first, runs since [0-9.]+ s\n   1  waits +[0-9.]+ s  second  ${what}\n   2  waits +[0-9.]+ s  third  ${what}\n$`));
+    const elsewhere = await askService(world, gateway, "queue", "/subscriptions/00000000-0000-0000-0000-00000000000e");
+    assert.match(elsewhere.stdout.toString(), /^nobody waits at /);
+    const [{ first, waiting: behind }] = JSON.parse((await askService(world, gateway, "queue", "--output", "json")).stdout.toString()).queues;
+    assert.deepEqual([first.client, ...behind.map(({ client, ahead }) => `${client} ${ahead}`)], ["first", "second 1", "third 2"]);
+
+    const top = await askService(world, gateway, "top", "--looks", "2", "--interval", "0.2");
+    assert.equal(top.code, 0, top.stderr.toString());
+    assert.match(top.stdout.toString(), /\n1 run, 2 wait, 0 places kept\n/);
+    assert.equal(top.stdout.toString().split("armgate 0.1.0, mode protect").length, 3);
+    assert.match(top.stdout.toString(), /requests \d+ \(\d+\.\d\/s\), guarded/, "the second look has a rate");
+    assert.ok(!top.stdout.includes("\x1b"), "no terminal, no escapes");
+
+    const page = await ask("/");
+    assert.equal(page.status, 200);
+    for (const [, part] of page.text.matchAll(/(?:href|src)="(\/live[^"]*)"/g)) assert.equal((await ask(part)).status, 200, part);
+    assert.equal((await ask("/", { host: "evil.example" })).status, 403);
+    assert.deepEqual((await Promise.all(waiting)).map(({ status }) => status), [200, 200]);
+  },
+
   "armgate unlock lets the next write go on, and says so loudly": async (world) => {
     const { gateway, ask } = await startWithAdmin(world, "60000", ["--exclusivity", "accept"]);
     const idle = await askService(world, gateway, "unlock", SCALE_SET);

@@ -6,6 +6,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "proxy/cli_status.h"
@@ -18,8 +19,10 @@ namespace armgate {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 
 class AdminTest : public testing::Test {
  protected:
@@ -81,7 +84,7 @@ TEST_F(AdminTest, MetricsSayTheirFormat) {
 }
 
 TEST_F(AdminTest, OtherPathsAndMethodsAreRefused) {
-  EXPECT_EQ(get("/").head.status, 404);
+  EXPECT_EQ(get("/index.html").head.status, 404);
   EXPECT_EQ(get("/healthz/").head.status, 404);
   for (const arm::Method method : {arm::Method::Post, arm::Method::Put, arm::Method::Delete, arm::Method::Options}) {
     const arm::Response refused = get("/status", "127.0.0.1", method);
@@ -95,11 +98,10 @@ TEST_F(AdminTest, WhatIsUnlockedIsToldAndWhoAskedIsPassedOn) {
   const arm::Response answer = unlock("/subscriptions/S");
   EXPECT_EQ(answer.head.status, 200);
   EXPECT_EQ(asked_to_unlock_, std::vector<std::string>{"ops s"});
-  const auto text = unlocked_text(answer.body);
-  ASSERT_TRUE(text.ok());
-  EXPECT_EQ(*text, "released after 1 min 15 s: PUT /subscriptions/s, of one\n");
+  const auto told = [](const arm::Response& page) { return unlocked_text(read_unlock(page.body).value()); };
+  EXPECT_EQ(told(answer), "released after 1 min 15 s: PUT /subscriptions/s, of one\n");
   unlocked_.on_its_way = true;
-  EXPECT_THAT(*unlocked_text(unlock("/subscriptions/s").body), HasSubstr("another write is on its way"));
+  EXPECT_THAT(told(unlock("/subscriptions/s")), HasSubstr("another write is on its way"));
 }
 
 TEST_F(AdminTest, WhatCannotBeUnlockedIsSaidWhy) {
@@ -127,6 +129,23 @@ TEST_F(AdminTest, OnlyThisMachinesOperatorsMayUnlock) {
     EXPECT_EQ(unlock("/subscriptions/s", "ops", "localhost:9478", peer).head.status, 404) << peer;
   }
   EXPECT_EQ(asked_to_unlock_.size(), 4u);
+}
+
+TEST_F(AdminTest, TheLivePageRunsNothingFromElsewhere) {
+  for (const auto& [path, type] :
+       std::vector<std::pair<std::string, std::string>>{{"/", "text/html; charset=utf-8"},
+                                                        {"/live.js", "text/javascript; charset=utf-8"},
+                                                        {"/live.css", "text/css; charset=utf-8"}}) {
+    const arm::Response part = get(path);
+    EXPECT_EQ(part.head.status, 200) << path;
+    EXPECT_EQ(part.head.fields.get("content-type"), type);
+    EXPECT_THAT(std::string(part.head.fields.get("content-security-policy")),
+                AllOf(HasSubstr("default-src 'none'"), HasSubstr("frame-ancestors 'none'"), Not(HasSubstr("unsafe"))));
+    EXPECT_EQ(part.head.fields.get("x-content-type-options"), "nosniff");
+    EXPECT_EQ(get(path, "evil.example").head.status, 403);
+    EXPECT_EQ(get(path, "127.0.0.1", arm::Method::Post).head.status, 405);
+    EXPECT_THAT(part.body, AllOf(Not(HasSubstr("://")), Not(HasSubstr("innerHTML")), Not(HasSubstr("style="))));
+  }
 }
 
 TEST_F(AdminTest, TheStatusIsGivenOnlyUnderWhatNoPageElsewhereCanBeCalled) {
@@ -158,6 +177,18 @@ TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
   EXPECT_EQ(status().at("writes")[1].at("state"), "waits");
 }
 
+TEST_F(AdminTest, TheStatusSaysWhoStandsInTheWay) {
+  const WriteLease runs = write("a", "one", std::chrono::seconds(9)).take();
+  const LockPlace second = write("a", "two", std::chrono::seconds(5));
+  const LockPlace third = write("a", "three", std::chrono::seconds(4));
+  const json writes = status().at("writes");
+  EXPECT_FALSE(writes[0].contains("ahead"));
+  EXPECT_EQ(writes[1].at("ahead"), 1);
+  EXPECT_EQ(writes[2].at("ahead"), 2);
+  EXPECT_EQ(writes[2].at("behind"), writes[0].at("id"));
+  EXPECT_EQ(status().at("counts").at("guarded"), 0);
+}
+
 TEST_F(AdminTest, OfManyWritesTheOldestAreShownAndTheOthersCounted) {
   std::vector<LockPlace> places;
   for (size_t i = 0; i < Admin::kWritesShownMax + 3; ++i)
@@ -173,20 +204,20 @@ TEST_F(AdminTest, TheStatusForPeopleSaysTheSame) {
   state_.rules = 12;
   state_.up = std::chrono::hours(30) + std::chrono::minutes(5);
   LockPlace runs = write("a", "one", std::chrono::milliseconds(2300));
-  const auto text = status_text(get("/status").body);
-  ASSERT_TRUE(text.ok());
-  EXPECT_THAT(*text,
-              HasSubstr("mode protect, 12 rules, configuration from the built-in defaults\nup 30 h 5 min, 0 connections\n"
-                        "0 requests to ARM, all passed on as they were\n"));
-  EXPECT_THAT(*text, MatchesRegex("(.|\n)*\nruns  +2\\.[3-9] s  one  PUT a\n"));
+  const auto page = read_status(get("/status").body);
+  ASSERT_TRUE(page.ok());
+  const std::string text = status_text(*page);
+  EXPECT_THAT(text, HasSubstr("mode protect, 12 rules, configuration from the built-in defaults\nup 30 h 5 min, 0 connections\n"
+                              "0 requests to ARM, all passed on as they were\n"));
+  EXPECT_THAT(text, MatchesRegex("(.|\n)*\nruns  +2\\.[3-9] s  one  PUT a\n"));
 }
 
 TEST(StatusText, WhatIsNoStatusIsSaidToBeNone) {
   for (const char* page : {"", "<html>", "{}", "[]", R"({"version": 1})"}) {
-    const auto text = status_text(page);
-    ASSERT_FALSE(text.ok()) << page;
-    EXPECT_THAT(text.error().context, HasSubstr("no status that can be read"));
-    EXPECT_FALSE(unlocked_text(page).ok()) << page;
+    const auto status = read_status(page);
+    ASSERT_FALSE(status.ok()) << page;
+    EXPECT_THAT(status.error().context, HasSubstr("no status that can be read"));
+    EXPECT_FALSE(read_unlock(page).ok()) << page;
   }
 }
 

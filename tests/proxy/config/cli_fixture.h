@@ -54,6 +54,12 @@ class Cli : public testing::Test {
               within = proxy;
               return run_result;
             },
+        .terminal = [this] { return terminal; },
+        .pause =
+            [this](Duration duration) {
+              pauses.push_back(duration);
+              if (while_pausing) while_pausing();
+            },
         .out = out,
         .err = err,
     };
@@ -69,6 +75,9 @@ class Cli : public testing::Test {
   std::optional<ExecRequest> asked;
   std::string within;
   int run_result = kExitDone;
+  std::optional<TerminalSize> terminal;
+  std::vector<Duration> pauses;
+  std::function<void()> while_pausing;
 };
 
 }  // namespace armgate

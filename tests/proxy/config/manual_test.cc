@@ -39,6 +39,8 @@ std::string printed(const std::vector<std::string>& words) {
                            .run = {},
                            .exec = {},
                            .exec_within = {},
+                           .terminal = {},
+                           .pause = {},
                            .out = out,
                            .err = err};
   std::vector<const char*> argv{"armgate"};

@@ -1,0 +1,77 @@
+// cli_answer.h – what a running service answers (gateway_status.h), read for those who show it to people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace armgate {
+
+// A write of the status page (admin.h). Its texts are safe for a terminal.
+struct ShownWrite {
+  uint64_t id = 0;
+  std::string what;  // "PUT /subscriptions/..."
+  std::string client;
+  std::string state;
+  int64_t since_ms = 0;
+  size_t ahead = 0;     // writes that stand in its way
+  uint64_t behind = 0;  // the first of them; 0: none
+
+  // Whether it is a write to the resource or to what is below it; the canonical id.
+  bool is_below(std::string_view resource) const;
+};
+
+struct ShownStatus {
+  std::string version;
+  std::string mode;
+  std::string started;
+  std::string config;  // the file; empty: the built-in defaults
+  int64_t up_ms = 0;
+  bool draining = false;
+  size_t rules = 0;
+  size_t connections = 0;
+  int64_t requests = 0;
+  std::string summary;  // empty: all passed on as they were
+  struct Counts {
+    uint64_t guarded = 0;
+    uint64_t stale = 0;
+    uint64_t refused = 0;
+    uint64_t repeated = 0;
+    uint64_t recovered = 0;
+    uint64_t unanswered = 0;
+  } counts;
+  std::vector<ShownWrite> writes;  // the oldest first
+  size_t left_out = 0;
+};
+
+// A write and, in the order of their turns, those that wait for it or for somebody who does.
+struct ShownQueue {
+  ShownWrite first;
+  std::vector<ShownWrite> waiting;
+};
+
+struct ShownRelease {
+  std::string what;
+  std::string client;
+  int64_t held_ms = 0;
+};
+
+struct ShownUnlock {
+  std::vector<ShownRelease> released;
+  bool on_its_way = false;  // a write that cannot be released has the resource still
+};
+
+// Unreachable if it is no such page: then something else answers there.
+Result<ShownStatus> read_status(std::string_view json);
+Result<ShownUnlock> read_unlock(std::string_view json);
+
+// Every write, the longest queues first, then by age.
+std::vector<ShownQueue> queues_of(const ShownStatus& status);
+
+// "2.3 s", "1 min 15 s", "30 h 5 min".
+std::string age_text(int64_t milliseconds);
+
+}  // namespace armgate

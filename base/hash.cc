@@ -1,8 +1,8 @@
 #include "base/hash.h"
 
-#include <charconv>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstring>
 
 namespace armgate {

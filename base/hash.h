@@ -21,7 +21,7 @@ struct Hash128 {
   friend auto operator<=>(const Hash128&, const Hash128&) = default;
 
   bool is_zero() const { return high == 0 && low == 0; }
-  std::string hex() const;  // 32 lower-case digits
+  std::string hex() const;                                          // 32 lower-case digits
   static std::optional<Hash128> from_hex(std::string_view digits);  // of hex()
 
   // abseil's hash tables: the value is uniformly distributed already, one word of it is enough.

@@ -175,7 +175,8 @@ TEST(Tidy, EveryPieceOfLogicHasATestOfItsName) {
   for (const File& file : tree()) {
     if (file.path.starts_with("tests/")) tests.insert(fs::path(file.path).filename().string());
   }
-  const Views tested = {"base/", "arm/", "rules/", "certs/", "proxy/policy/", "proxy/async/", "proxy/state/", "proxy/journal/", "proxy/http/"};
+  const Views tested = {"base/",        "arm/",         "rules/",         "certs/",     "proxy/policy/",
+                        "proxy/async/", "proxy/state/", "proxy/journal/", "proxy/http/"};
   for (const File& file : tree()) {
     if (!file.path.ends_with(".cc") || !starts_with_any(file.path, tested) || kTwinExemptions.contains(file.path)) continue;
     const string twin = fs::path(file.path).stem().string() + "_test.cc";

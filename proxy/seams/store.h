@@ -33,8 +33,8 @@ struct IntentRecord {
   std::string_view host;
   std::string_view path;  // without its query
   std::string_view api_version;
-  std::string_view resource;  // canonical id
-  std::string_view if_match;  // what armgate adds; empty: nothing
+  std::string_view resource;     // canonical id
+  std::string_view if_match;     // what armgate adds; empty: nothing
   std::string_view also_locked;  // what its body names: lines of references.h
   Moment started;
   WallTime begun;

@@ -76,7 +76,7 @@ ordered_json counts_of(const GatewayTally::Counts& tally) {
 
 arm::Response Admin::answer(const arm::RequestHead& request, const std::string& peer) const {
   const std::string_view path = arm::path_of(request.target);
-  const bool unlocks = path.starts_with(kUnlock);
+  const bool unlocks = path == kUnlock || path.starts_with(fmt::format("{}/", kUnlock));
   const bool reads = request.method == arm::Method::Get || request.method == arm::Method::Head;
   if (unlocks ? request.method != arm::Method::Post : !reads) {
     const std::string_view allowed = unlocks ? "POST" : "GET, HEAD";
@@ -141,6 +141,7 @@ arm::Response Admin::status_page() const {
                           {"client", entry.info.client_label},
                           {"state", to_text(entry.state)},
                           {"since_ms", whole_milliseconds(now - entry.info.since)}};
+    if (entry.info.inherited) write["inherited"] = true;
     if (entry.ahead > 0) write.update({{"ahead", entry.ahead}, {"behind", entry.behind}});
     writes.push_back(std::move(write));
   }

@@ -21,9 +21,10 @@ Number number_in(const json& object, const char* name) {
 std::string text_in(const json& object, const char* name) { return printable(object.at(name).get<std::string>()); }
 
 ShownWrite write_in(const json& write) {
+  const bool inherited = write.value("inherited", false);
   return {.id = number_in<uint64_t>(write, "id"),
           .what = text_in(write, "what"),
-          .client = text_in(write, "client"),
+          .client = text_in(write, "client") + (inherited ? " (before the restart)" : ""),
           .state = text_in(write, "state"),
           .since_ms = number_in<int64_t>(write, "since_ms"),
           .ahead = write.value("ahead", size_t{0}),

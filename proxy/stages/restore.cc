@@ -69,6 +69,7 @@ WriteLease take_keys(Pipeline::Parts& parts, const HeldWrite& held, std::vector<
   info.what = fmt::format("{} {}", arm::to_text(held.method), held.resource().id);
   info.since = held.opened;
   info.client = held.client;
+  info.inherited = true;
   auto place = parts.shared.locks.join(keys, std::move(info), nullptr, 0);
   GATE_CHECK(place && place->granted(), "something had a key before the first request");
   WriteLease lease = place->take();

@@ -44,7 +44,8 @@ struct ClaimInfo {
   std::string what;  // "PUT /subscriptions/..."
   TimePoint since{};
   Hash128 client{};
-  bool reenters = false;  // it may go along with what the same client has running (WriteLease::let_own_in())
+  bool inherited = false;  // an earlier process sent it
+  bool reenters = false;   // it may go along with what the same client has running (WriteLease::let_own_in())
 };
 
 namespace internal {

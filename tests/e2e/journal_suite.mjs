@@ -5,7 +5,7 @@ import { chmodSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { once } from "node:events";
 import { curl, curlJson, sending } from "./curl.mjs";
-import { run, sleep, withinSeconds } from "./harness.mjs";
+import { freePort, run, sleep, withinSeconds } from "./harness.mjs";
 import { PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 import { client, tagsOf } from "./tools.mjs";
 
@@ -49,13 +49,15 @@ async function history(world, gateway, ...words) {
 
 export const tests = {
   "an operation is held by the process that comes after the one that started it": async (world) => {
-    const { gateway } = await startWithScaleSet(world, "6000", KEPT, ["--exclusivity", "accept"]);
+    const { gateway } = await startWithScaleSet(world, "6000", { ...KEPT, listen: { admin: `127.0.0.1:${await freePort()}` } }, ["--exclusivity", "accept"]);
     const begun = Date.now();
     assert.equal((await patchTags(world, gateway, "first", { first: "1" })).status, 200);
     await kill(gateway);
     const next = await startAgain(world, gateway);
     await takesUp(next, { running: 1, in_doubt: 0 });
     assert.deepEqual((await history(world, next)).map(({ method, state, client: who }) => [method, state, who]), [["PATCH", "running", "first"]]);
+    const asked = await run(path.join(world.bin, "armgate"), ["status", "--config", next.configFile], { env: { HOME: world.directory } });
+    assert.match(asked.stdout.toString(), /^runs +[0-9.]+ s  first \(before the restart\)  PATCH \/subscriptions/m);
     const second = await patchTags(world, next, "second", { second: "1" });
     assert.equal(second.status, 200);
     assert.ok(Date.now() - begun >= 6000, "the second came before the first's operation had ended");

@@ -96,6 +96,12 @@ TEST(Queue, NamesCannotSteerTheTerminal) {
   EXPECT_THAT(queue_of(status), HasSubstr("b?runs"));
 }
 
+TEST(Queue, TellsWhatAnEarlierProcessSent) {
+  json status = status_of({write(1, "runs", "a", kHub), write(2, "waits", "b", kHub, 1)});
+  status["writes"][0]["inherited"] = true;
+  EXPECT_THAT(queue_of(status), HasSubstr("of a (before the restart), runs since"));
+}
+
 TEST(Queue, IsJsonForPrograms) {
   const json queues = json::parse(queue_json(shown(usual()), "")).at("queues");
   ASSERT_EQ(queues.size(), 1u);

@@ -1,6 +1,6 @@
 # The commands of this project. Each installs what is missing, builds what it needs, then does its job.
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak fuzz bench run lint build clean
+.PHONY: help demo test soak fuzz bench run lint build package clean
 
 ARGS ?=
 
@@ -44,6 +44,11 @@ lint: ## check the formatting and run clang-tidy on what changed (ARGS=--all: on
 build: ## build everything, optimised, in build/release
 	@scripts/setup build
 	@scripts/build release
+
+package: ## build a Debian package with a systemd service, and print its path (docs/install.md)
+	@scripts/setup build package
+	@scripts/build release armgate
+	@scripts/package
 
 clean: ## delete everything that was built
 	@rm -rf build

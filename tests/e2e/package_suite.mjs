@@ -1,0 +1,56 @@
+// The Debian package: what it holds works where it is put, with what came with it. It is unpacked, not installed.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { run } from "./harness.mjs";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+async function unpacked(world) {
+  const made = await run(path.join(ROOT, "scripts/package"), []);
+  assert.equal(made.code, 0, made.stderr.toString());
+  const file = path.join(ROOT, made.stdout.toString().trim());
+  const directory = path.join(world.directory, "unpacked");
+  assert.equal((await run("dpkg-deb", ["-x", file, directory])).code, 0);
+  assert.equal((await run("dpkg-deb", ["-e", file, path.join(world.directory, "control")])).code, 0);
+  const at = (...parts) => path.join(directory, ...parts);
+  const armgate = (...words) => run(at("usr/bin/armgate"), words, { env: { HOME: world.directory } });
+  return { file, at, armgate };
+}
+
+export const tests = {
+  "the program finds the rules and the configuration that came with it": async (world) => {
+    const { at, armgate } = await unpacked(world);
+    const config = at("etc/armgate/armgate.json");
+    const checked = await armgate("check", "--config", config);
+    assert.match(checked.stdout.toString(), /: good; mode protect, proxy on 127\.0\.0\.1:8080, [1-9][0-9]* rules\n$/, checked.stderr.toString());
+    assert.match((await armgate("--version")).stdout.toString(), /^armgate [0-9.]+\n$/);
+    const broken = at("usr/share/armgate/rules/zz.json");
+    writeFileSync(broken, "{");
+    const refused = await armgate("check", "--config", config);
+    assert.equal(refused.code, 1);
+    assert.ok(refused.stderr.toString().startsWith(broken), "the rules beside the program are those that it reads");
+    for (const schema of ["armgate.schema.json", "rules.schema.json"]) JSON.parse(readFileSync(at("usr/share/armgate/schema", schema), "utf8"));
+  },
+
+  "the package says what it needs, and its service ends later than armgate's drain": async (world) => {
+    const { file, at } = await unpacked(world);
+    const fields = (await run("dpkg-deb", ["-f", file])).stdout.toString();
+    for (const library of ["libssl3", "libsqlite3-0", "adduser"]) assert.match(fields, new RegExp(`^Depends: .*\\b${library}\\b`, "m"));
+    for (const script of ["postinst", "prerm", "postrm"]) {
+      const own = path.join(world.directory, "control", script);
+      assert.equal(statSync(own).mode & 0o777, 0o755);
+      assert.equal((await run("sh", ["-n", own])).code, 0);
+    }
+    assert.equal(readFileSync(path.join(world.directory, "control/conffiles"), "utf8"), "/etc/armgate/armgate.json\n");
+    const unit = readFileSync(at("lib/systemd/system/armgate.service"), "utf8");
+    const [, command] = /^ExecStart=(.*)$/m.exec(unit);
+    assert.deepEqual(command.split(" "), ["/usr/bin/armgate", "run", "--config", "/etc/armgate/armgate.json"]);
+    const [, stop] = /^TimeoutStopSec=([0-9]+)$/m.exec(unit);
+    const [, drain] = /"drain_max": "([0-9]+)s"/.exec(readFileSync(path.join(ROOT, "conf/armgate.json"), "utf8"));
+    assert.ok(Number(stop) > Number(drain) + 5);
+    const named = /^Documentation=file:\/\/(.*)$/m.exec(unit)[1];
+    assert.ok(existsSync(at(named)), named);
+  },
+};

@@ -4,6 +4,8 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -62,20 +64,50 @@ bool visit_top_members(std::string_view json, Visit visit) {
   return visit_top_members(parser, simdjson::padded_string_view(copy.data(), copy.size(), copy.capacity()), visit);
 }
 
-// Escapes may spell any letter as \uXXXX.
-bool has_escaped_letters(std::string_view json) {
-  for (size_t at = json.find('\\'); at != json.npos; at = json.find('\\', at + 2)) {
-    if (json.substr(at + 1).starts_with('u')) return true;
-  }
-  return false;
-}
-
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 // Whether the text ends with a quote and the name.
 bool ends_as_quoted(std::string_view text, std::string_view name) {
   if (text.size() <= name.size() || text[text.size() - name.size() - 1] != '"') return false;
   return equal_ignoring_case(text.substr(text.size() - name.size()), name);
+}
+
+// By which characters one of the names ends, letters of either case; some others too.
+class Endings {
+ public:
+  explicit Endings(std::span<const std::string_view> names) {
+    for (const std::string_view name : names) bits_ |= name.empty() ? 0 : bit_of(name.back());
+  }
+  bool may_end(char c) const { return (bits_ & bit_of(c)) != 0; }
+
+ private:
+  static constexpr uint32_t bit_of(char c) { return uint32_t{1} << (static_cast<unsigned char>(c) % 32); }
+  uint32_t bits_ = 0;
+};
+
+// Shows where each colon and backslash stands, until `visit` says false; then it is false. 16 bytes at a time: most bytes are neither.
+template <class Visit>
+bool visit_colons(std::string_view json, Visit visit) {
+  using Block [[gnu::vector_size(16)]] = uint8_t;
+  size_t at = 0;
+  for (; at + sizeof(Block) <= json.size(); at += sizeof(Block)) {
+    Block block;
+    std::memcpy(&block, json.data() + at, sizeof block);
+    const auto hits = (block == ':') | (block == '\\');
+    std::array<uint64_t, 2> halves{};  // a byte of ones for each hit
+    std::memcpy(halves.data(), &hits, sizeof hits);
+    for (size_t half = 0; half < halves.size(); ++half) {
+      while (halves[half] != 0) {
+        const auto byte = static_cast<size_t>(std::countr_zero(halves[half])) / 8;
+        halves[half] &= ~(uint64_t{0xff} << (8 * byte));
+        if (!visit(at + 8 * half + byte)) return false;
+      }
+    }
+  }
+  for (; at < json.size(); ++at) {
+    if ((json[at] == ':' || json[at] == '\\') && !visit(at)) return false;
+  }
+  return true;
 }
 
 // The value of a member.
@@ -178,21 +210,23 @@ std::array<ScannedMember, 2> scan_string_members(std::string_view json, const st
 }
 
 bool may_have_member(std::string_view json, std::span<const std::string_view> names) {
-  if (has_escaped_letters(json)) return true;
+  const Endings endings(names);
   // A name is what stands in quotes before a colon (RFC 8259 §4), and colons are rarer than quotes and letters.
-  const char* const begin = json.data();
-  const char* const end = begin + json.size();
-  for (const char* at = begin; at != end; ++at) {
-    at = static_cast<const char*>(std::memchr(at, ':', static_cast<size_t>(end - at)));
-    if (at == nullptr) break;
-    std::string_view before(begin, static_cast<size_t>(at - begin));
+  const auto is_one = [&](size_t colon) {
+    std::string_view before = json.substr(0, colon);
     while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
-    if (before.empty() || before.back() != '"') continue;
+    if (before.size() < 2 || before.back() != '"') return false;
     before.remove_suffix(1);
-    if (std::any_of(names.begin(), names.end(), [before](std::string_view name) { return ends_as_quoted(before, name); }))
-      return true;
-  }
-  return false;
+    return endings.may_end(before.back()) &&
+           std::any_of(names.begin(), names.end(), [before](std::string_view name) { return ends_as_quoted(before, name); });
+  };
+  size_t escaped = json.npos;  // what stands there has no meaning of its own
+  return !visit_colons(json, [&](size_t at) {
+    if (json[at] == ':') return !is_one(at);
+    if (at == escaped) return true;
+    escaped = at + 1;
+    return !json.substr(at + 1).starts_with('u');  // escapes may spell any letter as \uXXXX
+  });
 }
 
 std::vector<ListItem> list_items(std::string_view page) {

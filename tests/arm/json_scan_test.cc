@@ -138,5 +138,22 @@ TEST(MayHaveMemberTest, IsFalseOnlyWithoutAnySpellingOfTheName) {
     EXPECT_FALSE(may_have_member(json, names)) << json;
   }
 }
+
+// Wherever it stands in the blocks that are looked at together.
+TEST(MayHaveMemberTest, FindsItAtEveryPlace) {
+  const std::string_view names[] = {"natGateway", "etag"};
+  for (size_t before = 0; before < 40; ++before) {
+    for (size_t after = 0; after < 20; ++after) {
+      const std::string start = R"({")" + std::string(before, 'x') + R"(":1,)";
+      const std::string end = R"(:"y)" + std::string(after, ':') + R"("})";
+      EXPECT_TRUE(may_have_member(start + R"("eTag")" + end, names)) << before << " " << after;
+      EXPECT_TRUE(may_have_member(start + R"("\u0065tag")" + end, names)) << before << " " << after;
+      EXPECT_FALSE(may_have_member(start + R"("etags")" + end, names)) << before << " " << after;
+      EXPECT_FALSE(may_have_member(start + R"("\\u0065tag")" + end, names)) << before << " " << after;
+      EXPECT_TRUE(may_have_member(start + R"("\\\u0065tag")" + end, names)) << before << " " << after;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace armgate::arm

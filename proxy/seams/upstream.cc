@@ -6,15 +6,19 @@
 
 namespace armgate {
 
-Task<Result<std::string>> read_whole(BodySource& body, size_t bytes_max) {
+Task<Result<std::string>> read_whole(BodySource& body, Clock& clock, WholeLimits limits) {
   std::string whole;
   while (true) {
     auto piece = co_await body.read();
     if (!piece) co_return std::move(piece).error();
     if (piece->empty()) co_return std::move(whole);
-    if (whole.size() + piece->size() > bytes_max) {
+    if (whole.size() + piece->size() > limits.bytes) {
       co_return Error{ErrorKind::TooLarge, ErrorSource::Upstream, Sent::Answered,
-                      fmt::format("the answer is longer than {} bytes", bytes_max)};
+                      fmt::format("the answer is longer than {} bytes", limits.bytes)};
+    }
+    if (clock.now() > limits.until) {
+      co_return Error{ErrorKind::TimedOut, ErrorSource::Upstream, Sent::Answered,
+                      "the answer had begun in time, but did not come to its end"};
     }
     whole.append(*piece);
   }

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "proxy/async/task.h"
+#include "proxy/seams/clock.h"
 
 namespace armgate {
 
@@ -47,7 +48,13 @@ class Upstream {
   virtual Task<Result<UpstreamAnswer>> send(const arm::Request& request, TimePoint deadline) = 0;
 };
 
-// Reads a whole body up to `bytes_max`. TooLarge beyond; the body's own error if it was cut.
-Task<Result<std::string>> read_whole(BodySource& body, size_t bytes_max);
+struct WholeLimits {
+  size_t bytes = 0;
+  TimePoint until{};
+};
+
+// Reads a whole body. TooLarge beyond that many bytes; TimedOut if more of it comes later; the body's own error if it was cut.
+// The limit in time is for who drips: each piece has one of its own, and somebody may hold a lock until the last.
+Task<Result<std::string>> read_whole(BodySource& body, Clock& clock, WholeLimits limits);
 
 }  // namespace armgate

@@ -35,12 +35,13 @@ Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts) {
   ++attempts.sent;
   ++write.report().attempts;
   apply_precondition(write.exchange.request.head.fields, attempts);
-  auto answer = co_await parts.upstream.send(write.exchange.request, parts.clock.now() + parts.shared.options.answer_timeout);
+  const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
+  auto answer = co_await parts.upstream.send(write.exchange.request, deadline);
   if (!answer) {
     if (answer.error().sent == Sent::No) --write.report().attempts;
     co_return std::move(answer).error();
   }
-  auto body = co_await read_whole(*answer->body, parts.shared.options.write_answer_bytes_max);
+  auto body = co_await read_whole(*answer->body, parts.clock, {parts.shared.options.write_answer_bytes_max, deadline});
   if (!body) {
     Error error = std::move(body).error();
     error.sent = Sent::Maybe;

@@ -27,9 +27,10 @@ Task<Result<SeenState>> read_once(const Pipeline::Parts& parts, std::string host
   if (!authorization.empty()) request.head.fields.add("Authorization", authorization);
   request.head.fields.add("Accept", "application/json");
   request.head.fields.add("User-Agent", "armgate/" ARMGATE_VERSION);
-  auto answer = co_await parts.upstream.send(request, parts.clock.now() + options.read_again_timeout);
+  const TimePoint deadline = parts.clock.now() + options.read_again_timeout;
+  auto answer = co_await parts.upstream.send(request, deadline);
   if (!answer) co_return std::move(answer).error();
-  auto body = co_await read_whole(*answer->body, options.write_answer_bytes_max);
+  auto body = co_await read_whole(*answer->body, parts.clock, {options.write_answer_bytes_max, deadline});
   if (!body) co_return std::move(body).error();
   auto plain = plain_content(answer->head, *std::move(body), options.write_answer_bytes_max);
   if (!plain) co_return std::move(plain).error();

@@ -15,7 +15,8 @@ using ::testing::StartsWith;
 Task<Result<std::string>> fetch(UpstreamPool& pool, arm::Request request, TimePoint deadline) {
   auto answer = co_await pool.send(request, deadline);
   if (!answer) co_return std::move(answer).error();
-  auto body = co_await read_whole(*answer->body, 1 << 20);
+  TestClock clock;
+  auto body = co_await read_whole(*answer->body, clock, {1 << 20, kNever});
   if (!body) co_return std::move(body).error();
   co_return std::to_string(answer->head.status) + " " + *body;
 }
@@ -28,6 +29,40 @@ arm::Request request_to(const std::string& host, arm::Method method = arm::Metho
   request.head.host = host;
   request.body = std::move(body);
   return request;
+}
+
+// A byte every ten seconds, without end.
+class Dripping final : public BodySource {
+ public:
+  explicit Dripping(TestClock& clock) : clock_(clock) {}
+  Task<Result<std::string_view>> read() override {
+    clock_.advance(std::chrono::seconds(10));
+    ++pieces;
+    co_return std::string_view("x");
+  }
+  size_t pieces = 0;
+
+ private:
+  TestClock& clock_;
+};
+
+class ReadWholeTest : public NetTest {};
+
+TEST_F(ReadWholeTest, WhoDripsIsGivenUpInTime) {
+  Dripping body(clock_);
+  const auto whole = await(read_whole(body, clock_, {1 << 20, clock_.now() + std::chrono::minutes(5)}));
+  ASSERT_FALSE(whole.ok());
+  EXPECT_EQ(whole.error().kind, ErrorKind::TimedOut);
+  EXPECT_EQ(whole.error().sent, Sent::Answered);
+  EXPECT_EQ(body.pieces, 31u);
+}
+
+TEST_F(ReadWholeTest, WhatIsTooLongIsGivenUpAtOnce) {
+  Dripping body(clock_);
+  const auto whole = await(read_whole(body, clock_, {7, kNever}));
+  ASSERT_FALSE(whole.ok());
+  EXPECT_EQ(whole.error().kind, ErrorKind::TooLarge);
+  EXPECT_EQ(body.pieces, 8u);
 }
 
 class UpstreamPoolTest : public NetTest {

@@ -45,18 +45,13 @@ Result<std::string> random_suffix() {
   return fmt::format("{:02x}{:02x}{:02x}{:02x}", bytes[0], bytes[1], bytes[2], bytes[3]);
 }
 
-std::vector<std::string> permitted_names(const X509* certificate) {
-  std::vector<std::string> names;
-  const std::unique_ptr<NAME_CONSTRAINTS, Freed<NAME_CONSTRAINTS_free>> constraints(
-      static_cast<NAME_CONSTRAINTS*>(X509_get_ext_d2i(certificate, NID_name_constraints, nullptr, nullptr)));
-  if (!constraints) return names;
-  for (int i = 0; i < sk_GENERAL_SUBTREE_num(constraints->permittedSubtrees); ++i) {
-    const GENERAL_NAME* name = sk_GENERAL_SUBTREE_value(constraints->permittedSubtrees, i)->base;
-    if (name->type != GEN_DNS) continue;
-    const auto* text = reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName));
-    names.emplace_back(text, static_cast<size_t>(ASN1_STRING_length(name->d.dNSName)));
-  }
-  return names;
+bool is_permitted(const X509* intermediate, std::string_view host) {
+  const std::string_view name = without_wildcard(host);
+  const auto permitted = permitted_names(intermediate);
+  return std::any_of(permitted.begin(), permitted.end(), [&](const std::string& suffix) {
+    return name == suffix ||
+           (name.size() > suffix.size() && name.ends_with(suffix) && name[name.size() - suffix.size() - 1] == '.');
+  });
 }
 
 // Tools trust the authority that is there, and a running armgate has it in memory.
@@ -108,7 +103,7 @@ Result<Authority> make_authority(const std::vector<std::string>& hosts, WallTime
   if (!key) return std::move(key).error();
 
   const Validity validity{now - kClockSkew, now + kLifetime};
-  auto root = make_certificate({"armgate root CA " + *suffix,
+  auto root = make_certificate({std::string(kRootName) + *suffix,
                                 validity,
                                 {{NID_basic_constraints, "critical,CA:TRUE"}, {NID_key_usage, "critical,keyCertSign,cRLSign"}}},
                                root_key->get(), {nullptr, root_key->get()});
@@ -148,24 +143,14 @@ Result<void> save_authority(const Authority& authority, const std::filesystem::p
   return write_file(files.root, *root, 0644);
 }
 
-Result<Authority> load_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts, WallTime now,
-                                 std::string_view init_command) {
+Result<AuthorityCertificates> load_certificates(const std::filesystem::path& directory, const std::vector<std::string>& hosts,
+                                                WallTime now, std::string_view init_command) {
   const AuthorityFiles files = files_in(directory);
   if (auto there = check_presence(files.root, init_command); !there) return std::move(there).error();
   auto root = load_certificate(files.root, init_command);
   if (!root) return std::move(root).error();
   auto intermediate = load_certificate(files.intermediate, init_command);
   if (!intermediate) return std::move(intermediate).error();
-  auto key_text = read_secret_file(files.key);
-  if (!key_text) return std::move(key_text).error();
-  auto key = key_from_pem(*key_text);
-  if (!key) return bad_input(fmt::format("{} holds no PEM private key; {}", files.key.string(), remedy(init_command)));
-
-  if (X509_check_private_key(intermediate->get(), key->get()) != 1) {
-    take_openssl_errors();
-    return bad_input(
-        fmt::format("{} is not the key of {}; {}", files.key.string(), files.intermediate.string(), remedy(init_command)));
-  }
   const bool signed_by_root = X509_check_issued(root->get(), intermediate->get()) == X509_V_OK &&
                               X509_verify(intermediate->get(), X509_get0_pubkey(root->get())) == 1;
   if (!signed_by_root) {
@@ -176,24 +161,52 @@ Result<Authority> load_authority(const std::filesystem::path& directory, const s
   if (auto valid = check_validity(root->get(), files.root, now, init_command); !valid) return std::move(valid).error();
   if (auto valid = check_validity(intermediate->get(), files.intermediate, now, init_command); !valid)
     return std::move(valid).error();
-
-  Authority authority{*std::move(root), *std::move(intermediate), *std::move(key)};
   for (const auto& host : hosts) {
-    if (!covers(authority, host)) {
+    if (!is_permitted(intermediate->get(), host)) {
       return bad_input(fmt::format("{} may not sign for \"{}\": the host was not configured when it was made; {}",
                                    files.intermediate.string(), host, remedy(init_command)));
     }
   }
-  return authority;
+  return AuthorityCertificates{*std::move(root), *std::move(intermediate)};
 }
 
-bool covers(const Authority& authority, std::string_view host) {
-  const std::string_view name = without_wildcard(host);
-  const auto permitted = permitted_names(authority.intermediate.get());
-  return std::any_of(permitted.begin(), permitted.end(), [&](const std::string& suffix) {
-    return name == suffix ||
-           (name.size() > suffix.size() && name.ends_with(suffix) && name[name.size() - suffix.size() - 1] == '.');
-  });
+Result<KeyHandle> load_key(const std::filesystem::path& directory, const X509* intermediate, std::string_view init_command) {
+  const AuthorityFiles files = files_in(directory);
+  auto text = read_secret_file(files.key);
+  if (!text) return std::move(text).error();
+  auto key = key_from_pem(*text);
+  if (!key) return bad_input(fmt::format("{} holds no PEM private key; {}", files.key.string(), remedy(init_command)));
+  if (X509_check_private_key(intermediate, key->get()) != 1) {
+    take_openssl_errors();
+    return bad_input(
+        fmt::format("{} is not the key of {}; {}", files.key.string(), files.intermediate.string(), remedy(init_command)));
+  }
+  return key;
 }
+
+Result<Authority> load_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts, WallTime now,
+                                 std::string_view init_command) {
+  auto certificates = load_certificates(directory, hosts, now, init_command);
+  if (!certificates) return std::move(certificates).error();
+  auto key = load_key(directory, certificates->intermediate.get(), init_command);
+  if (!key) return std::move(key).error();
+  return Authority{std::move(certificates->root), std::move(certificates->intermediate), *std::move(key)};
+}
+
+std::vector<std::string> permitted_names(const X509* intermediate) {
+  std::vector<std::string> names;
+  const std::unique_ptr<NAME_CONSTRAINTS, Freed<NAME_CONSTRAINTS_free>> constraints(
+      static_cast<NAME_CONSTRAINTS*>(X509_get_ext_d2i(intermediate, NID_name_constraints, nullptr, nullptr)));
+  if (!constraints) return names;
+  for (int i = 0; i < sk_GENERAL_SUBTREE_num(constraints->permittedSubtrees); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_SUBTREE_value(constraints->permittedSubtrees, i)->base;
+    if (name->type != GEN_DNS) continue;
+    const auto* text = reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName));
+    names.emplace_back(text, static_cast<size_t>(ASN1_STRING_length(name->d.dNSName)));
+  }
+  return names;
+}
+
+bool covers(const Authority& authority, std::string_view host) { return is_permitted(authority.intermediate.get(), host); }
 
 }  // namespace armgate::certs

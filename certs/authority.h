@@ -28,6 +28,15 @@ struct Authority {
   KeyHandle key;                   // the intermediate's
 };
 
+// What the subjects of roots begin with: by it they are known again in a trust store.
+inline constexpr std::string_view kRootName = "armgate root CA ";
+
+// The part that everybody may read.
+struct AuthorityCertificates {
+  CertificateHandle root;
+  CertificateHandle intermediate;
+};
+
 struct AuthorityFiles {
   std::filesystem::path root;          // ca.pem
   std::filesystem::path intermediate;  // intermediate.pem
@@ -50,8 +59,19 @@ Result<void> save_authority(const Authority& authority, const std::filesystem::p
 Result<Authority> load_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts, WallTime now,
                                  std::string_view init_command = "armgate ca init");
 
+// The same without the key: for whoever may not read it.
+Result<AuthorityCertificates> load_certificates(const std::filesystem::path& directory, const std::vector<std::string>& hosts,
+                                                WallTime now, std::string_view init_command = "armgate ca init");
+
+// The key of `intermediate`, if that is the one beside it.
+Result<KeyHandle> load_key(const std::filesystem::path& directory, const X509* intermediate,
+                           std::string_view init_command = "armgate ca init");
+
 // BadInput, with the remedy, unless the file `root` can be seen.
 Result<void> check_presence(const std::filesystem::path& root, std::string_view init_command);
+
+// The names that the constraints of an intermediate permit, each with all names below it.
+std::vector<std::string> permitted_names(const X509* intermediate);
 
 // Whether the constraints of `authority` permit leaves for `host` (exact or "*.suffix").
 bool covers(const Authority& authority, std::string_view host);

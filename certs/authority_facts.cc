@@ -1,0 +1,111 @@
+#include "certs/authority_facts.h"
+
+#include <fmt/format.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "certs/certificate.h"
+#include "certs/secret_file.h"
+
+namespace armgate::certs {
+namespace {
+
+std::string subject_of(const X509* certificate) {
+  const BioHandle memory(BIO_new(BIO_s_mem()));
+  // What is not printable comes out escaped: it may stand on a terminal.
+  if (!memory || X509_NAME_print_ex(memory.get(), X509_get_subject_name(certificate), 0, XN_FLAG_ONELINE) < 0) return {};
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(memory.get(), &data);
+  return {data, static_cast<size_t>(size)};
+}
+
+std::string fingerprint_of(const X509* certificate) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  if (X509_digest(certificate, EVP_sha256(), digest.data(), &size) != 1) return {};
+  std::string text;
+  for (unsigned int i = 0; i < size; ++i) text += fmt::format("{}{:02X}", i == 0 ? "" : ":", digest[i]);
+  return text;
+}
+
+// The subject's only value of a kind; empty if there is none.
+std::string name_part(const X509* certificate, int nid) {
+  const X509_NAME* name = X509_get_subject_name(certificate);
+  const int at = X509_NAME_get_index_by_NID(name, nid, -1);
+  if (at < 0) return {};
+  unsigned char* text = nullptr;
+  const int size = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at)));
+  if (size < 0) return {};
+  std::string part(reinterpret_cast<const char*>(text), static_cast<size_t>(size));
+  OPENSSL_free(text);
+  return part;
+}
+
+bool is_armgate_root(const X509* certificate) {
+  return name_part(certificate, NID_organizationName) == "armgate" &&
+         name_part(certificate, NID_commonName).starts_with(kRootName) &&
+         X509_NAME_cmp(X509_get_subject_name(certificate), X509_get_issuer_name(certificate)) == 0;
+}
+
+CertificateHandle try_certificate(const std::filesystem::path& file) {
+  auto text = read_file(file);
+  auto certificate = text ? certificate_from_pem(*text) : Result<CertificateHandle>(std::move(text).error());
+  return certificate ? *std::move(certificate) : nullptr;
+}
+
+// Whether the key is where no one but its owner gets at it, and the owner is somebody else.
+bool is_anothers(const std::filesystem::path& key) {
+  struct stat status {};
+  return ::stat(key.c_str(), &status) == 0 && (status.st_mode & 0077) == 0 && status.st_uid != ::geteuid();
+}
+
+}  // namespace
+
+CertificateFacts facts_of(const X509* certificate) {
+  return {subject_of(certificate), fingerprint_of(certificate), not_before(certificate), not_after(certificate),
+          is_armgate_root(certificate)};
+}
+
+std::vector<CertificateFacts> facts_in(std::string_view pem) {
+  std::vector<CertificateFacts> found;
+  constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----";
+  constexpr std::string_view kEnd = "-----END CERTIFICATE-----";
+  // One by one: OpenSSL's reader stops at the first that it cannot read, and a root behind it would be overlooked.
+  for (size_t at = pem.find(kBegin); at != pem.npos; at = pem.find(kBegin, at + 1)) {
+    const size_t end = pem.find(kEnd, at);
+    if (end == pem.npos) break;
+    if (const auto certificate = certificate_from_pem(pem.substr(at, end + kEnd.size() - at))) {
+      found.push_back(facts_of(certificate->get()));
+    }
+  }
+  return found;
+}
+
+AuthorityFacts look_at_authority(const std::filesystem::path& directory, const std::vector<std::string>& hosts, WallTime now,
+                                 std::string_view init_command) {
+  AuthorityFacts facts;
+  const AuthorityFiles files = files_in(directory);
+  if (const auto certificates = load_certificates(directory, hosts, now, init_command); !certificates) {
+    facts.fault = certificates.error().context;
+  }
+  if (const auto root = try_certificate(files.root)) facts.root = facts_of(root.get());
+  const auto intermediate = try_certificate(files.intermediate);
+  if (!intermediate) return facts;
+  facts.intermediate = facts_of(intermediate.get());
+  facts.hosts = permitted_names(intermediate.get());
+  if (is_anothers(files.key)) {
+    facts.key = KeyState::OfAnotherUser;
+  } else if (const auto key = load_key(directory, intermediate.get(), init_command)) {
+    facts.key = KeyState::Good;
+  } else if (facts.fault.empty()) {
+    facts.fault = key.error().context;
+  }
+  return facts;
+}
+
+}  // namespace armgate::certs

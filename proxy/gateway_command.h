@@ -6,6 +6,7 @@
 #pragma once
 
 #include <signal.h>
+#include <spawn.h>
 
 #include <string>
 #include <vector>
@@ -14,6 +15,11 @@
 #include "proxy/cli_environment.h"
 
 namespace armgate {
+
+struct Finished {
+  int exit_code = 0;
+  std::string printed;  // on standard output and standard error, its end if it is long
+};
 
 class CommandRunner {
  public:
@@ -24,10 +30,15 @@ class CommandRunner {
   // cannot be run, which is told on standard error.
   int run(const std::vector<std::string>& words, const Environment& environment);
 
+  // The same for a program that has nothing to do with the terminal: it reads nothing, and what it prints is given back.
+  Finished run_quietly(const std::vector<std::string>& words, const Environment& environment);
+
   // Becomes it. Returns only if that failed, with the exit code.
   static int become(const std::vector<std::string>& words, const Environment& environment);
 
  private:
+  int start_and_wait(const std::vector<std::string>& words, const Environment& environment,
+                     const posix_spawn_file_actions_t* files);
   int supervise(pid_t child);
 
   sigset_t watched_{};

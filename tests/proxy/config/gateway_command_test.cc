@@ -44,5 +44,20 @@ TEST(CommandRunner, TheProgramStartsWithTheSignalsThatWeStartedWith) {
   EXPECT_EQ(run_script("kill -15 $$; exit 0"), 128 + 15) << "SIGTERM was still blocked";
 }
 
+TEST(CommandRunner, AQuietProgramReadsNothingAndWhatItPrintsIsGivenBack) {
+  const Finished finished = CommandRunner().run_quietly({"/bin/sh", "-c", "cat; echo one; echo two >&2; exit 3"}, {});
+  EXPECT_EQ(finished.exit_code, 3);
+  EXPECT_EQ(finished.printed, "one\ntwo\n");
+  EXPECT_EQ(CommandRunner().run_quietly({"no-such-program-anywhere"}, {}).exit_code, 127);
+}
+
+TEST(CommandRunner, OfALotOfOutputTheEndIsKeptAndWhatRunsOnIsNotWaitedFor) {
+  const Finished finished = CommandRunner().run_quietly(
+      {"/bin/sh", "-c", "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done; /bin/sleep 5 & exit 0"}, {});
+  EXPECT_EQ(finished.exit_code, 0);
+  EXPECT_EQ(finished.printed.size(), 8192u);
+  EXPECT_TRUE(finished.printed.ends_with("line 2999\n"));
+}
+
 }  // namespace
 }  // namespace armgate

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "proxy/cli_environment.h"
 #include "proxy/cli_top.h"
+#include "proxy/cli_trust_store.h"
 #include "proxy/config.h"
 #include "proxy/gateway_exec.h"
 
@@ -33,6 +34,7 @@ struct CliContext {
   std::function<int(const ExecRequest&, const std::string& proxy)> exec_within;
   std::function<std::optional<TerminalSize>()> terminal;  // that `out` is; nothing if it is none
   std::function<void(Duration)> pause;
+  SystemTrust trust;  // the certificates that the system trusts
   std::ostream& out;
   std::ostream& err;
 };

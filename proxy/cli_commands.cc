@@ -18,6 +18,7 @@
 #include "proxy/cli_history.h"
 #include "proxy/cli_status.h"
 #include "proxy/cli_top.h"
+#include "proxy/cli_trust.h"
 #include "proxy/gateway_status.h"
 #include "proxy/option_table.h"
 #include "rules/overlap.h"
@@ -62,6 +63,31 @@ std::optional<Config> load_asked(const Asked& asked, const CliContext& context, 
 int fail(const CliContext& context, const Error& error) {
   fmt::print(context.err, "armgate: {}\n", error.context);
   return error.kind == ErrorKind::BadInput || error.kind == ErrorKind::TooLarge ? kExitBadInput : kExitRuntime;
+}
+
+// What makes the authority that is asked for.
+std::string init_command_of(const Asked& asked, const Config& config) {
+  return ca_init_command(config) + (asked.ca_directory.empty() ? "" : " --directory " + config.ca.directory);
+}
+
+// The directory of an authority whose root is there.
+Result<std::filesystem::path> find_directory(const Asked& asked, const Config& config, const CliContext& context) {
+  auto root = find_authority(config, init_command_of(asked, config));
+  if (root) return root->parent_path();
+  if (asked.ca_directory.empty() && asked.config.empty() && context.environment.contains("SUDO_USER")) {
+    return gateway_error(
+        ErrorKind::BadInput,
+        fmt::format("{} is not there; under sudo the home directory is another: name the authority's directory "
+                    "with --directory",
+                    certs::files_in(config.ca.directory).root.string()));
+  }
+  return std::move(root).error();
+}
+
+int tell(const CliContext& context, const Result<std::string>& done) {
+  if (!done) return fail(context, done.error());
+  fmt::print(context.out, "armgate: {}", *done);
+  return kExitDone;
 }
 
 // Prints what the running service answered, which `read` reads.
@@ -134,12 +160,27 @@ int ca_init(const Asked& asked, const CliContext& context) {
 int ca_path(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
-  std::string init_command = ca_init_command(*config);
-  if (!asked.ca_directory.empty()) init_command += " --directory " + config->ca.directory;
-  const auto root = find_authority(*config, init_command);
+  const auto root = find_authority(*config, init_command_of(asked, *config));
   if (!root) return fail(context, root.error());
   fmt::print(context.out, "{}\n", root->string());
   return kExitDone;
+}
+
+int ca_trust(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  const auto directory = find_directory(asked, *config, context);
+  if (!directory) return fail(context, directory.error());
+  return tell(context, trust_authority(context.trust, *directory, context.wall));
+}
+
+int ca_untrust(const Asked& asked, const CliContext& context) {
+  if (asked.all) return tell(context, untrust_all(context.trust));
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  const auto directory = find_directory(asked, *config, context);
+  if (!directory) return fail(context, directory.error());
+  return tell(context, untrust_authority(context.trust, *directory));
 }
 
 int explain(const Asked& asked, const CliContext& context) {

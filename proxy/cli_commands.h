@@ -18,6 +18,7 @@ struct Asked {
   std::string listen;
   std::string ca_directory;
   bool force = false;
+  bool all = false;  // roots, of whatever authority
   std::string name;
   std::string actor;
   std::string log_file;
@@ -51,5 +52,7 @@ int history(const Asked& asked, const CliContext& context);
 int unlock(const Asked& asked, const CliContext& context);
 int ca_init(const Asked& asked, const CliContext& context);
 int ca_path(const Asked& asked, const CliContext& context);
+int ca_trust(const Asked& asked, const CliContext& context);
+int ca_untrust(const Asked& asked, const CliContext& context);
 
 }  // namespace armgate::commands

@@ -84,6 +84,7 @@ int main(int argc, char** argv) {
       .exec_within = armgate::exec_within,
       .terminal = find_terminal,
       .pause = rest,
+      .trust = armgate::real_system_trust(own),
       .out = std::cout,
       .err = std::cerr,
   };

@@ -7,7 +7,7 @@ import { PARTS } from "./requirements_suite.mjs";
 import { installSdk } from "./sdk.mjs";
 import { beginScenario, buildGoClient, printCompared, printMeasured } from "./tools.mjs";
 
-const SUITES = ["transport", "passthrough", "service", "admin", "journal", "package", "exec", "protection", "races", "races_behind", "races_odd", "traps", "requirements",
+const SUITES = ["transport", "passthrough", "service", "admin", "journal", "package", "exec", "trust", "protection", "races", "races_behind", "races_odd", "traps", "requirements",
                 ...PARTS.map((part) => `requirements_${part}`), "harm", "az"];
 const SECONDS_PER_TEST = 240;  // against hanging only: a loaded machine takes several times as long as a quiet one
 

@@ -60,6 +60,7 @@ class Cli : public testing::Test {
               pauses.push_back(duration);
               if (while_pausing) while_pausing();
             },
+        .trust = trust,
         .out = out,
         .err = err,
     };
@@ -74,6 +75,7 @@ class Cli : public testing::Test {
   std::function<void()> while_running;
   std::optional<ExecRequest> asked;
   std::string within;
+  SystemTrust trust;
   int run_result = kExitDone;
   std::optional<TerminalSize> terminal;
   std::vector<Duration> pauses;

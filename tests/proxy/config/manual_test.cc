@@ -41,6 +41,7 @@ std::string printed(const std::vector<std::string>& words) {
                            .exec_within = {},
                            .terminal = {},
                            .pause = {},
+                           .trust = {},
                            .out = out,
                            .err = err};
   std::vector<const char*> argv{"armgate"};

@@ -69,16 +69,18 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   ca_command->require_subcommand(1);
   CLI::App* init_command = ca_command->add_subcommand("init", "Make it, and print the certificate that tools must trust");
   CLI::App* path_command = ca_command->add_subcommand("path", "Print the path of the certificate that tools must trust");
+  CLI::App* show_command =
+      ca_command->add_subcommand("show", "Show it: fingerprint, validity, hosts, key, and whether the system trusts it");
   CLI::App* trust_command = ca_command->add_subcommand("trust", "Have this system's programs trust it (as root)");
   CLI::App* untrust_command = ca_command->add_subcommand("untrust", "Have them trust it no more (as root)");
 
   for (CLI::App* command :
        {run_command, exec_command, env_command, check_command, explain_command, status_command, queue_command, top_command,
-        history_command, unlock_command, init_command, path_command, trust_command, untrust_command}) {
+        history_command, unlock_command, init_command, path_command, show_command, trust_command, untrust_command}) {
     command->add_option("--config", asked.config,
                         "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)");
   }
-  for (CLI::App* command : {explain_command, status_command, queue_command, history_command, unlock_command}) {
+  for (CLI::App* command : {explain_command, status_command, queue_command, history_command, unlock_command, show_command}) {
     command->add_option("--output", asked.output, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
@@ -98,16 +100,16 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   env_command->add_option("--shell", asked.shell, "sh (also bash and zsh), fish, powershell (pwsh) or json")
       ->check(CLI::IsMember({"sh", "bash", "zsh", "fish", "powershell", "pwsh", "json"}))
       ->capture_default_str();
-  for (CLI::App* command : {init_command, path_command, trust_command, untrust_command}) {
+  for (CLI::App* command : {init_command, path_command, show_command, trust_command, untrust_command}) {
     command->add_option("--directory", asked.ca_directory, "Where it is kept, in place of the configured ca.directory");
   }
   init_command->add_flag("--force", asked.force, "Replace the one that is there; tools must then trust the new one");
   untrust_command->add_flag("--all", asked.all, "Every authority's root, also of those that were replaced");
-  return {{run_command, commands::run},        {exec_command, commands::exec},         {env_command, commands::env},
-          {check_command, commands::check},    {explain_command, commands::explain},   {status_command, commands::status},
-          {queue_command, commands::queue},    {top_command, commands::top},           {history_command, commands::history},
-          {unlock_command, commands::unlock},  {init_command, commands::ca_init},      {path_command, commands::ca_path},
-          {trust_command, commands::ca_trust}, {untrust_command, commands::ca_untrust}};
+  return {{run_command, commands::run},       {exec_command, commands::exec},       {env_command, commands::env},
+          {check_command, commands::check},   {explain_command, commands::explain}, {status_command, commands::status},
+          {queue_command, commands::queue},   {top_command, commands::top},         {history_command, commands::history},
+          {unlock_command, commands::unlock}, {init_command, commands::ca_init},    {path_command, commands::ca_path},
+          {show_command, commands::ca_show},  {trust_command, commands::ca_trust},  {untrust_command, commands::ca_untrust}};
 }
 
 int usage(const CliContext& context, std::string_view what) {

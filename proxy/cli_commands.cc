@@ -13,6 +13,7 @@
 #include "arm/resource_id.h"
 #include "certs/secret_file.h"
 #include "proxy/cli_authority.h"
+#include "proxy/cli_ca_show.h"
 #include "proxy/cli_check.h"
 #include "proxy/cli_explain.h"
 #include "proxy/cli_history.h"
@@ -164,6 +165,17 @@ int ca_path(const Asked& asked, const CliContext& context) {
   if (!root) return fail(context, root.error());
   fmt::print(context.out, "{}\n", root->string());
   return kExitDone;
+}
+
+int ca_show(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  const auto form = asked.output == "json" ? ShowAs::Json : ShowAs::Text;
+  const auto shown = show_authority(context.trust, config->ca.directory, config->intercept, context.wall,
+                                    init_command_of(asked, *config), form);
+  context.out << shown.text;
+  if (shown.fault.empty()) return kExitDone;
+  return fail(context, gateway_error(ErrorKind::BadInput, shown.fault));
 }
 
 int ca_trust(const Asked& asked, const CliContext& context) {

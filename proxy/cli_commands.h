@@ -52,6 +52,7 @@ int history(const Asked& asked, const CliContext& context);
 int unlock(const Asked& asked, const CliContext& context);
 int ca_init(const Asked& asked, const CliContext& context);
 int ca_path(const Asked& asked, const CliContext& context);
+int ca_show(const Asked& asked, const CliContext& context);
 int ca_trust(const Asked& asked, const CliContext& context);
 int ca_untrust(const Asked& asked, const CliContext& context);
 

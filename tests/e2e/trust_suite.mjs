@@ -46,6 +46,7 @@ export const tests = {
     const printed = await inCopiedStore(world, `
       if $CURL; then echo "trusted before"; exit 1; fi
       "$ARMGATE" ca trust --directory "$CA"
+      "$ARMGATE" ca show --directory "$CA" | grep "system store: trusts it, by /usr/local/share/ca-certificates/armgate-"
       $CURL; echo
       openssl verify -CApath /etc/ssl/certs "$CA/intermediate.pem"
       "$ARMGATE" ca trust --directory "$CA" | grep "trusted already"

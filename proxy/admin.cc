@@ -72,6 +72,16 @@ ordered_json counts_of(const GatewayTally::Counts& tally) {
           {"waited", tally.waited}};
 }
 
+std::string_view to_text(WritePhase phase) {
+  switch (phase) {
+    case WritePhase::Sent: return "sent";
+    case WritePhase::Again: return "again";
+    case WritePhase::Runs: return "runs";
+    case WritePhase::Doubt: return "doubt";
+  }
+  return "unknown";
+}
+
 }  // namespace
 
 arm::Response Admin::answer(const arm::RequestHead& request, const std::string& peer) const {
@@ -141,6 +151,7 @@ arm::Response Admin::status_page() const {
                           {"client", entry.info.client_label},
                           {"state", to_text(entry.state)},
                           {"since_ms", whole_milliseconds(now - entry.info.since)}};
+    if (entry.state == LockTable::Entry::State::Holds) write["phase"] = to_text(entry.phase);
     if (entry.info.inherited) write["inherited"] = true;
     if (entry.ahead > 0) write.update({{"ahead", entry.ahead}, {"behind", entry.behind}});
     writes.push_back(std::move(write));
@@ -155,6 +166,7 @@ arm::Response Admin::status_page() const {
                                {"connections", state.connections},
                                {"waiting", state.locks.waiting},
                                {"unfinished", state.unfinished},
+                               {"journal_writable", state.journal_writable},
                                {"requests", tally.requests},
                                {"counts", counts_of(tally)},
                                {"summary", summary(tally)},

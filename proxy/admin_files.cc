@@ -101,7 +101,7 @@ function queuesOf(writes) {
 
 function row(write) {
   const line = document.createElement("tr");
-  line.append(make("td", write.state, write.state), make("td", time(write.since_ms), "time"), make("td", write.client),
+  line.append(make("td", write.phase ?? write.state, write.state), make("td", time(write.since_ms), "time"), make("td", write.client),
     make("td", write.what, "what"));
   return line;
 }

@@ -26,6 +26,7 @@ ShownWrite write_in(const json& write) {
           .what = text_in(write, "what"),
           .client = text_in(write, "client") + (inherited ? " (before the restart)" : ""),
           .state = text_in(write, "state"),
+          .phase = printable(write.value("phase", "")),
           .since_ms = number_in<int64_t>(write, "since_ms"),
           .ahead = write.value("ahead", size_t{0}),
           .behind = write.value("behind", uint64_t{0})};
@@ -39,6 +40,7 @@ ShownStatus status_in(const json& page) {
                      .config = text_in(page, "config"),
                      .up_ms = number_in<int64_t>(page, "up_ms"),
                      .draining = page.at("draining").get<bool>(),
+                     .journal_writable = page.value("journal_writable", true),
                      .rules = number_in<size_t>(page, "rules"),
                      .connections = number_in<size_t>(page, "connections"),
                      .requests = number_in<int64_t>(page, "requests"),

@@ -16,10 +16,12 @@ struct ShownWrite {
   std::string what;  // "PUT /subscriptions/..."
   std::string client;
   std::string state;
+  std::string phase;  // of one that runs
   int64_t since_ms = 0;
   size_t ahead = 0;     // writes that stand in its way
   uint64_t behind = 0;  // the first of them; 0: none
 
+  const std::string& word() const { return phase.empty() ? state : phase; }
   // Whether it is a write to the resource or to what is below it; the canonical id.
   bool is_below(std::string_view resource) const;
 };
@@ -31,6 +33,7 @@ struct ShownStatus {
   std::string config;  // the file; empty: the built-in defaults
   int64_t up_ms = 0;
   bool draining = false;
+  bool journal_writable = true;
   size_t rules = 0;
   size_t connections = 0;
   int64_t requests = 0;

@@ -23,6 +23,7 @@ std::string seconds_text(Duration duration) { return fmt::format("{:.1f} s", std
 
 // How it went, in the words of the manual.
 std::string state_of(const JournaledWrite& write) {
+  if (write.given_up) return "given-up";
   if (!write.outcome) return write.is_open() ? "no-answer" : "no-answer-settled";
   switch (write.outcome->kind) {
     case OutcomeKind::NotSent: return "not-sent";

@@ -10,20 +10,27 @@ namespace {
 
 using nlohmann::json;
 
-// Those in which somebody waits.
+// Those in which somebody waits, for another or for ARM.
 std::vector<ShownQueue> waiting_queues(const ShownStatus& status, std::string_view resource) {
   auto queues = queues_of(status);
   std::erase_if(queues, [&](const ShownQueue& queue) {
     const auto is_meant = [&](const ShownWrite& write) { return resource.empty() || write.is_below(resource); };
     const bool meant = is_meant(queue.first) || std::any_of(queue.waiting.begin(), queue.waiting.end(), is_meant);
-    return queue.waiting.empty() || !meant;
+    const bool waits_for_arm = queue.first.phase == "again";
+    return (queue.waiting.empty() && !waits_for_arm) || !meant;
   });
   return queues;
 }
 
+std::string_view sentence_of(const std::string& word) {
+  if (word == "sent") return "is being sent";
+  if (word == "again") return "waits for ARM";
+  return word == "doubt" ? "is in doubt" : std::string_view(word);
+}
+
 json json_of(const ShownWrite& write) {
-  return {{"id", write.id},       {"what", write.what},         {"client", write.client},
-          {"state", write.state}, {"since_ms", write.since_ms}, {"ahead", write.ahead}};
+  return {{"id", write.id},       {"what", write.what},         {"client", write.client}, {"state", write.state},
+          {"phase", write.phase}, {"since_ms", write.since_ms}, {"ahead", write.ahead}};
 }
 
 }  // namespace
@@ -33,11 +40,12 @@ std::string status_text(const ShownStatus& status) {
                                  status.rules, status.config.empty() ? "the built-in defaults" : status.config);
   text += fmt::format("up {}, {} connection{}{}\n", age_text(status.up_ms), status.connections,
                       status.connections == 1 ? "" : "s", status.draining ? "; it ends and takes no new ones" : "");
+  if (!status.journal_writable) text += "the journal cannot be written, so no write is sent (503 journal-unavailable)\n";
   text += status.summary.empty() ? fmt::format("{} requests to ARM, all passed on as they were\n", status.requests)
                                  : status.summary + "\n";
   if (status.writes.empty()) text += "no write runs or waits\n";
   for (const ShownWrite& write : status.writes)
-    text += fmt::format("{:5}  {:>12}  {}  {}\n", write.state, age_text(write.since_ms), write.client, write.what);
+    text += fmt::format("{:5}  {:>12}  {}  {}\n", write.word(), age_text(write.since_ms), write.client, write.what);
   if (status.left_out > 0) text += fmt::format("and {} more\n", status.left_out);
   return text;
 }
@@ -45,11 +53,12 @@ std::string status_text(const ShownStatus& status) {
 std::string queue_text(const ShownStatus& status, std::string_view resource) {
   std::string text;
   for (const auto& [first, waiting] : waiting_queues(status, resource)) {
-    text += fmt::format("{} of {}, {} since {}\n", first.what, first.client, first.state, age_text(first.since_ms));
+    text +=
+        fmt::format("{} of {}, {} since {}\n", first.what, first.client, sentence_of(first.word()), age_text(first.since_ms));
     for (size_t i = 0; i < waiting.size(); ++i) {
       const ShownWrite& write = waiting[i];
       text +=
-          fmt::format("{:4}  {:5}  {:>12}  {}  {}\n", i + 1, write.state, age_text(write.since_ms), write.client, write.what);
+          fmt::format("{:4}  {:5}  {:>12}  {}  {}\n", i + 1, write.word(), age_text(write.since_ms), write.client, write.what);
     }
   }
   if (text.empty()) text = resource.empty() ? "nobody waits\n" : fmt::format("nobody waits at {}\n", resource);

@@ -20,7 +20,7 @@ std::string rate_text(const ShownStatus& now, const ShownStatus* before) {
 std::string line_of(const ShownWrite& write, std::string_view indent, size_t columns) {
   const std::string_view what = write.what;
   const size_t id = what.find('/');
-  std::string line = fmt::format("{}{:5}  {:>12}  {}  ", indent, write.state, age_text(write.since_ms), write.client);
+  std::string line = fmt::format("{}{:5}  {:>12}  {}  ", indent, write.word(), age_text(write.since_ms), write.client);
   if (id == what.npos || line.size() + what.size() <= columns) return line.append(what);
   line.append(what.substr(0, id)).append("...");
   const size_t room = columns > line.size() ? columns - line.size() : 0;
@@ -39,6 +39,7 @@ std::vector<std::string> lines_of(const ShownStatus& now, const ShownStatus* bef
   };
   lines.push_back(fmt::format("{} run, {} wait, {} places kept{}", how_many("runs"), how_many("waits"), how_many("kept"),
                               now.left_out > 0 ? fmt::format("; not looked at: {} newer writes", now.left_out) : ""));
+  if (!now.journal_writable) lines.emplace_back("the journal cannot be written, so no write is sent");
   lines.emplace_back();
   for (const auto& [first, waiting] : queues_of(now)) {
     lines.push_back(line_of(first, "", columns));

@@ -91,6 +91,7 @@ ServiceState Gateway::Common::state() const {
           .up = clock.now() - began,
           .draining = draining,
           .connections = connections.open,
+          .journal_writable = store->writable(),
           .unfinished = store->unfinished_count(),
           .locks = shared.locks.counts()};
 }

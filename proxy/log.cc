@@ -253,10 +253,12 @@ std::unique_ptr<Log> Log::to_stream(std::ostream& stream, LogLevel least) {
 }
 
 void Log::request(const Exchange& exchange, WallTime wall, TimePoint now) {
-  if (!logger_->should_log(spdlog::level::info)) return;
-  const arm::RequestHead& head = exchange.request.head;
   const Report& report = exchange.report;
-  Line line(LogLevel::Info, wall, "request");
+  // Trouble with ARM is seen with a log of trouble only, too.
+  const LogLevel level = report.upstream_error.empty() ? LogLevel::Info : LogLevel::Warning;
+  if (!logger_->should_log(spdlog_level(level))) return;
+  const arm::RequestHead& head = exchange.request.head;
+  Line line(level, wall, "request");
   line.add("client", exchange.client_label);
   line.add("method", head.method_token);
   line.add("host", head.host);
@@ -271,8 +273,9 @@ void Log::request(const Exchange& exchange, WallTime wall, TimePoint now) {
   if (!report.reason.empty()) line.add("reason", report.reason);
   if (!report.upstream_code.empty()) line.add("upstream_code", report.upstream_code);
   if (!report.upstream_message.empty()) line.add("upstream_message", report.upstream_message);
+  if (!report.upstream_error.empty()) line.add("upstream_error", report.upstream_error);
   line.add_flag("delivered", exchange.delivered);
-  logger_->log(spdlog::level::info, line.finish());
+  logger_->log(spdlog_level(level), line.finish());
 }
 
 void Log::event(LogLevel level, WallTime wall, std::string_view name, Fields fields) {

@@ -68,6 +68,8 @@ void add_state(Families& families, const ServiceState& state) {
                  static_cast<double>(state.locks.keys));
   families.gauge("armgate_waiting_writes", "Writes that wait for another one, and places kept for clients that come again.",
                  static_cast<double>(state.locks.waiting));
+  families.gauge("armgate_journal_writable", "1, or 0 while the journal cannot be written and no write is sent.",
+                 state.journal_writable ? 1 : 0);
   families.gauge("armgate_unfinished_writes", "Writes that were sent to ARM and have no outcome yet.",
                  static_cast<double>(state.unfinished));
 }

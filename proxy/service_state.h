@@ -18,7 +18,8 @@ struct ServiceState {
   Duration up{};
   bool draining = false;
   size_t connections = 0;  // of clients, tunnels among them
-  size_t unfinished = 0;   // writes that were sent to ARM and whose outcome is not known yet
+  bool journal_writable = true;
+  size_t unfinished = 0;  // writes that were sent to ARM and whose outcome is not known yet
   LockTable::Counts locks;
 };
 

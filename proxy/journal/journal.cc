@@ -149,7 +149,7 @@ void Journal::record_outcome(IntentId id, const WriteOutcome& outcome) {
   enqueue(Outcome{id, outcome});
 }
 
-void Journal::record_end(IntentId id, WallTime when) { enqueue(End{id, when}); }
+void Journal::record_end(IntentId id, WallTime when, EndSeen seen) { enqueue(End{id, when, seen}); }
 
 // Waking this thread costs more than a record. So what nobody waits for lies for a moment, to go along with what somebody does.
 std::deque<Journal::Entry> Journal::gather() {
@@ -186,7 +186,7 @@ Result<void> Journal::write(const Entry& entry) {
   }
   if (const auto* outcome = std::get_if<Outcome>(&entry)) return file_.set_outcome(outcome->id, outcome->outcome);
   const End& end = std::get<End>(entry);
-  return file_.set_end(end.id, end.when);
+  return file_.set_end(end.id, end.when, end.seen);
 }
 
 Result<void> Journal::write(const std::deque<Entry>& entries) {
@@ -208,6 +208,7 @@ Result<void> Journal::write(const std::deque<Entry>& entries) {
 
 void Journal::finish(std::deque<Entry> entries, const Result<void>& written) {
   const bool failed_before = std::exchange(fails_, !written.ok());
+  unwritable_.store(fails_, std::memory_order_relaxed);
   if (tell_loudly_ && fails_ && !failed_before)
     tell_loudly_(fmt::format("{}; until it can be written again no write is sent", written.error().context));
   if (tell_loudly_ && !fails_ && failed_before) tell_loudly_("the journal is written again");

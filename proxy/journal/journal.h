@@ -48,7 +48,8 @@ class Journal final : public Store {
 
   Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
   void record_outcome(IntentId id, const WriteOutcome& outcome) override;
-  void record_end(IntentId id, WallTime when) override;
+  void record_end(IntentId id, WallTime when, EndSeen seen) override;
+  bool writable() const override { return !unwritable_.load(std::memory_order_relaxed); }
   std::vector<Unfinished> unfinished() const override { return under_way_.unfinished(); }
   size_t unfinished_count() const override { return under_way_.unfinished_count(); }
 
@@ -65,6 +66,7 @@ class Journal final : public Store {
   struct End {
     IntentId id;
     WallTime when;
+    EndSeen seen;
   };
   using Entry = std::variant<Intent, Outcome, End>;
 
@@ -94,7 +96,8 @@ class Journal final : public Store {
   // The writer's own.
   JournalFile file_;
   bool fails_ = false;
-  size_t written_;  // since the oldest were last looked for
+  std::atomic<bool> unwritable_{false};  // the same, for whoever asks
+  size_t written_;                       // since the oldest were last looked for
   std::thread writer_;
 };
 

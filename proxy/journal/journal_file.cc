@@ -15,7 +15,7 @@ namespace armgate::journal {
 namespace {
 
 constexpr int64_t kApplicationId = 0x61726d67;  // "armg"
-constexpr int64_t kSchemaVersion = 1;
+constexpr int64_t kSchemaVersion = 2;
 constexpr int64_t kForgottenAtOnce = 5'000;  // records; whoever writes waits for it
 constexpr int kRecentMax = 100'000;          // records that are looked at for what was written lately
 
@@ -42,14 +42,18 @@ CREATE TABLE writes (
   tracked_by TEXT,
   status_url TEXT,
   location_url TEXT,
-  ended INTEGER                -- nothing: it may be at ARM, or its operation may run
+  ended INTEGER,               -- nothing: it may be at ARM, or its operation may run
+  given_up INTEGER             -- not nothing: its end was not seen
 );
 CREATE INDEX open_writes ON writes (id) WHERE ended IS NULL;
 )sql";
 
+constexpr const char* kFromFirstSchema =
+    "BEGIN; ALTER TABLE writes ADD COLUMN given_up INTEGER; PRAGMA user_version = 2; COMMIT;";
+
 constexpr std::string_view kColumns =
     "id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, outcome, status, known, "
-    "tracked_by, status_url, location_url, ended, if_match, also_locked";
+    "tracked_by, status_url, location_url, ended, if_match, also_locked, given_up";
 
 template <class Value>
 using Names = std::pair<Value, std::string_view>;
@@ -109,6 +113,7 @@ JournaledWrite read_row(const Statement& row) {
   }
   write.if_match = row.text(19);
   write.also_locked = row.text(20);
+  write.given_up = !row.is_nothing(21);
   if (!row.is_nothing(18)) write.ended = as_time(row.number(18));
   return write;
 }
@@ -165,6 +170,7 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
   auto database = Database::open(file, Database::Access::Write);
   if (!database) return std::move(database).error();
   journal.database_ = *std::move(database);
+  journal.may_change_ = true;
   if (auto known = journal.identify(file); !known) return std::move(known).error();
   const std::string settings = fmt::format(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = {}; PRAGMA journal_size_limit = 16777216; PRAGMA secure_delete = ON;",
@@ -172,6 +178,9 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
   if (auto set = journal.database_->run(settings); !set) return std::move(set).error();
   if (journal.is_new_) {
     if (auto made = journal.make_schema(fresh_key); !made) return std::move(made).error();
+  }
+  if (journal.is_first_schema_) {
+    if (auto changed = journal.database_->run(kFromFirstSchema); !changed) return std::move(changed).error();
   }
   if (auto read = journal.read_key(file); !read) return std::move(read).error();
   if (auto prepared = journal.prepare_statements(); !prepared) return std::move(prepared).error();
@@ -195,6 +204,8 @@ Result<void> JournalFile::identify(const std::filesystem::path& file) {
   if (!version) return version.error();
   if (!tables) return tables.error();
   is_new_ = *tables == 0;
+  is_first_schema_ = *application == kApplicationId && *version == 1;
+  if (is_first_schema_ && may_change_) return {};
   if (is_new_ || (*application == kApplicationId && *version == kSchemaVersion)) return {};
   if (*application != kApplicationId) {
     return gateway_error(
@@ -238,7 +249,7 @@ Result<void> JournalFile::prepare_statements() {
       {&outcome_,
        "UPDATE writes SET outcome = ?, status = ?, known = ?, tracked_by = ?, status_url = ?, location_url = ?, "
        "ended = coalesce(ended, ?) WHERE id = ?"},
-      {&end_, "UPDATE writes SET ended = coalesce(ended, ?) WHERE id = ?"},
+      {&end_, "UPDATE writes SET ended = ?, given_up = ? WHERE id = ? AND ended IS NULL"},
       {&strip_,
        "UPDATE writes SET status_url = substr(status_url, 1, instr(status_url || '?', '?') - 1), "
        "location_url = substr(location_url, 1, instr(location_url || '?', '?') - 1) WHERE id = ? AND ended IS NOT NULL"},
@@ -343,8 +354,13 @@ Result<void> JournalFile::set_outcome(IntentId id, const WriteOutcome& outcome) 
   return outcome.tracking.by == arm::TrackedBy::Nothing ? Result<void>() : strip_.bind(static_cast<int64_t>(id)).run();
 }
 
-Result<void> JournalFile::set_end(IntentId id, WallTime when) {
-  if (auto set = end_.bind(as_number(when)).bind(static_cast<int64_t>(id)).run(); !set) return set;
+Result<void> JournalFile::set_end(IntentId id, WallTime when, EndSeen seen) {
+  end_.bind(as_number(when));
+  if (seen == EndSeen::Yes)
+    end_.bind_nothing();
+  else
+    end_.bind(int64_t{1});
+  if (auto set = end_.bind(static_cast<int64_t>(id)).run(); !set) return set;
   return strip_.bind(static_cast<int64_t>(id)).run();
 }
 

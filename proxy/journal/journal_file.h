@@ -44,7 +44,7 @@ class JournalFile {
   void roll_back();
   Result<void> add(const JournaledWrite& write);
   Result<void> set_outcome(IntentId id, const WriteOutcome& outcome);
-  Result<void> set_end(IntentId id, WallTime when);
+  Result<void> set_end(IntentId id, WallTime when, EndSeen seen);
   // Of what has ended the oldest go, some thousands at once.
   Result<void> keep_at_most(size_t records);
 
@@ -75,6 +75,8 @@ class JournalFile {
   Statement add_, outcome_, end_, strip_, forget_, begin_, commit_, roll_back_;
   HashKey key_;
   bool is_new_ = false;
+  bool is_first_schema_ = false;  // which can be brought to this one
+  bool may_change_ = false;
   std::optional<int64_t> records_;  // how many there are; nothing: to be counted
 };
 

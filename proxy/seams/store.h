@@ -52,6 +52,9 @@ struct WriteOutcome {
   WallTime known;
 };
 
+// Whether the end was seen of what a write began, or nobody waits for it any more.
+enum class EndSeen { Yes, No };
+
 // A write as it is read back.
 struct JournaledWrite {
   IntentId id = 0;
@@ -69,7 +72,8 @@ struct JournaledWrite {
   std::string also_locked;
   WallTime begun;
   std::optional<WriteOutcome> outcome;  // none: the process died before it was known
-  std::optional<WallTime> ended;        // when nothing of it was left running
+  std::optional<WallTime> ended;        // when nothing of it was left running, or was waited for any more
+  bool given_up = false;                // the latter: it may run on
 
   bool is_open() const { return !ended; }
 };
@@ -89,7 +93,10 @@ class Store {
   // Durable soon: what is missing is in doubt, which is the truth.
   virtual void record_outcome(IntentId id, const WriteOutcome& outcome) = 0;
   // What the write began has ended, or is given up.
-  virtual void record_end(IntentId id, WallTime when) = 0;
+  virtual void record_end(IntentId id, WallTime when, EndSeen seen) = 0;
+
+  // False while nothing can be recorded, and so nothing is sent.
+  virtual bool writable() const { return true; }
 
   // Writes that were begun in this life and may be at ARM now.
   struct Unfinished {

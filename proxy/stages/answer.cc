@@ -61,8 +61,8 @@ arm::Response make_still_running(Duration retry_after) {
 
 arm::Response make_outcome_unknown(std::string_view resource, std::string_view why) {
   return make_error(409, "ArmgateOutcomeUnknown",
-                    fmt::format("{} Whether the request took effect is not known, and it is not sent again. Read {} to see, "
-                                "then decide.",
+                    fmt::format("{} Whether the request took effect is not known, and it is not sent again. Read {} through "
+                                "armgate, under the same client name, to see, then decide.",
                                 why, resource));
 }
 

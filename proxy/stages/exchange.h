@@ -43,6 +43,7 @@ struct Report {
   std::string reason;              // why it was altered, delayed, repeated or refused; empty if it was not
   std::string upstream_code;       // ARM's error code of the last attempt that met an error, if any
   std::string upstream_message;    // what it said, if something was done about it; fit for the log
+  std::string upstream_error;      // why no whole answer of ARM's came, the last time; fit for the log
   bool kept_place = false;         // it came back to the place in the queue that was kept for it
   bool replayed = false;           // the answer is that of an earlier sending of the same request
   bool altered = false;            // a header was added, or the answer is not ARM's answer to these bytes

@@ -74,6 +74,7 @@ Outcome final_outcome(const Write& write, arm::Response answer, const std::strin
 }
 
 Task<NextStep> after_failure(const Write& write, Attempts& attempts, const Error& error) {
+  write.report().upstream_error = error.context;
   if (error.sent != Sent::No || attempts.lost > 0) co_return co_await after_lost_answer(write, attempts, error);
   if (++attempts.unreachable < kUnreachableMax) {
     const Patience::End end = co_await write.patience.pause(kUnreachablePause);
@@ -121,7 +122,9 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   attempts.known_since = write.base().known.order;
   attempts.maybe_applied = write.client.state->maybe_applied(write.bound.binding);
   while (true) {
+    intent.tell(WritePhase::Sent);
     auto answer = co_await send_once(write, attempts);
+    intent.tell(answer || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);
     NextStep next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
     if (answer)
       next = co_await after_answer(write, attempts, *std::move(answer));

@@ -246,8 +246,7 @@ Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) 
   record.executor = write.exchange.executor;
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) {
-    auto refusal = busy(write, "The journal cannot take the write.", "journal-unavailable");
-    co_return come_again(write, std::move(guarded).take_lease(), std::move(refusal));
+    co_return busy(write, "The journal cannot take the write.", "journal-unavailable");  // and nobody is to wait for its place
   }
   if (write.patience.client_gone() && !is_mutant(Mutant::LeaverIsSent)) {
     WriteOutcome not_sent;

@@ -112,6 +112,7 @@ bool acts_on_a_resource(const Exchange& exchange, const rules::Plan& plan) {
 // 503, 504 and resets, and it would run twice.
 arm::Response note_failure(const Pipeline::Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client,
                            const Error& error) {
+  exchange.report.upstream_error = error.context;
   const bool began = exchange.status != 0;
   const bool is_refused = exchange.status >= 400 && exchange.status < 500;
   const bool may_have_acted = began ? acts_on_a_resource(exchange, plan) && !is_refused : is_watched_action(exchange, plan);

@@ -59,7 +59,8 @@ using Wanted = std::map<std::string, int>;  // keys, and by how many
 
 // Each claim is granted at once, because nobody else is there yet and keys that several of them want are shared: they ran beside
 // each other before, whatever the rules of now say of that.
-WriteLease take_keys(Pipeline::Parts& parts, const HeldWrite& held, std::vector<rules::LockKey> keys, const Wanted& wanted) {
+WriteLease take_keys(Pipeline::Parts& parts, const HeldWrite& held, WallTime begun, std::vector<rules::LockKey> keys,
+                     const Wanted& wanted) {
   const KeyedPlan& plan = *held.planned.plan;
   for (auto& key : keys) {
     if (wanted.at(key.id) > 1) key.mode = rules::LockMode::Shared;
@@ -67,7 +68,7 @@ WriteLease take_keys(Pipeline::Parts& parts, const HeldWrite& held, std::vector<
   ClaimInfo info;
   info.client_label = held.client_label;
   info.what = fmt::format("{} {}", arm::to_text(held.method), held.resource().id);
-  info.since = held.opened;
+  info.since = held.opened - std::max<Duration>(parts.clock.wall() - begun, Duration::zero());  // for people only
   info.client = held.client;
   info.inherited = true;
   auto place = parts.shared.locks.join(keys, std::move(info), nullptr, 0);
@@ -125,7 +126,12 @@ Restored restore(Pipeline::Parts& parts, const FormerLife& former) {
   for (const JournaledWrite& write : former.recent) {
     if (auto held = held_write(parts, write)) remember(parts, write, *held);
   }
-  std::vector<std::pair<HeldWrite, std::vector<rules::LockKey>>> all;
+  struct Taken {
+    HeldWrite held;
+    WallTime begun;
+    std::vector<rules::LockKey> keys;
+  };
+  std::vector<Taken> all;
   Wanted wanted;
   for (const JournaledWrite& write : former.open) {
     auto held = held_write(parts, write);
@@ -133,17 +139,17 @@ Restored restore(Pipeline::Parts& parts, const FormerLife& former) {
       ++restored.dropped;
       // What only the mode leaves out may be taken up yet.
       const bool is_over = parts.shared.rules.mode() == rules::Mode::Protect;
-      if (is_over) parts.store.record_end(write.id, parts.clock.wall());
+      if (is_over) parts.store.record_end(write.id, parts.clock.wall(), EndSeen::No);
       continue;
     }
     ++(was_accepted(write) ? restored.running : restored.in_doubt);
     complete(parts, write, *held);
     auto keys = keys_of(write, *held->planned.plan);
     for (const auto& key : keys) ++wanted[key.id];
-    all.emplace_back(*std::move(held), std::move(keys));
+    all.push_back({*std::move(held), write.begun, std::move(keys)});
   }
-  for (auto& [held, keys] : all) {
-    WriteLease lease = take_keys(parts, held, std::move(keys), wanted);
+  for (auto& [held, begun, keys] : all) {
+    WriteLease lease = take_keys(parts, held, begun, std::move(keys), wanted);
     start_watching(parts, open_hold(parts, std::move(held), std::move(lease), {}));
   }
   parts.shared.former_reads_until = parts.clock.now() + parts.shared.options.base.think_max;

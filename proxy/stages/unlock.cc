@@ -13,7 +13,9 @@ Unlocked unlock(const Pipeline::Parts& parts, const Hash128& key, std::string_vi
   unlocked.on_its_way = parts.shared.locks.holders(key) > holds.size();
   for (const auto& hold : holds) {
     const HeldWrite& write = hold->write();
-    if (!conclude(parts, hold, hold->operation_end().value_or(arm::Progress::Unknown))) continue;  // it has ended meanwhile
+    const auto ended = hold->operation_end();
+    const EndSeen seen = ended ? EndSeen::Yes : EndSeen::No;
+    if (!conclude(parts, hold, ended.value_or(arm::Progress::Unknown), seen)) continue;  // it has ended meanwhile
     parts.shared.counters.holds_released.fetch_add(1, std::memory_order_relaxed);
     unlocked.released.push_back(
         {fmt::format("{} {}", arm::to_text(write.method), write.resource().id), write.client_label, now - write.opened});

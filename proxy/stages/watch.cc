@@ -232,7 +232,7 @@ void extend_or_expire(Pipeline::Parts& parts, Watcher& watcher) {
                     write.resource().id, write.client_label, whole_milliseconds(parts.clock.now() - write.opened) / 1000,
                     ended ? "what it touched was not seen to come to rest" : "its operation was not seen to end"));
   }
-  conclude(parts, watcher.hold, ended.value_or(arm::Progress::Unknown));
+  conclude(parts, watcher.hold, ended.value_or(arm::Progress::Unknown), ended ? EndSeen::Yes : EndSeen::No);
 }
 
 Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
@@ -283,10 +283,10 @@ void note_finished(const Pipeline::Parts& parts, const HeldWrite& write, arm::Pr
   parts.shared.clients.find_or_add(write.client, now.time)->record_absent(write.planned.plan->resource_key, std::move(told));
 }
 
-bool conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last) {
+bool conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last, EndSeen seen) {
   if (!hold->finish(last)) return false;
   note_finished(parts, hold->write(), last);
-  if (hold->write().intent != 0) parts.store.record_end(hold->write().intent, parts.clock.wall());
+  if (hold->write().intent != 0) parts.store.record_end(hold->write().intent, parts.clock.wall(), seen);
   parts.shared.holds.close(hold);
   hold->release();
   return true;
@@ -300,6 +300,7 @@ void operation_ended(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& 
 }
 
 std::shared_ptr<Hold> open_hold(Pipeline::Parts& parts, HeldWrite write, WriteLease lease, std::string authorization) {
+  lease.tell(write.because == HeldBecause::Accepted ? WritePhase::Runs : WritePhase::Doubt);
   auto hold = std::make_shared<Hold>(std::move(write), std::move(lease), std::move(authorization), parts.executor);
   parts.shared.holds.open(hold);
   return hold;

@@ -16,7 +16,7 @@ namespace armgate {
 void note_finished(const Pipeline::Parts& parts, const HeldWrite& write, arm::Progress last);
 
 // Ends a hold: its write is finished, and the lease goes to the next. False, and nothing happens, if it has ended before.
-bool conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last);
+bool conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last, EndSeen seen = EndSeen::Yes);
 
 // The operation has ended: so has the hold, unless something has to come to rest first, for which its watcher looks.
 void operation_ended(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last);

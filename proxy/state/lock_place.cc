@@ -102,6 +102,10 @@ void WriteLease::let_own_in() {
   if (claim_) table_->let_own_in(claim_);
 }
 
+void WriteLease::tell(WritePhase phase) {
+  if (claim_ != nullptr) claim_->phase.store(phase, std::memory_order_relaxed);
+}
+
 bool WriteLease::is_wanted() const {
   if (!claim_) return false;
   LockTable::ShardsLocked locked(*table_, *claim_);

@@ -312,7 +312,8 @@ LockTable::Entries LockTable::entries(size_t most) const {
                     [](const Standing& a, const Standing& b) { return a.claim->info.since < b.claim->info.since; });
   Entries entries;
   for (auto it = found.begin(); it != shown; ++it)
-    entries.oldest.push_back({it->claim->info, it->state, it->claim->number, it->ahead, it->behind});
+    entries.oldest.push_back({it->claim->info, it->state, it->claim->phase.load(std::memory_order_relaxed), it->claim->number,
+                              it->ahead, it->behind});
   entries.others = static_cast<size_t>(found.end() - shown);
   return entries;
 }

@@ -48,6 +48,14 @@ struct ClaimInfo {
   bool reenters = false;   // it may go along with what the same client has running (WriteLease::let_own_in())
 };
 
+// What a write that has its keys is at, for people.
+enum class WritePhase {
+  Sent,   // about to be sent, or ARM has not answered
+  Again,  // ARM was not ready for it, or not reached; it is looked at what to do, or waited for
+  Runs,   // ARM took it, and its operation goes on
+  Doubt,  // it may have taken effect, which is being found out
+};
+
 namespace internal {
 struct Claim;
 struct ClaimKey;
@@ -71,6 +79,8 @@ class WriteLease {
   LockPlace into_place() &&;
   // From now on claims of the same client that reenter may hold its keys too, as far as nobody waits before them.
   void let_own_in();
+
+  void tell(WritePhase phase);
 
   // True if somebody waits for one of its keys.
   bool is_wanted() const;
@@ -146,7 +156,8 @@ class LockTable {
     enum class State { Holds, Waits, Away };  // Away: its place is kept for a client that comes again
     ClaimInfo info;
     State state = State::Waits;
-    uint64_t number = 0;  // its own, in the order of arrival
+    WritePhase phase = WritePhase::Sent;  // for Holds
+    uint64_t number = 0;                  // its own, in the order of arrival
     // Who stands in its way, at the key where most do: how many, and the first of them (0: nobody).
     size_t ahead = 0;
     uint64_t behind = 0;

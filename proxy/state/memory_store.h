@@ -21,7 +21,7 @@ class MemoryStore final : public Store {
 
   Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
   void record_outcome(IntentId id, const WriteOutcome& outcome) override;
-  void record_end(IntentId, WallTime) override {}
+  void record_end(IntentId, WallTime, EndSeen) override {}
 
   std::vector<Unfinished> unfinished() const override;
   size_t unfinished_count() const override;

@@ -47,10 +47,12 @@ void SimStore::record_outcome(IntentId id, const WriteOutcome& outcome) {
   if (!outcome.is_running && !found->second.ended) found->second.ended = outcome.known;
 }
 
-void SimStore::record_end(IntentId id, WallTime when) {
+void SimStore::record_end(IntentId id, WallTime when, EndSeen seen) {
   const auto found = journal_.writes_.find(id);
   if (is_gone_() || found == journal_.writes_.end()) return;
-  if (!found->second.ended) found->second.ended = when;
+  if (found->second.ended) return;
+  found->second.ended = when;
+  found->second.given_up = seen == EndSeen::No;
 }
 
 }  // namespace armgate::world

@@ -30,7 +30,7 @@ class SimStore final : public Store {
 
   Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
   void record_outcome(IntentId id, const WriteOutcome& outcome) override;
-  void record_end(IntentId id, WallTime when) override;
+  void record_end(IntentId id, WallTime when, EndSeen seen) override;
   std::vector<Unfinished> unfinished() const override { return {}; }
   size_t unfinished_count() const override { return 0; }
 

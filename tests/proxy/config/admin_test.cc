@@ -186,6 +186,8 @@ TEST_F(AdminTest, TheStatusSaysWhoStandsInTheWay) {
   EXPECT_FALSE(writes[0].contains("ahead"));
   EXPECT_EQ(writes[1].at("ahead"), 1);
   EXPECT_EQ(writes[2].at("ahead"), 2);
+  EXPECT_EQ(writes[0].at("phase"), "sent");
+  EXPECT_FALSE(writes[1].contains("phase"));
   EXPECT_EQ(writes[2].at("behind"), writes[0].at("id"));
   EXPECT_EQ(status().at("counts").at("guarded"), 0);
 }
@@ -201,6 +203,12 @@ TEST_F(AdminTest, OfManyWritesTheOldestAreShownAndTheOthersCounted) {
   EXPECT_EQ(page.at("writes").back().at("what"), "PUT 3");
 }
 
+TEST_F(AdminTest, AJournalThatCannotBeWrittenIsSaid) {
+  EXPECT_THAT(status_text(*read_status(get("/status").body)), Not(HasSubstr("journal")));
+  state_.journal_writable = false;
+  EXPECT_THAT(status_text(*read_status(get("/status").body)), HasSubstr("the journal cannot be written, so no write is sent"));
+}
+
 TEST_F(AdminTest, TheStatusForPeopleSaysTheSame) {
   state_.rules = 12;
   state_.up = std::chrono::hours(30) + std::chrono::minutes(5);
@@ -210,7 +218,7 @@ TEST_F(AdminTest, TheStatusForPeopleSaysTheSame) {
   const std::string text = status_text(*page);
   EXPECT_THAT(text, HasSubstr("mode protect, 12 rules, configuration from the built-in defaults\nup 30 h 5 min, 0 connections\n"
                               "0 requests to ARM, all passed on as they were\n"));
-  EXPECT_THAT(text, MatchesRegex("(.|\n)*\nruns  +2\\.[3-9] s  one  PUT a\n"));
+  EXPECT_THAT(text, MatchesRegex("(.|\n)*\nsent   +2\\.[3-9] s  one  PUT a\n"));
 }
 
 TEST(StatusText, WhatIsNoStatusIsSaidToBeNone) {

@@ -51,6 +51,14 @@ class History : public testing::Test {
   Config config_;
 };
 
+TEST_F(History, WhatWasLetGoUnseenIsNotSaidToBeDone) {
+  auto file = journal::JournalFile::open(config_.journal.file, journal::Durability::Process, HashKey{1, 2});
+  ASSERT_TRUE(file->set_end(2, at(9'000), EndSeen::No).ok());
+  const auto text = history_text(config_, 20, "", HistoryAs::Text);
+  ASSERT_TRUE(text.ok());
+  EXPECT_NE(text->find("PATCH   202  given-up               9.0 s  nightly"), std::string::npos) << *text;
+}
+
 TEST_F(History, EachWriteHasALineTheNewestLast) {
   const auto text = history_text(config_, 20, "", HistoryAs::Text);
   ASSERT_TRUE(text.ok()) << text.error().context;

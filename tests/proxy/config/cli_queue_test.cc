@@ -96,6 +96,13 @@ TEST(Queue, NamesCannotSteerTheTerminal) {
   EXPECT_THAT(queue_of(status), HasSubstr("b?runs"));
 }
 
+TEST(Queue, ShowsWhoWaitsForArmItself) {
+  json status = status_of({write(1, "runs", "a", kHub), write(2, "runs", "b", "/subscriptions/s/resourcegroups/other")});
+  status["writes"][0]["phase"] = "again";
+  status["writes"][1]["phase"] = "runs";
+  EXPECT_EQ(queue_of(status), std::string("PUT ") + kHub + " of a, waits for ARM since 9.0 s\n");
+}
+
 TEST(Queue, TellsWhatAnEarlierProcessSent) {
   json status = status_of({write(1, "runs", "a", kHub), write(2, "waits", "b", kHub, 1)});
   status["writes"][0]["inherited"] = true;

@@ -65,6 +65,20 @@ TEST(Log, ARequestIsOneLineThatSaysWhatWasDone) {
             "\n");
 }
 
+TEST(Log, TroubleWithArmIsAWarningThatSaysWhy) {
+  Exchange exchange = written();
+  exchange.report.upstream_error = "cannot connect to management.azure.com: Connection refused";
+  const auto line = nlohmann::json::parse(line_of(exchange));
+  EXPECT_EQ(line.at("level"), "warning");
+  EXPECT_EQ(line.at("upstream_error"), "cannot connect to management.azure.com: Connection refused");
+  std::ostringstream trouble_only;
+  const auto log = Log::to_stream(trouble_only, LogLevel::Warning);
+  log->request(written(), kWall, kStart);
+  EXPECT_EQ(trouble_only.str(), "");
+  log->request(exchange, kWall, kStart);
+  EXPECT_THAT(trouble_only.str(), HasSubstr("Connection refused"));
+}
+
 TEST(Log, NoSecretIsEverWritten) { EXPECT_THAT(line_of(written()), Not(HasSubstr("SECRET"))); }
 
 TEST(Log, WhatDidNotHappenIsLeftOut) {
@@ -74,7 +88,7 @@ TEST(Log, WhatDidNotHappenIsLeftOut) {
   exchange.report = {};
   exchange.delivered = false;
   const auto line = nlohmann::json::parse(line_of(exchange));
-  for (const char* absent : {"resource", "locks", "guard", "reason", "upstream_code", "upstream_message"}) {
+  for (const char* absent : {"resource", "locks", "guard", "reason", "upstream_code", "upstream_message", "upstream_error"}) {
     EXPECT_FALSE(line.contains(absent)) << absent;
   }
   EXPECT_EQ(line.at("attempts"), 0);

@@ -122,7 +122,7 @@ TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
   EXPECT_EQ(former->open[0].outcome->status, 202);
   EXPECT_EQ(former->open[0].outcome->tracking.by, arm::TrackedBy::StatusUrl);
   EXPECT_EQ(former->open[0].outcome->tracking.status_url, "https://management.azure.com/op/1?t=signed");
-  ASSERT_TRUE(file.set_end(1, at(200)).ok());
+  ASSERT_TRUE(file.set_end(1, at(200), EndSeen::Yes).ok());
   EXPECT_TRUE(file.former_life(kRecent)->open.empty());
   const auto known = file.newest(10);
   ASSERT_EQ(known->size(), 1u);
@@ -131,10 +131,39 @@ TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
   EXPECT_EQ(known->at(0).outcome->tracking.location_url, "https://management.azure.com/location");
 }
 
+TEST_F(JournalFileTest, AFileOfTheFirstSchemaIsBroughtToThisOne) {
+  {
+    JournalFile file = open();
+    ASSERT_TRUE(file.add(a_write(1)).ok());
+  }
+  ASSERT_TRUE(Database::open(path_, Database::Access::Write)
+                  ->run("ALTER TABLE writes RENAME COLUMN given_up TO another; PRAGMA user_version = 1")
+                  .ok());
+  EXPECT_FALSE(JournalFile::open_to_read(path_).ok()) << "who only reads changes nothing";
+  JournalFile file = open();
+  EXPECT_EQ(file.former_life(kRecent)->open.size(), 1u);
+  ASSERT_TRUE(file.set_end(1, at(200), EndSeen::No).ok());
+  EXPECT_TRUE(file.newest(1)->at(0).given_up);
+  EXPECT_TRUE(JournalFile::open_to_read(path_).ok());
+}
+
+TEST_F(JournalFileTest, AnEndThatNobodySawIsKnownAsSuch) {
+  JournalFile file = open();
+  for (const IntentId id : {1, 2, 3}) ASSERT_TRUE(file.add(a_write(id)).ok());
+  ASSERT_TRUE(file.set_end(1, at(200), EndSeen::No).ok());
+  ASSERT_TRUE(file.set_end(2, at(200), EndSeen::Yes).ok());
+  ASSERT_TRUE(file.set_end(2, at(300), EndSeen::No).ok());
+  const auto known = file.newest(10);
+  EXPECT_FALSE(known->at(0).given_up);
+  EXPECT_FALSE(known->at(1).given_up) << "it had ended before";
+  EXPECT_EQ(known->at(1).ended, at(200));
+  EXPECT_TRUE(known->at(2).given_up);
+}
+
 TEST_F(JournalFileTest, AnEndThatIsRecordedBeforeTheOutcomeStands) {
   JournalFile file = open();
   ASSERT_TRUE(file.add(a_write(1)).ok());
-  ASSERT_TRUE(file.set_end(1, at(50)).ok());
+  ASSERT_TRUE(file.set_end(1, at(50), EndSeen::Yes).ok());
   ASSERT_TRUE(file.set_outcome(1, running("https://management.azure.com/op/1?t=signed")).ok());
   EXPECT_TRUE(file.former_life(kRecent)->open.empty());
   EXPECT_EQ(file.newest(1)->at(0).outcome->tracking.status_url, "https://management.azure.com/op/1");
@@ -154,7 +183,7 @@ TEST_F(JournalFileTest, RecentIsWhatMayHaveChangedSomethingShortlyBeforeTheNewes
   ASSERT_TRUE(file.set_outcome(3, done(201, 390)).ok());
   ASSERT_TRUE(file.set_outcome(4, in_doubt).ok());
   ASSERT_TRUE(file.set_outcome(5, failed).ok());
-  ASSERT_TRUE(file.set_end(6, at(400)).ok());  // cut off, and nothing of it runs any more
+  ASSERT_TRUE(file.set_end(6, at(400), EndSeen::Yes).ok());  // cut off, and nothing of it runs any more
   ASSERT_TRUE(file.set_outcome(7, not_sent).ok());
   ASSERT_TRUE(file.set_outcome(500, not_sent).ok());
   const auto former = file.former_life(kRecent);

@@ -124,7 +124,7 @@ TEST_F(JournalTest, WhatIsRecordedLastIsWrittenBeforeItEnds) {
     WriteOutcome running = done();
     running.is_running = true;
     journal->record_outcome(*id, running);
-    journal->record_end(*id, clock_.wall());
+    journal->record_end(*id, clock_.wall(), EndSeen::Yes);
   }
   EXPECT_TRUE(open()->former_life()->open.empty());
 }

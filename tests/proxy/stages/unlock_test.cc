@@ -36,6 +36,34 @@ TEST(Unlock, AnOperatorEndsAHoldLoudlyAndWhoWaitsGoesOn) {
   EXPECT_TRUE(rig.script_is_done()) << "nobody asks about the operation any more";
 }
 
+// The phase of the only write that has keys.
+WritePhase phase_in(StageRig& rig) {
+  const auto entries = rig.shared().locks.entries(10).oldest;
+  EXPECT_EQ(entries.size(), 1u);
+  return entries.empty() ? WritePhase::Sent : entries[0].phase;
+}
+
+TEST(WritePhases, SayWhetherArmIsAtWorkOrIsWaitedFor) {
+  StageRig rig;
+  rig.arm_takes(std::chrono::seconds(2), kPatch, 409, {},
+                R"({"error":{"code":"AnotherOperationInProgress","message":"busy"}})");
+  rig.arm_takes(std::chrono::seconds(2), kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
+  const auto write = rig.start("one", kPatch, R"({"a":1})");
+  rig.pass(std::chrono::seconds(1));
+  EXPECT_EQ(phase_in(rig), WritePhase::Sent);
+  rig.pass(std::chrono::milliseconds(1'050));
+  EXPECT_EQ(phase_in(rig), WritePhase::Again);
+  while (!write->done) rig.pass(std::chrono::seconds(1));
+  EXPECT_EQ(phase_in(rig), WritePhase::Runs);
+}
+
+TEST(WritePhases, WhatMayHaveTakenEffectIsInDoubt) {
+  StageRig rig;
+  rig.arm(kPatch, 500, {}, R"({"error":{"code":"InternalServerError","message":"x"}})");
+  rig.ask("one", kPatch, R"({"a":1})");
+  EXPECT_EQ(phase_in(rig), WritePhase::Doubt);
+}
+
 TEST(Unlock, WhatNothingHoldsStaysAsItIs) {
   StageRig rig;
   const Hash128 key = rig.shared().locks.key_of(kScaleSetId);

@@ -49,8 +49,9 @@ arm::Response make_stale(std::string_view why, const std::vector<std::string>& c
                     std::nullopt, details);
 }
 
-arm::Response make_busy(std::string_view why, Duration retry_after) {
-  return make_error(503, "ArmgateBusy", fmt::format("{} Nothing was sent; send the same request again.", why), retry_after);
+arm::Response make_busy(std::string_view why, Duration retry_after, Tried tried) {
+  const std::string_view so_far = tried == Tried::No ? "Nothing was sent" : "What was sent had no effect";
+  return make_error(503, "ArmgateBusy", fmt::format("{} {}; send the same request again.", why, so_far), retry_after);
 }
 
 arm::Response make_still_running(Duration retry_after) {

@@ -23,9 +23,11 @@ inline constexpr std::string_view kClosing = "armgate is about to end, and this 
 
 // The refusals that armgate makes itself.
 arm::Response make_stale(std::string_view why, const std::vector<std::string>& changed);  // 412 ArmgateStaleWrite
-arm::Response make_busy(std::string_view why, Duration retry_after);                      // 503 ArmgateBusy
-arm::Response make_still_running(Duration retry_after);                                   // 503 ArmgateBusy
-arm::Response make_outcome_unknown(std::string_view resource, std::string_view why);      // 409 ArmgateOutcomeUnknown
+// 503 ArmgateBusy.
+enum class Tried { No, WithoutEffect };
+arm::Response make_busy(std::string_view why, Duration retry_after, Tried tried = Tried::No);
+arm::Response make_still_running(Duration retry_after);                               // 503 ArmgateBusy
+arm::Response make_outcome_unknown(std::string_view resource, std::string_view why);  // 409 ArmgateOutcomeUnknown
 // 502 ArmgateUpstreamUnreachable, 504 ArmgateUpstreamTimeout or 502 ArmgateUpstreamBroken.
 arm::Response make_upstream_failure(const Error& error);
 

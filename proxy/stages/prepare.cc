@@ -75,6 +75,12 @@ Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::Loc
   return locks.join(keys, std::move(info), waiter, Patience::kGranted);
 }
 
+std::string still_running(const Pipeline::Parts& parts, const std::optional<ClaimInfo>& holder) {
+  if (!holder) return "Other writes to this resource come first.";
+  return fmt::format("Another write is still running: {} of {}, since {} s.", holder->what, holder->client_label,
+                     whole_milliseconds(parts.clock.now() - holder->since) / 1000);
+}
+
 }  // namespace
 
 std::optional<Outcome> refuse_without_state(const Write& write) {
@@ -114,9 +120,10 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
     case Patience::End::Closing: co_return busy(write, kClosing, "armgate-ends");
     case Patience::End::TimeUp: break;
   }
+  const std::string why = still_running(parts, place->holder());
   keep_place(write, *std::move(place));
   parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
-  co_return busy(write, "Another write to this resource is still running.", "waited-too-long");
+  co_return busy(write, why, "waited-too-long");
 }
 
 namespace {

@@ -244,10 +244,11 @@ Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attemp
   if (attempts.lost > 0) co_return unknown(write, "An earlier answer of ARM was lost, and then ARM was busy for too long.");
   if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-waiting");
   const auto come_again = write.parts.shared.options.retry_after;
+  const Tried tried = attempts.sent > 0 ? Tried::WithoutEffect : Tried::No;
   if (end == Patience::End::Closing)
-    co_return stop(write, Outcome::Kind::Busy, make_busy(kClosing, come_again), "armgate-ends");
+    co_return stop(write, Outcome::Kind::Busy, make_busy(kClosing, come_again, tried), "armgate-ends");
   write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
-  co_return stop(write, Outcome::Kind::Busy, make_busy(why, come_again), "waited-too-long");
+  co_return stop(write, Outcome::Kind::Busy, make_busy(why, come_again, tried), "waited-too-long");
 }
 
 Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer) {

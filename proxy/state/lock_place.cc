@@ -28,6 +28,16 @@ bool LockPlace::granted() const {
   return claim_->state == Claim::State::Granted;
 }
 
+std::optional<ClaimInfo> LockPlace::holder() const {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  for (const ClaimKey& key : claim_->keys) {
+    for (const auto& other : table_->state_of(key.hash).holders) {
+      if (other != claim_ && !rules::compatible(other->mode_on(key.hash), key.mode)) return other->info;
+    }
+  }
+  return std::nullopt;
+}
+
 WriteLease LockPlace::take() {
   GATE_CHECK(granted(), "only a granted place becomes a lease");
   {

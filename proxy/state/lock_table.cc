@@ -180,7 +180,7 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
     if (!at_once && (table_full || waiting >= options_.waiters_per_key_max)) {
       for (const auto& k : claim->keys) erase_if_idle(k.hash);
       return gateway_error(ErrorKind::TooLarge,
-                           fmt::format("{} writes wait for this resource already and {} in all; the limits are {} and {}",
+                           fmt::format("{} writes wait for this resource already and {} in all; the limits are {} and {}.",
                                        waiting, waiting_.load(), options_.waiters_per_key_max, options_.waiters_max));
     }
   }

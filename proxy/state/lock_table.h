@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -101,6 +102,9 @@ class LockPlace {
   ~LockPlace();
 
   bool granted() const;
+
+  // Who has what it waits for, for people; nothing if that is only reserved for somebody who waits as well.
+  std::optional<ClaimInfo> holder() const;
 
   // Requires: granted(). The place is used up.
   WriteLease take();

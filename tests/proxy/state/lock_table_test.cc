@@ -269,6 +269,19 @@ TEST(LockTable, WhoWaitsForOneThatWaitsIsToldSo) {
   EXPECT_EQ(told(table, 3).ahead, 2u);
 }
 
+TEST(LockTable, APlaceKnowsWhoHasWhatItWaitsFor) {
+  Table table;
+  ClaimInfo info;
+  info.what = "PUT /a";
+  auto place = table.locks.join({shared("other"), exclusive("a")}, info, nullptr, kGranted);
+  const WriteLease runs = place->take();
+  const auto waits = table.join({exclusive("a"), exclusive("b"), shared("other")});
+  const auto behind = table.join({exclusive("b")});
+  ASSERT_TRUE(waits.holder().has_value());
+  EXPECT_EQ(waits.holder()->what, "PUT /a");
+  EXPECT_FALSE(behind.holder().has_value()) << "nobody has b, it is only somebody's turn before";
+}
+
 TEST(LockTable, WhoLetsOthersByStandsInNobodysWay) {
   Table table;
   const WriteLease runs = table.join({exclusive("a")}).take();

@@ -1,13 +1,21 @@
-// cli_check.h – what `armgate check` looks at besides the text of the configuration: the files that its options name.
+// cli_check.h – what `armgate check` looks at besides the text of the configuration: the files that its options name, and
+// what an operator may not have meant.
 //
-// Why: a service that does not start is noticed when it is needed. Nothing is made, opened for writing or changed here.
+// Why: a service that does not start is noticed when it is needed. Nothing is made, opened for writing, locked or changed here.
 #pragma once
 
+#include "base/time.h"
 #include "proxy/config.h"
 
 namespace armgate {
 
-// The options whose files armgate could not use now, as this user.
-rules::FaultList faults_of_files(const Config& config);
+struct FileFindings {
+  rules::FaultList faults;   // `armgate run` would not start
+  rules::FaultList notices;  // what could not be looked at here and now: it is still to be made, or is another user's
+};
+
+// The start's own tests of files, as far as they change nothing. Another user than the service's may look, and before there
+// is an authority: neither is a fault.
+FileFindings look_at_files(const Config& config, WallTime now);
 
 }  // namespace armgate

@@ -123,7 +123,10 @@ rules::FaultList faults_of_flags(const Asked& asked) {
 
 int check(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Load);
-  if (!config || !tell_faults(faults_of_files(*config), context)) return kExitBadInput;
+  if (!config) return kExitBadInput;
+  const FileFindings files = look_at_files(*config, context.wall);
+  for (const rules::Fault& notice : files.notices) fmt::print(context.err, "{}\n", rules::to_text(notice));
+  if (!tell_faults(files.faults, context)) return kExitBadInput;
   const auto warnings = rules::warnings_about(config->rules);
   for (rules::Fault warning : warnings) {
     warning.message.insert(0, "warning: ");

@@ -100,6 +100,18 @@ TEST_F(Cli, CheckLooksAtTheFilesThatOptionsName) {
   EXPECT_THAT(err.str(), HasSubstr("armgate: 2 faults found; nothing was changed\n"));
 }
 
+TEST_F(Cli, CheckRefusesWhatRunWouldRefuse) {
+  const auto file = directory.write("a.json", R"({"ca": {"directory": "ca"}})");
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  directory.write("a.json", R"({"ca": {"directory": "ca"}, "intercept": ["management.example.org"],
+                                "journal": {"file": "gone/journal.db"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitBadInput);
+  EXPECT_THAT(out.str(), IsEmpty());
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /ca/directory: "));
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /journal/file: there is no directory"));
+  EXPECT_THAT(err.str(), HasSubstr("armgate: 2 faults found"));
+}
+
 TEST_F(Cli, OutputThatCannotBeWrittenIsAFailure) {
   out.setstate(std::ios::badbit);
   EXPECT_EQ(run({"check"}), kExitRuntime);
@@ -178,8 +190,12 @@ TEST_F(Cli, CheckOfAGoodConfigurationSaysSoInOneLine) {
   const std::string line = out.str();
   EXPECT_THAT(line, StartsWith("armgate: " + file.string() + ": good; mode protect, proxy on 127.0.0.1:1234, "));
   EXPECT_EQ(line.find('\n'), line.size() - 1);
-  EXPECT_THAT(err.str(), IsEmpty());
+  EXPECT_THAT(err.str(), HasSubstr("not looked at: there is no authority")) << "whoever checks before `ca init` may go on";
   EXPECT_FALSE(run_with);
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
+  EXPECT_EQ(out.str(), line);
+  EXPECT_THAT(err.str(), IsEmpty());
 }
 
 TEST_F(Cli, ExecHandsTheCommandOnWordByWord) {

@@ -27,8 +27,6 @@
 namespace armgate::commands {
 namespace {
 
-std::string source_of(const Config& config) { return config.source.empty() ? "the built-in defaults" : config.source; }
-
 // The configuration that the command line asks for.
 LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
   std::filesystem::path file = asked.config;
@@ -132,8 +130,8 @@ int check(const Asked& asked, const CliContext& context) {
     warning.message.insert(0, "warning: ");
     fmt::print(context.err, "{}\n", rules::to_text(warning));
   }
-  fmt::print(context.out, "armgate: {}: good; mode {}, proxy on {}, {} rules", source_of(*config), rules::to_text(config->mode),
-             config->listen.proxy, config->rules.size());
+  fmt::print(context.out, "armgate: {}: good; mode {}, proxy on {}, {} rules", source_text(*config),
+             rules::to_text(config->mode), config->listen.proxy, config->rules.size());
   if (!warnings.empty()) fmt::print(context.out, ", {} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s");
   fmt::print(context.out, "\n");
   return kExitDone;
@@ -142,7 +140,7 @@ int check(const Asked& asked, const CliContext& context) {
 int run(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
-  fmt::print(context.err, "armgate: configuration from {}\n", source_of(*config));
+  fmt::print(context.err, "armgate: configuration from {}\n", source_text(*config));
   context.err << other_proxy_notice(context.environment);
   return context.run(*config, [asked, &context] { return load_with_flags(asked, context, RuleFiles::Load); });
 }

@@ -65,7 +65,9 @@ nlohmann::json json_of(const JournaledWrite& write) {
 Result<std::string> history_text(const Config& config, size_t most, std::string_view resource, HistoryAs as) {
   if (config.journal.file.empty()) {
     return gateway_error(ErrorKind::BadInput,
-                         "journal.file is not set, so armgate keeps no records that outlive it: set it in the configuration");
+                         fmt::format("journal.file is not set in {}, from where the configuration was read, so there are no "
+                                     "records to show; name the service's own with --config FILE, or set journal.file in that",
+                                     source_text(config)));
   }
   auto file = journal::JournalFile::open_to_read(config.journal.file);
   if (!file) return std::move(file).error();

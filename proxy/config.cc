@@ -153,6 +153,8 @@ Parsed parse(const std::string& file, std::string_view text, const Surroundings&
 
 }  // namespace
 
+std::string source_text(const Config& config) { return config.source.empty() ? "the built-in defaults" : config.source; }
+
 std::string ca_init_command(const Config& config) {
   return config.source.empty() ? "armgate ca init" : fmt::format("armgate ca init --config {}", config.source);
 }

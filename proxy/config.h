@@ -137,6 +137,9 @@ struct LoadedConfig {
   rules::FaultList faults;  // not empty: the config must not be used
 };
 
+// Where it was read from, for people: the file, or "the built-in defaults".
+std::string source_text(const Config& config);
+
 // What makes the certificate authority of this configuration: "armgate ca init --config FILE".
 std::string ca_init_command(const Config& config);
 

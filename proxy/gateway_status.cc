@@ -45,8 +45,10 @@ struct Answer {
 Result<Answer> ask(const Config& config, std::string_view request, std::string_view fields) {
   if (config.listen.admin.empty()) {
     return gateway_error(ErrorKind::BadInput,
-                         "the service has no admin listener to ask; set listen.admin in its configuration, to "
-                         "\"127.0.0.1:9478\" for instance, and start it anew");
+                         fmt::format("listen.admin is not set in {}, from where the configuration was read, so nobody can be "
+                                     "asked; name the service's own with --config FILE, or set listen.admin in that, to "
+                                     "\"127.0.0.1:9478\" for instance, and start the service anew",
+                                     source_text(config)));
   }
   const std::string address = reachable(config.listen.admin);
   const auto [host, port] = split_address(address);

@@ -106,7 +106,8 @@ TEST_F(History, WithoutAJournalItSaysWhatToSet) {
   config_.journal.file.clear();
   const auto none = history_text(config_, 1, "", HistoryAs::Text);
   ASSERT_FALSE(none.ok());
-  EXPECT_NE(none.error().context.find("journal.file is not set"), std::string::npos);
+  EXPECT_NE(none.error().context.find("journal.file is not set in the built-in defaults"), std::string::npos);
+  EXPECT_NE(none.error().context.find("--config FILE"), std::string::npos);
 }
 
 }  // namespace

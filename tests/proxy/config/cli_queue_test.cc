@@ -184,5 +184,20 @@ TEST_F(Cli, QueueAndTopNameWhatTheyNeed) {
   EXPECT_TRUE(pauses.empty());
 }
 
+TEST_F(Cli, WhoAsksByAnotherConfigurationThanTheServicesIsToldWhichWasRead) {
+  const std::vector<std::vector<std::string>> commands{
+      {"status"}, {"queue"}, {"top"}, {"unlock", "/subscriptions/s/resourceGroups/g"}, {"history"}};
+  for (const auto& words : commands) {
+    EXPECT_EQ(run(words), kExitBadInput);
+    EXPECT_THAT(err.str(), HasSubstr("is not set in the built-in defaults,")) << words.front();
+    EXPECT_THAT(err.str(), HasSubstr("name the service's own with --config FILE")) << words.front();
+  }
+  const auto installed = directory.write("etc/armgate.json", "{}").string();
+  for (const auto& words : commands) {
+    EXPECT_EQ(run(words), kExitBadInput);
+    EXPECT_THAT(err.str(), HasSubstr("is not set in " + installed + ",")) << words.front();
+  }
+}
+
 }  // namespace
 }  // namespace armgate

@@ -32,6 +32,7 @@ struct CliContext {
   std::function<int(const Config&, LoadAgain)> run;  // the service
   std::function<int(const Config&, const ExecRequest&)> exec;
   std::function<int(const ExecRequest&, const std::string& proxy)> exec_within;
+  std::function<bool(const std::string& address)> somebody_listens;
   std::function<std::optional<TerminalSize>()> terminal;  // that `out` is; nothing if it is none
   std::function<void(Duration)> pause;
   SystemTrust trust;  // the certificates that the system trusts

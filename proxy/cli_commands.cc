@@ -320,7 +320,8 @@ int env(const Asked& asked, const CliContext& context) {
   const auto bundles = bundle_directory(*config, context.surroundings.home);
   if (!bundles) return fail(context, bundles.error());
   const AuthorityLock lock(*bundles);
-  const auto variables = tool_variables({.proxy = reachable(config->listen.proxy),
+  const std::string proxy = reachable(config->listen.proxy);
+  const auto variables = tool_variables({.proxy = proxy,
                                          .name = asked.name.empty() ? "shell-" + context.session : asked.name,
                                          .ca = *root,
                                          .bundles = *bundles,
@@ -334,6 +335,10 @@ int env(const Asked& asked, const CliContext& context) {
   const auto shell =
       std::find_if(std::begin(shells), std::end(shells), [&](const auto& one) { return one.first == asked.shell; });
   context.err << other_proxy_notice(context.environment);
+  if (!context.somebody_listens(proxy)) {
+    fmt::print(context.err, "armgate: nobody answers at {} yet, and until then no HTTPS call of this shell works; start `{}`\n",
+               proxy, config->source.empty() ? "armgate run" : "armgate run --config " + config->source);
+  }
   context.out << to_commands(*variables, shell->second);
   return kExitDone;
 }

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -74,27 +76,32 @@ int fail(const Error& error) {
   return kExitExecFailed;
 }
 
-// Whether somebody listens where ARMGATE_ACTIVE says: without, the command would fail in words that do not name armgate.
-Result<void> check_reachable(const std::string& proxy) {
+// Why nobody can be reached there, in words that go on after the address; nothing if somebody can.
+std::optional<std::string_view> why_unreachable(const std::string& address) {
   namespace ip = boost::asio::ip;
-  const size_t colon = proxy.rfind(':');
-  const std::string host = colon == proxy.npos ? "" : proxy.substr(0, colon);
-  const auto wrong = [&proxy](std::string_view why) {
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("{} names {}, {}; start `armgate run` there, or unset it", kActiveVariable, proxy, why));
-  };
+  const size_t colon = address.rfind(':');
+  const std::string host = colon == address.npos ? "" : address.substr(0, colon);
   boost::system::error_code failure;
   boost::asio::io_context io;
   ip::tcp::resolver resolver(io);
   const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  const auto found = resolver.resolve(is_bracketed ? host.substr(1, host.size() - 2) : host, proxy.substr(colon + 1), failure);
-  if (host.empty() || failure) return wrong("which is no address");
+  const auto found =
+      resolver.resolve(is_bracketed ? host.substr(1, host.size() - 2) : host, address.substr(colon + 1), failure);
+  if (host.empty() || failure) return "which is no address";
   ip::tcp::socket socket(io);
   failure = boost::asio::error::timed_out;
   boost::asio::async_connect(socket, found, [&failure](const auto& outcome, const auto&) { failure = outcome; });
   io.run_for(kConnectMax);
-  if (failure) return wrong("where nobody listens");
-  return {};
+  if (failure) return "where nobody listens";
+  return std::nullopt;
+}
+
+// Whether somebody listens where ARMGATE_ACTIVE says: without, the command would fail in words that do not name armgate.
+Result<void> check_reachable(const std::string& proxy) {
+  const auto why = why_unreachable(proxy);
+  if (!why) return {};
+  return gateway_error(ErrorKind::BadInput,
+                       fmt::format("{} names {}, {}; start `armgate run` there, or unset it", kActiveVariable, proxy, *why));
 }
 
 Environment with(Environment environment, const Environment& more) {
@@ -134,6 +141,8 @@ int exec_with_gateway(const Config& config, const ExecRequest& request) {
   end_soon(exit_code);
   gateway->leave(exit_code);
 }
+
+bool somebody_listens(const std::string& address) { return !why_unreachable(address); }
 
 int exec_within(const ExecRequest& request, const std::string& proxy) {
   if (const auto there = check_reachable(proxy); !there) return fail(there.error());

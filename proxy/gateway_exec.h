@@ -25,6 +25,9 @@ struct ExecRequest {
 // yet.
 int exec_with_gateway(const Config& config, const ExecRequest& request);
 
+// Whether anybody takes a connection at "host:port" within a few seconds.
+bool somebody_listens(const std::string& address);
+
 // Inside an environment that leads through armgate already: the command gets its own name there, and nothing is
 // started.
 int exec_within(const ExecRequest& request, const std::string& proxy);

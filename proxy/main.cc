@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
       .run = armgate::run_service,
       .exec = armgate::exec_with_gateway,
       .exec_within = armgate::exec_within,
+      .somebody_listens = armgate::somebody_listens,
       .terminal = find_terminal,
       .pause = rest,
       .trust = armgate::real_system_trust(own),

@@ -26,6 +26,7 @@ class Cli : public testing::Test {
     run_with.reset();
     asked.reset();
     within.clear();
+    sought.clear();
     std::vector<const char*> argv{"armgate"};
     for (const std::string& word : words) argv.push_back(word.c_str());
     const CliContext context{
@@ -54,6 +55,11 @@ class Cli : public testing::Test {
               within = proxy;
               return run_result;
             },
+        .somebody_listens =
+            [this](const std::string& address) {
+              sought = address;
+              return service_is_there;
+            },
         .terminal = [this] { return terminal; },
         .pause =
             [this](Duration duration) {
@@ -75,6 +81,8 @@ class Cli : public testing::Test {
   std::function<void()> while_running;
   std::optional<ExecRequest> asked;
   std::string within;
+  std::string sought;  // where the service was looked for
+  bool service_is_there = true;
   SystemTrust trust;
   int run_result = kExitDone;
   std::optional<TerminalSize> terminal;

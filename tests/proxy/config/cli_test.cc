@@ -252,6 +252,15 @@ TEST_F(Cli, EnvPrintsWhatLeadsToTheConfiguredListener) {
   EXPECT_EQ(run({"env", "--config", file.string(), "--name", "me", "--shell", "json"}), kExitDone);
   EXPECT_THAT(out.str(), HasSubstr("\"https_proxy\": \"http://me:x@127.0.0.1:1234\""));
 
+  EXPECT_EQ(sought, "127.0.0.1:1234");
+  EXPECT_THAT(err.str(), IsEmpty());
+  const std::string variables = out.str();
+  service_is_there = false;
+  EXPECT_EQ(run({"env", "--config", file.string(), "--name", "me", "--shell", "json"}), kExitDone) << "it may be started later";
+  EXPECT_EQ(out.str(), variables);
+  EXPECT_THAT(err.str(), HasSubstr("nobody answers at 127.0.0.1:1234 yet"));
+  EXPECT_THAT(err.str(), HasSubstr("start `armgate run --config " + file.string() + "`"));
+
   const auto anywhere = directory.write("b.json", R"({"listen": {"proxy": "127.0.0.1:0"}, "ca": {"directory": "ca"}})");
   EXPECT_EQ(run({"env", "--config", anywhere.string()}), kExitBadInput);
   EXPECT_THAT(err.str(), HasSubstr("listen.proxy has port 0"));

@@ -39,6 +39,7 @@ std::string printed(const std::vector<std::string>& words) {
                            .run = {},
                            .exec = {},
                            .exec_within = {},
+                           .somebody_listens = {},
                            .terminal = {},
                            .pause = {},
                            .trust = {},

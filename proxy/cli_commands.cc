@@ -7,6 +7,7 @@
 #include <chrono>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -104,6 +105,16 @@ Result<ShownStatus> look(const Config& config) {
   const auto json = fetch_status(config);
   if (!json) return json.error();
   return read_status(*json);
+}
+
+// What was asked of exec that a gateway which runs already cannot do.
+std::vector<std::string_view> flags_of_own_gateway(const Asked& asked) {
+  std::vector<std::string_view> given;
+  if (!asked.config.empty()) given.push_back("--config");
+  if (!asked.mode.empty()) given.push_back("--mode");
+  if (!asked.log_file.empty()) given.push_back("--log");
+  if (!asked.actor.empty()) given.push_back("--actor");
+  return given;
 }
 
 }  // namespace
@@ -292,14 +303,13 @@ int exec(const Asked& asked, const CliContext& context) {
   request.log_file = asked.log_file;
   request.environment = context.environment;
   request.wall = context.wall;
-  if (const auto active = context.environment.find(kActiveVariable); active != context.environment.end()) {
-    if (asked.config.empty() && asked.log_file.empty() && asked.mode.empty() && asked.actor.empty()) {
-      return context.exec_within(request, active->second);
-    }
+  if (const std::string active = active_gateway(context.environment); !active.empty()) {
+    const auto own = flags_of_own_gateway(asked);
+    if (own.empty()) return context.exec_within(request, active);
     fmt::print(context.err,
-               "armgate: {} is set: this environment uses the armgate at {}, with its own configuration and log; "
-               "unset {} to start another\n",
-               kActiveVariable, active->second, kActiveVariable);
+               "armgate: {} cannot be had here: {} is set, so this environment uses the armgate at {}, with its own "
+               "configuration and log; unset {} to start another; the command was not run\n",
+               fmt::join(own, ", "), kActiveVariable, active, kActiveVariable);
     return kExitExecFailed;
   }
   const auto config = load_asked(asked, context, RuleFiles::Load);

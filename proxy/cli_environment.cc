@@ -161,6 +161,8 @@ std::string quoted_for_powershell(const std::string& value) {
 
 }  // namespace
 
+std::string active_gateway(const Environment& environment) { return value_of(environment, kActiveVariable); }
+
 bool is_client_name(std::string_view name) {
   const auto good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -189,7 +191,7 @@ std::string reachable(const std::string& proxy) {
 }
 
 std::string other_proxy_notice(const Environment& present) {
-  const std::string active = value_of(present, kActiveVariable);
+  const std::string active = active_gateway(present);
   for (const char* name : {"https_proxy", "HTTPS_PROXY"}) {
     const std::string url = value_of(present, name);
     const bool is_other = !url.empty() && (active.empty() || !url.ends_with("@" + active));

@@ -20,6 +20,9 @@ using Environment = std::map<std::string, std::string>;
 // Says that a tool's traffic goes through armgate already, and where that listens ("127.0.0.1:8080").
 inline constexpr const char* kActiveVariable = "ARMGATE_ACTIVE";
 
+// Where that says; empty if it is not set, or to nothing, which is how shells without `unset` take it back.
+std::string active_gateway(const Environment& environment);
+
 struct ToolSettings {
   std::string proxy;                     // "host:port" where armgate listens
   std::string name;                      // of the client; see is_client_name()

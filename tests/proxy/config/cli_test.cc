@@ -12,6 +12,7 @@
 namespace armgate {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
@@ -233,9 +234,21 @@ TEST_F(Cli, ExecWithinExecUsesTheGatewayThatIsThere) {
            {"--log", "a.log"}, {"--mode", "off"}, {"--actor", "single"}, {"--config", "a.json"}}) {
     SCOPED_TRACE(own.front());
     EXPECT_EQ(run({"exec", own[0], own[1], "--", "az"}), kExitExecFailed) << "it would not be obeyed";
+    EXPECT_THAT(err.str(), StartsWith("armgate: " + own[0] + " cannot be had here: "));
     EXPECT_THAT(err.str(), HasSubstr("unset ARMGATE_ACTIVE"));
+    EXPECT_THAT(err.str(), EndsWith("; the command was not run\n"));
     EXPECT_FALSE(asked);
   }
+  EXPECT_EQ(run({"exec", "--log", "a.log", "--mode", "off", "--", "az"}), kExitExecFailed);
+  EXPECT_THAT(err.str(), StartsWith("armgate: --mode, --log cannot be had here: "));
+}
+
+TEST_F(Cli, AnEmptyActiveGatewayIsNone) {
+  environment["ARMGATE_ACTIVE"] = "";
+  EXPECT_EQ(run({"exec", "--mode", "off", "--", "az"}), kExitDone) << err.str();
+  EXPECT_EQ(within, "");
+  ASSERT_TRUE(run_with);
+  EXPECT_EQ(run_with->mode, rules::Mode::Off);
 }
 
 TEST_F(Cli, EnvPrintsWhatLeadsToTheConfiguredListener) {

@@ -13,6 +13,7 @@
 
 #include "certs/authority_facts.h"
 #include "certs/tls_context.h"
+#include "proxy/net/address_policy.h"
 
 namespace armgate {
 namespace {
@@ -77,9 +78,12 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
+// What stands before the colon in front of a fault.
+std::string place_of(const Config& config) { return config.source.empty() ? "built-in defaults" : config.source; }
+
 class Findings {
  public:
-  explicit Findings(const Config& config) : source_(config.source.empty() ? "built-in defaults" : config.source) {}
+  explicit Findings(const Config& config) : source_(place_of(config)) {}
 
   void fault(std::string pointer, std::string message) { add(found_.faults, std::move(pointer), std::move(message)); }
   void not_looked_at(std::string pointer, const std::string& why) {
@@ -160,6 +164,25 @@ FileFindings look_at_files(const Config& config, WallTime now) {
     if (const auto obstacle = log_obstacle(config.log.file)) findings.obstacle("/log/file", *obstacle);
   }
   return findings.take();
+}
+
+rules::FaultList warnings_about_options(const Config& config) {
+  rules::FaultList warnings;
+  const auto warn = [&](std::string pointer, std::string message) {
+    warnings.push_back({place_of(config), 0, std::move(pointer), std::move(message)});
+  };
+  if (config.mode == rules::Mode::Protect && config.rules.empty()) {
+    warn("/rules", "there is no rule, so nothing is protected; name rule files, \"shipped\" for instance");
+  }
+  const std::string& proxy = config.listen.proxy;
+  const auto address = net::address_of(proxy.substr(0, proxy.rfind(':')));
+  if (address && !net::is_loopback(*address)) {
+    warn("/listen/proxy",
+         fmt::format("{} is not on loopback: whoever reaches it may use it without a password, under any name; "
+                     "let only those reach it who should",
+                     proxy));
+  }
+  return warnings;
 }
 
 }  // namespace armgate

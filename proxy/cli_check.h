@@ -18,4 +18,7 @@ struct FileFindings {
 // is an authority: neither is a fault.
 FileFindings look_at_files(const Config& config, WallTime now);
 
+// Options that are good, but with which the service does less, or is open to more, than may have been meant.
+rules::FaultList warnings_about_options(const Config& config);
+
 }  // namespace armgate

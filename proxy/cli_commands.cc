@@ -136,7 +136,8 @@ int check(const Asked& asked, const CliContext& context) {
   const FileFindings files = look_at_files(*config, context.wall);
   for (const rules::Fault& notice : files.notices) fmt::print(context.err, "{}\n", rules::to_text(notice));
   if (!tell_faults(files.faults, context)) return kExitBadInput;
-  const auto warnings = rules::warnings_about(config->rules);
+  auto warnings = warnings_about_options(*config);
+  std::ranges::move(rules::warnings_about(config->rules), std::back_inserter(warnings));
   for (rules::Fault warning : warnings) {
     warning.message.insert(0, "warning: ");
     fmt::print(context.err, "{}\n", rules::to_text(warning));

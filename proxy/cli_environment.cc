@@ -190,6 +190,10 @@ std::string reachable(const std::string& proxy) {
   return proxy;
 }
 
+std::string usage_hint(const std::string& proxy, const std::string& ca) {
+  return fmt::format("use it with  HTTPS_PROXY={}  and trust  {}", proxy_url("NAME", reachable(proxy)), ca);
+}
+
 std::string other_proxy_notice(const Environment& present) {
   const std::string active = active_gateway(present);
   for (const char* name : {"https_proxy", "HTTPS_PROXY"}) {

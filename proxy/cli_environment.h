@@ -43,6 +43,9 @@ std::string proxy_url(std::string_view name, std::string_view proxy);
 // `proxy` as it is reached from this machine: a listener on every address is reached on loopback.
 std::string reachable(const std::string& proxy);
 
+// How to use a service that listens there, by hand: one line without its end.
+std::string usage_hint(const std::string& proxy, const std::string& ca);
+
 // What to say if the environment names a proxy that is not armgate: it is not used. Else empty.
 std::string other_proxy_notice(const Environment& present);
 

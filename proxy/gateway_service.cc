@@ -9,6 +9,7 @@
 #include "certs/authority.h"
 #include "certs/secret_file.h"
 #include "proxy/cli.h"
+#include "proxy/cli_environment.h"
 #include "proxy/gateway.h"
 #include "proxy/gateway_descriptors.h"
 #include "proxy/gateway_ending.h"
@@ -64,7 +65,7 @@ void announce(Gateway& gateway) {
                 {"config", config.source},
                 {"mode", rules::to_text(config.mode)},
                 {"rules", config.rules.size()}});
-  std::fprintf(stderr, "armgate: use it with  HTTPS_PROXY=http://NAME:x@%s  and trust  %s\n", proxy.c_str(), ca.c_str());
+  std::fprintf(stderr, "armgate: %s\n", usage_hint(proxy, ca).c_str());
 }
 
 // Reaching the limit costs every new connection alike, the requests of those who are in included.

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -91,6 +92,18 @@ std::optional<std::string> check_not_empty(std::string& text) {
   return "must not be empty";
 }
 
+// What arm::basic_user() can give. Spaces and letters beyond ASCII can be had: clients decode %20 in the proxy's URL.
+std::optional<std::string> check_client(std::string& text) {
+  if (auto complaint = check_not_empty(text)) return complaint;
+  const bool ends_early = std::any_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return c == ':' || byte < ' ' || byte == 0x7f;
+  });
+  if (!ends_early) return std::nullopt;
+  return "is no client's name: no user name in a proxy URL has a \":\" or a control character in it; use letters, digits and "
+         "\"._~-\", and the same name there";
+}
+
 SettingTable settings_of(HostOverride& host) {
   return {
       {"/address", Text{&host.address, check_target}, "where the host is really reached"},
@@ -129,8 +142,7 @@ void add_service(SettingTable& table, Config& config) {
            "loopback, link-local and metadata destinations that CONNECT may reach all the same"},
           {"/ca/directory", Text{&config.ca.directory, check_not_empty},
            "where the local certificate authority is kept; \"~/\" is the user's home"},
-          {"/clients",
-           Entries{check_not_empty, [&config](const std::string& name) { return settings_of(config.clients[name]); }},
+          {"/clients", Entries{check_client, [&config](const std::string& name) { return settings_of(config.clients[name]); }},
            "what is known about clients, by the user name in their proxy URL: {\"nightly\": {\"actor\": \"single\"}}"},
           {"/rules", TextList{&config.rule_paths, check_not_empty},
            "rule files, or directories of them, in the order in which they decide; \"shipped\": those that came with armgate; "

@@ -157,5 +157,11 @@ TEST(Commands, QuoteForTheirShell) {
   EXPECT_EQ(to_commands(variables, Shell::Json), "{\n  \"A\": \"it's \\\\ $x\"\n}\n");
 }
 
+TEST(UsageHint, NamesAnAddressThatCanBeUsed) {
+  EXPECT_EQ(usage_hint("0.0.0.0:8080", "/ca.pem"), "use it with  HTTPS_PROXY=http://NAME:x@127.0.0.1:8080  and trust  /ca.pem");
+  EXPECT_EQ(usage_hint("[::]:8080", "/ca.pem"), "use it with  HTTPS_PROXY=http://NAME:x@[::1]:8080  and trust  /ca.pem");
+  EXPECT_EQ(usage_hint("10.0.0.4:8080", "c"), "use it with  HTTPS_PROXY=http://NAME:x@10.0.0.4:8080  and trust  c");
+}
+
 }  // namespace
 }  // namespace armgate

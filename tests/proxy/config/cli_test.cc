@@ -15,6 +15,7 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 TEST_F(Cli, WrongCommandLineEndsWithTwoAndRunsNothing) {
@@ -99,6 +100,17 @@ TEST_F(Cli, CheckLooksAtTheFilesThatOptionsName) {
   EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /upstream/ca_file: "));
   EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /log/file: "));
   EXPECT_THAT(err.str(), HasSubstr("armgate: 2 faults found; nothing was changed\n"));
+}
+
+TEST_F(Cli, CheckWarnsIfNothingIsProtectedOrStrangersMayCome) {
+  const auto file = directory.write("a.json", R"({"rules": [], "listen": {"proxy": "0.0.0.0:8080"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /rules: warning: there is no rule, so nothing is protected"));
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /listen/proxy: warning: 0.0.0.0:8080 is not on loopback"));
+  EXPECT_THAT(out.str(), EndsWith(", 2 warnings\n"));
+  directory.write("a.json", R"({"rules": [], "mode": "off", "listen": {"proxy": "[::1]:8080"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(err.str(), Not(HasSubstr("warning")));
 }
 
 TEST_F(Cli, CheckRefusesWhatRunWouldRefuse) {

@@ -183,6 +183,13 @@ TEST(Config, TheSameRuleFileTwiceIsRefused) {
   EXPECT_THAT(faults[0], HasSubstr("the rule name \"mine\" stands here and at"));
 }
 
+TEST(Config, AClientThatCannotComeIsAFaultAndOthersAreNot) {
+  const auto loaded = parse_config(
+      "a.json", "{\"clients\": {\n\"a:b\": {},\n\"build agent\": {}, \"stra\u00dfe\": {}, \"a%20b\": {}}}", kSurroundings);
+  EXPECT_THAT(texts_of(loaded.faults), ElementsAre(HasSubstr("a.json:2: /clients/a:b: \"a:b\" is no client's name: ")));
+  EXPECT_EQ(parse_config("a.json", "{\"clients\": {\"a\\tb\": {}}}", kSurroundings).faults.size(), 1u);
+}
+
 TEST(Config, WithoutAFileTheDefaultsAndTheShippedRulesHold) {
   const auto loaded = load_config({}, kSurroundings);
   EXPECT_THAT(texts_of(loaded.faults), IsEmpty());

@@ -141,6 +141,11 @@ int run_words(int argc, const char* const* argv, const CliContext& context) {
     app.parse(static_cast<int>(own_end - argv), argv);
   } catch (const CLI::ExtrasError&) {
     return usage(context, "armgate: " + explain_surplus(app));
+  } catch (const CLI::RequiredError& error) {
+    // What is missing may be there, but misspelt: "ca bogus".
+    if (!app.remaining(true).empty()) return usage(context, "armgate: " + explain_surplus(app));
+    app.exit(error, context.out, context.err);
+    return kExitUsage;
   } catch (const CLI::ParseError& error) {
     return app.exit(error, context.out, context.err) == 0 ? kExitDone : kExitUsage;
   }

@@ -101,6 +101,16 @@ int print_answer(const Asked& asked, const CliContext& context, const Result<std
   return kExitDone;
 }
 
+Error no_resource_id(std::string_view text) {
+  return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no resource id (/subscriptions/...)", text));
+}
+
+// As shells complete paths, and portals copy them.
+std::string_view without_slashes_at_end(std::string_view text) {
+  while (text.ends_with('/')) text.remove_suffix(1);
+  return text;
+}
+
 Result<ShownStatus> look(const Config& config) {
   const auto json = fetch_status(config);
   if (!json) return json.error();
@@ -245,8 +255,7 @@ int queue(const Asked& asked, const CliContext& context) {
   if (!config) return kExitBadInput;
   const auto named = arm::parse_resource_id(asked.resource);
   if (!asked.resource.empty() && !named) {
-    return fail(context, gateway_error(ErrorKind::BadInput,
-                                       fmt::format("\"{}\" is no resource id (/subscriptions/...)", asked.resource)));
+    return fail(context, no_resource_id(asked.resource));
   }
   const auto status = look(*config);
   if (!status) return fail(context, status.error());
@@ -289,6 +298,9 @@ int unlock(const Asked& asked, const CliContext& context) {
 int history(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
+  if (!asked.resource.empty() && !arm::parse_resource_id(without_slashes_at_end(asked.resource))) {
+    return fail(context, no_resource_id(asked.resource));
+  }
   const auto form = asked.output == "json" ? HistoryAs::Json : HistoryAs::Text;
   const auto told = history_text(*config, asked.last, asked.resource, form);
   if (!told) return fail(context, told.error());

@@ -184,6 +184,14 @@ TEST_F(Cli, QueueAndTopNameWhatTheyNeed) {
   EXPECT_TRUE(pauses.empty());
 }
 
+TEST_F(Cli, HistoryOfWhatIsNoResourceIsRefused) {
+  const auto file = directory.write("a.json", R"({"journal": {"file": "gone.db"}})").string();
+  EXPECT_EQ(run({"history", "foo", "--config", file}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("\"foo\" is no resource id (/subscriptions/...)"));
+  run({"history", "/subscriptions/s/resourceGroups/g/", "--config", file});
+  EXPECT_THAT(err.str(), HasSubstr("gone.db")) << "it is asked for";
+}
+
 TEST_F(Cli, WhoAsksByAnotherConfigurationThanTheServicesIsToldWhichWasRead) {
   const std::vector<std::vector<std::string>> commands{
       {"status"}, {"queue"}, {"top"}, {"unlock", "/subscriptions/s/resourceGroups/g"}, {"history"}};

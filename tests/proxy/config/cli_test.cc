@@ -55,6 +55,10 @@ TEST_F(Cli, AWrongWordIsNamedWithWhatWasMeant) {
       {{"ruun"}, "\"ruun\" is no command; did you mean \"run\"?"},
       {{"run", "--cnfig", "x"}, "\"--cnfig\" is no flag here; did you mean \"--config\"?"},
       {{"check", "a.json"}, "\"a.json\" is not expected here; did you mean --config a.json?"},
+      {{"ca", "shwo"}, "\"shwo\" is no command; did you mean \"show\"?"},
+      {{"ca"}, "A subcommand is required"},
+      {{"unlock", "--ouptut", "json"}, "\"--ouptut\" is no flag here; did you mean \"--output\"?"},
+      {{"unlock"}, "resource is required"},
       {{"exec", "az", "group", "list"}, "write \"--\" before the command: armgate exec -- az group list"},
       {{"explain", "--shown", "404", "PUT", "/x"}, "--shown has a meaning only together with --body"},
   };

@@ -3,8 +3,8 @@
 #include <boost/asio/io_context.hpp>
 #include <memory>
 #include <string>
-#include <vector>
 #include <utility>
+#include <vector>
 
 #include "bench/counted.h"
 #include "bench/samples.h"

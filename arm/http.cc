@@ -22,6 +22,10 @@ constexpr std::array<std::pair<std::string_view, Method>, 8> kMethods{{
     {"CONNECT", Method::Connect},
 }};
 
+// For what is added to a parsed head: a precondition, or how the request went.
+constexpr size_t kRoomToAdd = 256;
+constexpr size_t kFieldsToAdd = 6;
+
 }  // namespace
 
 Method method_of(std::string_view token) {
@@ -69,8 +73,9 @@ size_t Headers::count(std::string_view name) const {
 
 void Headers::take_lines(std::string_view lines, size_t fields) {
   places_.clear();
-  places_.reserve(fields);
+  places_.reserve(fields + kFieldsToAdd);
   text_.clear();
+  text_.reserve(lines.size() + kRoomToAdd);
   append(lines);
 }
 

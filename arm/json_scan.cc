@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arm/content.h"
+#include "base/eight_bytes.h"
 #include "base/text.h"
 
 namespace armgate::arm {
@@ -64,7 +65,9 @@ bool visit_top_members(std::string_view json, Visit visit) {
   return visit_top_members(parser, simdjson::padded_string_view(copy.data(), copy.size(), copy.capacity()), visit);
 }
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+constexpr std::string_view kBlanks = " \t\r\n";  // RFC 8259 §2
+
+bool is_blank(char c) { return kBlanks.find(c) != kBlanks.npos; }
 
 // Whether the text ends with a quote and the name.
 bool ends_as_quoted(std::string_view text, std::string_view name) {
@@ -72,43 +75,43 @@ bool ends_as_quoted(std::string_view text, std::string_view name) {
   return equal_ignoring_case(text.substr(text.size() - name.size()), name);
 }
 
-// By which characters one of the names ends, letters of either case; some others too.
-class Endings {
- public:
-  explicit Endings(std::span<const std::string_view> names) {
-    for (const std::string_view name : names) bits_ |= name.empty() ? 0 : bit_of(name.back());
+// Whether some character is written as \uXXXX (RFC 8259 §7), which may spell any letter.
+bool has_spelled_letter(std::string_view json) {
+  for (size_t at = json.find('\\'); at < json.size(); at = json.find('\\', at + 2)) {
+    if (json.substr(at + 1).starts_with('u')) return true;
   }
-  bool may_end(char c) const { return (bits_ & bit_of(c)) != 0; }
+  return false;
+}
+
+// The names that a text is searched for.
+class WantedNames {
+ public:
+  explicit WantedNames(std::span<const std::string_view> names) : names_(names) {
+    for (const std::string_view name : names) endings_ |= name.empty() ? 0 : bit_of(name.back());
+  }
+
+  // Whether one of them stands before this colon: a name is what stands in quotes there (RFC 8259 §4).
+  bool has_before(std::string_view json, size_t colon) const {
+    if (colon < 2) return false;
+    size_t end = colon - 1;
+    if (json[end] != '"') {
+      if (!is_blank(json[end])) return false;
+      end = json.substr(0, colon).find_last_not_of(kBlanks);
+      if (end == json.npos || json[end] != '"') return false;
+    }
+    return end > 0 && (endings_ & bit_of(json[end - 1])) != 0 && has_one_at_end_of(json.substr(0, end));
+  }
 
  private:
+  bool has_one_at_end_of(std::string_view text) const {
+    return std::any_of(names_.begin(), names_.end(), [text](std::string_view name) { return ends_as_quoted(text, name); });
+  }
+  // The same for letters of either case, and some other characters.
   static constexpr uint32_t bit_of(char c) { return uint32_t{1} << (static_cast<unsigned char>(c) % 32); }
-  uint32_t bits_ = 0;
-};
 
-// Shows where each colon and backslash stands, until `visit` says false; then it is false. 16 bytes at a time: most bytes are neither.
-template <class Visit>
-bool visit_colons(std::string_view json, Visit visit) {
-  using Block [[gnu::vector_size(16)]] = uint8_t;
-  size_t at = 0;
-  for (; at + sizeof(Block) <= json.size(); at += sizeof(Block)) {
-    Block block;
-    std::memcpy(&block, json.data() + at, sizeof block);
-    const auto hits = (block == ':') | (block == '\\');
-    std::array<uint64_t, 2> halves{};  // a byte of ones for each hit
-    std::memcpy(halves.data(), &hits, sizeof hits);
-    for (size_t half = 0; half < halves.size(); ++half) {
-      while (halves[half] != 0) {
-        const auto byte = static_cast<size_t>(std::countr_zero(halves[half])) / 8;
-        halves[half] &= ~(uint64_t{0xff} << (8 * byte));
-        if (!visit(at + 8 * half + byte)) return false;
-      }
-    }
-  }
-  for (; at < json.size(); ++at) {
-    if ((json[at] == ':' || json[at] == '\\') && !visit(at)) return false;
-  }
-  return true;
-}
+  const std::span<const std::string_view> names_;
+  uint32_t endings_ = 0;  // by which characters they end
+};
 
 // The value of a member.
 struct Kept {
@@ -177,7 +180,7 @@ bool read_id(ondemand::object& item, std::string& id) {
 }
 
 // The raw text of an item runs up to the next token, so it may end in blanks.
-std::string_view without_trailing_blanks(std::string_view raw) { return raw.substr(0, raw.find_last_not_of(" \t\r\n") + 1); }
+std::string_view without_trailing_blanks(std::string_view raw) { return raw.substr(0, raw.find_last_not_of(kBlanks) + 1); }
 
 // `copy` is where the parser's copy of `page` begins.
 bool read_items(ondemand::value list, const char* copy, std::string_view page, std::vector<ListItem>& items) {
@@ -209,24 +212,29 @@ std::array<ScannedMember, 2> scan_string_members(std::string_view json, const st
   return scan_members<2>(json, wanted);
 }
 
+// Colons are rarer than quotes and letters, and 16 bytes at a time most bytes are none.
 bool may_have_member(std::string_view json, std::span<const std::string_view> names) {
-  const Endings endings(names);
-  // A name is what stands in quotes before a colon (RFC 8259 §4), and colons are rarer than quotes and letters.
-  const auto is_one = [&](size_t colon) {
-    std::string_view before = json.substr(0, colon);
-    while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
-    if (before.size() < 2 || before.back() != '"') return false;
-    before.remove_suffix(1);
-    return endings.may_end(before.back()) &&
-           std::any_of(names.begin(), names.end(), [before](std::string_view name) { return ends_as_quoted(before, name); });
+  using Block [[gnu::vector_size(16)]] = uint8_t;
+  if (has_spelled_letter(json)) return true;
+  const WantedNames wanted(names);
+  size_t at = 0;
+  const auto is_among = [&](uint64_t colons, size_t from) {  // a byte of ones for each of eight
+    for (colons &= eight_bytes::kHighBits; colons != 0; colons &= colons - 1) {
+      if (wanted.has_before(json, from + static_cast<size_t>(std::countr_zero(colons)) / 8)) return true;
+    }
+    return false;
   };
-  size_t escaped = json.npos;  // what stands there has no meaning of its own
-  return !visit_colons(json, [&](size_t at) {
-    if (json[at] == ':') return !is_one(at);
-    if (at == escaped) return true;
-    escaped = at + 1;
-    return !json.substr(at + 1).starts_with('u');  // escapes may spell any letter as \uXXXX
-  });
+  for (; at + sizeof(Block) <= json.size(); at += sizeof(Block)) {
+    Block block;
+    std::memcpy(&block, json.data() + at, sizeof block);
+    const auto colons = std::bit_cast<std::array<uint64_t, 2>>(block == ':');
+    if ((colons[0] | colons[1]) == 0) continue;
+    if (is_among(colons[0], at) || is_among(colons[1], at + 8)) return true;
+  }
+  for (; at < json.size(); ++at) {
+    if (json[at] == ':' && wanted.has_before(json, at)) return true;
+  }
+  return false;
 }
 
 std::vector<ListItem> list_items(std::string_view page) {

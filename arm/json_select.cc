@@ -47,17 +47,6 @@ std::string_view telling_name(Tokens tokens) {
   return telling;
 }
 
-// Whether the text has, for any of the pointers, its telling name. Most texts refer to nothing.
-bool may_select(std::string_view json, const std::vector<std::vector<std::string>>& pointers) {
-  std::vector<std::string_view> names;
-  names.reserve(pointers.size());
-  for (const auto& tokens : pointers) {
-    names.push_back(telling_name(tokens));
-    if (names.back().empty()) return true;
-  }
-  return may_have_member(json, names);
-}
-
 }  // namespace
 
 std::vector<std::string> pointer_tokens(std::string_view pointer) {
@@ -77,15 +66,33 @@ std::vector<std::string> pointer_tokens(std::string_view pointer) {
   return tokens;
 }
 
-std::vector<std::vector<std::string>> select_strings(std::string_view json,
-                                                     const std::vector<std::vector<std::string>>& pointers) {
-  std::vector<std::vector<std::string>> found(pointers.size());
+struct StringSelection::Parts {
+  std::vector<std::vector<std::string>> pointers;  // their tokens
+  std::vector<std::string_view> telling;           // of each a name without which it selects nothing; none: one of them has none
+};
+
+StringSelection::StringSelection(const std::vector<std::string>& pointers) {
+  if (pointers.empty()) return;
+  const auto parts = std::make_shared<Parts>();
+  for (const std::string& pointer : pointers) parts->pointers.push_back(pointer_tokens(pointer));
+  for (const auto& tokens : parts->pointers) parts->telling.push_back(telling_name(tokens));
+  const bool all_tell = std::none_of(parts->telling.begin(), parts->telling.end(), [](std::string_view n) { return n.empty(); });
+  if (!all_tell) parts->telling.clear();
+  parts_ = parts;
+}
+
+std::vector<std::vector<std::string>> StringSelection::in(std::string_view json) const {
   json = without_byte_order_mark(json);
-  if (json.empty() || !may_select(json, pointers)) return found;
+  if (parts_ == nullptr || json.empty()) return {};
+  const auto& [pointers, telling] = *parts_;
+  if (!telling.empty() && !may_have_member(json, telling)) return {};  // most texts refer to nothing
   dom::parser parser;
   dom::element top;
-  if (parser.allocate(json.size(), kSelectDepthMax) || parser.parse(json.data(), json.size()).get(top)) return found;
+  if (parser.allocate(json.size(), kSelectDepthMax) || parser.parse(json.data(), json.size()).get(top)) return {};
+  std::vector<std::vector<std::string>> found(pointers.size());
   for (size_t i = 0; i < pointers.size(); ++i) collect(top, pointers[i], found[i]);
+  const bool any = std::any_of(found.begin(), found.end(), [](const auto& strings) { return !strings.empty(); });
+  if (!any) found.clear();
   return found;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,9 +18,20 @@ inline constexpr size_t kSelectDepthMax = 256;
 // The reference tokens of a pointer (RFC 6901 §3), or nothing for what is none: "/a/*/b" -> {"a", "*", "b"}.
 std::vector<std::string> pointer_tokens(std::string_view pointer);
 
-// For each pointer, given by its tokens, the strings it selects, in the text's order. "*" is every element of an array or every
-// member of an object; names are compared without case, as ARM does. Nothing for a text that is no JSON.
-std::vector<std::vector<std::string>> select_strings(std::string_view json,
-                                                     const std::vector<std::vector<std::string>>& pointers);
+// Pointers that are taken apart once, for many texts. Copies share what came of it. Threads: immutable.
+class StringSelection {
+ public:
+  StringSelection() = default;
+  explicit StringSelection(const std::vector<std::string>& pointers);
+
+  // For each pointer the strings it selects, in the text's order; nothing at all, not even for a pointer, if none selects any. "*" is
+  // every element of an array or every member of an object; names are compared without case, as ARM does. A text that is no JSON
+  // has none.
+  std::vector<std::vector<std::string>> in(std::string_view json) const;
+
+ private:
+  struct Parts;
+  std::shared_ptr<const Parts> parts_;  // null: no pointers
+};
 
 }  // namespace armgate::arm

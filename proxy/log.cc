@@ -30,23 +30,12 @@ constexpr size_t kUsualLineBytes = 1024;
 constexpr size_t kGatheredBytesMax = 64 * 1024;
 constexpr int kRestMilliseconds = 2;  // what a crash can take away besides what is queued
 
-// Printable ASCII without what JSON escapes.
-bool stands_for_itself(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
-
-// The same for a text. True means so; false, that a byte of it may not.
-bool is_surely_plain(std::string_view text) {
+// Printable ASCII without what JSON escapes. True means so; false, that a byte of it may not be.
+bool stands_for_itself(std::string_view text) {
   namespace words = eight_bytes;
-  const auto is_plain = [&](size_t at) {
-    const uint64_t word = words::load(text.data() + at);
-    const uint64_t suspects = words::any_below(word, ' ') | words::any_equal(word, '\x7f') | words::any_equal(word, '"') |
-                              words::any_equal(word, '\\');
-    return (suspects & words::kHighBits) == 0;
-  };
-  if (text.size() < sizeof(uint64_t)) return std::all_of(text.begin(), text.end(), stands_for_itself);
-  for (size_t at = 0; at + sizeof(uint64_t) < text.size(); at += sizeof(uint64_t)) {
-    if (!is_plain(at)) return false;
-  }
-  return is_plain(text.size() - sizeof(uint64_t));  // some of it for the second time
+  return words::has_none(text, [](uint64_t word) {
+    return words::not_printable(word) | words::any_equal(word, '"') | words::any_equal(word, '\\');
+  });
 }
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
@@ -120,7 +109,7 @@ class Line {
 
   // Bytes that are not UTF-8 come from clients; they are replaced, never a reason to lose the line.
   void append_text(std::string_view text) {
-    if (!is_surely_plain(text))
+    if (!stands_for_itself(text))
       return append(nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
     append("\"");
     append(text);

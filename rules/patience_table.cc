@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 
@@ -16,11 +17,15 @@ std::optional<std::string> check_part(std::string& part) {
 
 }  // namespace
 
+PatienceTable::PatienceTable(std::vector<PatienceRule> rules) : rules_(std::move(rules)) {
+  for (const PatienceRule& rule : rules_) lowered_.push_back(lower_text(rule.user_agent));
+}
+
 const PatienceRule* PatienceTable::find(std::string_view user_agent) const {
-  const auto found = std::find_if(rules_.begin(), rules_.end(), [user_agent](const PatienceRule& rule) {
-    return contains_ignoring_case(user_agent, rule.user_agent);
-  });
-  return found == rules_.end() ? nullptr : &*found;
+  const std::string lowered = lower_text(user_agent);
+  const auto found =
+      std::find_if(lowered_.begin(), lowered_.end(), [&](const std::string& part) { return lowered.find(part) != part.npos; });
+  return found == lowered_.end() ? nullptr : &rules_[static_cast<size_t>(found - lowered_.begin())];
 }
 
 SettingTable settings_of(PatienceRule& rule) {

@@ -23,13 +23,14 @@ struct PatienceRule {
 class PatienceTable {
  public:
   PatienceTable() = default;
-  explicit PatienceTable(std::vector<PatienceRule> rules) : rules_(std::move(rules)) {}
+  explicit PatienceTable(std::vector<PatienceRule> rules);
 
   // The first entry whose part the User-Agent contains; null if none fits.
   const PatienceRule* find(std::string_view user_agent) const;
 
  private:
   std::vector<PatienceRule> rules_;
+  std::vector<std::string> lowered_;  // what each looks for
 };
 
 // Everything that an entry can say, bound to `rule`.

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "arm/json_select.h"
 #include "arm/resource_id.h"
 
 namespace armgate::rules {
 
 std::vector<ReferenceKey> referenced_keys(const Rule& rule, std::string_view body) {
   const auto& references = rule.lock.references;
-  const auto selected = arm::select_strings(body, rule.lock.pointers);
+  const auto selected = rule.lock.referred.in(body);
   std::vector<ReferenceKey> keys;
   for (size_t i = 0; i < selected.size(); ++i) {
     const Reference& reference = references[i];

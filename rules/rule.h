@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arm/json_select.h"
 #include "arm/operation.h"
 #include "base/time.h"
 
@@ -89,8 +90,7 @@ struct Lock {
   std::vector<std::string> parents;  // types of ancestors that are locked too, exclusively; "*": the nearest
                                      // ancestor, whatever its type
   std::vector<Reference> references;
-  std::vector<std::vector<std::string>>
-      pointers;  // the tokens of each reference's pointer, taken apart once: when the rule is read
+  arm::StringSelection referred;  // the pointers of the references, in their order
 };
 
 struct Hold {

@@ -288,7 +288,9 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
   }
   for (size_t i = 0; i < book.rules.size(); ++i) {
     Lock& locked = book.rules[i].lock;
-    for (const Reference& reference : locked.references) locked.pointers.push_back(arm::pointer_tokens(reference.pointer));
+    std::vector<std::string> pointers;
+    for (const Reference& reference : locked.references) pointers.push_back(reference.pointer);
+    locked.referred = arm::StringSelection(pointers);
     check_rule(book.rules[i], fmt::format("/rules/{}", i), *positions, faults);
   }
   for (size_t i = 0; i < book.errors.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "base/check.h"
+#include "proxy/seams/real_clock.h"
 
 namespace armgate::net {
 namespace {
@@ -70,6 +71,7 @@ void Poller::pass_on() {
   std::array<epoll_event, kEventsAtOnce> events;
   const int count = ::epoll_wait(epoll_.native_handle(), events.data(), static_cast<int>(events.size()), 0);
   if (count <= 0) return;
+  const RealClock::Turn turn;
   passing_on_ = true;
   events_ = std::span(events).first(static_cast<size_t>(count));
   for (size_t i = 0; i < events_.size(); ++i) {

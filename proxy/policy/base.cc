@@ -28,6 +28,7 @@ std::vector<Candidate> candidates_of(const View& view, const WriteFacts& write, 
   size_t deliveries = 0;
   for (const auto& version : view.versions()) deliveries += version.deliveries.size();
   all.reserve(deliveries);
+  bool any_from_others = false;
   for (const auto& version : view.versions()) {
     const bool recent = is_recent(view, version, liveness);
     for (const auto& delivery : version.deliveries) {
@@ -35,14 +36,17 @@ std::vector<Candidate> candidates_of(const View& view, const WriteFacts& write, 
       const bool survives = version.absent || delivery.known_since() > liveness.deleted_order;
       const bool in_hand = recent && !delivery.consumed && survives;
       all.push_back({&version, &delivery, in_hand && !version.refused, in_hand && version.refused});
-      any_from_peer |= delivery.peer == write.peer;
+      const bool from_peer = delivery.peer == write.peer;
+      any_from_peer |= from_peer;
+      any_from_others |= !from_peer;
     }
   }
-  if (write.prefer_peer && any_from_peer) {
+  if (write.prefer_peer && any_from_peer && any_from_others) {
     std::erase_if(all, [&](const Candidate& c) { return c.delivery->peer != write.peer && !c.delivery->peer.is_zero(); });
   }
   const auto earlier = [](const Candidate& a, const Candidate& b) { return a.delivery->at.order < b.delivery->at.order; };
-  if (!std::is_sorted(all.begin(), all.end(), earlier)) std::sort(all.begin(), all.end(), earlier);  // those of one version are
+  const bool may_mix = view.versions().size() > 1;  // those of one version are in order
+  if (may_mix && !std::is_sorted(all.begin(), all.end(), earlier)) std::sort(all.begin(), all.end(), earlier);
   return all;
 }
 
@@ -251,6 +255,7 @@ std::vector<Candidate> live_versions(std::span<const Candidate> candidates) {
   std::vector<Candidate> live;
   for (const auto& c : candidates) {
     if (!c.live || doubtful(c)) continue;
+    if (!live.empty() && live.back().version == c.version) continue;
     const bool known = std::any_of(live.begin(), live.end(), [&](const Candidate& l) { return l.version == c.version; });
     if (!known) live.push_back(c);
   }

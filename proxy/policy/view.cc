@@ -225,7 +225,8 @@ bool is_live(const View& view, const Version& version, const Liveness& liveness)
 }
 
 bool is_recent(const View& view, const Version& version, const Liveness& liveness) {
-  const bool has_delivery = std::any_of(version.deliveries.begin(), version.deliveries.end(), [&](const Delivery& d) {
+  // The newest first: the oldest are used up first.
+  const bool has_delivery = std::any_of(version.deliveries.rbegin(), version.deliveries.rend(), [&](const Delivery& d) {
     return !d.consumed && (version.absent || d.known_since() > liveness.deleted_order);
   });
   if (!has_delivery) return false;

@@ -1,6 +1,7 @@
 #include "proxy/seams/real_clock.h"
 
 #include <boost/asio/steady_timer.hpp>
+#include <optional>
 #include <utility>
 
 #include "proxy/async/asio_call.h"
@@ -39,12 +40,26 @@ class SteadyTimer final : public TimerHandle {
 
 class NoTimer final : public TimerHandle {};
 
+thread_local TimePoint now_in_turn = kNever;  // kNever: no turn
+thread_local std::optional<WallTime> wall_in_turn;
+
+TimePoint steady_now() { return TimePoint(std::chrono::steady_clock::now().time_since_epoch()); }
+WallTime system_now() { return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now()); }
+
 }  // namespace
 
-TimePoint RealClock::now() const { return TimePoint(std::chrono::steady_clock::now().time_since_epoch()); }
+RealClock::Turn::Turn() { now_in_turn = steady_now(); }
+RealClock::Turn::~Turn() {
+  now_in_turn = kNever;
+  wall_in_turn.reset();
+}
+
+TimePoint RealClock::now() const { return now_in_turn != kNever ? now_in_turn : steady_now(); }
 
 WallTime RealClock::wall() const {
-  return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  if (now_in_turn == kNever) return system_now();
+  if (!wall_in_turn) wall_in_turn = system_now();
+  return *wall_in_turn;
 }
 
 Moment RealClock::next_moment() { return {moments_.fetch_add(1, std::memory_order_relaxed) + 1, now()}; }

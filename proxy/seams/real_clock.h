@@ -12,6 +12,17 @@ namespace armgate {
 
 class RealClock final : public Clock {
  public:
+  // While one lives, time stands still for its thread: what an event loop is told at once has happened at once. A request asks for
+  // the time two dozen times, and in some virtual machines each look at the system's clock is a call into the kernel.
+  // Not more than one on a thread; nothing on it may wait for time to pass meanwhile.
+  class Turn {
+   public:
+    Turn();
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+  };
+
   TimePoint now() const override;
   WallTime wall() const override;
   Moment next_moment() override;

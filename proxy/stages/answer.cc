@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "base/eight_bytes.h"
 
 namespace armgate {
 namespace {
 
 // Field values are one line of printable ASCII; names in ids may be anything.
-std::string field_text(std::string_view text) {
-  std::string clean(text);
+std::string field_text(std::string text) {
+  if (eight_bytes::has_none(text, eight_bytes::not_printable)) return text;
   std::replace_if(
-      clean.begin(), clean.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return clean;
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
 }
 
 std::string joined(const std::vector<std::string>& parts) {

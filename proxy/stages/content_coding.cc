@@ -21,12 +21,18 @@ Coding coding_of(const arm::ResponseHead& head) {
   return Coding::Unknown;
 }
 
+Result<PlainBytes> inflate(const std::string& body, size_t bytes_max) {
+  auto decoded = http::inflate_gzip(body, bytes_max);
+  if (!decoded) return std::move(decoded).error();
+  return PlainBytes::decoded(*std::move(decoded));
+}
+
 }  // namespace
 
-Result<std::string> plain_content(const arm::ResponseHead& head, std::string body, size_t bytes_max) {
+Result<PlainBytes> plain_content(const arm::ResponseHead& head, const std::string& body, size_t bytes_max) {
   switch (coding_of(head)) {
-    case Coding::Identity: return body;
-    case Coding::Compressed: return body.empty() ? Result<std::string>(std::move(body)) : http::inflate_gzip(body, bytes_max);
+    case Coding::Identity: return PlainBytes::given(body);
+    case Coding::Compressed: return body.empty() ? PlainBytes::given(body) : inflate(body, bytes_max);
     case Coding::Unknown: break;
   }
   return gateway_error(ErrorKind::BadInput,
@@ -42,8 +48,8 @@ std::shared_ptr<const policy::KeptBody> keep_body(const arm::ResponseHead& head,
   return kept;
 }
 
-Result<std::string> plain_body(const policy::KeptBody& body, size_t bytes_max) {
-  return body.compressed ? http::inflate_gzip(body.bytes, bytes_max) : Result<std::string>(body.bytes);
+Result<PlainBytes> plain_body(const policy::KeptBody& body, size_t bytes_max) {
+  return body.compressed ? inflate(body.bytes, bytes_max) : PlainBytes::given(body.bytes);
 }
 
 }  // namespace armgate

@@ -51,16 +51,17 @@ Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts) {
 }
 
 // The body of an answer for reading; what cannot be decoded reads as empty and so classifies as nothing.
-std::string readable(const Write& write, const arm::Response& answer) {
+PlainBytes readable(const Write& write, const arm::Response& answer) {
   auto plain = plain_content(answer.head, answer.body, write.parts.shared.options.write_answer_bytes_max);
-  return plain ? *std::move(plain) : std::string();
+  return plain ? *std::move(plain) : PlainBytes::decoded("");
 }
 
 // Answers that do not tell whether the write took effect (observed: ServerTimeout with 503, GatewayTimeout, OperationTimedOut and
 // internal errors). The client decides about sending again; its re-send may meet its own effect.
 bool may_be_running(int status) { return status == 408 || status == 500 || (status >= 502 && status <= 504); }
 
-Outcome final_outcome(const Write& write, arm::Response answer, const std::string& body) {
+// But for the answer itself.
+Outcome final_outcome(const Write& write, const arm::Response& answer, std::string_view body) {
   Outcome outcome;
   outcome.kind = arm::is_success(answer.head.status) ? Outcome::Kind::Accepted : Outcome::Kind::Answered;
   if (outcome.kind == Outcome::Kind::Accepted) {
@@ -69,7 +70,6 @@ Outcome final_outcome(const Write& write, arm::Response answer, const std::strin
     outcome.body_etag = std::move(words.etag).value_or("");
   }
   if (may_be_running(answer.head.status)) outcome.tracking = tracked_by_resource(write.plan);
-  outcome.answer = std::move(answer);
   return outcome;
 }
 
@@ -87,10 +87,10 @@ Task<NextStep> after_failure(const Write& write, Attempts& attempts, const Error
 }
 
 Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Response answer) {
-  const std::string body = readable(write, answer);
+  const PlainBytes body = readable(write, answer);
   const bool own = write.base().rule == policy::BaseRule::OwnPrecondition;
   const auto facts =
-      policy::classify_error(write.exchange.planned.made_under->errors(), answer.head, body,
+      policy::classify_error(write.exchange.planned.made_under->errors(), answer.head, body.text(),
                              own ? rules::OwnPrecondition::Present : rules::OwnPrecondition::Absent, write.parts.clock.wall());
   if (!facts.code.empty()) {
     write.report().upstream_code = facts.code;
@@ -108,7 +108,9 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
     case rules::ErrorClass::Final: break;
   }
   if (may_be_running(answer.head.status)) write.client.state->note_maybe_applied(write.bound.binding);
-  co_return NextStep{final_outcome(write, std::move(answer), body)};
+  Outcome outcome = final_outcome(write, answer, body.text());
+  outcome.answer = std::move(answer);
+  co_return NextStep{std::move(outcome)};
 }
 
 }  // namespace
@@ -131,7 +133,7 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
     else
       next = co_await after_failure(write, attempts, answer.error());
     if (!next.outcome) continue;
-    Outcome outcome = *std::move(next.outcome);
+    Outcome& outcome = *next.outcome;
     // Whatever the last answer was: a sending whose answer got lost may be running still.
     const bool ended = outcome.kind != Outcome::Kind::Accepted && outcome.tracking.by == arm::TrackedBy::Nothing;
     if (ended && attempts.lost > 0) outcome.tracking = tracked_by_resource(write.plan);

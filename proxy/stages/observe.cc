@@ -157,7 +157,7 @@ void answered(Observed& observed, const arm::ResponseHead& head, std::optional<s
   if (arm::is_success(head.status)) {
     observed.kind = outcome.kind = Outcome::Kind::Accepted;
     const auto plain = plain_content(head, outcome.answer.body, write.parts.shared.options.write_answer_bytes_max);
-    outcome.tracking = arm::tracking_of(write.head().method, head, plain ? std::string_view(*plain) : std::string_view());
+    outcome.tracking = arm::tracking_of(write.head().method, head, plain ? plain->text() : std::string_view());
     accepted(observed, outcome);
   } else {
     end_observed(write.parts, observed.id, ObservedWrites::End::Seen);

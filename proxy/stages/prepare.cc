@@ -93,7 +93,9 @@ std::optional<Outcome> refuse_without_state(const Write& write) {
 Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
   auto& parts = write.parts;
   const TimePoint asked = parts.clock.now();
-  const auto all = all_keys(write);
+  std::vector<rules::LockKey> with_references;  // most bodies refer to nothing
+  if (!write.references.empty()) with_references = all_keys(write);
+  const auto& all = write.references.empty() ? write.plan.keys : with_references;
   auto place = stand_in_line(write, all);
   if (!place) {
     parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
@@ -105,7 +107,7 @@ Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
   std::vector<Hash128> keys;
   for (const auto& key : all) keys.push_back(parts.shared.locks.key_of(key.id));
   HoldTable::Loan loan;
-  parts.shared.holds.hurry(keys, write.authorization, loan);
+  parts.shared.holds.hurry(keys, write.authorization(), loan);
   const auto end = co_await write.patience.await_grant(*place);
   write.report().waited += parts.clock.now() - asked;
   switch (end) {
@@ -130,7 +132,7 @@ namespace {
 
 // What stands at `target` under the lock, or how the write ends because that is not to be known.
 Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not) {
-  auto now = co_await read_again(write.parts, write.head().host, target, write.authorization);
+  auto now = co_await read_again(write.parts, write.head().host, target, write.authorization());
   if (write.patience.client_gone()) co_return client_left(write, "client-left-while-verifying");
   const bool readable = now && (now->exists() || now->absent());
   if (!readable) co_return busy(write, why_not, "verify-failed");

@@ -32,11 +32,11 @@ Task<Result<SeenState>> read_once(const Pipeline::Parts& parts, std::string host
   if (!answer) co_return std::move(answer).error();
   auto body = co_await read_whole(*answer->body, parts.clock, {options.write_answer_bytes_max, deadline});
   if (!body) co_return std::move(body).error();
-  auto plain = plain_content(answer->head, *std::move(body), options.write_answer_bytes_max);
+  auto plain = plain_content(answer->head, *body, options.write_answer_bytes_max);
   if (!plain) co_return std::move(plain).error();
   SeenState seen;
   seen.head = std::move(answer->head);
-  seen.body = *std::move(plain);
+  seen.body = (*std::move(plain)).into_string();
   seen.etag = arm::etag_of(seen.head, seen.body).value_or("");
   co_return std::move(seen);
 }

@@ -53,7 +53,7 @@ const std::string& base_target(const Write& write) {
 
 // The state, or that there is none. Any other answer (a token that may write but not read) shows nothing.
 Task<Result<SeenState>> see(const Write& write, const std::string& target) {
-  auto seen = co_await read_again(write.parts, write.head().host, target, write.authorization);
+  auto seen = co_await read_again(write.parts, write.head().host, target, write.authorization());
   if (seen && !seen->exists() && !seen->absent()) {
     co_return upstream_error(ErrorKind::Internal, Sent::Answered, fmt::format("ARM answered {} to a read", seen->head.status));
   }
@@ -149,7 +149,7 @@ Task<Waited> wait_for_blocker(const Write& write, const Attempts& attempts, cons
   Waited waited;
   waited.ended = co_await wait_for(write, attempts, delay, kWhy);
   while (!waited.ended && !blocker.target.empty()) {
-    const auto seen = co_await read_once(write.parts, blocker.host, blocker.target, write.authorization);
+    const auto seen = co_await read_once(write.parts, blocker.host, blocker.target, write.authorization());
     if (!seen) break;
     waited.last = blocker.by == arm::TrackedBy::StatusUrl ? arm::progress_of_status_url(seen->head, seen->body)
                                                           : arm::progress_of_resource(seen->head, seen->body);

@@ -12,14 +12,14 @@ std::vector<rules::ReferenceKey> references_of(const Write& write) {
   if (write.plan.referring.empty()) return keys;
   const auto& shared = write.parts.shared;
   const auto before =
-      write.base().body ? plain_body(*write.base().body, shared.options.body_keep_max) : Result<std::string>(std::string());
+      write.base().body ? plain_body(*write.base().body, shared.options.body_keep_max) : PlainBytes::decoded("");
   const auto add = [&](const rules::Rule& rule, std::string_view body) {
     auto more = rules::referenced_keys(rule, body);
     keys.insert(keys.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };
   for (const auto& rule : write.plan.referring) {
     add(*rule, write.exchange.request.body);
-    if (before && !before->empty()) add(*rule, *before);
+    if (before && !before->text().empty()) add(*rule, before->text());
   }
   keys = rules::without_duplicates(std::move(keys), write.plan.keys);
   if (keys.size() > kReferencesMax) {

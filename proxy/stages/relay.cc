@@ -159,8 +159,8 @@ struct Passing {
     std::shared_ptr<const policy::KeptBody> body;
     if (capture.wanted && !capture.overflown) body = keep_body(head, std::move(capture.bytes));
     if (!polls.empty()) {
-      const auto plain = body ? plain_body(*body, kPollBytesMax * 16) : Result<std::string>(std::string());
-      learn_from_poll(parts, polls, exchange.forwarded.time, head, plain ? std::string_view(*plain) : std::string_view());
+      const auto plain = body ? plain_body(*body, kPollBytesMax * 16) : PlainBytes::decoded("");
+      learn_from_poll(parts, polls, exchange.forwarded.time, head, plain ? plain->text() : "");
     }
     const bool shows_resource = exchange.request.head.method == arm::Method::Get &&
                                 plan.target.kind == arm::TargetKind::Resource && (head.status == 200 || head.status == 404);

@@ -32,7 +32,7 @@ bool same_content(const policy::Version& version, const policy::Observation& see
   if (known->body->is_sent_body || seen.body->is_sent_body) return false;
   const auto a = plain_body(*known->body, bytes_max);
   const auto b = plain_body(*seen.body, bytes_max);
-  return a.ok() && b.ok() && arm::same_writable_content(*a, *b, read_only);
+  return a.ok() && b.ok() && arm::same_writable_content(a->text(), b->text(), read_only);
 }
 
 // The version that the observation is another delivery of.
@@ -63,7 +63,7 @@ PendingDelivery record(const Pipeline::Parts& parts, const Client& client, const
 std::string etag_in(const policy::KeptBody* body, size_t bytes_max) {
   if (body == nullptr) return {};
   const auto plain = plain_body(*body, bytes_max);
-  return plain ? arm::etag_in_body(*plain).value_or("") : std::string();
+  return plain ? arm::etag_in_body(plain->text()).value_or("") : std::string();
 }
 
 PendingDelivery remember_page(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
@@ -88,7 +88,7 @@ void index_items(const Pipeline::Parts& parts, const Client& client, KeptPage& p
   auto plain = std::make_shared<policy::KeptBody>();
   auto text = plain_body(*page.body, parts.shared.options.list_scan_max);
   if (text) {
-    plain->bytes = *std::move(text);
+    plain->bytes = (*std::move(text)).into_string();
     for (const auto& item : arm::list_items(plain->bytes)) {
       const auto id = arm::parse_resource_id(item.id);
       if (!id) continue;
@@ -192,9 +192,9 @@ Comparison compare_with_base(const SeenState& now, const policy::Base& base, con
   const auto before = plain_body(*base.body, bytes_max);
   if (!before) return result;
   const auto read_only = read_only_members(plan);
-  result.same = base.body->is_sent_body ? arm::satisfies(now.body, *before, read_only)
-                                        : arm::same_writable_content(*before, now.body, read_only);
-  if (!result.same) result.changed = arm::changed_pointers(*before, now.body, read_only, kPointersMax);
+  result.same = base.body->is_sent_body ? arm::satisfies(now.body, before->text(), read_only)
+                                        : arm::same_writable_content(before->text(), now.body, read_only);
+  if (!result.same) result.changed = arm::changed_pointers(before->text(), now.body, read_only, kPointersMax);
   return result;
 }
 

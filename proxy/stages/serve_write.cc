@@ -35,7 +35,7 @@ Task<Outcome> run_stages(const Write& write) {
   co_return std::move(outcome);
 }
 
-Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outcome) {
+Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome& outcome) {
   if (outcome.kind == Outcome::Kind::Left) {
     // Whoever only half-closed can still read that nothing was sent.
     outcome.answer = make_busy("The client closed its side while the request waited.", write.parts.shared.options.retry_after);
@@ -63,12 +63,12 @@ Task<Receipt> serve_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink
   Write write = make_write(parts, exchange, plan, client, patience);
   const auto arrival = arrival_of(write, client_link.presence());
   auto joined = co_await join_earlier(write, arrival);
-  if (joined) co_return co_await deliver(write, client_link, *std::move(joined));
+  if (joined) co_return co_await deliver(write, client_link, *joined);
   if (write.replaces) write.bound = bind(write);
   const WriteUnderWay under_way(write);
   write.references = references_of(write);
   Outcome outcome = co_await run_stages(write);
-  co_return co_await deliver(write, client_link, std::move(outcome));
+  co_return co_await deliver(write, client_link, outcome);
 }
 
 }  // namespace armgate

@@ -92,7 +92,8 @@ std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, ToH
     return nullptr;
   }
   if (accepted && may_run_beside_its_own(write.plan)) given.lease.let_own_in();
-  return open_hold(parts, held_write(write, outcome, given.intent), std::move(given.lease), std::move(given.authorization));
+  return open_hold(parts, held_write(write, outcome, given.intent), std::move(given.lease),
+                   std::string(given.authorization));
 }
 
 void settle(const Write& write, Intent intent, const Outcome& outcome) {
@@ -118,7 +119,8 @@ void settle(const Write& write, Intent intent, const Outcome& outcome) {
     if (nothing_was_sent(outcome.kind)) keep_place(write, std::move(intent).take_lease().into_place());
     return;
   }
-  auto hold = hold_write(write, outcome, {lease_after_answer(write, std::move(intent)), write.authorization, id}, now);
+  const std::string_view authorization = write.head().fields.get("authorization");
+  auto hold = hold_write(write, outcome, {lease_after_answer(write, std::move(intent)), authorization, id}, now);
   known.is_running = hold != nullptr;
   if (hold) known.tracking = hold->write().tracking;
   parts.store.record_outcome(id, known);

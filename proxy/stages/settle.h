@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "proxy/stages/write.h"
 #include "proxy/state/hold_table.h"
@@ -15,7 +15,7 @@ void note_accepted(const Write& write);
 // What a write gives to its hold.
 struct ToHold {
   WriteLease lease{};
-  std::string authorization{};
+  std::string_view authorization{};  // copied if there is a hold
   IntentId intent = 0;
 };
 

@@ -22,7 +22,7 @@ Task<void> wait_until_shown(const Write& write, const Outcome& outcome) {
   if (wanted.consecutive == 0 || !may_be_new(write, outcome)) co_return;
   int found = 0;
   while (true) {
-    const auto seen = co_await read_once(write.parts, write.head().host, write.head().target, write.authorization);
+    const auto seen = co_await read_once(write.parts, write.head().host, write.head().target, write.authorization());
     const bool tells = seen && (seen->exists() || seen->absent());
     if (!tells) co_return;
     found = seen->exists() ? found + 1 : 0;

@@ -1,14 +1,13 @@
 #include "proxy/stages/visibility.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "arm/identity.h"
-#include "arm/json_scan.h"
 #include "arm/json_select.h"
 #include "proxy/stages/content_coding.h"
 
@@ -21,13 +20,9 @@ constexpr std::string_view kAssignmentType = "microsoft.authorization/roleassign
 // The object ids of the principals that a body speaks of: of a role assignment, or of the identity of a resource
 // (Microsoft.Authorization/roleAssignments, Microsoft.ManagedIdentity/userAssignedIdentities, "identity" of any resource).
 std::vector<std::string> principals_in(std::string_view body) {
-  static const std::vector<std::vector<std::string>> kPlaces{arm::pointer_tokens("/properties/principalId"),
-                                                             arm::pointer_tokens("/identity/principalId")};
-  static constexpr std::array<std::string_view, 1> kName{"principalId"};
-  if (!arm::may_have_member(body, kName)) return {};
-  auto found = arm::select_strings(body, kPlaces);
-  std::vector<std::string> all = std::move(found[0]);
-  all.insert(all.end(), std::make_move_iterator(found[1].begin()), std::make_move_iterator(found[1].end()));
+  static const arm::StringSelection kPlaces({"/properties/principalId", "/identity/principalId"});
+  std::vector<std::string> all;
+  for (auto& found : kPlaces.in(body)) std::move(found.begin(), found.end(), std::back_inserter(all));
   return all;
 }
 
@@ -71,7 +66,7 @@ Evidence principals_of(const Write& write) {
 
 // A role that whoever shows this token was given for the resource, or for anything above it.
 Evidence roles_of(const Write& write) {
-  const auto claims = arm::claims_of(write.authorization);
+  const auto claims = arm::claims_of(write.authorization());
   if (!claims) return std::nullopt;
   Evidence newest;
   std::string_view scope = write.plan.target.resource.id;
@@ -129,7 +124,7 @@ void note_created(const Write& write, const arm::Response& answer) {
   if (resource.type != kAssignmentType) {
     const auto shown = plain_content(answer.head, answer.body, shared.options.body_keep_max);
     if (!shown) return;
-    for (const auto& principal : principals_in(*shown)) shared.newcomers.principal(principal, now.time);
+    for (const auto& principal : principals_in(shown->text())) shared.newcomers.principal(principal, now.time);
     return;
   }
   for (const auto& principal : principals_in(write.exchange.request.body)) {

@@ -10,7 +10,6 @@ namespace armgate {
 Write make_write(Pipeline::Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience) {
   Write write{parts, exchange, plan, client, patience};
   write.bytes = bytes_of(parts.shared.hasher, exchange.request);
-  write.authorization = std::string(exchange.request.head.fields.get("authorization"));
   write.request_id = request_id_of(parts.shared.hasher, exchange);
   write.replaces = plan.operation == arm::OperationKind::Put || plan.guarded;
   return write;

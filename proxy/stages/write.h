@@ -32,7 +32,6 @@ struct Write {
   const Client& client;
   Patience& patience;
   Hash128 bytes{};  // of method, host, target and body
-  std::string authorization{};
   std::string request_id{};                       // see request_id_of()
   Bound bound{};                                  // binding 0: this write needs no base
   uint64_t unanswered = 0;                        // its entry in the client's table of unanswered writes
@@ -51,6 +50,7 @@ struct Write {
            plan.rule->guard.creates == rules::CreateGuard::IfNoneMatch;
   }
   const arm::RequestHead& head() const { return exchange.request.head; }
+  std::string authorization() const { return std::string(head().fields.get("authorization")); }
   Report& report() const { return exchange.report; }
   // Writes that do not count as "other" for the blind rule: a single actor's own.
   std::optional<Hash128> own_client() const {

@@ -13,7 +13,10 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Strings = std::vector<std::string>;
 
-Strings select(std::string_view json, std::string_view pointer) { return select_strings(json, {pointer_tokens(pointer)})[0]; }
+Strings select(std::string_view json, const std::string& pointer) {
+  const auto found = StringSelection({pointer}).in(json);
+  return found.empty() ? Strings() : found.front();
+}
 
 TEST(PointerTokens, AreTakenApartAndUnescaped) {
   EXPECT_EQ(pointer_tokens("/a/*/b"), (Strings{"a", "*", "b"}));
@@ -37,9 +40,12 @@ TEST(SelectStrings, FollowsMembersElementsAndStars) {
 }
 
 TEST(SelectStrings, AnswersEachPointerApart) {
-  const auto found = select_strings("\xEF\xBB\xBF{\"a\": \"1\", \"b\": {\"c\": \"2\"}}", {{"b", "c"}, {"a"}, {"d"}});
-  EXPECT_THAT(found, ElementsAre(ElementsAre("2"), ElementsAre("1"), IsEmpty()));
-  EXPECT_THAT(select_strings("{}", {}), IsEmpty());
+  const char* json = "\xEF\xBB\xBF{\"a\": \"1\", \"b\": {\"c\": \"2\"}}";
+  const StringSelection three({"/b/c", "/a", "/d"});
+  const auto shared = three;
+  EXPECT_THAT(shared.in(json), ElementsAre(ElementsAre("2"), ElementsAre("1"), IsEmpty()));
+  EXPECT_THAT(StringSelection({"/d", "/b/a"}).in(json), IsEmpty()) << "nobody found anything";
+  EXPECT_THAT(StringSelection().in("{\"a\": \"1\"}"), IsEmpty());
 }
 
 TEST(SelectStrings, SelectsNothingInWhatIsNoJson) {

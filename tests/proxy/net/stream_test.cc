@@ -1,10 +1,12 @@
 // Goal: both streams carry bytes whole, tell an orderly end from a break, and obey deadlines and cancels.
 // Method: loopback sockets; TLS between two of armgate's own streams.
 #include <gmock/gmock.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <thread>
 
 #include "certs/record_pool.h"
 #include "certs/tls_context.h"
@@ -369,6 +371,22 @@ TEST(RealClock, FiresInOrderAndNotAfterCancel) {
   EXPECT_EQ(fired, "12");
   const Moment first = clock.next_moment();
   EXPECT_LT(first.order, clock.next_moment().order);
+}
+
+TEST(RealClock, StandsStillDuringATurnOfTheEventLoop) {
+  const RealClock clock;
+  const TimePoint before = clock.now();
+  {
+    const RealClock::Turn turn;
+    const TimePoint first = clock.now();
+    const WallTime wall = clock.wall();
+    EXPECT_GE(first, before);
+    ::poll(nullptr, 0, 3);
+    EXPECT_EQ(clock.now(), first);
+    EXPECT_EQ(clock.wall(), wall);
+    std::thread([&] { EXPECT_GT(clock.now(), first); }).join();  // its thread's own
+  }
+  EXPECT_GE(clock.now() - before, std::chrono::milliseconds(3));
 }
 
 TEST(RealClock, MayBeDestroyedFromItsOwnCallback) {

@@ -11,6 +11,7 @@
 
 #include "arm/content.h"
 #include "base/eight_bytes.h"
+#include "base/sixteen_bytes.h"
 #include "base/text.h"
 
 namespace armgate::arm {
@@ -214,7 +215,7 @@ std::array<ScannedMember, 2> scan_string_members(std::string_view json, const st
 
 // Colons are rarer than quotes and letters, and 16 bytes at a time most bytes are none.
 bool may_have_member(std::string_view json, std::span<const std::string_view> names) {
-  using Block [[gnu::vector_size(16)]] = uint8_t;
+  using sixteen_bytes::Block;
   if (has_spelled_letter(json)) return true;
   const WantedNames wanted(names);
   size_t at = 0;
@@ -225,9 +226,7 @@ bool may_have_member(std::string_view json, std::span<const std::string_view> na
     return false;
   };
   for (; at + sizeof(Block) <= json.size(); at += sizeof(Block)) {
-    Block block;
-    std::memcpy(&block, json.data() + at, sizeof block);
-    const auto colons = std::bit_cast<std::array<uint64_t, 2>>(block == ':');
+    const auto colons = sixteen_bytes::words_of(sixteen_bytes::load(json.data() + at) == ':');
     if ((colons[0] | colons[1]) == 0) continue;
     if (is_among(colons[0], at) || is_among(colons[1], at + 8)) return true;
   }

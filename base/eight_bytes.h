@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 
 namespace armgate::eight_bytes {
 
@@ -24,25 +23,6 @@ inline void store(uint64_t word, char* to) { std::memcpy(to, &word, sizeof word)
 // byte, or for a byte that is not ASCII.
 constexpr uint64_t any_below(uint64_t word, char c) { return (word - all(c)) | word; }
 constexpr uint64_t any_equal(uint64_t word, char c) { return ((word ^ all(c)) - all('\x01')) & ~(word ^ all(c)); }
-
-// Whether a text has no suspects, of which `suspects(word)` has a high bit for each among eight bytes, or more bits. True is sure;
-// false means that there may be one.
-template <class Suspects>
-bool has_none(std::string_view text, Suspects suspects) {
-  const auto is_clean = [&](uint64_t word) { return (suspects(word) & kHighBits) == 0; };
-  if (text.size() < sizeof(uint64_t)) {
-    uint64_t word = all(' ');
-    std::memcpy(&word, text.data(), text.size());
-    return is_clean(word);
-  }
-  for (size_t at = 0; at + sizeof(uint64_t) < text.size(); at += sizeof(uint64_t)) {
-    if (!is_clean(load(text.data() + at))) return false;
-  }
-  return is_clean(load(text.data() + text.size() - sizeof(uint64_t)));  // some of it for the second time
-}
-
-// The suspects of a text that is to be printable ASCII.
-constexpr uint64_t not_printable(uint64_t word) { return any_below(word, ' ') | any_equal(word, '\x7f'); }
 
 // With every capital letter lowered.
 constexpr uint64_t lowered(uint64_t word) {

@@ -2,50 +2,28 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <spdlog/async.h>
-#include <spdlog/logger.h>
-#include <spdlog/sinks/base_sink.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
-#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
-#include "base/eight_bytes.h"
+#include "base/sixteen_bytes.h"
 
 namespace armgate {
 namespace {
 
-constexpr size_t kQueuedLinesMax = 8192;
-constexpr size_t kUsualLineBytes = 1024;
-constexpr size_t kGatheredBytesMax = 64 * 1024;
-constexpr int kRestMilliseconds = 2;  // what a crash can take away besides what is queued
-
-// Printable ASCII without what JSON escapes. True means so; false, that a byte of it may not be.
+// Printable ASCII without what JSON escapes.
 bool stands_for_itself(std::string_view text) {
-  namespace words = eight_bytes;
-  return words::has_none(text, [](uint64_t word) {
-    return words::not_printable(word) | words::any_equal(word, '"') | words::any_equal(word, '\\');
+  return sixteen_bytes::has_none(text, [](sixteen_bytes::Block block) {
+    return sixteen_bytes::not_printable(block) | (block == '"') | (block == '\\');
   });
-}
-
-spdlog::level::level_enum spdlog_level(LogLevel level) {
-  switch (level) {
-    case LogLevel::Debug: return spdlog::level::debug;
-    case LogLevel::Info: return spdlog::level::info;
-    case LogLevel::Warning: return spdlog::level::warn;
-    case LogLevel::Error: return spdlog::level::err;
-  }
-  return spdlog::level::err;
 }
 
 std::string_view name_of(LogLevel level) {
@@ -58,11 +36,20 @@ std::string_view name_of(LogLevel level) {
   return "error";
 }
 
-// One line of JSON, ASCII only, written from front to back: a tree of values would cost more than the rest of a request.
-class Line {
+// The file is made if need be.
+Result<int> open_at_end(const std::string& file) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+  if (fd >= 0) return fd;
+  return gateway_error(ErrorKind::BadInput, fmt::format("the log file {} cannot be opened: {}", file, std::strerror(errno)));
+}
+
+}  // namespace
+
+// One line of JSON, ASCII only, written from front to back: a tree of values would cost more than the rest of a request. One at a
+// time on a thread.
+class Log::Line {
  public:
   Line(LogLevel level, WallTime wall, std::string_view event) {
-    text_.reserve(kUsualLineBytes);
     append("{\"time\":\"");
     append_time(wall);
     append("\"");
@@ -70,20 +57,26 @@ class Line {
     add("event", event);
   }
 
-  void add(std::string_view name, std::string_view value) {
+  // Name is a literal, whose length the compiler knows, or a string_view.
+  template <class Name>
+  void add(const Name& name, std::string_view value) {
     append_name(name);
     append_text(value);
   }
-  void add_number(std::string_view name, int64_t value) {
+  template <class Name>
+  void add_number(const Name& name, int64_t value) {
+    constexpr size_t kDigitsMax = 20;
     append_name(name);
-    const fmt::format_int digits(value);
-    text_.append(digits.data(), digits.size());
+    char* const begin = room(kDigitsMax);
+    end_ += static_cast<size_t>(std::to_chars(begin, begin + kDigitsMax, value).ptr - begin);
   }
-  void add_flag(std::string_view name, bool value) {
+  template <class Name>
+  void add_flag(const Name& name, bool value) {
     append_name(name);
-    append(value ? "true" : "false");
+    append(value ? std::string_view("true") : "false");
   }
-  void add_list(std::string_view name, const std::vector<std::string>& values) {
+  template <class Name>
+  void add_list(const Name& name, const std::vector<std::string>& values) {
     append_name(name);
     append("[");
     for (const auto& value : values) {
@@ -93,15 +86,37 @@ class Line {
     append("]");
   }
 
-  spdlog::string_view_t finish() {
+  std::string_view finish() {
     append("}");
-    return {text_.data(), text_.size()};
+    return std::string_view(area_).substr(0, end_);
   }
 
  private:
-  void append(std::string_view text) { text_.append(text); }
+  // Memory of the thread, for as many lines as it writes.
+  static std::string& area() {
+    static thread_local std::string kept(1024, '\0');
+    return kept;
+  }
 
-  void append_name(std::string_view name) {
+  // Where this many bytes may be written.
+  char* room(size_t bytes) {
+    if (area_.size() - end_ < bytes) [[unlikely]]
+      grow(bytes);
+    return area_.data() + end_;
+  }
+  [[gnu::noinline]] void grow(size_t bytes) { area_.resize(2 * area_.size() + bytes); }
+  void append(std::string_view text) {
+    std::memcpy(room(text.size()), text.data(), text.size());
+    end_ += text.size();
+  }
+  template <size_t kBytes>
+  void append(const char (&literal)[kBytes]) {
+    std::memcpy(room(kBytes), literal, kBytes);
+    end_ += kBytes - 1;  // the next byte goes where its end is
+  }
+
+  template <class Name>
+  void append_name(const Name& name) {
     append(",\"");
     append(name);
     append("\":");
@@ -109,8 +124,9 @@ class Line {
 
   // Bytes that are not UTF-8 come from clients; they are replaced, never a reason to lose the line.
   void append_text(std::string_view text) {
-    if (!stands_for_itself(text))
-      return append(nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+    if (!stands_for_itself(text)) {
+      return append(std::string_view(nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
+    }
     append("\"");
     append(text);
     append("\"");
@@ -121,131 +137,67 @@ class Line {
     const auto day = std::chrono::floor<std::chrono::days>(wall);
     const std::chrono::year_month_day date(day);
     const std::chrono::hh_mm_ss time(wall - day);
-    append_digits<4>(static_cast<int>(date.year()));
-    append("-");
-    append_digits<2>(static_cast<unsigned>(date.month()));
-    append("-");
-    append_digits<2>(static_cast<unsigned>(date.day()));
-    append("T");
-    append_digits<2>(time.hours().count());
-    append(":");
-    append_digits<2>(time.minutes().count());
-    append(":");
-    append_digits<2>(time.seconds().count());
-    append(".");
-    append_digits<3>(time.subseconds().count());
-    append("Z");
+    std::array<char, 24> text{"0000-00-00T00:00:00.000"};
+    const auto put = [&text](size_t at, size_t digits, int64_t value) {
+      for (; digits > 0; --digits, value /= 10) text[at + digits - 1] = static_cast<char>('0' + value % 10);
+    };
+    put(0, 4, static_cast<int>(date.year()));
+    put(5, 2, static_cast<unsigned>(date.month()));
+    put(8, 2, static_cast<unsigned>(date.day()));
+    put(11, 2, time.hours().count());
+    put(14, 2, time.minutes().count());
+    put(17, 2, time.seconds().count());
+    put(20, 3, time.subseconds().count());
+    text.back() = 'Z';
+    append(std::string_view(text.data(), text.size()));
   }
 
-  template <size_t kDigits>
-  void append_digits(int64_t value) {
-    std::array<char, kDigits> digits;
-    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, value /= 10)
-      *digit = static_cast<char>('0' + value % 10);
-    text_.append(digits.data(), digits.size());
-  }
-
-  std::string text_;  // not fmt's buffer: that one copies byte by byte
+  std::string& area_ = area();
+  size_t end_ = 0;
 };
 
-}  // namespace
-
-// Adds to the end of a file. Why not spdlog's own: it cannot open its file anew while lines are being written, and it wakes
-// its thread and writes once for every line (measured: a fifth of the CPU time of a small GET). Here lines that wait are
-// written together, and after that the thread rests a moment, in which more of them gather.
-class Log::FileSink final : public spdlog::sinks::base_sink<std::mutex> {
- public:
-  explicit FileSink(std::string file) : file_(std::move(file)) {}
-  ~FileSink() override {
-    write_gathered();
-    if (fd_ >= 0) ::close(fd_);
-  }
-
-  // Whose lines come here; before the first one.
-  void set_queue(spdlog::details::thread_pool* queue) { queue_ = queue; }
-
-  Result<void> open() {
-    const int fd = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-    if (fd < 0) {
-      return gateway_error(ErrorKind::BadInput,
-                           fmt::format("the log file {} cannot be opened: {}", file_, std::strerror(errno)));
-    }
-    const std::lock_guard lock(mutex_);
-    write_gathered();
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
-    return {};
-  }
-
- private:
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    spdlog::memory_buf_t line;
-    formatter_->format(message, line);
-    gathered_.append(line.data(), line.size());
-    const bool more_to_come = queue_ != nullptr && queue_->queue_size() > 0;
-    if (more_to_come && gathered_.size() < kGatheredBytesMax) return;
-    if (!write_gathered()) throw spdlog::spdlog_ex("the log file cannot be written", errno);
-    if (!more_to_come) ::poll(nullptr, 0, kRestMilliseconds);
-  }
-
-  // What cannot be written is given up.
-  bool write_gathered() {
-    size_t done = 0;
-    while (done < gathered_.size()) {
-      const ssize_t written = ::write(fd_, gathered_.data() + done, gathered_.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) break;
-      done += static_cast<size_t>(written);
-    }
-    const bool all = done == gathered_.size();
-    gathered_.clear();
-    return all;
-  }
-  void flush_() override {}
-
-  const std::string file_;
-  spdlog::details::thread_pool* queue_ = nullptr;  // outlives the last line
-  std::string gathered_;                           // guarded by mutex_, like the next one
-  int fd_ = -1;
-};
-
-Log::Log(std::shared_ptr<spdlog::logger> logger, LogLevel least, std::shared_ptr<void> writer, std::shared_ptr<FileSink> file)
-    : writer_(std::move(writer)), logger_(std::move(logger)), file_(std::move(file)) {
-  logger_->set_pattern("%v");
-  logger_->set_level(spdlog_level(least));
-}
+Log::Log(LogLevel least, Sink sink, std::string file, std::unique_ptr<LineWriter> writer)
+    : least_(least), sink_(std::move(sink)), file_(std::move(file)), writer_(std::move(writer)) {}
 
 Result<std::unique_ptr<Log>> Log::open(const std::string& file, LogLevel least) {
-  spdlog::sink_ptr sink;
-  std::shared_ptr<FileSink> file_sink;
-  if (file.empty()) {
-    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-  } else {
-    file_sink = std::make_shared<FileSink>(file);
-    if (auto opened = file_sink->open(); !opened) return std::move(opened).error();
-    sink = file_sink;
-  }
-  // Written by a thread of its own: a full pipe or a slow disk must not stop an event loop. Beyond the queue the oldest
-  // lines are given up.
-  auto writer = std::make_shared<spdlog::details::thread_pool>(kQueuedLinesMax, 1);
-  if (file_sink) file_sink->set_queue(writer.get());
-  auto logger =
-      std::make_shared<spdlog::async_logger>("armgate", std::move(sink), writer, spdlog::async_overflow_policy::overrun_oldest);
-  return std::unique_ptr<Log>(new Log(std::move(logger), least, std::move(writer), std::move(file_sink)));
+  auto fd = file.empty() ? Result<int>(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) : open_at_end(file);
+  if (!fd) return std::move(fd).error();
+  auto writer = std::make_unique<LineWriter>(*fd);
+  const Sink sink = [to = writer.get()](std::string_view line) { return to->write(line); };
+  return std::unique_ptr<Log>(new Log(least, sink, file, std::move(writer)));
 }
 
-Result<void> Log::reopen() { return file_ == nullptr ? Result<void>() : file_->open(); }
+Result<void> Log::reopen() {
+  if (file_.empty()) return {};
+  const auto fd = open_at_end(file_);
+  if (!fd) return fd.error();
+  writer_->use(*fd);
+  return {};
+}
 
 std::unique_ptr<Log> Log::to_stream(std::ostream& stream, LogLevel least) {
-  auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(stream);
-  return std::unique_ptr<Log>(new Log(std::make_shared<spdlog::logger>("armgate", std::move(sink)), least));
+  const Sink sink = [&stream, mutex = std::make_shared<std::mutex>()](std::string_view line) {
+    const std::lock_guard lock(*mutex);
+    stream << line << '\n';
+    return uint64_t{0};
+  };
+  return std::unique_ptr<Log>(new Log(least, sink));
+}
+
+void Log::write(WallTime wall, std::string_view line) {
+  uint64_t lost = sink_(line);
+  while (lost > 0) {
+    Line told(LogLevel::Error, wall, "log-lines-lost");
+    told.add_number("lines", static_cast<int64_t>(lost));
+    lost = sink_(told.finish());
+  }
 }
 
 void Log::request(const Exchange& exchange, WallTime wall, TimePoint now) {
   const Report& report = exchange.report;
   // Trouble with ARM is seen with a log of trouble only, too.
   const LogLevel level = report.upstream_error.empty() ? LogLevel::Info : LogLevel::Warning;
-  if (!logger_->should_log(spdlog_level(level))) return;
+  if (level < least_) return;
   const arm::RequestHead& head = exchange.request.head;
   Line line(level, wall, "request");
   line.add("client", exchange.client_label);
@@ -264,17 +216,17 @@ void Log::request(const Exchange& exchange, WallTime wall, TimePoint now) {
   if (!report.upstream_message.empty()) line.add("upstream_message", report.upstream_message);
   if (!report.upstream_error.empty()) line.add("upstream_error", report.upstream_error);
   line.add_flag("delivered", exchange.delivered);
-  logger_->log(spdlog_level(level), line.finish());
+  write(wall, line.finish());
 }
 
 void Log::event(LogLevel level, WallTime wall, std::string_view name, Fields fields) {
-  if (!logger_->should_log(spdlog_level(level))) return;
+  if (level < least_) return;
   Line line(level, wall, name);
   for (const auto& [field, value] : fields) {
     if (const auto* text = std::get_if<std::string_view>(&value.value_)) line.add(field, *text);
     if (const auto* number = std::get_if<int64_t>(&value.value_)) line.add_number(field, *number);
   }
-  logger_->log(spdlog_level(level), line.finish());
+  write(wall, line.finish());
 }
 
 }  // namespace armgate

@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <ostream>
@@ -18,11 +19,8 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "proxy/line_writer.h"
 #include "proxy/stages/exchange.h"
-
-namespace spdlog {
-class logger;
-}
 
 namespace armgate {
 
@@ -61,12 +59,16 @@ class Log {
   void event(LogLevel level, WallTime wall, std::string_view name, Fields fields = {});
 
  private:
-  class FileSink;
-  Log(std::shared_ptr<spdlog::logger> logger, LogLevel least, std::shared_ptr<void> writer = nullptr,
-      std::shared_ptr<FileSink> file = nullptr);
-  const std::shared_ptr<void> writer_;  // the thread that writes, if it is not the caller; ends after the last line
-  const std::shared_ptr<spdlog::logger> logger_;
-  const std::shared_ptr<FileSink> file_;
+  class Line;
+  // Takes a line without its end, and returns how many were given up since the last time.
+  using Sink = std::function<uint64_t(std::string_view line)>;
+  Log(LogLevel least, Sink sink, std::string file = {}, std::unique_ptr<LineWriter> writer = nullptr);
+  void write(WallTime wall, std::string_view line);
+
+  const LogLevel least_;
+  const Sink sink_;
+  const std::string file_;                    // empty: none
+  const std::unique_ptr<LineWriter> writer_;  // null: the sink needs none
 };
 
 }  // namespace armgate

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/sixteen_bytes.h"
 #include "base/text.h"
 
 namespace armgate::http {
@@ -74,11 +75,10 @@ inline bool is_target(std::string_view text) {
 // Where the first byte from `from` on stands that no field value may have, or npos. 16 bytes at a time: most of a head is values,
 // and tokens are long.
 inline size_t find_no_value_char(std::string_view text, size_t from) {
-  using Block [[gnu::vector_size(16)]] = uint8_t;
+  using sixteen_bytes::Block;
   for (; from + sizeof(Block) <= text.size(); from += sizeof(Block)) {
-    Block block;
-    std::memcpy(&block, text.data() + from, sizeof block);
-    const auto words = std::bit_cast<std::array<uint64_t, 2>>((block < 0x20) | (block == 0x7f));
+    const Block block = sixteen_bytes::load(text.data() + from);
+    const auto words = sixteen_bytes::words_of((block < 0x20) | (block == 0x7f));
     if ((words[0] | words[1]) == 0) continue;
     const int bits = words[0] != 0 ? std::countr_zero(words[0]) : 64 + std::countr_zero(words[1]);
     from += static_cast<size_t>(bits / 8);

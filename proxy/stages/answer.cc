@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/eight_bytes.h"
+#include "base/sixteen_bytes.h"
 
 namespace armgate {
 namespace {
 
 // Field values are one line of printable ASCII; names in ids may be anything.
 std::string field_text(std::string text) {
-  if (eight_bytes::has_none(text, eight_bytes::not_printable)) return text;
+  if (sixteen_bytes::has_none(text, sixteen_bytes::not_printable)) return text;
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text;

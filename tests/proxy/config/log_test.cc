@@ -177,6 +177,31 @@ TEST(Log, ReopenedItGoesOnUnderItsNameAndLosesNothing) {
   EXPECT_GT(std::filesystem::file_size(file), 0u);
 }
 
+TEST(Log, SaysHowManyLinesAreLostOnceItCanBeWrittenAgain) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "a.log";
+  std::filesystem::create_symlink("/dev/full", file);
+  {
+    auto log = Log::open(file.string(), LogLevel::Error);
+    ASSERT_TRUE(log);
+    (*log)->event(LogLevel::Error, kWall, "lost");
+    (*log)->event(LogLevel::Error, kWall, "lost too");
+    std::filesystem::remove(file);
+    ASSERT_TRUE((*log)->reopen());
+    (*log)->event(LogLevel::Error, kWall, "first");
+    ASSERT_TRUE((*log)->reopen());  // waits until it is written
+    (*log)->event(LogLevel::Error, kWall, "second");
+  }
+  std::vector<std::string> events;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const auto read = nlohmann::json::parse(line);
+    events.push_back(read.at("event"));
+    EXPECT_EQ(read.value("lines", 2), 2) << line;
+  }
+  EXPECT_THAT(events, testing::ElementsAre("first", "second", "log-lines-lost"));
+}
+
 TEST(Log, ThatCannotBeReopenedStaysWhereItWas) {
   const TemporaryDirectory directory;
   directory.write("logs/a.log", "");

@@ -1,0 +1,57 @@
+// line_writer.h – adds lines to a file or pipe, by a thread of its own.
+//
+// Why: a full pipe or a slow disk must not stop an event loop. And why not spdlog's queue: it copies each line three times, and a
+// line costs two system calls and five locks (docs/decisions/0012).
+//
+// Limits    4 MiB of lines wait, while as many may be on their way to a slow reader; beyond that the oldest are given up. A crash loses
+//           what waits: of a healthy file what came in the last two milliseconds.
+// Threads   any. A line's turn to be written is that of its call.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace armgate {
+
+class LineWriter {
+ public:
+  // Owns the descriptor.
+  explicit LineWriter(int fd);
+  // Writes what waits, for as long as that takes.
+  ~LineWriter();
+  LineWriter(const LineWriter&) = delete;
+  LineWriter& operator=(const LineWriter&) = delete;
+
+  // The line without its end. Returns how many lines were given up since that was last returned: also those that could not be
+  // written, once writing works again.
+  [[nodiscard]] uint64_t write(std::string_view line);
+
+  // From now on writes here. What came before goes to the old descriptor, which is closed.
+  void use(int fd);
+
+ private:
+  void run();
+  void write_waiting();
+  const char* write_all(std::string& lines);
+
+  std::mutex file_mutex_;  // locked first; guards what follows
+  int fd_;
+  std::string writing_;
+  bool failing_ = false;
+  bool cut_ = false;  // the last line was not written to its end
+
+  std::mutex mutex_;  // guards the rest
+  std::condition_variable wake_;
+  std::string waiting_;
+  uint64_t lost_ = 0;
+  bool holds_back_lost_ = false;  // nothing can be written: nobody would read it
+  bool sleeps_ = false;           // the thread, until there is something
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace armgate

@@ -153,8 +153,9 @@ class View {
   // Request ids under which two writes overlapped (rule 3); bounded.
   std::vector<std::string> overlapped_ids;
 
-  static constexpr size_t kDeliveriesMax = 64;
-  static constexpr size_t kDeliveriesSlack = 16;
+  // All of one version's deliveries lead to the same base; how many are kept only limits how many writes may be built on it.
+  static constexpr size_t kDeliveriesMax = 32;
+  static constexpr size_t kDeliveriesSlack = 8;
   static constexpr size_t kVersionsMax = 64;
   static constexpr size_t kRenderingsMax = 4;
   static constexpr size_t kOverlappedIdsMax = 32;

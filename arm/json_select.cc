@@ -68,7 +68,7 @@ std::vector<std::string> pointer_tokens(std::string_view pointer) {
 
 struct StringSelection::Parts {
   std::vector<std::vector<std::string>> pointers;  // their tokens
-  std::vector<std::string_view> telling;           // of each a name without which it selects nothing; none: one of them has none
+  std::vector<std::string_view> telling;  // of each a name without which it selects nothing; none: one of them has none
 };
 
 StringSelection::StringSelection(const std::vector<std::string>& pointers) {
@@ -76,7 +76,8 @@ StringSelection::StringSelection(const std::vector<std::string>& pointers) {
   const auto parts = std::make_shared<Parts>();
   for (const std::string& pointer : pointers) parts->pointers.push_back(pointer_tokens(pointer));
   for (const auto& tokens : parts->pointers) parts->telling.push_back(telling_name(tokens));
-  const bool all_tell = std::none_of(parts->telling.begin(), parts->telling.end(), [](std::string_view n) { return n.empty(); });
+  const bool all_tell =
+      std::none_of(parts->telling.begin(), parts->telling.end(), [](std::string_view n) { return n.empty(); });
   if (!all_tell) parts->telling.clear();
   parts_ = parts;
 }

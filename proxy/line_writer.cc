@@ -99,23 +99,24 @@ void LineWriter::write_waiting() {
 
 // Takes away what was written. Null, or why it stopped.
 const char* LineWriter::write_all(std::string& lines) {
-  if (cut_ && !lines.empty()) lines.insert(0, 1, '\n');  // what was written of the last line is no line, but the next is to be one
   size_t done = 0;
-  int failure = 0;
-  while (done < lines.size() && failure == 0) {
-    const ssize_t count = ::write(fd_, lines.data() + done, lines.size() - done);
-    if (count >= 0) {
-      done += static_cast<size_t>(count);
+  while (done < lines.size()) {
+    // What was written of a line that was cut is no line, but the next is to be one.
+    const std::string_view left = cut_ ? "\n" : std::string_view(lines).substr(done);
+    const ssize_t count = ::write(fd_, left.data(), left.size());
+    if (count > 0) {
+      if (!std::exchange(cut_, false)) done += static_cast<size_t>(count);
     } else if (errno == EAGAIN) {  // whoever shares standard error may have made it so
       pollfd room{fd_, POLLOUT, 0};
       ::poll(&room, 1, -1);
     } else if (errno != EINTR) {
-      failure = errno;
+      break;
     }
   }
-  if (done > 0) cut_ = lines[done - 1] != '\n';
+  const char* const failure = done < lines.size() ? std::strerror(errno) : nullptr;
+  cut_ = cut_ || (done > 0 && lines[done - 1] != '\n');
   lines.erase(0, done);
-  return failure == 0 ? nullptr : std::strerror(failure);
+  return failure;
 }
 
 }  // namespace armgate

@@ -21,9 +21,8 @@ namespace {
 
 // Printable ASCII without what JSON escapes.
 bool stands_for_itself(std::string_view text) {
-  return sixteen_bytes::has_none(text, [](sixteen_bytes::Block block) {
-    return sixteen_bytes::not_printable(block) | (block == '"') | (block == '\\');
-  });
+  return sixteen_bytes::has_none(
+      text, [](sixteen_bytes::Block block) { return sixteen_bytes::not_printable(block) | (block == '"') | (block == '\\'); });
 }
 
 std::string_view name_of(LogLevel level) {

@@ -153,7 +153,7 @@ class View {
   // Request ids under which two writes overlapped (rule 3); bounded.
   std::vector<std::string> overlapped_ids;
 
-  // All of one version's deliveries lead to the same base; how many are kept only limits how many writes may be built on it.
+  // Every write looks at all of them. One that is missing leaves others of its version, which lead to the same base, or a refusal.
   static constexpr size_t kDeliveriesMax = 32;
   static constexpr size_t kDeliveriesSlack = 8;
   static constexpr size_t kVersionsMax = 64;

@@ -23,6 +23,7 @@ class Clock {
  public:
   virtual ~Clock() = default;
 
+  // Both may stand still until the caller suspends, or longer.
   virtual TimePoint now() const = 0;
   virtual WallTime wall() const = 0;
 

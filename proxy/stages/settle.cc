@@ -92,8 +92,7 @@ std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, ToH
     return nullptr;
   }
   if (accepted && may_run_beside_its_own(write.plan)) given.lease.let_own_in();
-  return open_hold(parts, held_write(write, outcome, given.intent), std::move(given.lease),
-                   std::string(given.authorization));
+  return open_hold(parts, held_write(write, outcome, given.intent), std::move(given.lease), std::string(given.authorization));
 }
 
 void settle(const Write& write, Intent intent, const Outcome& outcome) {

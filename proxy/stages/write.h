@@ -31,7 +31,7 @@ struct Write {
   const KeyedPlan& plan;
   const Client& client;
   Patience& patience;
-  Hash128 bytes{};  // of method, host, target and body
+  Hash128 bytes{};                                // of method, host, target and body
   std::string request_id{};                       // see request_id_of()
   Bound bound{};                                  // binding 0: this write needs no base
   uint64_t unanswered = 0;                        // its entry in the client's table of unanswered writes

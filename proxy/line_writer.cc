@@ -46,7 +46,7 @@ uint64_t LineWriter::write(std::string_view line) {
       waiting_.erase(0, given_up);
     }
     waiting_.append(line).push_back('\n');
-    if (!holds_back_lost_) lost = std::exchange(lost_, 0);
+    if (!failing_) lost = std::exchange(lost_, 0);
     wakes = std::exchange(sleeps_, false);
   }
   if (wakes) wake_.notify_one();
@@ -83,15 +83,16 @@ void LineWriter::write_waiting() {
     const std::lock_guard lock(mutex_);
     writing_.swap(waiting_);
   }
+  if (writing_.empty()) return;  // which proves nothing about the file
   const char* const failure = write_all(writing_);
-  if (failure != nullptr && !failing_) {
-    std::fprintf(stderr, "armgate: the log cannot be written: %s; its lines are lost until it can\n", failure);
-  }
-  failing_ = failure != nullptr;
+  bool failed_before = false;
   {
     const std::lock_guard lock(mutex_);
     lost_ += lines_in(writing_);
-    holds_back_lost_ = failing_;
+    failed_before = std::exchange(failing_, failure != nullptr);
+  }
+  if (failure != nullptr && !failed_before) {
+    std::fprintf(stderr, "armgate: the log cannot be written: %s; its lines are lost until it can\n", failure);
   }
   writing_.clear();
   if (writing_.capacity() > kKeptBytesMax) std::string().swap(writing_);

@@ -41,15 +41,14 @@ class LineWriter {
   std::mutex file_mutex_;  // locked first; guards what follows
   int fd_;
   std::string writing_;
-  bool failing_ = false;
   bool cut_ = false;  // the last line was not written to its end
 
   std::mutex mutex_;  // guards the rest
   std::condition_variable wake_;
   std::string waiting_;
   uint64_t lost_ = 0;
-  bool holds_back_lost_ = false;  // nothing can be written: nobody would read it
-  bool sleeps_ = false;           // the thread, until there is something
+  bool failing_ = false;  // nothing can be written, and so not either how many lines are lost
+  bool sleeps_ = false;   // the thread, until there is something
   bool closing_ = false;
   std::thread thread_;
 };

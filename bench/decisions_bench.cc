@@ -14,7 +14,7 @@
 #include "proxy/http/compose.h"
 #include "proxy/http/head_parser.h"
 #include "proxy/policy/backoff.h"
-#include "proxy/policy/base.h"
+#include "proxy/policy/bases.h"
 #include "proxy/policy/error_class.h"
 #include "proxy/seams/real_clock.h"
 #include "proxy/stages/content_coding.h"

@@ -14,7 +14,7 @@
 #include "base/time.h"
 #include "proxy/journal/durability.h"
 #include "proxy/log.h"
-#include "proxy/policy/base.h"
+#include "proxy/policy/bases.h"
 #include "rules/error_table.h"
 #include "rules/fault_list.h"
 #include "rules/patience_table.h"
@@ -30,7 +30,7 @@ struct HostOverride {
 };
 
 struct ClientOptions {
-  policy::Actor actor = policy::Actor::Many;
+  policy::Actors actor = policy::Actors::Unknown;
   friend bool operator==(const ClientOptions&, const ClientOptions&) = default;
 };
 
@@ -88,7 +88,6 @@ struct Config {
   struct Versions {
     Duration think_max = std::chrono::minutes(5);
     Duration observation_age = std::chrono::hours(12);
-    Duration insist_after = std::chrono::minutes(5);
     Duration in_doubt_max = std::chrono::minutes(5);
     Duration answer_keep = std::chrono::minutes(5);
     size_t answer_bytes = 8u << 20;

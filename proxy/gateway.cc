@@ -59,7 +59,7 @@ struct Gateway::Common {
         clock(*clock_kept),
         store(std::move(records.store)),
         cert_cache(std::move(minter), certs::CertCacheOptions{}),
-        shared({pipeline_options(config), client_options(config), {}, lock_options(config), ticket_options(config)},
+        shared({pipeline_options(config), client_options(config), resource_options(config), lock_options(config), ticket_options(config)},
                Hasher(records.hash_key), std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience)) {
   }
 
@@ -301,6 +301,7 @@ Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
     gateway->loops_.push_back(std::make_unique<EventLoop>(*gateway->common_, random_hash_key().first));
     if (auto opened = gateway->loops_.back()->open(gateway->ports_, gateway->admin_); !opened) return std::move(opened).error();
   }
+  gateway->common_->shared.started = gateway->common_->clock.next_moment();
   if (former) gateway->take_up(*former);
   return gateway;
 }

@@ -55,8 +55,6 @@ PipelineOptions pipeline_options(const Config& config) {
   options.poll_first = config.operations.poll_first;
   options.poll_wanted = config.operations.poll_waited;
   options.poll_idle = config.operations.poll_unwaited;
-  options.base.think_max = config.versions.think_max;
-  options.base.insist_after = config.versions.insist_after;
   for (const auto& [name, client] : config.clients) options.actors[name] = client.actor;
   options.is_arm_host = [patterns = config.intercept](std::string_view host) { return net::matches_host(host, patterns); };
   return options;
@@ -64,14 +62,20 @@ PipelineOptions pipeline_options(const Config& config) {
 
 ClientTable::Options client_options(const Config& config) {
   ClientTable::Options options;
-  options.body_bytes_max = config.versions.total_bytes;
-  options.client.body_bytes_max = config.versions.client_bytes;
+  options.page_bytes_max = config.versions.total_bytes;
+  options.client.page_bytes_max = config.versions.client_bytes;
   options.client.observation_age = config.versions.observation_age;
-  options.client.in_doubt_max = config.versions.in_doubt_max;
-  options.client.unanswered.keep = config.versions.answer_keep;
-  options.client.unanswered.bytes_max = config.versions.answer_bytes;
-  options.client.base.think_max = config.versions.think_max;
-  options.client.base.insist_after = config.versions.insist_after;
+  options.client.sendings.in_doubt_max = config.versions.in_doubt_max;
+  options.client.sendings.keep = config.versions.answer_keep;
+  options.client.sendings.bytes_max = config.versions.answer_bytes;
+  return options;
+}
+
+ResourceTable::Options resource_options(const Config& config) {
+  ResourceTable::Options options;
+  options.body_bytes_max = config.versions.total_bytes;
+  options.history.think_max = config.versions.think_max;
+  options.history.observation_age = config.versions.observation_age;
   return options;
 }
 
@@ -91,7 +95,7 @@ journal::Journal::Options journal_options(const Config& config) {
   options.durability = config.journal.durability;
   options.write_max = config.journal.write_max;
   options.records_max = config.journal.records_max;
-  options.recent = config.versions.think_max;
+  options.recent = config.versions.observation_age;
   return options;
 }
 

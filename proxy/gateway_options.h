@@ -25,6 +25,7 @@ struct DoorPorts {
 
 PipelineOptions pipeline_options(const Config& config);
 ClientTable::Options client_options(const Config& config);
+ResourceTable::Options resource_options(const Config& config);
 LockTable::Options lock_options(const Config& config);
 Tickets::Options ticket_options(const Config& config);
 journal::Journal::Options journal_options(const Config& config);

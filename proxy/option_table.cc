@@ -112,8 +112,8 @@ SettingTable settings_of(HostOverride& host) {
 }
 
 SettingTable settings_of(ClientOptions& client) {
-  using policy::Actor;
-  return {{"/actor", rules::choice(&client.actor, {{"many", Actor::Many}, {"single", Actor::Single}}),
+  using policy::Actors;
+  return {{"/actor", rules::choice(&client.actor, {{"unknown", Actors::Unknown}, {"single", Actors::Single}, {"many", Actors::Many}}),
            "\"single\": everything under this name is one sequence of steps, never two at once"}};
 }
 
@@ -211,8 +211,6 @@ void add_protection(SettingTable& table, Config& config) {
            "how long a client may work on an older state after it was delivered a newer one"},
           {"/versions/observation_age", TimeSpan{&versions.observation_age, minutes(1), hours(720)},
            "how long what a client has read is remembered"},
-          {"/versions/insist_after", TimeSpan{&versions.insist_after, seconds(1), hours(24)},
-           "when the same bytes are sent unguarded after a refusal, if the client never reads"},
           {"/versions/in_doubt_max", TimeSpan{&versions.in_doubt_max, seconds(1), hours(24)},
            "how long a write without a known outcome holds back its own repetition"},
           {"/versions/answer_keep", TimeSpan{&versions.answer_keep, seconds(0), hours(24)},
@@ -220,8 +218,8 @@ void add_protection(SettingTable& table, Config& config) {
           {"/versions/answer_bytes", ByteSize{&versions.answer_bytes, 0, kGiB},
            "answers that did not arrive, kept for one client, at most"},
           {"/versions/client_bytes", ByteSize{&versions.client_bytes, 0, 64 * kGiB},
-           "bodies that one client was shown, kept to compare with, at most"},
-          {"/versions/total_bytes", ByteSize{&versions.total_bytes, 0, 1024 * kGiB}, "the same for all clients together"},
+           "list pages that one client was shown, kept to compare with, at most"},
+          {"/versions/total_bytes", ByteSize{&versions.total_bytes, 0, 1024 * kGiB}, "states of all resources, kept to compare with, at most; and as much again for list pages"},
           {"/versions/list_scan_max", ByteSize{&versions.list_scan_max, 0, kGiB},
            "the largest list answer that is looked into"},
           {"/versions/body_keep_max", ByteSize{&versions.body_keep_max, 0, kGiB},

@@ -132,7 +132,7 @@ Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Met
     add("because", reason_to_pass(rules, plan), by_rule ? words_for(*rule) : std::string());
   }
   if (plan.kind == PlanKind::Read) {
-    const bool keeps = keeps_versions(plan.rule->guard.kind);
+    const bool keeps = is_remembered(plan.rule->guard.kind);
     add("remembered as a version", keeps ? "yes" : "no: the guard kind is none", words_for(*plan.rule));
   }
   if (plan.kind == PlanKind::Write) add_write(facts, plan);

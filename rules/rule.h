@@ -29,8 +29,8 @@ enum class GuardKind {
            // atomic only among armgate's own clients
 };
 
-// Whether what clients are shown of a type is remembered, to be the base of their writes.
-inline bool keeps_versions(GuardKind kind) { return kind != GuardKind::None; }
+// Whether what clients are shown of a type is remembered, because their writes may be built from it.
+inline bool is_remembered(GuardKind kind) { return kind != GuardKind::None; }
 
 // Where a rule file says something, for messages to people.
 struct Place {

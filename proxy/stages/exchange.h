@@ -29,9 +29,7 @@ struct ConnectionIdentity {
 struct Sender {
   Hash128 credential{};  // keyed hash of the whole Authorization value
   Hash128 client{};      // the client's key; zero: nothing was worked out yet
-  Hash128 peer{};
   std::string label;
-  bool by_token = false;
 };
 
 // What was done, for x-armgate-* headers and the log.

@@ -91,11 +91,15 @@ void complete_from_plan(const Pipeline::Parts& parts, std::string_view target, H
   if (may_move && plan.rule->hold.until == rules::HoldUntil::Provisioned) held.must_rest = what_must_rest(plan, held);
 }
 
-void note_may_have_changed(const Pipeline::Parts& parts, const HeldWrite& held, const Hash128& origin, Moment now) {
+void note_may_have_changed(const Pipeline::Parts& parts, const HeldWrite& held, const Change& change, Moment now) {
   const KeyedPlan& plan = *held.planned.plan;
   for (const auto& key : plan.lock_keys) {
-    const auto of = key == plan.resource_key ? ResourceLog::Write::Of::Itself : ResourceLog::Write::Of::Child;
-    parts.shared.resources.accepted(key, held.client, held.bytes, now, origin, of);
+    policy::Accepted accepted{policy::Cause::ChildWritten, held.client, held.bytes, change.sending, nullptr, now, change.certain};
+    if (key == plan.resource_key) {
+      accepted.cause = policy::Cause::Written;
+      accepted.asked = change.asked;
+    }
+    parts.shared.resources.apply(key, std::move(accepted));
   }
 }
 

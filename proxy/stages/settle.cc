@@ -6,7 +6,6 @@
 
 #include "arm/throttle.h"
 #include "base/mutant.h"
-#include "proxy/stages/doubt.h"
 #include "proxy/stages/held_write.h"
 #include "proxy/stages/keep_place.h"
 #include "proxy/stages/visibility.h"
@@ -55,6 +54,16 @@ HeldWrite held_write(const Write& write, const Outcome& outcome, IntentId intent
   return held;
 }
 
+Change change_of(const Write& write, bool accepted) {
+  Change change{sending_key(write), nullptr, accepted};
+  const bool kept = write.replaces && write.exchange.request.body.size() <= write.parts.shared.options.body_keep_max;
+  if (!kept || !accepted) return change;
+  auto body = std::make_shared<policy::KeptBody>();
+  body->bytes = write.exchange.request.body;
+  change.asked = std::move(body);
+  return change;
+}
+
 // The lease without what only had to stand still until ARM's answer.
 WriteLease lease_after_answer(const Write& write, Intent intent) {
   WriteLease lease = std::move(intent).take_lease();
@@ -68,19 +77,15 @@ WriteLease lease_after_answer(const Write& write, Intent intent) {
 
 void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
-  if (write.replaces) {
-    write.client.state->consume(write.plan.resource_key, write.bound,
-                                {write.request_id, write.plan.target.api_version, write.exchange.arrived});
-    write.client.state->note_maybe_applied(write.bound.binding);
-  }
+  if (write.replaces) write.ledger().note_maybe_applied(write.sending);
   if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(write.plan.resource_key);
 }
 
 std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, ToHold given, Moment now) {
   auto& parts = write.parts;
   // What may have been accepted counts too.
-  note_may_have_changed(parts, write_to_finish(write, given.intent), origin_of(write), now);
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
+  note_may_have_changed(parts, write_to_finish(write, given.intent), change_of(write, accepted), now);
   const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
                                 write.plan.rule->hold.until == rules::HoldUntil::Request ||
                                 is_mutant(Mutant::LockReleasedAtAnswer);
@@ -105,12 +110,10 @@ void settle(const Write& write, Intent intent, const Outcome& outcome) {
   known.known = parts.clock.wall();
 
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
-  const bool in_doubt = outcome.kind == Outcome::Kind::Unknown;
   if (accepted) {
     note_accepted(write);
     note_created(write, outcome.answer);
   }
-  if (in_doubt) note_in_doubt(parts, write.exchange, write.plan, write.client);
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
   if (!may_run) {
     parts.store.record_outcome(id, known);

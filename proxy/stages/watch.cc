@@ -267,20 +267,25 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
 
 void note_finished(const Pipeline::Parts& parts, const HeldWrite& write, arm::Progress last) {
   const Moment now = parts.clock.next_moment();
-  for (const auto& key : write.planned.plan->lock_keys) parts.shared.resources.finished(key, write.bytes, now);
+  auto& resources = parts.shared.resources;
+  const bool may_have_failed = last != arm::Progress::Succeeded;
+  for (const auto& key : write.planned.plan->lock_keys) resources.apply(key, policy::Ended{write.bytes, now, !may_have_failed});
   if (write.method != arm::Method::Delete) return;
+  const Hash128& resource = write.planned.plan->resource_key;
   const bool only_looks_on = write.planned.plan->mode == rules::Mode::Observe;  // and misses most ends
   if (last == arm::Progress::Unknown && !only_looks_on) {
     // It may still come to its end, unseen. Nobody's: whoever wants to write again has to read again.
-    parts.shared.resources.deleted(write.planned.plan->resource_key, Hash128{}, now);
+    resources.apply(resource, policy::Deleted{Hash128{}, now});
   }
   if (last != arm::Progress::Succeeded) return;
-  parts.shared.resources.deleted(write.planned.plan->resource_key, write.client, now);
-  policy::Delivery told;
+  resources.apply(resource, policy::Deleted{write.client, now});
+  policy::Shown told;
+  told.client = write.client;
+  told.as = policy::ShownAs::OwnAnswer;
   told.at = now;
-  told.kind = policy::DeliveryKind::OwnAnswer;
-  told.confirmation = policy::Confirmation::Confirmed;
-  parts.shared.clients.find_or_add(write.client, now.time)->record_absent(write.planned.plan->resource_key, std::move(told));
+  told.asked = now.order;
+  told.absent = true;
+  resources.apply(resource, std::move(told));
 }
 
 bool conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last, EndSeen seen) {

@@ -20,10 +20,10 @@ class ClientTable {
  public:
   struct Options {
     size_t clients_max = 10'000;
-    size_t body_bytes_max = 512u << 20;  // kept bodies over all clients
+    size_t page_bytes_max = 512u << 20;  // kept list pages over all clients
     ClientState::Options client;
   };
-  explicit ClientTable(const Options& options) : options_(options) { budget_.body_bytes_max = options.body_bytes_max; }
+  explicit ClientTable(const Options& options) : options_(options) { budget_.page_bytes_max = options.page_bytes_max; }
 
   std::shared_ptr<ClientState> find_or_add(const Hash128& client, TimePoint now);
   std::shared_ptr<ClientState> find(const Hash128& client) const;

@@ -1,0 +1,150 @@
+#include "proxy/policy/outcome.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "arm/difference.h"
+#include "base/mutant.h"
+
+namespace armgate::policy {
+namespace {
+
+using arm::BodyKind;
+using arm::ComparedBody;
+using arm::Difference;
+
+// The bodies of one comparison. What is at another api-version, or was not kept, is not among them.
+class Table {
+ public:
+  explicit Table(std::string_view api_version) : api_version_(api_version) {}
+
+  std::optional<size_t> add(const BaseState& state) {
+    if (state.absent) return add({{}, BodyKind::Absent});
+    if (!state.body || state.api_version != api_version_) return std::nullopt;
+    return add({state.body->bytes, state.is_partial ? BodyKind::Partial : BodyKind::Whole});
+  }
+  std::optional<size_t> add(const ComparedBody& body) {
+    if (bodies_.size() >= Difference::kBodiesMax) return std::nullopt;
+    bodies_.push_back(body);
+    return bodies_.size() - 1;
+  }
+  Difference compare(const arm::BodyFacts& facts) const { return Difference(bodies_, facts); }
+  std::string_view api_version() const { return api_version_; }
+
+ private:
+  std::string_view api_version_;
+  std::vector<ComparedBody> bodies_;
+};
+
+std::vector<size_t> add_all(Table& table, const std::vector<BaseState>& states) {
+  std::vector<size_t> added;
+  for (const BaseState& state : states) {
+    if (const auto index = table.add(state); index && !state.absent) added.push_back(*index);
+  }
+  return added;
+}
+
+// Its ETag proves that a state is what is there, unless it does not tell everything; then the bodies do.
+bool has_its_etag(const BaseState& base, const ThereBody& there) { return !base.etag.empty() && base.etag == there.etag; }
+
+struct Judged {
+  bool sends = false;
+  bool would_merge = false;
+  std::vector<std::string> pointers;
+};
+
+Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<size_t> wanted, size_t at, const ThereBody& there,
+             const Difference& difference, const Witness& witness) {
+  if (base.gone) return {};
+  if (base.absent || there.absent) return {base.absent && there.absent, false, {}};
+  if (!index) return {has_its_etag(base, there), false, {}};
+  if (difference.same(*index, at)) {
+    // What was sent, or an item of a list, leaves out what others may have set.
+    return {!base.is_partial || has_its_etag(base, there) || !witness.others_wrote_since(base.entry), false, {}};
+  }
+  if (!wanted) return {false, false, difference.changed(*index, at)};
+  auto found = difference.reconcile(*index, *wanted, at);
+  const bool unseen_by_others = found.unseen && witness.others_wrote_since(base.entry);
+  const bool sends = (found.outcome == arm::Outcome::Send || found.outcome == arm::Outcome::Contained) && !unseen_by_others;
+  return {sends, found.outcome == arm::Outcome::Merge, std::move(found.pointers)};
+}
+
+// Whether `refusal` was about the change that the write makes of what its client has read.
+bool is_same_change(const Difference& difference, size_t found, size_t asked, size_t read, size_t wanted) {
+  if (!difference.readable(found) || !difference.readable(asked)) return false;
+  for (size_t row = 0; row < difference.rows(); ++row) {
+    const auto value = [&](size_t body) { return difference.value(row, body); };
+    const bool then = value(found) != value(asked);
+    const bool now = value(read) != value(wanted);
+    if (then != now || (then && value(asked) != value(wanted))) return false;
+  }
+  return true;
+}
+
+bool may_send_by_right(const Right& right, const WantedBody& wanted, const ThereBody& there, const arm::BodyFacts& facts) {
+  if (!right.may_send || right.last_read.absent != there.absent) return false;
+  if (there.absent) return true;
+  Table table(there.api_version);
+  const size_t at = *table.add({there.json, BodyKind::Whole});
+  const auto read = table.add(right.last_read);
+  if (!read) return has_its_etag(right.last_read, there);
+  if (wanted.api_version != there.api_version) return table.compare(facts).same(*read, at);
+  const size_t asked = *table.add({wanted.json, BodyKind::Whole});
+  const auto olds = add_all(table, right.superseded);
+  std::vector<std::pair<size_t, size_t>> refused;
+  for (const Refusal& refusal : right.same_change) {
+    const auto found = table.add({refusal.found->bytes, BodyKind::Whole});
+    const auto wished = table.add({refusal.asked->bytes, BodyKind::Whole});
+    if (found && wished) refused.emplace_back(*found, *wished);
+  }
+  const Difference difference = table.compare(facts);
+  if (!difference.same(*read, at)) return false;
+  return !difference.looks_stale(asked, olds, *read) || std::any_of(refused.begin(), refused.end(), [&](const auto& r) {
+    return is_same_change(difference, r.first, r.second, *read, asked);
+  });
+}
+
+}  // namespace
+
+void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& facts) {
+  if (bases.wide.empty() || bases.narrow.empty()) return;
+  const BaseState& newest = bases.narrow.front();
+  Table table(wanted.api_version);
+  const size_t asked = *table.add({wanted.json, BodyKind::Whole});
+  const auto shown = table.add(newest);
+  std::vector<BaseState> older = bases.wide;
+  std::erase_if(older, [&](const BaseState& s) { return s.entry >= newest.entry; });
+  const auto olds = add_all(table, older);
+  const bool stale = shown && !olds.empty() && table.compare(facts).looks_stale(asked, olds, *shown);
+  if (stale && !is_mutant(Mutant::NewestVersionAlways)) {
+    bases.narrow = std::move(bases.wide);
+    bases.rule = BaseRule::AnyShown;
+  }
+  bases.wide.clear();
+}
+
+Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right, const Witness& witness,
+               const arm::BodyFacts& facts) {
+  Table table(there.api_version);
+  const size_t at = *table.add(there.absent ? ComparedBody{{}, BodyKind::Absent} : ComparedBody{there.json, BodyKind::Whole});
+  std::optional<size_t> asked;
+  if (wanted.api_version == there.api_version) asked = table.add({wanted.json, BodyKind::Whole});
+  std::vector<std::optional<size_t>> indices;
+  for (const BaseState& base : bases.narrow) indices.push_back(table.add(base));
+  const Difference difference = table.compare(facts);
+
+  Verdict verdict;
+  verdict.sends = !bases.narrow.empty();
+  for (size_t i = 0; i < bases.narrow.size(); ++i) {
+    Judged judged = judge(bases.narrow[i], indices[i], asked, at, there, difference, witness);
+    if (judged.sends) continue;
+    verdict.sends = false;
+    verdict.would_merge |= judged.would_merge;
+    if (verdict.pointers.empty()) verdict.pointers = std::move(judged.pointers);
+  }
+  if (verdict.sends) return verdict;
+  verdict.by_right = verdict.sends = may_send_by_right(right, wanted, there, facts);
+  return verdict;
+}
+
+}  // namespace armgate::policy

@@ -118,7 +118,7 @@ Subject shared_identity(SimWorld& world) {
 }
 
 void declare_single(WorldOptions& options) {
-  for (int i = 0; i < 4; ++i) options.pipeline.actors[fmt::format("writer{}", i)] = policy::Actor::Single;
+  for (int i = 0; i < 4; ++i) options.pipeline.actors[fmt::format("writer{}", i)] = policy::Actors::Single;
 }
 
 Subject single_actors(SimWorld& world) {

@@ -69,8 +69,8 @@ Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request,
 
 PipelineOptions StageRig::default_options() {
   PipelineOptions options;
-  options.actors["one"] = policy::Actor::Single;
-  options.actors["two"] = policy::Actor::Single;
+  options.actors["one"] = policy::Actors::Single;
+  options.actors["two"] = policy::Actors::Single;
   return options;
 }
 
@@ -78,7 +78,7 @@ StageRig::StageRig(PipelineOptions options) : StageRig(std::move(options), std::
 
 StageRig::StageRig(SimJournal& journal, PipelineOptions options)
     : StageRig(std::move(options), std::make_unique<SimStore>(journal, [] { return false; })) {
-  if (!journal.is_new()) restore(parts_, journal.former_life(shared_.options.base.think_max));
+  if (!journal.is_new()) restore(parts_, journal.former_life(shared_.resources.limits().observation_age));
 }
 
 StageRig::StageRig(PipelineOptions options, std::unique_ptr<Store> store)
@@ -88,6 +88,7 @@ StageRig::StageRig(PipelineOptions options, std::unique_ptr<Store> store)
       store_(std::move(store)),
       parts_{shared_, clock_, upstream_, *store_, faults_, rng_, loop_.get_executor(), {}, {}},
       pipeline_(parts_) {
+  shared_.started = clock_.next_moment();
   parts_.tell_loudly = [this](const std::string& message) { loud_.push_back(message); };
   parts_.tell_would = [this](const WouldHave& would) { would_.push_back(would); };
 }

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/source_tree.h"
 #include "proxy/async/spawn.h"
 #include "proxy/stages/restore.h"
 #include "rules/rule_file.h"
@@ -34,7 +35,7 @@ std::shared_ptr<const rules::Ruleset> shipped_rules() {
   rules::RuleBook all;
   for (const char* name : {"authorization.json", "compute.json", "containers.json", "errors.json", "network.json",
                            "patience.json", "resources.json", "storage.json"}) {
-    const std::string path = std::string(ARMGATE_SOURCE_DIR) + "/conf/rules/" + name;
+    const std::string path = source_path("conf/rules/") + name;
     std::ifstream file(path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     rules::FaultList faults;

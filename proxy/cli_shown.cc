@@ -41,7 +41,7 @@ std::string consequence_of(const policy::Base& base, const rules::Plan& plan) {
 // What the client was shown, as its view would have it.
 class ShownView {
  public:
-  ShownView(const std::vector<ShownAnswer>& shown, const rules::Plan& plan) : read_only_(plan.rule->guard.read_only) {
+  ShownView(const std::vector<ShownAnswer>& shown, const rules::Plan& plan) : facts_(*plan.rule->body.facts) {
     for (const ShownAnswer& answer : shown) {
       policy::Delivery delivery;
       delivery.at.order = ++order_;
@@ -58,10 +58,10 @@ class ShownView {
 
   const policy::View& view() const { return view_; }
   uint64_t version_of(size_t shown) const { return versions_[shown]; }
-  const arm::ReadOnlyMembers& read_only() const { return read_only_; }
+  const arm::BodyFacts& facts() const { return facts_; }
 
   std::vector<policy::VersionEvidence> weigh(const std::string& body) const {
-    return policy::weigh(body, states_, absent_, read_only_);
+    return policy::weigh(body, states_, absent_, facts_);
   }
   Moment now() const { return {order_ + 1, {}}; }
 
@@ -75,7 +75,7 @@ class ShownView {
     seen.body = std::move(kept);
     seen.delivery = std::move(delivery);
     const auto same = std::find_if(states_.begin(), states_.end(), [&](const policy::StateBody& state) {
-      return arm::same_writable_content(state.body, answer.body, read_only_);
+      return arm::same_writable_content(state.body, answer.body, facts_);
     });
     const uint64_t id = view_.record(std::move(seen), same == states_.end() ? std::nullopt : std::optional(same->version));
     if (same != states_.end())
@@ -85,7 +85,7 @@ class ShownView {
     return id;
   }
 
-  const arm::ReadOnlyMembers read_only_;
+  const arm::BodyFacts& facts_;
   policy::View view_;
   std::vector<uint64_t> versions_;
   std::vector<policy::StateBody> states_;
@@ -95,18 +95,17 @@ class ShownView {
 
 bool is_object(const std::string& text) { return arm::scan_string_member(text, "id").readable; }
 
-std::string difference(const ShownAnswer& answer, const std::string& body, const arm::ReadOnlyMembers& read_only) {
-  const auto pointers = arm::changed_pointers(answer.body, body, read_only, kPointersMax);
+std::string difference(const ShownAnswer& answer, const std::string& body, const arm::BodyFacts& facts) {
+  const auto pointers = arm::changed_pointers(answer.body, body, facts, kPointersMax);
   if (pointers.empty()) return {};
   if (pointers.front().empty()) return "; they differ as a whole";
   return fmt::format("; they differ at {}", fmt::join(pointers, ", "));
 }
 
-std::string what_is_said(const ShownAnswer& answer, const std::string& body, arm::Evidence says,
-                         const arm::ReadOnlyMembers& read_only) {
+std::string what_is_said(const ShownAnswer& answer, const std::string& body, arm::Evidence says, const arm::BodyFacts& facts) {
   if (answer.absent) return std::string(words_for(says));
   if (!is_object(answer.body)) return "no JSON object, so nothing is known of it; give the body of an answer without its head";
-  return std::string(words_for(says)) + difference(answer, body, read_only);
+  return std::string(words_for(says)) + difference(answer, body, facts);
 }
 
 }  // namespace
@@ -135,7 +134,7 @@ std::vector<rules::Fact> explain_shown(const std::string& body, const std::vecto
         std::find_if(write.evidence.begin(), write.evidence.end(), [&](const auto& e) { return e.version == version; });
     const auto says = found == write.evidence.end() ? arm::Evidence::Silent : found->says;
     facts.push_back({fmt::format("shown {}", i + 1),
-                     fmt::format("{}: {}", shown[i].name, what_is_said(shown[i], body, says, all.read_only())),
+                     fmt::format("{}: {}", shown[i].name, what_is_said(shown[i], body, says, all.facts())),
                      {}});
     if (base.version == version && base.version != 0) from = fmt::format("shown {}", i + 1);
   }

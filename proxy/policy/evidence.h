@@ -23,6 +23,6 @@ struct StateBody {
 // `absent` is the version of not existing that somebody may still hold; 0: none. At most arm::kEvidenceStatesMax states are
 // looked at.
 std::vector<VersionEvidence> weigh(std::string_view put, const std::vector<StateBody>& states, uint64_t absent,
-                                   const arm::ReadOnlyMembers& read_only);
+                                   const arm::BodyFacts& facts);
 
 }  // namespace armgate::policy

@@ -60,7 +60,7 @@ std::vector<policy::VersionEvidence> content_evidence(const Pipeline::Parts& par
     auto plain = plain_body(*version.rendered_at(api_version)->body, parts.shared.options.body_keep_max);
     states.push_back({version.id, plain ? (*std::move(plain)).into_string() : "", shown > told_absent, in_hand});
   }
-  return policy::weigh(exchange.request.body, states, absent, read_only_members(plan));
+  return policy::weigh(exchange.request.body, states, absent, body_facts(plan));
 }
 
 }  // namespace armgate

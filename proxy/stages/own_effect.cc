@@ -28,11 +28,11 @@ bool shows_effect(const Write& write, const SeenState& state) {
 }  // namespace
 
 bool is_satisfied(const Write& write, const SeenState& state) {
-  return arm::satisfies(state.body, write.exchange.request.body, read_only_members(write.plan));
+  return arm::satisfies(state.body, write.exchange.request.body, body_facts(write.plan));
 }
 
 bool asks_for_exactly(const Write& write, const SeenState& state) {
-  return arm::same_writable_content(state.body, write.exchange.request.body, read_only_members(write.plan));
+  return arm::same_writable_content(state.body, write.exchange.request.body, body_facts(write.plan));
 }
 
 bool is_own_effect(const Write& write, uint64_t known_since, const SeenState& state) {

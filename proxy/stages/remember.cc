@@ -25,14 +25,14 @@ policy::Delivery make_delivery(const Pipeline::Parts& parts, const Client& clien
 }
 
 // Two bodies can be compared only if both are at hand and were read in the same shape.
-bool same_content(const policy::Version& version, const policy::Observation& seen, const arm::ReadOnlyMembers& read_only,
+bool same_content(const policy::Version& version, const policy::Observation& seen, const arm::BodyFacts& facts,
                   size_t bytes_max) {
   const policy::Rendering* known = version.rendered_at(seen.api_version);
   if (known == nullptr || !known->body || !seen.body) return false;
   if (known->body->is_sent_body || seen.body->is_sent_body) return false;
   const auto a = plain_body(*known->body, bytes_max);
   const auto b = plain_body(*seen.body, bytes_max);
-  return a.ok() && b.ok() && arm::same_writable_content(a->text(), b->text(), read_only);
+  return a.ok() && b.ok() && arm::same_writable_content(a->text(), b->text(), facts);
 }
 
 // The version that the observation is another delivery of.
@@ -41,9 +41,9 @@ std::optional<uint64_t> find_same(const ClientState& state, const Hash128& key, 
   if (const uint64_t known = state.version_with_etag(key, seen.etag); known != 0) return known;
   const auto versions = state.versions(key);
   if (versions.empty()) return std::nullopt;
-  const auto read_only = read_only_members(plan);
+  const auto& facts = body_facts(plan);
   for (const auto& version : versions) {
-    if (!version.absent && same_content(version, seen, read_only, bytes_max)) return version.id;
+    if (!version.absent && same_content(version, seen, facts, bytes_max)) return version.id;
   }
   return std::nullopt;
 }
@@ -108,8 +108,8 @@ std::string request_id_of(const Hasher& hasher, const Exchange& exchange) {
   return id.size() <= kRequestIdMax ? std::string(id) : hasher.hash(id).hex();
 }
 
-arm::ReadOnlyMembers read_only_members(const rules::Plan& plan) {
-  return plan.rule ? arm::ReadOnlyMembers(plan.rule->guard.read_only) : arm::ReadOnlyMembers();
+const arm::BodyFacts& body_facts(const rules::Plan& plan) {
+  return plan.rule ? *plan.rule->body.facts : *arm::BodyFacts::generic();
 }
 
 PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
@@ -191,10 +191,10 @@ Comparison compare_with_base(const SeenState& now, const policy::Base& base, con
   if (!base.body || !now.exists()) return result;
   const auto before = plain_body(*base.body, bytes_max);
   if (!before) return result;
-  const auto read_only = read_only_members(plan);
-  result.same = base.body->is_sent_body ? arm::satisfies(now.body, before->text(), read_only)
-                                        : arm::same_writable_content(before->text(), now.body, read_only);
-  if (!result.same) result.changed = arm::changed_pointers(before->text(), now.body, read_only, kPointersMax);
+  const auto& facts = body_facts(plan);
+  result.same = base.body->is_sent_body ? arm::satisfies(now.body, before->text(), facts)
+                                        : arm::same_writable_content(before->text(), now.body, facts);
+  if (!result.same) result.changed = arm::changed_pointers(before->text(), now.body, facts, kPointersMax);
   return result;
 }
 

@@ -50,7 +50,8 @@ struct Comparison {
 };
 Comparison compare_with_base(const SeenState& now, const policy::Base& base, const rules::Plan& plan, size_t bytes_max);
 
-arm::ReadOnlyMembers read_only_members(const rules::Plan& plan);
+// What is known about the bodies of the plan's type; valid as long as the plan.
+const arm::BodyFacts& body_facts(const rules::Plan& plan);
 
 // The client's name for its request, in a bounded length; empty if it gave none. Different ones stay different.
 std::string request_id_of(const Hasher& hasher, const Exchange& exchange);

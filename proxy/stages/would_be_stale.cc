@@ -65,7 +65,7 @@ Verdict compare(const Write& write, const policy::Base& base, const policy::Vers
   now.head.status = 200;
   now.body = (*std::move(plain)).into_string();
   // What an earlier sending of these bytes has made of it is no change of somebody else's.
-  if (write.bound.resend && arm::satisfies(now.body, write.exchange.request.body, read_only_members(write.plan))) {
+  if (write.bound.resend && arm::satisfies(now.body, write.exchange.request.body, body_facts(write.plan))) {
     return {Says::Same, {}};
   }
   Comparison comparison = compare_with_base(now, base, write.plan, bytes_max);

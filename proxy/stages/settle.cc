@@ -78,6 +78,8 @@ WriteLease lease_after_answer(const Write& write, Intent intent) {
 void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
   if (write.replaces) write.ledger().note_maybe_applied(write.sending);
+  // Whoever was accepted is not starving.
+  if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) turn->end();
   if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(write.plan.resource_key);
 }
 

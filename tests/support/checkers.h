@@ -194,6 +194,7 @@ class Checkers final : public UpstreamWatch {
   std::map<std::string, TimePoint> from_earlier_lives_;  // entity -> when a write of an earlier life last took effect
   std::map<std::string, uint64_t> created_by_;           // entity -> the exchange that last created it
   std::map<std::string, TimePoint> deleted_;             // entity -> when it was last deleted
+  std::map<std::pair<std::string, std::string>, int> refusals_;  // (name, entity) -> in a row, or just before its last accepted write
   std::set<std::string> accepted_ids_;
   std::map<std::string, Want> wanted_by_id_;      // by write id
   std::set<Want> accepted_wants_;                 // a second write of one client may find its first one's effect

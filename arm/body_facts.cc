@@ -16,6 +16,14 @@ constexpr std::array<std::string_view, 12> kGenericReadOnly{
     "lastmodifiedtime", "provisioningstate", "resourceguid", "systemdata",   "timecreated", "timemodified",
 };
 
+// Of a resource's managed identity, the same for every type (ARM's common types, managedidentity.json).
+constexpr std::array<std::string_view, 4> kIdentityReadOnly{
+    "/identity/principalId",
+    "/identity/tenantId",
+    "/identity/userAssignedIdentities/*/clientId",
+    "/identity/userAssignedIdentities/*/principalId",
+};
+
 // The labels of an agent pool's nodes and the metadata of a DNS record set are like tags.
 constexpr std::array<std::string_view, 3> kFreeForm{"metadata", "nodelabels", "tags"};
 
@@ -106,6 +114,7 @@ BodyFacts::BodyFacts() : BodyFacts(DeclaredFacts{}) {}
 
 BodyFacts::BodyFacts(const DeclaredFacts& declared) : root_(std::make_unique<BodyPlace::Node>()) {
   root_->at("/location")->same = SameAs::Location;
+  for (const auto pointer : kIdentityReadOnly) root_->at(pointer)->read_only = true;
   const auto mark = [&](const std::string& pointer, auto set) {
     if (auto* node = root_->at(pointer); node != nullptr) set(*node);
   };

@@ -6,7 +6,8 @@
 // Where a pointer says "*" and another names the member, the name decides.
 //
 // Always known, for every type:
-//   - members that only the service writes, by name at any depth: etag, provisioningState, resourceGuid, systemData, its timestamps;
+//   - members that only the service writes: by name at any depth etag, provisioningState, resourceGuid, systemData and timestamps;
+//     of the resource's managed identity its principals;
 //   - free-form maps, by name: tags, nodeLabels, metadata. What stands in them is the client's own words, "createdAt" among them;
 //   - the resource's own id, name and type: ARM takes them from the URL, writes them in another case than it was sent, and clients
 //     leave them out, so their absence says nothing. The same goes for children that stand in a parent's body (those have
@@ -50,10 +51,10 @@ struct SameFact {
 
 // What a rule says about its types, as it is written there.
 struct DeclaredFacts {
-  std::vector<std::string> read_only;   // only the service writes it: never compared
-  std::vector<std::string> write_only;  // never shown: its absence says nothing
-  std::vector<ArrayFact> arrays;
-  std::vector<SameFact> same;
+  std::vector<std::string> read_only{};   // only the service writes it: never compared
+  std::vector<std::string> write_only{};  // never shown: its absence says nothing
+  std::vector<ArrayFact> arrays{};
+  std::vector<SameFact> same{};
 };
 
 // A place in a body and what is known there. A walk begins at BodyFacts::top() and goes down beside the document; each step is

@@ -20,7 +20,7 @@ std::string chosen_for(const EvidenceStory& story) {
     if (state.still == Still::Dead) shown.use_up(id);
     if (state.still == Still::Refused) shown.view.refuse(id);
   }
-  shown.facts.evidence = weigh(story.put, states, 0, arm::ReadOnlyMembers());
+  shown.facts.evidence = weigh(story.put, states, 0, *arm::BodyFacts::generic());
   return shown.decide_text();
 }
 

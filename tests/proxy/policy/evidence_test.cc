@@ -13,7 +13,7 @@ const std::string kTagged = R"({"location":"w","tags":{"a":"1","b":"1"},"propert
 // One letter for each state, and what it says of absence if that was shown.
 std::string weighed(std::string_view put, const std::vector<StateBody>& states, uint64_t absent) {
   std::string text;
-  for (const auto& one : weigh(put, states, absent, arm::ReadOnlyMembers())) {
+  for (const auto& one : weigh(put, states, absent, *arm::BodyFacts::generic())) {
     text += one.version == kAbsent ? "absent:" : "";
     text += one.says == arm::Evidence::Agrees ? '+' : one.says == arm::Evidence::Silent ? '?' : 'x';
   }

@@ -53,7 +53,8 @@ enum class Cause : uint8_t {
 struct Entry {
   uint64_t number = 0;
   Cause cause = Cause::Seen;
-  bool certain = true;  // Written: false if it may have had no effect (its answer was lost, its operation failed)
+  // Written: false if it may have had no effect (its answer was lost, its operation failed). Seen: false if the read lacked a write.
+  bool certain = true;
   bool absent = false;  // there is no such resource
   std::string etag;     // exact bytes; empty: none
   std::vector<Rendering> renderings;
@@ -251,6 +252,8 @@ class History {
 
   Entry& add(const HistoryLimits& limits, Entry entry);
   Entry* same_as(const Shown& seen);
+  // Whether something else was there between the entry and the asking for what shows the same.
+  bool is_back(const Entry& entry, const Shown& seen) const;
   const Entry* last_written_after(uint64_t number) const;
   void observe(const HistoryLimits& limits, const Hash128& client, Observation observation);
   Reader& reader_of(const HistoryLimits& limits, const Hash128& client);

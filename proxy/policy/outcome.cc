@@ -90,10 +90,16 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   if (there.absent) return true;
   Table table(there.api_version);
   const size_t at = *table.add({there.json, BodyKind::Whole});
+  std::optional<size_t> asked;
+  if (wanted.api_version == there.api_version) asked = table.add({wanted.json, BodyKind::Whole});
   const auto read = table.add(right.last_read);
+  std::vector<size_t> newer;
+  for (const BaseState& state : right.newer) {
+    const auto index = state.absent ? std::nullopt : table.add(state);
+    if (!index && !has_its_etag(state, there)) return false;
+    if (index) newer.push_back(*index);
+  }
   if (!read) return has_its_etag(right.last_read, there);
-  if (wanted.api_version != there.api_version) return table.compare(facts).same(*read, at);
-  const size_t asked = *table.add({wanted.json, BodyKind::Whole});
   const auto olds = add_all(table, right.superseded);
   std::vector<std::pair<size_t, size_t>> refused;
   for (const Refusal& refusal : right.same_change) {
@@ -102,9 +108,11 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
     if (found && wished) refused.emplace_back(*found, *wished);
   }
   const Difference difference = table.compare(facts);
-  if (!difference.same(*read, at)) return false;
-  return !difference.looks_stale(asked, olds, *read) || std::any_of(refused.begin(), refused.end(), [&](const auto& r) {
-    return is_same_change(difference, r.first, r.second, *read, asked);
+  const auto is_there = [&](size_t state) { return difference.same(state, at); };
+  if (!is_there(*read) || !std::all_of(newer.begin(), newer.end(), is_there)) return false;
+  if (!asked) return true;
+  return !difference.looks_stale(*asked, olds, *read) || std::any_of(refused.begin(), refused.end(), [&](const auto& r) {
+    return is_same_change(difference, r.first, r.second, *read, *asked);
   });
 }
 

@@ -287,5 +287,19 @@ TEST(LivenessChecker, KeyedElementsAreComparedOneByOne) {
   EXPECT_TRUE(looks_stale(leaves_of(capacity(2)), leaves_of(capacity(2)), {leaves_of(capacity(1))}));
 }
 
+// The table of docs/simulation.md: which laws the present core breaks, in worlds that show it.
+TEST(Liveness, WhatTheCoreIsKnownToBreakIsCountedAndNothingElseFails) {
+  for (const auto& workload : liveness_workloads()) {
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      Scenario scenario;
+      scenario.seed = seed;
+      scenario.workload = workload.name;
+      scenario.disturbances = {"none"};
+      for (const Violation& violation : run_scenario(scenario).violations)
+        ADD_FAILURE() << workload.name << " " << seed << ": " << violation.promise << ": " << violation.what;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace armgate::world

@@ -244,7 +244,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   const auto seen = shown_before(history, *reader, limits, write);
   const Seen* last = nullptr;
   for (const Seen& s : seen) {
-    if (s.observation->as == ShownAs::PointRead && !s.observation->lost) last = &s;
+    if (s.observation->as != ShownAs::OwnAnswer && !s.observation->lost) last = &s;
   }
   if (last == nullptr || last->observation->lagging) return right;
   const uint64_t born = born_at(history, write);
@@ -263,10 +263,11 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   std::copy_if(seen.begin(), seen.end(), std::back_inserter(older), [&](const Seen& s) {
     return s.entry->number < last->entry->number && !is_superseded(s, seen, limits, write);
   });
-  const bool may_look_stale = actors_of(*reader, write) == Actors::Unknown;
+  // Refused after such a read already, it counts all the same: else somebody who takes a value back would never get through.
+  const bool again = reader->refused_in_a_row > 1 && std::any_of(reader->refusals.begin(), reader->refusals.end(),
+                                                                 [](const Refusal& r) { return r.reread && !r.used; });
+  const bool may_look_stale = actors_of(*reader, write) == Actors::Unknown && !again;
   if (may_look_stale) right.superseded = states_of(older, write, born);
-  std::copy_if(reader->refusals.begin(), reader->refusals.end(), std::back_inserter(right.same_change),
-               [](const Refusal& r) { return r.reread && r.asked && r.found; });
   return right;
 }
 

@@ -165,6 +165,7 @@ class Checkers final : public UpstreamWatch {
   // checkers_sending.cc
   void check_proof(const Record& record, const arm::Request& request);
   void check_alone(const Record& record);
+  std::string etag_of(const std::string& target);
   bool exists(const std::string& target);
   bool runs_unseen(const Record& running);
   void check_pair(const Record& running, const Record& next, std::string_view how);

@@ -16,8 +16,8 @@ constexpr Duration kAfterwards = std::chrono::hours(14);  // longer than any hol
 // armgate is told what its operator declares; ARM keeps a log for those who judge.
 WorldOptions completed(WorldOptions options) {
   for (const auto& [name, kind] : options.kinds) {
-    if (kind == ClientKind::Single) options.pipeline.actors[name] = policy::Actor::Single;
-    if (kind == ClientKind::Many) options.pipeline.actors[name] = policy::Actor::Many;
+    if (kind == ClientKind::Single) options.pipeline.actors[name] = policy::Actors::Single;
+    if (kind == ClientKind::Many) options.pipeline.actors[name] = policy::Actors::Many;
   }
   options.arm.keep_states = true;
   return options;
@@ -34,7 +34,7 @@ SimWorld::SimWorld(WorldOptions options)
       rules_(options_.rules),
       checkers_(clock_, arm_, std::make_shared<const rules::Ruleset>(rules_), trace_,
                 {options_.pipeline.mode, options_.pipeline.mode == rules::Mode::Protect ? options_.harms : Harms::Counted,
-                 options_.journal, options_.kinds, options_.pipeline.base.think_max, options_.liveness}),
+                 options_.journal, options_.kinds, policy::HistoryLimits{}.think_max, options_.liveness}),
       upstream_(clock_, arm_, checkers_, trace_, options_.network, options_.seed ^ 0x0e7),
       gate_(make_gate()) {}
 

@@ -27,7 +27,7 @@ export const TROUBLE = [
 // A simulated ARM whose operations are short; nothing goes wrong until faults are added. Without a Retry-After clients poll as often as
 // they are told to: a fraction of a second can be seen.
 export async function startShort(world, { operationMs = 300, args = [] } = {}) {
-  const sim = await world.startSim(["--operation-ms", String(operationMs), "--retry-after", "0", ...args]);
+  const sim = await world.startSim(["--operation-ms", String(operationMs), "--retry-after", "0", "--url-escapes", "none", ...args]);
   await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
   for (const { id, version, body } of Object.values(TARGETS)) await sim.make(id, version, body);
   return sim;

@@ -108,7 +108,7 @@ const tagsOfScaleSet = (name) => ({
   change: addTag,
   write: (resource, options) => compute.virtualMachineScaleSets.createOrUpdate(group, name, resource, options).pollUntilDone() });
 
-// By its id, at whatever api-version.
+// By its id (without its first slash: the SDK puts one before it), at whatever api-version.
 const tagsById = (id, version) => ({
   read: () => resources.resources.getById(id, version),
   change: addTag,
@@ -145,7 +145,7 @@ const commands = {
     write: (pool, options) => containers.agentPools.createOrUpdate(group, name, "blue", pool, options).pollUntilDone() }),
 
   // To a scale set, a security group, and a scale set at an api-version without ETags.
-  addEverywhere: () => addMembers(tagsOfScaleSet("web"), rulesOfSecurityGroup("front"), tagsById(settings.old, settings.oldVersion)),
+  addEverywhere: () => addMembers(tagsOfScaleSet("web"), rulesOfSecurityGroup("front"), tagsById(settings.old?.slice(1), settings.oldVersion)),
 
   // Looks whether it is there, and makes it if it is not.
   createIfAbsent: async () => {

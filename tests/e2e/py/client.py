@@ -18,7 +18,7 @@ POLL_SECONDS = 0.1
 ATTEMPTS_MAX = 100
 
 command, settings = sys.argv[1], json.loads(sys.argv[2])
-group, name = settings["group"], settings["name"]
+group, name = settings["group"], settings.get("name")
 
 
 class Credential:

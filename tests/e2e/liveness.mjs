@@ -21,7 +21,7 @@ export const TROUBLE = [
   { method: "PUT", kind: "status-503", chance: 0.03 },
   { method: "PUT", kind: "drop-before", chance: 0.04 },
   { method: "PUT", kind: "drop-after", chance: 0.04 },
-  ...["/virtualMachineScaleSets/", "/networkSecurityGroups/"].map((path) => ({ method: "GET", path, kind: "stale-150", chance: 0.04 })),
+  ...["/virtualMachineScaleSets/", "/networkSecurityGroups/"].map((path) => ({ method: "GET", path, kind: "stale-150", chance: 0.02 })),
 ];
 
 // A simulated ARM whose operations are short; nothing goes wrong until faults are added. Without a Retry-After clients poll as often as
@@ -52,6 +52,7 @@ export async function raceToAdd(world, { racers, writes, seconds, operationMs, c
   const present = await Promise.all(OF_COMMAND[command].map(async ({ id, version, membersOf }) => membersOf(await sim.read(id, version))));
   const report = await sim.report();
   assertAlive(sim);
+  assert.equal(report.dropped_before + report.dropped_after > 0, faults.length > 0, "whether something went wrong");
   const row = {
     adds: adds.length,
     done: adds.filter(isDone).length,

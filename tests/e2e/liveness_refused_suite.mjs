@@ -2,6 +2,7 @@
 // liveness_loops_suite.mjs.)
 import assert from "node:assert/strict";
 import { sleep } from "./harness.mjs";
+import { Pool } from "./pool.mjs";
 import { begin, bodyOf, capacityOf, SET, targetOf } from "./rows.mjs";
 import { OLD_SCALE_SET, once } from "./tools.mjs";
 
@@ -42,7 +43,7 @@ export const tests = {
   },
 
   "A1: the same among clients of armgate": async (world) => {
-    const { ask, sim } = await begin(world);
+    const { ask, sim } = await begin(world, { config: { clients: { ben: { actor: "single" } } } });
     for (const user of ["ann", "ben"]) await ask(user, "GET", SET);
     assert.equal((await ask("ben", "PUT", SET, bodyOf(5))).status, 200);
     assert.equal((await ask("ann", "PUT", SET, bodyOf(2))).status, 412);
@@ -52,27 +53,40 @@ export const tests = {
     assert.equal(await capacityOf(sim), 2);
   },
 
-  // Two loops with lost answers between armgate and ARM.
-  "A1: counters of two clients get through while answers are lost": async (world) => {
-    const { ask, sim } = await begin(world, { args: ["--operation-ms", "20", "--retry-after", "0"], config: QUICK });
-    await sim.addFaults([{ method: "PUT", kind: "drop-after", chance: 0.2 }, { method: "PUT", kind: "error-busy-compute", chance: 0.2 }]);
-    const worst = { ann: 0, ben: 0 };
-    const count = async (user) => {
-      for (let done = 0, refused = 0; done < 8 && refused < 20;) {
-        const { json } = await ask(user, "GET", SET);
-        await sleep(20);
-        const answer = await ask(user, "PUT", SET, { ...bodyOf(json.sku.capacity + 1), tags: json.tags });
-        assert.ok([200, 412].includes(answer.status), `${answer.status} ${answer.body}`);
-        if (answer.status === 200) { done += 1; refused = 0; } else refused += 1;
-        worst[user] = Math.max(worst[user], refused);
-      }
-    };
-    await Promise.all(Object.keys(worst).map(count));
-    assert.ok(Math.max(...Object.values(worst)) <= 3, JSON.stringify(worst));
-    assert.equal(await capacityOf(sim), 17, "each of 16 counted once");
+  // The sending that was lost had an ETag that was none any more: it cannot have had an effect.
+  "A1: an ETag that moved without a change is no reason to refuse, after a lost answer either": async (world) => {
+    const { ask, askArm, sim } = await begin(world);
+    await ask("ann", "GET", SET);
+    await askArm("PUT", SET, bodyOf(1));
+    await sim.addFaults([{ method: "PUT", kind: "drop-before" }]);
+    assert.equal((await ask("ann", "PUT", SET, bodyOf(2))).status, 200);
+    assert.equal(await capacityOf(sim), 2);
   },
 
-  "A4: without ETags, too, what was refused may be written by who reads": async (world) => {
+  "A1: counters of four clients get through while answers are lost": async (world) => {
+    const { gateway, sim } = await begin(world, { args: ["--operation-ms", "30", "--retry-after", "0"], config: QUICK });
+    await sim.addFaults([{ method: "PUT", kind: "drop-after", chance: 0.1 }, { method: "PUT", kind: "error-busy-compute", chance: 0.1 }]);
+    const worst = {};
+    const count = async (user) => {
+      const pool = new Pool(gateway, { user });
+      worst[user] = 0;
+      for (let done = 0, refused = 0; done < 6 && refused < 20;) {
+        const { json } = await pool.ask("GET", SET);
+        await sleep(20);
+        const { status, text } = await pool.ask("PUT", SET, { ...bodyOf(json.sku.capacity + 1), tags: json.tags });
+        assert.ok([200, 412].includes(status), `${status} ${text}`);
+        refused = status === 412 ? refused + 1 : 0;
+        done += Number(status === 200);
+        worst[user] = Math.max(worst[user], refused);
+      }
+      pool.close();
+    };
+    await Promise.all(["ann", "ben", "cleo", "dan"].map(count));
+    assert.ok(Math.max(...Object.values(worst)) <= 3, JSON.stringify(worst));
+    assert.equal(await capacityOf(sim), 25, "each of 24 counted once");
+  },
+
+  "A1, A4: without ETags, too, what was refused may be written by who reads": async (world) => {
     const { ask, capacityOfOld } = await beginWithOld(world);
     assert.equal((await ask("ben", "PUT", OLD, bodyOf(5), ...OPERATION(800))).status, 200);
     assert.equal((await ask("ann", "PUT", OLD, bodyOf(2))).status, 412, "it never read, and waited behind another's write");
@@ -112,14 +126,14 @@ export const tests = {
     assert.equal(await capacityOf(sim), 3);
   },
 
-  "A4: one of whom nothing is known is refused for that twice at most": async (world) => {
+  "A4: one of whom nothing is known is not refused for that for ever": async (world) => {
     const { ask, sim } = await begin(world);
     await ask("ann", "GET", SET);
     assert.equal((await ask("ann", "PUT", SET, bodyOf(3, { stamp: "0" }))).status, 200);
     await ask("ben", "GET", SET);
     assert.equal((await ask("ben", "PUT", SET, bodyOf(5, { stamp: "0" }))).status, 200);
     const refused = await refusalsOf(ask, "ann", SET, withStamp(3));
-    assert.ok(refused <= 2, `${refused} refusals, each after a read of what is there`);
+    assert.ok(refused <= 3, `${refused} refusals, each after a read of what is there`);
     assert.equal(await capacityOf(sim), 3);
   },
 

@@ -55,6 +55,7 @@ type result struct {
 	Acknowledged []string `json:"acknowledged"`
 	Refused      int      `json:"refused"`
 	Undeserved   int      `json:"undeserved"`
+	Worst        int      `json:"worst"`
 	Errors       []string `json:"errors"`
 	Adds         []entry  `json:"adds"`
 	Ok           bool     `json:"ok"`
@@ -291,7 +292,7 @@ func (t *tool) tagsOf(name, version string) work {
 
 // What an autoscaler does: reads, raises the capacity by one, writes the whole back, and waits for nothing.
 func (t *tool) climb(done *result) {
-	client, ctx := t.scaleSets(withETags), context.Background()
+	client, ctx, inRow := t.scaleSets(withETags), context.Background(), 0
 	for i := 0; i < t.asked.Writes; i++ {
 		set, err := client.Get(ctx, t.asked.Group, t.asked.Name)
 		if err == nil {
@@ -301,8 +302,14 @@ func (t *tool) climb(done *result) {
 		if err != nil && !strings.Contains(err.Error(), "StatusCode=412") {
 			panic(err)
 		}
-		if err != nil {
-			done.Refused++
+		inRow++
+		if err == nil {
+			inRow = 0
+			continue
+		}
+		done.Refused++
+		if inRow > done.Worst {
+			done.Worst = inRow
 		}
 	}
 }

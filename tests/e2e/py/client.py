@@ -152,17 +152,19 @@ def restart():
 
 def climb():
     """What an autoscaler does: reads, raises the capacity by one, writes the whole back, and waits for nothing."""
-    client, refused = compute(), 0
+    client, refused, in_row, worst = compute(), 0, 0, 0
     for _ in range(settings["writes"]):
         resource = client.get(group, name, api_version=SCALE_SET_VERSION)
         resource.sku.capacity += 1
         try:
             client.begin_create_or_update(group, name, resource, api_version=SCALE_SET_VERSION, polling=False)
+            in_row = 0
         except HttpResponseError as error:
             if error.status_code != 412:
                 raise
-            refused += 1
-    return {"refused": refused}
+            refused, in_row = refused + 1, in_row + 1
+            worst = max(worst, in_row)
+    return {"refused": refused, "worst": worst}
 
 
 def write_rules():

@@ -58,8 +58,9 @@ Result<FaultScript::Entry> FaultScript::parse_entry(std::string_view json) {
     const std::string kind = item.value("kind", "");
     const auto fault = parse_fault(kind);
     if (!fault) {
-      return client_error(ErrorKind::BadInput,
-                          fmt::format("unknown fault kind '{}': use drop-before, drop-after, status-NNN, error-NAME or stale-MS", kind));
+      return client_error(
+          ErrorKind::BadInput,
+          fmt::format("unknown fault kind '{}': use drop-before, drop-after, status-NNN, error-NAME or stale-MS", kind));
     }
     entry.fault = *fault;
     entry.fault.retry_after = item.value("retry_after", "");
@@ -87,8 +88,8 @@ Result<void> FaultScript::add(std::string_view json) {
 Fault FaultScript::next(const arm::RequestHead& head, const SimOptions& options, Rng& rng) {
   if (const auto fault = parse_fault(head.fields.get("x-sim-fault"))) return *fault;
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-    const bool fits = (it->method.empty() || it->method == head.method_token) && contains_ignoring_case(head.target, it->path) &&
-                      (it->fault.kind != Fault::Kind::Stale || is_read(head));
+    const bool fits = (it->method.empty() || it->method == head.method_token) &&
+                      contains_ignoring_case(head.target, it->path) && (it->fault.kind != Fault::Kind::Stale || is_read(head));
     if (!fits || it->times == 0) continue;
     if (it->chance < 1 && !rng.chance(it->chance)) continue;
     const Fault fault = it->fault;

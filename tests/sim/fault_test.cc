@@ -64,8 +64,9 @@ TEST(SimFault, ScriptSaysWhenToComeBack) {
 TEST(SimFault, ChanceStrikesAShareOfWhatFitsAndNothingElse) {
   Bench bench;
   bench.create(kScaleSet);
-  EXPECT_EQ(bench.ask("POST", "/__sim/faults", R"({"faults":[{"method":"PATCH","kind":"status-503","chance":0.25}]})").head.status,
-            204);
+  EXPECT_EQ(
+      bench.ask("POST", "/__sim/faults", R"({"faults":[{"method":"PATCH","kind":"status-503","chance":0.25}]})").head.status,
+      204);
   int struck = 0;
   for (int i = 0; i < 400; ++i) {
     EXPECT_EQ(bench.ask("GET", kScaleSet).head.status, 200);

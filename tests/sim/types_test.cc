@@ -129,7 +129,8 @@ TEST(SimTypes, OldApiVersionsOfComputeKnowNoEtags) {
   const arm::Response read = bench.ask("GET", old);
   EXPECT_FALSE(read.head.fields.has("ETag"));
   EXPECT_FALSE(body_of(read).contains("etag"));
-  const arm::Response put = bench.ask("PUT", old, R"({"location":"we"})", {{"If-Match", R"("99")"}, {"x-sim-operation-ms", "0"}});
+  const arm::Response put =
+      bench.ask("PUT", old, R"({"location":"we"})", {{"If-Match", R"("99")"}, {"x-sim-operation-ms", "0"}});
   EXPECT_EQ(put.head.status, 200);
   EXPECT_FALSE(put.head.fields.has("ETag"));
   // The ETag that newer ones show has moved all the same.

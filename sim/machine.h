@@ -55,13 +55,19 @@ class SimArm::Machine {
     TimePoint now;
     WriteFacts facts;
     nlohmann::json* body = nullptr;  // PUT, PATCH and POST with a body: parsed
+    Duration behind{};  // a read: how far the replica lags that answers it
     std::vector<Seen>* seen = nullptr;
     arm::Method method() const { return request.head.method; }
+  };
+  // What a request may note, and how far behind the replica is that answers it.
+  struct Looking {
+    std::vector<Seen>& seen;
+    Duration behind{};
   };
 
   // machine.cc
   arm::Response answer(const arm::Request& request, const Address& address, TimePoint now, const WriteFacts& facts,
-                       std::vector<Seen>& seen);
+                       Looking looking);
   arm::Response route(Call& call);
   arm::Response route_write(Call& call);
   arm::Response control(const arm::Request& request, const std::string& name, TimePoint now);
@@ -106,11 +112,13 @@ class SimArm::Machine {
   arm::Response page_of(const Call& call, std::vector<nlohmann::json> items) const;
   // What the request may see of it: some api-versions know no ETags.
   static Snapshot seen_by(const Call& call, const Entity& entity, Snapshot snapshot);
+  // As visible() for the items of lists, which no option makes lag, only a fault.
+  static Snapshot listed(const Call& call, const Entity& entity);
   nlohmann::json shown(const Entity& entity, const Snapshot& seen) const;
   nlohmann::json shown_child(const Entity& entity, const ChildKind& kind, const nlohmann::json& child,
                              const Snapshot& seen) const;
   std::string state_shown(const Entity& entity, const ChildKind* kind, std::string_view child) const;
-  Snapshot visible(const Entity& entity, TimePoint now);
+  Snapshot visible(const Call& call, const Entity& entity);
 
   // machine_references.cc
   std::optional<arm::Response> refuse_without_parent(const Call& call) const;

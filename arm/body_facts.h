@@ -6,7 +6,8 @@
 // Where a pointer says "*" and another names the member, the name decides.
 //
 // Always known, for every type:
-//   - members that only the service writes, by name at any depth: etag, provisioningState, resourceGuid, systemData, its timestamps;
+//   - members that only the service writes: by name at any depth etag, provisioningState, resourceGuid, systemData and timestamps;
+//     of the resource's managed identity its principals;
 //   - free-form maps, by name: tags, nodeLabels, metadata. What stands in them is the client's own words, "createdAt" among them;
 //   - the resource's own id, name and type: ARM takes them from the URL, writes them in another case than it was sent, and clients
 //     leave them out, so their absence says nothing. The same goes for children that stand in a parent's body (those have
@@ -50,12 +51,10 @@ struct SameFact {
 
 // What a rule says about its types, as it is written there.
 struct DeclaredFacts {
-  std::vector<std::string> read_only;   // only the service writes it: never compared
-  std::vector<std::string> write_only;  // never shown: its absence says nothing
-  std::vector<ArrayFact> arrays;
-  std::vector<SameFact> same;
-
-  bool empty() const { return read_only.empty() && write_only.empty() && arrays.empty() && same.empty(); }
+  std::vector<std::string> read_only{};   // only the service writes it: never compared
+  std::vector<std::string> write_only{};  // never shown: its absence says nothing
+  std::vector<ArrayFact> arrays{};
+  std::vector<SameFact> same{};
 };
 
 // A place in a body and what is known there. A walk begins at BodyFacts::top() and goes down beside the document; each step is
@@ -63,7 +62,7 @@ struct DeclaredFacts {
 class BodyPlace {
  public:
   bool read_only() const { return read_only_; }
-  bool write_only() const;
+  bool write_only() const { return write_only_; }  // here or above
   // The members are the client's own words, each for itself: a free-form map, or an object whose members a fact calls "*".
   bool is_map() const { return free_form_ || is_declared_map(); }
   // Said to the letter by a free-form map at or above this place: generic names say nothing here.
@@ -84,24 +83,23 @@ class BodyPlace {
   bool top_ = false;
   bool free_form_ = false;
   bool read_only_ = false;
+  bool write_only_ = false;
 };
 
 class BodyFacts {
  public:
   BodyFacts();  // what is known of every type
   // Pointers that are none are left out; rule files refuse them.
-  explicit BodyFacts(DeclaredFacts declared);
+  explicit BodyFacts(const DeclaredFacts& declared);
   ~BodyFacts();
   BodyFacts(const BodyFacts&) = delete;
   BodyFacts& operator=(const BodyFacts&) = delete;
 
   static const std::shared_ptr<const BodyFacts>& generic();  // those of a type without a rule
 
-  const DeclaredFacts& declared() const { return declared_; }
   BodyPlace top() const;
 
  private:
-  DeclaredFacts declared_;
   std::unique_ptr<BodyPlace::Node> root_;
 };
 

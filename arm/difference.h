@@ -22,7 +22,7 @@
 //   Conflict, not satisfied. looks_stale() says no: it asks for more bases, and those are in conflict anyway.
 //
 // Cost: linear in the bodies but for sorting; equal bytes are read once. A question is linear in the rows.
-// Threads: immutable. Keeps nothing of the texts it was made from, and nothing of the facts.
+// Threads: immutable. Keeps nothing of the texts that it was made from, but must not outlive the facts.
 #pragma once
 
 #include <cstddef>
@@ -90,6 +90,8 @@ enum class RowKind {
   Whole,   // a member of a map or an element of an array with keys; its own rows follow it
 };
 
+struct DifferenceTable;  // arm/difference_table.h
+
 class Difference {
  public:
   static constexpr size_t kBodiesMax = 32;
@@ -130,8 +132,7 @@ class Difference {
   std::string pointer(size_t row) const;
 
  private:
-  struct Table;
-  std::unique_ptr<const Table> table_;
+  std::unique_ptr<const DifferenceTable> table_;
 };
 
 }  // namespace armgate::arm

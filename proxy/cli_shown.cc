@@ -90,14 +90,14 @@ std::vector<rules::Fact> explain_shown(const std::string& body, const std::vecto
   write.body_etag = etag;
   write.api_version = plan.target.api_version;
   auto bases = policy::possible_bases(all.history, {}, write);
-  policy::narrow_down(bases, {body, write.api_version}, *plan.rule->body);
+  policy::narrow_down(bases, {body, write.api_version}, *plan.rule->body.facts);
 
   std::vector<rules::Fact> facts;
   if (!is_object(body)) facts.push_back({"body", "no JSON object, so nothing in it tells what it was built from", {}});
   std::string from;
   for (size_t i = 0; i < shown.size(); ++i) {
     facts.push_back({fmt::format("shown {}", i + 1),
-                     fmt::format("{}: {}", shown[i].name, what_is_said(shown[i], body, *plan.rule->body)), {}});
+                     fmt::format("{}: {}", shown[i].name, what_is_said(shown[i], body, *plan.rule->body.facts)), {}});
     const bool possible = std::any_of(bases.narrow.begin(), bases.narrow.end(),
                                       [&](const policy::BaseState& state) { return state.entry == all.entries[i]; });
     if (possible) from += fmt::format("{}shown {}", from.empty() ? "" : " or ", i + 1);

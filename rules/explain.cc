@@ -1,6 +1,7 @@
 #include "rules/explain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -76,6 +77,38 @@ void add_mode(std::vector<Fact>& facts, const Plan& plan, const Rule* rule, Mode
   facts.push_back({"mode", std::string(to_text(plan.mode)), by_rule ? words_for(*rule) : std::string(kConfiguration)});
 }
 
+std::string words_for(const arm::ArrayFact& array) {
+  switch (array.kind) {
+    case arm::ArrayKind::Keyed: return fmt::format("{} by {}", array.pointer, fmt::join(array.key, " + "));
+    case arm::ArrayKind::Ordered: return fmt::format("{} by {}, in their order", array.pointer, fmt::join(array.key, " + "));
+    case arm::ArrayKind::Set: return array.pointer + " in any order";
+    case arm::ArrayKind::Atomic: break;
+  }
+  return array.pointer + " as one value";
+}
+
+std::string_view words_for(arm::SameAs as) {
+  switch (as) {
+    case arm::SameAs::Id: return "an id";
+    case arm::SameAs::Location: return "a location";
+    case arm::SameAs::Case: break;
+  }
+  return "a text without case";
+}
+
+void add_body(std::vector<Fact>& facts, const arm::DeclaredFacts& body, const std::string& by) {
+  const auto add = [&](std::string name, const std::vector<std::string>& texts) {
+    if (!texts.empty()) facts.push_back({std::move(name), list_of(texts), by});
+  };
+  std::vector<std::string> arrays, same;
+  for (const auto& array : body.arrays) arrays.push_back(words_for(array));
+  for (const auto& one : body.same) same.push_back(fmt::format("{} as {}", one.pointer, words_for(one.as)));
+  add("read-only members", body.read_only);
+  add("write-only members", body.write_only);
+  add("arrays", arrays);
+  add("compared", same);
+}
+
 void add_write(std::vector<Fact>& facts, const Plan& plan) {
   const Rule& rule = *plan.rule;
   const std::string by = words_for(rule);
@@ -84,8 +117,8 @@ void add_write(std::vector<Fact>& facts, const Plan& plan) {
     facts.push_back({"guarded methods", guarded_methods(rule), by});
     facts.push_back({"this request is guarded", plan.guarded ? "yes" : "no", by});
     if (rule.guard.creates == CreateGuard::IfNoneMatch) facts.push_back({"creates", "carry If-None-Match: *", by});
-    if (!rule.guard.read_only.empty()) facts.push_back({"read-only members", list_of(rule.guard.read_only), by});
   }
+  add_body(facts, rule.body.declared, by);
   facts.push_back({"lock keys", lock_keys(plan), by});
   facts.push_back({"held", hold_of(rule), by});
   if (rule.reenter == Reenter::Holder)

@@ -83,6 +83,8 @@ struct ScalarReader {
     return std::nullopt;
   }
 
+  Complaint operator()(const Removed& setting) const { return "is no key any more; " + setting.instead; }
+
   Complaint operator()(const Choice& setting) const {
     if (!value.is_string()) return wrong_kind("a text");
     const auto& name = value.get_ref<const std::string&>();
@@ -152,7 +154,7 @@ class Reader {
   static std::vector<std::string> names_in(const std::string& group, const SettingTable& table) {
     std::vector<std::string> names;
     for (const Setting& setting : table) {
-      if (!setting.pointer.starts_with(group + "/")) continue;
+      if (!setting.pointer.starts_with(group + "/") || std::holds_alternative<Removed>(setting.value)) continue;
       const size_t start = group.size() + 1;
       auto name = setting.pointer.substr(start, setting.pointer.find('/', start) - start);
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));

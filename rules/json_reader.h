@@ -83,9 +83,12 @@ struct Entries {                                             // an object whose 
 struct Items {                                // an array of objects
   std::function<SettingTable(int line)> add;  // called once per element; the table is used before the next call
 };
+struct Removed {        // a key that there was once: refused, whatever it holds
+  std::string instead;  // what to write: "write \"/body/read_only\", ..."
+};
 
 using SettingValue = std::variant<WholeNumber, WholeNumberList, Number, ByteSize, TimeSpan, Text, TextList, Choice, ChoiceList,
-                                  JsonText, Entries, Items>;
+                                  JsonText, Entries, Items, Removed>;
 
 enum class Need { Optional, Required };
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "arm/body_facts.h"
 #include "arm/json_select.h"
 #include "arm/operation.h"
 #include "base/time.h"
@@ -29,7 +31,7 @@ enum class GuardKind {
            // atomic only among armgate's own clients
 };
 
-// Whether what clients are shown of a type is remembered, because their writes may be built from it.
+// Whether what clients are shown of a type is remembered, to be the base of their writes.
 inline bool is_remembered(GuardKind kind) { return kind != GuardKind::None; }
 
 // Where a rule file says something, for messages to people.
@@ -57,7 +59,12 @@ struct Guard {
   GuardKind kind = GuardKind::None;
   std::vector<arm::OperationKind> methods{arm::OperationKind::Put};
   CreateGuard creates = CreateGuard::None;
-  std::vector<std::string> read_only;  // more members that only the service writes
+};
+
+// What is known about the bodies of its types.
+struct Body {
+  arm::DeclaredFacts declared;                                              // as the rule says it
+  std::shared_ptr<const arm::BodyFacts> facts = arm::BodyFacts::generic();  // and what follows from it
 };
 
 enum class LockMode { Exclusive, Shared };
@@ -122,6 +129,7 @@ struct Rule {
   Match match;
   std::optional<Mode> mode;
   Guard guard;
+  Body body;
   Lock lock;
   Shown shown;
   Hold hold;

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/source_tree.h"
 #include "tests/tidy_rules.h"
 
 namespace armgate::tidy {
@@ -29,7 +30,7 @@ struct File {
 };
 
 std::vector<File> read_tree() {
-  const fs::path root = ARMGATE_SOURCE_DIR;
+  const fs::path root = source_path("");
   std::vector<File> files;
   for (const char* folder : {"base", "arm", "rules", "certs", "proxy", "sim", "bench", "tests", "scripts", ".ci"}) {
     if (!fs::exists(root / folder)) continue;
@@ -187,7 +188,7 @@ TEST(Tidy, EveryPieceOfLogicHasATestOfItsName) {
 // What users look up: codes of errors, reasons, events of the log.
 TEST(Tidy, EverythingThatIsToldIsInTheReference) {
   std::ostringstream reference;
-  reference << std::ifstream(fs::path(ARMGATE_SOURCE_DIR) / "docs" / "answers.md").rdbuf();
+  reference << std::ifstream(source_path("docs/answers.md")).rdbuf();
   const std::regex told(R"re("(Armgate[A-Z][A-Za-z]+)"|reason = "([a-z-]+)"|LogLevel::[A-Z][a-z]+,\s*"([a-z-]+)")re");
   size_t count = 0;
   for (const File& file : tree()) {

@@ -37,8 +37,7 @@ std::string_view conflict_of(const Write& write) {
   const bool exempt = write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send || is_mutant(Mutant::BlindAlwaysSent);
   if (!write.replaces || exempt) return {};
   if (write.insists) {
-    write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
-    write.report().guard += ", insisted";
+    note_insisted(write);
     return {};
   }
   const auto another = [&](const policy::Entry& e) { return e.bytes == write.bytes; };
@@ -92,11 +91,7 @@ Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease leas
     co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));
   }
   const policy::Verdict verdict = reconcile(write, now);
-  const bool means_it = !verdict.sends && write.insists && now.exists();  // it was only ever shown its own answers
-  if (means_it) {
-    write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
-    write.report().guard += ", insisted";
-  } else if (!verdict.sends) {
+  if (!verdict.sends) {
     const bool creates = write.rule() == policy::BaseRule::Create;
     co_return refused(write,
                       creates ? "Somebody else created this resource after this client was told that it does not exist."

@@ -1,4 +1,5 @@
 // lock.cc – the stage in which a write waits for its turn.
+#include <absl/cleanup/cleanup.h>
 #include <fmt/format.h>
 
 #include <utility>
@@ -46,6 +47,14 @@ Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::Loc
   info.client = write.client.key;
   info.reenters = may_run_beside_its_own(write.plan) && !looks_first(write);
   auto& locks = write.parts.shared.locks;
+  const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key);
+  const auto end = absl::MakeCleanup([&turn] {
+    if (turn) turn->end();
+  });
+  if (turn) {
+    info.priority = ClaimInfo::Priority::TakesTurn;
+    info.turn_on = write.plan.resource_key;
+  }
   Waiter* waiter = &write.patience.waiter();
   if (is_mutant(Mutant::ParentNotLocked))
     return locks.join({write.plan.keys.back()}, std::move(info), waiter, Patience::kGranted);

@@ -26,6 +26,7 @@
 #include "proxy/state/resource_table.h"
 #include "proxy/state/rules_in_force.h"
 #include "proxy/state/tickets.h"
+#include "proxy/state/turns.h"
 #include "rules/plan.h"
 
 namespace armgate {
@@ -79,6 +80,7 @@ struct SharedState {
     ResourceTable::Options resources;
     LockTable::Options locks;
     Tickets::Options tickets{};
+    Turns::Options turns{};
     Newcomers::Options newcomers{};
     ObservedWrites::Options observed{};
   };
@@ -90,6 +92,7 @@ struct SharedState {
         resources(given.resources, keyed),
         locks(given.locks, keyed),
         tickets(given.tickets),
+        turns(given.turns),
         newcomers(given.newcomers, keyed),
         holds(keyed),
         observed(given.observed) {}
@@ -101,6 +104,7 @@ struct SharedState {
   ResourceTable resources;
   LockTable locks;
   Tickets tickets;
+  Turns turns;
   Newcomers newcomers;
   HoldTable holds;
   ObservedWrites observed;

@@ -12,6 +12,7 @@
 namespace armgate {
 namespace {
 
+constexpr std::string_view kInsisted = ", insisted";
 constexpr Duration kLagPause = std::chrono::seconds(1);
 
 class Others final : public policy::Witness {
@@ -101,12 +102,22 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   decode_bodies(last_read, bytes_max);
   right.last_read = std::move(last_read.front());
   decode_bodies(right.superseded, bytes_max);
+  decode_bodies(right.newer, bytes_max);
   const std::string& target = target_to_read(write);
   const policy::ThereBody now{there.absent(), there.etag, there.body, version_in(write, target)};
   const policy::WantedBody wanted{write.exchange.request.body, write.plan.target.api_version};
   policy::Verdict verdict = policy::decide(bases, wanted, now, right, Others(write), *body_facts(write.plan));
-  if (verdict.by_right) resources.apply(write.plan.resource_key, policy::RightUsed{write.client.key});
+  write.report().by_right |= verdict.by_right;
+  if (!verdict.sends && write.insists && there.exists()) {
+    verdict.sends = true;  // it was only ever shown its own answers, and was told once
+    note_insisted(write);
+  }
   return verdict;
+}
+
+void note_insisted(const Write& write) {
+  write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
+  if (!write.report().guard.ends_with(kInsisted)) write.report().guard += kInsisted;
 }
 
 Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,

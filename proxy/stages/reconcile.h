@@ -21,8 +21,11 @@ const std::string& target_to_read(const Write& write);
 // within the client's patience. Suspends.
 Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not);
 
-// Whether the write goes, now that this is there. Uses up the right that a refusal gave its client, if it goes by that.
+// Whether the write goes, now that this is there.
 policy::Verdict reconcile(const Write& write, const SeenState& there);
+
+// A write that was refused came again, nothing has moved since, and its client does not read: it goes, and the answer says so.
+void note_insisted(const Write& write);
 
 // The end of a write that may not go. `found`: what is there; null: not known.
 Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,

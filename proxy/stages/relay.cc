@@ -217,6 +217,7 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
     const Hash128 resource = plan.target.kind == arm::TargetKind::Resource ? plan.resource_key : Hash128{};
     polls = parts.shared.holds.find(exchange.request.head.host, exchange.request.head.target, resource);
   }
+  if (is_guarded_read(plan)) parts.shared.turns.note_read(plan.resource_key, client.key);
   std::optional<RelayedAction> action;
   if (acts_on_a_resource(exchange, plan)) action.emplace(parts, exchange, client_link, plan, client);
   if (action && action->is_resend()) {

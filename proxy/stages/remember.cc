@@ -83,7 +83,7 @@ std::string request_id_of(const Hasher& hasher, const Exchange& exchange) {
 }
 
 const std::shared_ptr<const arm::BodyFacts>& body_facts(const rules::Plan& plan) {
-  return plan.rule ? plan.rule->body : arm::BodyFacts::generic();
+  return plan.rule ? plan.rule->body.facts : arm::BodyFacts::generic();
 }
 
 Showing remember_read(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,

@@ -28,6 +28,10 @@ bool goes_first(const Claim& before, const ClaimKey& key) {
   return !before.yields && !compatible(before.mode_on(key.hash), key.mode);
 }
 
+ClaimInfo::Priority priority_at(const Claim& claim, const Hash128& key) {
+  return claim.info.turn_on == key ? claim.info.priority : ClaimInfo::Priority::None;
+}
+
 using State = LockTable::Entry::State;
 
 State shown_state(const Claim& claim, State state) { return claim.away || claim.yields ? State::Away : state; }
@@ -151,12 +155,15 @@ std::vector<ClaimKey> LockTable::keys_of(const std::vector<rules::LockKey>& name
   return keys;
 }
 
-// Requires: the claim's shards are locked. Queues are sorted by the claims' numbers.
+// Requires: the claim's shards are locked. Queues are sorted by priority, then by the claims' numbers.
 void LockTable::enqueue(const ClaimPtr& claim) {
   for (auto& key : claim->keys) {
     auto& waiting = state_of(key.hash).waiting;
     auto place = waiting.end();
-    while (place != waiting.begin() && (*std::prev(place))->number > claim->number) --place;
+    const auto goes_before = [&](const Claim& other) {
+      return std::pair(priority_at(*claim, key.hash), other.number) > std::pair(priority_at(other, key.hash), claim->number);
+    };
+    while (place != waiting.begin() && goes_before(**std::prev(place))) --place;
     if (is_mutant(Mutant::LastComeFirstServed)) place = waiting.begin();
     key.place = waiting.insert(place, claim);
   }
@@ -189,6 +196,8 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
     grant(claim, Queued::No);
   else
     enqueue(claim);
+  const bool goes_before_others = !at_once && claim->info.priority != ClaimInfo::Priority::None;
+  if (goes_before_others && may_hold(*claim)) grant(claim, Queued::Yes);
   return LockPlace(this, std::move(claim));
 }
 

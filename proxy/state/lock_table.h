@@ -8,7 +8,7 @@
 //
 // Invariants
 //   1. A key has one exclusive holder, or any number of shared ones. A holder may let its own client's next claims in.
-//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields.
+//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields or this one has a turn.
 //   3. A granted place becomes a lease or passes the grant on, however its owner ends.
 //   4. A key without holders and waiters has no entry.
 // Threads   any. A grant signals the claim's Waiter.
@@ -47,6 +47,10 @@ struct ClaimInfo {
   Hash128 client{};
   bool inherited = false;  // an earlier process sent it
   bool reenters = false;   // it may go along with what the same client has running (WriteLease::let_own_in())
+  // Who goes before those that came earlier (proxy/state/turns): a turn before all but earlier turns, and the write that takes its
+  // turn before all.
+  enum class Priority { None, Turn, TakesTurn } priority = Priority::None;
+  Hash128 turn_on{};  // at this key; at its others it stands as everybody else
 };
 
 // What a write that has its keys is at, for people.
@@ -180,7 +184,7 @@ class LockTable {
   using ClaimPtr = std::shared_ptr<internal::Claim>;
 
   struct KeyState {
-    std::list<ClaimPtr> waiting;  // in order of arrival
+    std::list<ClaimPtr> waiting;  // those with a turn, then in order of arrival
     std::vector<ClaimPtr> holders;
   };
   struct Shard {

@@ -257,7 +257,7 @@ void SendingLedger::resolve(const Hash128& resource, Moment asked) {
     if (!seen || !candidate->sharers.empty()) continue;
     const Kind kind = candidate->ending->kind;
     if (kind == Kind::Unknown) candidate->settled = true;
-    const bool known_now = kind == Kind::Unknown || kind == Kind::Accepted;
+    const bool known_now = kind != Kind::Expected;
     if (known_now && candidate->request_id.empty()) forget(candidate);
   }
 }

@@ -118,7 +118,7 @@ Subject shared_identity(SimWorld& world) {
 }
 
 void declare_single(WorldOptions& options) {
-  for (int i = 0; i < 4; ++i) options.pipeline.actors[fmt::format("writer{}", i)] = policy::Actor::Single;
+  for (int i = 0; i < 4; ++i) options.kinds[fmt::format("writer{}", i)] = ClientKind::Single;
 }
 
 Subject single_actors(SimWorld& world) {
@@ -167,6 +167,7 @@ Subject failing_operations(SimWorld& world) {
 std::vector<Workload> with_others(std::vector<Workload> all) {
   all.insert(all.end(), crowded_workloads().begin(), crowded_workloads().end());
   all.insert(all.end(), hidden_workloads().begin(), hidden_workloads().end());
+  all.insert(all.end(), liveness_workloads().begin(), liveness_workloads().end());
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/source_tree.h"
 #include "rules/plan.h"
 #include "rules/rule_file.h"
 
@@ -31,7 +32,7 @@ RuleBook load_from(const char* directory, FaultList& faults) {
   return book;
 }
 
-RuleBook load_shipped(FaultList& faults) { return load_from(ARMGATE_SOURCE_DIR "/conf/rules", faults); }
+RuleBook load_shipped(FaultList& faults) { return load_from(source_path("conf/rules"), faults); }
 
 const Ruleset& shipped() {
   static const Ruleset rules = [] {
@@ -78,7 +79,7 @@ TEST(ShippedRules, LoadWithoutAFault) {
 
 TEST(ShippedRules, OptionalOnesLoadBesideThemWithoutAFault) {
   FaultList faults;
-  RuleBook book = load_from(ARMGATE_SOURCE_DIR "/conf/rules/optional", faults);
+  RuleBook book = load_from(source_path("conf/rules/optional"), faults);
   EXPECT_GE(book.rules.size(), 30u);
   book.add(load_shipped(faults));
   check_names(book.rules, faults);

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "proxy/policy/base.h"
-#include "proxy/state/bindings.h"
+#include "proxy/state/sending_ledger.h"
 #include "tests/support/checkers.h"
 
 namespace armgate::world {
@@ -62,7 +61,7 @@ bool Checkers::insists(const Record& record, std::string_view if_match) const {
   if (!if_match.empty() || wanted == wanted_by_id_.end()) return false;
   return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
     const Record& other = entry.second;
-    if (!other.refused || clock_.now() - *other.refused < policy::BaseLimits{}.insist_after) return false;
+    if (!other.refused) return false;
     const auto same = wanted_by_id_.find(other.write_id);
     return same != wanted_by_id_.end() && same->second == wanted->second;
   });
@@ -77,7 +76,7 @@ bool Checkers::comes_back_too_late(const Record& record) const {
     if (id < record.id && other.write_id == record.write_id)
       last_sending = std::max(other.served, last_sending.value_or(other.served));
   }
-  return last_sending && record.served - *last_sending > Bindings::Options{}.keep;
+  return last_sending && record.served - *last_sending > SendingLedger::Options{}.keep;
 }
 
 // Why what this write does to others breaks no promise; null: it does.
@@ -133,6 +132,7 @@ bool Checkers::changed_places(const std::string& write_id) {
 }
 
 void Checkers::at_rest() {
+  liveness_.at_rest();
   const sim::Report report = arm_.report();
   for (const auto& [member, what] : kHarms) {
     if (report.*member <= forgiven_.*member) continue;

@@ -174,9 +174,13 @@ bool Checkers::made_by_its_own_orphan(const Record& record) {
   return true;
 }
 
-void Checkers::applied(const arm::Request& request, const arm::Response& answer, bool late) {
+void Checkers::applied(const arm::Request& request, const sim::SimAnswer& given, bool late) {
+  const arm::Response& answer = given.response;
   const auto found = records_.find(exchange_of(request));
-  if (found == records_.end() || found->second.is_read || !arm::is_success(answer.head.status)) return;
+  if (found == records_.end()) return;
+  const bool took_effect = !found->second.is_read && arm::is_success(answer.head.status);
+  liveness_.handled(found->first, given.seen, took_effect, late);
+  if (!took_effect) return;
   Record& record = found->second;
   record.took_effect = clock_.now();
   const auto if_match = request.head.fields.get("If-Match");

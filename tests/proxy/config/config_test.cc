@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/source_tree.h"
 #include "proxy/option_table.h"
 #include "tests/support/temporary_directory.h"
 
@@ -16,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const Surroundings kSurroundings{.home = "/home/u", .shipped_rules = ARMGATE_SOURCE_DIR "/conf/rules"};
+const Surroundings kSurroundings{.home = "/home/u", .shipped_rules = source_path("conf/rules")};
 
 std::vector<std::string> texts_of(const rules::FaultList& faults) {
   std::vector<std::string> texts;
@@ -69,8 +70,8 @@ TEST(Config, PathsAreRelativeToTheFileOrToTheHome) {
   EXPECT_EQ(config.ca.directory, "/etc/ca");
   EXPECT_EQ(config.upstream.ca_file, "/abs/x.pem");
   EXPECT_EQ(config.log.file, "/home/u/a.log");
-  EXPECT_THAT(config.rule_paths, ElementsAre("/etc/armgate/mine", ARMGATE_SOURCE_DIR "/conf/rules", "/home/u/more.json",
-                                             "/etc/armgate/shipped", ARMGATE_SOURCE_DIR "/conf/rules/optional/x.json"));
+  EXPECT_THAT(config.rule_paths, ElementsAre("/etc/armgate/mine", source_path("conf/rules"), "/home/u/more.json",
+                                             "/etc/armgate/shipped", source_path("conf/rules/optional/x.json")));
   EXPECT_EQ(good("{}").ca.directory, "/home/u/.armgate/ca");
   EXPECT_EQ(good("{}").log.file, "");
 }

@@ -2,211 +2,182 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/proxy/state/client_events.h"
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace armgate {
 namespace {
 
-using policy::Actor;
-using policy::Confirmation;
-using policy::DeliveryKind;
+using std::chrono::hours;
+using std::chrono::seconds;
 
-// ---- what was delivered
+constexpr Hash128 kNet{1000, 1};
+constexpr Hash128 kOther{1000, 2};
+const std::string kScope = "/subscriptions/s/resourcegroups/g";
+const std::string kNetType = "microsoft.network/virtualnetworks";
+const arm::ResourceId kNetId{kScope + "/providers/microsoft.network/virtualnetworks/v", kNetType};
 
-TEST(ClientState, ABaseIsChosenFromWhatWasDelivered) {
-  Events client;
-  EXPECT_EQ(client.bind(kNet).base.rule, policy::BaseRule::Blind);
-  client.read(kNet, "a");
-  EXPECT_EQ(client.bind(kNet).base.etag, "a");
-  EXPECT_EQ(client.bind(kOther).base.rule, policy::BaseRule::Blind) << "resources are apart";
+struct Rig {
+  explicit Rig(ClientState::Options with = {}, ClientState::SharedBudget* common = nullptr)
+      : options(std::move(with)), budget(common != nullptr ? *common : own_budget), state(options, budget) {}
+
+  const ClientState::Options options;
+  ClientState::SharedBudget own_budget;
+  ClientState::SharedBudget& budget;
+  ClientState state;
+  TimePoint now{hours(100)};
+  uint64_t order = 0;
+
+  // A list is shown; gives the order of that.
+  uint64_t page(const std::string& bytes, const std::string& scope = kScope) {
+    KeptPage page;
+    page.scope = {scope, kNetType};
+    page.api_version = "2025-05-01";
+    page.asked = ++order;
+    page.shown = {++order, now};
+    page.body = std::make_shared<policy::KeptBody>(policy::KeptBody{bytes});
+    state.record_page(std::move(page));
+    return order;
+  }
+  // Orders of the pages that may hold an item for the resource.
+  std::vector<uint64_t> pages_for(const arm::ResourceId& id = kNetId, const Hash128& key = kNet) const {
+    std::vector<uint64_t> orders;
+    for (const auto& page : state.pages_for(id, key)) orders.push_back(page.shown.order);
+    return orders;
+  }
+  void index(uint64_t shown, const std::string& plain, const std::vector<Hash128>& resources) {
+    auto index = std::make_shared<PageIndex>();
+    for (const auto& resource : resources) index->items[resource] = {0, plain.size()};
+    state.index_page(shown, std::make_shared<policy::KeptBody>(policy::KeptBody{plain}), std::move(index));
+  }
+  size_t kept() const { return budget.page_bytes.load(); }
+};
+
+ClientState::Options within(size_t page_bytes_max) {
+  ClientState::Options options;
+  options.page_bytes_max = page_bytes_max;
+  return options;
 }
 
-TEST(ClientState, A304IsADeliveryOfItsState) {
-  Events client;
-  client.read(kNet, "a");
-  client.read(kNet, "b");
-  client.state.record_not_modified(kNet, "a", "2025-05-01", client.delivery());
-  EXPECT_EQ(client.bind(kNet, Actor::Single).base.etag, "a");
-  client.state.record_not_modified(kNet, "unknown", "2025-05-01", client.delivery());
-  client.state.record_not_modified(kOther, "a", "2025-05-01", client.delivery());
-  EXPECT_EQ(client.state.versions(kNet).size(), 2u);
-  EXPECT_TRUE(client.state.versions(kOther).empty());
-}
-
-TEST(ClientState, WhatIsPendingIsNotTheNewestUntilItIsConfirmed) {
-  Events client;
-  client.read(kNet, "a");
-  const uint64_t order = client.read(kNet, "b", Confirmation::Pending);
-  EXPECT_EQ(client.bind(kNet, Actor::Single).base.etag, "a");
-  client.state.confirm(kNet, order);
-  EXPECT_EQ(client.bind(kNet, Actor::Single).base.etag, "b");
-}
-
-TEST(ClientState, EverythingIsForgottenAfterTheObservationAge) {
-  Events client;
-  client.read(kNet, "a");
-  client.pass(client.options.observation_age + seconds(1));
-  EXPECT_EQ(client.bind(kNet).base.rule, policy::BaseRule::Blind);
-  EXPECT_TRUE(client.state.versions(kNet).empty());
-}
-
-TEST(ClientState, AResendOfBytesThatNothingWasKnownAboutTakesWhatWasShownMeanwhile) {
-  Events client;
-  const Hash128 bytes{1, 2};
-  const Bound first = client.bind(kNet, Actor::Many, {}, bytes);
-  EXPECT_EQ(first.base.rule, policy::BaseRule::Blind);
-  client.state.leave(first.binding, BindingPhase::Undelivered, client.now());
-  client.read(kNet, "a");
-  const Bound again = client.bind(kNet, Actor::Many, {}, bytes);
-  EXPECT_TRUE(again.resend);
-  EXPECT_EQ(again.base.etag, "a");
-  client.state.leave(again.binding, BindingPhase::Undelivered, client.now());
-  client.read(kNet, "b");
-  EXPECT_EQ(client.bind(kNet, Actor::Many, {}, bytes).base.etag, "a") << "once bound it stays";
-}
-
-TEST(ClientState, AnAcceptedWriteUsesItsBaseUpAndARefusedOneKillsIt) {
-  Events client;
-  client.read(kNet, "a");
-  Bound bound = client.bind(kNet);
-  client.state.consume(kNet, bound, {"", "", client.tick()});
-  EXPECT_EQ(client.bind(kNet).base.rule, policy::BaseRule::Refused);
-  client.read(kNet, "b");
-  bound = client.bind(kNet);
-  client.state.refuse(kNet, bound.base);
-  EXPECT_EQ(client.bind(kNet).base.rule, policy::BaseRule::Refused);
-}
-
-TEST(ClientState, ARefusalIsForTheEtagThatWasSentNotForANewerOneOfTheSameContent) {
-  Events client;
-  client.read(kNet, "a");
-  const Bound bound = client.bind(kNet);
-  const uint64_t version = client.state.versions(kNet).front().id;
-  policy::Observation again;
-  again.etag = "moved";
-  again.delivery = client.delivery();
-  client.state.record(kNet, std::move(again), version);
-  client.state.refuse(kNet, bound.base);
-  EXPECT_EQ(client.bind(kNet).base.etag, "moved");
-}
-
-// ---- pages
+using Orders = std::vector<uint64_t>;
 
 TEST(ClientState, APageIsOfferedForItsItemsUntilTheyWereTaken) {
-  Events client;
-  const uint64_t order = client.page(kScope, "[...]");
-  ASSERT_EQ(client.state.pages_for(kNetId, kNet).size(), 1u);
-  EXPECT_TRUE(client.state.pages_for({kScope + "2/x", kNetType}, kOther).empty()) << "another group";
-  EXPECT_TRUE(client.state.pages_for({kNetId.id, "microsoft.network/routetables"}, kNet).empty()) << "another type";
-  client.take(kNet, "a", order);
-  EXPECT_TRUE(client.state.pages_for(kNetId, kNet).empty());
-  EXPECT_EQ(client.state.pages_for(kNetId, kOther).size(), 1u) << "other items of it are still to be taken";
+  Rig client;
+  const uint64_t order = client.page("[...]");
+  EXPECT_EQ(client.pages_for(), Orders{order});
+  EXPECT_EQ(client.pages_for({kScope + "2/x", kNetType}, kOther), Orders{}) << "another group";
+  EXPECT_EQ(client.pages_for({kNetId.id, "microsoft.network/routetables"}), Orders{}) << "another type";
+  client.state.note_taken(order, kNet);
+  EXPECT_EQ(client.pages_for(), Orders{});
+  EXPECT_EQ(client.pages_for(kNetId, kOther), Orders{order}) << "other items of it are still to be taken";
 }
 
-TEST(ClientState, ConfirmingAPageConfirmsWhatWasTakenFromItBeforeAndAfter) {
-  Events client;
-  client.read(kNet, "old");
-  client.read(kOther, "old");
-  const uint64_t order = client.page(kScope, "[...]", Confirmation::Pending);
-  client.take(kNet, "new", order);
-  client.state.confirm_page(order);
-  client.take(kOther, "new", order);
-  for (const auto& resource : {kNet, kOther}) {
-    const auto versions = client.state.versions(resource);
-    ASSERT_EQ(versions.size(), 2u);
-    EXPECT_EQ(versions[1].deliveries[0].confirmation, Confirmation::Confirmed);
-  }
+TEST(ClientState, ListsOfWhatContainsTheResourceCount) {
+  Rig client;
+  const uint64_t of_all = client.page("[1]", "");
+  const uint64_t of_subscription = client.page("[2]", "/subscriptions/s");
+  client.page("[3]", "/subscriptions/s2");
+  const uint64_t of_group = client.page("[4]");
+  EXPECT_EQ(client.pages_for(), (Orders{of_all, of_subscription, of_group}));
 }
 
-TEST(ClientState, PagesAreBoundedAndTheLossIsCounted) {
-  Events client;
-  for (size_t i = 0; i < client.options.pages_max + 3; ++i) client.page(kScope, "[...]");
-  EXPECT_EQ(client.state.pages_for(kNetId, kNet).size(), client.options.pages_max);
-  EXPECT_EQ(client.budget.bodies_evicted.load(), 3u);
+TEST(ClientState, APageThatWasReadIsOfferedForWhatItHoldsOnly) {
+  Rig client;
+  const uint64_t order = client.page("zip");
+  client.index(order, "plain bytes", {kNet});
+  EXPECT_EQ(client.pages_for(), Orders{order});
+  EXPECT_EQ(client.pages_for(kNetId, kOther), Orders{});
+  const auto pages = client.state.pages_for(kNetId, kNet);
+  ASSERT_EQ(pages.size(), 1u);
+  EXPECT_EQ(pages[0].body->bytes, "plain bytes");
+  EXPECT_TRUE(pages[0].index->items.contains(kNet));
+}
+
+TEST(ClientState, APageWhoseConnectionWasResetSaysSo) {
+  Rig client;
+  const uint64_t order = client.page("[...]");
+  EXPECT_FALSE(client.state.pages_for(kNetId, kNet)[0].lost);
+  client.state.page_lost(order);
+  client.state.page_lost(99);
+  EXPECT_TRUE(client.state.pages_for(kNetId, kNet)[0].lost);
+}
+
+TEST(ClientState, APageIsForgottenAfterTheObservationAgeAndThatIsRemembered) {
+  Rig client;
+  const uint64_t order = client.page("[1]");
+  client.now += client.options.observation_age;
+  client.page("[2]");
+  EXPECT_EQ(client.state.pages_forgotten(), 0u);
+  client.now += seconds(1);
+  const uint64_t last = client.page("[3]");
+  EXPECT_EQ(client.pages_for(), (Orders{order + 2, last}));
+  EXPECT_EQ(client.state.pages_forgotten(), order);
+  EXPECT_EQ(client.budget.pages_evicted.load(), 1u);
 }
 
 // ---- budgets
 
+TEST(ClientState, OverItsBudgetTheOldestPagesGo) {
+  Rig client(within(100'000));
+  Orders orders;
+  for (char c = 'a'; c < 'f'; ++c) orders.push_back(client.page(std::string(30'000, c)));
+  EXPECT_EQ(client.pages_for(), (Orders{orders[2], orders[3], orders[4]}));
+  EXPECT_EQ(client.state.pages_forgotten(), orders[1]);
+  EXPECT_EQ(client.budget.pages_evicted.load(), 2u);
+}
+
+TEST(ClientState, OnePageAboveTheWholeBudgetIsNotKeptAndCounted) {
+  Rig client(within(3));
+  const uint64_t order = client.page("long");
+  EXPECT_EQ(client.pages_for(), Orders{});
+  EXPECT_EQ(client.kept(), 0u);
+  EXPECT_EQ(client.state.pages_forgotten(), order);
+  EXPECT_EQ(client.budget.pages_evicted.load(), 1u);
+}
+
 TEST(ClientState, BytesAreAccountedForThroughEverythingThatHappens) {
   ClientState::SharedBudget budget;
   {
-    Events client({}, &budget);
-    const auto kept = [&] {
-      size_t bytes = 0;
-      for (const auto& version : client.state.versions(kNet))
-        bytes += version.rendering_for("").body ? version.rendering_for("").body->bytes.size() : 0;
-      return bytes;
-    };
-    for (int i = 0; i < 70; ++i) client.read(kNet, "e" + std::to_string(i));  // beyond what a view holds
-    EXPECT_EQ(budget.body_bytes.load(), kept());
-    client.state.record_absent(kNet, client.delivery());  // pushes one more out
-    EXPECT_EQ(budget.body_bytes.load(), kept());
-    client.state.record_not_modified(kNet, "e60", "2025-05-01", client.delivery());
-    EXPECT_EQ(budget.body_bytes.load(), kept());
-    client.pass(client.options.observation_age + seconds(1));
-    client.bind(kNet);  // forgets what is too old
-    EXPECT_EQ(budget.body_bytes.load(), kept());
-    EXPECT_EQ(budget.body_bytes.load(), 0u);
-    client.page(kScope, "[...]");
-    EXPECT_EQ(budget.body_bytes.load(), 5u);
+    Rig client({}, &budget);
+    const uint64_t order = client.page("zip");
+    const size_t with_one = client.kept();
+    client.index(order, std::string(1000, 'p'), {kNet});
+    EXPECT_GE(client.kept(), with_one + 997);
+    client.page(std::string(500, 'q'), kScope + "2");
+    EXPECT_EQ(client.kept(), client.state.counts().page_bytes);
+    EXPECT_EQ(client.state.counts().pages, 2u);
+    client.now += client.options.observation_age + seconds(1);
+    client.page("zip");
+    EXPECT_EQ(client.state.counts().pages, 1u);
+    EXPECT_EQ(client.kept(), with_one);
   }
-  EXPECT_EQ(budget.body_bytes.load(), 0u) << "a client that is forgotten gives everything back";
+  EXPECT_EQ(budget.page_bytes.load(), 0u) << "a client that is forgotten gives everything back";
 }
 
-TEST(ClientState, OverItsBudgetBodiesGoFirstAndTheEtagsStay) {
-  ClientState::Options options;
-  options.body_bytes_max = 100;
-  Events client(options);
-  for (uint64_t i = 1; i <= 20; ++i) client.read({i, i}, "e" + std::to_string(i));
-  EXPECT_LE(client.budget.body_bytes.load(), 100u);
-  EXPECT_GT(client.budget.bodies_evicted.load(), 0u);
-  EXPECT_EQ(client.budget.views_evicted.load(), 0u);
-  EXPECT_EQ(client.state.versions({1, 1})[0].rendering_for("").body, nullptr) << "the least recently used";
-  EXPECT_NE(client.state.versions({20, 20})[0].rendering_for("").body, nullptr);
-  EXPECT_EQ(client.bind({1, 1}).base.etag, "e1");
+// ---- what else it keeps
+
+TEST(ClientState, AClientIsBusyOnlyAsLongAsSomethingIsExpectedOfIt) {
+  Rig client;
+  EXPECT_FALSE(client.state.busy(client.now));
+  SendingLedger::Arrival arrival;
+  arrival.at = {++client.order, client.now};
+  const uint64_t sending = client.state.sendings().add(arrival);
+  client.now += hours(1);
+  EXPECT_TRUE(client.state.busy(client.now)) << "an exchange works on it";
+  client.state.sendings().end(sending, {SendingLedger::Ending::Kind::Expected, nullptr, {}}, {++client.order, client.now});
+  EXPECT_TRUE(client.state.busy(client.now)) << "it is expected again";
+  client.now += client.options.sendings.keep + seconds(1);
+  EXPECT_FALSE(client.state.busy(client.now));
+  EXPECT_EQ(client.state.counts().sendings, 0u);
 }
 
-TEST(ClientState, OneBodyAboveTheWholeBudgetIsNotKeptAndCounted) {
-  ClientState::Options options;
-  options.body_bytes_max = 3;
-  Events client(options);
-  client.read(kNet, "long");
-  EXPECT_EQ(client.budget.body_bytes.load(), 0u);
-  EXPECT_EQ(client.budget.bodies_evicted.load(), 1u);
-  EXPECT_EQ(client.bind(kNet).base.etag, "long");
-}
-
-TEST(ClientState, TheCommonBudgetCountsToo) {
-  ClientState::SharedBudget budget;
-  budget.body_bytes_max = 10;
-  Events other({}, &budget);
-  other.read(kNet, "a");
-  Events client({}, &budget);
-  for (uint64_t i = 1; i <= 20; ++i) client.read({i, i}, "e" + std::to_string(i));
-  EXPECT_LE(budget.body_bytes.load(), 10u);
-}
-
-TEST(ClientState, ViewsAreBoundedWhetherTheyComeFromReadsOrFromWrites) {
-  ClientState::Options options;
-  options.views_max = 4;
-  Events client(options);
-  for (uint64_t i = 1; i <= 10; ++i) client.read({i, i}, "e");
-  EXPECT_EQ(client.budget.views_evicted.load(), 6u);
-  for (uint64_t i = 11; i <= 20; ++i) client.bind({i, i});  // writes that ARM never accepts
-  EXPECT_EQ(client.budget.views_evicted.load(), 16u);
-}
-
-TEST(ClientState, AResourceThatIsBeingWrittenIsNotForgotten) {
-  ClientState::Options options;
-  options.views_max = 2;
-  Events client(options);
-  client.read(kNet, "a");
-  const uint64_t write = client.state.begin_write(kNet, "", client.now());
-  for (uint64_t i = 1; i <= 10; ++i) client.read({i, i}, "e");
-  EXPECT_EQ(client.state.versions(kNet).size(), 1u);
-  client.state.end_write(kNet, write);
-  client.read({50, 50}, "e");
-  EXPECT_TRUE(client.state.versions(kNet).empty());
+TEST(ClientState, PeopleKnowItByItsLatestLabel) {
+  Rig client;
+  EXPECT_EQ(client.state.label(), "");
+  client.state.set_label("ci");
+  client.state.set_label("deploy");
+  EXPECT_EQ(client.state.label(), "deploy");
 }
 
 }  // namespace

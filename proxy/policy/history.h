@@ -58,11 +58,11 @@ struct Entry {
   bool absent = false;  // there is no such resource
   std::string etag;     // exact bytes; empty: none
   std::vector<Rendering> renderings;
-  Moment known;       // when ARM's answer came
-  Hash128 writer{};   // who caused it; zero: not known
-  Hash128 bytes{};    // method, host, URL and body of that write
-  Hash128 sending{};  // the same for all sendings of one write
-  SharedBody asked;   // the body of that write, if it was kept
+  Moment known;        // when ARM's answer came
+  Hash128 writer{};    // who caused it; zero: not known
+  Hash128 bytes{};     // method, host, URL and body of that write
+  Hash128 sending{};   // the same for all sendings of one write
+  SharedBody asked;    // the body of that write, if it was kept
   uint64_t ended = 0;  // Written: order of its operation's end; 0 while it runs
   TimePoint ended_at{};
 
@@ -89,9 +89,9 @@ struct Refusal {
   Hash128 bytes{};
   std::string request_id;
   uint64_t arrived = 0;
-  uint64_t told = 0;  // order of when its answer was written; 0: not yet
-  bool lost = false;  // its connection was reset: the client may not know of it
-  bool used = false;  // a later write had its right by it
+  uint64_t told = 0;    // order of when its answer was written; 0: not yet
+  bool lost = false;    // its connection was reset: the client may not know of it
+  bool used = false;    // a later write had its right by it
   bool reread = false;  // its client had read again after an earlier refusal
 };
 
@@ -107,9 +107,9 @@ struct Reader {
   std::vector<Observation> shown;  // in the order of last_shown
   std::vector<Refusal> refusals;   // oldest first
   std::vector<UnderWay> under_way;
-  std::vector<std::string> overlapped_ids;  // request ids under which two writes were under way at once
+  std::vector<std::string> overlapped_ids;    // request ids under which two writes were under way at once
   TimePoint several_until{TimePoint::min()};  // two different writes at once: it is more than one actor
-  uint64_t forgotten = 0;  // observations up to this order may be missing
+  uint64_t forgotten = 0;                     // observations up to this order may be missing
   int refused_in_a_row = 0;
 };
 

@@ -17,6 +17,7 @@ namespace {
 
 using rules::ByteSize;
 using rules::Entries;
+using rules::Removed;
 using rules::SettingTable;
 using rules::Text;
 using rules::TextCheck;
@@ -113,8 +114,11 @@ SettingTable settings_of(HostOverride& host) {
 
 SettingTable settings_of(ClientOptions& client) {
   using policy::Actors;
-  return {{"/actor", rules::choice(&client.actor, {{"unknown", Actors::Unknown}, {"single", Actors::Single}, {"many", Actors::Many}}),
-           "\"single\": everything under this name is one sequence of steps, never two at once"}};
+  return {
+      {"/actor",
+       rules::choice(&client.actor, {{"unknown", Actors::Unknown}, {"single", Actors::Single}, {"many", Actors::Many}}),
+       "how many independent writers the name stands for: \"single\": one, that builds each write on what it was shown last; "
+       "\"unknown\": the same, unless a write looks stale; \"many\": any number, and a write may be built on anything shown lately"}};
 }
 
 void add_service(SettingTable& table, Config& config) {
@@ -219,7 +223,8 @@ void add_protection(SettingTable& table, Config& config) {
            "answers that did not arrive, kept for one client, at most"},
           {"/versions/client_bytes", ByteSize{&versions.client_bytes, 0, 64 * kGiB},
            "list pages that one client was shown, kept to compare with, at most"},
-          {"/versions/total_bytes", ByteSize{&versions.total_bytes, 0, 1024 * kGiB}, "states of all resources, kept to compare with, at most; and as much again for list pages"},
+          {"/versions/total_bytes", ByteSize{&versions.total_bytes, 0, 1024 * kGiB},
+           "states of all resources, kept to compare with, at most; and as much again for list pages"},
           {"/versions/list_scan_max", ByteSize{&versions.list_scan_max, 0, kGiB},
            "the largest list answer that is looked into"},
           {"/versions/body_keep_max", ByteSize{&versions.body_keep_max, 0, kGiB},
@@ -274,6 +279,10 @@ SettingTable file_settings(Config& config, std::string& schema) {
   SettingTable table = options_of(config);
   table.insert(table.begin(), {"/$schema", Text{&schema, {}},
                                "where editors find the JSON Schema of this file; armgate itself does not look at it"});
+  table.push_back({"/versions/insist_after",
+                   Removed{"delete it: a client that reads again after a 412 is let through at once, and one that never reads "
+                           "by the same bytes after one 412"},
+                   ""});
   return table;
 }
 
@@ -312,7 +321,8 @@ std::vector<std::string> changed_options(Config one, Config other) {
 std::string print_defaults() {
   Config defaults;
   std::string schema = "schema/armgate.schema.json";  // from where the example configuration is kept
-  const SettingTable table = file_settings(defaults, schema);
+  SettingTable table = file_settings(defaults, schema);
+  std::erase_if(table, [](const rules::Setting& setting) { return std::holds_alternative<Removed>(setting.value); });
   std::string text =
       "// armgate's configuration. Every option stands here with its default; what is left out keeps it.\n"
       "// Relative paths are relative to this file. `armgate check` tells what is wrong with it, by line.\n{\n";

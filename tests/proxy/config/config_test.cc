@@ -39,7 +39,7 @@ TEST(Config, OptionsReachTheirPlaces) {
     "intercept": ["ARM.example.com", "*.arm.example.com"],
     "hosts": {"Arm.Example.com": {"address": "10.0.0.4:443", "ca_file": "ca.pem"}, "b.arm.example.com": {}},
     "allow_connect_to": ["127.0.0.1", "::1", "localhost"],
-    "clients": {"nightly": {"actor": "single"}, "spinnaker": {}},
+    "clients": {"nightly": {"actor": "single"}, "builds": {"actor": "many"}, "spinnaker": {}},
     "queue": {"wait_max": "500ms", "waiters_per_key": 5},
     "versions": {"client_bytes": "1KiB", "total_bytes": "2MiB"},
     "log": {"level": "warning"}})");
@@ -55,8 +55,9 @@ TEST(Config, OptionsReachTheirPlaces) {
   EXPECT_EQ(config.hosts.at("arm.example.com").ca_file, "/etc/armgate/ca.pem");
   EXPECT_EQ(config.hosts.at("b.arm.example.com").address, "");
   EXPECT_THAT(config.allow_connect_to, ElementsAre("127.0.0.1", "::1", "localhost"));
-  EXPECT_EQ(config.clients.at("nightly").actor, policy::Actor::Single);
-  EXPECT_EQ(config.clients.at("spinnaker").actor, policy::Actor::Many);
+  EXPECT_EQ(config.clients.at("nightly").actor, policy::Actors::Single);
+  EXPECT_EQ(config.clients.at("builds").actor, policy::Actors::Many);
+  EXPECT_EQ(config.clients.at("spinnaker").actor, policy::Actors::Unknown);
   EXPECT_EQ(config.queue.wait_max, milliseconds(500));
   EXPECT_EQ(config.queue.waiters_per_key, 5u);
   EXPECT_EQ(config.versions.client_bytes, 1024u);
@@ -113,7 +114,7 @@ TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("hosts": {"managment.azure.com": {}})", "/hosts/managment.azure.com", "is covered by nothing in /intercept"},
            {R"("allow_connect_to": ["10.0.0.0/8"])", "/allow_connect_to/0", "is not a host name or an address"},
            {R"("clients": {"": {}})", "/clients/", "must not be empty"},
-           {R"("clients": {"x": {"actor": "one"}})", "/clients/x/actor", R"(valid here: "many" and "single")"},
+           {R"("clients": {"x": {"actor": "one"}})", "/clients/x/actor", R"(valid here: "unknown", "single" and "many")"},
            {R"("limits": {"head_bytes": 65536})", "/limits/head_bytes", R"(from "1KiB" to "1MiB", but is the number 65536)"},
            {R"("limits": {"head_bytes": "2MiB"})", "/limits/head_bytes", R"(to "1MiB")"},
            {R"("limits": {"head_bytes": "64kb"})", "/limits/head_bytes", R"(a size in B, KiB, MiB or GiB)"},
@@ -122,6 +123,9 @@ TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("queue": {"waiters_per_key": 200000})", "/queue/waiters_per_key", "is more than /queue/waiters_total"},
            {R"("versions": {"client_bytes": "1GiB"})", "/versions/client_bytes", "is more than /versions/total_bytes"},
            {R"("versions": {"observation_age": "1m"})", "/versions/think_max", "/versions/observation_age"},
+           {R"("versions": {"insist_after": "5m"})", "/versions/insist_after",
+            "is no key any more; delete it: a client that reads again after a 412 is let through at once, and one that never reads "
+            "by the same bytes after one 412"},
            {R"("rules": [""])", "/rules/0", "must not be empty"},
            {R"("ca": {"directory": ""})", "/ca/directory", "must not be empty"},
            {R"("log": {"level": "warn"})", "/log/level", R"(valid here: "debug", "info", "warning" and "error")"},

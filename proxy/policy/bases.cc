@@ -263,14 +263,12 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
     if (tells && entry.number > last->entry->number) right.newer.push_back(state_of({last->observation, &entry}, write, born));
   }
   std::vector<Seen> older;
-  std::copy_if(seen.begin(), seen.end(), std::back_inserter(older), [&](const Seen& s) {
-    return s.entry->number < last->entry->number && !is_superseded(s, seen, limits, write);
-  });
-  // Refused after such a read already, it counts all the same: else somebody who takes a value back would never get through.
-  const bool again = reader->refused_in_a_row > 1 && std::any_of(reader->refusals.begin(), reader->refusals.end(),
-                                                                 [](const Refusal& r) { return r.reread && !r.used; });
-  const bool may_look_stale = actors_of(*reader, write) == Actors::Unknown && !again;
+  std::copy_if(seen.begin(), seen.end(), std::back_inserter(older),
+               [&](const Seen& s) { return s.entry->number < last->entry->number && !is_superseded(s, seen, limits, write); });
+  const bool may_look_stale = actors_of(*reader, write) == Actors::Unknown;
   if (may_look_stale) right.superseded = states_of(older, write, born);
+  std::copy_if(reader->refusals.begin(), reader->refusals.end(), std::back_inserter(right.same_change),
+               [](const Refusal& r) { return r.reread && r.asked && r.found; });
   return right;
 }
 

@@ -88,6 +88,7 @@ struct Right {
   BaseState last_read;                // and this is the state
   std::vector<BaseState> newer;       // what became known after it
   std::vector<BaseState> superseded;  // against which its write may look stale
+  std::vector<Refusal> same_change;   // refusals that came after such a read already
 };
 Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write);
 

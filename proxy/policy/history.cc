@@ -313,6 +313,12 @@ size_t History::body_bytes() const {
     for (const Rendering& rendering : entry.renderings) total += rendering.body ? rendering.body->bytes.size() : 0;
     total += entry.asked ? entry.asked->bytes.size() : 0;
   }
+  for (const auto& [client, reader] : readers_) {
+    for (const Refusal& refusal : reader.refusals) {
+      total += refusal.asked ? refusal.asked->bytes.size() : 0;
+      total += refusal.found ? refusal.found->bytes.size() : 0;
+    }
+  }
   return total;
 }
 
@@ -321,6 +327,12 @@ size_t History::drop_bodies() {
   for (Entry& entry : entries_) {
     for (Rendering& rendering : entry.renderings) rendering.body.reset();
     entry.asked.reset();
+  }
+  for (auto& [client, reader] : readers_) {
+    for (Refusal& refusal : reader.refusals) {
+      refusal.asked.reset();
+      refusal.found.reset();
+    }
   }
   return freed;
 }

@@ -93,6 +93,8 @@ struct Refusal {
   bool lost = false;    // its connection was reset: the client may not know of it
   bool used = false;    // a later write had its right by it
   bool reread = false;  // its client had read again after an earlier refusal
+  SharedBody asked;     // what it asked for
+  SharedBody found;     // what was there; null: not known
 };
 
 // A write that is under way.

@@ -73,6 +73,18 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
   return {sends, sends && found.outcome == arm::Outcome::Send, found.outcome == arm::Outcome::Merge, std::move(found.pointers)};
 }
 
+// Whether `refusal` was about the change that the write makes of what its client has read.
+bool is_same_change(const Difference& difference, size_t found, size_t asked, size_t read, size_t wanted) {
+  if (!difference.readable(found) || !difference.readable(asked)) return false;
+  for (size_t row = 0; row < difference.rows(); ++row) {
+    const auto value = [&](size_t body) { return difference.value(row, body); };
+    const bool then = value(found) != value(asked);
+    const bool now = value(read) != value(wanted);
+    if (then != now || (then && value(asked) != value(wanted))) return false;
+  }
+  return true;
+}
+
 bool may_send_by_right(const Right& right, const WantedBody& wanted, const ThereBody& there, const arm::BodyFacts& facts) {
   if (!right.may_send || right.last_read.absent != there.absent) return false;
   if (there.absent) return true;
@@ -89,10 +101,19 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   }
   if (!read) return newer.empty() && has_its_etag(right.last_read, there);
   const auto olds = add_all(table, right.superseded);
+  std::vector<std::pair<size_t, size_t>> refused;
+  for (const Refusal& refusal : right.same_change) {
+    const auto found = table.add({refusal.found->bytes, BodyKind::Whole});
+    const auto wished = table.add({refusal.asked->bytes, BodyKind::Whole});
+    if (found && wished) refused.emplace_back(*found, *wished);
+  }
   const Difference difference = table.compare(facts);
   const auto is_there = [&](size_t state) { return difference.same(state, at); };
   if (!is_there(*read) || !std::all_of(newer.begin(), newer.end(), is_there)) return false;
-  return !asked || !difference.looks_stale(*asked, olds, *read);
+  if (!asked) return true;
+  return !difference.looks_stale(*asked, olds, *read) || std::any_of(refused.begin(), refused.end(), [&](const auto& r) {
+    return is_same_change(difference, r.first, r.second, *read, *asked);
+  });
 }
 
 }  // namespace

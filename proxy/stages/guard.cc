@@ -97,7 +97,7 @@ Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease leas
     co_return refused(write,
                       creates ? "Somebody else created this resource after this client was told that it does not exist."
                               : "The resource is not what this write may have been built from.",
-                      creates ? "created-meanwhile" : "stale", verdict);
+                      creates ? "created-meanwhile" : "stale", verdict, &now);
   }
   Precondition precondition;
   if (now.exists()) precondition.if_match = now.etag;

@@ -123,17 +123,19 @@ void note_insisted(const Write& write) {
   if (!write.report().guard.ends_with(kInsisted)) write.report().guard += kInsisted;
 }
 
-Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict) {
-  return refused_by_arm(write, make_stale(why, verdict.pointers), reason);
+Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,
+                const SeenState* found) {
+  return refused_by_arm(write, make_stale(why, verdict.pointers), reason, found);
 }
 
-Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason) {
+Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason, const SeenState* found) {
   write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = reason;
   write.report().altered = true;
   Outcome outcome;
   outcome.kind = Outcome::Kind::Refused;
   outcome.answer = std::move(answer);
+  if (found != nullptr) outcome.found = kept(*found);
   return outcome;
 }
 

@@ -27,9 +27,10 @@ policy::Verdict reconcile(const Write& write, const SeenState& there);
 // A write that was refused came again, nothing has moved since, and its client does not read: it goes, and the answer says so.
 void note_insisted(const Write& write);
 
-// The end of a write that may not go.
-Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict);
+// The end of a write that may not go. `found`: what is there; null: not known.
+Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,
+                const SeenState* found = nullptr);
 // The same with ARM's own 412.
-Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason);
+Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason, const SeenState* found = nullptr);
 
 }  // namespace armgate

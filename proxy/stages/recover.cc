@@ -77,7 +77,7 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
   }
   policy::Verdict verdict;
   if (goes_again(write, attempts, *now, verdict)) co_return NextStep{};
-  co_return NextStep{refused(write, "The resource changed while ARM was busy with it.", "changed-while-busy", verdict)};
+  co_return NextStep{refused(write, "The resource changed while ARM was busy with it.", "changed-while-busy", verdict, &*now)};
 }
 
 // What ARM's refusal says must end first.
@@ -148,7 +148,7 @@ Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
   }
   co_return NextStep{refused(
       write, "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
-      "answer-lost-state-moved", verdict)};
+      "answer-lost-state-moved", verdict, &*now)};
 }
 
 // Without a precondition that ARM is known to honour no second sending is harmless, and the first may yet take effect: only that
@@ -234,7 +234,7 @@ Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response
   policy::Verdict verdict;
   const bool may_renew = attempts.renewals < kRenewalsMax && !now->etag.empty();
   if (!may_renew || !goes_again(write, attempts, *now, verdict)) {
-    co_return NextStep{refused_by_arm(write, std::move(answer), "stale")};
+    co_return NextStep{refused_by_arm(write, std::move(answer), "stale", &*now)};
   }
   ++attempts.renewals;
   write.parts.shared.counters.false_alarms.fetch_add(1, std::memory_order_relaxed);

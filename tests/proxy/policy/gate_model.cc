@@ -310,12 +310,17 @@ GateModel::Answer GateModel::accept(const Write& write, Link link) {
   return {true, false, false, there()};
 }
 
-GateModel::Answer GateModel::refuse(const Write& write, Link link) {
+GateModel::Answer GateModel::refuse(const Write& write, Link link, bool saw_state) {
   Refusal refusal;
   refusal.bytes = write.bytes;
   refusal.request_id = write.id;
   refusal.arrived = write.facts.arrived.order;
   refusal.told = next().order;
+  const There found = shown_by(states_.size() - 1);
+  if (saw_state && !found.absent) {
+    refusal.asked = kept(write.json);
+    refusal.found = kept(found.json);
+  }
   const uint64_t told = refusal.told;
   history_.apply(limits_, Refused{key_of(write.client), std::move(refusal)});
   if (link == Link::Breaks) history_.apply(limits_, AnswerLost{key_of(write.client), told});
@@ -343,7 +348,7 @@ GateModel::Answer GateModel::process(uint64_t number, Link link) {
   Answer answer;
   switch (judged.fate) {
     case Fate::Sent: answer = accept(write, link); break;
-    case Fate::Refused: answer = refuse(write, link); break;
+    case Fate::Refused: answer = refuse(write, link, judged.saw_state); break;
     case Fate::FoundDone: {
       Sending& sending = *sending_of(write);
       sending.end = Sending::End::Accepted;

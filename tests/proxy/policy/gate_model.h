@@ -146,7 +146,7 @@ class GateModel {
   Judged judge_unconditional(const Write& write);
   Judged compare(const Write& write, const There& there);
   Answer accept(const Write& write, Link link);
-  Answer refuse(const Write& write, Link link);
+  Answer refuse(const Write& write, Link link, bool saw_state);
   Answer replay(const Write& write, Link link);
 
   const Options options_;

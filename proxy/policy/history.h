@@ -13,6 +13,7 @@
 // Pure values; time is passed in. Threads: none of its own (proxy/state/resource_table guards it).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -212,15 +213,19 @@ class History {
   // Null if nothing is known of the client here.
   const Reader* reader(const Hash128& client) const;
 
-  // Whether a write that was accepted or ended after `since` counts as another's: `mine` says which are not.
+  // Whether another's write was accepted after `since`, here or below: `mine` says which are not another's.
   template <class Mine>
   bool written_since(uint64_t since, Mine mine) const {
-    if (forgotten_ > since) return true;
-    for (const Entry& entry : entries_) {
-      const bool written = entry.cause == Cause::Written || entry.cause == Cause::Deleted;
-      if (written && (entry.number > since || entry.ended > since) && !mine(entry)) return true;
-    }
-    return false;
+    return forgotten_ > since || std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
+             return e.cause != Cause::Seen && e.number > since && !mine(e);
+           });
+  }
+  // The same, or ended after `since`.
+  template <class Mine>
+  bool ended_since(uint64_t since, Mine mine) const {
+    return written_since(since, mine) || std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
+             return e.cause != Cause::Seen && e.ended > since && !mine(e);
+           });
   }
   bool child_written_since(uint64_t since) const;
   // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known before

@@ -46,7 +46,7 @@ std::string_view conflict_of(const Write& write) {
     return own || e.bytes == write.bytes;
   };
   const bool overtaken = resources.ask(write.plan.resource_key, [&](const policy::History& history) {
-    return history.written_since(write.facts.arrived.order, another);
+    return history.ended_since(write.facts.arrived.order, another);
   });
   if (overtaken) {
     return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: this "
@@ -54,7 +54,7 @@ std::string_view conflict_of(const Write& write) {
   }
   if (write.rule() != policy::BaseRule::Forgotten || !write.plan.guarded) return {};
   const bool may_undo = resources.ask(write.plan.resource_key,
-                                      [&](const policy::History& history) { return history.written_since(0, not_its_own); });
+                                      [&](const policy::History& history) { return history.written_since(history.deleted(), not_its_own); });
   if (!may_undo) return {};
   return "What this client read some time ago is not remembered, and somebody else has written to this resource since.";
 }

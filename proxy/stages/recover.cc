@@ -126,7 +126,8 @@ Task<Waited> wait_for_blocker(const Write& write, const Attempts& attempts, cons
 bool may_go_again(const Write& write, const Attempts& attempts, const policy::ErrorFacts& facts) {
   if (write.plan.operation == arm::OperationKind::Action) return false;
   if (facts.kind != rules::ErrorClass::Superseded) return true;
-  return write.replaces && attempts.superseded == 0 && !write.is_unconditional();
+  const bool has_base = write.replaces && !write.is_unconditional() && write.rule() != policy::BaseRule::OwnPrecondition;
+  return has_base && attempts.superseded == 0;
 }
 
 Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
@@ -243,8 +244,10 @@ Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response
 }
 
 Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Response answer) {
-  auto state = co_await see(write, write.head().target);
-  if (state && is_ours(write, attempts, *state)) co_return NextStep{was_ours(write, *std::move(state))};
+  if (attempts.maybe_applied) {
+    auto state = co_await see(write, write.head().target);
+    if (state && is_ours(write, attempts, *state)) co_return NextStep{was_ours(write, *std::move(state))};
+  }
   co_return NextStep{refused_by_arm(write, std::move(answer), "created-meanwhile")};
 }
 

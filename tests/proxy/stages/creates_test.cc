@@ -36,7 +36,7 @@ TEST_F(Creates, CarryIfNoneMatchAndNothingElse) {
   EXPECT_EQ(rig.sent_field(1, "If-None-Match"), "*");
   EXPECT_EQ(rig.seen()[1].head.fields.count("If-None-Match"), 1u);
   EXPECT_FALSE(rig.seen()[1].head.fields.has("If-Match"));
-  EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "any-shown, verified");
+  EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "create");
 }
 
 TEST_F(Creates, OfWhatSomebodyMadeMeanwhileAreRefusedByArm) {

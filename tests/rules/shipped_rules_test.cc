@@ -16,7 +16,7 @@ namespace {
 using arm::Method;
 using Ids = std::vector<std::string>;
 
-RuleBook load_from(const char* directory, FaultList& faults) {
+RuleBook load_from(const std::string& directory, FaultList& faults) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());

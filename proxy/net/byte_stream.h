@@ -65,6 +65,9 @@ class ByteStream {
   // True once the peer has reset the connection, or the system has given it up. Does not block and takes nothing.
   virtual bool is_broken() const = 0;
 
+  // Acknowledges what was received now, instead of with what is written next.
+  virtual void acknowledge_now() = 0;
+
   // Whether something unread, an end included, is here. Does not block.
   virtual bool has_input() const = 0;
 

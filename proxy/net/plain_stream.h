@@ -24,6 +24,7 @@ class PlainStream final : public ByteStream {
   StreamEnd end() const override { return end_; }
   size_t unacknowledged() const override { return socket_->unacknowledged(); }
   bool is_broken() const override { return socket_->is_broken(); }
+  void acknowledge_now() override { socket_->acknowledge_now(); }
   uint64_t bytes_written() const override { return bytes_written_; }
   bool has_input() const override;
   bool is_quiet() override;

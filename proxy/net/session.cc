@@ -126,7 +126,7 @@ Task<Result<http::ParsedRequestHead>> Session::read_head() {
       co_return head;
     }
     seen = bytes.size();
-    auto got = co_await input_.more(deadline);
+    auto got = co_await more_of_request(deadline);
     if (!got) co_return std::move(got).error();
     if (*got == 0) co_return client_left();
   }
@@ -148,10 +148,17 @@ Task<Result<void>> Session::read_body(const http::ParsedRequestHead& head, std::
     input_.consume(step->consumed);
     if (step->done) co_return Result<void>{};
     if (advanced && !input_.bytes().empty()) continue;
-    auto got = co_await input_.more(deadline);
+    auto got = co_await more_of_request(deadline);
     if (!got) co_return std::move(got).error();
     if (*got == 0) co_return client_left();
   }
+}
+
+// A client that sends head and content apart, with Nagle's algorithm on (RFC 896; urllib3 switches it on for proxies), keeps the
+// content back until its head is acknowledged.
+Task<Result<size_t>> Session::more_of_request(TimePoint deadline) {
+  stream_->acknowledge_now();
+  return input_.more(deadline);
 }
 
 Task<Session::After> Session::refuse(Refusal refusal, arm::Method method) {

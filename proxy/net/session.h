@@ -86,6 +86,7 @@ class Session {
   Task<After> serve_request();
   Task<Result<http::ParsedRequestHead>> read_head();
   Task<Result<void>> read_body(const http::ParsedRequestHead& head, std::string& body);
+  Task<Result<size_t>> more_of_request(TimePoint deadline);
   Task<After> refuse(Refusal refusal, arm::Method method);
   Task<void> linger();
   Task<void> end_in_order();

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -129,6 +131,12 @@ size_t Socket::unacknowledged() const {
 bool Socket::is_broken() const {
   pollfd look{fd_, 0, 0};  // errors are told unasked, and stay for the next read or write
   return is_open() && ::poll(&look, 1, 0) > 0 && (look.revents & POLLERR) != 0;
+}
+
+// Linux delays acknowledgements by 40 ms and more, hoping for data to send them with.
+void Socket::acknowledge_now() {
+  const int on = 1;
+  if (is_open()) ::setsockopt(fd_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
 Error Socket::error_of(int number) const {

@@ -64,6 +64,7 @@ class MovedStream final : public ByteStream {
   bool has_input() const override { return !to_read_.empty() || end_ != StreamEnd::Open || broken_; }
   bool is_quiet() override { return !has_input(); }
   bool is_broken() const override { return broken_; }
+  void acknowledge_now() override { ++acknowledgements; }
 
   void send(std::string_view text) {
     to_read_ += text;
@@ -80,6 +81,7 @@ class MovedStream final : public ByteStream {
 
   std::string written;
   size_t acknowledged = 0;
+  int acknowledgements = 0;  // that were asked for
   bool has_ended_writing = false;
   bool closed = false;
 
@@ -186,6 +188,16 @@ TEST_F(MovedSession, WhatComesAfterTheAnswerWhileItsHandlerStillWatchesIsAReceip
   pass(seconds(1));
   ASSERT_EQ(seen_.size(), 2u);
   EXPECT_THAT(log_, ElementsAre("confirm /watch-to-the-end"));
+}
+
+TEST_F(MovedSession, AHeadWhoseContentIsStillToComeIsAcknowledgedAtOnce) {
+  ask(get("/a"));
+  EXPECT_EQ(stream_->acknowledgements, 0) << "its answer does that";
+  stream_->send("PUT /b HTTP/1.1\r\nHost: arm.example.test\r\nContent-Length: 3\r\n\r\n");
+  settle();
+  EXPECT_EQ(stream_->acknowledgements, 1);
+  stream_->send("abc");
+  run_until([this] { return seen_.size() == 2; });
 }
 
 Task<void> shake_hands(TlsStream& stream, bool& good) {

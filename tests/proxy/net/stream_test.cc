@@ -150,8 +150,8 @@ TEST_P(StreamTest, KnowsWhatThePeersMachineHasTaken) {
   bool done = false;
   start(store_read(*far_, kNever, got), done);
   run_until([&] { return done; });
-  ASSERT_TRUE(await(write_pieces(*far_, {"x"}, kNever)).ok());
-  EXPECT_EQ(near_->bytes_acknowledged(), answered);
+  far_->acknowledge_now();
+  EXPECT_EQ(near_->bytes_acknowledged(), answered) << "without waiting for something to send it with";
   EXPECT_FALSE(near_->is_broken());
   far_->close();
   await(near_->shutdown(kNever));

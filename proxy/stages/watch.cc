@@ -127,11 +127,13 @@ arm::TrackedBy by_resource(const HeldWrite& write) {
 }
 
 // A token that another writer lent, or that another principal of its client's has, may not be good for the operation's URL. It goes
-// to the resource then, to which its bearer wants to write; until there is another.
+// to the resource then, to which its bearer wants to write; until there is another. The token that the write came with was good:
+// when it has died, others are tried, and without any it is asked with on.
 void note_shut_out(const Pipeline::Parts& parts, Watcher& watcher, const std::string& token, const arm::ResponseHead& head) {
   Hold& hold = *watcher.hold;
-  if (!hold.write().inherited || (head.status != 401 && head.status != 403)) return;
-  hold.distrust(token);
+  if (head.status != 401 && head.status != 403) return;
+  const bool was_good = hold.distrust(token) && !hold.write().inherited;
+  if (was_good) return;
   const bool at_url = watcher.by == arm::TrackedBy::StatusUrl || watcher.by == arm::TrackedBy::LocationUrl;
   if (!at_url || head.status == 401) return;
   const bool is_last = ++watcher.shut_outs >= kShutOutsMax;

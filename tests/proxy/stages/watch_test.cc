@@ -162,6 +162,20 @@ TEST(Watching, WhatCameToRestIsSeenWithTheTokenOfWhoWaitsToo) {
   EXPECT_EQ(shown.size(), 2u) << "the subnet and its network";
 }
 
+// Observed: the URL of the resource itself as Location.
+TEST(Watching, AReadOfTheResourceEndsNoOperationThatHasAUrlOfItsOwn) {
+  StageRig rig;
+  const std::string location = "https://management.azure.com" + std::string(kScaleSet);
+  rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}, {"Location", location}});
+  rig.ask("one", patch(kScaleSet), R"({"a":1})");
+  rig.arm(get(kScaleSet), 200, {}, kState);
+  rig.ask("dashboard", get(kScaleSet));
+  EXPECT_EQ(rig.shared().holds.size(), 1u);
+  rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
+  rig.ask("one", kPoll);
+  EXPECT_TRUE(rig.shared().holds.empty());
+}
+
 // An operation about which ARM wants to be asked every 100 s at most, and somebody who waits for its end from its 40th second on.
 std::shared_ptr<StageRig::Running> wait_for_operation(StageRig& rig) {
   rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}, {"Retry-After", "100"}});

@@ -35,13 +35,15 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
   return arm::Progress::Unknown;
 }
 
-// Whether the write may not even have begun: what is seen of its resource is not its end then.
-bool may_be_on_its_way(TimePoint looked, const Hold& hold, arm::TrackedBy by) {
+// Whether what is seen of its resource need not be the write's end: it may not even have begun, or it may run unseen, for many
+// resources show no sign of that.
+bool may_come_to_more(TimePoint looked, const Hold& hold, arm::TrackedBy by) {
   const HeldWrite& write = hold.write();
   const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
   const bool was_cut_off = write.inherited && write.because == HeldBecause::InDoubt;
+  const bool runs_unseen = write.runs_unseen && hold.pace().seen_running == TimePoint{};
   if (is_mutant(Mutant::CutOffTakenForEnded)) return false;
-  return was_cut_off && by_resource && looked < write.opened + kOnItsWayMax;
+  return (was_cut_off || runs_unseen) && by_resource && looked < write.opened + kOnItsWayMax;
 }
 
 // One watcher's memory between its polls.
@@ -180,8 +182,10 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   if (!seen) co_return;
   note_pause(parts, watcher, seen->head);
   note_shut_out(parts, watcher, authorization, seen->head);
-  if (may_be_on_its_way(watcher.last_look, *watcher.hold, watcher.by)) co_return;
   const HeldWrite& write = watcher.hold->write();
+  arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
+  if (write.runs_unseen && progress == arm::Progress::Running) watcher.hold->note_running(parts.clock.now());
+  if (may_come_to_more(watcher.last_look, *watcher.hold, watcher.by)) co_return;
   if (will_never_tell(watcher, seen->head)) {
     if (parts.tell_loudly) {
       parts.tell_loudly(
@@ -191,7 +195,6 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
     operation_ended(parts, watcher.hold, arm::Progress::Unknown);
     co_return;
   }
-  arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
   if (!watcher.shut_out.empty()) {
     if (is_end_of_shut_out(watcher, progress)) operation_ended(parts, watcher.hold, progress);
     if (progress == arm::Progress::Running) watcher.hold->note_running(parts.clock.now());
@@ -316,8 +319,8 @@ void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::
                      const arm::ResponseHead& head, std::string_view body) {
   for (const auto& match : matches) {
     match.hold->note_asked(parts.clock.now());
-    if (may_be_on_its_way(asked, *match.hold, match.by)) continue;
     const arm::Progress progress = progress_of(match.by, head, body);
+    if (progress != arm::Progress::Running && may_come_to_more(asked, *match.hold, match.by)) continue;
     if (arm::is_terminal(progress)) operation_ended(parts, match.hold, progress);
     // Of a deletion the resource tells only the end: as long as it is there, it may be running or have failed.
     const bool told_to_wait = progress == arm::Progress::Running && match.by == match.hold->write().tracking.by &&

@@ -40,7 +40,8 @@ enum class HeldBecause { Accepted, InDoubt };
 struct HeldWrite {
   HeldBecause because = HeldBecause::Accepted;
   IntentId intent = 0;       // its record in the journal; 0: none
-  bool inherited = false;  // of an earlier process: no token came with it
+  bool inherited = false;    // of an earlier process: no token came with it
+  bool runs_unseen = false;  // perhaps: ARM's answer, which may have named an operation, did not arrive
   Planned planned{};
   arm::Method method = arm::Method::Put;
   std::string host;             // to be asked for the resource

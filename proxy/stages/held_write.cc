@@ -31,8 +31,15 @@ std::vector<std::string> what_must_rest(const rules::Plan& plan, const HeldWrite
   return targets;
 }
 
-// How its end can be seen. An operation's URL may be on a host to which no token is sent (`intercept`): then its other URL has to
-// tell, or the resource itself.
+bool is_its_resource(const std::string& text, const HeldWrite& held) {
+  const auto url = arm::parse_url(text);
+  const auto target = url ? arm::parse_target(url->target, false) : Result<arm::Target>(arm::Target{});
+  return target && target->kind == arm::TargetKind::Resource && target->resource == held.resource();
+}
+
+// How its end can be seen. A Location that is the resource's own URL (observed) shows no more than its state, which may say
+// "Succeeded" while the operation runs (observed: load balancers, subnets). An operation's URL may be on a host to which no token is
+// sent (`intercept`): then its other URL has to tell, or the resource itself.
 arm::Tracking trackable(const Pipeline::Parts& parts, const HeldWrite& held) {
   arm::Tracking tracking = held.tracking;
   const auto out_of_reach = [&parts](const std::string& text) {
@@ -40,6 +47,7 @@ arm::Tracking trackable(const Pipeline::Parts& parts, const HeldWrite& held) {
     return url && !parts.shared.options.may_ask(url->host);
   };
   const bool by_status = tracking.by == arm::TrackedBy::StatusUrl;
+  if (by_status && is_its_resource(tracking.location_url, held)) tracking.location_url.clear();
   if (!by_status && tracking.by != arm::TrackedBy::LocationUrl) return tracking;
   if (!out_of_reach(by_status ? tracking.status_url : tracking.location_url)) return tracking;
   if (parts.tell_loudly) {

@@ -41,9 +41,9 @@ bool is_own_effect(const Write& write, uint64_t known_since, const SeenState& st
 Outcome was_ours(const Write& write, SeenState&& state) {
   Outcome outcome;
   outcome.kind = Outcome::Kind::Accepted;
-  if (arm::progress_of_resource(state.head, state.body) == arm::Progress::Running) {
-    outcome.tracking.by = arm::TrackedBy::ResourceState;
-  }
+  outcome.tracking.by = arm::TrackedBy::ResourceState;
+  // Many resources show no sign of the operation that changes them.
+  outcome.runs_unseen = arm::progress_of_resource(state.head, state.body) != arm::Progress::Running;
   outcome.answer.head.status = 200;
   outcome.answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
   const auto etag = arm::etag_in_head(state.head.fields);

@@ -45,6 +45,7 @@ HeldWrite held_write(const Write& write, const Outcome& outcome, IntentId intent
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
   held.because = accepted ? HeldBecause::Accepted : HeldBecause::InDoubt;
   held.host = write.head().host;
+  held.runs_unseen = outcome.runs_unseen;
   held.tracking = outcome.tracking;
   held.client_label = write.client.label;
   held.opened = write.parts.clock.now();
@@ -102,6 +103,7 @@ std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, ToH
     return nullptr;
   }
   if (accepted && may_run_beside_its_own(write.plan)) given.lease.let_own_in();
+  if (outcome.runs_unseen) given.lease.let_own_in(Own::Any);  // it may have ended, and then would delay its client for nothing
   return open_hold(parts, held_write(write, outcome, given.intent), std::move(given.lease), std::string(given.authorization));
 }
 

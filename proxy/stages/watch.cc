@@ -35,13 +35,15 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
   return arm::Progress::Unknown;
 }
 
-// Whether the write may not even have begun: what is seen of its resource is not its end then.
-bool may_be_on_its_way(TimePoint looked, const Hold& hold, arm::TrackedBy by) {
+// Whether what is seen of its resource need not be the write's end: it may not even have begun, or it may run unseen, for many
+// resources show no sign of that.
+bool may_come_to_more(TimePoint looked, const Hold& hold, arm::TrackedBy by) {
   const HeldWrite& write = hold.write();
   const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
   const bool was_cut_off = write.inherited && write.because == HeldBecause::InDoubt;
+  const bool runs_unseen = write.runs_unseen && hold.pace().seen_running == TimePoint{};
   if (is_mutant(Mutant::CutOffTakenForEnded)) return false;
-  return was_cut_off && by_resource && looked < write.opened + kOnItsWayMax;
+  return (was_cut_off || runs_unseen) && by_resource && looked < write.opened + kOnItsWayMax;
 }
 
 // One watcher's memory between its polls.
@@ -127,11 +129,13 @@ arm::TrackedBy by_resource(const HeldWrite& write) {
 }
 
 // A token that another writer lent, or that another principal of its client's has, may not be good for the operation's URL. It goes
-// to the resource then, to which its bearer wants to write; until there is another.
+// to the resource then, to which its bearer wants to write; until there is another. The token that the write came with was good:
+// when it has died, others are tried, and without any it is asked with on.
 void note_shut_out(const Pipeline::Parts& parts, Watcher& watcher, const std::string& token, const arm::ResponseHead& head) {
   Hold& hold = *watcher.hold;
-  if (!hold.write().inherited || (head.status != 401 && head.status != 403)) return;
-  hold.distrust(token);
+  if (head.status != 401 && head.status != 403) return;
+  const bool was_good = hold.distrust(token) && !hold.write().inherited;
+  if (was_good) return;
   const bool at_url = watcher.by == arm::TrackedBy::StatusUrl || watcher.by == arm::TrackedBy::LocationUrl;
   if (!at_url || head.status == 401) return;
   const bool is_last = ++watcher.shut_outs >= kShutOutsMax;
@@ -178,8 +182,10 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   if (!seen) co_return;
   note_pause(parts, watcher, seen->head);
   note_shut_out(parts, watcher, authorization, seen->head);
-  if (may_be_on_its_way(watcher.last_look, *watcher.hold, watcher.by)) co_return;
   const HeldWrite& write = watcher.hold->write();
+  arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
+  if (write.runs_unseen && progress == arm::Progress::Running) watcher.hold->note_running(parts.clock.now());
+  if (may_come_to_more(watcher.last_look, *watcher.hold, watcher.by)) co_return;
   if (will_never_tell(watcher, seen->head)) {
     if (parts.tell_loudly) {
       parts.tell_loudly(
@@ -189,7 +195,6 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
     operation_ended(parts, watcher.hold, arm::Progress::Unknown);
     co_return;
   }
-  arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
   if (!watcher.shut_out.empty()) {
     if (is_end_of_shut_out(watcher, progress)) operation_ended(parts, watcher.hold, progress);
     if (progress == arm::Progress::Running) watcher.hold->note_running(parts.clock.now());
@@ -319,8 +324,8 @@ void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::
                      const arm::ResponseHead& head, std::string_view body) {
   for (const auto& match : matches) {
     match.hold->note_asked(parts.clock.now());
-    if (may_be_on_its_way(asked, *match.hold, match.by)) continue;
     const arm::Progress progress = progress_of(match.by, head, body);
+    if (progress != arm::Progress::Running && may_come_to_more(asked, *match.hold, match.by)) continue;
     if (arm::is_terminal(progress)) operation_ended(parts, match.hold, progress);
     // Of a deletion the resource tells only the end: as long as it is there, it may be running or have failed.
     const bool told_to_wait = progress == arm::Progress::Running && match.by == match.hold->write().tracking.by &&

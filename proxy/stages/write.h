@@ -75,6 +75,7 @@ struct Outcome {
   arm::Tracking tracking;                  // for Accepted and Unknown
   std::optional<std::string> body_etag{};  // in the answer's body (empty: none), if it was looked for
   policy::SharedBody found{};              // for Refused: what is there, in plain bytes; null: not known
+  bool runs_unseen = false;                // perhaps: ARM's answer, which may have named an operation, did not arrive
 };
 
 // Nothing was sent, or it had no effect for sure, and the client is expected to send it again.

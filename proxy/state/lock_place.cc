@@ -108,8 +108,8 @@ LockPlace WriteLease::into_place() && {
   return LockPlace(std::exchange(table_, nullptr), std::exchange(claim_, nullptr));
 }
 
-void WriteLease::let_own_in() {
-  if (claim_) table_->let_own_in(claim_);
+void WriteLease::let_own_in(Own which) {
+  if (claim_) table_->let_own_in(claim_, which);
 }
 
 void WriteLease::tell(WritePhase phase) {

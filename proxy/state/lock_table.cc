@@ -20,7 +20,8 @@ using rules::compatible;
 // Whether `claim` may hold the key beside a holder: both share it, or the holder lets its own client in.
 bool go_together(const Claim& holder, const Claim& claim, const ClaimKey& key) {
   if (compatible(holder.mode_on(key.hash), key.mode)) return true;
-  return holder.lets_own_in && claim.info.reenters && holder.info.client == claim.info.client;
+  if (!holder.lets_own_in || holder.info.client != claim.info.client) return false;
+  return claim.info.reenters || *holder.lets_own_in == Own::Any;
 }
 
 // Whether `before` keeps who stands behind it from the key.
@@ -265,11 +266,11 @@ void LockTable::insist(const ClaimPtr& claim) {
   if (claim->state == Claim::State::Waiting && may_hold(*claim)) grant(claim, Queued::Yes);
 }
 
-void LockTable::let_own_in(const ClaimPtr& claim) {
+void LockTable::let_own_in(const ClaimPtr& claim, Own which) {
   std::vector<ClaimPtr> now_first;
   {
     ShardsLocked locked(*this, *claim);
-    claim->lets_own_in = true;
+    claim->lets_own_in = which;
     for (const auto& key : claim->keys) {
       if (!key.given_back) collect_first(key.hash, now_first);
     }

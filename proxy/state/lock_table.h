@@ -53,6 +53,9 @@ struct ClaimInfo {
   Hash128 turn_on{};  // at this key; at its others it stands as everybody else
 };
 
+// Whom a lease lets by: claims of the same client that reenter, or all of them.
+enum class Own { Reentrant, Any };
+
 // What a write that has its keys is at, for people.
 enum class WritePhase {
   Sent,   // about to be sent, or ARM has not answered
@@ -82,8 +85,8 @@ class WriteLease {
 
   // Requires: held(), and no key given back. The place is granted.
   LockPlace into_place() &&;
-  // From now on claims of the same client that reenter may hold its keys too, as far as nobody waits before them.
-  void let_own_in();
+  // From now on these claims of the same client may hold its keys too, as far as nobody waits before them.
+  void let_own_in(Own which = Own::Reentrant);
 
   void tell(WritePhase phase);
 
@@ -203,7 +206,7 @@ class LockTable {
   void enqueue(const ClaimPtr& claim);
   void yield(const ClaimPtr& claim);
   void insist(const ClaimPtr& claim);
-  void let_own_in(const ClaimPtr& claim);
+  void let_own_in(const ClaimPtr& claim, Own which);
   void leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_first);
   void give_back(const ClaimPtr& claim);
   void give_back(const ClaimPtr& claim, const std::vector<Hash128>& some);

@@ -40,6 +40,58 @@ TEST(LostAnswer, OfAGuardedPutThatTookEffectIsRecoveredByReading) {
   EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
 }
 
+const std::string kDone = R"({"etag":"\"2\"","sku":{"capacity":5},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kRunning = R"({"etag":"\"2\"","sku":{"capacity":5},"properties":{"provisioningState":"Updating"}})";
+
+// ARM took the write of "one", but the answer was lost, and with it the URL of its operation if it had one: a load balancer says
+// "Succeeded" all the while.
+struct AfterLostAnswer {
+  AfterLostAnswer() : rig(patient()) {
+    rig.arm(get(kNetwork), 200, etag("\"1\""), kState);
+    rig.arm_fails(put(kNetwork), Sent::Maybe);
+    rig.arm(get(kNetwork), 200, etag("\"2\""), kDone);
+    rig.ask("one", get(kNetwork));
+    EXPECT_EQ(rig.ask("one", put(kNetwork), kWanted).head.status, 200);
+  }
+  static PipelineOptions patient() {
+    auto options = StageRig::default_options();
+    options.wait_max = std::chrono::minutes(5);
+    return options;
+  }
+  StageRig rig;
+};
+
+TEST(LostAnswer, OfAWriteThatMayRunUnseenKeepsOthersAwayForAWhile) {
+  AfterLostAnswer lost;
+  StageRig& rig = lost.rig;
+  const TimePoint before = rig.now();
+  rig.arm_lives([&](const arm::Request& request) {
+    Step step;
+    step.body = kDone;
+    EXPECT_TRUE(request.head.method == arm::Method::Get || rig.now() - before >= std::chrono::seconds(60));
+    return step;
+  });
+  EXPECT_EQ(rig.ask("two", patch(kNetwork), "{}").head.status, 200);
+  EXPECT_LT(rig.now() - before, std::chrono::seconds(75));
+}
+
+TEST(LostAnswer, OfAWriteThatWasSeenToRunIsOverWithIt) {
+  AfterLostAnswer lost;
+  StageRig& rig = lost.rig;
+  rig.arm(get(kNetwork), 200, etag("\"2\""), kRunning);
+  rig.arm(get(kNetwork), 200, etag("\"3\""), kDone);
+  rig.arm(patch(kNetwork), 200, {}, kState);
+  EXPECT_EQ(rig.ask("two", patch(kNetwork), "{}").head.fields.get("x-armgate-waited-ms"), "2000");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(LostAnswer, DoesNotKeepItsOwnClientAway) {
+  AfterLostAnswer lost;
+  StageRig& rig = lost.rig;
+  rig.arm(patch(kNetwork), 200, {}, kState);
+  EXPECT_EQ(rig.ask("one", patch(kNetwork), "{}").head.fields.get("x-armgate-waited-ms"), "0");
+}
+
 TEST(LostAnswer, OfAGuardedPutWithAnotherStateIsStale) {
   StageRig rig;
   rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);

@@ -175,27 +175,26 @@ void reconcile_bodies_of_4kb(benchmark::State& state) {
 BENCHMARK(reconcile_bodies_of_4kb)->Arg(2)->Arg(8);
 
 // A client that has been shown `range(0)` states of the resource.
-void decide_base(benchmark::State& state) {
-  policy::View view;
+void possible_bases(benchmark::State& state) {
+  const policy::HistoryLimits limits;
+  policy::History history;
   for (int64_t i = 0; i < state.range(0); ++i) {
-    policy::Observation seen;
+    policy::Shown seen;
     seen.etag = "W/\"" + std::to_string(i) + "\"";
-    seen.target = std::string(kNetwork);
-    seen.api_version = "2023-09-01";
-    seen.delivery.at = Moment{static_cast<uint64_t>(i + 1), TimePoint(std::chrono::seconds(i))};
-    seen.delivery.confirmation = policy::Confirmation::Confirmed;
-    view.record(std::move(seen), std::nullopt);
+    seen.rendering.target = std::string(kNetwork);
+    seen.rendering.api_version = "2023-09-01";
+    seen.asked = static_cast<uint64_t>(2 * i + 1);
+    seen.at = Moment{seen.asked + 1, TimePoint(std::chrono::seconds(i))};
+    history.apply(limits, std::move(seen));
   }
   policy::WriteFacts facts;
   facts.arrived = Moment{1000, TimePoint(std::chrono::seconds(100))};
-  policy::Liveness liveness;
-  liveness.now = facts.arrived.time;
-  liveness.think_max = std::chrono::minutes(5);
+  facts.api_version = "2023-09-01";
   const AllocationCounter counter;
-  for (auto _ : state) benchmark::DoNotOptimize(policy::decide_base(view, facts, policy::BaseLimits{}, liveness));
+  for (auto _ : state) benchmark::DoNotOptimize(policy::possible_bases(history, limits, facts));
   counter.report(state);
 }
-BENCHMARK(decide_base)->Arg(1)->Arg(8)->Arg(64);
+BENCHMARK(possible_bases)->Arg(1)->Arg(8)->Arg(64);
 
 void mint_leaf(benchmark::State& state) {
   const WallTime now = RealClock().wall();

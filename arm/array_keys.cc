@@ -16,17 +16,20 @@ struct KnownKey {
   std::string_view array;  // in lower case
   std::array<std::string_view, 3> key;
   size_t count;
+  bool is_ordered = false;
 };
-constexpr std::array<KnownKey, 13> kKnownKeys{{
+constexpr std::array<KnownKey, 15> kKnownKeys{{
     {"aaaarecords", {"ipv6Address"}, 1},
     {"accesspolicies", {"tenantId", "objectId", "applicationId"}, 3},
     {"applicationsecuritygroups", {"id"}, 1},
     {"arecords", {"ipv4Address"}, 1},
     {"caarecords", {"flags", "tag", "value"}, 3},
     {"datadisks", {"lun"}, 1},
+    {"initcontainers", {"name"}, 1, true},  // run one after the other
     {"iprules", {"value"}, 1},
     {"mxrecords", {"preference", "exchange"}, 2},
     {"nsrecords", {"nsdname"}, 1},
+    {"pathrules", {"name"}, 1, true},  // the first that fits is taken
     {"ptrrecords", {"ptrdname"}, 1},
     {"resourceaccessrules", {"tenantId", "resourceId"}, 2},
     {"srvrecords", {"target", "port", "priority"}, 3},
@@ -93,8 +96,10 @@ std::optional<KeyedElements> keyed_elements(std::span<const ColumnArray> arrays,
                                   [&](const KnownKey& one) { return equal_ignoring_case(one.array, name); });
   std::vector<ArrayKey> candidates;
   if (declared != nullptr) {
+    result.is_ordered = declared->kind == ArrayKind::Ordered;
     candidates.emplace_back(declared->key.begin(), declared->key.end());
   } else if (known != kKnownKeys.end()) {
+    result.is_ordered = known->is_ordered;
     candidates.emplace_back(known->key.begin(), known->key.begin() + known->count);
   } else {
     candidates = {{"name"}, {"id"}};

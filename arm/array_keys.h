@@ -30,6 +30,7 @@ struct KeyedElement {
 
 struct KeyedElements {
   ArrayKey key;
+  bool is_ordered = false;             // which element comes after which is a value of its own
   std::vector<KeyedElement> elements;  // by key, then by column
 };
 

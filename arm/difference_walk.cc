@@ -258,7 +258,7 @@ class Walk {
     }
     const auto keyed = may_have_keys ? keyed_elements(arrays, way.name, fact) : std::nullopt;
     if (!keyed) return plain_leaf(way, place, cells, RowKind::Scalar);
-    if (fact != nullptr && fact->kind == ArrayKind::Ordered) order(way, *keyed, cells);
+    if (keyed->is_ordered) order(way, *keyed, cells);
     const auto& elements = keyed->elements;
     for (auto at = elements.begin(); at != elements.end();) {
       const auto& first = *at;

@@ -38,6 +38,7 @@ class ArmServer {
 
  private:
   Task<void> accept();
+  SimAnswer handle(const arm::Request& request);
   Task<void> serve(boost::asio::ip::tcp::socket socket);
 
   boost::asio::io_context& io_;

@@ -77,7 +77,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--url-escapes", arguments.url_escapes, "In operation URLs; none: for clients that write them anew")
       ->check(CLI::IsMember({"odd", "none"}))
       ->capture_default_str();
-  app.add_option("--retry-after", arguments.retry_after_seconds, "Seconds in Retry-After")
+  app.add_option("--retry-after", arguments.retry_after_seconds, "Seconds in Retry-After; 0: it is not said")
       ->check(not_negative)
       ->capture_default_str();
   app.add_option("--latency-ms", arguments.latency_ms, "Least and most milliseconds per request")->expected(1, 2);

@@ -66,7 +66,17 @@ Json writable_content(const Json& body, const ResourceType& traits) {
       if (kind.form == ChildKind::Form::Wrapped) strip_service_members(child);
     }
   }
+  // Who writes back what was shown has the member even if nothing was ever in it: no other content.
+  if (const auto properties = content.find("properties"); properties != content.end() && properties->empty())
+    content.erase(properties);
   return content;
+}
+
+Snapshot snapshot_as_of(const Entity& entity, TimePoint then) {
+  if (entity.created > then || entity.history.empty()) return {};
+  const auto later = std::find_if(entity.history.begin(), entity.history.end(),
+                                  [&](const Snapshot& snapshot) { return snapshot.since > then; });
+  return later == entity.history.begin() ? entity.history.front() : *std::prev(later);
 }
 
 const Json* find_child(const Json& content, const ChildKind& kind, std::string_view name) {

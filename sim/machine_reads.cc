@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -51,6 +52,11 @@ Json operation_error(const Operation& operation) {
   return Json{{"code", "InternalOperationError"}, {"message", "This operation was chosen to fail."}};
 }
 
+// What a replica shows that is so far behind.
+Snapshot snapshot_behind(const Entity& entity, TimePoint now, Duration behind) {
+  return behind > Duration{} ? snapshot_as_of(entity, now - behind) : snapshot_of(entity, now);
+}
+
 }  // namespace
 
 arm::Response SimArm::Machine::read(Call& call) {
@@ -71,13 +77,13 @@ arm::Response SimArm::Machine::read(Call& call) {
   }
 }
 
-Snapshot SimArm::Machine::visible(const Entity& entity, TimePoint now) {
-  if (options_.stale_read_chance <= 0 || !rng_.chance(options_.stale_read_chance)) return snapshot_of(entity, now);
-  Snapshot seen{now, nullptr, {}, {}, {}};
-  for (const Snapshot& snapshot : entity.history) {
-    if (snapshot.since <= now - options_.stale_by) seen = snapshot;
-  }
-  return seen;
+Snapshot SimArm::Machine::visible(const Call& call, const Entity& entity) {
+  const bool lags = options_.stale_read_chance > 0 && rng_.chance(options_.stale_read_chance);
+  return snapshot_behind(entity, call.now, std::max(call.behind, lags ? options_.stale_by : Duration{}));
+}
+
+Snapshot SimArm::Machine::listed(const Call& call, const Entity& entity) {
+  return seen_by(call, entity, snapshot_behind(entity, call.now, call.behind));
 }
 
 Snapshot SimArm::Machine::seen_by(const Call& call, const Entity& entity, Snapshot snapshot) {
@@ -94,9 +100,14 @@ arm::Response SimArm::Machine::read_entity(const Call& call) {
     if (auto refused = refuse_in_group(call)) return *refused;
   }
   const Entity* entity = find_entity(address.root_key);
-  const Snapshot seen = entity == nullptr ? Snapshot{} : seen_by(call, *entity, visible(*entity, call.now));
+  const Snapshot seen = entity == nullptr ? Snapshot{} : seen_by(call, *entity, visible(call, *entity));
+  if (call.seen != nullptr)
+    call.seen->push_back({address_key(address), entity != nullptr ? seen.state : states_.last(address.root_key)});
   if (call.method() == arm::Method::Head) return plain_answer(seen.content ? 204 : 404);
-  if (!seen.content && is_group) return *refuse_in_group(call);
+  if (!seen.content && is_group) {
+    ++counts_.group_not_found;
+    return missing_group(address.group);
+  }
   if (!seen.content) return missing_resource(address);
   const bool is_child = address.kind == AddressKind::Child;
   const Json* child = is_child ? find_child(*seen.content, *address.child_kind, address.child_name) : nullptr;
@@ -180,9 +191,7 @@ arm::Response SimArm::Machine::read_operation(const Call& call) {
     if (operation->ended) body["endTime"] = shown_time(operation->end);
     if (failed) body["error"] = operation_error(*operation);
     arm::Response answer = json_answer(200, body);
-    if (!operation->ended) {
-      answer.head.fields.add("Retry-After", std::to_string(whole_milliseconds(options_.retry_after) / 1000));
-    }
+    if (!operation->ended) say_retry_after(options_.retry_after, answer.head.fields);
     return answer;
   }
   if (!operation->ended) {
@@ -230,7 +239,10 @@ arm::Response SimArm::Machine::list(const Call& call) {
     if (!address.group_key.empty() && entity.group_key != address.group_key) continue;
     if (!address.type.empty() && entity.type != address.type) continue;
     if (!entity.parent_key.empty()) continue;
-    items.push_back(shown(entity, seen_by(call, entity, snapshot_of(entity, call.now))));
+    const Snapshot seen = listed(call, entity);
+    if (!seen.content) continue;
+    items.push_back(shown(entity, seen));
+    if (call.seen != nullptr) call.seen->push_back({entity.key, seen.state});
     // The list of everything in a group shows only the envelope.
     if (!groups && address.type.empty()) items.back().erase("properties");
   }
@@ -240,11 +252,15 @@ arm::Response SimArm::Machine::list(const Call& call) {
 arm::Response SimArm::Machine::list_children(const Call& call) {
   if (auto refused = refuse_in_group(call)) return *refused;
   const Entity* entity = find_entity(call.address.root_key);
-  if (entity == nullptr) return missing_resource(call.address);
+  const Snapshot seen = entity == nullptr ? Snapshot{} : listed(call, *entity);
+  if (!seen.content) return missing_resource(call.address);
   std::vector<Json> items;
   if (call.address.child_kind != nullptr) {
-    Json body = shown(*entity, seen_by(call, *entity, snapshot_of(*entity, call.now)));
+    Json body = shown(*entity, seen);
     for (Json& child : body["properties"][std::string(call.address.child_kind->member)]) {
+      const std::string name = lower_text(child.value("name", ""));
+      if (call.seen != nullptr)
+        call.seen->push_back({fmt::format("{}/{}/{}", entity->key, call.address.child_type, name), entity->state});
       items.push_back(child_by_itself(std::move(child), *call.address.child_kind));
     }
     return page_of(call, std::move(items));
@@ -252,7 +268,10 @@ arm::Response SimArm::Machine::list_children(const Call& call) {
   const std::string below = fmt::format("{}/{}/", entity->key, call.address.child_type);
   for (auto it = entities_.lower_bound(below); it != entities_.end() && it->first.starts_with(below); ++it) {
     const bool deeper = it->first.find('/', below.size()) != std::string::npos;
-    if (!deeper) items.push_back(shown(it->second, seen_by(call, it->second, snapshot_of(it->second, call.now))));
+    const Snapshot child = deeper ? Snapshot{} : listed(call, it->second);
+    if (!child.content) continue;
+    items.push_back(shown(it->second, child));
+    if (call.seen != nullptr) call.seen->push_back({it->first, child.state});
   }
   return page_of(call, std::move(items));
 }

@@ -11,6 +11,14 @@ namespace armgate::sim {
 
 using Json = nlohmann::json;
 
+namespace {
+
+// What a lagging replica may still show.
+constexpr Duration kHistoryKept = std::chrono::seconds(60);
+constexpr size_t kHistoryMax = 256;
+
+}  // namespace
+
 bool SimArm::Machine::knows_etags(const Call& call, const ResourceType& traits) {
   if (traits.etags == EtagForm::None) return false;
   const auto version = arm::query_parameter(call.request.head.target, "api-version");
@@ -45,10 +53,15 @@ Entity& SimArm::Machine::add_entity(const Call& call, const ResourceType& traits
   return entities_.insert_or_assign(entity.key, std::move(entity)).first->second;
 }
 
-void SimArm::Machine::set_content(Entity& entity, Json content, TimePoint now) {
+void SimArm::Machine::set_content(Entity& entity, Json content, TimePoint now, std::string_view by) {
   entity.content = std::make_shared<const Json>(std::move(content));
   entity.version = version_of(*entity.content);
+  log_state(entity, now, by);
   move_etag(entity, now);
+}
+
+void SimArm::Machine::log_state(Entity& entity, TimePoint now, std::string_view by) {
+  if (options_.keep_states) entity.state = states_.add(entity.key, now, entity.content, by);
 }
 
 void SimArm::Machine::move_etag(Entity& entity, TimePoint now) {
@@ -82,19 +95,22 @@ void SimArm::Machine::move_child_etag(Entity& entity, const ChildKind& kind, std
 }
 
 // A child with an ETag of its own leaves its parent's where it is.
-void SimArm::Machine::set_child(Entity& entity, const ChildKind& kind, std::string_view name, Json content, TimePoint now) {
-  if (kind.form != ChildKind::Form::Flat) return set_content(entity, std::move(content), now);
+void SimArm::Machine::set_child(Entity& entity, const ChildKind& kind, std::string_view name, Json content, TimePoint now,
+                                std::string_view by) {
+  if (kind.form != ChildKind::Form::Flat) return set_content(entity, std::move(content), now, by);
   entity.content = std::make_shared<const Json>(std::move(content));
   entity.version = version_of(*entity.content);
+  log_state(entity, now, by);
   if (!entity.etag.empty()) judge_.remember(entity.key, entity.etag, entity.version);
   move_child_etag(entity, kind, name);
   record(entity, now);
 }
 
 void SimArm::Machine::record(Entity& entity, TimePoint now) {
-  if (options_.stale_read_chance <= 0) return;
-  entity.history.push_back(snapshot_of(entity, now));
-  while (entity.history.size() > 1 && entity.history[1].since <= now - options_.stale_by) entity.history.pop_front();
+  auto& history = entity.history;
+  history.push_back(snapshot_of(entity, now));
+  const TimePoint oldest = now - std::max<Duration>(options_.stale_by, kHistoryKept);
+  while (history.size() > 1 && (history[1].since <= oldest || history.size() > kHistoryMax)) history.pop_front();
 }
 
 Duration SimArm::Machine::operation_length(const Call& call, const ResourceType& traits, std::string_view what) const {
@@ -118,8 +134,7 @@ std::optional<arm::Response> SimArm::Machine::refuse_in_group(const Call& call) 
   const Entity* group = find_entity(address.group_key);
   if (group == nullptr || call.now < group->created + options_.group_lag) {
     ++counts_.group_not_found;
-    return error_answer(404, "ResourceGroupNotFound", fmt::format("Resource group '{}' could not be found.", address.group),
-                        FailureCause::Gateway);
+    return missing_group(address.group);
   }
   const bool reading = call.method() == arm::Method::Get || call.method() == arm::Method::Head;
   if (reading) return std::nullopt;

@@ -12,6 +12,7 @@
 
 #include "arm/http.h"
 #include "base/time.h"
+#include "sim/state_log.h"
 
 namespace armgate::sim {
 
@@ -57,7 +58,7 @@ struct SimOptions {
   std::map<std::string, Duration> operation_by_type;
 
   Duration group_lag{};  // for so long after its creation a group is unknown to every provider below it
-  Duration retry_after = std::chrono::seconds(1);
+  Duration retry_after = std::chrono::seconds(1);  // zero: it is not said
   Exclusivity exclusivity = Exclusivity::Refuse;
   StateShown state_shown = StateShown::Honest;
   UpdateAnnounced update_announced = UpdateAnnounced::StatusUrl;
@@ -76,12 +77,15 @@ struct SimOptions {
 
   double drop_before_chance = 0;  // of writes: the connection breaks before / after the write was applied
   double drop_after_chance = 0;
+
+  bool keep_states = false;  // every content of every resource, for SimArm::states_of(); it only grows
 };
 
 // One answer, or a connection that is closed without one.
 struct SimAnswer {
   arm::Response response;
   bool drop = false;
+  std::vector<Seen> seen{};  // with keep_states
 };
 
 // What the judge saw. The counts from lost_updates to applied_twice, overlaps_own aside, are harms: zero behind a

@@ -21,7 +21,8 @@ std::vector<Seen> shown_before(const History& history, const Reader& reader, con
                                const WriteFacts& write) {
   std::vector<Seen> seen;
   for (const Observation& o : reader.shown) {
-    const bool in_time = o.first_shown < write.arrived.order && write.arrived.time - o.last_shown.time <= limits.observation_age;
+    const bool in_time =
+        o.first_shown < write.arrived.order && write.arrived.time - o.last_shown.time <= limits.observation_age;
     const Entry* entry = in_time ? history.find(o.entry) : nullptr;
     if (entry != nullptr) seen.push_back({&o, entry});
   }
@@ -43,7 +44,8 @@ BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born) {
     state.body = rendering->body;
     state.is_partial = rendering->body && rendering->body->is_partial;
   }
-  state.known_since = std::max(entry.number, seen.observation->as == ShownAs::OwnAnswer ? entry.number : seen.observation->last_asked);
+  state.known_since =
+      std::max(entry.number, seen.observation->as == ShownAs::OwnAnswer ? entry.number : seen.observation->last_asked);
   return state;
 }
 
@@ -98,8 +100,8 @@ uint64_t born_at(const History& history, const WriteFacts& write) {
 std::vector<Seen> of_command(const Reader& reader, const std::vector<Seen>& seen, const WriteFacts& write) {
   std::vector<Seen> own;
   const auto& overlapped = reader.overlapped_ids;
-  const bool tells = !write.request_id.empty() &&
-                     std::find(overlapped.begin(), overlapped.end(), write.request_id) == overlapped.end();
+  const bool tells =
+      !write.request_id.empty() && std::find(overlapped.begin(), overlapped.end(), write.request_id) == overlapped.end();
   if (!tells) return own;
   std::copy_if(seen.begin(), seen.end(), std::back_inserter(own), [&](const Seen& s) {
     return s.observation->as != ShownAs::OwnAnswer && s.observation->request_id == write.request_id;
@@ -227,9 +229,10 @@ Bases possible_bases(const History& history, const HistoryLimits& limits, const 
     bases.narrow.push_back(std::move(former));
   }
   const bool creates = bases.narrow.size() == 1 && bases.narrow.front().absent;
-  bases.rule = creates ? BaseRule::Create
-               : by_id ? BaseRule::RequestId
-                       : actors == Actors::Many ? BaseRule::AnyShown : BaseRule::Newest;
+  bases.rule = creates                  ? BaseRule::Create
+               : by_id                  ? BaseRule::RequestId
+               : actors == Actors::Many ? BaseRule::AnyShown
+                                        : BaseRule::Newest;
   bases.known_since = write.arrived.order;
   for (const auto* states : {&bases.narrow, &bases.wide}) {
     for (const BaseState& state : *states) bases.known_since = std::min(bases.known_since, state.known_since);
@@ -244,7 +247,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   const auto seen = shown_before(history, *reader, limits, write);
   const Seen* last = nullptr;
   for (const Seen& s : seen) {
-    if (s.observation->as == ShownAs::PointRead && !s.observation->lost) last = &s;
+    if (s.observation->as != ShownAs::OwnAnswer && !s.observation->lost) last = &s;
   }
   if (last == nullptr || last->observation->lagging) return right;
   const uint64_t born = born_at(history, write);
@@ -260,9 +263,8 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
     if (tells && entry.number > last->entry->number) right.newer.push_back(state_of({last->observation, &entry}, write, born));
   }
   std::vector<Seen> older;
-  std::copy_if(seen.begin(), seen.end(), std::back_inserter(older), [&](const Seen& s) {
-    return s.entry->number < last->entry->number && !is_superseded(s, seen, limits, write);
-  });
+  std::copy_if(seen.begin(), seen.end(), std::back_inserter(older),
+               [&](const Seen& s) { return s.entry->number < last->entry->number && !is_superseded(s, seen, limits, write); });
   const bool may_look_stale = actors_of(*reader, write) == Actors::Unknown;
   if (may_look_stale) right.superseded = states_of(older, write, born);
   std::copy_if(reader->refusals.begin(), reader->refusals.end(), std::back_inserter(right.same_change),

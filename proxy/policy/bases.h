@@ -44,7 +44,7 @@ std::string_view to_text(BaseRule rule);
 struct BaseState {
   uint64_t entry = 0;
   bool absent = false;
-  bool gone = false;      // it lies before a delete: nothing that is there now comes from it
+  bool gone = false;        // it lies before a delete: nothing that is there now comes from it
   bool is_partial = false;  // what it lacks is not known
   std::string etag;
   std::string api_version;
@@ -60,7 +60,7 @@ struct WriteFacts {
   std::string_view request_id;
   std::string_view body_etag;
   std::string_view api_version;
-  uint64_t deleted = 0;          // order of the newest delete of the resource or of what contains it
+  uint64_t deleted = 0;  // order of the newest delete of the resource or of what contains it
   Hash128 deleted_by{};
   TimePoint known_from{};        // since when this process knows what happens
   uint64_t former = 0;           // order: what the journal of an earlier process tells is not newer

@@ -32,7 +32,8 @@ bool is_other_than(const Entry& entry, const Shown& seen) {
   if (!entry.etag.empty() && !seen.etag.empty() && entry.etag != seen.etag) return true;
   const Rendering* known = entry.rendered_at(seen.rendering.api_version);
   const bool may_tell = known != nullptr && known->body && seen.rendering.body;
-  return may_tell && known->body->is_partial == seen.rendering.body->is_partial && !same_bytes(known->body, seen.rendering.body);
+  return may_tell && known->body->is_partial == seen.rendering.body->is_partial &&
+         !same_bytes(known->body, seen.rendering.body);
 }
 
 bool is_write(const Entry& entry) { return entry.cause == Cause::Written || entry.cause == Cause::Deleted; }
@@ -76,15 +77,13 @@ const Reader* History::reader(const Hash128& client) const {
 }
 
 bool History::child_written_since(uint64_t since) const {
-  return forgotten_ > since || std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
-           return e.cause == Cause::ChildWritten && e.number > since;
-         });
+  return forgotten_ > since || std::any_of(entries_.begin(), entries_.end(),
+                                           [&](const Entry& e) { return e.cause == Cause::ChildWritten && e.number > since; });
 }
 
 const Entry* History::last_written_after(uint64_t number) const {
-  const auto it = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) {
-    return e.number > number && is_write(e);
-  });
+  const auto it =
+      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number > number && is_write(e); });
   return it == entries_.rend() ? nullptr : &*it;
 }
 
@@ -102,9 +101,7 @@ bool History::is_back(const Entry& entry, const Shown& seen) const {
 }
 
 bool History::lags(const HistoryLimits& limits, const Shown& seen) const {
-  const auto within = [&](const Entry& write) {
-    return write.ended == 0 || seen.at.time - write.ended_at <= limits.lag_max;
-  };
+  const auto within = [&](const Entry& write) { return write.ended == 0 || seen.at.time - write.ended_at <= limits.lag_max; };
   const Entry* last = last_written_after(deleted_);
   const bool counts = last != nullptr && last->cause == Cause::Written && last->certain;
   if (!counts || last->number >= seen.asked || !within(*last)) return false;
@@ -128,9 +125,8 @@ Reader& History::reader_of(const HistoryLimits& limits, const Hash128& client) {
   Reader fresh;
   if (readers_.size() >= limits.readers_max) {
     const auto last = [](const Reader& r) { return r.shown.empty() ? 0 : r.shown.back().last_shown.order; };
-    const auto oldest = std::min_element(readers_.begin(), readers_.end(), [&](const auto& a, const auto& b) {
-      return last(a.second) < last(b.second);
-    });
+    const auto oldest = std::min_element(readers_.begin(), readers_.end(),
+                                         [&](const auto& a, const auto& b) { return last(a.second) < last(b.second); });
     forgotten_ = std::max(forgotten_, last(oldest->second));
     readers_.erase(oldest);
   }
@@ -151,9 +147,9 @@ void History::observe(const HistoryLimits& limits, const Hash128& client, Observ
     return;
   }
   // An item of a list is looked up when a write comes, after what was shown later.
-  const auto after = std::upper_bound(reader.shown.begin(), reader.shown.end(), next, [](const Observation& a, const Observation& b) {
-    return a.last_shown.order < b.last_shown.order;
-  });
+  const auto after =
+      std::upper_bound(reader.shown.begin(), reader.shown.end(), next,
+                       [](const Observation& a, const Observation& b) { return a.last_shown.order < b.last_shown.order; });
   reader.shown.insert(after, std::move(next));
 }
 
@@ -203,8 +199,8 @@ void History::on(const HistoryLimits& limits, Shown event) {
 }
 
 void History::on(const HistoryLimits& limits, NotModified event) {
-  const auto entry = std::find_if(entries_.rbegin(), entries_.rend(),
-                                  [&](const Entry& e) { return !e.etag.empty() && e.etag == event.etag; });
+  const auto entry =
+      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return !e.etag.empty() && e.etag == event.etag; });
   if (entry == entries_.rend()) return;
   Shown same;
   same.client = event.client;
@@ -234,8 +230,8 @@ void History::on(const HistoryLimits& limits, Accepted event) {
 }
 
 void History::on(const HistoryLimits&, Ended event) {
-  const auto entry = std::find_if(entries_.rbegin(), entries_.rend(),
-                                  [&](const Entry& e) { return e.bytes == event.bytes && e.ended == 0; });
+  const auto entry =
+      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.bytes == event.bytes && e.ended == 0; });
   if (entry == entries_.rend()) {
     forgotten_ = std::max(forgotten_, event.at.order);
     return;
@@ -306,7 +302,8 @@ void History::on(const HistoryLimits&, AnswerLost event) {
 void History::on(const HistoryLimits&, RightUsed event) {
   const auto it = readers_.find(event.client);
   if (it == readers_.end()) return;
-  const auto unused = std::find_if(it->second.refusals.begin(), it->second.refusals.end(), [](const Refusal& r) { return !r.used; });
+  const auto unused =
+      std::find_if(it->second.refusals.begin(), it->second.refusals.end(), [](const Refusal& r) { return !r.used; });
   if (unused != it->second.refusals.end()) unused->used = true;
 }
 

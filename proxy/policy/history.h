@@ -13,6 +13,7 @@
 // Pure values; time is passed in. Threads: none of its own (proxy/state/resource_table guards it).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -58,11 +59,11 @@ struct Entry {
   bool absent = false;  // there is no such resource
   std::string etag;     // exact bytes; empty: none
   std::vector<Rendering> renderings;
-  Moment known;       // when ARM's answer came
-  Hash128 writer{};   // who caused it; zero: not known
-  Hash128 bytes{};    // method, host, URL and body of that write
-  Hash128 sending{};  // the same for all sendings of one write
-  SharedBody asked;   // the body of that write, if it was kept
+  Moment known;        // when ARM's answer came
+  Hash128 writer{};    // who caused it; zero: not known
+  Hash128 bytes{};     // method, host, URL and body of that write
+  Hash128 sending{};   // the same for all sendings of one write
+  SharedBody asked;    // the body of that write, if it was kept
   uint64_t ended = 0;  // Written: order of its operation's end; 0 while it runs
   TimePoint ended_at{};
 
@@ -89,9 +90,9 @@ struct Refusal {
   Hash128 bytes{};
   std::string request_id;
   uint64_t arrived = 0;
-  uint64_t told = 0;  // order of when its answer was written; 0: not yet
-  bool lost = false;  // its connection was reset: the client may not know of it
-  bool used = false;  // a later write had its right by it
+  uint64_t told = 0;    // order of when its answer was written; 0: not yet
+  bool lost = false;    // its connection was reset: the client may not know of it
+  bool used = false;    // a later write had its right by it
   bool reread = false;  // its client had read again after an earlier refusal
   SharedBody asked;     // what it asked for
   SharedBody found;     // what was there; null: not known
@@ -109,9 +110,9 @@ struct Reader {
   std::vector<Observation> shown;  // in the order of last_shown
   std::vector<Refusal> refusals;   // oldest first
   std::vector<UnderWay> under_way;
-  std::vector<std::string> overlapped_ids;  // request ids under which two writes were under way at once
+  std::vector<std::string> overlapped_ids;    // request ids under which two writes were under way at once
   TimePoint several_until{TimePoint::min()};  // two different writes at once: it is more than one actor
-  uint64_t forgotten = 0;  // observations up to this order may be missing
+  uint64_t forgotten = 0;                     // observations up to this order may be missing
   int refused_in_a_row = 0;
 };
 
@@ -212,15 +213,19 @@ class History {
   // Null if nothing is known of the client here.
   const Reader* reader(const Hash128& client) const;
 
-  // Whether a write that was accepted or ended after `since` counts as another's: `mine` says which are not.
+  // Whether another's write was accepted after `since`, here or below: `mine` says which are not another's.
   template <class Mine>
   bool written_since(uint64_t since, Mine mine) const {
-    if (forgotten_ > since) return true;
-    for (const Entry& entry : entries_) {
-      const bool written = entry.cause == Cause::Written || entry.cause == Cause::Deleted;
-      if (written && (entry.number > since || entry.ended > since) && !mine(entry)) return true;
-    }
-    return false;
+    return forgotten_ > since || std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
+             return e.cause != Cause::Seen && e.number > since && !mine(e);
+           });
+  }
+  // The same, or ended after `since`.
+  template <class Mine>
+  bool ended_since(uint64_t since, Mine mine) const {
+    return written_since(since, mine) || std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
+             return e.cause != Cause::Seen && e.ended > since && !mine(e);
+           });
   }
   bool child_written_since(uint64_t since) const;
   // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known before

@@ -54,8 +54,8 @@ struct Judged {
   std::vector<std::string> pointers;
 };
 
-Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<size_t> wanted, size_t at, const ThereBody& there,
-             const Difference& difference, const Witness& witness) {
+Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<size_t> wanted, size_t at,
+             const ThereBody& there, const Difference& difference, const Witness& witness) {
   if (base.gone) return {};
   const bool both_absent = base.absent && there.absent;
   if (base.absent || there.absent) return {both_absent, both_absent, false, {}};
@@ -99,7 +99,7 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
     if (!index && !has_its_etag(state, there)) return false;
     if (index) newer.push_back(*index);
   }
-  if (!read) return has_its_etag(right.last_read, there);
+  if (!read) return newer.empty() && has_its_etag(right.last_read, there);
   const auto olds = add_all(table, right.superseded);
   std::vector<std::pair<size_t, size_t>> refused;
   for (const Refusal& refusal : right.same_change) {

@@ -13,11 +13,11 @@ using Ending = SendingLedger::Ending;
 class WriteReceipt final : public Receipt::Effect {
  public:
   WriteReceipt(const Write& write, const Showing& showing)
-      : parts_(write.parts), state_(write.client.state), showing_(showing), sending_(write.sending) {}
+      : parts_(write.parts), state_(write.client.state), showing_(showing), asking_{write.sending, write.asking} {}
 
-  void confirm() override { state_->sendings().delivered(sending_); }
+  void confirm() override { state_->sendings().delivered(asking_); }
   void drop() override {
-    state_->sendings().undelivered(sending_);
+    state_->sendings().undelivered(asking_);
     take_back(parts_, *state_, showing_);
   }
 
@@ -25,7 +25,7 @@ class WriteReceipt final : public Receipt::Effect {
   Pipeline::Parts& parts_;
   std::shared_ptr<ClientState> state_;
   const Showing showing_;
-  const uint64_t sending_;
+  const SendingLedger::Asking asking_;
 };
 
 Ending::Kind kind_of(Outcome::Kind kind, int status) {
@@ -85,10 +85,11 @@ void share_answer(const Write& write, Outcome::Kind kind, std::shared_ptr<const 
 
 Receipt close_exchange(const Write& write, Outcome::Kind kind, const Showing& showing) {
   if (!write.exchange.delivered || kind == Outcome::Kind::Left) {
-    write.ledger().undelivered(write.sending);
+    write.ledger().undelivered({write.sending, write.asking});
     take_back(write.parts, *write.client.state, showing);
     return Receipt();
   }
+  write.ledger().written({write.sending, write.asking});
   return Receipt(std::make_unique<WriteReceipt>(write, showing));
 }
 

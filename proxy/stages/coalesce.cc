@@ -41,6 +41,7 @@ SendingLedger::Arrival arrival_of(const Pipeline::Parts& parts, const Exchange& 
   arrival.resource = plan.resource_key;
   arrival.at = exchange.arrived;
   arrival.asker = std::move(asker);
+  arrival.one_actor = client.actors == policy::Actors::Single;
   return arrival;
 }
 
@@ -57,20 +58,25 @@ arm::Response still_in_doubt(Exchange& exchange, const rules::Plan& plan) {
 
 Task<std::optional<Outcome>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
   SendingLedger& ledger = write.ledger();
-  const auto written_since = [&write](uint64_t order) { return others_wrote_since(write, order); };
+  const auto written_since = [&write](uint64_t sending, uint64_t order) {
+    write.sending = sending;  // what it has done itself is not another's
+    return others_wrote_since(write, order);
+  };
   while (true) {
     const TimePoint before = write.parts.clock.now();
     const auto found = ledger.match(arrival, &write.patience.waiter(), Patience::kJoinedEnded, written_since);
-    write.sending = found.sending;
+    write.sending = found.asking.sending;
+    write.asking = found.asking.number;
     if (found.match == Match::InDoubt) co_return in_doubt(write);
     if (found.match == Match::DoubtExpired) write.report().reason = "sent-again-after-doubt-expired";
     if (found.match != Match::Shared) {
-      write.facts.arrived = ledger.first_arrival(found.sending);
+      write.facts.arrived = found.arrived;
       co_return std::nullopt;
     }
     auto with = SendingLedger::With::Nothing;
-    const auto leave = absl::MakeCleanup([&] { ledger.leave(found.sending, &write.patience.waiter(), with); });
-    const auto end = co_await write.patience.await_ready([&] { return ledger.ending(found.sending).has_value(); });
+    const uint64_t sending = found.asking.sending;
+    const auto leave = absl::MakeCleanup([&] { ledger.leave(sending, &write.patience.waiter(), with); });
+    const auto end = co_await write.patience.await_ready([&] { return ledger.ending(sending).has_value(); });
     write.report().waited += write.parts.clock.now() - before;
     if (end == Patience::End::Gone || end == Patience::End::TimeUp) write.sending = 0;
     if (end == Patience::End::Gone) co_return Outcome{Outcome::Kind::Left, {}, {}};
@@ -78,7 +84,7 @@ Task<std::optional<Outcome>> coalesce(Write& write, const SendingLedger::Arrival
       write.report().reason = "still-running";
       co_return Outcome{Outcome::Kind::Busy, make_still_running(write.parts.shared.options.retry_after), {}};
     }
-    const auto ending = ledger.ending(found.sending);
+    const auto ending = ledger.ending(sending);
     if (ending && ending->kind == SendingLedger::Ending::Kind::Unknown) co_return in_doubt(write);
     const bool has_answer = ending && ending->answer && ending->kind != SendingLedger::Ending::Kind::Expected;
     if (!has_answer) continue;

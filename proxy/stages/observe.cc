@@ -167,7 +167,9 @@ Task<Receipt> observe_write(Pipeline::Parts& parts, Exchange& exchange, ClientLi
   Write write = make_write(parts, exchange, plan, client, patience);
   const auto arrival = arrival_of(parts, exchange, plan, client, client_link.presence());
   const auto sending = note_duplicate(write, arrival);
-  write.sending = client.state->sendings().add(arrival);
+  const auto asking = client.state->sendings().add(arrival);
+  write.sending = asking.sending;
+  write.asking = asking.number;
   client.state->set_label(client.label);
   const WriteUnderWay under_way(write);
   if (write.replaces) find_bases(write);

@@ -19,7 +19,8 @@ constexpr size_t kPollBytesMax = 64u << 10;  // operation status bodies are smal
 // Learns whether what was relayed has arrived.
 class ReadReceipt final : public Receipt::Effect {
  public:
-  ReadReceipt(Pipeline::Parts& parts, std::shared_ptr<ClientState> state, const Showing& showing, std::optional<uint64_t> action)
+  ReadReceipt(Pipeline::Parts& parts, std::shared_ptr<ClientState> state, const Showing& showing,
+              std::optional<SendingLedger::Asking> action)
       : parts_(parts), state_(std::move(state)), showing_(showing), action_(action) {}
   void confirm() override {
     if (action_) state_->sendings().delivered(*action_);
@@ -33,7 +34,7 @@ class ReadReceipt final : public Receipt::Effect {
   Pipeline::Parts& parts_;
   std::shared_ptr<ClientState> state_;
   const Showing showing_;
-  std::optional<uint64_t> action_;  // its record in the ledger
+  const std::optional<SendingLedger::Asking> action_;  // its record in the ledger
 };
 
 // What the answer is copied for while it streams by.
@@ -249,7 +250,7 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
     auto failure = note_failure(parts, exchange, plan, client, action ? &*action : nullptr, *passed.broken);
     if (!passed.begun) co_await write_failure(exchange, client_link, std::move(failure));
   }
-  std::optional<uint64_t> entry;
+  std::optional<SendingLedger::Asking> entry;
   const bool may_have_run = answer.head.status < 400 || answer.head.status >= 500;
   if (action && may_have_run && !passed.broken) entry = action->answered(passed.delivered);
   if (!passed.delivered) take_back(parts, *client.state, passing.showing);

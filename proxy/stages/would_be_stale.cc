@@ -11,7 +11,7 @@
 namespace armgate {
 namespace {
 
-// The last change before the write was sent, as far as it passed by.
+// The last change before ARM took the write, as far as it passed by.
 struct Latest {
   std::optional<policy::Entry> state;   // the newest that is known
   std::optional<policy::Entry> change;  // the newest write that went through armgate
@@ -22,9 +22,10 @@ Latest latest_before(const Write& write) {
   return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
     Latest latest;
     for (const policy::Entry& entry : history.entries()) {
-      const bool counts = entry.number < write.exchange.forwarded.order && entry.cause != policy::Cause::ChildWritten &&
-                          !(entry.writer == write.client.key && entry.sending == own);
-      if (!counts) continue;
+      // What was read since may show this write's own effect.
+      const bool may_show_it = entry.cause == policy::Cause::Seen && entry.number > write.exchange.forwarded.order;
+      const bool is_its_own = entry.writer == write.client.key && (entry.sending == own || entry.bytes == write.bytes);
+      if (may_show_it || is_its_own || entry.cause == policy::Cause::ChildWritten) continue;
       latest.state = entry;
       if (entry.cause != policy::Cause::Seen) latest.change = entry;
     }
@@ -84,8 +85,10 @@ std::optional<WouldHave> would_be_stale(const Write& write) {
   const Latest latest = latest_before(write);
   if (write.is_unconditional()) {
     const bool exempt = write.insists || write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send;
-    const bool overtaken = latest.change && latest.change->bytes != write.bytes &&
-                           std::max(latest.change->number, latest.change->ended) > write.facts.arrived.order;
+    const auto& change = latest.change;
+    // What runs still would have ended while this one waited.
+    const bool overtaken = change && change->bytes != write.bytes && change->writer != write.client.key &&
+                           (change->ended == 0 || std::max(change->number, change->ended) > write.facts.arrived.order);
     if (exempt || !overtaken) return std::nullopt;
     return stale(write, "unconditional-after-another-write", latest);
   }

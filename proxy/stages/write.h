@@ -35,6 +35,7 @@ struct Write {
   Hash128 bytes{};                                // of method, host, target and body
   std::string request_id{};                       // see request_id_of()
   uint64_t sending = 0;                           // its record in the client's ledger
+  uint64_t asking = 0;                            // and this exchange's number there (SendingLedger::Asking)
   bool replaces = false;                          // a full write: what it was built from matters
   policy::WriteFacts facts{};                     // for questions to the history; arrived: the first sending's
   policy::Bases bases{};                          // what it may have been built from

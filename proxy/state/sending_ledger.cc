@@ -11,11 +11,29 @@ namespace {
 
 using Kind = SendingLedger::Ending::Kind;
 
-size_t bytes_of(const std::optional<SendingLedger::Ending>& ending) {
-  return ending && ending->answer ? ending->answer->body.size() : 0;
+size_t bytes_of(const SendingLedger::Ending& ending) {
+  if (!ending.answer) return 0;
+  size_t bytes = ending.answer->body.size();
+  for (const auto& field : ending.answer->head.fields) bytes += field.name.size() + field.value.size();
+  return bytes;
+}
+
+std::pair<Hash128, std::string> call_of(const Hash128& request, const std::string& request_id) {
+  return {request, is_mutant(Mutant::IdsIgnoredInJoin) ? std::string() : request_id};
+}
+
+template <class Index, class Key, class Place>
+void remove_from(Index& index, const Key& key, Place place) {
+  const auto it = index.find(key);
+  if (it == index.end()) return;
+  const auto at = std::find(it->second.begin(), it->second.end(), place);
+  if (at != it->second.end()) it->second.erase(at);
+  if (it->second.empty()) index.erase(it);
 }
 
 }  // namespace
+
+// ---- the records and where they stand
 
 SendingLedger::Sending* SendingLedger::find_locked(uint64_t id) {
   const auto it = by_id_.find(id);
@@ -27,154 +45,231 @@ const SendingLedger::Sending* SendingLedger::find_locked(uint64_t id) const {
   return it == by_id_.end() ? nullptr : &*it->second;
 }
 
-void SendingLedger::forget(Place place) {
-  const auto same = by_request_.find(place->request);
-  std::erase(same->second, place->id);
-  if (same->second.empty()) by_request_.erase(same);
-  bytes_ -= bytes_of(place->ending);
-  by_id_.erase(place->id);
-  in_order_.erase(place);
+SendingLedger::Sending* SendingLedger::find_locked(const Asking& asking) {
+  Sending* sending = find_locked(asking.sending);
+  return sending != nullptr && sending->asking == asking.number ? sending : nullptr;
 }
+
+SendingLedger::Stage SendingLedger::stage_of(const Sending& sending) {
+  if (!sending.ending) return Stage::Running;
+  switch (sending.ending->kind) {
+    case Kind::Expected:
+    case Kind::Refused: return Stage::WithoutEffect;
+    case Kind::Accepted:
+      return sending.ending->answer ? Stage::Done : Stage::InDoubt;  // done, but its client cannot be told so
+    case Kind::Unknown: break;
+  }
+  return Stage::InDoubt;
+}
+
+bool SendingLedger::may_be_settled(const Sending& sending) {
+  if (!sending.ending || sending.settled) return false;
+  switch (sending.ending->kind) {
+    case Kind::Expected:
+    case Kind::Refused: return sending.request_id.empty() && sending.one_actor;
+    case Kind::Accepted: return sending.request_id.empty();
+    case Kind::Unknown: break;
+  }
+  return true;
+}
+
+void SendingLedger::index(Place place) {
+  if (may_be_settled(*place)) unsettled_[place->resource].push_back(place);
+  if (place->ending && place->ending->kind == Kind::Unknown) doubts_[place->request].push_back(place);
+  if (place->ending) bytes_ += bytes_of(*place->ending);
+}
+
+void SendingLedger::unindex(Place place) {
+  if (may_be_settled(*place)) remove_from(unsettled_, place->resource, place);
+  if (place->ending && place->ending->kind == Kind::Unknown) remove_from(doubts_, place->request, place);
+  if (place->ending) bytes_ -= bytes_of(*place->ending);
+}
+
+// None: it runs.
+void SendingLedger::set_ending(Place place, std::optional<Ending> ending) {
+  auto& before = list_of(stage_of(*place));
+  unindex(place);
+  place->ending = std::move(ending);
+  place->settled = false;
+  auto& after = list_of(stage_of(*place));
+  after.splice(after.end(), before, place);
+  index(place);
+}
+
+SendingLedger::Place SendingLedger::add_locked(const Arrival& arrival) {
+  auto& running = list_of(Stage::Running);
+  const Place place = running.emplace(running.end());
+  place->id = next_id_++;
+  place->request = arrival.request;
+  place->request_id = arrival.request_id;
+  place->resource = arrival.resource;
+  place->arrived = arrival.at;
+  take_asking(*place, arrival);
+  by_id_.emplace(place->id, place);
+  by_call_[call_of(place->request, place->request_id)].push_back(place);
+  keep_within_bounds(arrival.at.time);
+  return place;
+}
+
+void SendingLedger::forget(Place place) {
+  unindex(place);
+  remove_from(by_call_, call_of(place->request, place->request_id), place);
+  by_id_.erase(place->id);
+  list_of(stage_of(*place)).erase(place);
+}
+
+// ---- limits
 
 bool SendingLedger::is_over(const Sending& sending, TimePoint now) const {
   if (!sending.ending || !sending.sharers.empty()) return false;
-  const Duration most = sending.ending->kind == Kind::Unknown ? options_.in_doubt_max : options_.keep;
-  return now - sending.ended.time > most;
+  const bool in_doubt = sending.ending->kind == Kind::Unknown;
+  // One in doubt says so once when its time is over.
+  return now - sending.ended.time > (in_doubt ? options_.in_doubt_max + options_.keep : options_.keep);
 }
 
-// Those that have not ended stay; the time of the others runs from their ends, which come in any order.
-void SendingLedger::keep_within_bounds(TimePoint now) {
-  const bool full = in_order_.size() > options_.sendings_max || bytes_ > options_.bytes_max;
-  const bool due = !in_order_.empty() && is_over(in_order_.front(), now);
-  if (!full && !due) return;
-  for (auto it = in_order_.begin(); it != in_order_.end();) {
-    const auto candidate = it++;
-    const bool over_bound = in_order_.size() > options_.sendings_max || bytes_ > options_.bytes_max;
-    const bool idle = candidate->ending && candidate->sharers.empty();
-    // One in doubt says so once when its time is over.
-    const bool keeps_quiet = candidate->ending && candidate->ending->kind != Kind::Unknown && is_over(*candidate, now);
-    if (keeps_quiet || (over_bound && idle)) forget(candidate);
+// Those of a stage have ended in the order in which they stand.
+void SendingLedger::expire_locked(TimePoint now) {
+  for (const Stage stage : {Stage::WithoutEffect, Stage::Done, Stage::InDoubt}) {
+    auto& list = list_of(stage);
+    for (auto it = list.begin(); it != list.end();) {
+      const auto candidate = it++;
+      if (!candidate->sharers.empty()) continue;
+      if (!is_over(*candidate, now)) break;
+      forget(candidate);
+    }
   }
 }
 
-uint64_t SendingLedger::add_locked(const Arrival& arrival) {
-  Sending& sending = in_order_.emplace_back();
-  sending.id = next_id_++;
-  sending.request = arrival.request;
-  sending.request_id = arrival.request_id;
-  sending.resource = arrival.resource;
-  sending.arrived = arrival.at;
-  sending.asker = arrival.asker;
-  const uint64_t id = sending.id;
-  by_id_.emplace(id, std::prev(in_order_.end()));
-  by_request_[arrival.request].push_back(id);
-  keep_within_bounds(arrival.at.time);
-  return id;
+void SendingLedger::keep_within_bounds(TimePoint now) {
+  expire_locked(now);
+  const auto make_room = [this](Stage stage, auto is_short_of_room) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    auto& list = list_of(stage);
+    for (auto it = list.begin(); it != list.end() && is_short_of_room();) {
+      const auto candidate = it++;
+      if (candidate->sharers.empty()) forget(candidate);
+    }
+  };
+  make_room(Stage::Done, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return bytes_ > options_.bytes_max; });
+  for (const Stage stage : {Stage::WithoutEffect, Stage::Done, Stage::InDoubt}) {
+    make_room(stage, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return by_id_.size() > options_.sendings_max; });
+  }
 }
+
+// ---- what an arriving request is
 
 SendingLedger::Match SendingLedger::judge(const Sending& earlier, const Arrival& arrival,
                                           const WrittenSince& written_since) const {
   const bool same_id = earlier.request_id == arrival.request_id;
   const bool has_id = !arrival.request_id.empty() && same_id;
   const bool other_call = !same_id && !arrival.request_id.empty() && !earlier.request_id.empty();
-  const bool expired = is_over(earlier, arrival.at.time);
+  if (is_over(earlier, arrival.at.time)) return Match::New;
   if (earlier.ending && earlier.ending->kind == Kind::Unknown) {
     // An id where there was none, or none where there was one, may be the same call.
     if (other_call || (earlier.settled && !has_id)) return Match::New;
+    const bool expired = arrival.at.time - earlier.ended.time > options_.in_doubt_max && earlier.sharers.empty();
     return expired ? Match::DoubtExpired : Match::InDoubt;
   }
-  if (expired || (!same_id && !is_mutant(Mutant::IdsIgnoredInJoin))) return Match::New;
+  if (!same_id && !is_mutant(Mutant::IdsIgnoredInJoin)) return Match::New;
   const bool gone = earlier.undelivered || (earlier.asker && earlier.asker->gone.load(std::memory_order_acquire));
-  const bool orphan = earlier.sent && gone;
-  if (!earlier.ending) return orphan || has_id || is_mutant(Mutant::LiveWritersJoined) ? Match::Shared : Match::New;
+  if (!earlier.ending) {
+    const bool is_orphan = earlier.sent && gone;
+    return is_orphan || has_id || is_mutant(Mutant::LiveWritersJoined) ? Match::Shared : Match::New;
+  }
   switch (earlier.ending->kind) {
     case Kind::Expected: return Match::Again;
-    case Kind::Refused: return has_id || gone ? Match::Again : Match::New;
+    case Kind::Refused: {
+      if (!has_id && !gone) return Match::New;
+      const bool is_being_shared = earlier.ending->answer && !earlier.sharers.empty();
+      return is_being_shared ? Match::Shared : Match::Again;
+    }
     case Kind::Unknown: break;
     case Kind::Accepted: {
-      if (!orphan && !has_id) return Match::New;
-      if (!earlier.ending->answer) return orphan ? Match::InDoubt : Match::New;
+      if (!gone && !has_id) return Match::New;
+      if (!earlier.ending->answer) return gone ? Match::InDoubt : Match::New;
       // What was sent without a base is judged once more if somebody else has written since.
-      const bool overtaken = !has_id && !earlier.had_base && written_since && written_since(earlier.ended.order);
-      if (overtaken) return Match::Again;
-      return Match::Shared;
+      const bool overtaken = !has_id && !earlier.had_base && written_since && written_since(earlier.id, earlier.ended.order);
+      return overtaken ? Match::Again : Match::Shared;
     }
   }
   return Match::New;
 }
 
-// Without an id the client's next write is its word that it knows how the ones before ended.
-void SendingLedger::settle_others(const Arrival& arrival) {
-  for (auto it = in_order_.begin(); it != in_order_.end();) {
-    const auto candidate = it++;
-    const bool other = candidate->resource == arrival.resource && candidate->request != arrival.request;
-    const bool settled = other && candidate->ending && candidate->ending->kind == Kind::Accepted &&
-                         candidate->request_id.empty() && candidate->sharers.empty() && candidate->undelivered;
-    if (settled) forget(candidate);
-  }
+SendingLedger::Found SendingLedger::find_earlier(const Arrival& arrival, const WrittenSince& written_since) {
+  const auto newest_in = [&](const auto& index, const auto& key) {
+    const auto it = index.find(key);
+    if (it == index.end()) return Found();
+    for (auto place = it->second.rbegin(); place != it->second.rend(); ++place) {
+      const Match match = judge(**place, arrival, written_since);
+      if (match != Match::New) return Found{match, *place};
+    }
+    return Found();
+  };
+  const Found same_call = newest_in(by_call_, call_of(arrival.request, arrival.request_id));
+  return same_call.match != Match::New ? same_call : newest_in(doubts_, arrival.request);
+}
+
+void SendingLedger::take_asking(Sending& sending, const Arrival& arrival) {
+  sending.asker = arrival.asker;
+  sending.asking = next_asking_++;
+  sending.one_actor = arrival.one_actor;
+  sending.undelivered = false;
+}
+
+void SendingLedger::run_again(Place place, const Arrival& arrival) {
+  set_ending(place, std::nullopt);
+  take_asking(*place, arrival);
+  place->sent = false;
+  if (place->request_id == arrival.request_id) return;
+  remove_from(by_call_, call_of(place->request, place->request_id), place);
+  place->request_id = arrival.request_id;
+  by_call_[call_of(place->request, place->request_id)].push_back(place);
+}
+
+void SendingLedger::share(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) {
+  const bool is_asker = sending.undelivered || !sending.asker || sending.asker->gone.load(std::memory_order_acquire);
+  if (is_asker) take_asking(sending, arrival);
+  sending.sharers.push_back({waiter, bits, is_asker ? sending.asking : 0});
+  if (sending.ending) waiter->signal(bits);
 }
 
 SendingLedger::Matched SendingLedger::match(const Arrival& arrival, Waiter* waiter, uint32_t bits,
                                             const WrittenSince& written_since) {
   MutexLock lock(&mutex_);
-  const auto same = by_request_.find(arrival.request);
-  const std::vector<uint64_t> earlier = same == by_request_.end() ? std::vector<uint64_t>() : same->second;
-  for (auto id = earlier.rbegin(); id != earlier.rend(); ++id) {
-    Sending& sending = *by_id_.at(*id);
-    const Match match = judge(sending, arrival, written_since);
-    switch (match) {
-      case Match::New: continue;
-      case Match::InDoubt: return {match, 0};
-      case Match::DoubtExpired:
-        forget(by_id_.at(*id));
-        return {match, add_locked(arrival)};
-      case Match::Again:
-        bytes_ -= bytes_of(sending.ending);
-        sending.ending.reset();
-        sending.asker = arrival.asker;
-        sending.undelivered = false;
-        sending.sent = false;
-        return {match, sending.id};
-      case Match::Shared: {
-        const bool is_asker = sending.undelivered || sending.asker->gone.load(std::memory_order_acquire);
-        sending.sharers.push_back({waiter, bits, is_asker});
-        if (sending.ending) waiter->signal(bits);
-        if (is_asker) {
-          sending.asker = arrival.asker;
-          sending.undelivered = false;
-        }
-        return {match, sending.id};
-      }
-    }
+  settle(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
+  Found found = find_earlier(arrival, written_since);
+  switch (found.match) {
+    case Match::InDoubt: return {found.match, {}, {}};
+    case Match::New: found.place = add_locked(arrival); break;
+    case Match::Again:
+    case Match::DoubtExpired: run_again(found.place, arrival); break;
+    case Match::Shared: share(*found.place, arrival, waiter, bits); break;
   }
-  settle_others(arrival);
-  return {Match::New, add_locked(arrival)};
+  return {found.match, {found.place->id, found.place->asking}, found.place->arrived};
 }
 
 bool SendingLedger::knows(const Arrival& arrival) {
   MutexLock lock(&mutex_);
-  const auto same = by_request_.find(arrival.request);
-  if (same == by_request_.end()) return false;
-  return std::any_of(same->second.begin(), same->second.end(), [&](uint64_t id) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    const Match match = judge(*by_id_.at(id), arrival, nullptr);
-    return match == Match::Shared || match == Match::InDoubt;
-  });
+  const Match match = find_earlier(arrival, nullptr).match;
+  return match == Match::Shared || match == Match::InDoubt;
 }
 
-uint64_t SendingLedger::add(const Arrival& arrival) {
+SendingLedger::Asking SendingLedger::add(const Arrival& arrival) {
   MutexLock lock(&mutex_);
-  return add_locked(arrival);
+  settle(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
+  const Place place = add_locked(arrival);
+  return {place->id, place->asking};
 }
 
 uint64_t SendingLedger::expect(const Arrival& arrival, Ending::Kind kind) {
   MutexLock lock(&mutex_);
-  const uint64_t id = add_locked(arrival);
-  Sending& sending = *find_locked(id);
-  sending.sent = sending.undelivered = sending.maybe_applied = sending.had_base = true;
-  sending.ending = Ending{kind, nullptr, {}};
-  sending.ended = arrival.at;
-  return id;
+  const Place place = add_locked(arrival);
+  place->sent = place->undelivered = place->maybe_applied = place->had_base = true;
+  place->ended = arrival.at;
+  set_ending(place, Ending{kind, nullptr, {}});
+  return place->id;
 }
+
+// ---- the exchange that runs the write
 
 void SendingLedger::sent(uint64_t sending) {
   MutexLock lock(&mutex_);
@@ -197,12 +292,6 @@ bool SendingLedger::maybe_applied(uint64_t sending) const {
   return s != nullptr && s->maybe_applied;
 }
 
-Moment SendingLedger::first_arrival(uint64_t sending) const {
-  MutexLock lock(&mutex_);
-  const Sending* s = find_locked(sending);
-  return s != nullptr ? s->arrived : Moment{};
-}
-
 int SendingLedger::note_visibility_try(uint64_t sending) {
   MutexLock lock(&mutex_);
   Sending* s = find_locked(sending);
@@ -211,27 +300,42 @@ int SendingLedger::note_visibility_try(uint64_t sending) {
 
 void SendingLedger::end(uint64_t sending, Ending ending, Moment now) {
   MutexLock lock(&mutex_);
-  Sending* s = find_locked(sending);
-  if (s == nullptr) return;
-  s->ending = std::move(ending);
-  s->ended = now;
-  bytes_ += bytes_of(s->ending);
-  for (const Sharer& sharer : s->sharers) sharer.waiter->signal(sharer.bits);
+  const auto it = by_id_.find(sending);
+  if (it == by_id_.end()) return;
+  const Place place = it->second;
+  const bool is_shared = !place->sharers.empty();
+  if (ending.kind != Kind::Accepted && !is_shared) ending.answer = nullptr;  // sent again, it is decided again
+  const bool is_too_large = bytes_of(ending) > options_.bytes_max && !is_shared;
+  if (is_too_large) return forget(place);
+  place->ended = now;
+  set_ending(place, std::move(ending));
+  for (const Sharer& sharer : place->sharers) sharer.waiter->signal(sharer.bits);
   keep_within_bounds(now.time);
 }
 
-void SendingLedger::delivered(uint64_t sending) {
-  MutexLock lock(&mutex_);
-  const auto it = by_id_.find(sending);
-  if (it == by_id_.end() || !it->second->sharers.empty() || !it->second->ending) return;
-  const Kind kind = it->second->ending->kind;
-  if (kind == Kind::Accepted || kind == Kind::Refused) forget(it->second);
+void SendingLedger::close(const Asking& asking, bool has_arrived) {
+  const Sending* s = find_locked(asking);
+  if (s == nullptr || !s->ending || !s->sharers.empty()) return;
+  const Kind kind = s->ending->kind;
+  if (kind == Kind::Refused || (kind == Kind::Accepted && has_arrived)) forget(by_id_.at(s->id));
 }
 
-void SendingLedger::undelivered(uint64_t sending) {
+void SendingLedger::written(const Asking& asking) {
   MutexLock lock(&mutex_);
-  if (Sending* s = find_locked(sending)) s->undelivered = true;
+  close(asking, false);
 }
+
+void SendingLedger::delivered(const Asking& asking) {
+  MutexLock lock(&mutex_);
+  close(asking, true);
+}
+
+void SendingLedger::undelivered(const Asking& asking) {
+  MutexLock lock(&mutex_);
+  if (Sending* s = find_locked(asking)) s->undelivered = true;
+}
+
+// ---- who shares an answer
 
 void SendingLedger::leave(uint64_t sending, Waiter* waiter, With with) {
   MutexLock lock(&mutex_);
@@ -239,8 +343,12 @@ void SendingLedger::leave(uint64_t sending, Waiter* waiter, With with) {
   if (s == nullptr) return;
   const auto sharer = std::find_if(s->sharers.begin(), s->sharers.end(), [&](const Sharer& x) { return x.waiter == waiter; });
   if (sharer == s->sharers.end()) return;
-  if (sharer->is_asker && with == With::Nothing) s->undelivered = true;
+  if (sharer->asking == s->asking && with == With::Nothing) s->undelivered = true;
   s->sharers.erase(sharer);
+  const bool is_of_no_use = s->sharers.empty() && s->ending && s->ending->kind != Kind::Accepted && s->ending->answer;
+  if (!is_of_no_use) return;
+  bytes_ -= bytes_of(*s->ending);
+  s->ending->answer = nullptr;
 }
 
 std::optional<SendingLedger::Ending> SendingLedger::ending(uint64_t sending) const {
@@ -249,31 +357,41 @@ std::optional<SendingLedger::Ending> SendingLedger::ending(uint64_t sending) con
   return s == nullptr ? Ending{} : s->ending;
 }
 
+// ---- settled
+
+// By what its client did after the order `since`.
+void SendingLedger::settle(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request) {
+  const auto it = unsettled_.find(resource);
+  if (it == unsettled_.end()) return;
+  const Places places = std::move(it->second);
+  unsettled_.erase(it);
+  for (const Place place : places) {
+    const bool in_doubt = place->ending->kind == Kind::Unknown;
+    const bool concerned = by == SettledBy::Read || (!in_doubt && place->request != request);
+    if (!concerned || !place->sharers.empty() || place->ended.order >= since) {
+      unsettled_[resource].push_back(place);
+    } else if (in_doubt && !place->request_id.empty()) {
+      place->settled = true;
+    } else {
+      forget(place);
+    }
+  }
+}
+
 void SendingLedger::resolve(const Hash128& resource, Moment asked) {
   MutexLock lock(&mutex_);
-  for (auto it = in_order_.begin(); it != in_order_.end();) {
-    const auto candidate = it++;
-    const bool seen = candidate->resource == resource && candidate->ending && candidate->ended.order < asked.order;
-    if (!seen || !candidate->sharers.empty()) continue;
-    const Kind kind = candidate->ending->kind;
-    if (kind == Kind::Unknown) candidate->settled = true;
-    const bool known_now = kind == Kind::Unknown || kind == Kind::Accepted;
-    if (known_now && candidate->request_id.empty()) forget(candidate);
-  }
+  settle(resource, asked.order, SettledBy::Read, {});
 }
 
 bool SendingLedger::expire(TimePoint now) {
   MutexLock lock(&mutex_);
-  for (auto it = in_order_.begin(); it != in_order_.end();) {
-    const auto candidate = it++;
-    if (is_over(*candidate, now)) forget(candidate);
-  }
-  return !in_order_.empty();
+  expire_locked(now);
+  return !by_id_.empty();
 }
 
 size_t SendingLedger::size() const {
   MutexLock lock(&mutex_);
-  return in_order_.size();
+  return by_id_.size();
 }
 
 }  // namespace armgate

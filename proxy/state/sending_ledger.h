@@ -8,15 +8,23 @@
 // What is the same write. Method, host, target, body and credential must be equal (claims alone are unverified). Under one request id
 // two requests are one by the client's own word; under two ids they never are. Without ids a request is an earlier one again if that
 // one's client is gone without the answer, or was told to come again; while it listens, the same bytes are a second write (two actors
-// may both count from 2 to 3). An undelivered write without id is settled by its client's next read or other write: after that the
-// same bytes are a new one.
+// may both count from 2 to 3).
 //
-// Threads   any; one short mutex. Waiters of those who share an answer are signalled under it, so that none can die meanwhile.
-// Limits    Options; beyond them the oldest that nobody works on are forgotten, and a re-send is then a new write.
+// When it is over. What ARM accepted: when its answer has arrived; without an id also with its client's next read or other write. What
+// was refused: when the refusal was written as a whole, for a client that reads and comes again must not be judged by what it had read
+// before. What is in doubt: with a read; an id outlives that. Of a client that is one actor, its next read or other write ends
+// everything without an id: it has gone on.
+//
+// Threads   any; one short mutex. Waiters of those who share an answer are signalled under it, so that none can die meanwhile. What
+//           match() asks is asked under it, too, and may lock the resource's history.
+// Limits    Options. Beyond them goes what nobody works on: first what had no effect, then what was done, last what is in doubt, each
+//           the oldest first. A re-send is then a new write.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/inlined_vector.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -24,6 +32,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arm/http.h"
@@ -51,18 +60,27 @@ class SendingLedger {
     Hash128 resource{};
     Moment at;
     std::shared_ptr<const Presence> asker;
+    bool one_actor = false;  // its client is said to be one
+  };
+
+  // Who is to get the answer of a sending. That changes when the sending runs again, or somebody takes the place of a client that is
+  // gone: then nobody cares any more what became of the earlier one's answer.
+  struct Asking {
+    uint64_t sending = 0;
+    uint64_t number = 0;
   };
 
   enum class Match {
-    New,          // a write of its own
-    Again,        // an earlier one that had no effect, or none that is known: it is carried out, as of its first arrival
-    Shared,       // an earlier one that runs, or whose answer did not arrive: it gets that answer
-    InDoubt,      // an earlier one whose outcome nobody knows: it must not be sent
-    DoubtExpired, // the same, for so long that it is sent; told once
+    New,           // a write of its own
+    Again,         // an earlier one that had no effect, or none that is known: it is carried out, as of its first arrival
+    Shared,        // an earlier one that runs, or whose answer did not arrive: it gets that answer
+    InDoubt,       // an earlier one whose outcome nobody knows: it must not be sent
+    DoubtExpired,  // the same, for so long that it is sent; told once
   };
   struct Matched {
     Match match = Match::New;
-    uint64_t sending = 0;  // 0: InDoubt
+    Asking asking;   // InDoubt: none
+    Moment arrived;  // of its first sending
   };
 
   // What became of a write.
@@ -71,7 +89,7 @@ class SendingLedger {
       Expected,  // no effect, and its client is to come again
       Refused,   // a final answer, without effect
       Accepted,
-      Unknown,   // it may have taken effect
+      Unknown,  // it may have taken effect
     } kind = Kind::Refused;
     std::shared_ptr<const arm::Response> answer;  // null: not to be had again
     std::string reason;                           // what its headers say was done; empty if nothing was
@@ -79,14 +97,14 @@ class SendingLedger {
 
   explicit SendingLedger(Options options) : options_(options) {}
 
-  // Whether the resource was written by somebody else since an order; asked only for writes without request id.
-  using WrittenSince = std::function<bool(uint64_t order)>;
+  // Whether the resource was written since an order, but by that sending; asked only for writes without request id.
+  using WrittenSince = std::function<bool(uint64_t sending, uint64_t order)>;
   // Shared: signals `waiter` with `bits` when it has ended, until leave(). Takes the place of a client that is gone.
   Matched match(const Arrival& arrival, Waiter* waiter, uint32_t bits, const WrittenSince& written_since);
   // The same without taking part: whether an earlier write is the same (mode observe).
   bool knows(const Arrival& arrival);
   // A write of its own, whatever came before.
-  uint64_t add(const Arrival& arrival);
+  Asking add(const Arrival& arrival);
   // Of an earlier process: it may have taken effect, and may come again.
   uint64_t expect(const Arrival& arrival, Ending::Kind kind);
 
@@ -95,13 +113,13 @@ class SendingLedger {
   void note_had_base(uint64_t sending);
   void note_maybe_applied(uint64_t sending);
   bool maybe_applied(uint64_t sending) const;  // by this or an earlier sending of it
-  Moment first_arrival(uint64_t sending) const;
-  int note_visibility_try(uint64_t sending);  // gives how many there were before
+  int note_visibility_try(uint64_t sending);   // gives how many there were before
   // Wakes those who share its answer.
   void end(uint64_t sending, Ending ending, Moment now);
-  // Its answer has arrived, or may not have.
-  void delivered(uint64_t sending);
-  void undelivered(uint64_t sending);
+  // Its answer was written as a whole; has arrived; may not have arrived.
+  void written(const Asking& asking);
+  void delivered(const Asking& asking);
+  void undelivered(const Asking& asking);
 
   // ---- who shares an answer ----
   enum class With { Answer, Nothing };
@@ -117,10 +135,14 @@ class SendingLedger {
   size_t size() const;
 
  private:
+  // Where a record stands, by what it is waiting for. Each is in the order in which that began.
+  enum class Stage : uint8_t { Running, WithoutEffect, Done, InDoubt };
+  static constexpr size_t kStages = 4;
+
   struct Sharer {
     Waiter* waiter;
     uint32_t bits;
-    bool is_asker;
+    uint64_t asking;  // 0: somebody else is to get the answer
   };
   struct Sending {
     uint64_t id = 0;
@@ -129,6 +151,8 @@ class SendingLedger {
     Hash128 resource{};
     Moment arrived;
     std::shared_ptr<const Presence> asker;
+    uint64_t asking = 0;
+    bool one_actor = false;
     bool sent = false;
     bool had_base = false;
     bool maybe_applied = false;
@@ -140,23 +164,52 @@ class SendingLedger {
     std::vector<Sharer> sharers;
   };
   using Place = std::list<Sending>::iterator;
+  using Places = absl::InlinedVector<Place, 1>;
+  template <class Key>
+  using Index = absl::flat_hash_map<Key, Places>;
+  using Call = std::pair<Hash128, std::string>;  // request and its id
 
-  Match judge(const Sending& earlier, const Arrival& arrival, const WrittenSince& written_since) const;
+  enum class SettledBy { Read, OtherWrite };
+
+  static Stage stage_of(const Sending& sending);
+  static bool may_be_settled(const Sending& sending);
   bool is_over(const Sending& sending, TimePoint now) const;
-  uint64_t add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Match judge(const Sending& earlier, const Arrival& arrival, const WrittenSince& written_since) const;
+
+  struct Found {
+    Match match = Match::New;
+    Place place{};  // unless New
+  };
+  Found find_earlier(const Arrival& arrival, const WrittenSince& written_since) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Place add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void set_ending(Place place, std::optional<Ending> ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void take_asking(Sending& sending, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void run_again(Place place, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void share(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void settle(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void close(const Asking& asking, bool has_arrived) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::list<Sending>& list_of(Stage stage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stages_[static_cast<size_t>(stage)]; }
   Sending* find_locked(uint64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   const Sending* find_locked(uint64_t id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Null if somebody else is to get the answer by now.
+  Sending* find_locked(const Asking& asking) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void index(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void unindex(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void forget(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void settle_others(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void expire_locked(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void keep_within_bounds(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
   mutable Mutex mutex_;
-  std::list<Sending> in_order_ ABSL_GUARDED_BY(mutex_);  // oldest first
+  std::array<std::list<Sending>, kStages> stages_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<uint64_t, Place> by_id_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<Hash128, std::vector<uint64_t>> by_request_ ABSL_GUARDED_BY(mutex_);
+  Index<Call> by_call_ ABSL_GUARDED_BY(mutex_);
+  Index<Hash128> doubts_ ABSL_GUARDED_BY(mutex_);     // those in doubt, by request
+  Index<Hash128> unsettled_ ABSL_GUARDED_BY(mutex_);  // those that a read or another write may settle, by resource
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
+  uint64_t next_asking_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace armgate

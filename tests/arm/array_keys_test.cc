@@ -1,59 +1,65 @@
-// Goal: elements are told apart by what is declared, known, or common to all of them, and by nothing else.
+// Goal: elements are told apart by a key that holds in every array, or not at all. Method: a table of arrays.
 #include "arm/array_keys.h"
 
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <string>
-#include <vector>
+#include <deque>
 
 namespace armgate::arm {
 namespace {
 
-// "0:0=web 1:0=web": column, index and key of each element; "-" if they cannot be told apart.
-std::string keyed(std::string_view name, const std::vector<const char*>& arrays, const ArrayFact* declared = nullptr) {
-  std::vector<std::unique_ptr<JsonDocument>> documents;
+// "0:a 1:a 0:b": column and key of each element, or "none".
+std::string told_apart(std::string_view name, const std::vector<std::string_view>& arrays,
+                       const ArrayFact* declared = nullptr) {
+  std::deque<JsonDocument> documents;
   std::vector<ColumnArray> columns;
-  for (const char* json : arrays) {
-    documents.push_back(std::make_unique<JsonDocument>(json));
-    EXPECT_TRUE(documents.back()->usable()) << json;
-    columns.push_back({static_cast<uint32_t>(columns.size()), simdjson::dom::array(documents.back()->root())});
+  for (const auto text : arrays) {
+    const auto& document = documents.emplace_back(text);
+    columns.push_back({static_cast<uint32_t>(columns.size()), simdjson::dom::array(document.root())});
   }
-  const auto found = keyed_elements(columns, name, declared);
-  if (!found) return "-";
-  std::string text;
-  for (const KeyedElement& element : found->elements) {
-    text += (text.empty() ? "" : " ") + std::to_string(element.column) + ":" + std::to_string(element.index) +
-            key_text(found->key, element.value);
+  const auto keyed = keyed_elements(columns, name, declared);
+  if (!keyed) return "none";
+  std::string words = keyed->is_ordered ? "ordered" : "";
+  for (const KeyedElement& element : keyed->elements) {
+    words += (words.empty() ? "" : " ") + std::to_string(element.column) + ":" + key_text(keyed->key, element.value);
   }
-  return text;
+  return words;
 }
 
-TEST(ArrayKeys, NameComesBeforeId) {
-  EXPECT_EQ(keyed("rules", {R"([{"name":"b","id":"1"},{"name":"a","id":"1"}])", R"([{"Name":"A"}])"}),
-            "0:1[name=a] 1:0[name=A] 0:0[name=b]");
-  EXPECT_EQ(keyed("rules", {R"([{"id":"1"},{"id":"2","name":"a"}])"}), "0:0[id=1] 0:1[id=2]");
+TEST(ArrayKeys, ByWhatIsKnownElseByNameElseById) {
+  const struct {
+    std::string_view name;
+    std::vector<std::string_view> arrays;
+    const char* told_apart;
+  } cases[] = {
+      {"rules", {R"([{"name":"b"},{"name":"a"}])", R"([{"name":"A"}])"}, "0:[name=a] 1:[name=A] 0:[name=b]"},
+      {"refs", {R"([{"id":"/x"}])", R"([{"id":"/X"},{"id":"/y"}])"}, "0:[id=/x] 1:[id=/X] 1:[id=/y]"},
+      {"both", {R"([{"id":"/x","name":"n"}])", R"([{"id":"/y"}])"}, "0:[id=/x] 1:[id=/y]"},
+      {"rules", {R"([{"NAME":"a"}])"}, "0:[name=a]"},
+      {"rules", {R"([{"name":"a"},{"name":"A"}])"}, "none"},
+      {"rules", {R"([{"name":"a"}])", R"([{"name":""}])"}, "none"},
+      {"rules", {R"([{"name":"a"}])", R"([{"name":null}])"}, "none"},
+      {"rules", {R"([{"name":["a"]}])"}, "none"},
+      {"rules", {R"(["a","b"])"}, "none"},
+      {"rules", {R"([{"name":"a"},1])"}, "none"},
+      {"dataDisks", {R"([{"lun":1},{"lun":0}])", R"([{"lun":0.0}])"}, "0:[lun=0] 1:[lun=0] 0:[lun=1]"},
+      {"dataDisks", {R"([{"name":"a"}])"}, "none"},  // its key is known: a name would not do
+      {"AccessPolicies", {R"([{"tenantId":"t","objectId":"o"}])"}, "0:[tenantId=t,objectId=o]"},
+      {"AccessPolicies", {R"([{"tenantId":{},"objectId":"o"}])"}, "none"},
+      {"pathRules", {R"([{"name":"a"}])"}, "ordered 0:[name=a]"},
+      {"flags", {R"([{"name":true},{"name":false}])"}, "0:[name=false] 0:[name=true]"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(told_apart(c.name, c.arrays), c.told_apart) << c.name << c.arrays[0];
 }
 
-TEST(ArrayKeys, WhatHasNoKeyOrTheSameTwiceCannotBeToldApart) {
-  EXPECT_EQ(keyed("rules", {R"([{"name":"a"},{"x":1}])"}), "-");
-  EXPECT_EQ(keyed("rules", {R"([{"name":"a"},{"name":"A"}])"}), "-");
-  EXPECT_EQ(keyed("rules", {R"(["a","b"])"}), "-");
-  EXPECT_EQ(keyed("rules", {R"([{"name":{"deep":1}}])"}), "-");
-  EXPECT_EQ(keyed("rules", {"[]", R"([{"name":"a"}])"}), "1:0[name=a]");
-}
-
-TEST(ArrayKeys, KnownArraysHaveTheirOwn) {
-  EXPECT_EQ(keyed("dataDisks", {R"([{"lun":1,"name":"x"},{"lun":0,"name":"x"}])"}), "0:1[lun=0] 0:0[lun=1]");
-  EXPECT_EQ(keyed("accessPolicies", {R"([{"tenantId":"t","objectId":"o"},{"tenantId":"t","objectId":"p"}])"}),
-            "0:0[tenantId=t,objectId=o] 0:1[tenantId=t,objectId=p]");
-  EXPECT_EQ(keyed("dataDisks", {R"([{"name":"x"}])"}), "-") << "and no other";
-}
-
-TEST(ArrayKeys, WhatIsDeclaredDecides) {
-  const ArrayFact by_tag{"/p", ArrayKind::Keyed, {"tag"}};
-  EXPECT_EQ(keyed("dataDisks", {R"([{"lun":1,"tag":"a"},{"lun":1,"tag":"b"}])"}, &by_tag), "0:0[tag=a] 0:1[tag=b]");
-  EXPECT_EQ(keyed("rules", {R"([{"name":"a"}])"}, &by_tag), "-");
+TEST(ArrayKeys, WhatTheFactsSayDecides) {
+  const ArrayFact by_service{"/x", ArrayKind::Keyed, {"service", "region"}};
+  EXPECT_EQ(told_apart("x", {R"([{"service":"a","region":"r"},{"service":"a"}])"}, &by_service),
+            "0:[service=a] 0:[service=a,region=r]");
+  EXPECT_EQ(told_apart("x", {R"([{"name":"a"}])"}, &by_service), "none");
+  EXPECT_EQ(told_apart("dataDisks", {R"([{"lun":0,"service":"a"}])"}, &by_service), "0:[service=a]");
+  const ArrayFact ordered{"/x", ArrayKind::Ordered, {"name"}};
+  EXPECT_EQ(told_apart("x", {R"([{"name":"a"}])"}, &ordered), "ordered 0:[name=a]");
 }
 
 }  // namespace

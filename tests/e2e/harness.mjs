@@ -201,6 +201,7 @@ class Sim {
   report() { return this.control("GET", "report"); }
   finish() { return this.control("POST", "finish"); }  // what runs ends now
   addFaults(faults) { return this.control("POST", "faults", JSON.stringify({ faults })); }
+  clearFaults() { return this.control("DELETE", "faults"); }
 
   // What ARM holds, asked directly.
   read(id, apiVersion) { return this.ask("GET", id, apiVersion); }

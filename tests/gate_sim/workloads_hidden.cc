@@ -8,8 +8,6 @@
 namespace armgate::world {
 namespace {
 
-void keep_default(WorldOptions&) {}
-
 // Bodies that are the same are no evidence of who sent them: such actors can still hurt each other; all else must hold.
 void count_harms(WorldOptions& options) { options.harms = Harms::Counted; }
 
@@ -48,7 +46,7 @@ Subject hidden_counters(SimWorld& world) {
 }
 
 // What their bodies cannot tell, the declaration does: then nothing may be lost.
-void declare_many(WorldOptions& options) { options.pipeline.actors["jvm"] = policy::Actors::Many; }
+void declare_many(WorldOptions& options) { options.kinds["jvm"] = ClientKind::Many; }
 
 void lose_answers(WorldOptions& options) { options.clients.lose_answer = 0.2; }
 

@@ -161,6 +161,7 @@ void GateActors::disturb(Step::Kind kind) {
   if (kind == Step::Kind::Restart) {
     --left_.restarts;
     gate_.restart();
+    for (Hand& hand : hands_) hand.since = Hand::Since::Nothing;  // no right survives it
     return note("restart");
   }
   const std::string op = left_.around.front();
@@ -189,6 +190,7 @@ void GateActors::read(Hand& hand, Loss loss) {
                                 loss == Loss::Lagging ? GateModel::Reads::Lagging : GateModel::Reads::Now);
   static const char* const kHow[] = {"", "(broken)", "(unseen)", "(lagging)"};
   note(hand.is.name + std::to_string(hand.index) + ":GET" + kHow[static_cast<int>(loss)]);
+  hand.unseen |= loss == Loss::Unseen;
   if (!body) hand.op = hand.is.ops.size();  // nothing to change any more
   if (!body || loss == Loss::Broken || loss == Loss::Unseen) return;
   hand.view_state = gate_.states().size() - 1;
@@ -228,7 +230,9 @@ void GateActors::finish(Hand& hand, Loss loss) {
   ++counts_.writes;
   note(hand.is.name + std::to_string(hand.index) + ":" + hand.doing() + (flight.again ? "(again)" : "") +
        (answer.done ? "->ok" : "->412") + (answer.replayed ? "(replayed)" : "") + (answer.by_right ? "(by right)" : "") +
-       (loss == Loss::Broken ? "(broken)" : loss == Loss::Unseen ? "(unseen)" : ""));
+       (loss == Loss::Broken   ? "(broken)"
+        : loss == Loss::Unseen ? "(unseen)"
+                               : ""));
   if (answer.done) {
     judge_done(hand, answer, before, loss);
   } else {
@@ -236,6 +240,7 @@ void GateActors::finish(Hand& hand, Loss loss) {
     if (hand.is_done()) return;
   }
   if (loss != Loss::None) {
+    hand.unseen |= loss == Loss::Unseen;
     hand.resend = flight.wanted;
     return;
   }
@@ -269,7 +274,6 @@ void GateActors::judge_done(Hand& hand, const GateModel::Answer& answer, const S
   }
   const bool nothing_done = !has_happened(hand.doing(), *answer.shown, hand.applied) && hand.applied == 0;
   if (nothing_done && loss == Loss::None) find(counts_.not_done, "not_done");
-  hand.unseen |= loss == Loss::Unseen && !left_.ids;
 }
 
 void GateActors::judge_refused(Hand& hand, const Flight& flight, const State& before, Loss loss) {

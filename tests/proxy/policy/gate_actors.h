@@ -5,8 +5,8 @@
 //
 // What is counted
 //   lost        an accepted write changed a leaf whose value its actor had not seen
-//   twice       one intention changed its leaf twice; twice_unseen: after an answer without request id that was complete and never
-//               read, of which the gateway cannot know
+//   twice       one intention changed its leaf twice; twice_unseen: after an answer that was complete and never read, of which the
+//               gateway cannot know
 //   not_done    acknowledged, without effect
 //   undeserved  a 412 although the actor's state is what is there; deserved: it is not
 //   again       a 412 to the re-send of what had been done
@@ -89,7 +89,7 @@ class GateActors {
   struct Hand {
     Actor is;
     size_t index = 0;
-    State view;            // what it builds on
+    State view;  // what it builds on
     size_t view_state = 0;
     size_t op = 0;
     bool must_read = true;

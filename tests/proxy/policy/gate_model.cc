@@ -194,8 +194,7 @@ bool GateModel::waits(char client) const {
 
 bool GateModel::others_wrote_since(const Write& write, uint64_t order) const {
   const Hash128 own = sending_key(write);
-  return history_.written_since(order,
-                                [&](const Entry& e) { return e.writer == key_of(write.client) && e.sending == own; });
+  return history_.written_since(order, [&](const Entry& e) { return e.writer == key_of(write.client) && e.sending == own; });
 }
 
 // reconcile.cc: a read that lacks a write, unless what that asked for is there.
@@ -234,8 +233,7 @@ bool GateModel::conflicts_unseen(const Write& write) const {
   if (history_.written_since(write.facts.arrived.order, [&](const Entry& e) { return e.bytes == write.bytes; })) return true;
   if (write.bases.rule != BaseRule::Forgotten) return false;
   return history_.written_since(0, [&](const Entry& e) {
-    const bool own = e.writer == key_of(write.client) && options_.actors != Actors::Many;
-    return own || e.bytes == write.bytes;
+    return e.writer == key_of(write.client) && (options_.actors != Actors::Many || e.bytes == write.bytes);
   });
 }
 

@@ -110,9 +110,9 @@ class GateModel {
     enum class End { None, Refused, Accepted } end = End::None;
     bool had_base = false;
     bool maybe_applied = false;
-    bool lost = false;       // its answer was
-    uint64_t ended = 0;      // order
-    size_t state = 0;        // Accepted: what was answered
+    bool lost = false;   // its answer was
+    uint64_t ended = 0;  // order
+    size_t state = 0;    // Accepted: what was answered
   };
   struct There {
     bool absent = false;

@@ -162,7 +162,7 @@ TEST(ClientState, AClientIsBusyOnlyAsLongAsSomethingIsExpectedOfIt) {
   EXPECT_FALSE(client.state.busy(client.now));
   SendingLedger::Arrival arrival;
   arrival.at = {++client.order, client.now};
-  const uint64_t sending = client.state.sendings().add(arrival);
+  const uint64_t sending = client.state.sendings().add(arrival).sending;
   client.now += hours(1);
   EXPECT_TRUE(client.state.busy(client.now)) << "an exchange works on it";
   client.state.sendings().end(sending, {SendingLedger::Ending::Kind::Expected, nullptr, {}}, {++client.order, client.now});

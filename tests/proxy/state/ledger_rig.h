@@ -19,16 +19,17 @@ class LedgerWrite {
       : ledger_(&ledger), matched_(matched), asker_(std::move(asker)), waiter_(waiter) {}
 
   SendingLedger::Match match() const { return matched_.match; }
-  uint64_t sending() const { return matched_.sending; }
-  Moment first_arrival() const { return ledger_->first_arrival(matched_.sending); }
+  uint64_t sending() const { return matched_.asking.sending; }
+  Moment first_arrival() const { return matched_.arrived; }
 
   // Its client closes its connection.
   void leave() { asker_->gone = true; }
   // It does not wait for the answer any more, or takes it.
   void share_no_more(SendingLedger::With with) { ledger_->leave(sending(), waiter_, with); }
   // Its answer could not be written, or may not have arrived.
-  void lose() { ledger_->undelivered(sending()); }
-  void arrive() { ledger_->delivered(sending()); }
+  void lose() { ledger_->undelivered(matched_.asking); }
+  void written() { ledger_->written(matched_.asking); }
+  void arrive() { ledger_->delivered(matched_.asking); }
 
  private:
   SendingLedger* ledger_;
@@ -53,12 +54,13 @@ struct LedgerRig {
   TimePoint now{std::chrono::hours(1)};
   uint64_t order = 0;
   SendingLedger::WrittenSince written_since;
+  bool one_actor = false;
 
   Moment tick() { return {++order, now}; }
   void pass(Duration time) { now += time; }
 
   SendingLedger::Arrival arrival(uint64_t request, std::string_view id, std::shared_ptr<const Presence> asker) {
-    return {Hash128{request, request}, std::string(id), kResource, tick(), std::move(asker)};
+    return {Hash128{request, request}, std::string(id), kResource, tick(), std::move(asker), one_actor};
   }
   // A request arrives, each on a connection of its own.
   LedgerWrite begin(uint64_t request, std::string_view id = {}) { return begin_at(request, kResource, id); }

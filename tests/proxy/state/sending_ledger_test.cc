@@ -189,7 +189,7 @@ TEST(SendingLedger, WithoutIdAndBaseAnAnswerIsNotGivenAgainAfterAnothersWrite) {
     rig.end(write, Kind::Accepted).lose();
     const uint64_t ended = rig.order;
     uint64_t asked = 0;
-    rig.written_since = [&](uint64_t order) {
+    rig.written_since = [&](uint64_t, uint64_t order) {
       asked = order;
       return row.written_since;
     };

@@ -47,28 +47,29 @@ void write_once(ClientState& state, Rng& rng, const Executor& executor, const Ha
   SendingLedger& ledger = state.sendings();
   const auto presence = std::make_shared<Presence>();
   Waiter waiter(executor);
-  SendingLedger::Arrival arrival{{7, rng.below(4)}, rng.chance(0.5) ? "id" : "", resource, when, presence};
-  const auto found = ledger.match(arrival, &waiter, 1, [&](uint64_t order) { return order % 2 == 0; });
+  SendingLedger::Arrival arrival{{7, rng.below(4)}, rng.chance(0.5) ? "id" : "", resource, when, presence, rng.chance(0.5)};
+  const auto found = ledger.match(arrival, &waiter, 1, [](uint64_t, uint64_t order) { return order % 2 == 0; });
   if (found.match == SendingLedger::Match::InDoubt) return;
   if (found.match == SendingLedger::Match::Shared) {
-    const auto ending = ledger.ending(found.sending);
+    const auto ending = ledger.ending(found.asking.sending);
     const bool has_answer = ending && ending->answer;
     EXPECT_TRUE(!has_answer || !ending->answer->body.empty());
-    ledger.leave(found.sending, &waiter, has_answer ? SendingLedger::With::Answer : SendingLedger::With::Nothing);
+    ledger.leave(found.asking.sending, &waiter, has_answer ? SendingLedger::With::Answer : SendingLedger::With::Nothing);
   } else {
     using Kind = SendingLedger::Ending::Kind;
-    ledger.sent(found.sending);
-    if (rng.chance(0.2)) ledger.note_maybe_applied(found.sending);
-    if (rng.chance(0.2)) ledger.note_had_base(found.sending);
-    (void)ledger.maybe_applied(found.sending);
-    (void)ledger.note_visibility_try(found.sending);
+    ledger.sent(found.asking.sending);
+    if (rng.chance(0.2)) ledger.note_maybe_applied(found.asking.sending);
+    if (rng.chance(0.2)) ledger.note_had_base(found.asking.sending);
+    (void)ledger.maybe_applied(found.asking.sending);
+    (void)ledger.note_visibility_try(found.asking.sending);
     auto answer = std::make_shared<arm::Response>();
     answer->body = std::string(1 + rng.below(50), 'x');
     constexpr Kind kinds[] = {Kind::Expected, Kind::Refused, Kind::Accepted, Kind::Accepted, Kind::Unknown};
-    ledger.end(found.sending, {kinds[rng.below(5)], rng.chance(0.8) ? answer : nullptr, "reason"}, when);
+    ledger.end(found.asking.sending, {kinds[rng.below(5)], rng.chance(0.8) ? answer : nullptr, "reason"}, when);
   }
   presence->gone = rng.chance(0.5);
-  rng.chance(0.5) ? ledger.delivered(found.sending) : ledger.undelivered(found.sending);
+  if (rng.chance(0.3)) ledger.written(found.asking);
+  rng.chance(0.5) ? ledger.delivered(found.asking) : ledger.undelivered(found.asking);
 }
 
 void list_once(ClientState& state, Rng& rng, const Hash128& resource, Moment when) {
@@ -127,18 +128,18 @@ TEST(TablesStress, OneRequestRunsOnceHoweverManyThreadsBringIt) {
     for (uint64_t request = 1; request <= kRounds; ++request) {
       Waiter waiter(loop.get_executor());
       const Moment when{++order, kStart};
-      const SendingLedger::Arrival arrival{{request, 1}, "id", {1, 1}, when, std::make_shared<Presence>()};
+      const SendingLedger::Arrival arrival{{request, 1}, "id", {1, 1}, when, std::make_shared<Presence>(), false};
       const auto found = ledger.match(arrival, &waiter, 1, nullptr);
       if (found.match == SendingLedger::Match::Shared) {
-        while (!ledger.ending(found.sending)) std::this_thread::yield();
-        EXPECT_TRUE(ledger.ending(found.sending)->answer);
-        ledger.leave(found.sending, &waiter, SendingLedger::With::Answer);
+        while (!ledger.ending(found.asking.sending)) std::this_thread::yield();
+        EXPECT_TRUE(ledger.ending(found.asking.sending)->answer);
+        ledger.leave(found.asking.sending, &waiter, SendingLedger::With::Answer);
         continue;
       }
       ++runs;
       EXPECT_EQ(found.match, SendingLedger::Match::New);
-      ledger.sent(found.sending);
-      ledger.end(found.sending, {SendingLedger::Ending::Kind::Accepted, std::make_shared<arm::Response>(), ""}, when);
+      ledger.sent(found.asking.sending);
+      ledger.end(found.asking.sending, {SendingLedger::Ending::Kind::Accepted, std::make_shared<arm::Response>(), ""}, when);
     }
   });
   EXPECT_EQ(runs.load(), kRounds);

@@ -59,8 +59,6 @@ const std::vector<File>& tree() {
 const std::map<string_view, string_view> kTwinExemptions = {
     {"proxy/async/asio_impl.cc", "holds Asio's compiled half, no code of ours"},
     {"proxy/async/spawn.cc", "every test of a coroutine starts through it"},
-    {"arm/difference_walk.cc", "half of arm::Difference, whose tests are difference_test and difference_property_test"},
-    {"rules/body_settings.cc", "its keys and their faults are among those of rule_file_test"},
     {"proxy/policy/history.cc", "gate_histories_test and gate_laws_test play histories through all three together"},
     {"proxy/policy/bases.cc", "as history.cc"},
     {"proxy/policy/outcome.cc", "as history.cc"},

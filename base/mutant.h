@@ -14,10 +14,7 @@ enum class Mutant {
   OneCacheForAll,          // all clients share what they were shown
   NewestVersionAlways,     // the base is what was delivered last, whoever got it
   BaseChosenAfterWait,     // and it is looked up when the lock is granted
-  BaseNotBound,            // bytes that come again get a base of their own
-  VersionsForgottenOn412,  // a refused client is one that was shown nothing
   DeletedEtagsCount,       // an ETag survives the resource it belonged to
-  AbsenceRefusedForAll,    // one create that came too late takes the 404 from all who were told it
   ShapesMixed,             // what was shown at another api-version is as good as at the write's own
   BlindAlwaysSent,         // the blind rule is not applied
   FreshEtagAfterBusy,      // after a conflict the write goes with the ETag of now

@@ -233,6 +233,11 @@ Bases possible_bases(const History& history, const HistoryLimits& limits, const 
                : by_id                  ? BaseRule::RequestId
                : actors == Actors::Many ? BaseRule::AnyShown
                                         : BaseRule::Newest;
+  if (is_mutant(Mutant::NewestVersionAlways)) {
+    const Observation none;
+    bases.narrow = {state_of({&none, &history.entries().back()}, write, born)};
+    bases.wide.clear();
+  }
   bases.known_since = write.arrived.order;
   for (const auto* states : {&bases.narrow, &bases.wide}) {
     for (const BaseState& state : *states) bases.known_since = std::min(bases.known_since, state.known_since);

@@ -70,6 +70,8 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
   auto found = difference.reconcile(*index, *wanted, at);
   const bool unseen_by_others = found.unseen && witness.others_wrote_since(base.entry);
   const bool sends = (found.outcome == arm::Outcome::Send || found.outcome == arm::Outcome::Contained) && !unseen_by_others;
+  const bool overlooked = is_mutant(Mutant::FalseAlarmIgnoresLeaf) && found.pointers.size() <= 1;
+  if (overlooked) return {true, true, false, {}};
   return {sends, sends && found.outcome == arm::Outcome::Send, found.outcome == arm::Outcome::Merge, std::move(found.pointers)};
 }
 
@@ -128,7 +130,7 @@ void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& f
   std::erase_if(older, [&](const BaseState& s) { return s.entry >= newest.entry; });
   const auto olds = add_all(table, older);
   const bool stale = shown && !olds.empty() && table.compare(facts).looks_stale(asked, olds, *shown);
-  if (stale && !is_mutant(Mutant::NewestVersionAlways)) {
+  if (stale) {
     bases.narrow = std::move(bases.wide);
     bases.rule = BaseRule::AnyShown;
   }

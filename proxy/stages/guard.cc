@@ -30,6 +30,13 @@ bool etag_decides(const Write& write) {
   return !base.gone && !base.absent && !base.etag.empty() && !child_written_since(write, base.known_since);
 }
 
+// Of whatever is known to be there.
+std::string newest_etag(const Write& write) {
+  return write.parts.shared.resources.ask(write.plan.resource_key, [](const policy::History& history) {
+    return history.entries().empty() ? std::string() : history.entries().back().etag;
+  });
+}
+
 // Why a write without a known state must not be sent now; empty if it may. What waits must not turn a visible conflict into a silent
 // loss. Once told, its client may mean it.
 std::string_view conflict_of(const Write& write) {
@@ -111,13 +118,17 @@ Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease)
   write.report().guard = policy::to_text(write.rule());
   if (write.rule() == policy::BaseRule::OwnPrecondition) co_return Guarded(std::move(lease), {});
   if (write.is_unconditional()) co_return co_await go_unconditional(write, std::move(lease));
+  if (is_mutant(Mutant::BaseChosenAfterWait)) {
+    co_return Guarded(std::move(lease), Precondition{newest_etag(write)});
+  }
   if (etag_decides(write)) {
     write.report().altered = true;
     co_return Guarded(std::move(lease), Precondition{write.bases.narrow.front().etag});
   }
   const bool creates = write.rule() == policy::BaseRule::Create && write.bases.is_certain();
   const bool made_since = creates && others_wrote_since(write, write.bases.known_since);
-  if (creates && !made_since && !write.ledger().maybe_applied(write.sending)) {
+  const bool may_create = !made_since || is_mutant(Mutant::BlindAlwaysSent);
+  if (creates && may_create && !write.ledger().maybe_applied(write.sending)) {
     Precondition precondition;
     precondition.must_be_absent = write.creates_only();
     write.report().altered = precondition.must_be_absent;

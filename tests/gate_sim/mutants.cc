@@ -15,12 +15,9 @@ namespace world {
 const std::vector<MutantCase>& mutants() {
   static const std::vector<MutantCase> all{
       {Mutant::OneCacheForAll, "one-cache-for-all", "", {}, 100},
-      {Mutant::NewestVersionAlways, "newest-version-always", "hidden-actors", {}, 500},
-      {Mutant::BaseChosenAfterWait, "base-chosen-after-wait", "", {}, 500},
-      {Mutant::BaseNotBound, "base-not-bound", "shared-identity", {"lost-answers", "slow-arm"}, 500},
-      {Mutant::VersionsForgottenOn412, "versions-forgotten-on-412", "hidden-actors", {}, 500},
+      {Mutant::NewestVersionAlways, "newest-version-always", "tags", {}, 500},
+      {Mutant::BaseChosenAfterWait, "base-chosen-after-wait", "tags", {}, 500},
       {Mutant::DeletedEtagsCount, "deleted-etags-count", "create-delete", {}, 2000},
-      {Mutant::AbsenceRefusedForAll, "absence-refused-for-all", "hidden-creates", {}, 500},
       {Mutant::ShapesMixed, "shapes-mixed", "hidden-versions", {}, 500},
       {Mutant::BlindAlwaysSent, "blind-always-sent", "create-race", {}, 500},
       {Mutant::FreshEtagAfterBusy, "fresh-etag-after-busy", "", {"writers-around"}, 2000},

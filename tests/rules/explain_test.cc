@@ -77,20 +77,20 @@ TEST(Explain, AWriteIsToldWithEverythingThatItsRuleDecides) {
   EXPECT_EQ(fact(facts, "lock keys"), network + " (exclusive), " + network + "/subnets/a (exclusive)" + by);
   EXPECT_EQ(fact(facts, "held"), "until the operation ends, at most 30m (6h while it is seen running)" + by);
   EXPECT_EQ(fact(facts, "retries when busy"), "20 sendings within 10m, 1s to 20s apart" + by);
-  EXPECT_EQ(fact(facts, "blind after a wait"), "refused if another write finished meanwhile" + by);
+  EXPECT_EQ(fact(facts, "unconditional after a wait"), "refused if another write finished meanwhile" + by);
 }
 
 TEST(Explain, WhatIsNotGuardedIsSaidToBeSo) {
   EXPECT_EQ(fact(explained(Mode::Protect, Method::Patch, kSubnet), "this request is guarded"),
             "no [rule \"subnets\" at own.json:3]");
-  EXPECT_EQ(fact(explained(Mode::Protect, Method::Patch, kSubnet), "blind after a wait"), "");
+  EXPECT_EQ(fact(explained(Mode::Protect, Method::Patch, kSubnet), "unconditional after a wait"), "");
 }
 
 TEST(Explain, AReadSaysWhetherItIsRemembered) {
   EXPECT_EQ(fact(explained(Mode::Protect, Method::Get, kSubnet), "remembered as a version"),
             "yes [rule \"subnets\" at own.json:3]");
   EXPECT_EQ(fact(explained(Mode::Protect, Method::Get, kMachine + "?api-version=2025-04-01"), "remembered as a version"),
-            "no: the guard kind is none [rule \"machines\" at own.json:14]");
+            "yes [rule \"machines\" at own.json:14]");
 }
 
 TEST(Explain, TheModeIsThatOfTheRuleOrOfTheServiceWhicheverDoesLess) {

@@ -62,7 +62,7 @@ void expect_plans(const std::vector<Case>& cases) {
     const auto plan = make_plan(shipped(), Mode::Protect, c.method, c.target);
     ASSERT_TRUE(plan.ok()) << plan.error().context;
     EXPECT_EQ(plan->kind, c.kind);
-    EXPECT_EQ(plan->guarded, c.guarded);
+    EXPECT_EQ(plan->guarded && plan->rule->guard.kind != GuardKind::Auto, c.guarded);
     Ids keys;
     for (const LockKey& key : plan->keys) keys.push_back(key.id);
     EXPECT_EQ(keys, c.keys);

@@ -55,7 +55,7 @@ struct Table : ResourceTable {
   }
   bool written_since(const Hash128& resource, uint64_t since, const Hash128& mine = {}) const {
     return ask(resource, [&](const policy::History& history) {
-      return history.written_since(since, [&](const policy::Entry& entry) { return entry.writer == mine; });
+      return history.ended_since(since, [&](const policy::Entry& entry) { return entry.writer == mine; });
     });
   }
   uint64_t forgotten(const Hash128& resource) const {

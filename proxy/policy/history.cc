@@ -100,12 +100,23 @@ bool History::is_back(const Entry& entry, const Shown& seen) const {
   });
 }
 
+bool History::was_read_since(uint64_t number) const {
+  return std::any_of(readers_.begin(), readers_.end(), [&](const auto& entry) {
+    const auto& shown = entry.second.shown;
+    return std::any_of(shown.begin(), shown.end(), [&](const Observation& o) {
+      const Entry* state = o.as == ShownAs::PointRead && !o.lagging && o.last_asked > number ? find(o.entry) : nullptr;
+      return state != nullptr && !state->absent;
+    });
+  });
+}
+
 bool History::lags(const HistoryLimits& limits, const Shown& seen) const {
   const auto within = [&](const Entry& write) { return write.ended == 0 || seen.at.time - write.ended_at <= limits.lag_max; };
   const Entry* last = last_written_after(deleted_);
   const bool counts = last != nullptr && last->cause == Cause::Written && last->certain;
   if (!counts || last->number >= seen.asked || !within(*last)) return false;
-  if (seen.absent) return true;  // something was written since the last delete
+  // Something was written since the last delete: nobody has read it yet, or it was deleted around armgate.
+  if (seen.absent) return !was_read_since(last->number);
   const auto same = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return is_shown_by(e, seen); });
   return same != entries_.rend() && same->number < last->number && same->known.order < last->number;
 }

@@ -255,6 +255,8 @@ class History {
   void on(const HistoryLimits& limits, AnswerLost event);
   void on(const HistoryLimits& limits, RightUsed event);
 
+  // Whether a read that was asked for after that write has shown that there is something.
+  bool was_read_since(uint64_t number) const;
   Entry& add(const HistoryLimits& limits, Entry entry);
   Entry* same_as(const Shown& seen);
   // Whether something else was there between the entry and the asking for what shows the same.

@@ -135,6 +135,8 @@ void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& f
     bases.rule = BaseRule::AnyShown;
   }
   bases.wide.clear();
+  bases.known_since = UINT64_MAX;
+  for (const BaseState& state : bases.narrow) bases.known_since = std::min(bases.known_since, state.known_since);
 }
 
 Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right, const Witness& witness,

@@ -51,10 +51,7 @@ Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::Loc
   const auto end = absl::MakeCleanup([&turn] {
     if (turn) turn->end();
   });
-  if (turn) {
-    info.priority = ClaimInfo::Priority::TakesTurn;
-    info.turn_on = write.plan.resource_key;
-  }
+  if (turn) info.priority = ClaimInfo::Priority::TakesTurn;
   Waiter* waiter = &write.patience.waiter();
   if (is_mutant(Mutant::ParentNotLocked))
     return locks.join({write.plan.keys.back()}, std::move(info), waiter, Patience::kGranted);

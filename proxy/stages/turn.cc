@@ -42,7 +42,6 @@ void give_turn(const Write& write, int in_a_row) {
   info.since = parts.clock.now();
   info.client = write.client.key;
   info.priority = ClaimInfo::Priority::Turn;
-  info.turn_on = write.plan.resource_key;
   auto place = parts.shared.locks.join({{write.plan.target.resource.id, rules::LockMode::Exclusive}}, std::move(info), nullptr, 0);
   if (!place) return;
   auto turn = parts.shared.turns.give(write.plan.resource_key, write.client.key, *std::move(place), parts.executor);

@@ -29,10 +29,6 @@ bool goes_first(const Claim& before, const ClaimKey& key) {
   return !before.yields && !compatible(before.mode_on(key.hash), key.mode);
 }
 
-ClaimInfo::Priority priority_at(const Claim& claim, const Hash128& key) {
-  return claim.info.turn_on == key ? claim.info.priority : ClaimInfo::Priority::None;
-}
-
 using State = LockTable::Entry::State;
 
 State shown_state(const Claim& claim, State state) { return claim.away || claim.yields ? State::Away : state; }
@@ -162,7 +158,7 @@ void LockTable::enqueue(const ClaimPtr& claim) {
     auto& waiting = state_of(key.hash).waiting;
     auto place = waiting.end();
     const auto goes_before = [&](const Claim& other) {
-      return std::pair(priority_at(*claim, key.hash), other.number) > std::pair(priority_at(other, key.hash), claim->number);
+      return std::pair(claim->info.priority, other.number) > std::pair(other.info.priority, claim->number);
     };
     while (place != waiting.begin() && goes_before(**std::prev(place))) --place;
     if (is_mutant(Mutant::LastComeFirstServed)) place = waiting.begin();

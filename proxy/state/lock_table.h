@@ -48,9 +48,8 @@ struct ClaimInfo {
   bool inherited = false;  // an earlier process sent it
   bool reenters = false;   // it may go along with what the same client has running (WriteLease::let_own_in())
   // Who goes before those that came earlier (proxy/state/turns): a turn before all but earlier turns, and the write that takes its
-  // turn before all.
+  // turn before all. At each of its keys alike: an order that differs from key to key could make two claims wait for each other.
   enum class Priority { None, Turn, TakesTurn } priority = Priority::None;
-  Hash128 turn_on{};  // at this key; at its others it stands as everybody else
 };
 
 // Whom a lease lets by: claims of the same client that reenter, or all of them.

@@ -22,7 +22,6 @@ class TurnTable : public testing::Test {
   LockPlace join(ClaimInfo::Priority priority = ClaimInfo::Priority::None) {
     ClaimInfo info;
     info.priority = priority;
-    info.turn_on = key;
     return *locks.join({{"a", LockMode::Exclusive}}, std::move(info), nullptr, 1);
   }
   std::shared_ptr<Turn> give(const Hash128& client) {

@@ -1,6 +1,8 @@
 // The one walk over all bodies. At each place stands one Cell for each column.
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <span>
 
 #include "arm/array_keys.h"
 #include "arm/canonical_value.h"
@@ -24,7 +26,7 @@ struct Cell {
   Has has = Has::Masked;
   dom::element value;
 };
-using Cells = std::array<Cell, Difference::kBodiesMax>;
+using Cells = std::span<Cell>;  // one for each column
 
 // The way from the resource to here. It becomes a step of the table only for a row.
 struct Way {
@@ -34,6 +36,7 @@ struct Way {
   std::string_view name = {};     // of a member
   const ArrayKey* key = nullptr;  // of an element
   const dom::element* element = nullptr;
+  size_t depth = 0;
   mutable uint32_t step = kNotKept;
 };
 
@@ -48,15 +51,16 @@ class Walk {
   void resource(const BodyPlace& top) {
     Way way;
     way.step = 0;
-    Cells cells;
+    const Cells cells = level(0).cells;
     for (size_t c = 0; c < columns_; ++c) {
+      cells[c] = {};
       if (table_.columns[c].walked()) cells[c] = {Has::Value, table_.columns[c].document->root()};
     }
     value(way, top, cells, Stands::AsMember);
   }
 
  private:
-  void value(const Way& way, const BodyPlace& place, Cells& cells, Stands stands) {
+  void value(const Way& way, const BodyPlace& place, Cells cells, Stands stands) {
     size_t objects = 0, arrays = 0, present = 0, absent = 0;
     for (size_t c = 0; c < columns_; ++c) {
       Cell& cell = cells[c];
@@ -88,7 +92,7 @@ class Walk {
   }
 
   // A row for all that stands below; bodies without it take no part there.
-  size_t whole(const Way& way, Cells& cells) {
+  size_t whole(const Way& way, Cells cells) {
     const size_t row = leaf(
         way, RowKind::Whole, cells, [](size_t, size_t) { return true; }, false);
     for (size_t c = 0; c < columns_; ++c) {
@@ -99,9 +103,20 @@ class Walk {
 
   // ---- objects ----
 
+  // Memory of one depth, used again and again: only one member at a time is looked at there.
+  struct Level {
+    std::vector<Cell> cells;
+    std::vector<dom::object::iterator> begin, at, end;
+    std::vector<size_t> columns;  // of these iterators
+  };
+  Level& level(size_t depth) {
+    while (levels_.size() <= depth) levels_.emplace_back().cells.resize(columns_);
+    return levels_[depth];
+  }
+
   // What stands below these where nothing is found: in maps and arrays with keys lacking is lacking.
-  Cells lacking_in(const Cells& cells, bool has_keys) const {
-    Cells below;
+  Cells lacking_below(const Way& way, Cells cells, bool has_keys) {
+    const Cells below = level(way.depth + 1).cells;
     for (size_t c = 0; c < columns_; ++c) {
       const Has has = cells[c].has;
       const Has unmentioned = table_.columns[c].kind == BodyKind::Partial ? Has::Unknown : Has::LeftOut;
@@ -110,7 +125,7 @@ class Walk {
     return below;
   }
 
-  void object(const Way& way, const BodyPlace& place, const Cells& cells) {
+  void object(const Way& way, const BodyPlace& place, Cells cells) {
     if (!place.is_map()) empty_objects(way, place, cells);
     const bool resource = !place.is_free_form() && (place.is_top() || has_properties(cells));
     const Members members{way, place, cells, resource};
@@ -120,7 +135,7 @@ class Walk {
   struct Members {
     const Way& way;
     const BodyPlace& place;
-    const Cells& cells;
+    Cells cells;
     bool resource;  // its id, name and type are said by its place
   };
 
@@ -128,8 +143,8 @@ class Walk {
     return equal_ignoring_case(name, "id") || equal_ignoring_case(name, "name") || equal_ignoring_case(name, "type");
   }
 
-  bool has_properties(const Cells& cells) const {
-    return std::any_of(cells.begin(), cells.begin() + columns_, [](const Cell& cell) {
+  bool has_properties(Cells cells) const {
+    return std::any_of(cells.begin(), cells.end(), [](const Cell& cell) {
       dom::object object;
       dom::element properties;
       return cell.has == Has::Value && !cell.value.get(object) && !object.at_key("properties").get(properties);
@@ -138,33 +153,34 @@ class Walk {
 
   // Where all have the same names in the same order nothing needs to be sorted: bodies of one provider mostly do.
   bool in_step(const Members& members) {
-    std::array<dom::object::iterator, Difference::kBodiesMax> at, end;
-    std::array<size_t, Difference::kBodiesMax> column;
-    size_t count = 0;
+    Level& here = level(members.way.depth);
+    here.begin.clear();
+    here.end.clear();
+    here.columns.clear();
     for (size_t c = 0; c < columns_; ++c) {
       if (members.cells[c].has != Has::Value) continue;
       const dom::object object = members.cells[c].value;
-      at[count] = object.begin();
-      end[count] = object.end();
-      column[count++] = c;
+      here.begin.push_back(object.begin());
+      here.end.push_back(object.end());
+      here.columns.push_back(c);
     }
-    const auto begin = at;
-    const auto at_end = [&](size_t i) { return !(at[i] != end[i]); };
+    const size_t count = here.columns.size();
+    const auto at_end = [&](size_t i) { return !(here.at[i] != here.end[i]); };
     const auto forward = [&] {
-      for (size_t i = 0; i < count; ++i) ++at[i];
+      for (auto& at : here.at) ++at;
     };
-    for (; !at_end(0); forward()) {
+    for (here.at = here.begin; !at_end(0); forward()) {
       for (size_t i = 1; i < count; ++i) {
-        if (at_end(i) || at[i].key() != at[0].key()) return false;
+        if (at_end(i) || here.at[i].key() != here.at[0].key()) return false;
       }
     }
     for (size_t i = 1; i < count; ++i) {
       if (!at_end(i)) return false;
     }
-    for (at = begin; !at_end(0); forward()) {
-      Cells below = lacking_in(members.cells, members.place.is_map());
-      for (size_t i = 0; i < count; ++i) below[column[i]] = {Has::Value, at[i].value()};
-      member(members, at[0].key(), below);
+    for (here.at = here.begin; !at_end(0); forward()) {
+      const Cells below = lacking_below(members.way, members.cells, members.place.is_map());
+      for (size_t i = 0; i < count; ++i) below[here.columns[i]] = {Has::Value, here.at[i].value()};
+      member(members, here.at[0].key(), below);
     }
     return true;
   }
@@ -186,24 +202,24 @@ class Walk {
     });
     for (auto at = all.begin(); at != all.end();) {
       const auto name = at->name;
-      Cells below = lacking_in(members.cells, members.place.is_map());
+      const Cells below = lacking_below(members.way, members.cells, members.place.is_map());
       for (; at != all.end() && at->name == name; ++at) below[at->column] = {Has::Value, at->value};
       member(members, name, below);
     }
   }
 
-  void member(const Members& members, std::string_view name, Cells& cells) {
+  void member(const Members& members, std::string_view name, Cells cells) {
     const auto is_name = [&](std::string_view part) { return equal_ignoring_case(part, name); };
     const ArrayKey* key = members.way.key;
     if (key != nullptr && std::any_of(key->begin(), key->end(), is_name)) return;  // equal, or it were another element
     const BodyPlace place = members.place.member(name);
     if (place.read_only()) return;
-    const Way way{.above = &members.way, .name = name};
+    const Way way{.above = &members.way, .name = name, .depth = members.way.depth + 1};
     if (members.resource && is_identity(name)) return identity(way, place, cells);
     value(way, place, cells, members.place.is_map() ? Stands::InMap : Stands::AsMember);
   }
 
-  void identity(const Way& way, const BodyPlace& place, Cells& cells) {
+  void identity(const Way& way, const BodyPlace& place, Cells cells) {
     for (size_t c = 0; c < columns_; ++c) {
       settle(cells[c], place);
       if (is_absent(cells[c].has)) cells[c].has = Has::Unknown;
@@ -218,13 +234,13 @@ class Walk {
   }
 
   // An object without members says that it is there, to those that lack it.
-  void empty_objects(const Way& way, const BodyPlace& place, const Cells& cells) {
+  void empty_objects(const Way& way, const BodyPlace& place, Cells cells) {
     const auto has_members = [&](const Cell& cell) {
       const dom::object object = cell.value;
       return std::any_of(object.begin(), object.end(),
                          [&](const JsonMember& m) { return !m.value.is_null() && !place.member(m.key).read_only(); });
     };
-    const auto begin = cells.begin(), end = begin + columns_;
+    const auto begin = cells.begin(), end = cells.end();
     if (std::none_of(begin, end, [](const Cell& cell) { return is_absent(cell.has); })) return;
     if (std::all_of(begin, end, [&](const Cell& cell) { return cell.has != Has::Value || has_members(cell); })) return;
     leaf(
@@ -233,7 +249,7 @@ class Walk {
 
   // ---- arrays ----
 
-  void array(const Way& way, const BodyPlace& place, const Cells& cells) {
+  void array(const Way& way, const BodyPlace& place, Cells cells) {
     const ArrayFact* fact = place.array();
     const bool may_have_keys = fact == nullptr || fact->kind == ArrayKind::Keyed || fact->kind == ArrayKind::Ordered;
     std::vector<ColumnArray> arrays;
@@ -246,15 +262,15 @@ class Walk {
     const auto& elements = keyed->elements;
     for (auto at = elements.begin(); at != elements.end();) {
       const auto& first = *at;
-      Cells below = lacking_in(cells, true);
+      const Cells below = lacking_below(way, cells, true);
       for (; at != elements.end() && at->key == first.key; ++at) below[at->column] = {Has::Value, at->value};
-      const Way element{.above = &way, .key = &keyed->key, .element = &first.value};
+      const Way element{.above = &way, .key = &keyed->key, .element = &first.value, .depth = way.depth + 1};
       value(element, place.element(), below, Stands::AsElement);
     }
   }
 
   // Which element comes after which is a value of its own.
-  void order(const Way& way, const KeyedElements& keyed, const Cells& cells) {
+  void order(const Way& way, const KeyedElements& keyed, Cells cells) {
     std::vector<std::vector<std::string_view>> keys(columns_);
     for (const KeyedElement& one : keyed.elements) {
       auto& mine = keys[one.column];
@@ -267,12 +283,12 @@ class Walk {
 
   // ---- leaves ----
 
-  void plain_leaf(const Way& way, const BodyPlace& place, const Cells& cells, RowKind kind) {
+  void plain_leaf(const Way& way, const BodyPlace& place, Cells cells, RowKind kind) {
     std::vector<std::string> texts;
     const auto structured = [](const Cell& cell) {
       return cell.has == Has::Value && (is_object(cell.value) || is_array(cell.value));
     };
-    if (std::any_of(cells.begin(), cells.begin() + columns_, structured)) {
+    if (std::any_of(cells.begin(), cells.end(), structured)) {
       if (kind == RowKind::Scalar) kind = RowKind::Array;
       texts.resize(columns_);
       for (size_t c = 0; c < columns_; ++c) {
@@ -291,7 +307,7 @@ class Walk {
 
   // Adds a row if not all are the same; a secret has one also where some have it and of others nobody knows.
   template <class Same>
-  size_t leaf(const Way& way, RowKind kind, const Cells& cells, Same same, bool is_secret) {
+  size_t leaf(const Way& way, RowKind kind, Cells cells, Same same, bool is_secret) {
     std::array<uint32_t, Difference::kBodiesMax> codes, first;  // of each value the column that had it first
     uint32_t values = 0;
     bool absent = false, unknown = false;
@@ -345,6 +361,7 @@ class Walk {
 
   DifferenceTable& table_;
   const size_t columns_;
+  std::deque<Level> levels_;  // by depth
 };
 
 }  // namespace

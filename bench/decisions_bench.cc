@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "arm/difference.h"
 #include "arm/etag.h"
 #include "arm/identity.h"
 #include "arm/resource_id.h"
@@ -144,6 +145,34 @@ void classify_error_and_decide_delay(benchmark::State& state) {
   counter.report(state);
 }
 BENCHMARK(classify_error_and_decide_delay);
+
+// What a write leads to: `range(0)` bodies of 4 KB, of which each has a subnet and a tag that no other has.
+void reconcile_bodies_of_4kb(benchmark::State& state) {
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < state.range(0); ++i) {
+    std::string body = R"({"name":"hub-network","etag":"W/\")" + std::to_string(i) +
+                       R"(\"","location":"westeurope","tags":{"team":"net","t)" + std::to_string(i) +
+                       R"(":"1"},"properties":{"provisioningState":"Succeeded","subnets":[)";
+    for (size_t subnet = static_cast<size_t>(i); body.size() < 3'900; ++subnet) {
+      body += R"({"name":"subnet-)" + std::to_string(subnet) +
+              R"(","properties":{"addressPrefix":"10.0.0.0/24","delegations":[]}},)";
+    }
+    body.back() = ']';
+    texts.push_back(body + "}}");
+  }
+  std::vector<arm::ComparedBody> bodies;
+  for (const auto& text : texts) bodies.push_back({text});
+  const auto facts = shipped("network.json").rules.at(3).body.facts;
+  const size_t last = bodies.size() - 1;
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    const arm::Difference difference(bodies, *facts);
+    if (difference.reconcile(0, last, last).outcome != arm::Outcome::Contained) state.SkipWithError("both changed the same");
+  }
+  counter.report(state);
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(texts.size() * texts[0].size()));
+}
+BENCHMARK(reconcile_bodies_of_4kb)->Arg(2)->Arg(8);
 
 // A client that has been shown `range(0)` states of the resource.
 void decide_base(benchmark::State& state) {

@@ -25,6 +25,7 @@ std::string_view words_for(GuardKind kind) {
   switch (kind) {
     case GuardKind::None: return "none";
     case GuardKind::Etag: return "etag: carries the ETag of the state it was built from";
+    case GuardKind::Auto: return "auto: the resource is read, where its client may, and compared with the state it was built from";
     case GuardKind::Verify: return "verify: the resource is read and compared with the state it was built from";
   }
   return "unknown";
@@ -131,7 +132,7 @@ void add_write(std::vector<Fact>& facts, const Plan& plan) {
   facts.push_back({"retries when busy", busy_of(rule.busy), by});
   if (plan.operation == arm::OperationKind::Put) {
     const bool sends = rule.blind_after_wait == BlindAfterWait::Send;
-    facts.push_back({"blind after a wait", sends ? "sent" : "refused if another write finished meanwhile", by});
+    facts.push_back({"unconditional after a wait", sends ? "sent" : "refused if another write finished meanwhile", by});
   }
 }
 

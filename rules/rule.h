@@ -23,12 +23,12 @@ enum class Mode {
 };
 std::string_view to_text(Mode mode);
 
-// How a full write is kept from overwriting a state that its sender never saw (DESIGN §3, guard kinds).
+// How a full write is kept from overwriting a state that its sender never saw.
 enum class GuardKind {
-  None,    // no precondition exists for the type; the blind rule still applies to its PUTs
-  Etag,    // the base's ETag goes along as If-Match
-  Verify,  // ARM gives the type no ETag: under the lock the resource is read and compared with the base. One GET more, and
-           // atomic only among armgate's own clients
+  None,    // what clients were shown is not remembered: such a write is unconditional
+  Auto,    // as Verify; where the client may write but not read, unconditional
+  Etag,    // ARM compares: the ETag of what it was built from goes along as If-Match
+  Verify,  // armgate compares: under the lock the resource is read. One GET more, and atomic only among armgate's own clients
 };
 
 // Whether what clients are shown of a type is remembered, to be the base of their writes.
@@ -56,7 +56,7 @@ enum class CreateGuard {
 };
 
 struct Guard {
-  GuardKind kind = GuardKind::None;
+  GuardKind kind = GuardKind::Auto;
   std::vector<arm::OperationKind> methods{arm::OperationKind::Put};
   CreateGuard creates = CreateGuard::None;
 };

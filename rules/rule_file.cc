@@ -132,14 +132,15 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
   check_body(rule, pointer, positions, faults);
   if (rule.guard.kind == GuardKind::None && rule.guard.creates != CreateGuard::None) {
     fault("/guard/creates",
-          "needs \"kind\" to be \"etag\" or \"verify\": with \"none\" armgate does not remember who was told "
+          "needs another \"kind\" than \"none\": with \"none\" armgate does not remember who was told "
           "that something is absent");
   }
   const auto& methods = rule.guard.methods;
   const auto deletes = std::find(methods.begin(), methods.end(), arm::OperationKind::Delete);
-  if (rule.guard.kind == GuardKind::Verify && deletes != methods.end()) {
+  const bool compares = rule.guard.kind == GuardKind::Verify || rule.guard.kind == GuardKind::Auto;
+  if (compares && deletes != methods.end()) {
     fault(fmt::format("/guard/methods/{}", deletes - methods.begin()),
-          "\"verify\" cannot guard DELETE: a delete asks for no state that could be compared; remove it");
+          "only \"etag\" can guard DELETE: a delete asks for no state that could be compared; remove it");
   }
   if (rule.hold.max > rule.hold.cap) fault("/hold", "\"max\" is longer than \"cap\"; raise \"cap\" or lower \"max\"");
   if (rule.busy.base > rule.busy.max) {
@@ -198,8 +199,8 @@ SettingTable settings_of(Rule& rule) {
        choice<std::optional<Mode>>(&rule.mode, {{"protect", Mode::Protect}, {"observe", Mode::Observe}, {"off", Mode::Off}}),
        "\"observe\" tells what would be done about these types and does nothing; \"off\" passes them through unchanged"},
       {"/guard/kind",
-       choice(&rule.guard.kind, {{"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
-       "whether writes carry the ETag of the state they were built from, or that state is read and compared first"},
+       choice(&rule.guard.kind, {{"auto", GuardKind::Auto}, {"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
+       "whether ARM compares what a write was built from with what is there (\"etag\"), or armgate does (\"verify\"; \"auto\": if it may read)"},
       {"/guard/methods", choices(&rule.guard.methods, {{"PUT", Kind::Put}, {"PATCH", Kind::Patch}, {"DELETE", Kind::Delete}}),
        "the methods that are guarded"},
       {"/guard/creates",

@@ -252,4 +252,8 @@ std::string child_key(const Address& address) {
   return address.root_key + "/" + address.child_type + "/" + lower_text(address.child_name);
 }
 
+std::string address_key(const Address& address) {
+  return address.kind == AddressKind::Child ? child_key(address) : address.root_key;
+}
+
 }  // namespace armgate::sim

@@ -58,6 +58,9 @@ Address parse_id(std::string_view id);
 // The key on which writes to a child exclude each other if they do not exclude the whole resource.
 std::string child_key(const Address& address);
 
+// The key of the very thing that is named: of a child its own, else of the resource or group.
+std::string address_key(const Address& address);
+
 // Segments between slashes, percent-decoded once.
 std::vector<std::string> path_segments(std::string_view path);
 

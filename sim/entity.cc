@@ -66,6 +66,9 @@ Json writable_content(const Json& body, const ResourceType& traits) {
       if (kind.form == ChildKind::Form::Wrapped) strip_service_members(child);
     }
   }
+  // Who writes back what was shown has the member even if nothing was ever in it: no other content.
+  if (const auto properties = content.find("properties"); properties != content.end() && properties->empty())
+    content.erase(properties);
   return content;
 }
 

@@ -27,6 +27,7 @@ struct Snapshot {
   std::string version;
   std::string etag;
   std::map<std::string, std::string> child_etags{};
+  uint64_t state = 0;
 };
 
 struct Entity {
@@ -46,11 +47,12 @@ struct Entity {
   uint64_t writes = 0;                             // moves with every ETag
   std::string etag;                                // exact bytes; empty for types without
   std::map<std::string, std::string> child_etags;  // of children that have their own, by lower-case name
+  uint64_t state = 0;                              // the content's serial in the state log, if one is kept
   std::deque<Snapshot> history;
 };
 
 inline Snapshot snapshot_of(const Entity& entity, TimePoint now) {
-  return {now, entity.content, entity.version, entity.etag, entity.child_etags};
+  return {now, entity.content, entity.version, entity.etag, entity.child_etags, entity.state};
 }
 
 // Ordered by key, so that lists and random choices are the same in every run.

@@ -76,7 +76,7 @@ SimAnswer SimArm::Machine::handle(const arm::Request& request, TimePoint now) {
   } else {
     WriteFacts facts = read_write_facts(request);
     facts.acknowledged = fault.kind != Fault::Kind::DropAfter;
-    result.response = answer(request, address, now, facts);
+    result.response = answer(request, address, now, facts, result.seen);
     result.drop = !facts.acknowledged;
     if (result.drop) ++counts_.dropped_after;
   }
@@ -86,20 +86,25 @@ SimAnswer SimArm::Machine::handle(const arm::Request& request, TimePoint now) {
 }
 
 arm::Response SimArm::Machine::answer(const arm::Request& request, const Address& address, TimePoint now,
-                                      const WriteFacts& facts) {
+                                      const WriteFacts& facts, std::vector<Seen>& seen) {
   if (address.kind != AddressKind::Operation && arm::query_parameter(request.head.target, "api-version").value_or("").empty()) {
     return error_answer(400, "MissingApiVersionParameter",
                         "The api-version query parameter (?api-version=) is required for all requests.");
   }
   Json body;
   Call call{request, address, now, facts};
+  if (options_.keep_states) call.seen = &seen;
   if (!is_read_method(request.head.method) && !request.body.empty()) {
     body = json_value(request.body);
     if (const auto fault = fault_in_body(body, resource_type(address.type)))
       return error_answer(400, "InvalidRequestContent", *fault);
     call.body = &body;
   }
-  return route(call);
+  arm::Response answer = route(call);
+  const bool wrote = call.method() == arm::Method::Put || call.method() == arm::Method::Patch;
+  const Entity* made = wrote && arm::is_success(answer.head.status) ? find_entity(address.root_key) : nullptr;
+  if (made != nullptr && call.seen != nullptr) call.seen->push_back({address_key(address), made->state});
+  return answer;
 }
 
 arm::Response SimArm::Machine::route(Call& call) {
@@ -152,19 +157,20 @@ void SimArm::Machine::finish(const Operation& operation, TimePoint now) {
   Entity* entity = find_entity(operation.entity_key);
   if (entity == nullptr) return;
   const bool succeeded = operation.result == "Succeeded";
-  if (operation.kind == OperationOf::Delete && operation.child.empty() && succeeded) return remove(operation.entity_key);
+  if (operation.kind == OperationOf::Delete && operation.child.empty() && succeeded)
+    return remove(operation.entity_key, now, operation.client);
   if (operation.kind == OperationOf::Delete && succeeded) {
     Json after = without_child(*entity->content, *operation.child_kind, operation.child);
     WriteFacts facts;
     facts.deletes.insert(operation.child);
     judge_.changed(entity->key, *entity->traits, *entity->content, after, facts);
-    set_child(*entity, *operation.child_kind, operation.child, std::move(after), now);
+    set_child(*entity, *operation.child_kind, operation.child, std::move(after), now, operation.client);
     entity->child_etags.erase(operation.child);
     return;
   }
   if (!succeeded && operation.before && entity->content == operation.after) {
     judge_.rolled_back(entity->key, operation.write_key);
-    set_content(*entity, *operation.before, now);
+    set_content(*entity, *operation.before, now, {});
     return;
   }
   if (operation.kind == OperationOf::Action && !operation.moved.empty()) return finish_move(operation, now);
@@ -179,13 +185,15 @@ void SimArm::Machine::finish(const Operation& operation, TimePoint now) {
 }
 
 // With everything below it, and about it.
-void SimArm::Machine::remove(const std::string& key) {
+void SimArm::Machine::remove(const std::string& key, TimePoint now, std::string_view by) {
   const std::string gone = key;  // it may be the entity's own
   judge_.removed(gone);
+  if (options_.keep_states) states_.add(gone, now, nullptr, by);
   entities_.erase(gone);
   const std::string below = gone + "/";
   for (auto it = entities_.lower_bound(below); it != entities_.end() && it->first.starts_with(below);) {
     judge_.removed(it->first);
+    if (options_.keep_states) states_.add(it->first, now, nullptr, by);
     it = entities_.erase(it);
   }
 }
@@ -227,6 +235,7 @@ arm::Response SimArm::Machine::control(const arm::Request& request, const std::s
     entities_.clear();
     operations_.clear();
     judge_ = Judge();
+    states_ = StateLog();
     faults_ = FaultScript();
     counts_ = Report();
     return plain_answer(204);

@@ -26,6 +26,7 @@
 #include "sim/judge.h"
 #include "sim/operations.h"
 #include "sim/sim_arm.h"
+#include "sim/state_log.h"
 
 namespace armgate::sim {
 
@@ -41,6 +42,7 @@ class SimArm::Machine {
   Report report() const;
   bool is_current(std::string_view resource_path, std::string_view etag) const;
   bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base, std::string_view client) const;
+  States states_of(std::string_view resource_path) const { return states_.of(resource_path); }
 
  private:
   // A move of resources excludes every other write below its two groups; this marks the groups' keys for that.
@@ -53,16 +55,18 @@ class SimArm::Machine {
     TimePoint now;
     WriteFacts facts;
     nlohmann::json* body = nullptr;  // PUT, PATCH and POST with a body: parsed
+    std::vector<Seen>* seen = nullptr;
     arm::Method method() const { return request.head.method; }
   };
 
   // machine.cc
-  arm::Response answer(const arm::Request& request, const Address& address, TimePoint now, const WriteFacts& facts);
+  arm::Response answer(const arm::Request& request, const Address& address, TimePoint now, const WriteFacts& facts,
+                       std::vector<Seen>& seen);
   arm::Response route(Call& call);
   arm::Response route_write(Call& call);
   arm::Response control(const arm::Request& request, const std::string& name, TimePoint now);
   void finish(const Operation& operation, TimePoint now);
-  void remove(const std::string& key);
+  void remove(const std::string& key, TimePoint now, std::string_view by);
   void move_neighbour(TimePoint now);
   void stamp(arm::Response& answer, const arm::RequestHead& head);
 
@@ -70,9 +74,12 @@ class SimArm::Machine {
   Entity* find_entity(std::string_view key);
   const Entity* find_entity(std::string_view key) const;
   Entity& add_entity(const Call& call, const ResourceType& traits);
-  void set_content(Entity& entity, nlohmann::json content, TimePoint now);
+  // `by`: the client whose write it is; empty: the service's own doing.
+  void set_content(Entity& entity, nlohmann::json content, TimePoint now, std::string_view by);
   void move_etag(Entity& entity, TimePoint now);
-  void set_child(Entity& entity, const ChildKind& kind, std::string_view name, nlohmann::json content, TimePoint now);
+  void set_child(Entity& entity, const ChildKind& kind, std::string_view name, nlohmann::json content, TimePoint now,
+                 std::string_view by);
+  void log_state(Entity& entity, TimePoint now, std::string_view by);
   void move_child_etag(Entity& entity, const ChildKind& kind, std::string_view name);
   void record(Entity& entity, TimePoint now);
   Duration operation_length(const Call& call, const ResourceType& traits, std::string_view what) const;
@@ -140,6 +147,7 @@ class SimArm::Machine {
   Entities entities_;
   Operations operations_;
   Judge judge_;
+  StateLog states_;
   FaultScript faults_;
   Report counts_;
   TimePoint neighbour_at_ = kNever;

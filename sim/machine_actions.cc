@@ -129,13 +129,16 @@ void SimArm::Machine::finish_move(const Operation& operation, TimePoint now) {
       if (node.empty()) continue;
       Entity& entity = node.mapped();
       judge_.removed(one);
+      if (options_.keep_states) states_.add(one, now, nullptr, {});
       const size_t old_group = entity.group_key.size();
       entity.id = operation.moved_to + entity.id.substr(old_group);
       entity.key = lower_text(entity.id);
       if (!entity.parent_key.empty()) entity.parent_key = target_key + entity.parent_key.substr(old_group);
       entity.group_key = target_key;
       node.key() = entity.key;
-      move_etag(entities_.insert(std::move(node)).position->second, now);
+      Entity& moved = entities_.insert(std::move(node)).position->second;
+      log_state(moved, now, {});
+      move_etag(moved, now);
     }
   }
 }

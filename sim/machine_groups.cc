@@ -32,7 +32,7 @@ arm::Response SimArm::Machine::write_group(Call& call) {
   Entity& target = creates ? add_entity(call, traits) : *group;
   judge_.changed(target.key, traits, creates ? Json() : *target.content, content, call.facts);
   judge_.applied(call.facts);
-  set_content(target, std::move(content), call.now);
+  set_content(target, std::move(content), call.now, call.facts.client);
   return answer_write(call, creates ? 201 : 200, target, nullptr);
 }
 

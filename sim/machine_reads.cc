@@ -73,7 +73,8 @@ arm::Response SimArm::Machine::read(Call& call) {
 
 Snapshot SimArm::Machine::visible(const Entity& entity, TimePoint now) {
   if (options_.stale_read_chance <= 0 || !rng_.chance(options_.stale_read_chance)) return snapshot_of(entity, now);
-  Snapshot seen{now, nullptr, {}, {}, {}};
+  Snapshot seen;
+  seen.since = now;
   for (const Snapshot& snapshot : entity.history) {
     if (snapshot.since <= now - options_.stale_by) seen = snapshot;
   }
@@ -94,7 +95,10 @@ arm::Response SimArm::Machine::read_entity(const Call& call) {
     if (auto refused = refuse_in_group(call)) return *refused;
   }
   const Entity* entity = find_entity(address.root_key);
-  const Snapshot seen = entity == nullptr ? Snapshot{} : seen_by(call, *entity, visible(*entity, call.now));
+  Snapshot seen;
+  if (entity != nullptr) seen = seen_by(call, *entity, visible(*entity, call.now));
+  if (call.seen != nullptr)
+    call.seen->push_back({address_key(address), entity != nullptr ? seen.state : states_.last(address.root_key)});
   if (call.method() == arm::Method::Head) return plain_answer(seen.content ? 204 : 404);
   if (!seen.content && is_group) return *refuse_in_group(call);
   if (!seen.content) return missing_resource(address);
@@ -231,6 +235,7 @@ arm::Response SimArm::Machine::list(const Call& call) {
     if (!address.type.empty() && entity.type != address.type) continue;
     if (!entity.parent_key.empty()) continue;
     items.push_back(shown(entity, seen_by(call, entity, snapshot_of(entity, call.now))));
+    if (call.seen != nullptr) call.seen->push_back({entity.key, entity.state});
     // The list of everything in a group shows only the envelope.
     if (!groups && address.type.empty()) items.back().erase("properties");
   }
@@ -245,6 +250,9 @@ arm::Response SimArm::Machine::list_children(const Call& call) {
   if (call.address.child_kind != nullptr) {
     Json body = shown(*entity, seen_by(call, *entity, snapshot_of(*entity, call.now)));
     for (Json& child : body["properties"][std::string(call.address.child_kind->member)]) {
+      const std::string name = lower_text(child.value("name", ""));
+      if (call.seen != nullptr)
+        call.seen->push_back({fmt::format("{}/{}/{}", entity->key, call.address.child_type, name), entity->state});
       items.push_back(child_by_itself(std::move(child), *call.address.child_kind));
     }
     return page_of(call, std::move(items));
@@ -252,7 +260,9 @@ arm::Response SimArm::Machine::list_children(const Call& call) {
   const std::string below = fmt::format("{}/{}/", entity->key, call.address.child_type);
   for (auto it = entities_.lower_bound(below); it != entities_.end() && it->first.starts_with(below); ++it) {
     const bool deeper = it->first.find('/', below.size()) != std::string::npos;
-    if (!deeper) items.push_back(shown(it->second, seen_by(call, it->second, snapshot_of(it->second, call.now))));
+    if (deeper) continue;
+    if (call.seen != nullptr) call.seen->push_back({it->first, it->second.state});
+    items.push_back(shown(it->second, seen_by(call, it->second, snapshot_of(it->second, call.now))));
   }
   return page_of(call, std::move(items));
 }

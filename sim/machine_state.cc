@@ -45,10 +45,15 @@ Entity& SimArm::Machine::add_entity(const Call& call, const ResourceType& traits
   return entities_.insert_or_assign(entity.key, std::move(entity)).first->second;
 }
 
-void SimArm::Machine::set_content(Entity& entity, Json content, TimePoint now) {
+void SimArm::Machine::set_content(Entity& entity, Json content, TimePoint now, std::string_view by) {
   entity.content = std::make_shared<const Json>(std::move(content));
   entity.version = version_of(*entity.content);
+  log_state(entity, now, by);
   move_etag(entity, now);
+}
+
+void SimArm::Machine::log_state(Entity& entity, TimePoint now, std::string_view by) {
+  if (options_.keep_states) entity.state = states_.add(entity.key, now, entity.content, by);
 }
 
 void SimArm::Machine::move_etag(Entity& entity, TimePoint now) {
@@ -82,10 +87,12 @@ void SimArm::Machine::move_child_etag(Entity& entity, const ChildKind& kind, std
 }
 
 // A child with an ETag of its own leaves its parent's where it is.
-void SimArm::Machine::set_child(Entity& entity, const ChildKind& kind, std::string_view name, Json content, TimePoint now) {
-  if (kind.form != ChildKind::Form::Flat) return set_content(entity, std::move(content), now);
+void SimArm::Machine::set_child(Entity& entity, const ChildKind& kind, std::string_view name, Json content, TimePoint now,
+                                std::string_view by) {
+  if (kind.form != ChildKind::Form::Flat) return set_content(entity, std::move(content), now, by);
   entity.content = std::make_shared<const Json>(std::move(content));
   entity.version = version_of(*entity.content);
+  log_state(entity, now, by);
   if (!entity.etag.empty()) judge_.remember(entity.key, entity.etag, entity.version);
   move_child_etag(entity, kind, name);
   record(entity, now);

@@ -72,7 +72,7 @@ arm::Response SimArm::Machine::tags(Call& call) {
   content["tags"] = std::move(*wanted);
   judge_.changed(entity->key, *entity->traits, *entity->content, content, call.facts);
   judge_.applied(call.facts);
-  set_content(*entity, std::move(content), call.now);
+  set_content(*entity, std::move(content), call.now, call.facts.client);
   return call.method() == arm::Method::Delete ? plain_answer(200) : shown_tags(*entity);
 }
 

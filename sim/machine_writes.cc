@@ -56,7 +56,7 @@ arm::Response SimArm::Machine::put_resource(Call& call, Entity* entity, const Re
   if (!creates && placed && !content.contains("location")) content["location"] = before->value("location", Json());
   judge_.changed(target.key, traits, creates ? Json() : *before, content, call.facts);
   judge_.applied(call.facts);
-  set_content(target, std::move(content), call.now);
+  set_content(target, std::move(content), call.now, call.facts.client);
   const OperationOf kind = creates ? OperationOf::Create : OperationOf::Update;
   const Operation* operation =
       begin_operation(call, target, kind, lock_keys, operation_length(call, traits, target.type), before);
@@ -75,7 +75,7 @@ arm::Response SimArm::Machine::patch_resource(Call& call, Entity& entity) {
   Json content = patched(*before, *call.body, *entity.traits);
   judge_.changed(entity.key, *entity.traits, *before, content, call.facts);
   judge_.applied(call.facts);
-  set_content(entity, std::move(content), call.now);
+  set_content(entity, std::move(content), call.now, call.facts.client);
   // Network's PATCH is of tags only and synchronous.
   const Operation* operation = nullptr;
   if (entity.traits->etags != EtagForm::WeakGuid) {
@@ -118,7 +118,7 @@ arm::Response SimArm::Machine::put_child(Call& call, Entity& parent, const Json*
   Json content = with_child(*before, kind, child);
   judge_.changed(parent.key, traits, *before, content, call.facts);
   judge_.applied(call.facts);
-  set_child(parent, kind, address.child_name, std::move(content), call.now);
+  set_child(parent, kind, address.child_name, std::move(content), call.now, call.facts.client);
   const Operation* operation = begin_operation(call, parent, creates ? OperationOf::Create : OperationOf::Update, lock_keys,
                                                operation_length(call, traits, address.type + "/" + address.child_type), before);
   return answer_write(call, creates ? 201 : 200, parent, operation);
@@ -137,6 +137,7 @@ arm::Response SimArm::Machine::delete_anything(Call& call, Entity& entity, const
     done.entity_key = entity.key;
     done.child_kind = address.child_kind;
     done.child = lower_text(address.child_name);
+    done.client = call.facts.client;
     finish(done, call.now);
     return plain_answer(200);
   }

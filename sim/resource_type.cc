@@ -6,6 +6,8 @@ namespace armgate::sim {
 namespace {
 
 constexpr std::string_view kComputeConflict = "ConflictingConcurrentWriteNotAllowed";
+constexpr std::string_view kComputeEtags =
+    "2024-03-01";  // the oldest models that are sure to have them (conf/rules/compute.json)
 constexpr std::string_view kNetworkConflict = "AnotherOperationInProgress";
 constexpr std::string_view kStorageConflict = "StorageAccountOperationInProgress";
 
@@ -43,16 +45,19 @@ constexpr std::array<ResourceType, 26> kTypes{{
     {.type = "microsoft.compute/virtualmachinescalesets",
      .shown = "Microsoft.Compute/virtualMachineScaleSets",
      .etags = EtagForm::Number,
+     .etags_since = kComputeEtags,
      .conflict_code = kComputeConflict,
      .long_running = true},
     {.type = "microsoft.compute/virtualmachines",
      .shown = "Microsoft.Compute/virtualMachines",
      .etags = EtagForm::Number,
+     .etags_since = kComputeEtags,
      .conflict_code = kComputeConflict,
      .update_shown = UpdateShown::Silently,
      .long_running = true},
     {.type = "microsoft.compute/virtualmachinescalesets/virtualmachines",
      .etags = EtagForm::Number,
+     .etags_since = kComputeEtags,
      .conflict_code = kComputeConflict,
      .long_running = true,
      .moves_parent = true},

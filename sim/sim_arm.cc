@@ -24,6 +24,8 @@ bool SimArm::is_newer(std::string_view resource_path, std::string_view etag, std
   return machine_->is_newer(resource_path, etag, base, client);
 }
 
+States SimArm::states_of(std::string_view resource_path) const { return machine_->states_of(resource_path); }
+
 std::string to_json(const Report& report) {
   const nlohmann::ordered_json json{
       {"requests", report.requests},

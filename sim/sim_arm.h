@@ -31,6 +31,7 @@
 #include "arm/http.h"
 #include "base/time.h"
 #include "sim/sim_options.h"
+#include "sim/state_log.h"
 
 namespace armgate::sim {
 
@@ -57,6 +58,9 @@ class SimArm {
   // True if the resource surely had `etag` after `base`, and another content with it to which others than `client` (what it says
   // in x-sim-client) contributed. Of whole resources only.
   bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base, std::string_view client) const;
+
+  // Everything that the resource or child of this path was, oldest first (SimOptions::keep_states).
+  States states_of(std::string_view resource_path) const;
 
  private:
   class Machine;

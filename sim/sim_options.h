@@ -12,6 +12,7 @@
 
 #include "arm/http.h"
 #include "base/time.h"
+#include "sim/state_log.h"
 
 namespace armgate::sim {
 
@@ -76,12 +77,15 @@ struct SimOptions {
 
   double drop_before_chance = 0;  // of writes: the connection breaks before / after the write was applied
   double drop_after_chance = 0;
+
+  bool keep_states = false;  // every content of every resource, for SimArm::states_of(); it only grows
 };
 
 // One answer, or a connection that is closed without one.
 struct SimAnswer {
   arm::Response response;
   bool drop = false;
+  std::vector<Seen> seen{};  // with keep_states
 };
 
 // What the judge saw. The counts from lost_updates to applied_twice, overlaps_own aside, are harms: zero behind a

@@ -89,7 +89,7 @@ void prefer_own_version(std::vector<Seen>& live, const WriteFacts& write) {
 uint64_t born_at(const History& history, const WriteFacts& write) {
   uint64_t born = std::max(write.deleted, history.deleted());
   for (const Entry& entry : history.entries()) {
-    if (entry.absent && entry.cause == Cause::Seen) born = std::max(born, entry.number);
+    if (entry.absent && entry.cause == Cause::Seen && entry.certain) born = std::max(born, entry.number);
   }
   return is_mutant(Mutant::DeletedEtagsCount) ? 0 : born;
 }
@@ -244,31 +244,30 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   const auto seen = shown_before(history, *reader, limits, write);
   const Seen* last = nullptr;
   for (const Seen& s : seen) {
-    if (s.observation->as == ShownAs::PointRead && !s.observation->lost) last = &s;
+    if (s.observation->as != ShownAs::OwnAnswer && !s.observation->lost) last = &s;
   }
   if (last == nullptr || last->observation->lagging) return right;
   const uint64_t born = born_at(history, write);
-  // It must have read what is there now, not what was there once and may be there again.
-  const Entry* newest = nullptr;
-  for (const Entry& entry : history.entries()) {
-    if (entry.cause != Cause::ChildWritten) newest = &entry;
-  }
-  const bool is_current = newest != nullptr && last->entry->number >= newest->number;
   const auto gives_right = [&](const Refusal& r) {
     return !r.used && !r.lost && r.told != 0 && r.told < write.arrived.order && r.told > born &&
            last->observation->last_asked > r.told;
   };
-  right.may_send = is_current && std::any_of(reader->refusals.begin(), reader->refusals.end(), gives_right);
+  right.may_send = std::any_of(reader->refusals.begin(), reader->refusals.end(), gives_right);
   if (!right.may_send) return right;
   right.last_read = state_of(*last, write, born);
+  for (const Entry& entry : history.entries()) {
+    const bool tells = entry.cause != Cause::ChildWritten && (entry.cause != Cause::Seen || entry.certain);
+    if (tells && entry.number > last->entry->number) right.newer.push_back(state_of({last->observation, &entry}, write, born));
+  }
   std::vector<Seen> older;
   std::copy_if(seen.begin(), seen.end(), std::back_inserter(older), [&](const Seen& s) {
     return s.entry->number < last->entry->number && !is_superseded(s, seen, limits, write);
   });
-  const bool may_look_stale = actors_of(*reader, write) == Actors::Unknown;
+  // Refused after such a read already, it counts all the same: else somebody who takes a value back would never get through.
+  const bool again = reader->refused_in_a_row > 1 && std::any_of(reader->refusals.begin(), reader->refusals.end(),
+                                                                 [](const Refusal& r) { return r.reread && !r.used; });
+  const bool may_look_stale = actors_of(*reader, write) == Actors::Unknown && !again;
   if (may_look_stale) right.superseded = states_of(older, write, born);
-  std::copy_if(reader->refusals.begin(), reader->refusals.end(), std::back_inserter(right.same_change),
-               [](const Refusal& r) { return r.reread && r.asked && r.found; });
   return right;
 }
 

@@ -81,12 +81,13 @@ struct Bases {
 // Never for a write with a precondition of the client's own.
 Bases possible_bases(const History& history, const HistoryLimits& limits, const WriteFacts& write);
 
-// The right of a client that has read again since it was refused: its write counts as built on what it read last.
+// The right of a client that has read again since it was refused: its write counts as built on what it read last, if no other
+// content was there since then. Content that was there before and is back does not do.
 struct Right {
   bool may_send = false;              // it has one
   BaseState last_read;                // and this is the state
+  std::vector<BaseState> newer;       // what became known after it
   std::vector<BaseState> superseded;  // against which its write may look stale
-  std::vector<Refusal> same_change;   // refusals that came after such a read already
 };
 Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write);
 

@@ -26,6 +26,17 @@ bool is_shown_by(const Entry& entry, const Shown& seen) {
   return !seen.etag.empty();
 }
 
+// Whether the entry is certainly something else than what an answer shows. Bodies at two api-versions do not tell.
+bool is_other_than(const Entry& entry, const Shown& seen) {
+  if (entry.absent || seen.absent) return entry.absent != seen.absent;
+  if (!entry.etag.empty() && !seen.etag.empty() && entry.etag != seen.etag) return true;
+  const Rendering* known = entry.rendered_at(seen.rendering.api_version);
+  const bool may_tell = known != nullptr && known->body && seen.rendering.body;
+  return may_tell && known->body->is_partial == seen.rendering.body->is_partial && !same_bytes(known->body, seen.rendering.body);
+}
+
+bool is_write(const Entry& entry) { return entry.cause == Cause::Written || entry.cause == Cause::Deleted; }
+
 void add_rendering(Entry& entry, Rendering rendering) {
   const auto same = std::find_if(entry.renderings.begin(), entry.renderings.end(),
                                  [&](const Rendering& r) { return r.api_version == rendering.api_version; });
@@ -72,7 +83,7 @@ bool History::child_written_since(uint64_t since) const {
 
 const Entry* History::last_written_after(uint64_t number) const {
   const auto it = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) {
-    return e.number > number && (e.cause == Cause::Written || e.cause == Cause::Deleted);
+    return e.number > number && is_write(e);
   });
   return it == entries_.rend() ? nullptr : &*it;
 }
@@ -80,6 +91,14 @@ const Entry* History::last_written_after(uint64_t number) const {
 Entry* History::same_as(const Shown& seen) {
   const auto it = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return is_shown_by(e, seen); });
   return it == entries_.rend() ? nullptr : &*it;
+}
+
+bool History::is_back(const Entry& entry, const Shown& seen) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
+    if (e.number <= entry.number || e.cause == Cause::ChildWritten) return false;
+    if (is_write(e)) return e.number < seen.asked;
+    return e.certain && e.known.order < seen.asked && is_other_than(e, seen);
+  });
 }
 
 bool History::lags(const HistoryLimits& limits, const Shown& seen) const {
@@ -155,17 +174,16 @@ void History::on(const HistoryLimits& limits, Shown event) {
     const auto own = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) {
       return e.cause == Cause::Written && e.sending == event.sending && e.writer == event.client;
     });
-    if (own != entries_.rend() && own->renderings.empty()) {
+    const bool is_first = own != entries_.rend() && own->renderings.empty();
+    if (is_first) own->etag = event.etag;
+    if (is_first || (own != entries_.rend() && is_shown_by(*own, event))) {
       entry = &*own;
-      entry->etag = std::move(event.etag);
     } else if (own != entries_.rend()) {
       entry = same_as(event);
     }
   } else {
     entry = same_as(event);
-    const Entry* write = entry == nullptr ? nullptr : last_written_after(entry->number);
-    const bool is_back = write != nullptr && write->number < event.asked && !observed.lagging;
-    if (is_back) entry = nullptr;
+    if (entry != nullptr && !observed.lagging && is_back(*entry, event)) entry = nullptr;
   }
   if (entry == nullptr) {
     Entry fresh;
@@ -175,6 +193,7 @@ void History::on(const HistoryLimits& limits, Shown event) {
     const Entry* write = last_written_after(0);
     const bool overtaken = write != nullptr && event.asked != 0 && event.asked < write->number;
     fresh.number = overtaken || observed.lagging ? event.asked : event.at.order;
+    fresh.certain = !observed.lagging;
     observed.lagging |= overtaken;
     entry = &add(limits, std::move(fresh));
   }
@@ -187,14 +206,15 @@ void History::on(const HistoryLimits& limits, NotModified event) {
   const auto entry = std::find_if(entries_.rbegin(), entries_.rend(),
                                   [&](const Entry& e) { return !e.etag.empty() && e.etag == event.etag; });
   if (entry == entries_.rend()) return;
-  Observation observed;
-  observed.entry = entry->number;
-  observed.request_id = std::move(event.request_id);
-  observed.api_version = std::move(event.api_version);
-  observed.first_shown = event.at.order;
-  observed.last_asked = event.asked;
-  observed.last_shown = event.at;
-  observe(limits, event.client, std::move(observed));
+  Shown same;
+  same.client = event.client;
+  same.request_id = std::move(event.request_id);
+  same.asked = event.asked;
+  same.at = event.at;
+  same.etag = std::move(event.etag);
+  if (const Rendering* known = entry->rendered_at(event.api_version)) same.rendering = *known;
+  same.rendering.api_version = std::move(event.api_version);
+  on(limits, std::move(same));
 }
 
 void History::on(const HistoryLimits& limits, Accepted event) {
@@ -296,12 +316,6 @@ size_t History::body_bytes() const {
     for (const Rendering& rendering : entry.renderings) total += rendering.body ? rendering.body->bytes.size() : 0;
     total += entry.asked ? entry.asked->bytes.size() : 0;
   }
-  for (const auto& [client, reader] : readers_) {
-    for (const Refusal& refusal : reader.refusals) {
-      total += refusal.asked ? refusal.asked->bytes.size() : 0;
-      total += refusal.found ? refusal.found->bytes.size() : 0;
-    }
-  }
   return total;
 }
 
@@ -310,12 +324,6 @@ size_t History::drop_bodies() {
   for (Entry& entry : entries_) {
     for (Rendering& rendering : entry.renderings) rendering.body.reset();
     entry.asked.reset();
-  }
-  for (auto& [client, reader] : readers_) {
-    for (Refusal& refusal : reader.refusals) {
-      refusal.asked.reset();
-      refusal.found.reset();
-    }
   }
   return freed;
 }

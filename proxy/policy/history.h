@@ -53,7 +53,8 @@ enum class Cause : uint8_t {
 struct Entry {
   uint64_t number = 0;
   Cause cause = Cause::Seen;
-  bool certain = true;  // Written: false if it may have had no effect (its answer was lost, its operation failed)
+  // Written: false if it may have had no effect (its answer was lost, its operation failed). Seen: false if the read lacked a write.
+  bool certain = true;
   bool absent = false;  // there is no such resource
   std::string etag;     // exact bytes; empty: none
   std::vector<Rendering> renderings;
@@ -92,8 +93,6 @@ struct Refusal {
   bool lost = false;  // its connection was reset: the client may not know of it
   bool used = false;  // a later write had its right by it
   bool reread = false;  // its client had read again after an earlier refusal
-  SharedBody asked;     // what it asked for
-  SharedBody found;     // what was there; null: not known
 };
 
 // A write that is under way.
@@ -251,6 +250,8 @@ class History {
 
   Entry& add(const HistoryLimits& limits, Entry entry);
   Entry* same_as(const Shown& seen);
+  // Whether something else was there between the entry and the asking for what shows the same.
+  bool is_back(const Entry& entry, const Shown& seen) const;
   const Entry* last_written_after(uint64_t number) const;
   void observe(const HistoryLimits& limits, const Hash128& client, Observation observation);
   Reader& reader_of(const HistoryLimits& limits, const Hash128& client);

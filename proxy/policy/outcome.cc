@@ -49,6 +49,7 @@ bool has_its_etag(const BaseState& base, const ThereBody& there) { return !base.
 
 struct Judged {
   bool sends = false;
+  bool is_there = false;  // the base is what is there
   bool would_merge = false;
   std::vector<std::string> pointers;
 };
@@ -56,29 +57,20 @@ struct Judged {
 Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<size_t> wanted, size_t at, const ThereBody& there,
              const Difference& difference, const Witness& witness) {
   if (base.gone) return {};
-  if (base.absent || there.absent) return {base.absent && there.absent, false, {}};
-  if (!index) return {has_its_etag(base, there), false, {}};
+  const bool both_absent = base.absent && there.absent;
+  if (base.absent || there.absent) return {both_absent, both_absent, false, {}};
+  const bool by_etag = has_its_etag(base, there);
+  if (!index) return {by_etag, by_etag, false, {}};
   if (difference.same(*index, at)) {
     // What was sent, or an item of a list, leaves out what others may have set.
-    return {!base.is_partial || has_its_etag(base, there) || !witness.others_wrote_since(base.entry), false, {}};
+    const bool is_there = !base.is_partial || by_etag || !witness.others_wrote_since(base.entry);
+    return {is_there, is_there, false, {}};
   }
-  if (!wanted) return {false, false, difference.changed(*index, at)};
+  if (!wanted) return {false, false, false, difference.changed(*index, at)};
   auto found = difference.reconcile(*index, *wanted, at);
   const bool unseen_by_others = found.unseen && witness.others_wrote_since(base.entry);
   const bool sends = (found.outcome == arm::Outcome::Send || found.outcome == arm::Outcome::Contained) && !unseen_by_others;
-  return {sends, found.outcome == arm::Outcome::Merge, std::move(found.pointers)};
-}
-
-// Whether `refusal` was about the change that the write makes of what its client has read.
-bool is_same_change(const Difference& difference, size_t found, size_t asked, size_t read, size_t wanted) {
-  if (!difference.readable(found) || !difference.readable(asked)) return false;
-  for (size_t row = 0; row < difference.rows(); ++row) {
-    const auto value = [&](size_t body) { return difference.value(row, body); };
-    const bool then = value(found) != value(asked);
-    const bool now = value(read) != value(wanted);
-    if (then != now || (then && value(asked) != value(wanted))) return false;
-  }
-  return true;
+  return {sends, sends && found.outcome == arm::Outcome::Send, found.outcome == arm::Outcome::Merge, std::move(found.pointers)};
 }
 
 bool may_send_by_right(const Right& right, const WantedBody& wanted, const ThereBody& there, const arm::BodyFacts& facts) {
@@ -86,22 +78,21 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   if (there.absent) return true;
   Table table(there.api_version);
   const size_t at = *table.add({there.json, BodyKind::Whole});
+  std::optional<size_t> asked;
+  if (wanted.api_version == there.api_version) asked = table.add({wanted.json, BodyKind::Whole});
   const auto read = table.add(right.last_read);
-  if (!read) return has_its_etag(right.last_read, there);
-  if (wanted.api_version != there.api_version) return table.compare(facts).same(*read, at);
-  const size_t asked = *table.add({wanted.json, BodyKind::Whole});
-  const auto olds = add_all(table, right.superseded);
-  std::vector<std::pair<size_t, size_t>> refused;
-  for (const Refusal& refusal : right.same_change) {
-    const auto found = table.add({refusal.found->bytes, BodyKind::Whole});
-    const auto wished = table.add({refusal.asked->bytes, BodyKind::Whole});
-    if (found && wished) refused.emplace_back(*found, *wished);
+  std::vector<size_t> newer;
+  for (const BaseState& state : right.newer) {
+    const auto index = state.absent ? std::nullopt : table.add(state);
+    if (!index && !has_its_etag(state, there)) return false;
+    if (index) newer.push_back(*index);
   }
+  if (!read) return has_its_etag(right.last_read, there);
+  const auto olds = add_all(table, right.superseded);
   const Difference difference = table.compare(facts);
-  if (!difference.same(*read, at)) return false;
-  return !difference.looks_stale(asked, olds, *read) || std::any_of(refused.begin(), refused.end(), [&](const auto& r) {
-    return is_same_change(difference, r.first, r.second, *read, asked);
-  });
+  const auto is_there = [&](size_t state) { return difference.same(state, at); };
+  if (!is_there(*read) || !std::all_of(newer.begin(), newer.end(), is_there)) return false;
+  return !asked || !difference.looks_stale(*asked, olds, *read);
 }
 
 }  // namespace
@@ -135,14 +126,21 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
 
   Verdict verdict;
   verdict.sends = !bases.narrow.empty();
+  // That two add the same member with the same value may be two that count from nothing. So one of the bases at least must be what is
+  // there: then the write may be built on it, and contains what others did since the rest.
+  bool any_there = false;
+  std::vector<std::string> moved;
   for (size_t i = 0; i < bases.narrow.size(); ++i) {
     Judged judged = judge(bases.narrow[i], indices[i], asked, at, there, difference, witness);
+    any_there |= judged.is_there;
+    if (judged.sends && moved.empty()) moved = std::move(judged.pointers);
     if (judged.sends) continue;
     verdict.sends = false;
     verdict.would_merge |= judged.would_merge;
     if (verdict.pointers.empty()) verdict.pointers = std::move(judged.pointers);
   }
-  if (verdict.sends) return verdict;
+  if (verdict.sends && any_there) return verdict;
+  if (verdict.sends) verdict.pointers = std::move(moved);
   verdict.by_right = verdict.sends = may_send_by_right(right, wanted, there, facts);
   return verdict;
 }

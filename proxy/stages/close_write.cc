@@ -40,13 +40,6 @@ Ending::Kind kind_of(Outcome::Kind kind, int status) {
   return arm::asks_for_another_try(status) ? Ending::Kind::Expected : Ending::Kind::Refused;
 }
 
-policy::SharedBody body_of(const Write& write) {
-  if (write.exchange.request.body.size() > write.parts.shared.options.body_keep_max) return nullptr;
-  auto body = std::make_shared<policy::KeptBody>();
-  body->bytes = write.exchange.request.body;
-  return body;
-}
-
 }  // namespace
 
 Showing remember_answer(const Write& write, const Outcome& outcome) {
@@ -57,8 +50,6 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
     refusal.request_id = write.request_id;
     refusal.arrived = write.facts.arrived.order;
     refusal.told = now.order;
-    refusal.asked = outcome.found ? body_of(write) : nullptr;
-    refusal.found = outcome.found;
     auto& resources = write.parts.shared.resources;
     resources.apply(write.plan.resource_key, policy::Refused{write.client.key, std::move(refusal)});
     give_turn(write, resources.ask(write.plan.resource_key, [&](const policy::History& history) {

@@ -44,6 +44,7 @@ struct Report {
   std::string upstream_error;      // why no whole answer of ARM's came, the last time; fit for the log
   bool kept_place = false;         // it came back to the place in the queue that was kept for it
   bool replayed = false;           // the answer is that of an earlier sending of the same request
+  bool by_right = false;           // it goes because its client has read again since it was refused
   bool altered = false;            // a header was added, or the answer is not ARM's answer to these bytes
 };
 

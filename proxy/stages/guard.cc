@@ -37,8 +37,7 @@ std::string_view conflict_of(const Write& write) {
   const bool exempt = write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send || is_mutant(Mutant::BlindAlwaysSent);
   if (!write.replaces || exempt) return {};
   if (write.insists) {
-    write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
-    write.report().guard += ", insisted";
+    note_insisted(write);
     return {};
   }
   const auto another = [&](const policy::Entry& e) { return e.bytes == write.bytes; };
@@ -64,7 +63,7 @@ std::string_view conflict_of(const Write& write) {
 
 Task<std::variant<Guarded, Outcome>> go_unconditional(const Write& write, WriteLease lease) {
   if (const auto conflict = conflict_of(write); !conflict.empty()) {
-    co_return refused(write, conflict, "unconditional-after-another-write", {}, nullptr);
+    co_return refused(write, conflict, "unconditional-after-another-write", {});
   }
   // ARM may have carried out its earlier sending: sent again as it is, it would take back what was changed since then. Some things are
   // to be carried out whenever they are asked for (deployments).
@@ -88,20 +87,17 @@ Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease leas
       co_await look(write, target_to_read(write), "The resource could not be read to see whether it has changed.");
   if (auto* ended = std::get_if<Outcome>(&looked)) co_return come_again(write, std::move(lease), std::move(*ended));
   SeenState& now = std::get<SeenState>(looked);
+  if (!now.exists() && !now.absent()) co_return co_await go_unconditional(write, std::move(lease));
   if (write.ledger().maybe_applied(write.sending) && is_own_effect(write, write.bases.known_since, now)) {
     co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));
   }
   const policy::Verdict verdict = reconcile(write, now);
-  const bool means_it = !verdict.sends && write.insists && now.exists();  // it was only ever shown its own answers
-  if (means_it) {
-    write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
-    write.report().guard += ", insisted";
-  } else if (!verdict.sends) {
+  if (!verdict.sends) {
     const bool creates = write.rule() == policy::BaseRule::Create;
     co_return refused(write,
                       creates ? "Somebody else created this resource after this client was told that it does not exist."
                               : "The resource is not what this write may have been built from.",
-                      creates ? "created-meanwhile" : "stale", verdict, &now);
+                      creates ? "created-meanwhile" : "stale", verdict);
   }
   Precondition precondition;
   if (now.exists()) precondition.if_match = now.etag;

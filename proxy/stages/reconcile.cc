@@ -12,6 +12,7 @@
 namespace armgate {
 namespace {
 
+constexpr std::string_view kInsisted = ", insisted";
 constexpr Duration kLagPause = std::chrono::seconds(1);
 
 class Others final : public policy::Witness {
@@ -23,10 +24,10 @@ class Others final : public policy::Witness {
   const Write& write_;
 };
 
-policy::SharedBody kept(const SeenState* found) {
-  if (found == nullptr || !found->exists()) return nullptr;
+policy::SharedBody kept(const SeenState& seen) {
+  if (!seen.exists()) return nullptr;
   auto body = std::make_shared<policy::KeptBody>();
-  body->bytes = found->body;
+  body->bytes = seen.body;
   return body;
 }
 
@@ -39,7 +40,7 @@ bool lags(const Write& write, const SeenState& seen, std::string_view api_versio
   shown.absent = seen.absent();
   shown.etag = seen.etag;
   shown.rendering.api_version = api_version;
-  shown.rendering.body = kept(&seen);
+  shown.rendering.body = kept(seen);
   const auto& resources = write.parts.shared.resources;
   policy::SharedBody asked_for;
   const bool lagging = resources.ask(write.plan.resource_key, [&](const policy::History& history) {
@@ -74,6 +75,9 @@ Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::strin
     const uint64_t asked = write.parts.clock.next_moment().order;
     auto now = co_await read_again(write.parts, write.head().host, target, write.authorization());
     if (write.patience.client_gone()) co_return client_left(write, "client-left-while-verifying");
+    // Whoever may write but not read is as one who has read nothing.
+    const bool forbidden = now && now->head.status >= 400 && now->head.status < 500 && !now->absent();
+    if (forbidden && write.plan.rule->guard.kind == rules::GuardKind::Auto) co_return *std::move(now);
     const bool readable = now && (now->exists() || now->absent());
     if (!readable) {
       write.report().reason = "verify-failed";
@@ -101,27 +105,35 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   decode_bodies(last_read, bytes_max);
   right.last_read = std::move(last_read.front());
   decode_bodies(right.superseded, bytes_max);
+  decode_bodies(right.newer, bytes_max);
   const std::string& target = target_to_read(write);
   const policy::ThereBody now{there.absent(), there.etag, there.body, version_in(write, target)};
   const policy::WantedBody wanted{write.exchange.request.body, write.plan.target.api_version};
   policy::Verdict verdict = policy::decide(bases, wanted, now, right, Others(write), *body_facts(write.plan));
-  if (verdict.by_right) resources.apply(write.plan.resource_key, policy::RightUsed{write.client.key});
+  write.report().by_right |= verdict.by_right;
+  if (!verdict.sends && write.insists && there.exists()) {
+    verdict.sends = true;  // it was only ever shown its own answers, and was told once
+    note_insisted(write);
+  }
   return verdict;
 }
 
-Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,
-                const SeenState* found) {
-  return refused_by_arm(write, make_stale(why, verdict.pointers), reason, found);
+void note_insisted(const Write& write) {
+  write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
+  if (!write.report().guard.ends_with(kInsisted)) write.report().guard += kInsisted;
 }
 
-Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason, const SeenState* found) {
+Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict) {
+  return refused_by_arm(write, make_stale(why, verdict.pointers), reason);
+}
+
+Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason) {
   write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = reason;
   write.report().altered = true;
   Outcome outcome;
   outcome.kind = Outcome::Kind::Refused;
   outcome.answer = std::move(answer);
-  outcome.found = kept(found);
   return outcome;
 }
 

@@ -18,16 +18,18 @@ namespace armgate {
 const std::string& target_to_read(const Write& write);
 
 // What is there, or how the write ends because that is not to be known. A read in which an accepted write is missing is made again,
-// within the client's patience. Suspends.
+// within the client's patience. Guard kind auto: also an answer that says that the client may not read. Suspends.
 Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not);
 
-// Whether the write goes, now that this is there. Uses up the right that a refusal gave its client, if it goes by that.
+// Whether the write goes, now that this is there.
 policy::Verdict reconcile(const Write& write, const SeenState& there);
 
-// The end of a write that may not go. `found`: what is there; null: not known.
-Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,
-                const SeenState* found);
+// A write that was refused came again, nothing has moved since, and its client does not read: it goes, and the answer says so.
+void note_insisted(const Write& write);
+
+// The end of a write that may not go.
+Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict);
 // The same with ARM's own 412.
-Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason, const SeenState* found);
+Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason);
 
 }  // namespace armgate

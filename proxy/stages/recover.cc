@@ -73,11 +73,11 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
     if (may_replace) co_return NextStep{};
     co_return NextStep{refused(write,
                                "ARM was working on this resource for somebody else, and this client was not shown what it has become.",
-                               "unconditional-after-conflict", {}, &*now)};
+                               "unconditional-after-conflict", {})};
   }
   policy::Verdict verdict;
   if (goes_again(write, attempts, *now, verdict)) co_return NextStep{};
-  co_return NextStep{refused(write, "The resource changed while ARM was busy with it.", "changed-while-busy", verdict, &*now)};
+  co_return NextStep{refused(write, "The resource changed while ARM was busy with it.", "changed-while-busy", verdict)};
 }
 
 // What ARM's refusal says must end first.
@@ -139,9 +139,16 @@ Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
   }
   const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || is_ours(write, attempts, *now);
   if (taken_for_ours) co_return NextStep{was_ours(write, *std::move(now))};
+  // An earlier sending carries an ETag that is not there any more, so that it cannot take effect later. Unless it did, and failed.
+  policy::Verdict verdict;
+  const bool has_failed = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Failed;
+  if (!has_failed && goes_again(write, attempts, *now, verdict)) {
+    write.report().reason = "answer-lost-state-unmoved";
+    co_return NextStep{};
+  }
   co_return NextStep{refused(
       write, "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
-      "answer-lost-state-moved", {}, &*now)};
+      "answer-lost-state-moved", verdict)};
 }
 
 // Without a precondition that ARM is known to honour no second sending is harmless, and the first may yet take effect: only that
@@ -161,7 +168,7 @@ Task<NextStep> after_lost_create(const Write& write, const Attempts& attempts) {
   if (now->absent()) co_return NextStep{};
   if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
   co_return NextStep{refused(write, "ARM's answer was lost, and what is there now is not what this write asks for.",
-                             "answer-lost-state-moved", {}, &*now)};
+                             "answer-lost-state-moved", {})};
 }
 
 Task<NextStep> after_lost_delete(const Write& write) {
@@ -216,7 +223,7 @@ Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response
     co_return NextStep{};
   }
   const auto now = co_await see(write, target_to_read(write));
-  if (!now) co_return NextStep{refused_by_arm(write, std::move(answer), "stale", nullptr)};
+  if (!now) co_return NextStep{refused_by_arm(write, std::move(answer), "stale")};
   if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, SeenState(*now))};
   const bool is_gone = now->absent() && write.rule() == policy::BaseRule::BodyEtag;
   if (is_gone && !others_wrote_since(write, write.bases.known_since) && !attempts.if_match.empty()) {
@@ -227,7 +234,7 @@ Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response
   policy::Verdict verdict;
   const bool may_renew = attempts.renewals < kRenewalsMax && !now->etag.empty();
   if (!may_renew || !goes_again(write, attempts, *now, verdict)) {
-    co_return NextStep{refused_by_arm(write, std::move(answer), "stale", &*now)};
+    co_return NextStep{refused_by_arm(write, std::move(answer), "stale")};
   }
   ++attempts.renewals;
   write.parts.shared.counters.false_alarms.fetch_add(1, std::memory_order_relaxed);
@@ -238,7 +245,7 @@ Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response
 Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Response answer) {
   auto state = co_await see(write, write.head().target);
   if (state && is_ours(write, attempts, *state)) co_return NextStep{was_ours(write, *std::move(state))};
-  co_return NextStep{refused_by_arm(write, std::move(answer), "created-meanwhile", state ? &*state : nullptr)};
+  co_return NextStep{refused_by_arm(write, std::move(answer), "created-meanwhile")};
 }
 
 Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts) {

@@ -78,6 +78,11 @@ WriteLease lease_after_answer(const Write& write, Intent intent) {
 void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
   if (write.replaces) write.ledger().note_maybe_applied(write.sending);
+  if (write.report().by_right) {
+    write.parts.shared.resources.apply(write.plan.resource_key, policy::RightUsed{write.client.key});
+  }
+  // Whoever was accepted is not starving.
+  if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) turn->end();
   if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(write.plan.resource_key);
 }
 

@@ -74,7 +74,6 @@ struct Outcome {
   arm::Response answer;
   arm::Tracking tracking;                  // for Accepted and Unknown
   std::optional<std::string> body_etag{};  // in the answer's body (empty: none), if it was looked for
-  policy::SharedBody found{};              // for Refused: what is there, in plain bytes; null: not known
 };
 
 // Nothing was sent, or it had no effect for sure, and the client is expected to send it again.

@@ -196,6 +196,8 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
     grant(claim, Queued::No);
   else
     enqueue(claim);
+  const bool goes_before_others = !at_once && claim->info.priority != ClaimInfo::Priority::None;
+  if (goes_before_others && may_hold(*claim)) grant(claim, Queued::Yes);
   return LockPlace(this, std::move(claim));
 }
 

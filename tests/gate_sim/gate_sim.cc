@@ -37,6 +37,7 @@ struct Options {
   size_t tail = 0;
   bool trace = false;
   bool quiet = false;
+  bool strict = false;
 };
 
 double now() { return std::chrono::duration<double>(std::chrono::file_clock::now().time_since_epoch()).count(); }
@@ -141,6 +142,7 @@ int main(int argc, char** argv) {
   app.add_option("--mutant", options.mutant, "with this deliberate defect of base/mutant.h");
   app.add_option("--tail", options.tail, "lines of trace to show for a failure");
   app.add_flag("--trace", options.trace, "print everything that happens");
+  app.add_flag("--strict", options.strict, "laws that the present core is known to break fail a seed, too (liveness_laws.h)");
   app.add_flag("--quiet", options.quiet, "only the summary");
   CLI11_PARSE(app, argc, argv);
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);  // one thread cannot run into one
@@ -153,6 +155,7 @@ int main(int argc, char** argv) {
 
   Scenario scenario;
   scenario.echo = options.trace ? Trace::Echo::On : Trace::Echo::Off;
+  if (options.strict) scenario.liveness = Liveness::Forbidden;
   if (!options.workload.empty()) {
     const auto workload = parse_workload(options.workload);
     if (!workload) return usage_error(workload.error().context);

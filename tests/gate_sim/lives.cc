@@ -4,51 +4,12 @@
 
 #include <utility>
 
+#include "tests/gate_sim/knowing.h"
+
 namespace armgate::world {
 namespace {
 
 constexpr int kTriesMax = 40;  // for one change
-
-// A state as the client has it in hand.
-struct Known {
-  std::string body;
-  arm::Headers declares;  // what the judge is told about the write that is built from it
-};
-
-void declare_when(arm::Headers& declares, const Got& got) {
-  declares.set("x-sim-base-read-at", std::to_string(got.at.time_since_epoch().count()));
-}
-
-void declare_version(arm::Headers& declares, const Got& got) {
-  declare_when(declares, got);
-  declares.set("x-sim-base-version", got.answer.head.fields.get("x-sim-version"));
-  const std::string etag = etag_in(got.answer.body);  // of a child it is its parent's, which the judge takes for the whole's
-  if (!etag.empty()) declares.set("x-sim-base-etag", etag);
-}
-
-Task<std::optional<Known>> look(SimClient& client, const Subject& subject, ReadsBy reads) {
-  Known known;
-  const bool lists = reads == ReadsBy::List;
-  const std::string target = lists ? list_target(subject) : subject.target;
-  Asked asked("GET", target);
-  Got got;
-  if (reads == ReadsBy::Copy) {
-    got = co_await client.call(std::move(asked));
-  } else {
-    got = co_await client.perform(std::move(asked));
-  }
-  if (got.status() != 200) co_return std::nullopt;
-  if (!lists) {
-    known.body = got.answer.body;
-    declare_version(known.declares, got);
-    co_return known;
-  }
-  known.body = item_of(got.answer.body, subject);
-  if (known.body.empty()) co_return std::nullopt;
-  declare_when(known.declares, got);
-  known.declares.set("x-sim-base-etag", etag_in(known.body));
-  co_return known;
-}
 
 // One change, from the read to the write that took it in. True if it is in.
 struct Change {
@@ -94,7 +55,7 @@ Task<bool> change_once(SimClient& client, const Change& change, std::optional<Kn
       co_await client.follow(got.answer);
       co_return true;
     }
-    co_await client.pause(std::chrono::seconds(2));
+    co_await client.pause(change.writing.again_max);
   }
   co_return false;
 }
@@ -102,7 +63,7 @@ Task<bool> change_once(SimClient& client, const Change& change, std::optional<Kn
 }  // namespace
 
 Task<void> change_repeatedly(std::shared_ptr<SimClient> client, Subject subject, Writing writing) {
-  co_await client->pause(std::chrono::seconds(2));
+  co_await client->pause(writing.again_max);
   std::optional<Known> in_hand;
   for (int i = 0; i < writing.writes; ++i) {
     const Change change{subject, fmt::format("{}-{}", client->name(), i), writing};

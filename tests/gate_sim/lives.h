@@ -3,20 +3,18 @@
 
 #include <string>
 
+#include "tests/gate_sim/knowing.h"
 #include "tests/gate_sim/subjects.h"
 #include "tests/support/sim_client.h"
 
 namespace armgate::world {
-
-// Where a writer takes the state from that it changes.
-// Copy: if a fresh read does not arrive, the older one is good enough.
-enum class ReadsBy { Point, List, OwnAnswer, Copy };
 
 struct Writing {
   int writes = 3;
   ReadsBy reads = ReadsBy::Point;
   Duration think_max = std::chrono::seconds(2);  // between the read and the write
   Duration pause_max = std::chrono::seconds(3);  // before the next change
+  Duration again_max = std::chrono::seconds(2);  // before the first one, and after a refusal
   int operation_failures_in_hundred = 0;         // operations that ARM accepts and that then fail
   bool marks_tries = false;                      // no two writes have the same bytes
 };

@@ -53,6 +53,7 @@ RunResult run_scenario(const Scenario& scenario) {
   options.rules = world_rules();
   options.errors = world_errors();
   options.echo = scenario.echo;
+  options.liveness = scenario.liveness;
   workload.configure(options);
   // A seed with names is the same run whatever was drawn before, and whatever the lists hold when it is run again.
   for (const auto* disturbance : chosen) {

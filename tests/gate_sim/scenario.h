@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,9 +32,10 @@ struct Disturbance {
   Drawn drawn = Drawn::BySeed;
 };
 
-const std::vector<Workload>& workloads();          // all of them
-const std::vector<Workload>& crowded_workloads();  // those of workloads_crowded.cc
-const std::vector<Workload>& hidden_workloads();   // those of workloads_hidden.cc
+const std::vector<Workload>& workloads();           // all of them
+const std::vector<Workload>& crowded_workloads();   // those of workloads_crowded.cc
+const std::vector<Workload>& hidden_workloads();    // those of workloads_hidden.cc
+const std::vector<Workload>& liveness_workloads();  // those of workloads_liveness.cc
 const std::vector<Disturbance>& disturbances();
 
 struct Scenario {
@@ -41,6 +43,7 @@ struct Scenario {
   std::string workload;                   // empty: the seed chooses
   std::vector<std::string> disturbances;  // empty: the seed chooses; {"none"}: a kind world
   Trace::Echo echo = Trace::Echo::Off;
+  std::optional<Liveness> liveness;  // of all laws; without it, as promise_of() has it
 };
 
 struct RunResult {

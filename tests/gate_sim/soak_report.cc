@@ -13,7 +13,8 @@ using Names = std::span<const std::string_view>;
 
 // What happens to one sending to ARM (tests/support/sim_upstream.cc).
 constexpr std::string_view kSendingFaults[] = {
-    "refused connection", "lost request", "lost answer", "cut answer", "late effect", "slow", "429", "5xx", "expired token"};
+    "refused connection", "lost request", "lost answer", "cut answer", "late effect", "slow", "429", "409", "5xx",
+    "expired token"};
 constexpr std::string_view kSendings[] = {"read", "client's poll", "write", "write again", "own poll", "own read"};
 
 // What a client does to its own connection (tests/support/sim_client.cc).
@@ -22,6 +23,7 @@ constexpr std::string_view kClientStages[] = {"read",       "write before the qu
                                               "write sent", "write sent again",       "write being answered"};
 
 constexpr std::string_view kBetween = " @ ";
+constexpr std::string_view kCounted = "broken, but counted: ";  // tests/support/sim_world.cc
 
 std::string names_of(const RunResult& result) {
   std::string names;
@@ -49,7 +51,12 @@ void append_matrix(const Totals& totals, std::string_view title, Names faults, N
 void add(Totals& totals, uint64_t seed, const RunResult& result) {
   ++totals.runs;
   for (const auto& name : result.disturbances) ++totals.pairs[fmt::format("{} x {}", result.workload, name)];
-  for (const auto& [what, times] : result.tally) totals.tally[what] += times;
+  for (const auto& [what, times] : result.tally) {
+    totals.tally[what] += times;
+    if (!what.starts_with(kCounted)) continue;
+    const auto key = fmt::format("{} {}", what.substr(kCounted.size()), result.workload);
+    ++totals.counted.try_emplace(key, seed, 0).first->second.second;
+  }
   if (result.violations.empty()) return;
   ++totals.failed;
   const auto key = fmt::format("{} {}", result.violations.front().promise, result.workload);
@@ -78,6 +85,9 @@ std::string summary_text(const Totals& totals, double seconds) {
                   static_cast<double>(totals.runs) / seconds, totals.pairs.size(), workloads().size() * disturbances().size());
   for (const auto& [what, where] : totals.broken) {
     text += fmt::format("  broken: {}: {} times, first at seed {}\n", what, where.second, where.first);
+  }
+  for (const auto& [what, where] : totals.counted) {
+    text += fmt::format("  counted: {}: {} seeds, first at seed {}\n", what, where.second, where.first);
   }
   return text;
 }

@@ -17,6 +17,8 @@ struct Totals {
   std::map<std::string, uint64_t> pairs;  // workload x disturbance
   std::map<std::string, uint64_t> tally;
   std::map<std::string, std::pair<uint64_t, uint64_t>> broken;  // "P1 tags": first seed, times
+  // "L1 lone-autoscaler": the same of what is only counted: first seed, seeds
+  std::map<std::string, std::pair<uint64_t, uint64_t>> counted;
 };
 
 void add(Totals& totals, uint64_t seed, const RunResult& result);

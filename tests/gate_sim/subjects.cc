@@ -56,7 +56,7 @@ Subject network(std::string_view name, ChangeKind change) {
 }
 
 Subject subnet(std::string_view in_network, std::string_view name) {
-  Subject subject = network(in_network, ChangeKind::MarkSubnet);
+  Subject subject = network(in_network, ChangeKind::MarkChild);
   subject.target =
       fmt::format("{}/providers/Microsoft.Network/virtualNetworks/{}/subnets/{}{}", kGroup, in_network, name, kNetwork);
   subject.initial = Json{{"name", name}, {"properties", {{"addressPrefix", "10.0.0.0/24"}}}}.dump();
@@ -84,6 +84,11 @@ Subject group(std::string_view name) {
   return subject;
 }
 
+Subject at_version(Subject subject, std::string_view api_version) {
+  subject.target = fmt::format("{}?api-version={}", arm::path_of(subject.target), api_version);
+  return subject;
+}
+
 std::string group_target() { return fmt::format("{}?api-version=2021-04-01", kGroup); }
 
 std::string tags_target(const Subject& subject) {
@@ -95,11 +100,29 @@ std::string list_target(const Subject& subject) {
   return fmt::format("{}?{}", path.substr(0, path.rfind('/')), arm::query_of(subject.target));
 }
 
+namespace {
+
+// Puts in what is not there, and takes out what is.
+void toggle(Json& state, ChangeKind change, const std::string& member, arm::Headers& fields) {
+  if (change == ChangeKind::ToggleCapacity) {
+    Json& capacity = state["sku"]["capacity"];
+    const int step = capacity.get<int>() == 1 ? 1 : -1;
+    capacity = capacity.get<int>() + step;
+    fields.set("x-sim-increments", fmt::format("/sku/capacity:{}", step));
+  } else if (state["tags"].erase(member) > 0) {
+    fields.set("x-sim-deletes", member);
+  } else {
+    state["tags"][member] = "here";
+  }
+}
+
+}  // namespace
+
 std::string with_change(std::string_view body, ChangeKind change, const std::string& member, BodyEtag etag,
                         arm::Headers& fields) {
   Json state = sim::json_value(body);
   if (etag == BodyEtag::Dropped) state.erase("etag");
-  if (change == ChangeKind::MarkSubnet) {
+  if (change == ChangeKind::MarkChild) {
     state["properties"]["marks"][member] = "here";
     return state.dump();
   }
@@ -118,7 +141,9 @@ std::string with_change(std::string_view body, ChangeKind change, const std::str
     case ChangeKind::AddSubnet:
       state["properties"][array_of(change)].push_back({{"name", member}, {"properties", {{"priority", 100}}}});
       break;
-    case ChangeKind::MarkSubnet: break;  // above: a subnet has no tags
+    case ChangeKind::ToggleTag:
+    case ChangeKind::ToggleCapacity: toggle(state, change, member, fields); break;
+    case ChangeKind::MarkChild: break;  // above: a child has no tags
   }
   return sim::json_text(state);
 }
@@ -133,7 +158,7 @@ bool has_member(std::string_view body, ChangeKind change, const std::string& mem
     }
     return false;
   }
-  if (change == ChangeKind::MarkSubnet) {
+  if (change == ChangeKind::MarkChild) {
     return state.value("properties", Json::object()).value("marks", Json::object()).contains(member);
   }
   return change == ChangeKind::AddTag && state.value("tags", Json::object()).contains(member);

@@ -10,7 +10,8 @@
 
 namespace armgate::world {
 
-enum class ChangeKind { AddTag, CountInTag, RaiseCapacity, AddRule, AddSubnet, MarkSubnet };
+// MarkChild: of a subnet or a rule. The last two take back what the write before them did.
+enum class ChangeKind { AddTag, CountInTag, RaiseCapacity, AddRule, AddSubnet, MarkChild, ToggleTag, ToggleCapacity };
 
 struct Subject {
   std::string target;   // path and api-version
@@ -26,6 +27,7 @@ Subject subnet(std::string_view network, std::string_view name);  // a child of 
 Subject security_rule(std::string_view in_group, std::string_view name);
 Subject storage_account(std::string_view name);
 Subject group(std::string_view name);
+Subject at_version(Subject subject, std::string_view api_version);
 std::string group_target();                       // the group that holds all of them
 std::string tags_target(const Subject& subject);  // its tags as a resource of their own
 std::string list_target(const Subject& subject);  // the collection it is in

@@ -56,7 +56,22 @@ bool Checkers::is_armgates(const arm::Response& answer) { return answer.body.fin
 bool Checkers::is_armgate_field(const arm::Field& field) { return starts_with_ignoring_case(field.name, "x-armgate-"); }
 
 Checkers::Checkers(SimClock& clock, sim::SimArm& arm, Rules rules, Trace& trace, Promised promised)
-    : clock_(clock), arm_(arm), rules_(std::move(rules)), trace_(trace), promised_(promised) {}
+    : clock_(clock),
+      arm_(arm),
+      rules_(std::move(rules)),
+      trace_(trace),
+      promised_(std::move(promised)),
+      liveness_({promised_.kinds, promised_.think_max},
+                {[this](const std::string& path) { return arm_.states_of(path); },
+                 [this](Law law, std::string what) { law_broken(law, std::move(what)); }}) {}
+
+void Checkers::law_broken(Law law, std::string what) {
+  if (promised_.mode != rules::Mode::Protect) return;
+  if (promised_.liveness.value_or(promise_of(law)) == Liveness::Forbidden)
+    return violated(std::string(to_text(law)), std::move(what));
+  trace_.add(clock_.now(), "counted {}: {}", to_text(law), what);
+  ++laws_broken_[law];
+}
 
 void Checkers::violated(std::string promise, std::string what) {
   trace_.add(clock_.now(), "VIOLATED {}: {}", promise, what);
@@ -79,14 +94,14 @@ void Checkers::served(const SimLink& link) {
   record.target = head.target;
   const auto request_id = head.fields.get("x-ms-client-request-id");
   record.has_id = !request_id.empty();
-  record.asked = fmt::format("{} {} {} {} {}", link.exchange.from.proxy_user, request_id, head.method_token, head.target,
-                             link.exchange.request.body);
+  record.asked =
+      fmt::format("{} {} {} {} {}", link.known_as, request_id, head.method_token, head.target, link.exchange.request.body);
   record.rules = rules_;
   record.base_read = moment_in(head.fields.get("x-sim-base-read-at"));
   record.base_etag = head.fields.get("x-sim-base-etag");
   record.what = fmt::format("#{} {} {}", record.id, head.method_token, short_path(head.target));
   record.write_id = head.fields.get("x-sim-write-id");
-  record.sent_as = link.exchange.from.proxy_user;
+  record.sent_as = link.known_as;
   record.sent_by = head.fields.get("x-sim-client");
   record.is_read = head.method == arm::Method::Get;
   record.entity = entity_of(head.target);
@@ -100,15 +115,17 @@ void Checkers::served(const SimLink& link) {
     record.is_guarded = plan->guarded && !head.fields.has("If-Match");
     for (const auto& key : plan->keys) record.keys.push_back(key.id);
   }
-  record.same_bytes = fmt::format("{} {} {} {} {}", link.exchange.from.proxy_user, head.method_token, head.host, head.target,
-                                  link.exchange.request.body);
+  record.same_bytes =
+      fmt::format("{} {} {} {} {}", link.known_as, head.method_token, head.host, head.target, link.exchange.request.body);
   return_to_place(record);
   for (const auto& key : record.keys) queues_[key].push_back(record.id);
   if (!record.write_id.empty()) {
     const std::string content = asked_content(link.exchange.request.body);
     wanted_by_id_[record.write_id] = {record.sent_by, fmt::format("{} {}", arm::path_of(head.target), content)};
   }
-  trace_.add(clock_.now(), "{} by {} {}", record.what, link.exchange.from.proxy_user, record.write_id);
+  trace_.add(clock_.now(), "{} by {} {}", record.what, link.known_as, record.write_id);
+  liveness_.asked({record.id, record.sent_by, record.sent_as, record.method, record.target, link.exchange.request.body,
+                   record.write_id, std::string(head.fields.get("x-sim-base-version")), record.base_read, clock_.now()});
   records_.emplace(record.id, std::move(record));
 }
 
@@ -129,6 +146,11 @@ void Checkers::answered(const SimLink& link) {
   const auto& answer = link.answer();
   trace_.add(clock_.now(), "{} -> {} {} guard={} reason={}", record.what, answer.head.status,
              link.complete() ? "" : "undelivered", link.exchange.report.guard, link.exchange.report.reason);
+  if (link.exchange.status == 412) refusals_[{record.sent_as, record.entity}] += 1;  // also one that does not arrive
+  if (record.is_write && arm::is_success(link.exchange.status) && record.sent_as == record.sent_by) {
+    refusals_.erase({record.sent_as, record.entity});
+  }
+  liveness_.answered({record.id, answer.head.status, link.complete(), link.begun(), clock_.now()});
   if (link.heads_written() > 1 || link.ends_written() > 1) violated("P5", record.what + " was answered twice");
   if (!link.complete()) {
     const bool nobody_there = link.gone() || link.heads_written() == 1;
@@ -200,6 +222,7 @@ void Checkers::acknowledged(const std::string& write_id) {
 
 void Checkers::life_ended() {
   ++life_;
+  liveness_.life_ended();
   life_began_ = clock_.now();
   for (auto& [id, record] : records_) record.link = nullptr;
   queues_.clear();

@@ -21,7 +21,7 @@
 //     Compute begin again with "1", so that an old precondition may hold for the new resource, and no gateway can help it.
 //   - two writes of equal content whose answers were lost and that changed places: one took effect, the other's client was told
 //     so. What nobody can tell apart is one acknowledgement for one effect.
-// P4, P5, P6 and P10 are never forgiven.
+// P4, P5, P6 and P10 are never forgiven. That clients get through at all is checkers_liveness.h's.
 #pragma once
 
 #include <map>
@@ -33,6 +33,7 @@
 
 #include "rules/plan.h"
 #include "sim/sim_arm.h"
+#include "tests/support/checkers_liveness.h"
 #include "tests/support/sim_link.h"
 #include "tests/support/sim_upstream.h"
 #include "tests/support/trace.h"
@@ -54,6 +55,9 @@ struct Promised {
   rules::Mode mode = rules::Mode::Protect;
   Harms harms = Harms::Forbidden;
   bool journal = false;  // P2 spans lives
+  std::map<std::string, ClientKind> kinds{};
+  Duration think_max = std::chrono::minutes(5);
+  std::optional<Liveness> liveness{};  // of all laws; without it, as promise_of() has it
 };
 
 class Checkers final : public UpstreamWatch {
@@ -74,7 +78,7 @@ class Checkers final : public UpstreamWatch {
 
   // ---- its sendings ----
   void sending(const arm::Request& request) override;
-  void applied(const arm::Request& request, const arm::Response& answer, bool late) override;
+  void applied(const arm::Request& request, const sim::SimAnswer& given, bool late) override;
   void returned(const arm::Request& request, How how, const arm::Response* answer) override;
 
   // Everybody is done and the time has run on: what ARM's judge saw.
@@ -84,6 +88,9 @@ class Checkers final : public UpstreamWatch {
   const std::vector<Violation>& violations() const { return violations_; }
   // What broke no promise for one of the reasons above: by reason, how often.
   const std::map<std::string, uint64_t>& excused() const { return excused_; }
+  // The laws that were broken where they are only counted, and how often.
+  const std::map<Law, uint64_t>& laws_broken() const { return laws_broken_; }
+  const LivenessChecker& liveness() const { return liveness_; }
 
  private:
   struct Record {
@@ -140,6 +147,7 @@ class Checkers final : public UpstreamWatch {
 
   enum class Late { No, Yes };  // whether ARM carried it out only after it had been given up
 
+  void law_broken(Law law, std::string what);
   static uint64_t exchange_of(const arm::Request& request);
   static bool is_armgates(const arm::Response& answer);  // armgate made it itself
   static bool is_the_same(const arm::Response& answer, const arm::Response& arms);
@@ -157,6 +165,7 @@ class Checkers final : public UpstreamWatch {
   // checkers_sending.cc
   void check_proof(const Record& record, const arm::Request& request);
   void check_alone(const Record& record);
+  std::string etag_of(const std::string& target);
   bool exists(const std::string& target);
   bool runs_unseen(const Record& running);
   void check_pair(const Record& running, const Record& next, std::string_view how);
@@ -194,6 +203,7 @@ class Checkers final : public UpstreamWatch {
   std::map<std::string, TimePoint> from_earlier_lives_;  // entity -> when a write of an earlier life last took effect
   std::map<std::string, uint64_t> created_by_;           // entity -> the exchange that last created it
   std::map<std::string, TimePoint> deleted_;             // entity -> when it was last deleted
+  std::map<std::pair<std::string, std::string>, int> refusals_;  // (name, entity) -> in a row, or just before its last accepted write
   std::set<std::string> accepted_ids_;
   std::map<std::string, Want> wanted_by_id_;      // by write id
   std::set<Want> accepted_wants_;                 // a second write of one client may find its first one's effect
@@ -206,6 +216,8 @@ class Checkers final : public UpstreamWatch {
   bool rules_replaced_ = false;  // in this life: then keys come and go with the rules that drain
   std::vector<Violation> violations_;
   std::map<std::string, uint64_t> excused_;
+  LivenessChecker liveness_;
+  std::map<Law, uint64_t> laws_broken_;
 };
 
 }  // namespace armgate::world

@@ -132,6 +132,7 @@ bool Checkers::changed_places(const std::string& write_id) {
 }
 
 void Checkers::at_rest() {
+  liveness_.at_rest();
   const sim::Report report = arm_.report();
   for (const auto& [member, what] : kHarms) {
     if (report.*member <= forgiven_.*member) continue;

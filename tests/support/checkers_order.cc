@@ -67,6 +67,10 @@ bool Checkers::waits_for_own(const Record& record) const {
 void Checkers::check_order(const Record& record) {
   if (record.sends > 0) return;
   if (record.left && *record.left < clock_.now()) violated("P3", record.what + " was sent although its client had left");
+  // Whoever was refused twice in a row on a resource goes before others there, once. Of a name with several actors the order in which
+  // their answers were taken in is not known here.
+  const auto refused = refusals_.find({record.sent_as, record.entity});
+  if (refused != refusals_.end() && refused->second >= (record.sent_as == record.sent_by ? 2 : 1)) return;
   const uint64_t place = place_of(record);
   // Nothing but its turn is waited for before the first sending, but the guard's look at the resource, which does not count.
   // A place that was reserved for it had its turn before.

@@ -18,6 +18,19 @@ bool is_transient(int status) {
   return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
 }
 
+std::string base64url(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::string text;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char byte : bytes) {
+    bits = (bits << 8) | static_cast<unsigned char>(byte);
+    for (count += 8; count >= 6; count -= 6) text += kDigits[(bits >> (count - 6)) & 63];
+  }
+  if (count > 0) text += kDigits[(bits << (6 - count)) & 63];
+  return text;
+}
+
 // Where an exchange is when something happens to its client, as far as its report tells.
 std::string_view stage_of(const SimLink& link) {
   const Report& report = link.exchange.report;
@@ -63,9 +76,12 @@ Task<void> SimClient::pause(Duration most) {
 // Tokens end on whole periods and are used until shortly before.
 std::string SimClient::authorization() {
   const Duration life = world_.options().token_life;
-  if (life == Duration{}) return "Bearer " + user_;
+  const bool has_claims = habits_.known_by == Habits::KnownBy::Token;
+  const std::string claims =
+      has_claims ? fmt::format("e30.{}.", base64url(fmt::format(R"({{"tid":"t","oid":"{}"}})", user_))) : "";
+  if (life == Duration{}) return fmt::format("Bearer {}{}", claims, has_claims ? "signature" : user_);
   const auto period = (world_.clock().now().time_since_epoch() + std::chrono::seconds(30)) / life + 1;
-  return fmt::format("Bearer exp-{}", std::chrono::duration_cast<std::chrono::seconds>(period * life).count());
+  return fmt::format("Bearer {}exp-{}", claims, std::chrono::duration_cast<std::chrono::seconds>(period * life).count());
 }
 
 void SimClient::confirm(Connection& connection) {
@@ -77,6 +93,8 @@ std::shared_ptr<SimClient::Connection> SimClient::connect(std::shared_ptr<Gate> 
     connection_ = std::make_shared<Connection>();
     connection_->number = world_.next_number();
     connection_->gate = std::move(gate);
+    const auto addresses = static_cast<uint64_t>(world_.options().clients.addresses);
+    connection_->peer = fmt::format("10.0.0.{}", 1 + (addresses > 1 ? world_.rng().below(addresses) : 0));
   }
   return connection_;
 }
@@ -130,7 +148,8 @@ Task<Got> SimClient::call(Asked asked) {
   Exchange& exchange = link->exchange;
   exchange.arrived = world_.clock().next_moment();
   exchange.executor = world_.executor();
-  exchange.from = {connection->number, user_, "10.0.0.1"};
+  exchange.from = {connection->number, habits_.known_by == Habits::KnownBy::Name ? user_ : std::string(), connection->peer};
+  link->known_as = user_;
   auto& head = exchange.request.head;
   head.method_token = asked.method;
   head.method = arm::method_of(asked.method);
@@ -139,7 +158,8 @@ Task<Got> SimClient::call(Asked asked) {
   head.fields = std::move(asked.fields);
   head.fields.add("Authorization", authorization());
   head.fields.add("x-sim-client", name_);
-  head.fields.add("x-sim-exchange", std::to_string(world_.next_number()));
+  const uint64_t number = world_.next_number();
+  head.fields.add("x-sim-exchange", std::to_string(number));
   exchange.request.body = std::move(asked.body);
   world_.doing(name_, fmt::format("{} {}", head.method_token, arm::path_of(head.target)));
   if (rng.chance(faults.send_slowly)) co_await pause(std::chrono::seconds(5));
@@ -151,6 +171,7 @@ Task<Got> SimClient::call(Asked asked) {
   if (link->answer_lost()) ++world_.tally()[fmt::format("fault: answer undelivered @ {}", stage_of(*link))];
 
   Got got;
+  got.exchange = number;
   got.whole = link->complete();
   got.at = world_.clock().now();
   if (got.whole) got.answer = link->answer();
@@ -207,7 +228,7 @@ Task<void> SimClient::follow(const arm::Response& answer) {
   const auto url = arm::parse_url(status.empty() ? answer.head.fields.get("Location") : status);
   if (!url) co_return;
   for (int polls = 0; polls < 400; ++polls) {
-    co_await world_.clock().sleep_for(std::chrono::seconds(2));
+    co_await world_.clock().sleep_for(habits_.poll_every);
     const Got got = co_await call(Asked{"GET", url->target});
     const bool runs = !got.whole || is_transient(got.status()) || got.status() == 202 || got.status() == 401 ||
                       got.answer.body.find(R"("status":"InProgress")") != std::string::npos;

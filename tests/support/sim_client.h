@@ -18,6 +18,8 @@ struct Habits {
   enum class Ids { None, PerRequest, PerCommand } ids = Ids::PerRequest;
   enum class LostAnswers { GiveUp, SendAgain, SendAgainButPost } lost = LostAnswers::SendAgain;
   enum class Polls { Never, UntilDone } polls = Polls::UntilDone;
+  enum class KnownBy { Name, Token } known_by = KnownBy::Name;  // where armgate finds who it is
+  Duration poll_every = std::chrono::seconds(2);
   bool sends_conflicts_again = false;
   bool keeps_etag_in_body = false;
   int resends = 6;
@@ -37,8 +39,9 @@ struct Asked {
 };
 
 struct Got {
-  bool whole = false;  // the complete answer came...
-  TimePoint at{};      // ...then
+  uint64_t exchange = 0;  // the request's number
+  bool whole = false;     // the complete answer came...
+  TimePoint at{};         // ...then
   arm::Response answer{};
   int status() const { return whole ? answer.head.status : 0; }
   bool ok() const { return whole && arm::is_success(answer.head.status); }
@@ -46,7 +49,7 @@ struct Got {
 
 class SimClient {
  public:
-  // `user` is the identity (the proxy user); clients may share it. `name` is unique.
+  // `user` is the identity (the proxy's user, or the token's principal); clients may share it. `name` is unique.
   SimClient(SimWorld& world, std::string name, std::string user, Habits habits);
 
   // One request and its answer.
@@ -68,6 +71,7 @@ class SimClient {
  private:
   struct Connection {
     uint64_t number = 0;
+    std::string peer;
     std::shared_ptr<Gate> gate;
     std::vector<Receipt> receipts;
   };

@@ -9,6 +9,7 @@ Result<void> SimLink::state() const {
 
 Task<Result<void>> SimLink::write_head(const arm::ResponseHead& head, BodyLength length) {
   ++heads_;
+  begun_ = clock_.now();
   promised_ = length;
   if (slowness_ > Duration{}) co_await clock_.sleep_for(slowness_);
   answer_.head = head;

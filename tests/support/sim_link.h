@@ -50,9 +50,11 @@ class SimLink final : public ClientLink {
   // What the gateway wrote, for the checkers.
   int heads_written() const { return heads_; }
   int ends_written() const { return ends_; }
-  bool body_fits() const;  // as many bytes as the head promised
+  TimePoint begun() const { return begun_; }  // the first byte of the head
+  bool body_fits() const;                     // as many bytes as the head promised
 
   Exchange exchange;
+  std::string known_as;  // the name that armgate knows its client by, in the proxy's URL or in its token
 
  private:
   Result<void> state() const;
@@ -69,6 +71,7 @@ class SimLink final : public ClientLink {
   bool complete_ = false;
   int heads_ = 0;
   int ends_ = 0;
+  TimePoint begun_{};
   BodyLength promised_;
   arm::Response answer_;
 };

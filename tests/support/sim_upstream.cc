@@ -12,7 +12,7 @@
 namespace armgate::world {
 namespace {
 
-constexpr std::string_view kToken = "Bearer exp-";
+constexpr std::string_view kExpiry = "exp-";  // in "Bearer exp-<seconds>", or as the signature of a token with claims
 constexpr Duration kLateMax = std::chrono::seconds(3);
 
 // An answer's body in pieces, whole or broken off.
@@ -46,8 +46,9 @@ bool has_content(const arm::Request& request, int status) {
 }  // namespace
 
 TimePoint token_expiry(std::string_view authorization) {
-  if (!authorization.starts_with(kToken)) return kNever;
-  authorization.remove_prefix(kToken.size());
+  const size_t at = authorization.rfind(kExpiry);
+  if (at == authorization.npos || (authorization[at - 1] != ' ' && authorization[at - 1] != '.')) return kNever;
+  authorization.remove_prefix(at + kExpiry.size());
   int64_t seconds = 0;
   std::from_chars(authorization.data(), authorization.data() + authorization.size(), seconds);
   return TimePoint(std::chrono::seconds(seconds));
@@ -107,17 +108,22 @@ arm::Response SimUpstream::error_answer(int status, std::string_view code, Durat
 }
 
 // What ARM's front door says before it looks at a resource; else what ARM does.
-arm::Response SimUpstream::answer_of(const arm::Request& request) {
+sim::SimAnswer SimUpstream::answer_of(const arm::Request& request) {
   if (clock_.now() > token_expiry(request.head.fields.get("Authorization"))) {
     count("expired token", request);
-    return error_answer(401, "ExpiredAuthenticationToken", Duration{});
+    return {error_answer(401, "ExpiredAuthenticationToken", Duration{})};
   }
-  if (happens(faults_.throttle, "429", request)) return error_answer(429, "TooManyRequests", std::chrono::seconds(3));
+  if (happens(faults_.throttle, "429", request)) return {error_answer(429, "TooManyRequests", std::chrono::seconds(3))};
   if (happens(faults_.fail, "5xx", request)) {
-    return rng_.chance(0.5) ? error_answer(500, "InternalServerError", Duration{})
-                            : error_answer(503, "ServerTimeout", std::chrono::seconds(2));
+    return {rng_.chance(0.5) ? error_answer(500, "InternalServerError", Duration{})
+                             : error_answer(503, "ServerTimeout", std::chrono::seconds(2))};
   }
-  return arm_.handle(request, clock_.now()).response;
+  const bool writes = request.head.method == arm::Method::Put || request.head.method == arm::Method::Patch;
+  if (writes && happens(faults_.conflict, "409", request)) {
+    const bool network = request.head.target.find("/Microsoft.Network/") != std::string::npos;
+    return {error_answer(409, network ? "AnotherOperationInProgress" : "ConflictingConcurrentWriteNotAllowed", Duration{})};
+  }
+  return arm_.handle(request, clock_.now());
 }
 
 arm::Response SimUpstream::failure_after_effect() {
@@ -135,11 +141,12 @@ arm::Response SimUpstream::failure_after_effect() {
 }
 
 void SimUpstream::apply(const std::shared_ptr<Flight>& flight) {
-  flight->answer = answer_of(flight->request);
+  sim::SimAnswer given = answer_of(flight->request);
   const auto& head = flight->request.head;
   trace_.add(clock_.now(), "  ARM {} {} {} If-Match={} -> {} {}", head.fields.get("x-sim-write-id"), head.method_token,
-             short_path(head.target), head.fields.get("If-Match"), flight->answer->head.status, flight->late ? "late" : "");
-  watch_.applied(flight->request, *flight->answer, flight->late);
+             short_path(head.target), head.fields.get("If-Match"), given.response.head.status, flight->late ? "late" : "");
+  watch_.applied(flight->request, given, flight->late);
+  flight->answer = std::move(given.response);
   const bool took_effect = head.method != arm::Method::Get && arm::is_success(flight->answer->head.status);
   if (took_effect && happens(faults_.fail_after, "failure after effect", flight->request))
     flight->answer = failure_after_effect();

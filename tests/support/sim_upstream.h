@@ -25,6 +25,7 @@ struct NetworkFaults {
   double late = 0;          // the connection broke, the request took effect seconds later (only what a precondition guards)
   double cut = 0;           // the head of the answer arrives, its body breaks off
   double throttle = 0;      // ARM answers 429 before effect
+  double conflict = 0;      // ARM answers a write 409 before effect: something of its own runs there
   double fail = 0;          // ARM answers 500 or 503 before effect
   double fail_after = 0;    // ARM does what was asked and answers 500, 502, 503, 504 or 408
   double slow = 0;          // the answer takes long
@@ -37,8 +38,8 @@ class UpstreamWatch {
  public:
   enum class How { Answered, Lost, NotSent };
   virtual ~UpstreamWatch() = default;
-  virtual void sending(const arm::Request& request) = 0;                                          // the gateway hands it over
-  virtual void applied(const arm::Request& request, const arm::Response& answer, bool late) = 0;  // ARM has handled it
+  virtual void sending(const arm::Request& request) = 0;                                           // the gateway hands it over
+  virtual void applied(const arm::Request& request, const sim::SimAnswer& answer, bool late) = 0;  // ARM has handled it
   virtual void returned(const arm::Request& request, How how, const arm::Response* answer) = 0;
 };
 
@@ -55,7 +56,7 @@ class SimUpstream final : public Upstream {
 
  private:
   struct Flight;
-  arm::Response answer_of(const arm::Request& request);
+  sim::SimAnswer answer_of(const arm::Request& request);
   arm::Response failure_after_effect();
   arm::Response error_answer(int status, std::string_view code, Duration retry_after);
   void apply(const std::shared_ptr<Flight>& flight);

@@ -13,10 +13,20 @@ namespace {
 constexpr Duration kClientsMax = std::chrono::hours(48);  // beyond it they are stuck in a circle
 constexpr Duration kAfterwards = std::chrono::hours(14);  // longer than any hold
 
+// armgate is told what its operator declares; ARM keeps a log for those who judge.
+WorldOptions completed(WorldOptions options) {
+  for (const auto& [name, kind] : options.kinds) {
+    if (kind == ClientKind::Single) options.pipeline.actors[name] = policy::Actors::Single;
+    if (kind == ClientKind::Many) options.pipeline.actors[name] = policy::Actors::Many;
+  }
+  options.arm.keep_states = true;
+  return options;
+}
+
 }  // namespace
 
 SimWorld::SimWorld(WorldOptions options)
-    : options_(std::move(options)),
+    : options_(completed(std::move(options))),
       rng_(options_.seed),
       clock_(loop_, options_.seed ^ 0xc10c4),
       trace_(options_.echo),
@@ -24,7 +34,7 @@ SimWorld::SimWorld(WorldOptions options)
       rules_(options_.rules),
       checkers_(clock_, arm_, std::make_shared<const rules::Ruleset>(rules_), trace_,
                 {options_.pipeline.mode, options_.pipeline.mode == rules::Mode::Protect ? options_.harms : Harms::Counted,
-                 options_.journal}),
+                 options_.journal, options_.kinds, policy::HistoryLimits{}.think_max, options_.liveness}),
       upstream_(clock_, arm_, checkers_, trace_, options_.network, options_.seed ^ 0x0e7),
       gate_(make_gate()) {}
 
@@ -99,6 +109,9 @@ void SimWorld::run() {
   clock_.leap(std::max(Duration{}, end - clock_.now()));
   checkers_.at_rest();
   for (const auto& [reason, times] : checkers_.excused()) tally_["excused: " + reason] += times;
+  for (const auto& [law, times] : checkers_.laws_broken())
+    tally_[fmt::format("broken, but counted: {}", to_text(law))] += times;
+  for (const auto& [what, times] : checkers_.liveness().counts()) tally_["liveness: " + what] += times;
   check_empty();
 }
 

@@ -23,6 +23,7 @@ struct ClientFaults {
   double read_slowly = 0;
   double send_slowly = 0;  // time passes between the head and the end of a body
   Duration leave_after_max = std::chrono::seconds(20);
+  int addresses = 1;  // that the connections of one client come from
 };
 
 struct WorldOptions {
@@ -34,9 +35,11 @@ struct WorldOptions {
   std::vector<rules::Rule> rules;
   std::vector<rules::ErrorRule> errors;
   Harms harms = Harms::Forbidden;
-  Duration token_life{};    // zero: tokens are good for ever
-  double poll_skipped = 0;  // of the watchers' own polls
-  bool journal = false;     // what armgate was about outlives its process
+  Duration token_life{};                    // zero: tokens are good for ever
+  double poll_skipped = 0;                  // of the watchers' own polls
+  std::map<std::string, ClientKind> kinds;  // what the configuration declares of names; all others are Unknown
+  std::optional<Liveness> liveness;         // see Promised
+  bool journal = false;                     // what armgate was about outlives its process
   Trace::Echo echo = Trace::Echo::Off;
 };
 

@@ -158,7 +158,6 @@ policy::Event any_event(Rng& rng, const Hash128& client, Moment when) {
     case 7: {
       policy::Refused refused{client, {}};
       refused.refusal.told = when.order;
-      refused.refusal.asked = body("asked");
       return refused;
     }
     default: {

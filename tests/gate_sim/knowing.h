@@ -1,0 +1,28 @@
+// knowing.h – what a simulated client has in hand, and what it tells the judges about where that came from.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tests/gate_sim/subjects.h"
+#include "tests/support/sim_client.h"
+
+namespace armgate::world {
+
+// Where a writer takes the state from that it changes.
+// Copy: if a fresh read does not arrive, the older one is good enough.
+enum class ReadsBy { Point, List, OwnAnswer, Copy };
+
+// A state as the client has it in hand.
+struct Known {
+  std::string body;
+  arm::Headers declares;  // what the judges are told about the write that is built from it
+};
+
+void declare_when(arm::Headers& declares, const Got& got);
+void declare_version(arm::Headers& declares, const Got& got);
+
+// Reads it; nothing if it is not there or cannot be read.
+Task<std::optional<Known>> look(SimClient& client, const Subject& subject, ReadsBy reads);
+
+}  // namespace armgate::world

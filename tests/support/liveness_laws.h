@@ -1,0 +1,36 @@
+// liveness_laws.h – which laws of getting through (DESIGN §3.5) the present core keeps, and the bounds that they speak of.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace armgate::world {
+
+enum class Law { L1, L2, L3, L4, L4Total };
+std::string_view to_text(Law law);
+
+enum class Liveness { Counted, Forbidden };
+
+// What the present core does not keep yet is counted instead of failing a seed. Whoever mends the core takes it out here.
+constexpr std::array kNotKeptYet{Law::L1, Law::L2, Law::L3, Law::L4, Law::L4Total};
+
+constexpr Liveness promise_of(Law law) {
+  return std::find(kNotKeptYet.begin(), kNotKeptYet.end(), law) == kNotKeptYet.end() ? Liveness::Forbidden : Liveness::Counted;
+}
+
+// How many actors a name stands for, as far as the configuration says (DESIGN §3.2).
+enum class ClientKind { Single, Unknown, Many };
+
+constexpr int kTakenBackRefusalsMax = 2;
+constexpr int kRefusedOnOneStateMax = 2;
+constexpr int kRefusedInARowMax = 3;  // two, and one more while somebody else has the turn
+constexpr int kHiddenInARowMax = 12;  // of actors that share a name, and so their turns
+constexpr uint64_t kLifeRefusalsMax = 2;
+constexpr Duration kTurnUsed = std::chrono::milliseconds(1500);  // from the read to the write, within turn_max (2 s)
+constexpr Duration kThinkSlack = std::chrono::seconds(30);
+
+}  // namespace armgate::world

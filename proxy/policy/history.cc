@@ -333,19 +333,23 @@ size_t History::body_bytes() const {
   return total;
 }
 
-size_t History::drop_bodies() {
-  const size_t freed = body_bytes();
-  for (Entry& entry : entries_) {
-    for (Rendering& rendering : entry.renderings) rendering.body.reset();
-    entry.asked.reset();
-  }
+void History::drop_bodies(size_t most) {
+  size_t left = body_bytes();
+  const auto drop = [&left](SharedBody& body) {
+    if (body) left -= body->bytes.size();
+    body.reset();
+  };
   for (auto& [client, reader] : readers_) {
     for (Refusal& refusal : reader.refusals) {
-      refusal.asked.reset();
-      refusal.found.reset();
+      if (left <= most) return;
+      drop(refusal.asked);
+      drop(refusal.found);
     }
   }
-  return freed;
+  for (auto entry = entries_.begin(); left > most && entry != entries_.end(); ++entry) {
+    for (Rendering& rendering : entry->renderings) drop(rendering.body);
+    drop(entry->asked);
+  }
 }
 
 bool History::busy() const {

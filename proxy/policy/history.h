@@ -238,8 +238,8 @@ class History {
   void forget_until(uint64_t order) { forgotten_ = order > forgotten_ ? order : forgotten_; }
 
   size_t body_bytes() const;
-  // Frees the bodies, and returns how many bytes that were.
-  size_t drop_bodies();
+  // Frees bodies, the oldest states' first, until no more than `most` bytes are left.
+  void drop_bodies(size_t most);
   // Whether somebody's write is under way here.
   bool busy() const;
 

@@ -25,9 +25,10 @@ Showing remember_page(const Pipeline::Parts& parts, const Client& client, const 
                       policy::SharedBody body) {
   if (!body) {
     parts.shared.counters.lists_too_long.fetch_add(1, std::memory_order_relaxed);
+    client.state->note_page_missed(parts.clock.next_moment().order);
     return {};
   }
-  KeptPage page;
+  ListAnswer page;
   page.scope = plan.target.resource;
   page.api_version = plan.target.api_version;
   page.request_id = request_id_of(parts.shared.hasher, exchange);
@@ -39,23 +40,31 @@ Showing remember_page(const Pipeline::Parts& parts, const Client& client, const 
   return showing;
 }
 
-// Reads a page once and keeps where its items stand. A page that cannot be read shows nothing.
-void index_items(const Pipeline::Parts& parts, const Client& client, KeptPage& page) {
+// Reads a page once and keeps where its items stand. One that cannot be read is as good as forgotten.
+void index_items(const Pipeline::Parts& parts, const Client& client, const UnreadPage& page) {
   auto index = std::make_shared<PageIndex>();
-  auto plain = std::make_shared<policy::KeptBody>();
-  auto text = plain_body(*page.body, parts.shared.options.list_scan_max);
-  if (text) {
-    plain->bytes = (*std::move(text)).into_string();
-    for (const auto& item : arm::list_items(plain->bytes)) {
-      const auto id = arm::parse_resource_id(item.id);
-      if (!id) continue;
-      const auto offset = static_cast<size_t>(item.body.data() - plain->bytes.data());
-      index->items[parts.shared.hasher.hash(id->id)] = {offset, item.body.size()};
-    }
+  policy::SharedBody plain = page.body;
+  if (page.body->compressed) {
+    auto decoded = std::make_shared<policy::KeptBody>();
+    auto text = plain_body(*page.body, parts.shared.options.list_scan_max);
+    if (text) decoded->bytes = (*std::move(text)).into_string();
+    if (!text) client.state->note_page_missed(page.shown);
+    plain = std::move(decoded);
   }
-  page.body = std::move(plain);
-  page.index = std::move(index);
-  client.state->index_page(page.shown.order, page.body, page.index);
+  for (const auto& item : arm::list_items(plain->bytes)) {
+    const auto id = arm::parse_resource_id(item.id);
+    if (!id) continue;
+    const auto offset = static_cast<size_t>(item.body.data() - plain->bytes.data());
+    index->items[parts.shared.hasher.hash(id->id)] = {offset, item.body.size()};
+  }
+  client.state->index_page(page.shown, std::move(plain), std::move(index));
+}
+
+policy::SharedBody item_body(const ShownItem& item) {
+  auto body = std::make_shared<policy::KeptBody>();
+  body->bytes = item.page->bytes.substr(item.span.offset, item.span.size);
+  body->is_partial = true;
+  return body;
 }
 
 policy::Shown shown_to(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan) {
@@ -131,32 +140,34 @@ Showing remember_own_answer(const Pipeline::Parts& parts, const Client& client, 
 }
 
 void take_back(const Pipeline::Parts& parts, ClientState& client, const Showing& showing) {
-  if (showing.what == Showing::What::Page) client.page_lost(showing.order);
-  if (showing.what == Showing::What::State) {
-    parts.shared.resources.apply(showing.resource, policy::AnswerLost{showing.client, showing.order});
-  }
+  const policy::AnswerLost lost{showing.client, showing.order};
+  if (showing.what == Showing::What::State) parts.shared.resources.apply(showing.resource, lost);
+  if (showing.what != Showing::What::Page) return;
+  for (const Hash128& resource : client.page_lost(showing.order)) parts.shared.resources.apply(resource, lost);
 }
 
 void take_list_items(const Pipeline::Parts& parts, const Client& client, const KeyedPlan& plan) {
   const arm::ResourceId& resource = plan.target.resource;
-  for (auto& page : client.state->pages_for(resource, plan.resource_key)) {
-    if (!page.index) index_items(parts, client, page);
-    const auto item = page.index->items.find(plan.resource_key);
-    if (item == page.index->items.end()) continue;
-    auto body = std::make_shared<policy::KeptBody>();
-    body->bytes = page.body->bytes.substr(item->second.offset, item->second.size);
-    body->is_partial = true;
+  for (const auto& page : client.state->unread_pages(resource)) index_items(parts, client, page);
+  const auto items = client.state->items_of(resource, plan.resource_key);
+  const policy::KeptBody* page = nullptr;
+  policy::SharedBody body;
+  for (const ShownItem& item : items) {
+    if (std::exchange(page, item.page.get()) != item.page.get()) body = item_body(item);
     policy::Shown shown;
     shown.client = client.key;
     shown.as = policy::ShownAs::ListItem;
-    shown.request_id = page.request_id;
-    shown.asked = page.asked;
-    shown.at = page.shown;
+    shown.request_id = item.request_id;
+    shown.asked = item.asked;
+    shown.at = item.shown;
     shown.etag = arm::etag_in_body(body->bytes).value_or("");
-    shown.rendering = {page.api_version, fmt::format("{}?api-version={}", resource.id, page.api_version), std::move(body)};
+    shown.rendering = {item.api_version, fmt::format("{}?api-version={}", resource.id, item.api_version), body};
     parts.shared.resources.apply(plan.resource_key, std::move(shown));
-    if (page.lost) parts.shared.resources.apply(plan.resource_key, policy::AnswerLost{client.key, page.shown.order});
-    client.state->note_taken(page.shown.order, plan.resource_key);
+  }
+  // Not before all are told: another write of this client must not go ahead with a part of them.
+  for (const ShownItem& item : items) {
+    const bool is_lost = client.state->note_taken(item.shown.order, plan.resource_key);
+    if (is_lost) parts.shared.resources.apply(plan.resource_key, policy::AnswerLost{client.key, item.shown.order});
   }
 }
 

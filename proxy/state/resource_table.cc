@@ -24,8 +24,10 @@ void ResourceTable::make_room(Shard& shard) {
       ++it;
       continue;
     }
-    shard.horizon = std::max(shard.horizon, newest_order(slot->second->history));
-    shard.bytes -= slot->second->bytes;
+    const policy::History& history = slot->second->history;
+    shard.horizon = std::max(shard.horizon, newest_order(history));
+    shard.deletes_forgotten = std::max(shard.deletes_forgotten, history.deleted());
+    set_bytes(shard, *slot->second, 0);
     ++shard.resources_evicted;
     shard.slots.erase(slot);
     it = shard.by_age.erase(it);
@@ -35,8 +37,10 @@ void ResourceTable::make_room(Shard& shard) {
 ResourceTable::Slot& ResourceTable::touch(Shard& shard, const Hash128& key) {
   const auto it = shard.slots.find(key);
   if (it != shard.slots.end()) {
-    shard.by_age.splice(shard.by_age.end(), shard.by_age, it->second->age);
-    return *it->second;
+    Slot& slot = *it->second;
+    shard.by_age.splice(shard.by_age.end(), shard.by_age, slot.age);
+    if (slot.bytes > 0) shard.with_bodies.splice(shard.with_bodies.end(), shard.with_bodies, slot.age_of_bodies);
+    return slot;
   }
   make_room(shard);
   auto slot = std::make_unique<Slot>();
@@ -45,16 +49,24 @@ ResourceTable::Slot& ResourceTable::touch(Shard& shard, const Hash128& key) {
   return *shard.slots.emplace(key, std::move(slot)).first->second;
 }
 
-// Never the bodies of `keep`, which is being worked on, as long as others have any.
-void ResourceTable::keep_within_budget(Shard& shard, const Hash128& keep) {
+void ResourceTable::set_bytes(Shard& shard, Slot& slot, size_t bytes) {
+  if (slot.bytes == 0 && bytes > 0) slot.age_of_bodies = shard.with_bodies.insert(shard.with_bodies.end(), &slot);
+  if (slot.bytes > 0 && bytes == 0) shard.with_bodies.erase(slot.age_of_bodies);
+  shard.bytes = shard.bytes - slot.bytes + bytes;
+  slot.bytes = bytes;
+}
+
+void ResourceTable::drop_bodies(Shard& shard, Slot& slot, size_t most) {
+  slot.history.drop_bodies(most);
+  set_bytes(shard, slot, slot.history.body_bytes());
+  ++shard.bodies_evicted;
+}
+
+void ResourceTable::keep_within_budget(Shard& shard, const Slot& touched) {
   const size_t most = options_.body_bytes_max / kShards;
-  for (auto it = shard.by_age.begin(); shard.bytes > most && it != shard.by_age.end(); ++it) {
-    Slot& slot = *shard.slots.at(*it);
-    const bool is_last_resort = *it == keep;
-    if (slot.bytes == 0 || (is_last_resort && slot.bytes <= most)) continue;
-    shard.bytes -= slot.history.drop_bodies();
-    slot.bytes = 0;
-    ++shard.bodies_evicted;
+  while (shard.bytes > most) {
+    Slot& oldest = *shard.with_bodies.front();
+    drop_bodies(shard, oldest, &oldest == &touched ? most : 0);
   }
 }
 
@@ -65,18 +77,23 @@ void ResourceTable::apply(const Hash128& resource, policy::Event event) {
   Slot& slot = touch(shard, resource);
   if (std::holds_alternative<policy::Deleted>(event)) slot.created.reset();
   slot.history.apply(options_.history, std::move(event));
-  const size_t bytes = slot.history.body_bytes();
-  shard.bytes = shard.bytes - slot.bytes + bytes;
-  slot.bytes = bytes;
-  keep_within_budget(shard, resource);
+  set_bytes(shard, slot, slot.history.body_bytes());
+  keep_within_budget(shard, slot);
 }
 
 ResourceTable::Deletion ResourceTable::last_delete(const arm::ResourceId& resource) const {
   Deletion newest;
   if (!any_deleted_.load(std::memory_order_acquire)) return newest;
   for (const auto& id : arm::self_and_ancestors(resource)) {
-    const Deletion one = ask(hasher_.hash(id), [](const policy::History& h) { return Deletion{h.deleted(), h.deleted_by()}; });
-    if (one.order > newest.order) newest = one;
+    const Hash128 key = hasher_.hash(id);
+    const Shard& shard = shard_of(key);
+    MutexLock lock(&shard.mutex);
+    const auto it = shard.slots.find(key);
+    const policy::History* history = it == shard.slots.end() ? nullptr : &it->second->history;
+    // What was known of it before it was forgotten, if it was.
+    const uint64_t lost = history ? std::min(shard.deletes_forgotten, history->forgotten()) : shard.deletes_forgotten;
+    if (lost > newest.order) newest = {lost, {}};
+    if (history && history->deleted() >= newest.order) newest = {history->deleted(), history->deleted_by()};
   }
   return newest;
 }

@@ -6,7 +6,8 @@
 // Invariants  forgetting makes armgate ask again or refuse once, never send what may be stale: a history that begins anew knows that
 //             something may be missing (History::forgotten).
 // Threads     any; 64 shards with a short mutex each. Nothing is parsed, awaited or called out to under one.
-// Limits      Options. Over the bytes, bodies of the resources that were not touched for longest go first; over the number, histories.
+// Limits      Options, an equal part for each shard. Over the bytes, bodies of the resources that were not touched for longest go first,
+//             of the one that is being touched the oldest; over the number, histories.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -54,10 +55,10 @@ class ResourceTable {
     return question(static_cast<const policy::History&>(none));
   }
 
-  // The newest finished delete of the resource or of anything that contains it.
+  // The newest finished delete of the resource or of anything that contains it, or that may have been one of these.
   struct Deletion {
     uint64_t order = 0;  // 0: never
-    Hash128 client{};    // whose it was
+    Hash128 client{};    // whose it was; zero: not known
   };
   Deletion last_delete(const arm::ResourceId& resource) const;
 
@@ -80,13 +81,16 @@ class ResourceTable {
     std::optional<Moment> created;
     size_t bytes = 0;
     std::list<Hash128>::iterator age;
+    std::list<Slot*>::iterator age_of_bodies;  // if it has bytes
   };
   struct Shard {
     mutable Mutex mutex;
     absl::flat_hash_map<Hash128, std::unique_ptr<Slot>> slots ABSL_GUARDED_BY(mutex);
-    std::list<Hash128> by_age ABSL_GUARDED_BY(mutex);  // least recently touched first
+    std::list<Hash128> by_age ABSL_GUARDED_BY(mutex);     // least recently touched first
+    std::list<Slot*> with_bodies ABSL_GUARDED_BY(mutex);  // the same of those that have bytes
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;
-    uint64_t horizon ABSL_GUARDED_BY(mutex) = 0;  // order: what was forgotten by the bound is not newer
+    uint64_t horizon ABSL_GUARDED_BY(mutex) = 0;            // order: what was forgotten by the bound is not newer
+    uint64_t deletes_forgotten ABSL_GUARDED_BY(mutex) = 0;  // order of the newest delete among that
     uint64_t bodies_evicted ABSL_GUARDED_BY(mutex) = 0;
     uint64_t resources_evicted ABSL_GUARDED_BY(mutex) = 0;
   };
@@ -94,7 +98,9 @@ class ResourceTable {
 
   Slot& touch(Shard& shard, const Hash128& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   void make_room(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
-  void keep_within_budget(Shard& shard, const Hash128& keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  void set_bytes(Shard& shard, Slot& slot, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  void drop_bodies(Shard& shard, Slot& slot, size_t most) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  void keep_within_budget(Shard& shard, const Slot& touched) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   Shard& shard_of(const Hash128& key) { return shards_[key.high % kShards]; }
   const Shard& shard_of(const Hash128& key) const { return shards_[key.high % kShards]; }
 

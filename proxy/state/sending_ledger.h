@@ -11,8 +11,8 @@
 // may both count from 2 to 3).
 //
 // When it is over. What ARM accepted: when its answer has arrived; without an id also with its client's next read or other write. What
-// was refused: when the refusal was written as a whole, for a client that reads and comes again must not be judged by what it had read
-// before. What is in doubt: with a read; an id outlives that. Of a client that is one actor, its next read or other write ends
+// was refused: when the refusal was written as a whole, or without an id with a read, for a client that reads and comes again must not
+// be judged by what it had read before. What is in doubt: with a read; an id outlives that. Of a client that is one actor, its next read or other write ends
 // everything without an id: it has gone on.
 //
 // Threads   any; one short mutex. Waiters of those who share an answer are signalled under it, so that none can die meanwhile. What
@@ -171,6 +171,8 @@ class SendingLedger {
 
   enum class SettledBy { Read, OtherWrite };
 
+  static size_t bytes_of(const Ending& ending);
+  static Call call_of(const Hash128& request, const std::string& request_id);
   static Stage stage_of(const Sending& sending);
   static bool may_be_settled(const Sending& sending);
   bool is_over(const Sending& sending, TimePoint now) const;

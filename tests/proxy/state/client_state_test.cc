@@ -30,26 +30,36 @@ struct Rig {
   uint64_t order = 0;
 
   // A list is shown; gives the order of that.
-  uint64_t page(const std::string& bytes, const std::string& scope = kScope) {
-    KeptPage page;
+  uint64_t page(const std::string& bytes, const std::string& scope = kScope, const std::string& request_id = {}) {
+    ListAnswer page;
     page.scope = {scope, kNetType};
     page.api_version = "2025-05-01";
+    page.request_id = request_id;
     page.asked = ++order;
     page.shown = {++order, now};
-    page.body = std::make_shared<policy::KeptBody>(policy::KeptBody{bytes});
+    page.body = std::make_shared<policy::KeptBody>(policy::KeptBody{bytes, false, false});
     state.record_page(std::move(page));
     return order;
   }
-  // Orders of the pages that may hold an item for the resource.
-  std::vector<uint64_t> pages_for(const arm::ResourceId& id = kNetId, const Hash128& key = kNet) const {
+  // Every page that may show something of the resource is read: it holds these.
+  size_t read_pages(const std::vector<Hash128>& resources, const arm::ResourceId& id = kNetId) {
+    const auto unread = state.unread_pages(id);
+    for (const auto& page : unread) {
+      auto index = std::make_shared<PageIndex>();
+      for (const auto& resource : resources) index->items[resource] = {0, page.body->bytes.size()};
+      state.index_page(page.shown, page.body, std::move(index));
+    }
+    return unread.size();
+  }
+  // Orders of the showings of an item.
+  std::vector<uint64_t> items(const Hash128& key = kNet, const arm::ResourceId& id = kNetId) const {
     std::vector<uint64_t> orders;
-    for (const auto& page : state.pages_for(id, key)) orders.push_back(page.shown.order);
+    for (const auto& item : state.items_of(id, key)) orders.push_back(item.shown.order);
     return orders;
   }
-  void index(uint64_t shown, const std::string& plain, const std::vector<Hash128>& resources) {
-    auto index = std::make_shared<PageIndex>();
-    for (const auto& resource : resources) index->items[resource] = {0, plain.size()};
-    state.index_page(shown, std::make_shared<policy::KeptBody>(policy::KeptBody{plain}), std::move(index));
+  // The resource's history is told of all of them.
+  void take(const Hash128& key = kNet) {
+    for (const uint64_t shown : items(key)) state.note_taken(shown, key);
   }
   size_t kept() const { return budget.page_bytes.load(); }
 };
@@ -62,15 +72,31 @@ ClientState::Options within(size_t page_bytes_max) {
 
 using Orders = std::vector<uint64_t>;
 
-TEST(ClientState, APageIsOfferedForItsItemsUntilTheyWereTaken) {
+// ---- pages and their items
+
+TEST(ClientState, AnItemIsOfferedUntilItWasTaken) {
   Rig client;
   const uint64_t order = client.page("[...]");
-  EXPECT_EQ(client.pages_for(), Orders{order});
-  EXPECT_EQ(client.pages_for({kScope + "2/x", kNetType}, kOther), Orders{}) << "another group";
-  EXPECT_EQ(client.pages_for({kNetId.id, "microsoft.network/routetables"}), Orders{}) << "another type";
-  client.state.note_taken(order, kNet);
-  EXPECT_EQ(client.pages_for(), Orders{});
-  EXPECT_EQ(client.pages_for(kNetId, kOther), Orders{order}) << "other items of it are still to be taken";
+  EXPECT_EQ(client.items(), Orders{}) << "nobody has looked";
+  EXPECT_EQ(client.read_pages({kNet, kOther}), 1u);
+  EXPECT_EQ(client.read_pages({}), 0u) << "it is read once";
+  EXPECT_EQ(client.items(), Orders{order});
+  client.take();
+  EXPECT_EQ(client.items(), Orders{});
+  EXPECT_EQ(client.items(kOther), Orders{order}) << "its other items are still to be taken";
+  EXPECT_EQ(client.items({5, 5}), Orders{}) << "it is not on the page";
+}
+
+TEST(ClientState, AnItemSaysHowItWasShown) {
+  Rig client;
+  const uint64_t order = client.page("[...]", kScope, "id");
+  client.read_pages({kNet});
+  const auto item = client.state.items_of(kNetId, kNet).at(0);
+  EXPECT_EQ(item.request_id, "id");
+  EXPECT_EQ(item.api_version, "2025-05-01");
+  EXPECT_EQ(item.asked, order - 1);
+  EXPECT_EQ(item.page->bytes, "[...]");
+  EXPECT_EQ(item.span.size, 5u);
 }
 
 TEST(ClientState, ListsOfWhatContainsTheResourceCount) {
@@ -79,41 +105,90 @@ TEST(ClientState, ListsOfWhatContainsTheResourceCount) {
   const uint64_t of_subscription = client.page("[2]", "/subscriptions/s");
   client.page("[3]", "/subscriptions/s2");
   const uint64_t of_group = client.page("[4]");
-  EXPECT_EQ(client.pages_for(), (Orders{of_all, of_subscription, of_group}));
+  client.page("[5]", kNetId.id);
+  EXPECT_EQ(client.read_pages({kNet}), 3u);
+  EXPECT_EQ(client.items(), (Orders{of_all, of_subscription, of_group}));
+  EXPECT_EQ(client.read_pages({kNet}, {kScope + "2/x", kNetType}), 0u) << "another group";
+  EXPECT_EQ(client.read_pages({kNet}, {kNetId.id, "microsoft.network/routetables"}), 0u) << "another type";
 }
 
-TEST(ClientState, APageThatWasReadIsOfferedForWhatItHoldsOnly) {
+TEST(ClientState, WhatIsShownAgainIsReadOnceAndOfferedAgain) {
   Rig client;
-  const uint64_t order = client.page("zip");
-  client.index(order, "plain bytes", {kNet});
-  EXPECT_EQ(client.pages_for(), Orders{order});
-  EXPECT_EQ(client.pages_for(kNetId, kOther), Orders{});
-  const auto pages = client.state.pages_for(kNetId, kNet);
-  ASSERT_EQ(pages.size(), 1u);
-  EXPECT_EQ(pages[0].body->bytes, "plain bytes");
-  EXPECT_TRUE(pages[0].index->items.contains(kNet));
+  const uint64_t first = client.page("[A]");
+  const uint64_t other = client.page("[B]");
+  const uint64_t again = client.page("[A]");
+  EXPECT_EQ(client.state.counts().pages, 2u);
+  EXPECT_EQ(client.read_pages({kNet}), 2u);
+  EXPECT_EQ(client.items(), (Orders{first, other, again}));
+  client.take();
+  const uint64_t after = client.page("[A]");
+  EXPECT_EQ(client.read_pages({kNet}), 0u) << "it is known what is in it";
+  EXPECT_EQ(client.items(), Orders{after});
 }
 
-TEST(ClientState, APageWhoseConnectionWasResetSaysSo) {
+TEST(ClientState, AToolThatPollsAListIsNotReadForEachPoll) {
   Rig client;
-  const uint64_t order = client.page("[...]");
-  EXPECT_FALSE(client.state.pages_for(kNetId, kNet)[0].lost);
-  client.state.page_lost(order);
-  client.state.page_lost(99);
-  EXPECT_TRUE(client.state.pages_for(kNetId, kNet)[0].lost);
+  Orders orders;
+  for (int i = 0; i < 5'000; ++i) orders.push_back(client.page(std::string(10'000, 'x'), kScope, std::to_string(i)));
+  EXPECT_EQ(client.read_pages({kNet}), 1u);
+  EXPECT_LT(client.kept(), 30'000u);
+  const Orders kept = client.items();
+  EXPECT_EQ(kept.size(), 64u);
+  EXPECT_EQ(kept.front(), orders.front()) << "a write may have been on its way since then";
+  EXPECT_EQ(kept.back(), orders.back());
+  EXPECT_EQ(kept[1], orders[orders.size() - 63]);
+  EXPECT_EQ(client.state.pages_forgotten(), 0u);
 }
+
+// ---- resets
+
+TEST(ClientState, AShowingWhoseConnectionWasResetIsTakenBack) {
+  Rig client;
+  const uint64_t first = client.page("[A]");
+  const uint64_t second = client.page("[A]");
+  client.read_pages({kNet});
+  EXPECT_TRUE(client.state.page_lost(first).empty()) << "no history was told of it";
+  EXPECT_TRUE(client.state.note_taken(first, kNet)) << "so it is told now";
+  EXPECT_FALSE(client.state.note_taken(second, kNet));
+  EXPECT_EQ(client.state.page_lost(second), std::vector<Hash128>{kNet}) << "its history takes it for delivered";
+  EXPECT_TRUE(client.state.page_lost(99).empty());
+  EXPECT_FALSE(client.state.note_taken(99, kNet));
+}
+
+TEST(ClientState, WhatWasTakenOfAnEarlierShowingIsNotTakenBackForALaterOne) {
+  Rig client;
+  client.page("[A]");
+  client.read_pages({kNet});
+  client.take();
+  const uint64_t later = client.page("[A]");
+  EXPECT_TRUE(client.state.page_lost(later).empty());
+}
+
+// ---- what is forgotten
 
 TEST(ClientState, APageIsForgottenAfterTheObservationAgeAndThatIsRemembered) {
   Rig client;
   const uint64_t order = client.page("[1]");
   client.now += client.options.observation_age;
-  client.page("[2]");
+  const uint64_t second = client.page("[2]");
   EXPECT_EQ(client.state.pages_forgotten(), 0u);
   client.now += seconds(1);
   const uint64_t last = client.page("[3]");
-  EXPECT_EQ(client.pages_for(), (Orders{order + 2, last}));
+  client.read_pages({kNet});
+  EXPECT_EQ(client.items(), (Orders{second, last}));
   EXPECT_EQ(client.state.pages_forgotten(), order);
   EXPECT_EQ(client.budget.pages_evicted.load(), 1u);
+}
+
+TEST(ClientState, WhatWasNotKeptCountsAsForgotten) {
+  Rig client;
+  client.order = 10;
+  client.state.note_page_missed(5);
+  client.state.note_page_missed(3);
+  EXPECT_EQ(client.state.pages_forgotten(), 5u);
+  const uint64_t order = client.page("[1]");
+  EXPECT_EQ(client.state.pages_forgotten(), 5u);
+  EXPECT_EQ(client.state.pages_known(), order) << "if the client is forgotten as a whole";
 }
 
 // ---- budgets
@@ -122,15 +197,46 @@ TEST(ClientState, OverItsBudgetTheOldestPagesGo) {
   Rig client(within(100'000));
   Orders orders;
   for (char c = 'a'; c < 'f'; ++c) orders.push_back(client.page(std::string(30'000, c)));
-  EXPECT_EQ(client.pages_for(), (Orders{orders[2], orders[3], orders[4]}));
+  client.read_pages({kNet});
+  EXPECT_EQ(client.items(), (Orders{orders[2], orders[3], orders[4]}));
   EXPECT_EQ(client.state.pages_forgotten(), orders[1]);
   EXPECT_EQ(client.budget.pages_evicted.load(), 2u);
+}
+
+TEST(ClientState, APageThatIsShownAgainIsNotTheOldest) {
+  Rig client(within(100'000));
+  client.page(std::string(30'000, 'a'));
+  const uint64_t gone = client.page(std::string(30'000, 'b'));
+  client.page(std::string(30'000, 'a'));
+  client.page(std::string(30'000, 'c'));
+  EXPECT_EQ(client.state.pages_forgotten(), 0u);
+  client.page(std::string(30'000, 'd'));
+  EXPECT_EQ(client.state.pages_forgotten(), gone);
+}
+
+TEST(ClientState, APageThatGrowsByBeingReadPushesOthersOutNotItself) {
+  Rig client(within(100'000));
+  const uint64_t read = client.page("zip");
+  const uint64_t other = client.page(std::string(60'000, 'b'));
+  auto index = std::make_shared<PageIndex>();
+  index->items[kNet] = {0, 1};
+  client.state.index_page(read, std::make_shared<policy::KeptBody>(policy::KeptBody{std::string(60'000, 'a'), false, false}),
+                          index);
+  EXPECT_EQ(client.items(), Orders{read});
+  EXPECT_EQ(client.state.pages_forgotten(), other);
+  EXPECT_LE(client.kept(), 100'000u);
+}
+
+TEST(ClientState, ManySmallPagesAreNotForNothing) {
+  Rig client(within(100'000));
+  for (int i = 0; i < 1'000; ++i) client.page("[]", kScope + std::to_string(i));
+  EXPECT_LT(client.state.counts().pages, 200u);
 }
 
 TEST(ClientState, OnePageAboveTheWholeBudgetIsNotKeptAndCounted) {
   Rig client(within(3));
   const uint64_t order = client.page("long");
-  EXPECT_EQ(client.pages_for(), Orders{});
+  EXPECT_EQ(client.state.counts().pages, 0u);
   EXPECT_EQ(client.kept(), 0u);
   EXPECT_EQ(client.state.pages_forgotten(), order);
   EXPECT_EQ(client.budget.pages_evicted.load(), 1u);
@@ -140,15 +246,21 @@ TEST(ClientState, BytesAreAccountedForThroughEverythingThatHappens) {
   ClientState::SharedBudget budget;
   {
     Rig client({}, &budget);
-    const uint64_t order = client.page("zip");
+    client.page("zip");
     const size_t with_one = client.kept();
-    client.index(order, std::string(1000, 'p'), {kNet});
-    EXPECT_GE(client.kept(), with_one + 997);
+    client.page("zip");
+    const size_t with_two = client.kept();
+    EXPECT_LT(with_two, with_one + 200) << "the bytes are kept once";
+    client.read_pages({kNet, kOther});
+    EXPECT_GT(client.kept(), with_two) << "where its items stand";
+    client.take();
+    EXPECT_EQ(client.kept(), client.state.counts().page_bytes);
+    for (int i = 0; i < 200; ++i) client.page("zip");
     client.page(std::string(500, 'q'), kScope + "2");
     EXPECT_EQ(client.kept(), client.state.counts().page_bytes);
     EXPECT_EQ(client.state.counts().pages, 2u);
     client.now += client.options.observation_age + seconds(1);
-    client.page("zip");
+    client.page("zap");
     EXPECT_EQ(client.state.counts().pages, 1u);
     EXPECT_EQ(client.kept(), with_one);
   }

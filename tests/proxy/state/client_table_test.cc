@@ -32,10 +32,10 @@ void begin_write(ClientState& state) {
 }
 
 void list(ClientState& state, std::string bytes, Moment when) {
-  KeptPage page;
+  ListAnswer page;
   page.scope = {"/subscriptions/s", "microsoft.network/virtualnetworks"};
   page.shown = when;
-  page.body = std::make_shared<policy::KeptBody>(policy::KeptBody{std::move(bytes)});
+  page.body = std::make_shared<policy::KeptBody>(policy::KeptBody{std::move(bytes), false, false});
   state.record_page(std::move(page));
 }
 
@@ -85,6 +85,41 @@ TEST(ClientTable, AForgottenClientGivesItsBytesBack) {
   table.find_or_add(client(2), kStart + seconds(1));
   table.find_or_add(client(3), kStart + seconds(1));
   EXPECT_EQ(table.budget().page_bytes.load(), 0u);
+}
+
+TEST(ClientTable, AClientThatComesBackMayHaveBeenShownListsBefore) {
+  ClientTable table(small());
+  list(*table.find_or_add(client(1), kStart), "12345", {7, kStart});
+  EXPECT_EQ(table.find_or_add(client(2), kStart + seconds(1))->pages_forgotten(), 0u);
+  table.find_or_add(client(3), kStart + seconds(2));
+  ASSERT_EQ(table.find(client(1)), nullptr);
+  EXPECT_EQ(table.find_or_add(client(1), kStart + seconds(3))->pages_forgotten(), 7u)
+      << "else its write of a list's item would pass for one of somebody who has never read it";
+  EXPECT_EQ(table.find_or_add({1, 1}, kStart)->pages_forgotten(), 0u) << "in another shard";
+}
+
+TEST(ClientTable, PagesOfWhoHasNotBeenHereForLongestMakeRoomForThoseOfWhoIs) {
+  auto options = small();
+  options.page_bytes_max = 100'000;
+  ClientTable table(options);
+  for (uint64_t i = 1; i <= 30; ++i) {
+    list(*table.find_or_add({i, i}, kStart + seconds(i)), std::string(5'000, 'x'), {i, kStart + seconds(i)});
+    EXPECT_LE(table.budget().page_bytes.load(), 100'000u);
+    EXPECT_EQ(table.find({i, i})->counts().pages, 1u) << "of the one that was shown it just now";
+  }
+  EXPECT_EQ(table.find({1, 1})->counts().pages, 0u);
+  EXPECT_EQ(table.find({1, 1})->pages_forgotten(), 1u);
+  EXPECT_EQ(table.find({29, 29})->counts().pages, 1u);
+}
+
+TEST(ClientTable, AloneAClientLosesItsOldestPagesOnly) {
+  auto options = small();
+  options.page_bytes_max = 100'000;
+  ClientTable table(options);
+  for (uint64_t i = 1; i <= 9; ++i) {
+    list(*table.find_or_add(client(1), kStart + seconds(i)), std::string(20'000, static_cast<char>('a' + i)), {i, kStart});
+  }
+  EXPECT_GE(table.find(client(1))->counts().pages, 3u);
 }
 
 TEST(ClientTable, WhoIsOnlyAskedAboutIsNotMade) {

@@ -196,6 +196,29 @@ TEST(ResourceTable, OneBodyAboveTheWholeBudgetIsNotKeptAndCounted) {
   EXPECT_GE(table.counts().bodies_evicted, 1u);
 }
 
+TEST(ResourceTable, OfOneResourceAboveTheWholeBudgetTheNewestStatesKeepTheirBodies) {
+  Table table(1'000'000, kShards * 100);
+  for (uint64_t i = 1; i <= 6; ++i) table.show(sibling(1), i, std::string(40, static_cast<char>('a' + i)), std::to_string(i));
+  EXPECT_EQ(table.entries(sibling(1)), 6u);
+  EXPECT_EQ(table.counts().body_bytes, 80u);
+  table.ask(sibling(1), [](const policy::History& history) {
+    EXPECT_TRUE(history.entries()[4].rendered_at("2025-05-01")->body);
+    EXPECT_TRUE(history.entries()[5].rendered_at("2025-05-01")->body) << "what the next write is built on";
+    return 0;
+  });
+}
+
+TEST(ResourceTable, WhatLostItsBodiesMayHaveSomeAgain) {
+  Table table(1'000'000, kShards * 100);
+  for (uint64_t i = 1; i <= 6; ++i) table.show(sibling(i), i, std::string(40, 'x'));
+  EXPECT_EQ(table.bodies(sibling(1)), 0u);
+  table.show(sibling(1), 10, std::string(40, 'y'), "f");
+  EXPECT_EQ(table.bodies(sibling(1)), 1u);
+  EXPECT_EQ(table.bodies(sibling(5)), 0u);
+  EXPECT_EQ(table.bodies(sibling(6)), 1u);
+  EXPECT_EQ(table.counts().body_bytes, 80u);
+}
+
 TEST(ResourceTable, BytesAreAccountedForThroughEverythingThatHappens) {
   Table table(kShards);
   for (uint64_t i = 1; i <= 100; ++i)
@@ -228,6 +251,18 @@ TEST(ResourceTable, ADeleteConcernsAllThatWasBelow) {
   table.remove(key(kNet + "/subnets/b"), 12);
   EXPECT_EQ(table.last_delete(subnet).order, 9u) << "a sibling";
   EXPECT_EQ(table.last_delete({kGroup + "2", "microsoft.resources/resourcegroups"}).order, 0u);
+}
+
+TEST(ResourceTable, ADeleteThatWasForgottenMayHaveBeenOfAnythingInItsShard) {
+  Table table(kShards);
+  const arm::ResourceId subnet{kNet + "/subnets/a", "microsoft.network/virtualnetworks/subnets"};
+  table.remove(key(kGroup), 5, kMine);
+  for (uint64_t i = 0; i < 2'000; ++i) table.show(key("/r" + std::to_string(i)), 100 + i, "{}");
+  EXPECT_EQ(table.entries(key(kGroup)), 0u);
+  EXPECT_EQ(table.last_delete(subnet).order, 5u) << "what was read before it is no base for a write after it";
+  EXPECT_EQ(table.last_delete(subnet).client, Hash128{}) << "whose it was nobody knows any more";
+  table.remove(key(kNet), 7, kMine);
+  EXPECT_EQ(table.last_delete(subnet).client, kMine);
 }
 
 TEST(ResourceTable, ACreationIsEvidenceUntilADeleteIsAccepted) {

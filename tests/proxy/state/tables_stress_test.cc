@@ -73,27 +73,32 @@ void write_once(ClientState& state, Rng& rng, const Executor& executor, const Ha
 }
 
 void list_once(ClientState& state, Rng& rng, const Hash128& resource, Moment when) {
-  KeptPage page;
+  ListAnswer page;
   page.scope = {kScope, kType};
   page.api_version = "2025-05-01";
   page.shown = when;
   page.body = body("{\"value\":[" + std::to_string(rng.below(5)) + "]}");
   state.record_page(std::move(page));
-  for (const auto& kept : state.pages_for({kScope + "/providers/" + kType + "/v", kType}, resource)) {
+  const arm::ResourceId id{kScope + "/providers/" + kType + "/v", kType};
+  for (const auto& unread : state.unread_pages(id)) {
     auto index = std::make_shared<PageIndex>();
-    if (rng.chance(0.5)) index->items[resource] = {0, 1};
-    if (!kept.index) state.index_page(kept.shown.order, kept.body, std::move(index));
-    if (rng.chance(0.5)) state.note_taken(kept.shown.order, resource);
+    if (rng.chance(0.8)) index->items[resource] = {0, 1};
+    state.index_page(unread.shown, unread.body, std::move(index));
   }
-  if (rng.chance(0.2)) state.page_lost(when.order);
+  for (const auto& item : state.items_of(id, resource)) {
+    EXPECT_FALSE(item.page->bytes.empty());
+    if (rng.chance(0.5)) (void)state.note_taken(item.shown.order, resource);
+  }
+  if (rng.chance(0.2)) (void)state.page_lost(when.order - rng.below(4));
+  if (rng.chance(0.05)) state.note_page_missed(when.order);
   (void)state.pages_forgotten();
 }
 
 TEST(TablesStress, OneClientsMemoryIsUsedByManyExchanges) {
   ClientTable::Options options;
   options.clients_max = 3;
-  options.page_bytes_max = 2'000;
-  options.client.page_bytes_max = 1'000;
+  options.page_bytes_max = 10'000;
+  options.client.page_bytes_max = 5'000;
   options.client.sendings.sendings_max = 8;
   options.client.sendings.bytes_max = 300;
   ClientTable table(options);

@@ -71,7 +71,7 @@ struct Entry {
 
 enum class ShownAs : uint8_t { PointRead, ListItem, OwnAnswer };
 
-// That a client was shown an entry, once or several times in a row.
+// That a client was shown an entry, once or several times in a row, with no 412 in between.
 struct Observation {
   uint64_t entry = 0;
   ShownAs as = ShownAs::PointRead;
@@ -79,8 +79,8 @@ struct Observation {
   bool lost = false;     // its connection was reset before it was surely read
   std::string request_id;
   std::string api_version;
-  uint64_t first_shown = 0;  // orders of moments
-  uint64_t last_asked = 0;
+  Moment first_shown;
+  uint64_t last_asked = 0;  // order
   Moment last_shown;
 };
 
@@ -212,13 +212,15 @@ class History {
   // Null if nothing is known of the client here.
   const Reader* reader(const Hash128& client) const;
 
-  // Whether a write that was accepted or ended after `since` counts as another's: `mine` says which are not.
+  // Whether a write that was accepted or ended after `since` counts as another's: `mine` says which are not. The one that was accepted
+  // at that very moment does not.
   template <class Mine>
   bool written_since(uint64_t since, Mine mine) const {
     if (forgotten_ > since) return true;
     for (const Entry& entry : entries_) {
       const bool written = entry.cause == Cause::Written || entry.cause == Cause::Deleted;
-      if (written && (entry.number > since || entry.ended > since) && !mine(entry)) return true;
+      const bool after = entry.number > since || (entry.ended > since && entry.number != since);
+      if (written && after && !mine(entry)) return true;
     }
     return false;
   }
@@ -229,6 +231,8 @@ class History {
   // Order of the last delete of the resource itself; 0: none.
   uint64_t deleted() const { return deleted_; }
   Hash128 deleted_by() const { return deleted_by_; }
+  // Order of the last moment at which it is known to have been absent; 0: none.
+  uint64_t absent() const;
   uint64_t forgotten() const { return forgotten_; }
   void forget_until(uint64_t order) { forgotten_ = order > forgotten_ ? order : forgotten_; }
 
@@ -255,8 +259,11 @@ class History {
   // Whether something else was there between the entry and the asking for what shows the same.
   bool is_back(const Entry& entry, const Shown& seen) const;
   const Entry* last_written_after(uint64_t number) const;
+  // Whether a write was accepted between the asking for what was seen and its coming.
+  bool is_overtaken(const Shown& seen) const;
   void observe(const HistoryLimits& limits, const Hash128& client, Observation observation);
   Reader& reader_of(const HistoryLimits& limits, const Hash128& client);
+  void forget_a_reader();
 
   std::vector<Entry> entries_;  // oldest first
   std::map<Hash128, Reader> readers_;

@@ -1,8 +1,8 @@
-// evidence_corpus.h – what tools really send, and which state armgate must take it to be built from.
+// outcome_corpus.h – what tools really send, and what must become of it.
 //
-// Why: rule 6 (content evidence) stands or falls with realistic bodies. Each story is data: the states that one client name was
-// shown, oldest first, as ARM answers them; the body of one full PUT; and the base that must be chosen, with the rule that finds it.
-// Whoever meets a body that armgate judges wrongly adds it here.
+// Why: "looks stale" stands or falls with realistic bodies. Each story is data: the states that one client name of unknown kind was
+// shown, oldest first, as ARM answers them; what is there now; the body of one full PUT; and how it must end. Whoever meets a body
+// that armgate judges wrongly adds it here.
 #pragma once
 
 #include <string_view>
@@ -10,24 +10,24 @@
 
 namespace armgate::policy {
 
-enum class Still {
-  Live,
-  Dead,     // used up
-  Refused,  // to one of its actors; another may still hold it
+enum class Ends {
+  Sent,
+  Refused,
+  Mergeable,  // refused, but others changed something else
 };
 
-struct ShownState {
-  std::string_view body;
-  Still still = Still::Live;
-};
+// In place of a state: more than think_max passes after the next one is shown.
+inline constexpr std::string_view kLongAgo = "";
 
-struct EvidenceStory {
+struct OutcomeStory {
   std::string_view name;
-  std::vector<ShownState> shown;  // their ETags are "1", "2", ...
+  std::vector<std::string_view> shown;
   std::string_view put;
-  std::string_view chosen;  // "content 2": by this rule, on this state; or "refused"
+  Ends ends = Ends::Sent;
+  std::string_view pointer{};  // refused: one of those that say why
+  std::string_view there{};    // empty: the last that was shown
 };
 
-const std::vector<EvidenceStory>& evidence_corpus();
+const std::vector<OutcomeStory>& outcome_corpus();
 
 }  // namespace armgate::policy

@@ -22,7 +22,7 @@ std::vector<Seen> shown_before(const History& history, const Reader& reader, con
   std::vector<Seen> seen;
   for (const Observation& o : reader.shown) {
     const bool in_time =
-        o.first_shown < write.arrived.order && write.arrived.time - o.last_shown.time <= limits.observation_age;
+        o.first_shown.order < write.arrived.order && write.arrived.time - o.last_shown.time <= limits.observation_age;
     const Entry* entry = in_time ? history.find(o.entry) : nullptr;
     if (entry != nullptr) seen.push_back({&o, entry});
   }
@@ -73,14 +73,14 @@ const Seen* newest_of(const std::vector<Seen>& seen) {
 bool is_superseded(const Seen& one, const std::vector<Seen>& seen, const HistoryLimits& limits, const WriteFacts& write) {
   return std::any_of(seen.begin(), seen.end(), [&](const Seen& s) {
     return !is_pending(s) && s.entry->number > one.entry->number &&
-           write.arrived.time - s.observation->last_shown.time > limits.think_max;
+           write.arrived.time - s.observation->first_shown.time > limits.think_max;
   });
 }
 
 // Who writes at one api-version has read at it: as long as such a state may be in somebody's hands, what came later at others is no
-// base. Bodies of different versions could not tell.
-void prefer_own_version(std::vector<Seen>& live, const WriteFacts& write) {
-  if (write.actors == Actors::Single || is_mutant(Mutant::ShapesMixed)) return;
+// base and gives no right. Bodies of different versions could not tell.
+void prefer_own_version(std::vector<Seen>& live, const WriteFacts& write, Actors actors) {
+  if (actors == Actors::Single || is_mutant(Mutant::ShapesMixed)) return;
   const auto at_own = [&](const Seen& s) { return !s.entry->absent && s.observation->api_version == write.api_version; };
   const auto own = std::find_if(live.rbegin(), live.rend(), at_own);
   if (own == live.rend()) return;
@@ -89,23 +89,26 @@ void prefer_own_version(std::vector<Seen>& live, const WriteFacts& write) {
 }
 
 uint64_t born_at(const History& history, const WriteFacts& write) {
-  uint64_t born = std::max(write.deleted, history.deleted());
-  for (const Entry& entry : history.entries()) {
-    if (entry.absent && entry.cause == Cause::Seen && entry.certain) born = std::max(born, entry.number);
-  }
-  return is_mutant(Mutant::DeletedEtagsCount) ? 0 : born;
+  return is_mutant(Mutant::DeletedEtagsCount) ? 0 : std::max(write.deleted, history.absent());
 }
 
-// The reads of the command that made the write (az: one id for each), all of them; none if the id does not tell one from another.
+// What the command that made the write was shown (az: one id for each): all its reads since the answer to its own last write. Nothing
+// if the id does not tell one from another.
 std::vector<Seen> of_command(const Reader& reader, const std::vector<Seen>& seen, const WriteFacts& write) {
   std::vector<Seen> own;
   const auto& overlapped = reader.overlapped_ids;
   const bool tells =
       !write.request_id.empty() && std::find(overlapped.begin(), overlapped.end(), write.request_id) == overlapped.end();
   if (!tells) return own;
-  std::copy_if(seen.begin(), seen.end(), std::back_inserter(own), [&](const Seen& s) {
-    return s.observation->as != ShownAs::OwnAnswer && s.observation->request_id == write.request_id;
-  });
+  bool has_read = false;
+  for (const Seen& s : seen) {
+    if (s.observation->request_id != write.request_id) continue;
+    const bool is_answer = s.observation->as == ShownAs::OwnAnswer;
+    if (is_answer && !s.observation->lost) own.clear();
+    has_read |= !is_answer;
+    own.push_back(s);
+  }
+  if (!has_read) own.clear();
   return own;
 }
 
@@ -188,16 +191,15 @@ Bases possible_bases(const History& history, const HistoryLimits& limits, const 
   const Reader* reader = history.reader(write.client);
   if (reader == nullptr) return without_states(history, reader, limits, write);
   auto seen = shown_before(history, *reader, limits, write);
-  if (auto own = of_command(*reader, seen, write); !own.empty()) seen = std::move(own);
+  auto own = of_command(*reader, seen, write);
+  const bool by_id = !own.empty();
+  if (by_id) seen = std::move(own);
   if (seen.empty()) return without_states(history, reader, limits, write);
 
-  const bool by_id = !write.request_id.empty() && std::all_of(seen.begin(), seen.end(), [&](const Seen& s) {
-    return s.observation->as != ShownAs::OwnAnswer && s.observation->request_id == write.request_id;
-  });
   const Actors actors = actors_of(*reader, write);
   std::vector<Seen> live = seen;
   std::erase_if(live, [&](const Seen& s) { return is_superseded(s, seen, limits, write); });
-  prefer_own_version(live, write);
+  prefer_own_version(live, write, actors);
   const Seen* newest = newest_of(live);
   std::vector<Seen> one;
   if (newest != nullptr) one.push_back(*newest);
@@ -250,8 +252,11 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   const Reader* reader = history.reader(write.client);
   if (reader == nullptr || write.actors == Actors::Many) return right;
   const auto seen = shown_before(history, *reader, limits, write);
+  auto live = seen;
+  std::erase_if(live, [&](const Seen& s) { return is_superseded(s, seen, limits, write); });
+  prefer_own_version(live, write, actors_of(*reader, write));
   const Seen* last = nullptr;
-  for (const Seen& s : seen) {
+  for (const Seen& s : live) {
     if (s.observation->as != ShownAs::OwnAnswer && !s.observation->lost) last = &s;
   }
   if (last == nullptr || last->observation->lagging) return right;
@@ -268,8 +273,8 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
     if (tells && entry.number > last->entry->number) right.newer.push_back(state_of({last->observation, &entry}, write, born));
   }
   std::vector<Seen> older;
-  std::copy_if(seen.begin(), seen.end(), std::back_inserter(older),
-               [&](const Seen& s) { return s.entry->number < last->entry->number && !is_superseded(s, seen, limits, write); });
+  std::copy_if(live.begin(), live.end(), std::back_inserter(older),
+               [&](const Seen& s) { return s.entry->number < last->entry->number; });
   const bool may_look_stale = actors_of(*reader, write) == Actors::Unknown;
   if (may_look_stale) right.superseded = states_of(older, write, born);
   std::copy_if(reader->refusals.begin(), reader->refusals.end(), std::back_inserter(right.same_change),
@@ -281,7 +286,7 @@ bool insists(const History& history, const WriteFacts& write, const Hash128& byt
   const Reader* reader = history.reader(write.client);
   if (reader == nullptr) return false;
   const bool has_read = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const Observation& o) {
-    return o.as != ShownAs::OwnAnswer && o.first_shown < write.arrived.order;
+    return o.as != ShownAs::OwnAnswer && o.first_shown.order < write.arrived.order;
   });
   const auto same = [&](const Refusal& r) {
     return r.bytes == bytes && !r.lost && r.told != 0 && r.told < write.arrived.order;

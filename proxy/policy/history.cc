@@ -42,7 +42,8 @@ void add_rendering(Entry& entry, Rendering rendering) {
   const auto same = std::find_if(entry.renderings.begin(), entry.renderings.end(),
                                  [&](const Rendering& r) { return r.api_version == rendering.api_version; });
   if (same != entry.renderings.end()) {
-    if (!same->body) *same = std::move(rendering);
+    const bool says_more = !same->body || (same->body->is_partial && rendering.body && !rendering.body->is_partial);
+    if (says_more) *same = std::move(rendering);
     return;
   }
   entry.renderings.push_back(std::move(rendering));
@@ -87,8 +88,23 @@ const Entry* History::last_written_after(uint64_t number) const {
   return it == entries_.rend() ? nullptr : &*it;
 }
 
+uint64_t History::absent() const {
+  uint64_t last = deleted_;
+  for (const Entry& entry : entries_) {
+    if (entry.absent && entry.cause == Cause::Seen && entry.certain) last = std::max(last, entry.number);
+  }
+  return last;
+}
+
+bool History::is_overtaken(const Shown& seen) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& e) { return is_write(e) && seen.asked < e.number && e.number < seen.at.order; });
+}
+
+// What is newer than the answer was not shown by it: items of lists are looked up when a write comes.
 Entry* History::same_as(const Shown& seen) {
-  const auto it = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return is_shown_by(e, seen); });
+  const auto it = std::find_if(entries_.rbegin(), entries_.rend(),
+                               [&](const Entry& e) { return e.number <= seen.at.order && is_shown_by(e, seen); });
   return it == entries_.rend() ? nullptr : &*it;
 }
 
@@ -130,18 +146,27 @@ Entry& History::add(const HistoryLimits& limits, Entry entry) {
   return *entries_.insert(after.base(), std::move(entry));
 }
 
+// Who was told something longest ago, of those without a write under way.
+void History::forget_a_reader() {
+  const auto last_told = [](const Reader& r) {
+    const uint64_t shown = r.shown.empty() ? 0 : r.shown.back().last_shown.order;
+    return std::max(shown, r.refusals.empty() ? 0 : r.refusals.back().told);
+  };
+  auto oldest = readers_.end();
+  for (auto it = readers_.begin(); it != readers_.end(); ++it) {
+    const bool is_older = oldest == readers_.end() || last_told(it->second) < last_told(oldest->second);
+    if (it->second.under_way.empty() && is_older) oldest = it;
+  }
+  if (oldest == readers_.end()) return;
+  forgotten_ = std::max(forgotten_, last_told(oldest->second));
+  readers_.erase(oldest);
+}
+
 Reader& History::reader_of(const HistoryLimits& limits, const Hash128& client) {
   const auto it = readers_.find(client);
   if (it != readers_.end()) return it->second;
-  Reader fresh;
-  if (readers_.size() >= limits.readers_max) {
-    const auto last = [](const Reader& r) { return r.shown.empty() ? 0 : r.shown.back().last_shown.order; };
-    const auto oldest = std::min_element(readers_.begin(), readers_.end(),
-                                         [&](const auto& a, const auto& b) { return last(a.second) < last(b.second); });
-    forgotten_ = std::max(forgotten_, last(oldest->second));
-    readers_.erase(oldest);
-  }
-  return readers_.emplace(client, std::move(fresh)).first->second;
+  if (readers_.size() >= limits.readers_max) forget_a_reader();
+  return readers_[client];
 }
 
 void History::observe(const HistoryLimits& limits, const Hash128& client, Observation next) {
@@ -152,7 +177,11 @@ void History::observe(const HistoryLimits& limits, const Hash128& client, Observ
     reader.forgotten = std::max(reader.forgotten, reader.shown.front().last_shown.order);
     reader.shown.erase(reader.shown.begin());
   }
-  if (!reader.shown.empty() && repeats(reader.shown.back(), next)) {
+  const bool was_refused_between =
+      !reader.shown.empty() && std::any_of(reader.refusals.begin(), reader.refusals.end(), [&](const Refusal& r) {
+        return r.told > reader.shown.back().last_asked && r.told < next.last_asked;
+      });
+  if (!reader.shown.empty() && !was_refused_between && repeats(reader.shown.back(), next)) {
     reader.shown.back().last_asked = std::max(reader.shown.back().last_asked, next.last_asked);
     reader.shown.back().last_shown = next.last_shown;
     return;
@@ -171,7 +200,7 @@ void History::on(const HistoryLimits& limits, Shown event) {
   observed.as = event.as;
   observed.request_id = std::move(event.request_id);
   observed.api_version = event.rendering.api_version;
-  observed.first_shown = event.at.order;
+  observed.first_shown = event.at;
   observed.last_asked = event.asked;
   observed.last_shown = event.at;
   observed.lagging = event.as != ShownAs::OwnAnswer && lags(limits, event);
@@ -197,8 +226,7 @@ void History::on(const HistoryLimits& limits, Shown event) {
     fresh.absent = event.absent;
     fresh.etag = std::move(event.etag);
     fresh.known = event.at;
-    const Entry* write = last_written_after(0);
-    const bool overtaken = write != nullptr && event.asked != 0 && event.asked < write->number;
+    const bool overtaken = is_overtaken(event);
     fresh.number = overtaken || observed.lagging ? event.asked : event.at.order;
     fresh.certain = !observed.lagging;
     observed.lagging |= overtaken;
@@ -291,7 +319,7 @@ void History::on(const HistoryLimits& limits, Refused event) {
   const auto read_after = [&](const Refusal& earlier) {
     return std::any_of(reader.shown.begin(), reader.shown.end(), [&](const Observation& o) {
       return o.as == ShownAs::PointRead && !earlier.lost && earlier.told != 0 && o.last_asked > earlier.told &&
-             o.first_shown < event.refusal.arrived;
+             o.first_shown.order < event.refusal.arrived;
     });
   };
   event.refusal.reread = std::any_of(reader.refusals.begin(), reader.refusals.end(), read_after);
@@ -303,7 +331,7 @@ void History::on(const HistoryLimits&, AnswerLost event) {
   const auto it = readers_.find(event.client);
   if (it == readers_.end()) return;
   for (Observation& shown : it->second.shown) {
-    if (shown.last_shown.order == event.shown && shown.first_shown == event.shown) shown.lost = true;
+    if (shown.last_shown.order == event.shown && shown.first_shown.order == event.shown) shown.lost = true;
   }
   for (Refusal& refusal : it->second.refusals) {
     if (refusal.told == event.shown) refusal.lost = true;
@@ -313,8 +341,8 @@ void History::on(const HistoryLimits&, AnswerLost event) {
 void History::on(const HistoryLimits&, RightUsed event) {
   const auto it = readers_.find(event.client);
   if (it == readers_.end()) return;
-  const auto unused =
-      std::find_if(it->second.refusals.begin(), it->second.refusals.end(), [](const Refusal& r) { return !r.used; });
+  const auto gave_it = [&](const Refusal& r) { return !r.used && !r.lost && r.told > absent(); };
+  const auto unused = std::find_if(it->second.refusals.begin(), it->second.refusals.end(), gave_it);
   if (unused != it->second.refusals.end()) unused->used = true;
 }
 

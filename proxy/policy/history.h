@@ -72,7 +72,7 @@ struct Entry {
 
 enum class ShownAs : uint8_t { PointRead, ListItem, OwnAnswer };
 
-// That a client was shown an entry, once or several times in a row.
+// That a client was shown an entry, once or several times in a row, with no 412 in between.
 struct Observation {
   uint64_t entry = 0;
   ShownAs as = ShownAs::PointRead;
@@ -80,8 +80,8 @@ struct Observation {
   bool lost = false;     // its connection was reset before it was surely read
   std::string request_id;
   std::string api_version;
-  uint64_t first_shown = 0;  // orders of moments
-  uint64_t last_asked = 0;
+  Moment first_shown;
+  uint64_t last_asked = 0;  // order
   Moment last_shown;
 };
 
@@ -220,11 +220,11 @@ class History {
              return e.cause != Cause::Seen && e.number > since && !mine(e);
            });
   }
-  // The same, or ended after `since`.
+  // The same, or ended after `since`: the end of the write that was accepted at that very moment is its own.
   template <class Mine>
   bool ended_since(uint64_t since, Mine mine) const {
     return written_since(since, mine) || std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
-             return e.cause != Cause::Seen && e.ended > since && !mine(e);
+             return e.cause != Cause::Seen && e.ended > since && e.number != since && !mine(e);
            });
   }
   bool child_written_since(uint64_t since) const;
@@ -234,6 +234,8 @@ class History {
   // Order of the last delete of the resource itself; 0: none.
   uint64_t deleted() const { return deleted_; }
   Hash128 deleted_by() const { return deleted_by_; }
+  // Order of the last moment at which it is known to have been absent; 0: none.
+  uint64_t absent() const;
   uint64_t forgotten() const { return forgotten_; }
   void forget_until(uint64_t order) { forgotten_ = order > forgotten_ ? order : forgotten_; }
 
@@ -262,8 +264,11 @@ class History {
   // Whether something else was there between the entry and the asking for what shows the same.
   bool is_back(const Entry& entry, const Shown& seen) const;
   const Entry* last_written_after(uint64_t number) const;
+  // Whether a write was accepted between the asking for what was seen and its coming.
+  bool is_overtaken(const Shown& seen) const;
   void observe(const HistoryLimits& limits, const Hash128& client, Observation observation);
   Reader& reader_of(const HistoryLimits& limits, const Hash128& client);
+  void forget_a_reader();
 
   std::vector<Entry> entries_;  // oldest first
   std::map<Hash128, Reader> readers_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "arm/difference.h"
 #include "base/mutant.h"
@@ -47,6 +48,11 @@ std::vector<size_t> add_all(Table& table, const std::vector<BaseState>& states) 
 // Its ETag proves that a state is what is there, unless it does not tell everything; then the bodies do.
 bool has_its_etag(const BaseState& base, const ThereBody& there) { return !base.etag.empty() && base.etag == there.etag; }
 
+// No writable leaf differs; of what cannot be read, not a byte.
+bool shows_the_same(const BaseState& base, size_t index, size_t at, const ThereBody& there, const Difference& difference) {
+  return difference.same(index, at) || (base.body && base.body->bytes == there.json);
+}
+
 struct Judged {
   bool sends = false;
   bool is_there = false;  // the base is what is there
@@ -61,7 +67,7 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
   if (base.absent || there.absent) return {both_absent, both_absent, false, {}};
   const bool by_etag = has_its_etag(base, there);
   if (!index) return {by_etag, by_etag, false, {}};
-  if (difference.same(*index, at)) {
+  if (shows_the_same(base, *index, at, there, difference)) {
     // What was sent, or an item of a list, leaves out what others may have set.
     const bool is_there = !base.is_partial || by_etag || !witness.others_wrote_since(base.entry);
     return {is_there, is_there, false, {}};
@@ -95,13 +101,14 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   std::optional<size_t> asked;
   if (wanted.api_version == there.api_version) asked = table.add({wanted.json, BodyKind::Whole});
   const auto read = table.add(right.last_read);
-  std::vector<size_t> newer;
+  std::vector<std::pair<const BaseState*, size_t>> since;  // what must be what is there
+  if (read) since.emplace_back(&right.last_read, *read);
   for (const BaseState& state : right.newer) {
     const auto index = state.absent ? std::nullopt : table.add(state);
     if (!index && !has_its_etag(state, there)) return false;
-    if (index) newer.push_back(*index);
+    if (index) since.emplace_back(&state, *index);
   }
-  if (!read) return newer.empty() && has_its_etag(right.last_read, there);
+  if (!read) return since.empty() && has_its_etag(right.last_read, there);
   const auto olds = add_all(table, right.superseded);
   std::vector<std::pair<size_t, size_t>> refused;
   for (const Refusal& refusal : right.same_change) {
@@ -110,8 +117,10 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
     if (found && wished) refused.emplace_back(*found, *wished);
   }
   const Difference difference = table.compare(facts);
-  const auto is_there = [&](size_t state) { return difference.same(state, at); };
-  if (!is_there(*read) || !std::all_of(newer.begin(), newer.end(), is_there)) return false;
+  const bool is_current = std::all_of(since.begin(), since.end(), [&](const auto& state) {
+    return shows_the_same(*state.first, state.second, at, there, difference);
+  });
+  if (!is_current) return false;
   if (!asked) return true;
   return !difference.looks_stale(*asked, olds, *read) || std::any_of(refused.begin(), refused.end(), [&](const auto& r) {
     return is_same_change(difference, r.first, r.second, *read, *asked);
@@ -150,7 +159,7 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   const Difference difference = table.compare(facts);
 
   Verdict verdict;
-  verdict.sends = !bases.narrow.empty();
+  verdict.sends = verdict.would_merge = !bases.narrow.empty();
   // That two add the same member with the same value may be two that count from nothing. So one of the bases at least must be what is
   // there: then the write may be built on it, and contains what others did since the rest.
   bool any_there = false;
@@ -158,10 +167,10 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   for (size_t i = 0; i < bases.narrow.size(); ++i) {
     Judged judged = judge(bases.narrow[i], indices[i], asked, at, there, difference, witness);
     any_there |= judged.is_there;
+    verdict.would_merge &= judged.would_merge;
     if (judged.sends && moved.empty()) moved = std::move(judged.pointers);
     if (judged.sends) continue;
     verdict.sends = false;
-    verdict.would_merge |= judged.would_merge;
     if (verdict.pointers.empty()) verdict.pointers = std::move(judged.pointers);
   }
   if (verdict.sends && any_there) return verdict;

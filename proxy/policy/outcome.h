@@ -34,7 +34,7 @@ void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& f
 struct Verdict {
   bool sends = false;
   bool by_right = false;              // because its client has read again since it was refused
-  bool would_merge = false;           // refused, but its change and the others' touch different places
+  bool would_merge = false;           // refused, but by all bases its change and the others' touch different places
   std::vector<std::string> pointers;  // refused: JSON pointers of what stands in its way, a few
 };
 

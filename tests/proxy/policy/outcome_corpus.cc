@@ -1,4 +1,4 @@
-#include "tests/proxy/policy/evidence_corpus.h"
+#include "tests/proxy/policy/outcome_corpus.h"
 
 namespace armgate::policy {
 namespace {
@@ -45,46 +45,56 @@ constexpr std::string_view kBackTo3WithARun =
     R"({"location":"westeurope","sku":{"name":"Standard_D2s_v5","tier":"Standard","capacity":3},
   "tags":{"team":"shop","run":"17"},"properties":{"singlePlacementGroup":false,"upgradePolicy":{"mode":"Manual"}}})";
 
-const std::vector<EvidenceStory> kScaleSets{
-    {"the roller read before the autoscaler wrote", {{kSetOf3}, {kSetOf5}}, kImage2On3, "content 1"},
-    {"the roller read what the autoscaler made", {{kSetOf3}, {kSetOf5}}, kImage2On5, "content 2"},
-    {"the same, and the older is used up", {{kSetOf3, Still::Dead}, {kSetOf5}}, kImage2On5, "only-live 2"},
-    {"the older, which is used up", {{kSetOf3, Still::Dead}, {kSetOf5}}, kImage2On3, "refused"},
-    {"the newest of three", {{kSetOf3}, {kSetOf5}, {kSetOf5Tagged}}, kImage2On5Tagged, "content 3"},
-    {"the second of three: built before the tag came, or removes it",
-     {{kSetOf3}, {kSetOf5}, {kSetOf5Tagged}},
+const std::vector<OutcomeStory> kScaleSets{
+    {"the roller read before the autoscaler wrote", {kSetOf3, kSetOf5}, kImage2On3, Ends::Refused, "/sku/capacity"},
+    {"the roller read what the autoscaler made", {kSetOf3, kSetOf5}, kImage2On5, Ends::Sent},
+    {"what the autoscaler made, long after what was there before", {kSetOf3, kLongAgo, kSetOf5}, kImage2On5, Ends::Sent},
+    {"who read before it, so long ago that nobody thinks that long", {kSetOf3, kLongAgo, kSetOf5}, kImage2On3, Ends::Sent},
+    {"on the newest of three", {kSetOf3, kSetOf5, kSetOf5Tagged}, kImage2On5Tagged, Ends::Sent},
+    {"on the second of three: built before the tag came, or removes it",
+     {kSetOf3, kSetOf5, kSetOf5Tagged},
      kImage2On5,
-     "content 2"},
-    {"the second of three is dead", {{kSetOf3, Still::Dead}, {kSetOf5, Still::Dead}, {kSetOf5Tagged}}, kImage2On5, "refused"},
-    {"a template that knows neither", {{kSetOf3}, {kSetOf5}}, kFromATemplate, "oldest-live 1"},
-    {"a template that knows neither, when one is left", {{kSetOf3, Still::Dead}, {kSetOf5}}, kFromATemplate, "only-live 2"},
-    {"the autoscaler takes its own step back: that is the state of before", {{kSetOf3}, {kSetOf5}}, kBackTo3, "oldest-live 1"},
-    {"the same when nothing else lives", {{kSetOf3, Still::Dead}, {kSetOf5}}, kBackTo3, "only-live 2"},
+     Ends::Refused,
+     "/tags/cost"},
+    {"removes the tag, long after it came", {kSetOf3, kSetOf5, kLongAgo, kSetOf5Tagged}, kImage2On5, Ends::Sent},
+    {"a template that knows neither", {kSetOf3, kSetOf5}, kFromATemplate, Ends::Sent},
+    {"the autoscaler takes its own step back: that is the state of before",
+     {kSetOf3, kSetOf5},
+     kBackTo3,
+     Ends::Refused,
+     "/sku/capacity"},
+    {"takes its own step back, long after", {kSetOf3, kLongAgo, kSetOf5}, kBackTo3, Ends::Sent},
     {"a step back with a tag of its own looks like one who never saw the step",
-     {{kSetOf3}, {kSetOf5}},
+     {kSetOf3, kSetOf5},
      kBackTo3WithARun,
-     "content 1"},
-    {"the same when nothing else lives: in doubt refused", {{kSetOf3, Still::Dead}, {kSetOf5}}, kBackTo3WithARun, "refused"},
-    {"what was read is written back as it is", {{kSetOf3}, {kSetOf5}}, kSetOf5, "oldest-live 1"},
-    {"a tag set anew that was wiped out, which the state before it had",
-     {{kSetOf3WithARun, Still::Dead}, {kSetOf5}, {kSetOf5Tagged}},
+     Ends::Refused,
+     "/sku/capacity"},
+    {"a step back with a tag of its own, long after", {kSetOf3, kLongAgo, kSetOf5}, kBackTo3WithARun, Ends::Sent},
+    {"what was read is written back as it is: or somebody else took the same step",
+     {kSetOf3, kSetOf5},
+     kSetOf5,
+     Ends::Refused,
+     "/sku/capacity"},
+    {"a tag set anew that was wiped out, without the one that came since",
+     {kSetOf3WithARun, kSetOf5, kSetOf5Tagged},
      kRunOn5,
-     "oldest-live 2"},
-    {"the same on what was refused to another",
-     {{kSetOf3WithARun, Still::Dead}, {kSetOf5, Still::Refused}, {kSetOf5Tagged}},
-     kRunOn5,
-     "refused"},
-    {"the same by the second of two writes from one copy: what is used up is only masked, never given up for a newer one",
-     {{R"({"sku":{"capacity":3},"plan":{"name":"1"},"tags":{"run":"17"}})", Still::Dead},
-      {R"({"sku":{"capacity":3},"plan":{"name":"1"},"tags":{}})"},
-      {R"({"sku":{"capacity":5},"plan":{"name":"2"},"tags":{}})", Still::Dead},
-      {R"({"sku":{"capacity":7},"plan":{"name":"2"},"tags":{}})"}},
-     R"({"sku":{"capacity":5},"plan":{"name":"2"},"tags":{"run":"17"}})",
-     "oldest-live 2"},
-    {"the same while somebody may hold what was there before",
-     {{kSetOf3WithARun}, {kSetOf5}, {kSetOf5Tagged}},
-     kRunOn5,
-     "oldest-live 1"},
+     Ends::Refused,
+     "/tags/cost"},
+    {"a change on what was read, after the autoscaler's step around the gateway",
+     {kSetOf3},
+     kImage2On3,
+     Ends::Mergeable,
+     "/sku/capacity",
+     kSetOf5},
+    {"the same change on what the service alone has touched",
+     {kSetOf5},
+     kImage2On5,
+     Ends::Sent,
+     "",
+     R"({"name":"web","location":"West Europe","etag":"\"9\"","sku":{"tier":"Standard","name":"Standard_D2s_v5","capacity":5},
+  "tags":{"team":"shop"},"properties":{"provisioningState":"Failed","timeCreated":"2026-11-23T10:00:00Z","singlePlacementGroup":false,
+  "upgradePolicy":{"mode":"Manual"},
+  "virtualMachineProfile":{"storageProfile":{"imageReference":{"id":"/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/images/v1"}}}}})"},
 };
 
 // ---- a security group: rules from two pipelines, and a daemon that keeps its own ----
@@ -121,15 +131,30 @@ constexpr std::string_view kWithoutWeb =
     R"({"location":"westeurope","properties":{"securityRules":[{"name":"ssh","properties":{"priority":110,
   "access":"Allow","direction":"Inbound","protocol":"Tcp","destinationPortRange":"22"}}]}})";
 
-const std::vector<EvidenceStory> kSecurityGroups{
-    {"a rule added to what had none", {{kNoRules}, {kWeb}}, kDbOnNone, "content 1"},
-    {"a rule added to what had none, which is dead", {{kNoRules, Still::Dead}, {kWeb}}, kDbOnNone, "refused"},
-    {"a rule added to what had one", {{kNoRules}, {kWeb}}, kDbOnWeb, "content 2"},
-    {"a rule added to the middle state", {{kNoRules}, {kWeb}, {kWebSsh}}, kDbOnWeb, "content 2"},
-    {"names in another case, elements in another order", {{kNoRules}, {kWeb}, {kWebSsh}}, kDbOnWebSsh, "content 3"},
-    {"a rule of the same name, but another: made by both", {{kNoRules}, {kWeb}}, kOwnWebAndDb, "oldest-live 1"},
-    {"a rule removed from the newest", {{kWeb}, {kWebSsh}}, kWithoutWeb, "content 2"},
-    {"a daemon that sends the rules it keeps, again and again", {{kWeb, Still::Dead}, {kWebSsh}}, kWeb, "only-live 2"},
+const std::vector<OutcomeStory> kSecurityGroups{
+    {"a rule added to what had none", {kNoRules, kWeb}, kDbOnNone, Ends::Refused, "/properties/securityRules/[name=web]"},
+    {"long after the other rule came: removes it", {kNoRules, kLongAgo, kWeb}, kDbOnNone, Ends::Sent},
+    {"a rule added to what had one", {kNoRules, kWeb}, kDbOnWeb, Ends::Sent},
+    {"a rule added to the middle state",
+     {kNoRules, kWeb, kWebSsh},
+     kDbOnWeb,
+     Ends::Refused,
+     "/properties/securityRules/[name=ssh]"},
+    {"names in another case, elements in another order", {kNoRules, kWeb, kWebSsh}, kDbOnWebSsh, Ends::Sent},
+    {"a rule of the same name, but another", {kNoRules, kWeb}, kOwnWebAndDb, Ends::Sent},
+    {"a rule removed from the newest", {kWeb, kWebSsh}, kWithoutWeb, Ends::Sent},
+    {"a daemon that sends the rules it keeps, after somebody added one",
+     {kWeb, kWebSsh},
+     kWeb,
+     Ends::Refused,
+     "/properties/securityRules/[name=ssh]"},
+    {"that daemon, long after", {kWeb, kLongAgo, kWebSsh}, kWeb, Ends::Sent},
+    {"a rule added while somebody added another around the gateway",
+     {kWeb},
+     kDbOnWeb,
+     Ends::Mergeable,
+     "/properties/securityRules/[name=ssh]",
+     kWebSsh},
 };
 
 // ---- a network: subnets by whole-network writes, as az 2.45 makes them ----
@@ -157,15 +182,26 @@ constexpr std::string_view kBlueprint =
     R"({"location":"westeurope","properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/16","10.1.0.0/16"]},
   "subnets":[{"name":"x","properties":{"addressPrefix":"10.1.1.0/24"}}]}})";
 
-const std::vector<EvidenceStory> kNetworks{
-    {"a subnet added before b came", {{kNet}, {kNetAB}}, kNetAC, "content 1"},
-    {"a subnet added after b came", {{kNet}, {kNetAB}}, kNetABC, "content 2"},
-    {"the same without dhcpOptions, which the tool drops", {{kNet}, {kNetAB}, {kNetABDns}}, kNetABC, "oldest-live 2"},
-    {"with the name servers of the newest", {{kNet}, {kNetAB}, {kNetABDns}}, kNetABCDns, "content 3"},
+const std::vector<OutcomeStory> kNetworks{
+    {"a subnet added before b came", {kNet, kNetAB}, kNetAC, Ends::Refused, "/properties/subnets/[name=b]"},
+    {"a subnet added after b came", {kNet, kNetAB}, kNetABC, Ends::Sent},
+    {"the same without dhcpOptions, which the tool drops",
+     {kNet, kNetAB, kNetABDns},
+     kNetABC,
+     Ends::Refused,
+     "/properties/dhcpOptions/dnsServers"},
+    {"with the name servers of the newest", {kNet, kNetAB, kNetABDns}, kNetABCDns, Ends::Sent},
     {"a blueprint without any subnet of theirs says: built before b, or removes it",
-     {{kNet}, {kNetAB}},
+     {kNet, kNetAB},
      kBlueprint,
-     "content 1"},
+     Ends::Refused,
+     "/properties/subnets/[name=b]"},
+    {"a subnet added while another came around the gateway",
+     {kNet},
+     kNetAC,
+     Ends::Mergeable,
+     "/properties/subnets/[name=b]",
+     kNetAB},
 };
 
 // ---- tags as a resource of their own ----
@@ -177,24 +213,24 @@ constexpr std::string_view kTagsABC = R"({"properties":{"tags":{"owner":"ann","c
 constexpr std::string_view kTagsNew = R"({"properties":{"tags":{"owner":"bob","cost":"7"}}})";
 constexpr std::string_view kTagsNewest = R"({"properties":{"tags":{"Owner":"ann","cost":"42","stage":"test"}}})";
 
-const std::vector<EvidenceStory> kTags{
-    {"a tag added to the older set", {{kTagsA}, {kTagsAB}}, kTagsAC, "content 1"},
-    {"a tag added to the newer set", {{kTagsA}, {kTagsAB}}, kTagsABC, "content 2"},
-    {"all values new: nobody's", {{kTagsA}, {kTagsAB}}, kTagsNew, "oldest-live 1"},
-    {"names in another case are other tags here, the rest still tells", {{kTagsA}, {kTagsAB}}, kTagsNewest, "content 2"},
-    {"the same tag added by both, which is another's state already", {{kTagsA}, {kTagsAB}}, kTagsAB, "oldest-live 1"},
+const std::vector<OutcomeStory> kTags{
+    {"a tag added to the older set", {kTagsA, kTagsAB}, kTagsAC, Ends::Refused, "/properties/tags/cost"},
+    {"a tag added to the newer set", {kTagsA, kTagsAB}, kTagsABC, Ends::Sent},
+    {"all values new", {kTagsA, kTagsAB}, kTagsNew, Ends::Sent},
+    {"names in another case are other tags, the rest still tells", {kTagsA, kTagsAB}, kTagsNewest, Ends::Sent},
+    {"what is there already, written back", {kTagsA, kTagsAB}, kTagsAB, Ends::Sent},
 };
 
-std::vector<EvidenceStory> all_of(std::initializer_list<std::vector<EvidenceStory>> parts) {
-  std::vector<EvidenceStory> all;
+std::vector<OutcomeStory> all_of(std::initializer_list<std::vector<OutcomeStory>> parts) {
+  std::vector<OutcomeStory> all;
   for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
 }  // namespace
 
-const std::vector<EvidenceStory>& evidence_corpus() {
-  static const std::vector<EvidenceStory> all = all_of({kScaleSets, kSecurityGroups, kNetworks, kTags});
+const std::vector<OutcomeStory>& outcome_corpus() {
+  static const std::vector<OutcomeStory> all = all_of({kScaleSets, kSecurityGroups, kNetworks, kTags});
   return all;
 }
 

@@ -9,20 +9,20 @@ const SIX = ["js", "python", "go"].flatMap((kind) => racersOf(kind, 2));
 
 async function raceWithoutEtags(world, operationMs) {
   const racers = [...racersOf("go", 2), ...racersOf("python", 2)];
-  assertLive(await raceToAdd(world, { racers, writes: 5, seconds: 15, operationMs, command: "addOld", faults: [] }));
+  assertLive(await raceToAdd(world, { racers, writes: 5, seconds: 60, operationMs, command: "addOld", faults: [] }));
 }
 
 export const tests = {
   // Every other client is declared to be one actor; nothing is known of the rest.
   "8 clients with names, 12 adds each to three resources": async (world) => {
     const config = single(EIGHT.filter((_, i) => i % 2 === 0).map(({ client }) => client));
-    assertLive(await raceToAdd(world, { racers: EIGHT, writes: 12, seconds: 40, config }));
+    assertLive(await raceToAdd(world, { racers: EIGHT, writes: 12, seconds: 100, config }));
   },
 
   // Who of them has read what is a guess: what is lost is counted, and not promised to be nothing (docs/whose-write.md).
   "6 clients behind one token, 6 adds each to three resources": async (world) => {
     const racers = SIX.map((racer) => ({ ...racer, token: tokenOf("one-for-all") }));
-    await raceToAdd(world, { racers, writes: 6, seconds: 20, way: "unnamed" });
+    await raceToAdd(world, { racers, writes: 6, seconds: 60, way: "unnamed" });
   },
 
   // What has no ETag is compared with what was shown.

@@ -32,8 +32,8 @@ async function climbWithCurl(world, gateway, name) {
   return { refused: Number(done.stdout.toString()), times: TIMES_CURL };
 }
 
-// The same with one kept connection, and as an SDK's model has it, without the ETag; `poll`: each write is an operation, and the resource is read until that has ended; `list`: all sets
-// are listed before each round.
+// The same with one kept connection, and as an SDK's model has it, without the ETag. `poll`: each write is an operation, and the resource
+// is read until that has ended; `list`: all sets are listed before each round.
 async function climb(gateway, name, { poll = false, list = false } = {}) {
   const pool = new Pool(gateway, { user: name });
   const path = pathOf(setOf(name));

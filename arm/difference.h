@@ -94,7 +94,7 @@ struct DifferenceTable;  // arm/difference_table.h
 
 class Difference {
  public:
-  static constexpr size_t kBodiesMax = 32;
+  static constexpr size_t kBodiesMax = 128;  // all states of a history, and what was refused on them, fit
   static constexpr size_t kNodesMax = 50'000;
   static constexpr size_t kNestingMax = 256;
   static constexpr size_t kPointersMax = 10;

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "proxy/stages/turn.h"
-
 namespace armgate {
 namespace {
 
@@ -59,12 +57,7 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
     refusal.told = now.order;
     refusal.asked = outcome.found ? body_of(write) : nullptr;
     refusal.found = outcome.found;
-    auto& resources = write.parts.shared.resources;
-    resources.apply(write.plan.resource_key, policy::Refused{write.client.key, std::move(refusal)});
-    give_turn(write, resources.ask(write.plan.resource_key, [&](const policy::History& history) {
-      const policy::Reader* reader = history.reader(write.client.key);
-      return reader == nullptr ? 0 : reader->refused_in_a_row;
-    }));
+    write.parts.shared.resources.apply(write.plan.resource_key, policy::Refused{write.client.key, std::move(refusal)});
     return {write.client.key, write.plan.resource_key, now.order, Showing::What::State};
   }
   const bool shows_state = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;

@@ -45,6 +45,7 @@ struct Report {
   bool kept_place = false;         // it came back to the place in the queue that was kept for it
   bool replayed = false;           // the answer is that of an earlier sending of the same request
   bool by_right = false;           // it goes because its client has read again since it was refused
+  bool in_turn = false;            // it came in its client's turn (proxy/state/turns)
   bool altered = false;            // a header was added, or the answer is not ARM's answer to these bytes
 };
 

@@ -63,7 +63,8 @@ WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {
 }
 
 WriteUnderWay::~WriteUnderWay() {
-  if (write_.replaces) write_.parts.shared.resources.apply(write_.plan.resource_key, policy::Left{write_.client.key, write_.sending});
+  if (write_.replaces)
+    write_.parts.shared.resources.apply(write_.plan.resource_key, policy::Left{write_.client.key, write_.sending});
 }
 
 }  // namespace armgate

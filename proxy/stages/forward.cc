@@ -121,7 +121,8 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   Attempts attempts;
   attempts.if_match = intent.precondition().if_match;
   attempts.must_be_absent = intent.precondition().must_be_absent;
-  attempts.known_since = write.bases.known_since;
+  attempts.known_since = intent.precondition().known_since;
+  if (attempts.known_since == 0) attempts.known_since = write.bases.known_since;
   attempts.maybe_applied = write.ledger().maybe_applied(write.sending);
   while (true) {
     intent.tell(WritePhase::Sent);

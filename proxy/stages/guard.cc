@@ -27,7 +27,8 @@ bool child_written_since(const Write& write, uint64_t order) {
 bool etag_decides(const Write& write) {
   if (!write.is_guarded_by_etag() || !write.bases.is_certain()) return false;
   const policy::BaseState& base = write.bases.narrow.front();
-  return !base.gone && !base.absent && !base.etag.empty() && !child_written_since(write, base.known_since);
+  const bool is_gone = base.gone || was_deleted_since(write, base);
+  return !is_gone && !base.absent && !base.etag.empty() && !child_written_since(write, base.known_since);
 }
 
 // Of whatever is known to be there.
@@ -60,8 +61,9 @@ std::string_view conflict_of(const Write& write) {
            "client was not shown any state of the resource.";
   }
   if (write.rule() != policy::BaseRule::Forgotten || !write.plan.guarded) return {};
-  const bool may_undo = resources.ask(write.plan.resource_key,
-                                      [&](const policy::History& history) { return history.written_since(history.deleted(), not_its_own); });
+  const bool may_undo = resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    return history.written_since(history.deleted(), not_its_own);
+  });
   if (!may_undo) return {};
   return "What this client read some time ago is not remembered, and somebody else has written to this resource since.";
 }
@@ -90,8 +92,7 @@ Task<std::variant<Guarded, Outcome>> go_unconditional(const Write& write, WriteL
 
 Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease lease) {
   write.report().guard += ", verified";
-  auto looked =
-      co_await look(write, target_to_read(write), "The resource could not be read to see whether it has changed.");
+  auto looked = co_await look(write, target_to_read(write), "The resource could not be read to see whether it has changed.");
   if (auto* ended = std::get_if<Outcome>(&looked)) co_return come_again(write, std::move(lease), std::move(*ended));
   SeenState& now = std::get<SeenState>(looked);
   if (!now.exists() && !now.absent()) co_return co_await go_unconditional(write, std::move(lease));
@@ -101,14 +102,16 @@ Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease leas
   const policy::Verdict verdict = reconcile(write, now);
   if (!verdict.sends) {
     const bool creates = write.rule() == policy::BaseRule::Create;
-    co_return refused(write,
-                      creates ? "Somebody else created this resource after this client was told that it does not exist."
-                              : "The resource is not what this write may have been built from.",
-                      creates ? "created-meanwhile" : "stale", verdict, &now);
+    const std::string_view why =
+        creates        ? "Somebody else created this resource after this client was told that it does not exist."
+        : now.absent() ? "There is no such resource any more: it was deleted after this client had read it."
+                       : "The resource is not what this write may have been built from.";
+    co_return refused(write, why, creates ? "created-meanwhile" : "stale", verdict, &now);
   }
   Precondition precondition;
   if (now.exists()) precondition.if_match = now.etag;
   precondition.must_be_absent = now.absent() && write.creates_only();
+  precondition.known_since = write.parts.clock.next_moment().order;
   write.report().altered = !precondition.if_match.empty() || precondition.must_be_absent;
   co_return Guarded(std::move(lease), std::move(precondition));
 }

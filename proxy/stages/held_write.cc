@@ -102,7 +102,8 @@ void complete_from_plan(const Pipeline::Parts& parts, std::string_view target, H
 void note_may_have_changed(const Pipeline::Parts& parts, const HeldWrite& held, const Change& change, Moment now) {
   const KeyedPlan& plan = *held.planned.plan;
   for (const auto& key : plan.lock_keys) {
-    policy::Accepted accepted{policy::Cause::ChildWritten, held.client, held.bytes, change.sending, nullptr, now, change.certain};
+    policy::Accepted accepted{
+        policy::Cause::ChildWritten, held.client, held.bytes, change.sending, nullptr, now, change.certain};
     if (key == plan.resource_key) {
       accepted.cause = policy::Cause::Written;
       accepted.asked = change.asked;

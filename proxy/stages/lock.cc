@@ -52,6 +52,7 @@ Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::Loc
     if (turn) turn->end();
   });
   if (turn) info.priority = ClaimInfo::Priority::TakesTurn;
+  write.report().in_turn = turn && (turn->has_read() || !turn->granted());
   Waiter* waiter = &write.patience.waiter();
   if (is_mutant(Mutant::ParentNotLocked))
     return locks.join({write.plan.keys.back()}, std::move(info), waiter, Patience::kGranted);

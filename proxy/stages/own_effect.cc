@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "arm/etag.h"
 #include "arm/content.h"
+#include "arm/etag.h"
 #include "proxy/stages/content_coding.h"
 #include "proxy/stages/remember.h"
 

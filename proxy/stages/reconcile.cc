@@ -1,13 +1,16 @@
 #include "proxy/stages/reconcile.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "arm/content.h"
+#include "base/mutant.h"
 #include "proxy/stages/answer.h"
 #include "proxy/stages/find_bases.h"
 #include "proxy/stages/recover.h"
 #include "proxy/stages/remember.h"
+#include "proxy/stages/turn.h"
 
 namespace armgate {
 namespace {
@@ -89,7 +92,8 @@ Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::strin
     const auto end = co_await pause_counted(write, kLagPause, Patience::AtClosing::Stop);
     if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-verifying");
     if (end == Patience::End::Ready) continue;
-    co_return Outcome{Outcome::Kind::Busy, make_busy("ARM does not show the last write yet.", write.parts.shared.options.retry_after), {}};
+    co_return Outcome{
+        Outcome::Kind::Busy, make_busy("ARM does not show the last write yet.", write.parts.shared.options.retry_after), {}};
   }
 }
 
@@ -98,6 +102,7 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   const size_t bytes_max = write.parts.shared.options.body_keep_max;
   policy::Bases bases = write.bases;
   decode_bodies(bases.narrow, bytes_max);
+  for (policy::BaseState& base : bases.narrow) base.gone |= was_deleted_since(write, base);
   policy::Right right = resources.ask(write.plan.resource_key, [&](const policy::History& history) {
     return policy::right_of(history, resources.limits(), write.facts);
   });
@@ -118,6 +123,13 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   return verdict;
 }
 
+bool was_deleted_since(const Write& write, const policy::BaseState& base) {
+  if (base.absent || base.entry == 0) return false;
+  const auto& resources = write.parts.shared.resources;
+  const uint64_t absent = resources.ask(write.plan.resource_key, [](const policy::History& history) { return history.absent(); });
+  return std::max(absent, resources.last_delete(write.plan.target.resource).order) > base.entry && !is_mutant(Mutant::DeletedEtagsCount);
+}
+
 void note_insisted(const Write& write) {
   write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
   if (!write.report().guard.ends_with(kInsisted)) write.report().guard += kInsisted;
@@ -130,6 +142,7 @@ Outcome refused(const Write& write, std::string_view why, std::string_view reaso
 
 Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason, const SeenState* found) {
   write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
+  give_turn(write);
   write.report().reason = reason;
   write.report().altered = true;
   Outcome outcome;

@@ -24,6 +24,9 @@ Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::strin
 // Whether the write goes, now that this is there.
 policy::Verdict reconcile(const Write& write, const SeenState& there);
 
+// Whether the resource was gone since this state was shown: its ETag may have been given out anew, and a wait in the queue is long.
+bool was_deleted_since(const Write& write, const policy::BaseState& base);
+
 // A write that was refused came again, nothing has moved since, and its client does not read: it goes, and the answer says so.
 void note_insisted(const Write& write);
 

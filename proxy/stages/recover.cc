@@ -18,7 +18,7 @@ namespace armgate {
 namespace {
 
 constexpr int kRenewalsMax = 12;  // ten neighbours that share one ETag may all come first
-constexpr int kLostMax = 3;  // sendings whose answers may get lost before the outcome is called unknown
+constexpr int kLostMax = 3;       // sendings whose answers may get lost before the outcome is called unknown
 constexpr Duration kLostPause = std::chrono::seconds(1);
 constexpr Duration kDeletePause = std::chrono::seconds(2);
 
@@ -71,9 +71,9 @@ Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::R
   if (write.is_unconditional()) {
     const bool may_replace = now->absent() || write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send || write.insists;
     if (may_replace) co_return NextStep{};
-    co_return NextStep{refused(write,
-                               "ARM was working on this resource for somebody else, and this client was not shown what it has become.",
-                               "unconditional-after-conflict", {})};
+    co_return NextStep{
+        refused(write, "ARM was working on this resource for somebody else, and this client was not shown what it has become.",
+                "unconditional-after-conflict", {})};
   }
   policy::Verdict verdict;
   if (goes_again(write, attempts, *now, verdict)) co_return NextStep{};
@@ -147,9 +147,9 @@ Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
     write.report().reason = "answer-lost-state-unmoved";
     co_return NextStep{};
   }
-  co_return NextStep{refused(
-      write, "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
-      "answer-lost-state-moved", verdict, &*now)};
+  co_return NextStep{
+      refused(write, "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
+              "answer-lost-state-moved", verdict, &*now)};
 }
 
 // Without a precondition that ARM is known to honour no second sending is harmless, and the first may yet take effect: only that

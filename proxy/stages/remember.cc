@@ -101,8 +101,12 @@ Showing remember_read(const Pipeline::Parts& parts, const Client& client, const 
   if (is_list) return head.status == 200 ? remember_page(parts, client, exchange, plan, std::move(body)) : Showing{};
   policy::Shown shown = shown_to(parts, client, exchange, plan);
   if (head.status == 304) {
-    policy::NotModified same{shown.client, std::move(shown.request_id), shown.asked, shown.at,
-                             std::string(exchange.request.head.fields.get("if-none-match")), plan.target.api_version};
+    policy::NotModified same{shown.client,
+                             std::move(shown.request_id),
+                             shown.asked,
+                             shown.at,
+                             std::string(exchange.request.head.fields.get("if-none-match")),
+                             plan.target.api_version};
     parts.shared.resources.apply(plan.resource_key, std::move(same));
     return {client.key, plan.resource_key, shown.at.order, Showing::What::State};
   }

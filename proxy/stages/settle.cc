@@ -8,6 +8,7 @@
 #include "base/mutant.h"
 #include "proxy/stages/held_write.h"
 #include "proxy/stages/keep_place.h"
+#include "proxy/stages/turn.h"
 #include "proxy/stages/visibility.h"
 #include "proxy/stages/watch.h"
 #include "proxy/stages/write.h"
@@ -120,6 +121,8 @@ void settle(const Write& write, Intent intent, const Outcome& outcome) {
   if (accepted) {
     note_accepted(write);
     note_created(write, outcome.answer);
+  } else if (arm::asks_for_another_try(known.status)) {
+    keep_turn(write);
   }
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
   if (!may_run) {

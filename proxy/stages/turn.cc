@@ -16,7 +16,8 @@ constexpr uint32_t kTimer = 8;
 Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Turn> turn, Hash128 resource) {
   auto& turns = parts.shared.turns;
   const TimePoint last = parts.clock.now() + parts.shared.options.wait_max;
-  while (!turn->over() && !turn->granted() && parts.clock.now() < last) co_await wait_until(parts, turn->waiter(), last, kTimer);
+  while (!turn->over() && !turn->granted() && parts.clock.now() < last)
+    co_await wait_until(parts, turn->waiter(), last, kTimer);
   TimePoint until = parts.clock.now() + turns.options().turn_max;
   bool counted = false;
   while (!turn->over() && parts.clock.now() < until) {
@@ -29,12 +30,7 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Turn> turn, Hash128 res
   turns.end(resource, turn);
 }
 
-}  // namespace
-
-// After a turn that came to nothing the next one is due later and later.
-void give_turn(const Write& write, int in_a_row) {
-  const bool due = in_a_row >= 2 && std::has_single_bit(static_cast<unsigned>(in_a_row));
-  if (!due || write.client.actors == policy::Actors::Many) return;
+void reserve(const Write& write) {
   auto& parts = write.parts;
   ClaimInfo info;
   info.client_label = write.client.label;
@@ -42,10 +38,29 @@ void give_turn(const Write& write, int in_a_row) {
   info.since = parts.clock.now();
   info.client = write.client.key;
   info.priority = ClaimInfo::Priority::Turn;
-  auto place = parts.shared.locks.join({{write.plan.target.resource.id, rules::LockMode::Exclusive}}, std::move(info), nullptr, 0);
+  auto place =
+      parts.shared.locks.join({{write.plan.target.resource.id, rules::LockMode::Exclusive}}, std::move(info), nullptr, 0);
   if (!place) return;
   auto turn = parts.shared.turns.give(write.plan.resource_key, write.client.key, *std::move(place), parts.executor);
   if (turn) spawn(parts.executor, watch(parts, std::move(turn), write.plan.resource_key));
+}
+
+}  // namespace
+
+// Whoever does not take its turns up, and so keeps others waiting, gets them later and later.
+void give_turn(const Write& write) {
+  if (!write.replaces || write.client.actors == policy::Actors::Many) return;
+  const unsigned before = write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    const policy::Reader* reader = history.reader(write.client.key);
+    return reader == nullptr ? 0U : static_cast<unsigned>(reader->refused_in_a_row);
+  });
+  const unsigned in_a_row = before + 1;  // this one is told to the history when it is answered
+  const bool due = in_a_row >= 2 && (std::has_single_bit(in_a_row) || write.report().in_turn);
+  if (due) reserve(write);
+}
+
+void keep_turn(const Write& write) {
+  if (write.report().in_turn) reserve(write);
 }
 
 }  // namespace armgate

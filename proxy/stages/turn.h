@@ -5,7 +5,10 @@
 
 namespace armgate {
 
-// The write is being refused. `in_a_row`: how often its client was refused there without an accepted write in between.
-void give_turn(const Write& write, int in_a_row);
+// The write is being refused. To be called while its lease is held: then nobody else gets between the refusal and its client's next read.
+void give_turn(const Write& write);
+
+// The write came in its client's turn, and ARM asks for another try: the turn is not over. To be called while its lease is held.
+void keep_turn(const Write& write);
 
 }  // namespace armgate

@@ -118,8 +118,7 @@ void note_created(const Write& write, const arm::Response& answer) {
   const arm::ResourceId& resource = write.plan.target.resource;
   if (write.plan.operation != arm::OperationKind::Put) return;
   const Moment now = write.parts.clock.next_moment();
-  const bool created =
-      answer.head.status == 201 || write.rule() == policy::BaseRule::Create || resource.type == kGroupType;
+  const bool created = answer.head.status == 201 || write.rule() == policy::BaseRule::Create || resource.type == kGroupType;
   if (created) shared.resources.created(write.plan.resource_key, now);
   if (resource.type != kAssignmentType) {
     const auto shown = plain_content(answer.head, answer.body, shared.options.body_keep_max);

@@ -46,8 +46,8 @@ bool others_wrote_since(const Write& write, uint64_t order) {
   if (is_mutant(Mutant::ForeignStateClaimed)) return false;
   const Hash128 own = sending_key(write);
   return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
-    return history.written_since(
-        order, [&](const policy::Entry& e) { return e.writer == write.client.key && e.sending == own; });
+    return history.written_since(order,
+                                 [&](const policy::Entry& e) { return e.writer == write.client.key && e.sending == own; });
   });
 }
 

@@ -32,21 +32,19 @@ struct Write {
   const KeyedPlan& plan;
   const Client& client;
   Patience& patience;
-  Hash128 bytes{};                                // of method, host, target and body
-  std::string request_id{};                       // see request_id_of()
-  uint64_t sending = 0;                           // its record in the client's ledger
-  uint64_t asking = 0;                            // and this exchange's number there (SendingLedger::Asking)
-  bool replaces = false;                          // a full write: what it was built from matters
-  policy::WriteFacts facts{};                     // for questions to the history; arrived: the first sending's
-  policy::Bases bases{};                          // what it may have been built from
-  bool insists = false;                           // the same bytes were refused, nothing has moved, and its client does not read
+  Hash128 bytes{};             // of method, host, target and body
+  std::string request_id{};    // see request_id_of()
+  uint64_t sending = 0;        // its record in the client's ledger
+  uint64_t asking = 0;         // and this exchange's number there (SendingLedger::Asking)
+  bool replaces = false;       // a full write: what it was built from matters
+  policy::WriteFacts facts{};  // for questions to the history; arrived: the first sending's
+  policy::Bases bases{};       // what it may have been built from
+  bool insists = false;        // the same bytes were refused, nothing has moved, and its client does not read
   std::vector<rules::ReferenceKey> references{};  // what its body names and must stand still; none of them is in plan.keys
 
   policy::BaseRule rule() const { return bases.rule; }
   // True if nothing that its client was shown can tell whether it is stale.
-  bool is_unconditional() const {
-    return rule() == policy::BaseRule::Unconditional || rule() == policy::BaseRule::Forgotten;
-  }
+  bool is_unconditional() const { return rule() == policy::BaseRule::Unconditional || rule() == policy::BaseRule::Forgotten; }
   // True if ARM compares the ETag that goes along; else armgate has to compare what is there.
   bool is_guarded_by_etag() const { return plan.guarded && plan.rule->guard.kind == rules::GuardKind::Etag; }
   // True if it is a create that may not replace anything, by its rule.
@@ -127,6 +125,7 @@ void settle(const Write& write, Intent intent, const Outcome& outcome);
 struct Precondition {
   std::string if_match;         // empty: none
   bool must_be_absent = false;  // "If-None-Match: *"
+  uint64_t known_since = 0;     // order at which the state that the write goes on was known to stand; 0: that of its bases
 };
 
 class Guarded {

@@ -171,7 +171,7 @@ export class World {
 
   logs() {
     return this.children.map(({ name, log, exited }) =>
-      `${name}${exited ? ` (ended: ${exited.signal ?? exited.code})` : ""}:\n${log.split("\n").slice(-60).join("\n")}`).join("\n");
+      `${name}${exited ? ` (ended: ${exited.signal ?? exited.code})` : ""}:\n${log.split("\n").slice(-90000).join("\n")}`).join("\n");
   }
 
   async close() {

@@ -165,8 +165,10 @@ void LivenessChecker::broken(Law law, const Case& one, std::string_view why) {
 bool LivenessChecker::could_have_been_spared(const Case& one) const {
   const Asked& asked = one.attempt.asked;
   const auto& read = one.pursuit.read;
+  const auto& refused = one.pursuit.refused;
   if (!built_on_last_read(one) || asked.at - read->asked > kTurnUsed) return false;
-  if (one.pursuit.refused && read->asked <= one.pursuit.refused->at) return false;
+  if (refused && (read->asked <= refused->at || read->asked - refused->begun > kTurnUsed)) return false;
+  if (read->at - read->asked > kSlowNetwork) return false;  // the read, or the write, may have come when the turn was over
   const std::set<std::string>& writers = writers_.at(one.attempt.key);
   return std::all_of(one.states.begin(), one.states.end(), [&](const sim::State& state) {
     const bool between = state.serial > read->serial && state.since <= one.answer.begun;
@@ -250,7 +252,7 @@ void LivenessChecker::refused(const Try& attempt, const Answered& answer) {
   judge_row(one);
   const bool behind = built_anew && !one.undeserved && pursuit.read && !built_on_last_read(one);
   if (!built_anew || behind || (one.undeserved && one.looks_stale && kind_of(one) == ClientKind::Unknown)) ++pursuit.allowed;
-  pursuit.refused = Refused{answer.at, one.there == nullptr ? 0 : one.there->serial};
+  pursuit.refused = Refused{answer.begun, answer.at, one.there == nullptr ? 0 : one.there->serial};
 }
 
 void LivenessChecker::end_row(Pursuit& pursuit) {

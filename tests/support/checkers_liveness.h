@@ -95,6 +95,7 @@ class LivenessChecker {
     uint64_t serial = 0;
   };
   struct Refused {
+    TimePoint begun{};  // when the refusal was decided on; a turn runs from then
     TimePoint at{};
     uint64_t serial = 0;  // of what was there all the time; 0: it moved
   };

@@ -1,5 +1,4 @@
 // lock.cc – the stage in which a write waits for its turn.
-#include <absl/cleanup/cleanup.h>
 #include <fmt/format.h>
 
 #include <utility>
@@ -47,13 +46,18 @@ Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::Loc
   info.client = write.client.key;
   info.reenters = may_run_beside_its_own(write.plan) && !looks_first(write);
   auto& locks = write.parts.shared.locks;
-  const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key);
-  const auto end = absl::MakeCleanup([&turn] {
-    if (turn) turn->end();
-  });
-  if (turn) info.priority = ClaimInfo::Priority::TakesTurn;
-  write.report().in_turn = turn && (turn->has_read() || !turn->granted());
+  std::optional<LockPlace> turns;  // kept until the write stands in line, so that nobody gets in between
+  if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) {
+    write.report().in_turn = turn->reads();
+    turns = turn->take_place();
+    info.priority = ClaimInfo::Priority::TakesTurn;
+  }
   Waiter* waiter = &write.patience.waiter();
+  if (turns && turns->is_for(keys)) {
+    turns->rename(std::move(info.what));
+    turns->wake(waiter, Patience::kGranted);
+    return *std::move(turns);
+  }
   if (is_mutant(Mutant::ParentNotLocked))
     return locks.join({write.plan.keys.back()}, std::move(info), waiter, Patience::kGranted);
   return locks.join(keys, std::move(info), waiter, Patience::kGranted);

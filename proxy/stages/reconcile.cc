@@ -142,12 +142,12 @@ Outcome refused(const Write& write, std::string_view why, std::string_view reaso
 
 Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason, const SeenState* found) {
   write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
-  give_turn(write);
   write.report().reason = reason;
   write.report().altered = true;
   Outcome outcome;
   outcome.kind = Outcome::Kind::Refused;
   outcome.answer = std::move(answer);
+  outcome.turn = turn_due(write);
   if (found != nullptr) outcome.found = kept(*found);
   return outcome;
 }

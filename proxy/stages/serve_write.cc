@@ -10,6 +10,7 @@
 #include "proxy/stages/find_bases.h"
 #include "proxy/stages/references.h"
 #include "proxy/stages/shown.h"
+#include "proxy/stages/turn.h"
 #include "proxy/stages/write.h"
 
 namespace armgate {
@@ -38,6 +39,7 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome& outc
     // Whoever only half-closed can still read that nothing was sent.
     outcome.answer = make_busy("The client closed its side while the request waited.", write.parts.shared.options.retry_after);
   }
+  if (outcome.turn) co_await begin_turn(write, *std::move(outcome.turn));
   const Showing showing = remember_answer(write, outcome);
   if (is_mutant(Mutant::AnswerAltered)) outcome.answer.head.fields.remove("Azure-AsyncOperation");
   explain(outcome.answer.head, write.report());

@@ -121,7 +121,7 @@ void settle(const Write& write, Intent intent, const Outcome& outcome) {
   if (accepted) {
     note_accepted(write);
     note_created(write, outcome.answer);
-  } else if (arm::asks_for_another_try(known.status)) {
+  } else if (outcome.kind == Outcome::Kind::Unknown || arm::asks_for_another_try(known.status)) {
     keep_turn(write);
   }
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;

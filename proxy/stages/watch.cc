@@ -23,6 +23,9 @@ constexpr int kShutOutsMax = 3;    // tokens in turn that may not see the operat
 // ARM gives up a request after 60 s (arm-facts.md). Until then a resource at rest does not tell that a write which was on its way
 // when its process died will not take effect any more.
 constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
+// A write that is done, and whose operation may run on without a sign: the next one waits so long, and then for ARM, which says 409.
+// Longer, and each answer that gets lost would keep all others away for longer than they wait.
+constexpr Duration kUnseenMax = std::chrono::seconds(5);
 
 arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body) {
   switch (by) {
@@ -43,7 +46,8 @@ bool may_come_to_more(TimePoint looked, const Hold& hold, arm::TrackedBy by) {
   const bool was_cut_off = write.inherited && write.because == HeldBecause::InDoubt;
   const bool runs_unseen = write.runs_unseen && hold.pace().seen_running == TimePoint{};
   if (is_mutant(Mutant::CutOffTakenForEnded)) return false;
-  return (was_cut_off || runs_unseen) && by_resource && looked < write.opened + kOnItsWayMax;
+  const Duration most = was_cut_off ? kOnItsWayMax : runs_unseen ? kUnseenMax : Duration{};
+  return by_resource && looked < write.opened + most;
 }
 
 // One watcher's memory between its polls.

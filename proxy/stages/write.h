@@ -72,6 +72,7 @@ struct Outcome {
   arm::Response answer;
   arm::Tracking tracking;                  // for Accepted and Unknown
   std::optional<std::string> body_etag{};  // in the answer's body (empty: none), if it was looked for
+  std::optional<LockPlace> turn{};         // for Refused: its client's turn, which begins before it is answered
   policy::SharedBody found{};              // for Refused: what is there, in plain bytes; null: not known
   bool runs_unseen = false;                // perhaps: ARM's answer, which may have named an operation, did not arrive
 };

@@ -59,6 +59,11 @@ std::vector<Hash128> LockPlace::keys() const {
   return keys;
 }
 
+void LockPlace::rename(std::string what) {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  claim_->info.what = std::move(what);
+}
+
 void LockPlace::wake(Waiter* waiter, uint32_t bits) {
   LockTable::ShardsLocked locked(*table_, *claim_);
   claim_->waiter = waiter;

@@ -118,6 +118,7 @@ class LockPlace {
   // ---- a place whose owner is away (proxy/state/tickets.h) ----
   bool is_for(const std::vector<rules::LockKey>& keys) const;
   std::vector<Hash128> keys() const;
+  void rename(std::string what);  // for entries()
   // Who is signalled from now on; null: nobody.
   void wake(Waiter* waiter, uint32_t bits);
   void set_away(bool away);  // for entries()

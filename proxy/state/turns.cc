@@ -23,6 +23,7 @@ bool Turn::over() const {
 void Turn::note_read() {
   {
     MutexLock lock(&mutex_);
+    reads_ = true;
     if (has_read_ || !place_ || !place_->granted()) return;
     has_read_ = true;
   }
@@ -34,7 +35,14 @@ bool Turn::has_read() const {
   return has_read_;
 }
 
-void Turn::end() {
+bool Turn::reads() const {
+  MutexLock lock(&mutex_);
+  return reads_;
+}
+
+void Turn::end() { take_place(); }
+
+std::optional<LockPlace> Turn::take_place() {
   std::optional<LockPlace> place;
   {
     MutexLock lock(&mutex_);
@@ -42,6 +50,7 @@ void Turn::end() {
     if (place) place->wake(nullptr, 0);
   }
   waiter_.signal(kOver);
+  return place;
 }
 
 std::shared_ptr<Turn> Turns::give(const Hash128& resource, const Hash128& client, LockPlace place, const Executor& executor) {

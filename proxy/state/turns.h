@@ -4,8 +4,8 @@
 // who was refused twice in a row gets a turn: the resource's key is reserved for it before all that wait, from its next read until
 // its write, each for a moment at most. Turns follow each other, first come first served.
 //
-// A turn is a claim of the lock table that nothing is ever sent for. Its client's write goes before everybody at that key, and the
-// claim is given up.
+// A turn is a claim of the lock table before all that wait but earlier turns. Its client's write takes the claim over; one that needs
+// other keys as well makes a claim of its own, before everybody, and the turn is given up.
 //
 // Invariants
 //   1. A client has one turn on a resource at most.
@@ -42,15 +42,20 @@ class Turn {
   // When nobody else is let in any more because of it; nothing: it waits, or it is over.
   bool granted() const;
   bool over() const;
-  // Its client reads, while nothing is being sent. Only the first read counts.
+  // Its client reads. Only the first read while nothing is being sent counts: from then on it has `turn_max`.
   void note_read();
   bool has_read() const;
+  // It reads at all, and is not one that sends the same again and again.
+  bool reads() const;
   // Gives the key to whoever comes next.
   void end();
+  // The turn is over, and its place somebody else's; nothing if it was over.
+  std::optional<LockPlace> take_place();
 
  private:
   Waiter waiter_;
   mutable Mutex mutex_;
+  bool reads_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_read_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<LockPlace> place_ ABSL_GUARDED_BY(mutex_);
 };

@@ -68,11 +68,11 @@ TEST(LostAnswer, OfAWriteThatMayRunUnseenKeepsOthersAwayForAWhile) {
   rig.arm_lives([&](const arm::Request& request) {
     Step step;
     step.body = kDone;
-    EXPECT_TRUE(request.head.method == arm::Method::Get || rig.now() - before >= std::chrono::seconds(60));
+    EXPECT_TRUE(request.head.method == arm::Method::Get || rig.now() - before >= std::chrono::seconds(5));
     return step;
   });
   EXPECT_EQ(rig.ask("two", patch(kNetwork), "{}").head.status, 200);
-  EXPECT_LT(rig.now() - before, std::chrono::seconds(75));
+  EXPECT_LT(rig.now() - before, std::chrono::seconds(20));
 }
 
 TEST(LostAnswer, OfAWriteThatWasSeenToRunIsOverWithIt) {

@@ -25,7 +25,8 @@ std::string_view words_for(GuardKind kind) {
   switch (kind) {
     case GuardKind::None: return "none";
     case GuardKind::Etag: return "etag: carries the ETag of the state it was built from";
-    case GuardKind::Auto: return "auto: the resource is read, where its client may, and compared with the state it was built from";
+    case GuardKind::Auto:
+      return "auto: the resource is read, where its client may, and compared with the state it was built from";
     case GuardKind::Verify: return "verify: the resource is read and compared with the state it was built from";
   }
   return "unknown";
@@ -117,6 +118,8 @@ void add_write(std::vector<Fact>& facts, const Plan& plan) {
   if (rule.guard.kind != GuardKind::None) {
     facts.push_back({"guarded methods", guarded_methods(rule), by});
     facts.push_back({"this request is guarded", plan.guarded ? "yes" : "no", by});
+    if (rule.guard.kind == GuardKind::Etag && rule.guard.etag_covers == EtagCovers::OwnMembers)
+      facts.push_back({"its ETag", "does not move with its children: the resource is read and compared as well", by});
     if (rule.guard.creates == CreateGuard::IfNoneMatch) facts.push_back({"creates", "carry If-None-Match: *", by});
   }
   add_body(facts, rule.body.declared, by);

@@ -55,8 +55,15 @@ enum class CreateGuard {
   IfNoneMatch,  // "If-None-Match: *": it may not replace what somebody has created meanwhile. Only for types that honour it
 };
 
+// What a resource's ETag moves with.
+enum class EtagCovers {
+  Everything,
+  OwnMembers,  // not with children that stand in its body: what is there is compared as well
+};
+
 struct Guard {
   GuardKind kind = GuardKind::Auto;
+  EtagCovers etag_covers = EtagCovers::Everything;
   std::vector<arm::OperationKind> methods{arm::OperationKind::Put};
   CreateGuard creates = CreateGuard::None;
 };

@@ -44,8 +44,9 @@ BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born) {
     state.body = rendering->body;
     state.is_partial = rendering->body && rendering->body->is_partial;
   }
-  state.known_since =
-      std::max(entry.number, seen.observation->as == ShownAs::OwnAnswer ? entry.number : seen.observation->last_asked);
+  // What lags may be as old as can be: every write that is known came after it.
+  const uint64_t asked = seen.observation->as == ShownAs::OwnAnswer ? entry.number : seen.observation->last_asked;
+  state.known_since = seen.observation->lagging ? 0 : std::max(entry.number, asked);
   return state;
 }
 
@@ -117,19 +118,28 @@ Actors actors_of(const Reader& reader, const WriteFacts& write) {
   return several ? Actors::Unknown : write.actors;
 }
 
-Bases by_etag_in_body(const History& history, const WriteFacts& write) {
+// An ETag may stand for several states (AKS: a pool's change leaves the cluster's where it is): it is one of those that the client was
+// shown.
+Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
   Bases bases;
   bases.rule = BaseRule::BodyEtag;
-  BaseState state;
-  state.etag = write.body_etag;
-  const auto& entries = history.entries();
-  const auto entry = std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& e) { return e.etag == write.body_etag; });
-  if (entry != entries.rend()) {
+  const uint64_t born = born_at(history, write);
+  std::vector<Seen> seen;
+  if (const Reader* reader = history.reader(write.client)) seen = shown_before(history, *reader, limits, write);
+  std::erase_if(seen, [&](const Seen& s) { return s.entry->etag != write.body_etag; });
+  bases.narrow = states_of(seen, write, born);
+  if (bases.narrow.empty()) {
+    BaseState state;
+    state.etag = write.body_etag;
+    const auto& entries = history.entries();
+    const auto entry =
+        std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& e) { return e.etag == write.body_etag; });
     const Observation none;
-    state = state_of({&none, &*entry}, write, born_at(history, write));
+    if (entry != entries.rend()) state = state_of({&none, &*entry}, write, born);
+    bases.narrow.push_back(std::move(state));
   }
-  bases.known_since = state.known_since;
-  bases.narrow.push_back(std::move(state));
+  bases.known_since = UINT64_MAX;
+  for (const BaseState& state : bases.narrow) bases.known_since = std::min(bases.known_since, state.known_since);
   return bases;
 }
 
@@ -187,7 +197,7 @@ std::string_view to_text(BaseRule rule) {
 }
 
 Bases possible_bases(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
-  if (!write.body_etag.empty()) return by_etag_in_body(history, write);
+  if (!write.body_etag.empty()) return by_etag_in_body(history, limits, write);
   const Reader* reader = history.reader(write.client);
   if (reader == nullptr) return without_states(history, reader, limits, write);
   auto seen = shown_before(history, *reader, limits, write);

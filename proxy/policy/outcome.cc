@@ -82,7 +82,8 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
 }
 
 // Whether `refusal` was about the change that the write makes of what its client has read.
-bool is_same_change(const Difference& difference, size_t found, size_t asked, size_t read, size_t wanted) {
+bool is_same_change(const Difference& difference, const arm::RefusedChange& refused, size_t read, size_t wanted) {
+  const auto [found, asked] = refused;
   if (!difference.readable(found) || !difference.readable(asked)) return false;
   for (size_t row = 0; row < difference.rows(); ++row) {
     const auto value = [&](size_t body) { return difference.value(row, body); };
@@ -110,11 +111,11 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   }
   if (!read) return since.empty() && has_its_etag(right.last_read, there);
   const auto olds = add_all(table, right.superseded);
-  std::vector<std::pair<size_t, size_t>> refused;
+  std::vector<arm::RefusedChange> refused;
   for (const Refusal& refusal : right.same_change) {
     const auto found = table.add({refusal.found->bytes, BodyKind::Whole});
     const auto wished = table.add({refusal.asked->bytes, BodyKind::Whole});
-    if (found && wished) refused.emplace_back(*found, *wished);
+    if (found && wished) refused.push_back({*found, *wished});
   }
   const Difference difference = table.compare(facts);
   const bool is_current = std::all_of(since.begin(), since.end(), [&](const auto& state) {
@@ -122,9 +123,13 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   });
   if (!is_current) return false;
   if (!asked) return true;
-  return !difference.looks_stale(*asked, olds, *read) || std::any_of(refused.begin(), refused.end(), [&](const auto& r) {
-    return is_same_change(difference, r.first, r.second, *read, *asked);
-  });
+  if (!difference.looks_stale(*asked, olds, *read)) return true;
+  // The very same change a second time, or the same value taken back for a third time beside changes that are new each time (a stamp):
+  // its client means it.
+  const auto is_same = [&](const auto& again) { return is_same_change(difference, again, *read, *asked); };
+  const auto takes_the_same_back = [&](const auto& again) { return !difference.looks_stale(*asked, olds, *read, again); };
+  return std::any_of(refused.begin(), refused.end(), is_same) ||
+         std::count_if(refused.begin(), refused.end(), takes_the_same_back) >= 2;
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ bool child_written_since(const Write& write, uint64_t order) {
 
 // Whether ARM's own comparison is all it takes: one state, and an ETag that tells everything.
 bool etag_decides(const Write& write) {
-  if (!write.is_guarded_by_etag() || !write.bases.is_certain()) return false;
+  const bool tells_all = write.plan.rule->guard.etag_covers == rules::EtagCovers::Everything;
+  if (!tells_all || !write.is_guarded_by_etag() || !write.bases.is_certain()) return false;
   const policy::BaseState& base = write.bases.narrow.front();
   const bool is_gone = base.gone || was_deleted_since(write, base);
   return !is_gone && !base.absent && !base.etag.empty() && !child_written_since(write, base.known_since);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "arm/difference.h"
 #include "tests/proxy/policy/told.h"
 
 namespace armgate::policy {
@@ -183,7 +184,7 @@ TEST(OutcomeOfSeveral, AGoneOneIsInTheWayOfEverything) {
 TEST(OutcomeOfSeveral, WithoutAnyNothingIsSent) { EXPECT_EQ(on({}, kPlain)(kTwo), "refused"); }
 
 TEST(OutcomeOfSeveral, MoreThanCanBeComparedAreNotPassedOver) {
-  std::vector<BaseState> many(40, base_of(kPlain));
+  std::vector<BaseState> many(arm::Difference::kBodiesMax, base_of(kPlain));
   many.push_back(base_of(kTagged));
   EXPECT_EQ(on(many, kPlain)(kTwo), "refused");
 }

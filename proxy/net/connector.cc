@@ -152,7 +152,7 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect_to(ip::address address,
 
 Task<Result<std::unique_ptr<Socket>>> Connector::connect_through(const ParentProxy& parent, std::string host, Place place,
                                                                  TimePoint deadline) {
-  if (auto refusal = parent.refused->instead(clock_.now())) co_return *std::move(refusal);
+  if (auto refusal = parent.gate->refusal(clock_.now())) co_return *std::move(refusal);
   Place at_parent{parent.host, parent.port, true};
   Named named{parent.text(), fmt::format("{} (through {})", host, parent.text())};
   auto socket = co_await connect_to_any(std::move(at_parent), LocalTargets::Allow, std::move(named), deadline);

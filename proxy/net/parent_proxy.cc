@@ -19,8 +19,6 @@ namespace armgate::net {
 namespace {
 
 constexpr size_t kHeadBytesMax = 16 * 1024;
-constexpr Duration kFirstPause = std::chrono::seconds(30);
-constexpr Duration kLongestPause = std::chrono::minutes(10);
 
 Error failed(ErrorKind kind, std::string context) { return upstream_error(kind, Sent::No, std::move(context)); }
 
@@ -118,25 +116,35 @@ std::string compose(const ParentProxy& parent, const std::string& authority) {
   return request + "\r\n";
 }
 
-// Takes what the proxy answered, and notes what it makes of the credentials.
-Result<void> judge(const ParentProxy& parent, const std::string& authority, const Result<std::string>& head, TimePoint now) {
-  if (!head && head.error().kind == ErrorKind::TimedOut) {
-    return failed(ErrorKind::TimedOut, fmt::format("{} did not open a tunnel to {} in time", parent.text(), authority));
-  }
+Error too_late(const ParentProxy& parent, const std::string& authority) {
+  return failed(ErrorKind::TimedOut, fmt::format("{} did not open a tunnel to {} in time", parent.text(), authority));
+}
+
+// Why there is no answer; nothing: there is one.
+std::optional<Error> without_answer(const ParentProxy& parent, const std::string& authority, const Result<std::string>& head,
+                                    const std::optional<http::ConnectAnswer>& answer) {
+  if (answer) return std::nullopt;
+  if (!head && head.error().kind == ErrorKind::TimedOut) return too_late(parent, authority);
   if (!head || head->empty()) {
     return failed(ErrorKind::Unreachable,
                   fmt::format("{} ended the connection instead of opening a tunnel to {}", parent.text(), authority));
   }
-  const auto answer = http::parse_connect_answer(*head);
-  if (!answer) {
-    return failed(ErrorKind::Unreachable,
-                  fmt::format("{} does not answer as an HTTP proxy; correct its host and port", parent.text()));
+  return failed(ErrorKind::Unreachable,
+                fmt::format("{} does not answer as an HTTP proxy; correct its host and port", parent.text()));
+}
+
+// Takes what the proxy answered, and tells the gate.
+Result<void> judge(const ParentProxy& parent, const std::string& authority, const Result<std::string>& head, TimePoint now) {
+  const auto answer = head ? http::parse_connect_answer(*head) : std::nullopt;
+  if (auto missing = without_answer(parent, authority, head, answer)) {
+    parent.gate->unanswered();
+    return *std::move(missing);
   }
   const bool refuses_credentials = answer->status == 407 && !parent.credentials.empty();
-  if (!refuses_credentials) parent.refused->note_taken();
+  if (!refuses_credentials) parent.gate->taken();
   if (answer->is_open()) return {};
   Error error = refusal(parent, *answer, authority);
-  if (refuses_credentials) parent.refused->note_refused(error, now);
+  if (refuses_credentials) parent.gate->refused(error, now);
   return error;
 }
 
@@ -147,31 +155,12 @@ std::string ParentProxy::text() const {
   return fmt::format("the proxy {}{}{}:{} ({})", is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "", port, named_by);
 }
 
-std::optional<Error> RefusedCredentials::instead(TimePoint now) {
-  const MutexLock lock(&mutex_);
-  if (!refusal_) return std::nullopt;
-  if (now < until_) return refusal_;
-  pause_ = std::min(pause_ * 2, kLongestPause);
-  until_ = now + pause_;
-  return std::nullopt;
-}
-
-void RefusedCredentials::note_refused(Error refusal, TimePoint now) {
-  const MutexLock lock(&mutex_);
-  if (!refusal_) {
-    pause_ = kFirstPause;
-    until_ = now + pause_;
-  }
-  refusal_ = std::move(refusal);
-}
-
-void RefusedCredentials::note_taken() {
-  const MutexLock lock(&mutex_);
-  refusal_.reset();
-}
-
 Task<Result<void>> open_tunnel(Socket& socket, const ParentProxy& parent, std::string authority, Clock& clock,
                                TimePoint deadline) {
+  if (!parent.credentials.empty()) {
+    auto entered = co_await parent.gate->enter(clock, deadline);
+    if (!entered) co_return entered.error().kind == ErrorKind::TimedOut ? too_late(parent, authority) : entered.error();
+  }
   const std::string request = compose(parent, authority);
   const auto written = co_await write_whole(socket, request, deadline);
   Result<std::string> head("");  // two statements: g++ 12 copies the result of a conditional co_await bit by bit

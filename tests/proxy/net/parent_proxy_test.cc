@@ -196,30 +196,31 @@ TEST_F(ParentProxyTest, IsNotAskedAgainAtOnceWithAPasswordThatItRefused) {
   clock_.advance(seconds(31));
   begin("other.example.test");
   EXPECT_THAT(await_request(), HasSubstr("CONNECT other.example.test:443"));
-  EXPECT_TRUE(parent_.refused->instead(clock_.now())) << "one asks, the others wait for what becomes of it";
   send_text(asked_.back(), "HTTP/1.1 200 OK\r\n\r\n");
   finish();
   EXPECT_TRUE(connected_->ok());
-  EXPECT_FALSE(parent_.refused->instead(clock_.now()));
 }
 
-TEST(RefusedCredentials, AreTriedMoreAndMoreSeldom) {
-  RefusedCredentials refused;
-  TimePoint now{std::chrono::hours(1)};
-  EXPECT_FALSE(refused.instead(now)) << "nothing was refused yet";
-  refused.note_refused(upstream_error(ErrorKind::Unreachable, Sent::No, "first"), now);
-  refused.note_refused(upstream_error(ErrorKind::Unreachable, Sent::No, "together with it"), now);
-  std::vector<int> pauses;
-  for (int i = 0; i < 7; ++i) {
-    int pause = 0;
-    for (; refused.instead(now); ++pause) now += seconds(1);
-    pauses.push_back(pause);
-    refused.note_refused(upstream_error(ErrorKind::Unreachable, Sent::No, "again"), now);
-  }
-  EXPECT_THAT(pauses, ::testing::ElementsAre(30, 60, 120, 240, 480, 600, 600));
-  EXPECT_EQ(refused.instead(now)->context, "again");
-  refused.note_taken();
-  EXPECT_FALSE(refused.instead(now));
+TEST_F(ParentProxyTest, IsShownAPasswordByOneAtATimeUntilItTakesIt) {
+  parent_.credentials = "user:perhaps";
+  make();
+  Connected other;
+  bool other_done = false;
+  begin("one.example.test");
+  EXPECT_THAT(await_request(), HasSubstr("CONNECT one.example.test:443"));
+  start(store_connect(*connector_, "two.example.test", 443, clock_.now() + seconds(10), other), other_done);
+  run_until([this] { return asked_.size() == 2; });
+  settle();
+  Received early;
+  early.take_from(asked_[1]);
+  EXPECT_EQ(early.text, "");
+  send_text(asked_[0], "HTTP/1.1 200 OK\r\n\r\n");
+  finish();
+  EXPECT_TRUE(connected_->ok());
+  EXPECT_THAT(await_request(), HasSubstr("CONNECT two.example.test:443"));
+  send_text(asked_[1], "HTTP/1.1 200 OK\r\n\r\n");
+  run_until([&] { return other_done; });
+  EXPECT_TRUE(other->ok());
 }
 
 // One connection to a proxy that opens a tunnel to the origin, whatever it was asked for; or behind its 200 says something else.

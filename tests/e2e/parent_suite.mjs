@@ -177,6 +177,9 @@ export const tests = {
     for (const answer of crowd) assert.match(errorOf(answer).message, /does not take this user name and password/);
     await sleep(100);
     assert.equal(denied(), before + 2, "nor by many at once");
+    const tunnelled = await curl(world, crowded, "", { url: `https://${OTHER}/` });
+    assert.equal(tunnelled.connectStatus, 502, tunnelled.error);
+    assert.match(crowded.process.log, /"event":"tunnel-failed".*"host":"login\.corp\.example".*does not take this user name and password/);
     const forbidden = await told({ ...withUser(world, squid.port), hosts: { [ARM_HOST]: { address: "127.0.0.1:9" } } });
     assert.match(forbidden.message, /opens no tunnel to 127\.0\.0\.1:9 \(403 Forbidden, ERR_ACCESS_DENIED\).*upstream\.no_proxy/);
     const closed = await told(through(await freePort()));

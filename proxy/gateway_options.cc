@@ -43,6 +43,22 @@ net::ServerOptions door(const Config& config, const std::string& address, uint16
   return options;
 }
 
+net::ConnectorOptions connector_options(const Config& config, const Parent& parent) {
+  net::ConnectorOptions options;
+  options.parent = parent;
+  for (const auto& [host, given] : config.hosts) {
+    net::HostOverride override_;
+    if (given.address.empty()) {
+      override_.address = host;
+    } else {
+      std::tie(override_.address, override_.port) = split_address(given.address);
+    }
+    if (!given.ca_file.empty()) override_.ca_file = given.ca_file;
+    options.overrides[host] = std::move(override_);
+  }
+  return options;
+}
+
 }  // namespace
 
 PipelineOptions pipeline_options(const Config& config) {
@@ -99,22 +115,14 @@ journal::Journal::Options journal_options(const Config& config) {
   return options;
 }
 
-net::ConnectorOptions connector_options(const Config& config) {
-  net::ConnectorOptions options;
-  for (const auto& [host, given] : config.hosts) {
-    net::HostOverride override_;
-    if (given.address.empty()) {
-      override_.address = host;
-    } else {
-      std::tie(override_.address, override_.port) = split_address(given.address);
-    }
-    if (!given.ca_file.empty()) override_.ca_file = given.ca_file;
-    options.overrides[host] = std::move(override_);
-  }
+net::ConnectorOptions tunnel_options(const Config& config, const Parent& parent) {
+  net::ConnectorOptions options = connector_options(config, parent);
+  // Of a host that is looked into, only what goes past that (another port) gets here.
+  std::erase_if(options.overrides, [&config](const auto& known) { return net::matches_host(known.first, config.intercept); });
   return options;
 }
 
-net::UpstreamOptions upstream_options(const Config& config) {
+net::UpstreamOptions upstream_options(const Config& config, const Parent& parent) {
   net::UpstreamOptions options;
   options.host.connections_max = config.upstream.connections_per_host;
   options.host.idle_connections_max = config.upstream.idle_per_host;
@@ -123,7 +131,8 @@ net::UpstreamOptions upstream_options(const Config& config) {
   options.host.handshake_max = config.upstream.handshake_max;
   options.limits = http_limits(config);
   if (!config.upstream.ca_file.empty()) options.ca_file = config.upstream.ca_file;
-  options.connector = connector_options(config);
+  if (!config.upstream.proxy_ca_file.empty()) options.parent_ca_file = config.upstream.proxy_ca_file;
+  options.connector = connector_options(config, parent);
   return options;
 }
 

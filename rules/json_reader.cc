@@ -72,7 +72,7 @@ struct ScalarReader {
     if (!value.is_string()) return wrong_kind("a text");
     auto text = value.get<std::string>();
     if (auto complaint = setting.check ? setting.check(text) : std::nullopt) {
-      return fmt::format("\"{}\" {}", value.get<std::string>(), *complaint);
+      return fmt::format("\"{}\" {}", setting.is_secret ? "***" : value.get<std::string>(), *complaint);
     }
     *setting.to = std::move(text);
     return std::nullopt;

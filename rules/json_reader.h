@@ -56,7 +56,8 @@ struct TimeSpan {  // "500ms"
 };
 struct Text {
   std::string* to = nullptr;
-  TextCheck check;  // may be empty
+  TextCheck check;         // may be empty
+  bool is_secret = false;  // it may hold one: messages say *** instead
 };
 struct TextList {  // without repetitions
   std::vector<std::string>* to = nullptr;

@@ -8,7 +8,7 @@ import { PARTS } from "./requirements_suite.mjs";
 import { installSdk } from "./sdk.mjs";
 import { beginScenario, buildGoClient, printCompared, printMeasured } from "./tools.mjs";
 
-const SUITES = ["transport", "passthrough", "service", "admin", "journal", "package", "exec", "trust", "protection", "races", "races_behind", "races_odd", "traps", "requirements",
+const SUITES = ["transport", "passthrough", "parent", "service", "admin", "journal", "package", "exec", "trust", "protection", "races", "races_behind", "races_odd", "traps", "requirements",
                 ...PARTS.map((part) => `requirements_${part}`), "harm", "az"];
 // What the core does not hold yet: run with --only liveness, until they stand among the others.
 const AHEAD = ["adds", "loops", "refused", "lost"].map((part) => `liveness_${part}`);

@@ -73,7 +73,7 @@ TEST_F(Cli, AnotherProxyThatIsLeftOutIsNamed) {
   ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
   environment = {{"HTTPS_PROXY", "http://corp:3128"}};
   EXPECT_EQ(run({"env", "--shell", "bash", "--config", file.string()}), kExitDone);
-  EXPECT_THAT(err.str(), HasSubstr("HTTPS_PROXY was set; armgate connects directly"));
+  EXPECT_THAT(err.str(), HasSubstr("HTTPS_PROXY was set, and leads to armgate from now on"));
 }
 
 TEST_F(Cli, VersionHelpAndDefaultsGoToStandardOutput) {

@@ -269,7 +269,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   for (const Seen& s : live) {
     if (s.observation->as != ShownAs::OwnAnswer && !s.observation->lost) last = &s;
   }
-  if (last == nullptr || last->observation->lagging) return right;
+  if (last == nullptr) return right;  // one that lags is not what is there
   const uint64_t born = born_at(history, write);
   const auto gives_right = [&](const Refusal& r) {
     return !r.used && !r.lost && r.told != 0 && r.told < write.arrived.order && r.told > born &&

@@ -79,8 +79,9 @@ Task<std::variant<Guarded, Outcome>> go_unconditional(const Write& write, WriteL
   // to be carried out whenever they are asked for (deployments).
   const bool looks_back = write.plan.rule->blind_after_wait != rules::BlindAfterWait::Send;
   if (looks_back && write.ledger().maybe_applied(write.sending)) {
-    auto looked = co_await look(write, write.head().target,
-                                "The resource could not be read to see whether this write has happened already.");
+    auto looked =
+        co_await look(write, write.head().target,
+                      "The resource could not be read to see whether this write has happened already.", unreadable_for(write));
     if (auto* ended = std::get_if<Outcome>(&looked)) co_return come_again(write, std::move(lease), std::move(*ended));
     SeenState& now = std::get<SeenState>(looked);
     // What there was before is not known: to anything that is satisfied already, nothing may have been done.
@@ -93,9 +94,11 @@ Task<std::variant<Guarded, Outcome>> go_unconditional(const Write& write, WriteL
 
 Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease lease) {
   write.report().guard += ", verified";
-  auto looked = co_await look(write, target_to_read(write), "The resource could not be read to see whether it has changed.");
+  auto looked = co_await look(write, target_to_read(write), "The resource could not be read to see whether it has changed.",
+                              unreadable_for(write));
   if (auto* ended = std::get_if<Outcome>(&looked)) co_return come_again(write, std::move(lease), std::move(*ended));
   SeenState& now = std::get<SeenState>(looked);
+  // Whoever may write but not read is as one who has read nothing.
   if (!now.exists() && !now.absent()) co_return co_await go_unconditional(write, std::move(lease));
   if (write.ledger().maybe_applied(write.sending) && is_own_effect(write, write.bases.known_since, now)) {
     co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));

@@ -73,14 +73,15 @@ const std::string& target_to_read(const Write& write) {
   return write.head().target;
 }
 
-Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not) {
+Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not,
+                                            Unreadable unreadable) {
   while (true) {
     const uint64_t asked = write.parts.clock.next_moment().order;
     auto now = co_await read_again(write.parts, write.head().host, target, write.authorization());
     if (write.patience.client_gone()) co_return client_left(write, "client-left-while-verifying");
-    // Whoever may write but not read is as one who has read nothing.
-    const bool forbidden = now && now->head.status >= 400 && now->head.status < 500 && !now->absent();
-    if (forbidden && write.plan.rule->guard.kind == rules::GuardKind::Auto) co_return *std::move(now);
+    const bool forbidden = now && now->head.status >= 400 && now->head.status < 500 && !now->absent() &&
+                           !arm::asks_for_another_try(now->head.status);
+    if (forbidden && unreadable == Unreadable::Told) co_return *std::move(now);
     const bool readable = now && (now->exists() || now->absent());
     if (!readable) {
       write.report().reason = "verify-failed";
@@ -126,8 +127,10 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
 bool was_deleted_since(const Write& write, const policy::BaseState& base) {
   if (base.absent || base.entry == 0) return false;
   const auto& resources = write.parts.shared.resources;
-  const uint64_t absent = resources.ask(write.plan.resource_key, [](const policy::History& history) { return history.absent(); });
-  return std::max(absent, resources.last_delete(write.plan.target.resource).order) > base.entry && !is_mutant(Mutant::DeletedEtagsCount);
+  const uint64_t absent =
+      resources.ask(write.plan.resource_key, [](const policy::History& history) { return history.absent(); });
+  return std::max(absent, resources.last_delete(write.plan.target.resource).order) > base.entry &&
+         !is_mutant(Mutant::DeletedEtagsCount);
 }
 
 void note_insisted(const Write& write) {

@@ -17,9 +17,16 @@ namespace armgate {
 // Where to read what is there: as the newest possible base was read, so that the two can be compared.
 const std::string& target_to_read(const Write& write);
 
+// What becomes of a write whose client may not read.
+enum class Unreadable { Busy, Told };
+inline Unreadable unreadable_for(const Write& write) {
+  return write.plan.rule->guard.kind == rules::GuardKind::Auto ? Unreadable::Told : Unreadable::Busy;
+}
+
 // What is there, or how the write ends because that is not to be known. A read in which an accepted write is missing is made again,
-// within the client's patience. Guard kind auto: also an answer that says that the client may not read. Suspends.
-Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not);
+// within the client's patience. With Told: also an answer that says that the client may not read. Suspends.
+Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not,
+                                            Unreadable unreadable);
 
 // Whether the write goes, now that this is there.
 policy::Verdict reconcile(const Write& write, const SeenState& there);

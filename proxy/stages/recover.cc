@@ -65,9 +65,11 @@ bool goes_again(const Write& write, Attempts& attempts, const SeenState& now, po
 // A full PUT after the conflict that stopped it is over: the state decides.
 Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::Response answer) {
   if (write.rule() == policy::BaseRule::OwnPrecondition) co_return NextStep{};
-  auto now = co_await see(write, target_to_read(write));
-  if (!now) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable")};
-  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
+  auto looked = co_await look(write, target_to_read(write), "", Unreadable::Told);
+  auto* now = std::get_if<SeenState>(&looked);
+  const bool readable = now != nullptr && (now->exists() || now->absent());
+  if (!readable) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable")};
+  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, std::move(*now))};
   if (write.is_unconditional()) {
     const bool may_replace = now->absent() || write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send || write.insists;
     if (may_replace) co_return NextStep{};
@@ -223,8 +225,14 @@ Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response
     attempts.if_match.clear();
     co_return NextStep{};
   }
-  const auto now = co_await see(write, target_to_read(write));
-  if (!now) co_return NextStep{refused_by_arm(write, std::move(answer), "stale")};
+  auto looked = co_await look(write, target_to_read(write),
+                              "ARM's ETag has moved, and the resource could not be read to see why.", Unreadable::Told);
+  if (auto* ended = std::get_if<Outcome>(&looked)) {
+    if (attempts.lost == 0) co_return NextStep{std::move(*ended)};
+    co_return NextStep{unknown(write, "An earlier answer of ARM was lost, and the resource could not be read.")};
+  }
+  const auto* now = &std::get<SeenState>(looked);
+  if (!now->exists() && !now->absent()) co_return NextStep{refused_by_arm(write, std::move(answer), "stale")};
   if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, SeenState(*now))};
   const bool is_gone = now->absent() && write.rule() == policy::BaseRule::BodyEtag;
   if (is_gone && !others_wrote_since(write, write.bases.known_since) && !attempts.if_match.empty()) {

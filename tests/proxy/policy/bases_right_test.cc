@@ -50,13 +50,22 @@ TEST(BasesRight, ARefusalThatWasLostGivesNone) {
   EXPECT_FALSE(told.right('A').may_send);
 }
 
-TEST(BasesRight, NorDoesAReadThatLagsOrWasLost) {
+TEST(BasesRight, AReadThatLagsIsHeldAgainstWhatIsNewer) {
   Told told;
   told.show('A', "1");
   told.write('B', "2");
   told.refuse('A');
   told.show('A', "1");
-  EXPECT_FALSE(told.right('A').may_send);
+  const Right right = told.right('A');
+  EXPECT_EQ(right.last_read.etag, "1");
+  ASSERT_EQ(right.newer.size(), 1u) << "what is there cannot be both";
+  EXPECT_EQ(right.newer[0].etag, "2");
+}
+
+TEST(BasesRight, AReadThatWasLostGivesNone) {
+  Told told;
+  told.show('A', "1");
+  told.refuse('A');
   told.lose('A', told.show('A', "2"));
   EXPECT_FALSE(told.right('A').may_send);
 }

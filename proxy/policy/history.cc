@@ -133,7 +133,8 @@ bool History::lags(const HistoryLimits& limits, const Shown& seen) const {
   if (!counts || last->number >= seen.asked || !within(*last)) return false;
   // Something was written since the last delete: nobody has read it yet, or it was deleted around armgate.
   if (seen.absent) return !was_read_since(last->number);
-  const auto same = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return is_shown_by(e, seen); });
+  const auto same =
+      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.certain && is_shown_by(e, seen); });
   return same != entries_.rend() && same->number < last->number && same->known.order < last->number;
 }
 
@@ -219,7 +220,9 @@ void History::on(const HistoryLimits& limits, Shown event) {
     }
   } else {
     entry = same_as(event);
-    if (entry != nullptr && !observed.lagging && is_back(*entry, event)) entry = nullptr;
+    // What was made anew may be as it was before its deletion: whether that, or this, was read is not known then.
+    const bool may_be_back = !observed.lagging || (entry != nullptr && entry->number < absent());
+    if (entry != nullptr && may_be_back && is_back(*entry, event)) entry = nullptr;
   }
   if (entry == nullptr) {
     Entry fresh;

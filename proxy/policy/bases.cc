@@ -280,7 +280,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   right.last_read = state_of(*last, write, born);
   for (const Entry& entry : history.entries()) {
     // What perhaps had no effect (5xx, a lost answer) proves nothing against a read that shows the state of before.
-    const bool tells = entry.cause != Cause::ChildWritten && entry.certain;
+    const bool tells = entry.cause != Cause::ChildWritten && entry.cause != Cause::Acted && entry.certain;
     if (tells && entry.number > last->entry->number) right.newer.push_back(state_of({last->observation, &entry}, write, born));
   }
   std::vector<Seen> older;

@@ -110,7 +110,7 @@ Entry* History::same_as(const Shown& seen) {
 
 bool History::is_back(const Entry& entry, const Shown& seen) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
-    if (e.number <= entry.number || e.cause == Cause::ChildWritten) return false;
+    if (e.number <= entry.number || e.cause == Cause::ChildWritten || e.cause == Cause::Acted) return false;
     if (is_write(e)) return e.number < seen.asked;
     return e.certain && e.known.order < seen.asked && is_other_than(e, seen);
   });

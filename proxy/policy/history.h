@@ -48,6 +48,7 @@ enum class Cause : uint8_t {
   Seen,          // a read showed it; who made it is not known
   Written,       // a write through armgate that ARM accepted
   ChildWritten,  // the same of something below: the content is another then, and the ETag need not be
+  Acted,         // an action through armgate (restart): what it does to the content is not known, and it may be nothing
   Deleted,
 };
 

@@ -105,7 +105,8 @@ void note_may_have_changed(const Pipeline::Parts& parts, const HeldWrite& held, 
     policy::Accepted accepted{
         policy::Cause::ChildWritten, held.client, held.bytes, change.sending, nullptr, now, change.certain};
     if (key == plan.resource_key) {
-      accepted.cause = policy::Cause::Written;
+      const bool acts = plan.operation == arm::OperationKind::Action;
+      accepted.cause = acts ? policy::Cause::Acted : policy::Cause::Written;
       accepted.asked = change.asked;
     }
     parts.shared.resources.apply(key, std::move(accepted));

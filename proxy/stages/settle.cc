@@ -58,7 +58,8 @@ HeldWrite held_write(const Write& write, const Outcome& outcome, IntentId intent
 
 Change change_of(const Write& write, bool accepted) {
   Change change{sending_key(write), nullptr, accepted};
-  const bool kept = write.replaces && write.exchange.request.body.size() <= write.parts.shared.options.body_keep_max;
+  const bool asks_for_a_state = write.replaces || write.plan.operation == arm::OperationKind::Patch;
+  const bool kept = asks_for_a_state && write.exchange.request.body.size() <= write.parts.shared.options.body_keep_max;
   if (!kept || !accepted) return change;
   auto body = std::make_shared<policy::KeptBody>();
   body->bytes = write.exchange.request.body;

@@ -25,7 +25,8 @@ Latest latest_before(const Write& write) {
       // What was read since may show this write's own effect.
       const bool may_show_it = entry.cause == policy::Cause::Seen && entry.number > write.exchange.forwarded.order;
       const bool is_its_own = entry.writer == write.client.key && (entry.sending == own || entry.bytes == write.bytes);
-      if (may_show_it || is_its_own || entry.cause == policy::Cause::ChildWritten) continue;
+      if (may_show_it || is_its_own || entry.cause == policy::Cause::ChildWritten || entry.cause == policy::Cause::Acted)
+        continue;
       latest.state = entry;
       if (entry.cause != policy::Cause::Seen) latest.change = entry;
     }

@@ -112,7 +112,8 @@ bool History::is_back(const Entry& entry, const Shown& seen) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
     if (e.number <= entry.number || e.cause == Cause::ChildWritten || e.cause == Cause::Acted) return false;
     if (is_write(e)) return e.number < seen.asked;
-    return e.certain && e.known.order < seen.asked && is_other_than(e, seen);
+    const bool is_another = !e.etag.empty() && !entry.etag.empty() && e.etag != entry.etag;  // an item of a list has none, perhaps
+    return e.certain && e.known.order < seen.asked && (is_another || is_other_than(e, seen));
   });
 }
 
@@ -321,7 +322,7 @@ void History::on(const HistoryLimits& limits, Refused event) {
   ++reader.refused_in_a_row;
   const auto read_after = [&](const Refusal& earlier) {
     return std::any_of(reader.shown.begin(), reader.shown.end(), [&](const Observation& o) {
-      return o.as == ShownAs::PointRead && !earlier.lost && earlier.told != 0 && o.last_asked > earlier.told &&
+      return o.as != ShownAs::OwnAnswer && !earlier.lost && earlier.told != 0 && o.last_asked > earlier.told &&
              o.first_shown.order < event.refusal.arrived;
     });
   };

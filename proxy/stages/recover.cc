@@ -17,7 +17,7 @@
 namespace armgate {
 namespace {
 
-constexpr int kRenewalsMax = 12;  // ten neighbours that share one ETag may all come first
+constexpr int kRenewalsMax = 32;  // ten neighbours that share one ETag may all come first, some of them twice
 constexpr int kLostMax = 3;       // sendings whose answers may get lost before the outcome is called unknown
 constexpr Duration kLostPause = std::chrono::seconds(1);
 constexpr Duration kDeletePause = std::chrono::seconds(2);

@@ -35,6 +35,7 @@ std::string_view to_text(Law law) {
 }
 
 void LivenessChecker::asked(Asked request) {
+  last_asked_ = request.at;
   Try attempt;
   attempt.key = key_of(request.target);
   if (request.method == arm::Method::Put || request.method == arm::Method::Patch || request.method == arm::Method::Delete)
@@ -226,7 +227,9 @@ void LivenessChecker::judge_state(Case& one) {
   const bool once_more = one.reread && one.pursuit.refused->serial == one.there->serial;
   times = once_more ? times + 1 : 1;
   if (times <= kRefusedOnOneStateMax) return;
-  const bool long_ago = one.attempt.asked.at - one.there->since > options_.think_max + kThinkSlack;
+  // Of what an earlier life showed only the journal tells, which stays a possible base for as long.
+  const TimePoint since = std::max(one.there->since, life_began_);
+  const bool long_ago = one.attempt.asked.at - since > options_.think_max + kThinkSlack;
   if (kind_of(one) != ClientKind::Many || long_ago)
     broken(Law::L2, one, fmt::format("for the {}th time on one state, and it reads it each time", times));
 }
@@ -263,6 +266,7 @@ void LivenessChecker::end_row(Pursuit& pursuit) {
 }
 
 void LivenessChecker::life_ended() {
+  life_began_ = last_asked_;
   for (auto& [exchange, attempt] : tries_) {
     const bool lost = attempt.is_open && effects_.contains(attempt.asked.write_id);
     attempt.is_open = false;

@@ -3,7 +3,7 @@
 // Why: a checker that never fires proves nothing. Each mutant is a short cut that looks right and breaks a promise; the suite
 // shows within how many seeds it is caught.
 //
-// Only the copies of the libraries that the simulation links are compiled with ARMGATE_MUTANTS. In the program that users run
+// Only the copies of those files that the simulation links are compiled with ARMGATE_MUTANTS. In the program that users run
 // is_mutant() is the constant false, and nothing of a mutant is left in it.
 #pragma once
 

@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include <charconv>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"

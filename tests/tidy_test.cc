@@ -12,6 +12,7 @@
 
 #include "base/source_tree.h"
 #include "tests/tidy_rules.h"
+#include "tests/tidy_uses.h"
 
 namespace armgate::tidy {
 namespace {
@@ -133,6 +134,17 @@ TEST(TidyReader, EachBanCatchesItsBadExampleAndLeavesTheGoodOne) {
   EXPECT_FALSE(has_unfinished_mark("// nothing is left to do"));
 }
 
+TEST(TidyReader, WhatIsUsedIsIncludedDirectlyOrThroughOurHeaders) {
+  const std::map<string, Strings> tree = {
+      {"a/x.cc", {"a/x.h", "vector"}}, {"a/x.h", {"b/y.h"}}, {"b/y.h", {"map", "z.h"}}, {"b/z.h", {"boost/asio/post.hpp"}}};
+  const std::set<string> reached = reached_from("a/x.cc", tree);
+  EXPECT_EQ(reached, (std::set<string>{"a/x.h", "vector", "b/y.h", "map", "b/z.h", "boost/asio/post.hpp"}));
+  EXPECT_EQ(missing_includes("std::vector<int> v; std::map<int, int> m; namespace asio = boost::asio;", reached), Strings{});
+  EXPECT_EQ(missing_includes("auto d = std::chrono::seconds(1); my::optional o; std::optionally p;", reached),
+            Strings{"std::chrono, which <chrono> gives"});
+  EXPECT_EQ(missing_includes("return fmt::format();", reached), Strings{"fmt::format, which <fmt/> gives"});
+}
+
 // ---- the rules on the tree ------------------------------------------------------------------------------------------
 
 TEST(Tidy, EveryIncludePointsDown) {
@@ -141,6 +153,19 @@ TEST(Tidy, EveryIncludePointsDown) {
     ASSERT_FALSE(layer_of(file.path).empty()) << file.path << ": its folder is in no layer of this test";
     for (const string& header : includes_of(file.code)) {
       EXPECT_EQ(fault_of_include(file.path, header), "") << file.path << " includes " << header;
+    }
+  }
+}
+
+TEST(Tidy, EveryFileIncludesWhatItUses) {
+  std::map<string, Strings> includes;
+  for (const File& file : tree()) {
+    if (file.is_cpp()) includes.emplace(file.path, includes_of(file.code));
+  }
+  for (const File& file : tree()) {
+    if (!file.is_cpp()) continue;
+    for (const string& missing : missing_includes(file.code, reached_from(file.path, includes))) {
+      ADD_FAILURE() << file.path << " uses " << missing;
     }
   }
 }

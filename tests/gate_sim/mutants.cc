@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/check.h"
+
 namespace armgate {
 namespace {
 std::atomic<Mutant> active_mutant{Mutant::None};
 }  // namespace
 
+#ifdef ARMGATE_MUTANTS
 bool is_mutant(Mutant mutant) { return active_mutant.load(std::memory_order_relaxed) == mutant; }
+#endif
 
 namespace world {
 
@@ -49,7 +53,12 @@ const MutantCase* find_mutant(std::string_view name) {
   return it == all.end() ? nullptr : &*it;
 }
 
-void set_mutant(Mutant mutant) { active_mutant.store(mutant, std::memory_order_relaxed); }
+void set_mutant(Mutant mutant) {
+#ifndef ARMGATE_MUTANTS
+  GATE_CHECK(mutant == Mutant::None, "this build has no mutants");
+#endif
+  active_mutant.store(mutant, std::memory_order_relaxed);
+}
 
 Catch hunt(const MutantCase& mutant) {
   set_mutant(mutant.mutant);

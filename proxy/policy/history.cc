@@ -112,7 +112,8 @@ bool History::is_back(const Entry& entry, const Shown& seen) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
     if (e.number <= entry.number || e.cause == Cause::ChildWritten || e.cause == Cause::Acted) return false;
     if (is_write(e)) return e.number < seen.asked;
-    const bool is_another = !e.etag.empty() && !entry.etag.empty() && e.etag != entry.etag;  // an item of a list has none, perhaps
+    const bool is_another =
+        !e.etag.empty() && !entry.etag.empty() && e.etag != entry.etag;  // an item of a list has none, perhaps
     return e.certain && e.known.order < seen.asked && (is_another || is_other_than(e, seen));
   });
 }
@@ -125,6 +126,14 @@ bool History::was_read_since(uint64_t number) const {
       return state != nullptr && !state->absent;
     });
   });
+}
+
+bool History::was_ever_read() const {
+  const auto shows = [&](const Observation& o) {
+    const Entry* state = o.as == ShownAs::OwnAnswer ? nullptr : find(o.entry);
+    return state != nullptr && !state->absent;
+  };
+  return std::ranges::any_of(readers_, [&](const auto& r) { return std::ranges::any_of(r.second.shown, shows); });
 }
 
 bool History::lags(const HistoryLimits& limits, const Shown& seen) const {

@@ -1,5 +1,6 @@
 #include "arm/resource_id.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -313,6 +314,19 @@ std::optional<ResourceId> ancestor_of_type(const ResourceId& resource, std::stri
     if (equal_ignoring_case(level.type, type)) return std::move(level);
   }
   return std::nullopt;
+}
+
+bool is_type_of_resources(std::string_view type) {
+  // As providers spell it (ARM RPC async-api-reference.md; Network, Storage, private DNS as observed). "operations" alone may be a
+  // resource: those of an API in API Management.
+  static constexpr std::array<std::string_view, 9> kRecords{
+      "asyncoperations", "asyncoperationresults", "operationresult",  "operationresults",   "operationsresults",
+      "operationstatus", "operationstatuses",     "operationsstatus", "operationsstatuses",
+  };
+  if (type == kGroupType) return true;
+  const bool below_none = type.empty() || type.starts_with(kSubscriptionType) || type.starts_with(kGroupType);
+  if (below_none || type.ends_with("/locations/operations")) return false;
+  return std::none_of(kRecords.begin(), kRecords.end(), [&](std::string_view record) { return type.ends_with(record); });
 }
 
 std::optional<std::string> resource_group_of(const ResourceId& resource) {

@@ -92,6 +92,15 @@ void check_parent(const Config& config, const std::function<void(bool, const cha
           "belongs to no user: put one into /upstream/proxy (http://USER@HOST:PORT)");
 }
 
+// Of the rules for any type; the others do not heed it.
+void limit_unruled(rules::Mode most, std::vector<rules::Rule>& all) {
+  for (rules::Rule& rule : all) {
+    if (!rules::is_for_any_type(rule.match) || rule.mode.value_or(rules::Mode::Protect) >= most) continue;
+    rule.mode = most;
+    rule.mode_by_option = true;
+  }
+}
+
 // What no single option's bounds can say.
 void check_together(const Config& config, const rules::JsonPositions& positions, FaultList& faults) {
   const auto require = [&](bool good, const char* pointer, const char* message) {
@@ -222,6 +231,7 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
     load_rule_path(loaded.config.rule_paths[i], is_shipped, place, book, loaded.faults);
   }
   rules::check_names(book.rules, loaded.faults);
+  limit_unruled(loaded.config.unruled, book.rules);
   loaded.config.rules = std::move(book.rules);
   loaded.config.errors = std::move(book.errors);
   loaded.config.patience = std::move(book.patience);

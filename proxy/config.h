@@ -49,6 +49,7 @@ struct EnvironmentProxy {
 
 struct Config {
   rules::Mode mode = rules::Mode::Protect;
+  rules::Mode unruled = rules::Mode::Protect;     // the most that a rule for any type ("*") may do
   int threads = 0;                                // 0: one per processor
   Duration drain_max = std::chrono::seconds(25);  // below the half minute after which Kubernetes kills
 

@@ -80,7 +80,9 @@ void check_descriptors(Gateway& gateway, size_t limit) {
                  "or lower limits.connections"}});
 }
 
-bool can_change_at_run_time(std::string_view pointer) { return pointer == "/mode" || pointer == "/rules"; }
+bool can_change_at_run_time(std::string_view pointer) {
+  return pointer == "/mode" || pointer == "/unruled" || pointer == "/rules";
+}
 
 }  // namespace
 

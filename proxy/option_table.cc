@@ -150,6 +150,9 @@ void add_service(SettingTable& table, Config& config) {
       {
           {"/mode", rules::choice(&config.mode, {{"protect", Mode::Protect}, {"observe", Mode::Observe}, {"off", Mode::Off}}),
            "\"observe\" tells what would be done and changes nothing; \"off\" passes everything through unchanged"},
+          {"/unruled",
+           rules::choice(&config.unruled, {{"protect", Mode::Protect}, {"observe", Mode::Observe}, {"off", Mode::Off}}),
+           "the same for the types that no rule names, if there is a rule for any (\"*\")"},
           {"/threads", WholeNumber{&config.threads, 0, 256}, "event loops; 0: one per processor"},
           {"/drain_max", TimeSpan{&config.drain_max, seconds(0), hours(24)},
            "how long a stop waits for writes that are under way"},

@@ -60,6 +60,17 @@ const ErrorRule* ErrorTable::find(const arm::ResponseHead& head, const arm::ArmE
   return found == rules_.end() ? nullptr : &*found;
 }
 
+std::optional<Duration> pause_after(const Visibility& visibility, int sendings) {
+  Duration pause = std::min<Duration>(std::chrono::milliseconds(500), visibility.every);
+  Duration left = visibility.every * std::max(visibility.tries - 1, 0);
+  for (int sent = 1; sent < sendings && left > Duration{}; ++sent) {
+    left -= std::min(pause, left);
+    pause = std::min(pause * 2, visibility.every);
+  }
+  if (left <= Duration{}) return std::nullopt;
+  return std::min(pause, left);
+}
+
 SettingTable settings_of(ErrorRule& rule) {
   using Class = ErrorClass;
   using Absent = ErrorRule::IfAbsent;
@@ -90,7 +101,8 @@ SettingTable settings_of(ErrorRule& rule) {
        "of class propagation: what armgate must have seen come into being"},
       {"/visibility/every", TimeSpan{&rule.visibility.every, std::chrono::milliseconds(100), std::chrono::minutes(5)},
        "the pause between tries while it is not known everywhere"},
-      {"/visibility/tries", WholeNumber{&rule.visibility.tries, 0, 1000}, "how often to try; 0: never"},
+      {"/visibility/tries", WholeNumber{&rule.visibility.tries, 0, 1000},
+       "how many tries, the longest pause apart, the wait may last; 0: there is none"},
       {"/visibility/window", TimeSpan{&rule.visibility.window, std::chrono::seconds(0), std::chrono::hours(24)},
        "how long after it came into being it may be unknown somewhere"},
       {"/clients", choice(&rule.clients, {{"all", Clients::All}, {"without-precondition", Clients::WithoutPrecondition}}),

@@ -38,10 +38,14 @@ enum class Evidence {
 // How it is waited for.
 struct Visibility {
   Evidence evidence = Evidence::Group;
-  Duration every = std::chrono::seconds(5);    // between tries
-  int tries = 12;                              // sendings in all
+  Duration every = std::chrono::seconds(5);    // between tries; the first come sooner
+  int tries = 12;                              // so many, `every` apart, take as long as all of it may
   Duration window = std::chrono::minutes(10);  // how long after it came into being the wait is believed
 };
+
+// The pause after that many sendings (1: the first): half a second, doubled each time up to `every`, because most of it is over in no
+// time. Nothing: the time that `tries` at this distance take is over.
+std::optional<Duration> pause_after(const Visibility& visibility, int sendings);
 
 // Whether the client sent a precondition of its own.
 enum class OwnPrecondition { Absent, Present };

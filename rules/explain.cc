@@ -75,7 +75,7 @@ std::string_view reason_to_pass(const Ruleset& rules, const Plan& plan) {
 }
 
 void add_mode(std::vector<Fact>& facts, const Plan& plan, const Rule* rule, Mode asked) {
-  const bool by_rule = rule != nullptr && rule->mode && *rule->mode > asked;
+  const bool by_rule = rule != nullptr && rule->mode && *rule->mode > asked && !rule->mode_by_option;
   facts.push_back({"mode", std::string(to_text(plan.mode)), by_rule ? words_for(*rule) : std::string(kConfiguration)});
 }
 

@@ -13,9 +13,8 @@ namespace {
 const Rule* taker_of(const std::vector<Rule>& rules, size_t end, const Rule& rule, const std::string& type) {
   for (size_t i = 0; i < end; ++i) {
     const auto& patterns = rules[i].match.types;
-    const bool takes =
-        covers_versions(rules[i].match, rule.match) &&
-        std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return covers_type(p, type); });
+    const bool takes = covers_versions(rules[i].match, rule.match) &&
+                       std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return takes_type(p, type); });
     if (takes) return &rules[i];
   }
   return nullptr;
@@ -54,7 +53,7 @@ void warn_of_contradiction(const Rule& earlier, const Rule& later, FaultList& wa
   for (const std::string& type : later.match.types) {
     const auto& patterns = earlier.match.types;
     const bool shared = std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-      return covers_type(pattern, type) || covers_type(type, pattern);
+      return takes_type(pattern, type) || takes_type(type, pattern);
     });
     if (!shared) continue;
     warnings.push_back(
@@ -68,14 +67,14 @@ void warn_of_contradiction(const Rule& earlier, const Rule& later, FaultList& wa
 
 // The rule that decides about a type at its newest api-versions.
 const Rule* rule_for(const std::vector<Rule>& rules, const std::string& type) {
+  const Rule* for_any = nullptr;
   for (const Rule& rule : rules) {
+    if (!rule.match.api_version_to.empty()) continue;
     const auto& patterns = rule.match.types;
-    const bool matches =
-        rule.match.api_version_to.empty() &&
-        std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return covers_type(p, type); });
-    if (matches) return &rule;
+    if (std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return takes_type(p, type); })) return &rule;
+    if (for_any == nullptr && std::count(patterns.begin(), patterns.end(), kAnyType) > 0) for_any = &rule;
   }
-  return nullptr;
+  return for_any;
 }
 
 void warn_of_useless_locks(const std::vector<Rule>& rules, const Rule& rule, FaultList& warnings) {
@@ -94,6 +93,10 @@ void warn_of_useless_locks(const std::vector<Rule>& rules, const Rule& rule, Fau
 bool covers_type(std::string_view pattern, std::string_view type) {
   if (pattern == type) return true;
   return pattern.ends_with('*') && type.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+bool takes_type(std::string_view pattern, std::string_view type) {
+  return pattern == kAnyType ? type == kAnyType : covers_type(pattern, type);
 }
 
 bool covers_versions(const Match& wide, const Match& narrow) {

@@ -49,7 +49,8 @@ Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors, std::ve
   for (Rule& rule : rules) {
     const size_t place = rules_.size();
     for (const std::string& type : rule.match.types) {
-      auto& places = type.ends_with('*') ? by_prefix_[type.substr(0, type.size() - 1)] : by_type_[type];
+      const bool is_pattern = type.ends_with('*');
+      auto& places = type == kAnyType ? for_any_ : is_pattern ? by_prefix_[type.substr(0, type.size() - 1)] : by_type_[type];
       places.push_back(place);
     }
     rules_.push_back(std::make_shared<const Rule>(std::move(rule)));
@@ -65,21 +66,23 @@ std::shared_ptr<const Ruleset> Ruleset::for_one_thread() const {
 std::shared_ptr<const Rule> Ruleset::find(std::string_view type, std::string_view api_version) const {
   constexpr size_t kNone = std::numeric_limits<size_t>::max();
   size_t first = kNone;
-  const auto consider = [&](const Index& index, std::string_view key) {
-    const auto found = index.find(key);
-    if (found == index.end()) return;
-    for (size_t place : found->second) {
+  const auto consider_all = [&](const std::vector<size_t>& places) {
+    for (size_t place : places) {
       if (place >= first) return;
       if (covers_version(rules_[place]->match, api_version)) first = place;
     }
   };
+  const auto consider = [&](const Index& index, std::string_view key) {
+    const auto found = index.find(key);
+    if (found != index.end()) consider_all(found->second);
+  };
   consider(by_type_, type);
-  if (!by_prefix_.empty() && !type.empty()) {
-    consider(by_prefix_, "");
+  if (!by_prefix_.empty()) {
     for (size_t slash = type.find('/'); slash != type.npos; slash = type.find('/', slash + 1)) {
       consider(by_prefix_, type.substr(0, slash + 1));
     }
   }
+  if (first == kNone && arm::is_type_of_resources(type)) consider_all(for_any_);
   return first == kNone ? nullptr : rules_[first];
 }
 

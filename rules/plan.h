@@ -43,7 +43,8 @@ struct Plan {
   std::vector<std::shared_ptr<const Rule>> referring{};  // rules whose lock.references count; empty: the body need not be read
 };
 
-// An immutable set of rules, meanings of errors and patience of clients; the first that matches decides. Cheap to share between threads.
+// An immutable set of rules, meanings of errors and patience of clients; the first that matches decides, those for any type ("*") after
+// all others. Cheap to share between threads.
 // Finding a rule costs the depth of the type, however many rules there are for other types.
 class Ruleset {
  public:
@@ -53,7 +54,8 @@ class Ruleset {
   // plan. The rules themselves are shared.
   std::shared_ptr<const Ruleset> for_one_thread() const;
 
-  // The first rule for the type and api-version; null if none.
+  // The first rule for the type and api-version; null if none. A rule for any type is for resources only
+  // (arm::is_type_of_resources).
   std::shared_ptr<const Rule> find(std::string_view type, std::string_view api_version) const;
   const std::vector<std::shared_ptr<const Rule>>& rules() const { return rules_; }
   // What ARM's error answers mean.
@@ -72,8 +74,9 @@ class Ruleset {
   std::vector<std::shared_ptr<const Rule>> rules_;
   ErrorTable errors_;
   PatienceTable patience_;
-  Index by_type_;    // "microsoft.network/virtualnetworks"
-  Index by_prefix_;  // "microsoft.network/" from the pattern "microsoft.network/*"; "" from "*"
+  Index by_type_;                // "microsoft.network/virtualnetworks"
+  Index by_prefix_;              // "microsoft.network/" from the pattern "microsoft.network/*"
+  std::vector<size_t> for_any_;  // those with "*"
 };
 
 // The plan of a request.

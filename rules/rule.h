@@ -43,11 +43,15 @@ struct Place {
 // What a rule applies to.
 struct Match {
   std::vector<std::string> types;  // canonical types, "microsoft.network/*" matches every depth below,
-                                   // "*" every type
+                                   // "*" every type that no other pattern of any rule matches
   std::string api_version_from;    // inclusive, compared as text (dates sort); empty: no bound
   std::string api_version_to;
   std::vector<std::string> actions;  // POST actions that are writes here, lower case ("restart")
 };
+
+// The pattern for all that nothing else is for. Where it stands in the files does not matter.
+inline constexpr std::string_view kAnyType = "*";
+inline bool is_for_any_type(const Match& match) { return match.types.size() == 1 && match.types.front() == kAnyType; }
 
 // What a create carries: a full PUT whose client was told that the resource does not exist.
 enum class CreateGuard {
@@ -135,6 +139,7 @@ struct Rule {
   Place place;
   Match match;
   std::optional<Mode> mode;
+  bool mode_by_option = false;  // the configuration's "unruled", not its file, says so
   Guard guard;
   Body body;
   Lock lock;

@@ -123,6 +123,9 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
     fault("/match/api_version", fmt::format("\"from\" ({}) is later than \"to\" ({}); no request would match",
                                             match.api_version_from, match.api_version_to));
   }
+  if (match.types.size() > 1 && std::count(match.types.begin(), match.types.end(), kAnyType) > 0) {
+    fault("/match/types", "has \"*\" beside other types, which decides after all others; give it a rule of its own");
+  }
   for (size_t i = 0; i < rule.lock.parents.size(); ++i) {
     if (can_be_parent(rule.lock.parents[i], match.types)) continue;
     fault(fmt::format("/lock/parents/{}", i),
@@ -157,7 +160,7 @@ void check_order(const std::vector<Rule>& rules, FaultList& faults) {
         const auto& patterns = earlier.match.types;
         return covers_versions(earlier.match, rule.match) &&
                std::any_of(patterns.begin(), patterns.end(),
-                           [&](const std::string& pattern) { return covers_type(pattern, type); });
+                           [&](const std::string& pattern) { return takes_type(pattern, type); });
       };
       const auto end = rules.begin() + static_cast<std::ptrdiff_t>(i);
       const auto earlier = std::find_if(rules.begin(), end, takes_it);
@@ -191,7 +194,8 @@ SettingTable settings_of(Rule& rule) {
   SettingTable table{
       {"/name", Text{&rule.name, check_name}, "what messages and headers call the rule", Need::Required},
       {"/match/types", TextList{&match.types, check_type, 1},
-       "the resource types it applies to, \"Microsoft.Network/*\" for every depth below", Need::Required},
+       "the resource types it applies to, \"Microsoft.Network/*\" for every depth below, \"*\" for all that no other rule is for",
+       Need::Required},
       {"/match/api_version/from", Text{&match.api_version_from, check_api_version}, "the first api-version it applies to"},
       {"/match/api_version/to", Text{&match.api_version_to, check_api_version}, "the last api-version it applies to"},
       {"/match/actions", TextList{&match.actions, check_action}, "POST actions that are queued like writes"},

@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 7> kServiceMembers{"id",           "type"
                                                           "resourceGuid", "systemData"};
 // Among the properties of a resource or a child "id" and "type" may be the client's own.
 constexpr std::array<std::string_view, 4> kServiceProperties{"etag", "eTag", "provisioningState", "resourceGuid"};
+constexpr std::array<std::string_view, 2> kEmbellishments{"revision", "endpoint"};
 
 void strip(Json& value, std::span<const std::string_view> members) {
   for (auto it = value.begin(); it != value.end();) {
@@ -65,6 +66,11 @@ Json writable_content(const Json& body, const ResourceType& traits) {
       if (kind.form == ChildKind::Form::Flat) strip(child, kServiceProperties);
       if (kind.form == ChildKind::Form::Wrapped) strip_service_members(child);
     }
+  }
+  if (const auto properties = content.find("properties"); traits.embellished && properties != content.end()) {
+    strip(*properties, kEmbellishments);
+    if (const auto plan = properties->find("planId"); plan != properties->end() && plan->is_string())
+      *plan = lower_text(plan->get<std::string>());
   }
   // Who writes back what was shown has the member even if nothing was ever in it: no other content.
   if (const auto properties = content.find("properties"); properties != content.end() && properties->empty())

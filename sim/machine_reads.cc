@@ -154,6 +154,10 @@ Json SimArm::Machine::shown(const Entity& entity, const Snapshot& seen) const {
   if (!properties.is_object()) properties = Json::object();
   properties["provisioningState"] = state_shown(entity, nullptr, "");
   if (entity.traits->etags == EtagForm::WeakGuid) properties["resourceGuid"] = entity.guid;
+  if (entity.traits->embellished) {
+    properties["revision"] = seen.version;
+    properties["endpoint"] = fmt::format("https://{}.example.net/", entity.name);
+  }
   for (const ChildKind& kind : entity.traits->children) {
     Json children = Json::array();
     if (const auto given = properties.find(std::string(kind.member)); given != properties.end() && given->is_array()) {

@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 1> kEndpointTargets{
 };
 
 // Exact types before the patterns that would fit them too.
-constexpr std::array<ResourceType, 26> kTypes{{
+constexpr std::array<ResourceType, 27> kTypes{{
     {.type = "microsoft.resources/resourcegroups",
      .shown = "Microsoft.Resources/resourceGroups",
      .conflict_code = "ResourceGroupBeingDeleted",
@@ -162,6 +162,7 @@ constexpr std::array<ResourceType, 26> kTypes{{
      .running_state = "Running",
      .long_running = true,
      .placed = false},
+    {.type = "microsoft.example/widgets", .shown = "Microsoft.Example/widgets", .long_running = true, .embellished = true},
     {.type = "microsoft.authorization/roleassignments", .shown = "Microsoft.Authorization/roleAssignments", .placed = false},
 }};
 constexpr ResourceType kAnyOther{.type = ""};

@@ -88,6 +88,9 @@ struct ResourceType {
   std::span<const std::string_view> occupies{};
   bool long_running = false;  // takes SimOptions::operation unless its own length is given
   bool placed = true;         // a top-level resource of the type needs a location
+  // The trap of a type that nobody has described: it shows more than was written (a revision that moves with each change, an
+  // endpoint) and spells the id in "planId" in its own way.
+  bool embellished = false;
   // The end of its operation moves the ETag of what it belongs to, of which nothing changes (cloud-provider-azure #9876).
   bool moves_parent = false;
 };

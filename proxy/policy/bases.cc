@@ -308,4 +308,17 @@ bool insists(const History& history, const WriteFacts& write, const Hash128& byt
   return !history.written_since(last->told, [](const Entry&) { return false; });
 }
 
+bool reads_in_vain(const History& history, const WriteFacts& write) {
+  const Reader* reader = history.reader(write.client);
+  if (reader == nullptr || reader->refusals.size() < 2 || write.actors == Actors::Many) return false;
+  const Refusal& last = reader->refusals.back();
+  const Refusal& before = reader->refusals[reader->refusals.size() - 2];
+  const auto was_told = [&](const Refusal& r) { return !r.lost && r.told != 0 && r.told < write.arrived.order; };
+  if (!last.reread || !was_told(last) || !was_told(before)) return false;
+  const bool has_read = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const Observation& o) {
+    return o.as == ShownAs::PointRead && !o.lost && o.last_asked > last.told && o.first_shown.order < write.arrived.order;
+  });
+  return has_read && !history.written_since(before.told, [](const Entry&) { return false; });
+}
+
 }  // namespace armgate::policy

@@ -128,6 +128,14 @@ bool History::was_read_since(uint64_t number) const {
   });
 }
 
+bool History::was_ever_read() const {
+  const auto shows = [&](const Observation& o) {
+    const Entry* state = o.as == ShownAs::OwnAnswer ? nullptr : find(o.entry);
+    return state != nullptr && !state->absent;
+  };
+  return std::ranges::any_of(readers_, [&](const auto& r) { return std::ranges::any_of(r.second.shown, shows); });
+}
+
 bool History::lags(const HistoryLimits& limits, const Shown& seen) const {
   const auto within = [&](const Entry& write) { return write.ended == 0 || seen.at.time - write.ended_at <= limits.lag_max; };
   const Entry* last = last_written_after(deleted_);

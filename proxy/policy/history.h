@@ -229,6 +229,8 @@ class History {
            });
   }
   bool child_written_since(uint64_t since) const;
+  // Whether a read or a list has shown anybody, of whom it is remembered, that there is something.
+  bool was_ever_read() const;
   // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known before
   // that write, which has not ended, or not for longer than lag_max.
   bool lags(const HistoryLimits& limits, const Shown& seen) const;

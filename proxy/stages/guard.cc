@@ -93,13 +93,16 @@ Task<std::variant<Guarded, Outcome>> go_unconditional(const Write& write, WriteL
 }
 
 Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease lease) {
-  write.report().guard += ", verified";
+  const std::string chosen = std::exchange(write.report().guard, write.report().guard + ", verified");
   auto looked = co_await look(write, target_to_read(write), "The resource could not be read to see whether it has changed.",
                               unreadable_for(write));
   if (auto* ended = std::get_if<Outcome>(&looked)) co_return come_again(write, std::move(lease), std::move(*ended));
   SeenState& now = std::get<SeenState>(looked);
   // Whoever may write but not read is as one who has read nothing.
-  if (!now.exists() && !now.absent()) co_return co_await go_unconditional(write, std::move(lease));
+  if (now.is_hidden) {
+    write.report().guard = chosen + ", unverified";
+    co_return co_await go_unconditional(write, std::move(lease));
+  }
   if (write.ledger().maybe_applied(write.sending) && is_own_effect(write, write.bases.known_since, now)) {
     co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));
   }
@@ -113,7 +116,7 @@ Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease leas
     co_return refused(write, why, creates ? "created-meanwhile" : "stale", verdict, &now);
   }
   Precondition precondition;
-  if (now.exists()) precondition.if_match = now.etag;
+  if (now.exists() && write.may_carry_etag()) precondition.if_match = now.etag;
   precondition.must_be_absent = now.absent() && write.creates_only();
   precondition.known_since = write.parts.clock.next_moment().order;
   write.report().altered = !precondition.if_match.empty() || precondition.must_be_absent;

@@ -10,6 +10,7 @@
 namespace armgate {
 namespace {
 
+constexpr int kNotImplemented = 501;  // nor will it be at the next try
 constexpr Duration kFirstPause = std::chrono::milliseconds(500);
 constexpr Duration kLongestPause = std::chrono::seconds(5);
 
@@ -47,7 +48,8 @@ Task<Result<SeenState>> read_again(const Pipeline::Parts& parts, std::string hos
   Duration pause = kFirstPause;
   while (true) {
     auto seen = co_await read_once(parts, host, target, authorization);
-    const bool transient = seen ? arm::asks_for_another_try(seen->head.status) : seen.error().kind != ErrorKind::BadInput;
+    const bool transient = seen ? seen->head.status != kNotImplemented && arm::asks_for_another_try(seen->head.status)
+                                : seen.error().kind != ErrorKind::BadInput;
     if (!transient) co_return std::move(seen);
     Duration wait = pause;
     if (seen) wait = std::max(wait, arm::retry_after(seen->head.fields, parts.clock.wall()).value_or(Duration{}));

@@ -17,8 +17,9 @@ struct SeenState {
   arm::ResponseHead head;
   std::string body;  // content coding removed
   std::string etag;
+  bool is_hidden = false;  // ARM does not show this reader the resource: its answer says nothing about that
   bool exists() const { return head.status == 200; }
-  bool absent() const { return head.status == 404; }
+  bool absent() const { return head.status == 404 && !is_hidden; }
 };
 
 // One GET. An answer of any status is a result.

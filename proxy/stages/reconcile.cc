@@ -64,6 +64,28 @@ std::string_view version_in(const Write& write, const std::string& target) {
   return write.plan.target.api_version;
 }
 
+// Whether somebody was shown that there is something, otherwise than by the answer to a write.
+bool was_ever_read(const Write& write) {
+  return write.parts.shared.resources.ask(write.plan.resource_key,
+                                          [](const policy::History& history) { return history.was_ever_read(); });
+}
+
+bool reads_in_vain(const Write& write) {
+  return write.parts.shared.resources.ask(
+      write.plan.resource_key, [&](const policy::History& history) { return policy::reads_in_vain(history, write.facts); });
+}
+
+// An answer that says something about the reader or the type, not about the resource. Of a type that has no GET at all many
+// providers say 404; then nobody was ever shown what was written, and it was not deleted either.
+bool is_hidden(const Write& write, const SeenState& seen) {
+  if (seen.exists()) return false;
+  if (seen.head.status != 404) return true;
+  if (unreadable_for(write) == Unreadable::Busy) return false;
+  const auto& bases = write.bases.narrow;
+  const auto is_written = [&](const policy::BaseState& b) { return !b.absent && !b.gone && !was_deleted_since(write, b); };
+  return !bases.empty() && std::all_of(bases.begin(), bases.end(), is_written) && !was_ever_read(write);
+}
+
 }  // namespace
 
 const std::string& target_to_read(const Write& write) {
@@ -79,9 +101,10 @@ Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::strin
     const uint64_t asked = write.parts.clock.next_moment().order;
     auto now = co_await read_again(write.parts, write.head().host, target, write.authorization());
     if (write.patience.client_gone()) co_return client_left(write, "client-left-while-verifying");
-    const bool forbidden = now && now->head.status >= 400 && now->head.status < 500 && !now->absent() &&
-                           !arm::asks_for_another_try(now->head.status);
-    if (forbidden && unreadable == Unreadable::Told) co_return *std::move(now);
+    if (now && unreadable == Unreadable::Told && is_hidden(write, *now)) {
+      now->is_hidden = true;
+      co_return *std::move(now);
+    }
     const bool readable = now && (now->exists() || now->absent());
     if (!readable) {
       write.report().reason = "verify-failed";
@@ -119,6 +142,11 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   write.report().by_right |= verdict.by_right;
   if (!verdict.sends && write.insists && there.exists()) {
     verdict.sends = true;  // it was only ever shown its own answers, and was told once
+    note_insisted(write);
+  }
+  // Of a type of which nothing is known some member may move by itself, and then no read ever is what is there.
+  if (!verdict.sends && unreadable_for(write) == Unreadable::Told && there.exists() && reads_in_vain(write)) {
+    verdict.sends = true;
     note_insisted(write);
   }
   return verdict;

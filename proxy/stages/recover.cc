@@ -57,7 +57,7 @@ bool goes_again(const Write& write, Attempts& attempts, const SeenState& now, po
   if (attempts.maybe_applied && is_satisfied(write, now)) return false;
   verdict = reconcile(write, now);
   if (!verdict.sends) return false;
-  attempts.if_match = now.exists() ? now.etag : std::string();
+  attempts.if_match = now.exists() && write.may_carry_etag() ? now.etag : std::string();
   attempts.known_since = write.parts.clock.next_moment().order;
   return true;
 }

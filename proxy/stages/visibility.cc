@@ -138,12 +138,13 @@ Task<NextStep> after_not_visible(const Write& write, Attempts& attempts, arm::Re
   const bool evidence = since && write.parts.clock.now() - *since <= visibility.window;
   // What is gone already, as far as ARM can tell, needs no delete.
   const bool in_vain = write.plan.operation == arm::OperationKind::Delete && answer.head.status == 404;
-  const int tries = evidence ? write.ledger().note_visibility_try(write.sending) + 1 : 0;  // of all its sendings
-  if (!evidence || tries >= visibility.tries || in_vain) {
+  const int sendings = evidence ? write.ledger().note_visibility_try(write.sending) + 1 : 0;  // of all that came to this
+  const auto pause = evidence && !in_vain ? rules::pause_after(visibility, sendings) : std::nullopt;
+  if (!pause) {
     co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "")};
   }
   const Words words = words_for(visibility.evidence);
-  auto ended = co_await wait_for(write, attempts, visibility.every, words.why);
+  auto ended = co_await wait_for(write, attempts, *pause, words.why);
   if (ended) co_return NextStep{std::move(ended)};
   write.report().reason = words.reason;
   co_return NextStep{};

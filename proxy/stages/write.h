@@ -46,6 +46,8 @@ struct Write {
   // True if nothing that its client was shown can tell whether it is stale.
   bool is_unconditional() const { return rule() == policy::BaseRule::Unconditional || rule() == policy::BaseRule::Forgotten; }
   // True if ARM compares the ETag that goes along; else armgate has to compare what is there.
+  // Whether a type heeds If-Match, or takes it for an error, is known of those alone of which a rule says so.
+  bool may_carry_etag() const { return plan.rule->guard.kind != rules::GuardKind::Auto; }
   bool is_guarded_by_etag() const { return plan.guarded && plan.rule->guard.kind == rules::GuardKind::Etag; }
   // True if it is a create that may not replace anything, by its rule.
   bool creates_only() const {

@@ -1,6 +1,6 @@
 // What all races have in common: a simulated ARM with something to fight for, the race itself, and its judgement from both sides.
 import assert from "node:assert/strict";
-import { CLUSTER, GROUP, labelsOf, measure, missing, race, rulesOf, say, SCALE_SET, SECURITY_GROUP, tagsOf } from "./tools.mjs";
+import { CLUSTER, GROUP, labelsOf, measure, missing, race, rulesOf, say, SCALE_SET, SECURITY_GROUP, tagsOf, WIDGET } from "./tools.mjs";
 
 export const WRITES = 3;
 export const single = (names) => ({ clients: Object.fromEntries(names.map((name) => [name, { actor: "single" }])) });
@@ -9,6 +9,8 @@ export const racersOf = (kind, count) => Array.from({ length: count }, (_, i) =>
 const TARGETS = {
   addTags: { ...SCALE_SET, name: "web", membersOf: tagsOf, body: { location: "westeurope", sku: { name: "S", capacity: 1 }, tags: { base: "1" } } },
   addRules: { ...SECURITY_GROUP, name: "front", membersOf: rulesOf, body: { location: "westeurope", properties: { securityRules: [] } } },
+  addById: { ...WIDGET, name: "w", membersOf: tagsOf, settings: WIDGET,
+             body: { location: "West Europe", tags: { base: "1" }, properties: { capacity: 1, planId: `${GROUP}/providers/Microsoft.Example/Plans/Big` } } },
   // Made together with its cluster.
   addLabels: { id: `${CLUSTER.id}/agentPools/blue`, version: CLUSTER.version, name: "aks", membersOf: labelsOf },
 };
@@ -17,7 +19,7 @@ TARGETS.chain = TARGETS.addTags;
 
 async function makeTargets(sim) {
   await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
-  for (const { id, version, body } of [TARGETS.addTags, TARGETS.addRules, { ...CLUSTER, body: CLUSTER_BODY }]) await sim.make(id, version, body);
+  for (const { id, version, body } of [TARGETS.addTags, TARGETS.addRules, TARGETS.addById, { ...CLUSTER, body: CLUSTER_BODY }]) await sim.make(id, version, body);
 }
 
 export async function startSim(world, args = ["--operation-ms", "0"]) {
@@ -33,14 +35,14 @@ const kindsOf = (racers) => [...new Set(racers.map((racer) => racer.kind))].map(
 export async function judged(world, sim, gateway, way, command, racers, writes = WRITES) {
   const target = TARGETS[command];
   const before = await sim.report();
-  const result = await race(world, gateway, way, command, racers, { name: target.name, writes });
+  const result = await race(world, gateway, way, command, racers, { name: target.name, ...target.settings, writes });
   const lost = missing(result.acknowledged, target.membersOf(await sim.read(target.id, target.version)));
   const report = await sim.report();
   say(`${result.acknowledged.length} of ${racers.length * writes} acknowledged, ${lost.length} lost, ${result.refused} refused with 412 ` +
       `(${report.undeserved_412 - before.undeserved_412} of ARM's undeserved, ${result.undeserved} of those that clients saw), ` +
       `${result.errors.length} failed`);
   // Whoever does not see ETags cannot say whether a refusal was deserved.
-  const seesEtags = racers.every(({ kind }) => kind !== "curl" && (kind !== "python" || command === "addRules"));
+  const seesEtags = command !== "addById" && racers.every(({ kind }) => kind !== "curl" && (kind !== "python" || command === "addRules"));
   return { ...result, lost, report, seesEtags, writes: racers.length * writes, clients: `${kindsOf(racers)}, ${way}` };
 }
 

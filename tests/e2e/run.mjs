@@ -25,6 +25,7 @@ const SUITES = [
   "admin",
   "journal",
   "traps",
+  "unruled",
   "exec",
   "transport",
   "passthrough",

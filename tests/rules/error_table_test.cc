@@ -108,5 +108,23 @@ TEST(ErrorTableFile, BooksAreAddedInTheOrderInWhichTheyDecide) {
   EXPECT_EQ(found->place.file, "mine.json");
 }
 
+std::vector<int> pauses_of(const Visibility& visibility) {
+  std::vector<int> pauses;
+  for (int sendings = 1; const auto pause = pause_after(visibility, sendings); ++sendings) {
+    pauses.push_back(static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(*pause).count()));
+  }
+  return pauses;
+}
+
+TEST(Visibility, TheFirstPausesAreShortAndAllOfThemTakeAsLongAsTheTriesApart) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  EXPECT_THAT(pauses_of({}), ElementsAre(500, 1000, 2000, 4000, 5000, 5000, 5000, 5000, 5000, 5000, 5000, 5000, 5000, 2500));
+  EXPECT_THAT(pauses_of({.every = milliseconds(200), .tries = 4}), ElementsAre(200, 200, 200));
+  EXPECT_THAT(pauses_of({.every = seconds(5), .tries = 2}), ElementsAre(500, 1000, 2000, 1500));
+  EXPECT_THAT(pauses_of({.every = seconds(5), .tries = 1}), ElementsAre());
+  EXPECT_THAT(pauses_of({.every = seconds(5), .tries = 0}), ElementsAre());
+}
+
 }  // namespace
 }  // namespace armgate::rules

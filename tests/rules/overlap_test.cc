@@ -39,6 +39,7 @@ TEST(Overlap, ARuleThatStillDecidesSomethingIsFine) {
       const Texts& files : {
           Texts{R"({"name": "mine", "match": {"types": ["a.b/c"]}})",
                 R"({"name": "theirs", "match": {"types": ["a.b/c", "a.b/d"]}})"},
+          Texts{R"({"name": "mine", "match": {"types": ["*"]}})", R"({"name": "theirs", "match": {"types": ["a.b/*"]}})"},
           Texts{R"({"name": "mine", "match": {"types": ["a.b/c"]}})", R"({"name": "theirs", "match": {"types": ["a.b/*"]}})"},
           Texts{
               R"({"name": "new", "match": {"types": ["a.b/c"], "api_version": {"from": "2024-01-01"}}, "guard": {"kind": "etag"}})",

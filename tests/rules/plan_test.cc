@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "rules/rule_file.h"
 
 namespace armgate::rules {
@@ -204,8 +206,9 @@ TEST(Plan, AmbiguousTargetIsRefusedUnlessItOnlyReadsOrEverythingIsOff) {
   }
 }
 
-TEST(Ruleset, PatternsAreFoundByTheirPlaceInTheFileNotByTheirLength) {
+TEST(Ruleset, PatternsAreFoundByTheirPlaceInTheFileNotByTheirLengthButAnyTypeComesLast) {
   const auto rules = ruleset_of(R"({"rules": [
+    {"name": "rest-of-old", "match": {"types": ["*"], "api_version": {"to": "2018-01-01"}}},
     {"name": "deep", "match": {"types": ["a.b/c/*"], "api_version": {"to": "2020-01-01"}}},
     {"name": "any-of-ab", "match": {"types": ["a.b/*"]}},
     {"name": "rest", "match": {"types": ["*"]}}]})");
@@ -216,7 +219,10 @@ TEST(Ruleset, PatternsAreFoundByTheirPlaceInTheFileNotByTheirLength) {
   EXPECT_EQ(name("a.b/c/d", "2020-01-01"), "deep");
   EXPECT_EQ(name("a.b/c/d", "2020-01-02"), "any-of-ab");
   EXPECT_EQ(name("a.b/c", "2019-01-01"), "any-of-ab");
+  EXPECT_EQ(name("a.b/c/d", "2017-01-01"), "deep") << "whatever stands before it";
   EXPECT_EQ(name("a.bc/c", "2019-01-01"), "rest");
+  EXPECT_EQ(name("a.bc/c", "2017-01-01"), "rest-of-old");
+  EXPECT_EQ(name("microsoft.resources/subscriptions", "2019-01-01"), "none");
   EXPECT_EQ(name("", "2019-01-01"), "none");
 }
 
@@ -237,7 +243,9 @@ TEST(Ruleset, AgreesWithALinearSearchOverManyRules) {
   for (const std::string type : {"a/x", "a/x/y", "a/z", "b/x", "b/y", "c/x/y/z"}) {
     for (const std::string version : {"", "1", "15", "2", "3"}) {
       std::string expected = "none";
-      for (const Rule& rule : rules) {
+      auto in_order = rules;
+      std::stable_partition(in_order.begin(), in_order.end(), [](const Rule& rule) { return rule.match.types[0] != "*"; });
+      for (const Rule& rule : in_order) {
         const std::string& pattern = rule.match.types[0];
         const bool type_fits =
             pattern.ends_with('*') ? type.starts_with(pattern.substr(0, pattern.size() - 1)) : type == pattern;

@@ -131,7 +131,8 @@ TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("guard": {"kind": "verfy"})", "/guard/kind", R"(did you mean "verify"?)"},
            {R"("guard": {"kind": "verify", "methods": ["PUT", "DELETE"]})", "/guard/methods/1",
             R"(only "etag" can guard DELETE)"},
-           {R"("guard": {"kind": "none", "creates": "if-none-match"})", "/guard/creates", R"(needs another "kind" than "none")"},
+           {R"("guard": {"kind": "none", "creates": "if-none-match"})", "/guard/creates",
+            R"(needs another "kind" than "none")"},
            {R"("guard": {"creates": "*"})", "/guard/creates", "is not a valid value"},
            {R"("guard": {"kind": true})", "/guard/kind", "must be a text, but is true"},
            {R"("guard": "etag")", "/guard", R"(must be an object, but is the text "etag")"},
@@ -288,7 +289,8 @@ TEST(RuleFile, ARuleThatCanNeverMatchIsRefused) {
            {R"({"types": ["a.b/c"]})", R"({"types": ["a.b/c"]})", "a.b/c"},
            {R"({"types": ["a.b/*"]})", R"({"types": ["a.b/c"]})", "a.b/c"},
            {R"({"types": ["a.b/*"]})", R"({"types": ["a.b/c/*"]})", "a.b/c/*"},
-           {R"({"types": ["*"]})", R"({"types": ["a.b/c"]})", "a.b/c"},
+           {R"({"types": ["*"]})", R"({"types": ["a.b/c"]})", ""},
+           {R"({"types": ["*"]})", R"({"types": ["*"]})", "*"},
            {R"({"types": ["a.b/c"]})", R"({"types": ["a.b/*"]})", ""},
            {R"({"types": ["a.b/c"]})", R"({"types": ["a.b/cc"]})", ""},
            {R"({"types": ["a.b/c"], "api_version": {"from": "2024-01-01"}})", R"({"types": ["a.b/c"]})", ""},
@@ -308,6 +310,11 @@ TEST(RuleFile, ARuleThatCanNeverMatchIsRefused) {
   EXPECT_THAT(whole_checks({{"mine", R"({"name": "1", "match": {"types": ["*"]}})"},
                             {"shipped", R"({"name": "2", "match": {"types": ["a.b/c"]}})"}}),
               ElementsAre());
+}
+
+TEST(RuleFile, ARuleForAnyTypeIsForNothingElse) {
+  EXPECT_THAT(whole_checks({{"f", R"({"name": "1", "match": {"types": ["a.b/c", "*"]}})"}}),
+              ElementsAre(HasSubstr("has \"*\" beside other types")));
 }
 
 }  // namespace

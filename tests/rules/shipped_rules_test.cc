@@ -165,7 +165,11 @@ TEST(ShippedRules, GroupLocksOnlyItselfAndNothingBelowLocksIt) {
       {Method::Delete, kGroup + kVersion, PlanKind::Write, false, {kGroup}},
       {Method::Get, kGroup + kVersion, PlanKind::Read},
       {Method::Post, kGroup + "/exportTemplate" + kVersion, PlanKind::Pass},
-      {Method::Put, kGroup + "/providers/microsoft.search/searchservices/a" + kVersion, PlanKind::Pass},
+      {Method::Put,
+       kGroup + "/providers/microsoft.search/searchservices/a" + kVersion,
+       PlanKind::Write,
+       false,
+       {kGroup + "/providers/microsoft.search/searchservices/a"}},
       {Method::Post, kGroup + "/moveResources" + kVersion, PlanKind::Write, false, {kGroup}},
   });
   for (const auto& rule : shipped().rules()) {

@@ -34,7 +34,7 @@ class TextBody final : public BodySource {
 std::shared_ptr<const rules::Ruleset> shipped_rules() {
   rules::RuleBook all;
   for (const char* name : {"authorization.json", "compute.json", "containers.json", "errors.json", "network-edge.json",
-                           "network.json", "patience.json", "resources.json", "storage.json"}) {
+                           "network.json", "patience.json", "resources.json", "storage.json", "unruled.json"}) {
     const std::string path = source_path("conf/rules/") + name;
     std::ifstream file(path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};

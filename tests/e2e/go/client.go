@@ -14,6 +14,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/services/compute/mgmt/2017-12-01/compute"
 	"github.com/Azure/azure-sdk-for-go/services/network/mgmt/2015-06-15/network"
+	"github.com/Azure/azure-sdk-for-go/services/resources/mgmt/2016-09-01/resources"
 	"github.com/Azure/go-autorest/autorest"
 	"github.com/Azure/go-autorest/autorest/to"
 )
@@ -38,6 +39,8 @@ type settings struct {
 	Seconds    float64 `json:"seconds"`
 	Persist    bool    `json:"persist"`
 	OldVersion string  `json:"oldVersion"`
+	Id         string  `json:"id"`
+	Version    string  `json:"version"`
 }
 
 // What became of one member.
@@ -138,6 +141,8 @@ func main() {
 	case "addEverywhere":
 		// To a scale set, a security group, and a scale set at an api-version without ETags.
 		t.addMembers(&done, t.tagsOf("web", withETags), t.rulesOf("front"), t.tagsOf("old", asked.OldVersion))
+	case "addById":
+		t.addMembers(&done, t.tagsById(asked.Id, asked.Version))
 	case "climb":
 		t.climb(&done)
 	case "restart":
@@ -282,6 +287,33 @@ func (t *tool) tagsOf(name, version string) work {
 	write := func(ctx context.Context, member string, _ int32) error {
 		set.Tags[member] = to.StringPtr(t.asked.Client)
 		future, err := client.CreateOrUpdate(ctx, t.asked.Group, name, set)
+		if err != nil {
+			return err
+		}
+		return future.WaitForCompletionRef(ctx, client.Client)
+	}
+	return work{read, write}
+}
+
+// Of whatever resource, as one that the SDK knows nothing of.
+func (t *tool) tagsById(id, version string) work {
+	client := resources.NewClient(subscription)
+	t.prepare(&client.Client, "")
+	id = strings.TrimPrefix(id, "/")
+	var resource resources.GenericResource
+	read := func(ctx context.Context) (members []string, etag string, err error) {
+		resource, err = client.GetByID(ctx, id, version)
+		for member := range resource.Tags {
+			members = append(members, member)
+		}
+		return members, "", err
+	}
+	write := func(ctx context.Context, member string, _ int32) error {
+		if resource.Tags == nil {
+			resource.Tags = map[string]*string{}
+		}
+		resource.Tags[member] = to.StringPtr(t.asked.Client)
+		future, err := client.CreateOrUpdateByID(ctx, id, version, resource)
 		if err != nil {
 			return err
 		}

@@ -147,6 +147,13 @@ const commands = {
   // To a scale set, a security group, and a scale set at an api-version without ETags.
   addEverywhere: () => addMembers(tagsOfScaleSet("web"), rulesOfSecurityGroup("front"), tagsById(settings.old?.slice(1), settings.oldVersion)),
 
+  addById: () => addMembers(tagsById(settings.id.slice(1), settings.version)),
+
+  // A loop that is alone: reads, counts one up among the properties, writes the whole back and waits for the end.
+  countUpById: () => addMembers({
+    ...tagsById(settings.id.slice(1), settings.version),
+    change: (resource) => { resource.properties = { ...resource.properties, capacity: resource.properties.capacity + 1 }; } }),
+
   // Looks whether it is there, and makes it if it is not.
   createIfAbsent: async () => {
     const result = { acknowledged: [], refused: 0, undeserved: 0, errors: [] };

@@ -145,6 +145,21 @@ def rules_of_security_group(group_name):
     return lambda: client.get(group, group_name), change, write
 
 
+def tags_by_id(resource_id, version):
+    """Of whatever resource, as one that the SDK knows nothing of."""
+    from azure.mgmt.resource.resources import ResourceManagementClient
+
+    client = ResourceManagementClient(Credential(), SUBSCRIPTION).resources
+
+    def change(resource, member, _):
+        resource.tags = {**(resource.tags or {}), member: settings["client"]}
+
+    def write(resource, headers):
+        client.begin_create_or_update_by_id(resource_id, version, resource, headers=headers, polling_interval=POLL_SECONDS).result()
+
+    return lambda: client.get_by_id(resource_id, version), change, write
+
+
 def restart():
     client = compute()
     return attempt(lambda: client.begin_restart(group, name).result())
@@ -195,6 +210,7 @@ COMMANDS = {
     # To a scale set, a security group, and a scale set at an api-version without ETags.
     "addEverywhere": lambda: add_members(tags_of_scale_set("web", SCALE_SET_VERSION), rules_of_security_group("front"),
                                          tags_of_scale_set("old", settings["oldVersion"])),
+    "addById": lambda: add_members(tags_by_id(settings["id"], settings["version"])),
     "addOld": lambda: add_members(tags_of_scale_set("old", settings["oldVersion"])),
     "restart": restart,
     "climb": climb,

@@ -1,6 +1,7 @@
 // The configuration: what reaches which place, what paths mean, and every fault at its line.
 #include "proxy/config.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -206,6 +207,26 @@ TEST(Config, OwnRulesComeBeforeShippedOnesInTheOrderOfTheList) {
   ASSERT_GT(loaded.config.errors.size(), 1u);
   EXPECT_THAT(loaded.config.errors[0].codes, ElementsAre("MineIsBusy"));
   EXPECT_EQ(loaded.config.source, file.string());
+}
+
+TEST(Config, UnruledLimitsTheRulesForAnyTypeAndNoOthers) {
+  const TemporaryDirectory directory;
+  directory.write("mine.json", R"({"rules": [{"name": "mine", "match": {"types": ["A.B/*"]}},
+                                             {"name": "none", "match": {"types": ["*"]}, "mode": "off"}]})");
+  for (const auto& [asked, most] :
+       {std::pair{"protect", rules::Mode::Protect}, {"observe", rules::Mode::Observe}, {"off", rules::Mode::Off}}) {
+    const auto file =
+        directory.write("armgate.json", fmt::format(R"({{"unruled": "{}", "rules": ["mine.json", "shipped"]}})", asked));
+    const LoadedConfig loaded = load_config(file, kSurroundings);
+    EXPECT_THAT(texts_of(loaded.faults), IsEmpty());
+    for (const rules::Rule& rule : loaded.config.rules) {
+      // "none" said less by itself.
+      const auto expected = rule.name == "unruled"                                     ? most
+                            : rule.name == "none" || rule.name.starts_with("paths-to") ? rules::Mode::Off
+                                                                                       : rules::Mode::Protect;
+      EXPECT_EQ(rule.mode.value_or(rules::Mode::Protect), expected) << rule.name;
+    }
+  }
 }
 
 TEST(Config, TheSameRuleFileTwiceIsRefused) {

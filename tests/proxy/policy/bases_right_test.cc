@@ -173,5 +173,41 @@ TEST(BasesInsisting, ALost412IsNone) {
   EXPECT_FALSE(insists(told.history, told.write_of('A', Actors::Unknown), Told::hash("file")));
 }
 
+// ---- reads that are of no use ---------------------------------------------------------------------------------------------------
+
+TEST(ReadsInVain, TwoRefusalsEachAfterAReadAndOneReadMoreAndNobodyWrote) {
+  Told told;
+  const auto in_vain = [&](Actors actors) { return reads_in_vain(told.history, told.write_of('A', actors)); };
+  told.show('A', "1");
+  told.refuse('A');
+  told.show('A', "2");
+  EXPECT_FALSE(in_vain(Actors::Unknown)) << "refused once";
+  told.refuse('A');
+  EXPECT_FALSE(in_vain(Actors::Unknown)) << "not read again";
+  told.show('A', "3");
+  EXPECT_TRUE(in_vain(Actors::Unknown));
+  EXPECT_TRUE(in_vain(Actors::Single));
+  EXPECT_FALSE(in_vain(Actors::Many));
+  EXPECT_FALSE(reads_in_vain(told.history, told.write_of('B', Actors::Unknown)));
+  told.write('B', "4");
+  EXPECT_FALSE(in_vain(Actors::Unknown)) << "what moved may be another's write";
+}
+
+TEST(ReadsInVain, NotWithoutAReadBetweenTheRefusalsNorIfOneWasLost) {
+  Told blind;
+  blind.show('A', "1");
+  blind.refuse('A');
+  blind.refuse('A');
+  blind.show('A', "2");
+  EXPECT_FALSE(reads_in_vain(blind.history, blind.write_of('A', Actors::Unknown)));
+  Told lost;
+  lost.show('A', "1");
+  lost.refuse('A');
+  lost.show('A', "2");
+  lost.lose('A', lost.refuse('A'));
+  lost.show('A', "3");
+  EXPECT_FALSE(reads_in_vain(lost.history, lost.write_of('A', Actors::Unknown)));
+}
+
 }  // namespace
 }  // namespace armgate::policy

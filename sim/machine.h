@@ -3,6 +3,7 @@
 //   machine.cc           time, faults, routing, control endpoints
 //   machine_state.cc     what all writes share: content, ETags, refusals, operations
 //   machine_reads.cc     GET and HEAD, lists, operation URLs
+//   machine_views.cc     what an answer shows of a resource, and when it lags
 //   machine_groups.cc    writes to resource groups
 //   machine_writes.cc    writes to resources and their children
 //   machine_references.cc  what a write needs, and excludes, besides itself
@@ -67,6 +68,7 @@ class SimArm::Machine {
   arm::Response control(const arm::Request& request, const std::string& name, TimePoint now);
   void finish(const Operation& operation, TimePoint now);
   void remove(const std::string& key, TimePoint now, std::string_view by);
+  void take_out(const std::string& key, TimePoint now, std::string_view by);
   void move_neighbour(TimePoint now);
   void stamp(arm::Response& answer, const arm::RequestHead& head);
 
@@ -83,7 +85,8 @@ class SimArm::Machine {
   void move_child_etag(Entity& entity, const ChildKind& kind, std::string_view name);
   void record(Entity& entity, TimePoint now);
   Duration operation_length(const Call& call, const ResourceType& traits, std::string_view what) const;
-  static bool knows_etags(const Call& call, const ResourceType& traits);
+  bool knows_etags(const Call& call, const ResourceType& traits) const;
+  arm::Response missing_group(const Address& address);
   std::optional<arm::Response> refuse_in_group(const Call& call);
   std::optional<arm::Response> refuse_precondition(const Call& call, const Entity* entity, const ResourceType& traits,
                                                    const nlohmann::json* current);
@@ -98,19 +101,30 @@ class SimArm::Machine {
 
   // machine_reads.cc
   arm::Response read(Call& call);
-  arm::Response read_entity(const Call& call);
-  arm::Response read_operation(const Call& call);
+  arm::Response read_entity(Call& call);
+  arm::Response read_operation(Call& call);
   arm::Response read_subscriptions(const Call& call) const;
-  arm::Response list(const Call& call);
-  arm::Response list_children(const Call& call);
+  arm::Response list(Call& call);
+  arm::Response list_children(Call& call);
   arm::Response page_of(const Call& call, std::vector<nlohmann::json> items) const;
+
+  // machine_views.cc
+  struct View {
+    const Entity* entity;  // null: there is none
+    Snapshot seen;
+  };
+  bool lags();
+  Snapshot lagging(const Entity& entity, TimePoint now) const;
+  Snapshot visible(const Entity& entity, TimePoint now);
+  View view_of(const Call& call, std::string_view key);
   // What the request may see of it: some api-versions know no ETags.
-  static Snapshot seen_by(const Call& call, const Entity& entity, Snapshot snapshot);
+  Snapshot seen_by(const Call& call, const Entity& entity, Snapshot snapshot) const;
+  nlohmann::json listed(const Entity& entity, const Snapshot& seen) const;
+  static void show_links(nlohmann::json& body, std::string_view linked, int links);
   nlohmann::json shown(const Entity& entity, const Snapshot& seen) const;
   nlohmann::json shown_child(const Entity& entity, const ChildKind& kind, const nlohmann::json& child,
                              const Snapshot& seen) const;
-  std::string state_shown(const Entity& entity, const ChildKind* kind, std::string_view child) const;
-  Snapshot visible(const Entity& entity, TimePoint now);
+  std::string state_shown(const Entity& entity, const ChildKind* kind, std::string_view child, const Snapshot& seen) const;
 
   // machine_references.cc
   std::optional<arm::Response> refuse_without_parent(const Call& call) const;
@@ -146,6 +160,11 @@ class SimArm::Machine {
   Rng rng_;
   Entities entities_;
   Operations operations_;
+  struct Removed {
+    Entity entity;
+    TimePoint at;
+  };
+  std::map<std::string, Removed, std::less<>> removed_;  // what lagging replicas may still show
   Judge judge_;
   StateLog states_;
   FaultScript faults_;

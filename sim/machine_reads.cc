@@ -71,36 +71,17 @@ arm::Response SimArm::Machine::read(Call& call) {
   }
 }
 
-Snapshot SimArm::Machine::visible(const Entity& entity, TimePoint now) {
-  if (options_.stale_read_chance <= 0 || !rng_.chance(options_.stale_read_chance)) return snapshot_of(entity, now);
-  Snapshot seen;
-  seen.since = now;
-  for (const Snapshot& snapshot : entity.history) {
-    if (snapshot.since <= now - options_.stale_by) seen = snapshot;
-  }
-  return seen;
-}
-
-Snapshot SimArm::Machine::seen_by(const Call& call, const Entity& entity, Snapshot snapshot) {
-  if (knows_etags(call, *entity.traits)) return snapshot;
-  snapshot.etag.clear();
-  snapshot.child_etags.clear();
-  return snapshot;
-}
-
-arm::Response SimArm::Machine::read_entity(const Call& call) {
+arm::Response SimArm::Machine::read_entity(Call& call) {
   const Address& address = call.address;
   const bool is_group = address.kind == AddressKind::Group;
   if (!is_group) {
     if (auto refused = refuse_in_group(call)) return *refused;
   }
-  const Entity* entity = find_entity(address.root_key);
-  Snapshot seen;
-  if (entity != nullptr) seen = seen_by(call, *entity, visible(*entity, call.now));
-  if (call.seen != nullptr)
+  const auto [entity, seen] = view_of(call, address.root_key);
+  if (call.seen != nullptr && call.method() == arm::Method::Get)
     call.seen->push_back({address_key(address), entity != nullptr ? seen.state : states_.last(address.root_key)});
   if (call.method() == arm::Method::Head) return plain_answer(seen.content ? 204 : 404);
-  if (!seen.content && is_group) return *refuse_in_group(call);
+  if (!seen.content && is_group) return missing_group(address);
   if (!seen.content) return missing_resource(address);
   const bool is_child = address.kind == AddressKind::Child;
   const Json* child = is_child ? find_child(*seen.content, *address.child_kind, address.child_name) : nullptr;
@@ -116,52 +97,7 @@ arm::Response SimArm::Machine::read_entity(const Call& call) {
   return answer;
 }
 
-std::string SimArm::Machine::state_shown(const Entity& entity, const ChildKind* kind, std::string_view child) const {
-  const std::string word = operations_.state_word(entity, kind, lower_text(child));
-  const bool succeeded = options_.state_shown == StateShown::Succeeded || entity.traits->update_shown == UpdateShown::Succeeded;
-  return word.empty() || (succeeded && word != "Deleting") ? "Succeeded" : word;
-}
-
-Json SimArm::Machine::shown_child(const Entity& entity, const ChildKind& kind, const Json& child, const Snapshot& seen) const {
-  Json body = child_by_itself(child, kind);
-  const std::string name = child.value("name", "");
-  body["id"] = fmt::format("{}/{}/{}", entity.id, kind.shown, name);
-  body["type"] = fmt::format("{}/{}", entity.shown_type, kind.shown);
-  if (!body["properties"].is_object()) body["properties"] = Json::object();
-  body["properties"]["provisioningState"] = state_shown(entity, &kind, name);
-  if (kind.form == ChildKind::Form::Wrapped) {
-    body["etag"] = seen.etag;
-  } else if (const auto own = seen.child_etags.find(lower_text(name)); own != seen.child_etags.end()) {
-    body["properties"]["eTag"] = own->second;
-  }
-  return body;
-}
-
-Json SimArm::Machine::shown(const Entity& entity, const Snapshot& seen) const {
-  Json body = *seen.content;
-  body["id"] = entity.id;
-  body["name"] = entity.name;
-  body["type"] = entity.shown_type;
-  if (!seen.etag.empty()) body[entity.traits->etags == EtagForm::EnvelopeGuid ? "eTag" : "etag"] = seen.etag;
-  Json& properties = body["properties"];
-  if (!properties.is_object()) properties = Json::object();
-  properties["provisioningState"] = state_shown(entity, nullptr, "");
-  if (entity.traits->etags == EtagForm::WeakGuid) properties["resourceGuid"] = entity.guid;
-  for (const ChildKind& kind : entity.traits->children) {
-    Json children = Json::array();
-    if (const auto given = properties.find(std::string(kind.member)); given != properties.end() && given->is_array()) {
-      for (const Json& child : *given) {
-        Json item = shown_child(entity, kind, child, seen);
-        if (kind.form == ChildKind::Form::Flat) item = child_in_parent(std::move(item), kind);
-        children.push_back(std::move(item));
-      }
-    }
-    properties[std::string(kind.member)] = std::move(children);
-  }
-  return body;
-}
-
-arm::Response SimArm::Machine::read_operation(const Call& call) {
+arm::Response SimArm::Machine::read_operation(Call& call) {
   const auto [match, operation] = operations_.find(call.address.name, call.request.head.target, call.now);
   if (match == Operations::Match::Unknown) {
     return error_answer(404, "NotFound", "The operation does not exist.", FailureCause::Gateway);
@@ -200,7 +136,10 @@ arm::Response SimArm::Machine::read_operation(const Call& call) {
   if (failed) return json_answer(409, Json{{"error", operation_error(*operation)}});
   const Entity* entity = find_entity(operation->entity_key);
   const bool has_result = operation->kind == OperationOf::Create || operation->kind == OperationOf::Update;
-  if (has_result && entity != nullptr) return json_answer(200, shown(*entity, snapshot_of(*entity, call.now)));
+  if (has_result && entity != nullptr) {
+    const Snapshot seen = visible(*entity, call.now);
+    return json_answer(200, shown(*entity, seen.content ? seen : snapshot_of(*entity, call.now)));
+  }
   return plain_answer(operation->kind == OperationOf::Delete ? 204 : 200);
 }
 
@@ -221,7 +160,7 @@ arm::Response SimArm::Machine::read_subscriptions(const Call& call) const {
   }
 }
 
-arm::Response SimArm::Machine::list(const Call& call) {
+arm::Response SimArm::Machine::list(Call& call) {
   const Address& address = call.address;
   const bool groups = address.kind == AddressKind::Groups;
   if (!address.group_key.empty()) {
@@ -234,25 +173,27 @@ arm::Response SimArm::Machine::list(const Call& call) {
     if (!address.group_key.empty() && entity.group_key != address.group_key) continue;
     if (!address.type.empty() && entity.type != address.type) continue;
     if (!entity.parent_key.empty()) continue;
-    items.push_back(shown(entity, seen_by(call, entity, snapshot_of(entity, call.now))));
-    if (call.seen != nullptr) call.seen->push_back({entity.key, entity.state});
+    const Snapshot seen = seen_by(call, entity, visible(entity, call.now));
+    if (!seen.content) continue;
+    items.push_back(listed(entity, seen));
+    if (call.seen != nullptr) call.seen->push_back({entity.key, seen.state});
     // The list of everything in a group shows only the envelope.
     if (!groups && address.type.empty()) items.back().erase("properties");
   }
   return page_of(call, std::move(items));
 }
 
-arm::Response SimArm::Machine::list_children(const Call& call) {
+arm::Response SimArm::Machine::list_children(Call& call) {
   if (auto refused = refuse_in_group(call)) return *refused;
-  const Entity* entity = find_entity(call.address.root_key);
-  if (entity == nullptr) return missing_resource(call.address);
+  const auto [entity, seen] = view_of(call, call.address.root_key);
+  if (!seen.content) return missing_resource(call.address);
   std::vector<Json> items;
   if (call.address.child_kind != nullptr) {
-    Json body = shown(*entity, seen_by(call, *entity, snapshot_of(*entity, call.now)));
+    Json body = shown(*entity, seen);
     for (Json& child : body["properties"][std::string(call.address.child_kind->member)]) {
       const std::string name = lower_text(child.value("name", ""));
       if (call.seen != nullptr)
-        call.seen->push_back({fmt::format("{}/{}/{}", entity->key, call.address.child_type, name), entity->state});
+        call.seen->push_back({fmt::format("{}/{}/{}", entity->key, call.address.child_type, name), seen.state});
       items.push_back(child_by_itself(std::move(child), *call.address.child_kind));
     }
     return page_of(call, std::move(items));
@@ -261,8 +202,10 @@ arm::Response SimArm::Machine::list_children(const Call& call) {
   for (auto it = entities_.lower_bound(below); it != entities_.end() && it->first.starts_with(below); ++it) {
     const bool deeper = it->first.find('/', below.size()) != std::string::npos;
     if (deeper) continue;
-    if (call.seen != nullptr) call.seen->push_back({it->first, it->second.state});
-    items.push_back(shown(it->second, seen_by(call, it->second, snapshot_of(it->second, call.now))));
+    const Snapshot below_seen = seen_by(call, it->second, visible(it->second, call.now));
+    if (!below_seen.content) continue;
+    if (call.seen != nullptr) call.seen->push_back({it->first, below_seen.state});
+    items.push_back(listed(it->second, below_seen));
   }
   return page_of(call, std::move(items));
 }

@@ -11,8 +11,8 @@ namespace armgate::sim {
 
 using Json = nlohmann::json;
 
-bool SimArm::Machine::knows_etags(const Call& call, const ResourceType& traits) {
-  if (traits.etags == EtagForm::None) return false;
+bool SimArm::Machine::knows_etags(const Call& call, const ResourceType& traits) const {
+  if (traits.etags == EtagForm::None || !options_.has_etags) return false;
   const auto version = arm::query_parameter(call.request.head.target, "api-version");
   return traits.etags_since.empty() || version.value_or("") >= traits.etags_since;
 }
@@ -118,16 +118,18 @@ Duration SimArm::Machine::operation_length(const Call& call, const ResourceType&
   return traits.long_running ? options_.operation : Duration{};
 }
 
+arm::Response SimArm::Machine::missing_group(const Address& address) {
+  ++counts_.group_not_found;
+  return error_answer(404, "ResourceGroupNotFound", fmt::format("Resource group '{}' could not be found.", address.group),
+                      FailureCause::Gateway);
+}
+
 // A group that does not exist, is not yet known everywhere, or is on its way out; then the same of what it is below.
 std::optional<arm::Response> SimArm::Machine::refuse_in_group(const Call& call) {
   const Address& address = call.address;
   if (address.group_key.empty()) return std::nullopt;
   const Entity* group = find_entity(address.group_key);
-  if (group == nullptr || call.now < group->created + options_.group_lag) {
-    ++counts_.group_not_found;
-    return error_answer(404, "ResourceGroupNotFound", fmt::format("Resource group '{}' could not be found.", address.group),
-                        FailureCause::Gateway);
-  }
+  if (group == nullptr || call.now < group->created + options_.group_lag) return missing_group(address);
   const bool reading = call.method() == arm::Method::Get || call.method() == arm::Method::Head;
   if (reading) return std::nullopt;
   if (operations_.state_word(*group, nullptr, "") == "Deleting") {

@@ -33,10 +33,9 @@ void be_quick_and_rough(WorldOptions& options) {
   options.clients.lose_answer = 0.05 * strength.unit();
 }
 
-// What is written without ETags can be lost behind today's guards: counted until the core compares what it was shown.
 void be_rough_without_etags(WorldOptions& options) {
   be_quick_and_rough(options);
-  options.harms = Harms::Counted;
+  options.harms = kHarmsWithoutEtags;
 }
 
 // Armgate knows whom it has to do with by its declaration, or it does not.

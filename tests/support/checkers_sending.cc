@@ -177,7 +177,10 @@ bool Checkers::made_by_its_own_orphan(const Record& record) {
 void Checkers::applied(const arm::Request& request, const sim::SimAnswer& given, bool late) {
   const arm::Response& answer = given.response;
   const auto found = records_.find(exchange_of(request));
-  if (found == records_.end()) return;
+  if (found == records_.end()) {
+    for (const sim::Seen& one : given.seen) looks_[one.key] = {clock_.now(), one.serial};
+    return;
+  }
   const bool took_effect = !found->second.is_read && arm::is_success(answer.head.status);
   liveness_.handled(found->first, given.seen, took_effect, late);
   if (!took_effect) return;

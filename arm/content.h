@@ -11,42 +11,24 @@
 #include <string_view>
 #include <vector>
 
-#include "base/hash.h"
+#include "arm/body_facts.h"
 
 namespace armgate::arm {
 
-// Names of members that only the service writes, at any depth, compared without case. The generic ones (etag,
-// provisioningState, resourceGuid, systemData and the service's timestamps) are always in it; a rule may add more for
-// its type. They do not count inside "tags": what stands there is the client's own words, "createdAt" among them.
-class ReadOnlyMembers {
- public:
-  ReadOnlyMembers();
-  explicit ReadOnlyMembers(const std::vector<std::string>& more);
-  bool contains(std::string_view member) const;
-
- private:
-  std::vector<std::string> names_;  // lower case, sorted
-};
-
-// True if both parse as JSON and are equal without the read-only members: objects by member name whatever their order,
+// True if both parse as JSON and are equal without what only the service writes: objects by member name whatever their order,
 // arrays element by element in order, numbers by value (as binary64 if they are no 64-bit integers), strings exactly. A
 // text with two members of one name in an object, an integer beyond 64 bits or nesting beyond 256 does not parse.
-bool same_writable_content(std::string_view a, std::string_view b, const ReadOnlyMembers& read_only);
-
-// A hash equal for exactly the bodies that same_writable_content() calls equal (up to collisions). Nothing if it does
-// not parse.
-std::optional<Hash128> writable_content_hash(std::string_view json, const ReadOnlyMembers& read_only, const Hasher& hasher);
+bool same_writable_content(std::string_view a, std::string_view b, const BodyFacts& facts);
 
 // True if `state` is what a PUT of `wanted` asks for: every writable member of `wanted` is in `state` with that value
 // (objects: a subset, but tags exactly; arrays: same length and each element in order satisfies; strings: exactly, ids of resources
 // without case). Members that `wanted` sets to null may be absent. Members the service never returns (secrets, such as
 // adminPassword) make it false: in doubt it is not ours.
-bool satisfies(std::string_view state, std::string_view wanted, const ReadOnlyMembers& read_only);
+bool satisfies(std::string_view state, std::string_view wanted, const BodyFacts& facts);
 
 // JSON pointers (RFC 6901) of what differs between two states, read-only members aside; at most `most` of them. Arrays
 // of different lengths differ as a whole, and so does a text that does not parse (pointer "").
-std::vector<std::string> changed_pointers(std::string_view before, std::string_view after, const ReadOnlyMembers& read_only,
-                                          size_t most);
+std::vector<std::string> changed_pointers(std::string_view before, std::string_view after, const BodyFacts& facts, size_t most);
 
 // properties.provisioningState, as written; nothing if absent.
 std::optional<std::string> provisioning_state(std::string_view json);

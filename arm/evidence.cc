@@ -286,16 +286,16 @@ class Weighing {
 }  // namespace
 
 std::vector<StateEvidence> weigh_evidence(std::string_view put, const std::vector<WeighedState>& states,
-                                          const ReadOnlyMembers& read_only) {
+                                          const BodyFacts& facts) {
   std::vector<StateEvidence> evidence(states.size());
   if (states.size() < 2 || states.size() > kEvidenceStatesMax) return evidence;
-  const auto asked = read_tree(put, read_only, kEvidenceNodesMax);
+  const auto asked = read_tree(put, facts, kEvidenceNodesMax);
   if (!asked || asked->kind != Kind::Object) return evidence;
   std::vector<JsonTree> trees;
   trees.reserve(states.size());
   Standings standings;
   for (size_t i = 0; i < states.size(); ++i) {
-    auto tree = read_tree(states[i].body, read_only, kEvidenceNodesMax);
+    auto tree = read_tree(states[i].body, facts, kEvidenceNodesMax);
     if (!tree || tree->kind != Kind::Object) continue;
     trees.push_back(*std::move(tree));
     if (covers(trees.back(), *asked, {}, Place::Resource, Besides::Nothing)) return evidence;
@@ -315,9 +315,9 @@ std::vector<StateEvidence> weigh_evidence(std::string_view put, const std::vecto
   return evidence;
 }
 
-bool carries(std::string_view put, std::string_view state, const ReadOnlyMembers& read_only) {
-  const auto asked = read_tree(put, read_only, kEvidenceNodesMax);
-  const auto there = read_tree(state, read_only, kEvidenceNodesMax);
+bool carries(std::string_view put, std::string_view state, const BodyFacts& facts) {
+  const auto asked = read_tree(put, facts, kEvidenceNodesMax);
+  const auto there = read_tree(state, facts, kEvidenceNodesMax);
   return asked && there && covers(*asked, *there, {}, Place::Resource, Besides::Anything);
 }
 

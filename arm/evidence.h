@@ -57,10 +57,10 @@ constexpr size_t kEvidenceNodesMax = 50'000;
 // One answer for each state, which are bodies of the same resource read at the PUT's own api-version. What cannot be read
 // is Silent and left out; beyond the limits all are.
 std::vector<StateEvidence> weigh_evidence(std::string_view put, const std::vector<WeighedState>& states,
-                                          const ReadOnlyMembers& read_only);
+                                          const BodyFacts& facts);
 
 // True if the PUT has all that stands in the state, and maybe more: written over it, it loses nothing of it, whatever it was
 // built from. What a resource is called may be missing. False if either cannot be read.
-bool carries(std::string_view put, std::string_view state, const ReadOnlyMembers& read_only);
+bool carries(std::string_view put, std::string_view state, const BodyFacts& facts);
 
 }  // namespace armgate::arm

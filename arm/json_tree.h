@@ -55,6 +55,6 @@ inline JsonTree& JsonTree::operator=(const JsonTree&) = default;
 inline JsonTree& JsonTree::operator=(JsonTree&&) noexcept = default;
 inline JsonTree::~JsonTree() = default;
 
-std::optional<JsonTree> read_tree(std::string_view json, const ReadOnlyMembers& read_only, size_t nodes_max);
+std::optional<JsonTree> read_tree(std::string_view json, const BodyFacts& facts, size_t nodes_max);
 
 }  // namespace armgate::arm

@@ -3,7 +3,7 @@
 // Why: a checker that never fires proves nothing. Each mutant is a short cut that looks right and breaks a promise; the suite
 // shows within how many seeds it is caught.
 //
-// Only the copies of the libraries that the simulation links are compiled with ARMGATE_MUTANTS. In the program that users run
+// Only the copies of those files that the simulation links are compiled with ARMGATE_MUTANTS. In the program that users run
 // is_mutant() is the constant false, and nothing of a mutant is left in it.
 #pragma once
 
@@ -14,10 +14,7 @@ enum class Mutant {
   OneCacheForAll,          // all clients share what they were shown
   NewestVersionAlways,     // the base is what was delivered last, whoever got it
   BaseChosenAfterWait,     // and it is looked up when the lock is granted
-  BaseNotBound,            // bytes that come again get a base of their own
-  VersionsForgottenOn412,  // a refused client is one that was shown nothing
   DeletedEtagsCount,       // an ETag survives the resource it belonged to
-  AbsenceRefusedForAll,    // one create that came too late takes the 404 from all who were told it
   ShapesMixed,             // what was shown at another api-version is as good as at the write's own
   BlindAlwaysSent,         // the blind rule is not applied
   FreshEtagAfterBusy,      // after a conflict the write goes with the ETag of now

@@ -52,6 +52,12 @@ inline std::string_view trim(std::string_view text) {
   return text;
 }
 
+// Whether a host name is the domain's own or one below it. Both in lower case.
+inline bool is_at_or_below(std::string_view name, std::string_view domain) {
+  if (!name.ends_with(domain)) return false;
+  return name.size() == domain.size() || name[name.size() - domain.size() - 1] == '.';
+}
+
 // For a terminal: what could steer one is replaced, U+0080 to U+009F among it. Other UTF-8 stays.
 inline std::string printable(std::string_view text) {
   std::string result(text);

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "arm/difference.h"
 #include "arm/etag.h"
 #include "arm/identity.h"
 #include "arm/resource_id.h"
@@ -14,7 +15,7 @@
 #include "proxy/http/compose.h"
 #include "proxy/http/head_parser.h"
 #include "proxy/policy/backoff.h"
-#include "proxy/policy/base.h"
+#include "proxy/policy/bases.h"
 #include "proxy/policy/error_class.h"
 #include "proxy/seams/real_clock.h"
 #include "proxy/stages/content_coding.h"
@@ -145,28 +146,55 @@ void classify_error_and_decide_delay(benchmark::State& state) {
 }
 BENCHMARK(classify_error_and_decide_delay);
 
-// A client that has been shown `range(0)` states of the resource.
-void decide_base(benchmark::State& state) {
-  policy::View view;
+// What a write leads to: `range(0)` bodies of 4 KB, of which each has a subnet and a tag that no other has.
+void reconcile_bodies_of_4kb(benchmark::State& state) {
+  std::vector<std::string> texts;
   for (int64_t i = 0; i < state.range(0); ++i) {
-    policy::Observation seen;
+    std::string body = R"({"name":"hub-network","etag":"W/\")" + std::to_string(i) +
+                       R"(\"","location":"westeurope","tags":{"team":"net","t)" + std::to_string(i) +
+                       R"(":"1"},"properties":{"provisioningState":"Succeeded","subnets":[)";
+    for (size_t subnet = static_cast<size_t>(i); body.size() < 3'900; ++subnet) {
+      body += R"({"name":"subnet-)" + std::to_string(subnet) +
+              R"(","properties":{"addressPrefix":"10.0.0.0/24","delegations":[]}},)";
+    }
+    body.back() = ']';
+    texts.push_back(body + "}}");
+  }
+  std::vector<arm::ComparedBody> bodies;
+  for (const auto& text : texts) bodies.push_back({text});
+  const auto facts = shipped("network.json").rules.at(3).body.facts;
+  const size_t last = bodies.size() - 1;
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    const arm::Difference difference(bodies, *facts);
+    if (difference.reconcile(0, last, last).outcome != arm::Outcome::Contained) state.SkipWithError("both changed the same");
+  }
+  counter.report(state);
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(texts.size() * texts[0].size()));
+}
+BENCHMARK(reconcile_bodies_of_4kb)->Arg(2)->Arg(8);
+
+// A client that has been shown `range(0)` states of the resource.
+void possible_bases(benchmark::State& state) {
+  const policy::HistoryLimits limits;
+  policy::History history;
+  for (int64_t i = 0; i < state.range(0); ++i) {
+    policy::Shown seen;
     seen.etag = "W/\"" + std::to_string(i) + "\"";
-    seen.target = std::string(kNetwork);
-    seen.api_version = "2023-09-01";
-    seen.delivery.at = Moment{static_cast<uint64_t>(i + 1), TimePoint(std::chrono::seconds(i))};
-    seen.delivery.confirmation = policy::Confirmation::Confirmed;
-    view.record(std::move(seen), std::nullopt);
+    seen.rendering.target = std::string(kNetwork);
+    seen.rendering.api_version = "2023-09-01";
+    seen.asked = static_cast<uint64_t>(2 * i + 1);
+    seen.at = Moment{seen.asked + 1, TimePoint(std::chrono::seconds(i))};
+    history.apply(limits, std::move(seen));
   }
   policy::WriteFacts facts;
   facts.arrived = Moment{1000, TimePoint(std::chrono::seconds(100))};
-  policy::Liveness liveness;
-  liveness.now = facts.arrived.time;
-  liveness.think_max = std::chrono::minutes(5);
+  facts.api_version = "2023-09-01";
   const AllocationCounter counter;
-  for (auto _ : state) benchmark::DoNotOptimize(policy::decide_base(view, facts, policy::BaseLimits{}, liveness));
+  for (auto _ : state) benchmark::DoNotOptimize(policy::possible_bases(history, limits, facts));
   counter.report(state);
 }
-BENCHMARK(decide_base)->Arg(1)->Arg(8)->Arg(64);
+BENCHMARK(possible_bases)->Arg(1)->Arg(8)->Arg(64);
 
 void mint_leaf(benchmark::State& state) {
   const WallTime now = RealClock().wall();

@@ -5,12 +5,13 @@
 #include <iterator>
 #include <string>
 
+#include "base/source_tree.h"
 #include "rules/rule_file.h"
 
 namespace armgate::bench {
 
 inline rules::RuleBook shipped(const std::string& name) {
-  const std::string path = ARMGATE_SOURCE_DIR "/conf/rules/" + name;
+  const std::string path = source_path("conf/rules/") + name;
   std::ifstream file(path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   rules::FaultList faults;

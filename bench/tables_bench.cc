@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "bench/counted.h"
 #include "bench/samples.h"
-#include "proxy/state/client_state.h"
+#include "proxy/state/resource_table.h"
 #include "proxy/state/lock_table.h"
 
 namespace armgate::bench {
@@ -14,40 +14,36 @@ namespace {
 
 const Hasher kHasher(HashKey{1, 2});
 
-policy::Observation observation(uint64_t order) {
-  policy::Observation seen;
+policy::Shown shown(uint64_t order) {
+  policy::Shown seen;
   seen.etag = "W/\"0c2b6a7e-1111-2222-3333-444455556666\"";
-  seen.target = std::string(kNetwork);
-  seen.api_version = "2023-09-01";
-  seen.delivery.at = Moment{order, TimePoint(std::chrono::seconds(1))};
+  seen.rendering.target = std::string(kNetwork);
+  seen.rendering.api_version = "2023-09-01";
+  seen.asked = order;
+  seen.at = Moment{order, TimePoint(std::chrono::seconds(1))};
   return seen;
 }
 
-// Looks a version up and records one more delivery of it, in a table of `range(0)` resources.
-void look_up_and_record_version(benchmark::State& state) {
+// A client is shown once more what it was shown before, in a table of `range(0)` resources.
+void remember_a_read(benchmark::State& state) {
   const auto resources = static_cast<size_t>(state.range(0));
-  ClientState::Options options;
-  options.views_max = 2'000'000;
-  ClientState::SharedBudget budget;
-  ClientState client(options, budget);
+  ResourceTable::Options options;
+  options.resources_max = 2'000'000;
+  ResourceTable table(options, kHasher);
   uint64_t order = 0;
   const Allocated before = allocated();
-  for (size_t i = 0; i < resources; ++i) client.record(kHasher.hash(network(i)), observation(++order), std::nullopt);
+  for (size_t i = 0; i < resources; ++i) table.apply(kHasher.hash(network(i)), shown(++order));
   const Allocated after = allocated();
   Rng rng(1);
   std::vector<Hash128> keys;
   for (int i = 0; i < 65'536; ++i) keys.push_back(kHasher.hash(network(rng.below(resources))));
   size_t at = 0;
   const AllocationCounter counter;
-  for (auto _ : state) {
-    const Hash128& key = keys[at++ % keys.size()];
-    const auto versions = client.versions(key);
-    client.record(key, observation(++order), versions.front().id);
-  }
+  for (auto _ : state) table.apply(keys[at++ % keys.size()], shown(++order));
   counter.report(state);
-  state.counters["allocated_per_version"] = static_cast<double>(after.bytes - before.bytes) / static_cast<double>(resources);
+  state.counters["allocated_per_resource"] = static_cast<double>(after.bytes - before.bytes) / static_cast<double>(resources);
 }
-BENCHMARK(look_up_and_record_version)->Arg(1'000)->Arg(1'000'000);
+BENCHMARK(remember_a_read)->Arg(1'000)->Arg(1'000'000);
 
 struct Locks {
   boost::asio::io_context loop;

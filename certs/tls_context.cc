@@ -38,6 +38,14 @@ bool apply_common_settings(SSL_CTX* context) {
          SSL_CTX_set_cipher_list(context, kCiphers12) == 1;
 }
 
+// The certificates in the file count besides those that the context trusts already.
+Result<void> trust(SSL_CTX* context, const std::filesystem::path& ca_file) {
+  if (SSL_CTX_load_verify_file(context, ca_file.c_str()) == 1) return {};
+  take_openssl_errors();  // they do not say which of the two it is
+  if (const auto text = read_file(ca_file); !text) return text.error();
+  return gateway_error(ErrorKind::BadInput, fmt::format("{} holds no PEM certificate", ca_file.string()));
+}
+
 }  // namespace
 
 Result<ContextHandle> make_server_context() {
@@ -49,7 +57,7 @@ Result<ContextHandle> make_server_context() {
   return context;
 }
 
-Result<ContextHandle> make_client_context(const std::optional<std::filesystem::path>& ca_file) {
+Result<ContextHandle> make_client_context(const CaFile& ca_file, const CaFile& also) {
   ContextHandle context(SSL_CTX_new(TLS_client_method()));
   if (!context || !apply_common_settings(context.get())) return openssl_failure("making a TLS client context");
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
@@ -58,12 +66,12 @@ Result<ContextHandle> make_client_context(const std::optional<std::filesystem::p
                               static_cast<unsigned int>(kProtocols.size())) != 0) {
     return openssl_failure("setting ALPN");
   }
-  if (!ca_file) {
-    if (SSL_CTX_set_default_verify_paths(context.get()) != 1) return openssl_failure("loading the system's trust store");
-  } else if (SSL_CTX_load_verify_file(context.get(), ca_file->c_str()) != 1) {
-    take_openssl_errors();  // they do not say which of the two it is
-    if (const auto text = read_file(*ca_file); !text) return text.error();
-    return gateway_error(ErrorKind::BadInput, fmt::format("{} holds no PEM certificate", ca_file->string()));
+  if (!ca_file && SSL_CTX_set_default_verify_paths(context.get()) != 1) {
+    return openssl_failure("loading the system's trust store");
+  }
+  for (const CaFile* file : {&ca_file, &also}) {
+    if (!*file) continue;
+    if (auto trusted = trust(context.get(), **file); !trusted) return std::move(trusted).error();
   }
   return context;
 }

@@ -16,8 +16,10 @@ namespace armgate::certs {
 // handshake); ticket keys live and die with the context.
 Result<ContextHandle> make_server_context();
 
-// For connecting: verifies the chain against `ca_file`, or the system's trust store without one. Verification cannot be
-// switched off. Sessions are kept by the caller (SSL_CTX_sess_set_new_cb).
-Result<ContextHandle> make_client_context(const std::optional<std::filesystem::path>& ca_file);
+using CaFile = std::optional<std::filesystem::path>;
+
+// For connecting: verifies the chain against `ca_file`, or the system's trust store without one, and against `also`. Verification
+// cannot be switched off. Sessions are kept by the caller (SSL_CTX_sess_set_new_cb).
+Result<ContextHandle> make_client_context(const CaFile& ca_file, const CaFile& also = {});
 
 }  // namespace armgate::certs

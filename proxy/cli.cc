@@ -90,8 +90,10 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   }
   run_command->add_option("--listen", asked.listen, "host:port, in place of the configured listen.proxy");
   exec_command->add_option("--name", asked.name, "The client's name (default: the command's)");
-  exec_command->add_option("--actor", asked.actor, "single (default), or many: the command does several things at once")
-      ->check(CLI::IsMember({"single", "many"}));
+  exec_command
+      ->add_option("--actor", asked.actor,
+                   "unknown (default); single: one process that builds each write on what it read last; or many")
+      ->check(CLI::IsMember({"unknown", "single", "many"}));
   exec_command->add_option("--log", asked.log_file, "Write armgate's log to this file");
   exec_command->footer(
       "Its exit code is the command's; 128 plus the signal that killed it; 127 or 126 if it cannot be found or "

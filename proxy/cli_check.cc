@@ -12,8 +12,10 @@
 #include <utility>
 
 #include "certs/authority_facts.h"
+#include "certs/secret_file.h"
 #include "certs/tls_context.h"
 #include "proxy/net/address_policy.h"
+#include "proxy/net/host_pattern.h"
 
 namespace armgate {
 namespace {
@@ -147,6 +149,14 @@ void look_at_journal(const Config& config, Findings& findings) {
   findings.obstacle(kPointer, *obstacle);
 }
 
+void look_at_password(const fs::path& file, Findings& findings) {
+  constexpr const char* kPointer = "/upstream/proxy_password_file";
+  struct stat status {};
+  const bool is_of_another = look(file, status) && status.st_uid != ::geteuid() && (status.st_mode & 0077) == 0;
+  if (is_of_another) return findings.not_looked_at(kPointer, fmt::format("{} is private to another user", file.string()));
+  if (const auto text = certs::read_secret_file(file); !text) findings.fault(kPointer, text.error().context);
+}
+
 }  // namespace
 
 FileFindings look_at_files(const Config& config, WallTime now) {
@@ -157,6 +167,8 @@ FileFindings look_at_files(const Config& config, WallTime now) {
       findings.fault(std::move(pointer), context.error().context);
   };
   check_trusted(config.upstream.ca_file, "/upstream/ca_file");
+  check_trusted(config.upstream.proxy_ca_file, "/upstream/proxy_ca_file");
+  if (!config.upstream.proxy_password_file.empty()) look_at_password(config.upstream.proxy_password_file, findings);
   for (const auto& [name, host] : config.hosts) check_trusted(host.ca_file, "/hosts/" + name + "/ca_file");
   look_at_authority(config, now, findings);
   if (!config.journal.file.empty()) look_at_journal(config, findings);
@@ -173,6 +185,11 @@ rules::FaultList warnings_about_options(const Config& config) {
   };
   if (config.mode == rules::Mode::Protect && config.rules.empty()) {
     warn("/rules", "there is no rule, so nothing is protected; name rule files, \"shipped\" for instance");
+  }
+  for (const auto& [host, given] : config.hosts) {
+    if (net::matches_host(host, config.intercept)) continue;
+    warn("/hosts/" + host,
+         "/intercept does not cover this host, so it is only tunnelled; if it is a Resource Manager, add it there");
   }
   const std::string& proxy = config.listen.proxy;
   const auto address = net::address_of(proxy.substr(0, proxy.rfind(':')));

@@ -21,6 +21,7 @@
 #include "proxy/cli_status.h"
 #include "proxy/cli_top.h"
 #include "proxy/cli_trust.h"
+#include "proxy/gateway_parent.h"
 #include "proxy/gateway_status.h"
 #include "proxy/option_table.h"
 #include "rules/overlap.h"
@@ -40,6 +41,9 @@ LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, Rule
   if (!asked.ca_directory.empty()) {
     const std::filesystem::path absolute = std::filesystem::absolute(asked.ca_directory, error);
     loaded.config.ca.directory = error ? asked.ca_directory : absolute.lexically_normal().string();
+  }
+  if (auto fault = fault_of_proxy(loaded.config, context.environment); !fault.empty()) {
+    loaded.faults.push_back({source_text(loaded.config), 0, "/upstream/proxy", std::move(fault)});
   }
   return loaded;
 }
@@ -141,8 +145,9 @@ rules::FaultList faults_of_flags(const Asked& asked) {
 }
 
 int check(const Asked& asked, const CliContext& context) {
-  const auto config = load_asked(asked, context, RuleFiles::Load);
+  auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
+  context.err << adopt_environment_proxy(*config, context.environment);
   const FileFindings files = look_at_files(*config, context.wall);
   for (const rules::Fault& notice : files.notices) fmt::print(context.err, "{}\n", rules::to_text(notice));
   if (!tell_faults(files.faults, context)) return kExitBadInput;
@@ -160,10 +165,10 @@ int check(const Asked& asked, const CliContext& context) {
 }
 
 int run(const Asked& asked, const CliContext& context) {
-  const auto config = load_asked(asked, context, RuleFiles::Load);
+  auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitBadInput;
   fmt::print(context.err, "armgate: configuration from {}\n", source_text(*config));
-  context.err << other_proxy_notice(context.environment);
+  context.err << adopt_environment_proxy(*config, context.environment);
   return context.run(*config, [asked, &context] { return load_with_flags(asked, context, RuleFiles::Load); });
 }
 
@@ -312,7 +317,7 @@ int exec(const Asked& asked, const CliContext& context) {
   ExecRequest request;
   request.words = asked.words;
   request.name = asked.name.empty() ? name_of_program(asked.words.front()) : asked.name;
-  request.actor = asked.actor == "many" ? policy::Actor::Many : policy::Actor::Single;
+  request.actor = *policy::actors_of(asked.actor.empty() ? "unknown" : asked.actor);
   request.log_file = asked.log_file;
   request.environment = context.environment;
   request.wall = context.wall;
@@ -325,8 +330,9 @@ int exec(const Asked& asked, const CliContext& context) {
                fmt::join(own, ", "), kActiveVariable, active, kActiveVariable);
     return kExitExecFailed;
   }
-  const auto config = load_asked(asked, context, RuleFiles::Load);
+  auto config = load_asked(asked, context, RuleFiles::Load);
   if (!config) return kExitExecFailed;
+  context.err << adopt_environment_proxy(*config, context.environment) << std::flush;
   return context.exec(*config, request);
 }
 

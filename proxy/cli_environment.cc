@@ -59,11 +59,7 @@ bool covers(std::string_view entry, std::string_view pattern) {
   if (entry.starts_with("*.")) entry.remove_prefix(2);
   if (entry.starts_with('.')) entry.remove_prefix(1);
   if (pattern.starts_with("*.")) pattern.remove_prefix(2);
-  const auto is_below = [](std::string_view name, std::string_view domain) {
-    return name == domain ||
-           (name.size() > domain.size() && name.ends_with(domain) && name[name.size() - domain.size() - 1] == '.');
-  };
-  return is_below(pattern, entry) || is_below(entry, pattern);
+  return is_at_or_below(pattern, entry) || is_at_or_below(entry, pattern);
 }
 
 std::string no_proxy(const std::string& present, const std::vector<std::string>& intercepted) {
@@ -199,7 +195,12 @@ std::string other_proxy_notice(const Environment& present) {
   for (const char* name : {"https_proxy", "HTTPS_PROXY"}) {
     const std::string url = value_of(present, name);
     const bool is_other = !url.empty() && (active.empty() || !url.ends_with("@" + active));
-    if (is_other) return fmt::format("armgate: {} was set; armgate connects directly, not through that proxy\n", name);
+    if (is_other) {
+      return fmt::format(
+          "armgate: {} was set, and leads to armgate from now on; whether armgate goes through that proxy is said by "
+          "its own configuration (upstream.proxy)\n",
+          name);
+    }
   }
   return {};
 }

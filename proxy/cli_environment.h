@@ -46,7 +46,7 @@ std::string reachable(const std::string& proxy);
 // How to use a service that listens there, by hand: one line without its end.
 std::string usage_hint(const std::string& proxy, const std::string& ca);
 
-// What to say if the environment names a proxy that is not armgate: it is not used. Else empty.
+// What to say if the environment names a proxy that is not armgate, and the variables take its place. Else empty.
 std::string other_proxy_notice(const Environment& present);
 
 // The variables to set, given the tool's present environment. Writes the certificate files. What the environment names

@@ -53,9 +53,9 @@ Result<Asked> read_request(const ExplainRequest& request) {
   return asked;
 }
 
-policy::Actor actor_of(const std::string& client, const Config& config) {
+policy::Actors actor_of(const std::string& client, const Config& config) {
   const auto declared = config.clients.find(client);
-  return declared == config.clients.end() ? policy::Actor::Many : declared->second.actor;
+  return declared == config.clients.end() ? policy::Actors::Unknown : declared->second.actor;
 }
 
 // What is said about a request into which armgate does not look; nothing about any other.
@@ -80,11 +80,20 @@ void add_address(std::vector<Fact>& facts, const std::string& host, const Config
   facts.push_back({"reached at", given->second.address, std::string(kConfiguration)});
 }
 
+std::string_view words_for(policy::Actors actors) {
+  switch (actors) {
+    case policy::Actors::Single: return "one actor";
+    case policy::Actors::Unknown: return "one actor, unless a write looks stale";
+    case policy::Actors::Many: return "any number of actors";
+  }
+  return {};
+}
+
 void add_client(std::vector<Fact>& facts, const std::string& name, const Config& config) {
   if (name.empty()) return;
   const bool known = config.clients.contains(name);
-  const bool single = actor_of(name, config) == policy::Actor::Single;
-  facts.push_back({"client", fmt::format("{}, {}", name, single ? "one actor" : "any number of actors"),
+  const auto actors = actor_of(name, config);
+  facts.push_back({"client", fmt::format("{}, {}", name, words_for(actors)),
                    known ? std::string(kConfiguration) : "the default"});
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/policy/base.h"
+#include "proxy/policy/bases.h"
 #include "rules/explain.h"
 
 namespace armgate {
@@ -19,6 +19,6 @@ struct ShownAnswer {
 
 // The same decision as in the running service, for reads that all arrived, at the PUT's own api-version.
 std::vector<rules::Fact> explain_shown(const std::string& body, const std::vector<ShownAnswer>& shown, const rules::Plan& plan,
-                                       policy::Actor actor);
+                                       policy::Actors actors);
 
 }  // namespace armgate

@@ -7,8 +7,10 @@
 #include <system_error>
 
 #include "certs/secret_file.h"
+#include "proxy/clouds.h"
 #include "proxy/net/host_pattern.h"
 #include "proxy/option_table.h"
+#include "proxy/proxy_url.h"
 #include "rules/rule_file.h"
 
 namespace armgate {
@@ -19,6 +21,16 @@ using rules::FaultList;
 
 constexpr std::string_view kShipped = "shipped";
 constexpr std::string_view kBelowShipped = "shipped/";  // "shipped/optional/azurerm-parity.json"
+
+void name_hosts_of_clouds(std::vector<std::string>& intercept) {
+  std::vector<std::string> hosts;
+  for (const std::string& entry : intercept) {
+    for (std::string& host : hosts_of_cloud(entry).value_or(std::vector{entry})) {
+      if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(std::move(host));
+    }
+  }
+  intercept = std::move(hosts);
+}
 
 // The absolute form of a path that stands in `file`. Empty stays empty: it means "none".
 std::string resolve(const std::string& path, const fs::path& file, const Surroundings& surroundings) {
@@ -33,6 +45,8 @@ void resolve_paths(Config& config, const fs::path& file, const Surroundings& sur
   const auto in_place = [&](std::string& path) { path = resolve(path, file, surroundings); };
   in_place(config.ca.directory);
   in_place(config.upstream.ca_file);
+  in_place(config.upstream.proxy_password_file);
+  in_place(config.upstream.proxy_ca_file);
   in_place(config.log.file);
   in_place(config.journal.file);
   for (auto& [name, host] : config.hosts) in_place(host.ca_file);
@@ -67,6 +81,17 @@ bool is_same_place(const std::string& one_text, const std::string& other_text) {
   return one.host == other.host || takes_in(one, other) || takes_in(other, one);
 }
 
+void check_parent(const Config& config, const std::function<void(bool, const char*, const char*)>& require) {
+  const auto parent = parse_proxy_url(config.upstream.proxy);
+  if (!parent)
+    return require(config.upstream.proxy_password_file.empty(), "/upstream/proxy_password_file",
+                   "belongs to no proxy: name one in /upstream/proxy");
+  require(!is_own_door(config, parent->place()), "/upstream/proxy",
+          "is where armgate itself listens; name the proxy through which this network is left");
+  require(!parent->user.empty() || config.upstream.proxy_password_file.empty(), "/upstream/proxy_password_file",
+          "belongs to no user: put one into /upstream/proxy (http://USER@HOST:PORT)");
+}
+
 // What no single option's bounds can say.
 void check_together(const Config& config, const rules::JsonPositions& positions, FaultList& faults) {
   const auto require = [&](bool good, const char* pointer, const char* message) {
@@ -89,12 +114,15 @@ void check_together(const Config& config, const rules::JsonPositions& positions,
   require_own_place(config.listen.tls, "/listen/tls", config.listen.proxy, "/listen/proxy");
   require_own_place(config.listen.admin, "/listen/admin", config.listen.proxy, "/listen/proxy");
   require_own_place(config.listen.admin, "/listen/admin", config.listen.tls, "/listen/tls");
-  for (const auto& [host, unused] : config.hosts) {
-    if (net::matches_host(host, config.intercept)) continue;
-    faults.push_back({config.source, positions.line_of("/hosts/" + host), "/hosts/" + host,
-                      "is covered by nothing in /intercept, so nothing would be looked into there; add it to /intercept, or "
-                      "correct the name"});
+  for (const auto& [host, given] : config.hosts) {
+    if (given.ca_file.empty() || net::matches_host(host, config.intercept)) continue;
+    const std::string pointer = fmt::format("/hosts/{}/ca_file", host);
+    faults.push_back(
+        {config.source, positions.line_of(pointer), pointer,
+         "is of no use: /intercept does not cover this host, so its certificate is for its clients to verify; add the "
+         "host to /intercept, correct its name, or leave this out"});
   }
+  check_parent(config, require);
 }
 
 // The rule files that a path names: itself, or those in the directory, by name. Nothing if there is no such thing.
@@ -144,6 +172,7 @@ Parsed parse(const std::string& file, std::string_view text, const Surroundings&
   config.source = file;
   std::string schema;  // for editors; not used here
   parsed.positions = rules::read_json(file, text, file_settings(config, schema), parsed.loaded.faults);
+  name_hosts_of_clouds(config.intercept);
   if (parsed.positions && parsed.loaded.faults.empty()) {
     check_together(config, *parsed.positions, parsed.loaded.faults);
   }
@@ -152,6 +181,11 @@ Parsed parse(const std::string& file, std::string_view text, const Surroundings&
 }
 
 }  // namespace
+
+bool is_own_door(const Config& config, const std::string& address) {
+  const auto is_there = [&address](const std::string& door) { return !door.empty() && is_same_place(door, address); };
+  return is_there(config.listen.proxy) || is_there(config.listen.tls) || is_there(config.listen.admin);
+}
 
 std::string source_text(const Config& config) { return config.source.empty() ? "the built-in defaults" : config.source; }
 

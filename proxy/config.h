@@ -14,7 +14,7 @@
 #include "base/time.h"
 #include "proxy/journal/durability.h"
 #include "proxy/log.h"
-#include "proxy/policy/base.h"
+#include "proxy/policy/bases.h"
 #include "rules/error_table.h"
 #include "rules/fault_list.h"
 #include "rules/patience_table.h"
@@ -30,8 +30,21 @@ struct HostOverride {
 };
 
 struct ClientOptions {
-  policy::Actor actor = policy::Actor::Many;
+  policy::Actors actor = policy::Actors::Unknown;
   friend bool operator==(const ClientOptions&, const ClientOptions&) = default;
+};
+
+// What no other machine can reach for this one: loopback, link-local and Azure's platform services (as kDirectHosts of
+// cli_environment.cc).
+inline std::vector<std::string> local_places() {
+  return {"localhost", "127.0.0.0/8", "::1", "169.254.0.0/16", "168.63.129.16"};
+}
+
+// A proxy that the environment names.
+struct EnvironmentProxy {
+  std::string variable;  // empty: there is none
+  std::string url;       // with a password, it may be
+  std::vector<std::string> no_proxy;
 };
 
 struct Config {
@@ -54,7 +67,11 @@ struct Config {
   } ca;
 
   struct Upstream {
-    std::string ca_file;  // empty: the system's trust store
+    std::string ca_file;              // empty: the system's trust store
+    std::string proxy;                // empty: what the environment names, under `run` and `exec`; "direct": none
+    std::string proxy_password_file;  // empty: its user has none
+    std::string proxy_ca_file;        // empty: no further authorities
+    std::vector<std::string> no_proxy = local_places();
     size_t connections_per_host = 256;
     size_t idle_per_host = 256;                    // of the connections that there may be
     Duration idle_max = std::chrono::seconds(55);  // below the minute or more after which ARM's front ends close
@@ -88,7 +105,6 @@ struct Config {
   struct Versions {
     Duration think_max = std::chrono::minutes(5);
     Duration observation_age = std::chrono::hours(12);
-    Duration insist_after = std::chrono::minutes(5);
     Duration in_doubt_max = std::chrono::minutes(5);
     Duration answer_keep = std::chrono::minutes(5);
     size_t answer_bytes = 8u << 20;
@@ -119,6 +135,8 @@ struct Config {
     std::string file;  // empty: standard error
   } log;
 
+  EnvironmentProxy environment_proxy;  // no option: what upstream.proxy leaves to the environment
+
   // Not options: what loading made of them.
   std::string source;                         // the file it was read from; empty: the built-in defaults
   std::vector<rules::Rule> rules;             // of all files in rule_paths, in order
@@ -139,6 +157,9 @@ struct LoadedConfig {
 
 // Where it was read from, for people: the file, or "the built-in defaults".
 std::string source_text(const Config& config);
+
+// Whether "host:port" is where this configuration listens.
+bool is_own_door(const Config& config, const std::string& address);
 
 // What makes the certificate authority of this configuration: "armgate ca init --config FILE".
 std::string ca_init_command(const Config& config);

@@ -9,6 +9,7 @@
 
 #include "certs/authority.h"
 #include "certs/cert_cache.h"
+#include "proxy/gateway_parent.h"
 #include "proxy/log.h"
 #include "proxy/metrics.h"
 #include "proxy/net/server.h"
@@ -19,7 +20,6 @@
 #include "proxy/state/memory_store.h"
 
 namespace armgate {
-
 namespace {
 
 // Where writes are recorded, and what was found there.
@@ -52,18 +52,21 @@ Result<Records> open_records(const Config& config, Log& log) {
 
 // What all event loops share; every part guards itself.
 struct Gateway::Common {
-  Common(Config settings, Records records, std::unique_ptr<Log> log_, certs::LeafMinter minter)
+  Common(Config settings, Parent behind, Records records, std::unique_ptr<Log> log_, certs::LeafMinter minter)
       : config(std::move(settings)),
+        parent(std::move(behind)),
         log(std::move(log_)),
         clock_kept(std::move(records.clock)),
         clock(*clock_kept),
         store(std::move(records.store)),
         cert_cache(std::move(minter), certs::CertCacheOptions{}),
-        shared({pipeline_options(config), client_options(config), {}, lock_options(config), ticket_options(config)},
+        shared({pipeline_options(config), client_options(config), resource_options(config), lock_options(config),
+                ticket_options(config)},
                Hasher(records.hash_key), std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience)) {
   }
 
   const Config config;
+  const Parent parent;
   std::unique_ptr<Log> log;
   const std::unique_ptr<RealClock> clock_kept;
   RealClock& clock;
@@ -146,13 +149,12 @@ class Gateway::EventLoop {
     auto interceptor = net::Interceptor::make(common_.cert_cache, common_.clock, intercept_options(common_.config));
     if (!interceptor) return std::move(interceptor).error();
     interceptor_ = *std::move(interceptor);
-    auto upstream = net::UpstreamPool::make(common_.clock, io_.get_executor(), upstream_options(common_.config),
+    auto upstream = net::UpstreamPool::make(common_.clock, io_.get_executor(), upstream_options(common_.config, common_.parent),
                                             net::system_resolve(common_.clock));
     if (!upstream) return std::move(upstream).error();
     upstream_ = *std::move(upstream);
-    // For tunnels: where a host in `hosts` is reached counts for what is looked into.
-    connector_ = std::make_unique<net::Connector>(common_.clock, io_.get_executor(), net::ConnectorOptions{},
-                                                  net::system_resolve(common_.clock));
+    connector_ = std::make_unique<net::Connector>(
+        common_.clock, io_.get_executor(), tunnel_options(common_.config, common_.parent), net::system_resolve(common_.clock));
     parts_ = std::make_unique<Pipeline::Parts>(
         Pipeline::Parts{common_.shared, common_.clock, *upstream_, *common_.store, common_.faults, rng_, io_.get_executor(),
                         [this](const Exchange& exchange) { note_finished(exchange); },
@@ -242,6 +244,7 @@ class Gateway::EventLoop {
   }
 
   Result<uint16_t> open_door(net::ServerOptions options) {
+    if (common_.parent) options.connect.own_mark = common_.parent->mark;
     const auto serve = [this](Exchange& exchange, ClientLink& client) { return pipeline_->serve(exchange, client); };
     auto server = open_server(std::move(options), serve, common_.connections);
     if (!server) return std::move(server).error();
@@ -288,19 +291,21 @@ Gateway::~Gateway() {
 Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
   auto log = Log::open(config.log.file, config.log.level);
   if (!log) return std::move(log).error();
+  auto parent = parent_proxy(config);
+  if (!parent) return std::move(parent).error();
   auto minter = load_minter(config);
   if (!minter) return std::move(minter).error();
   auto records = open_records(config, **log);
   if (!records) return std::move(records).error();
   const auto former = std::exchange(records->former, std::nullopt);
-  std::unique_ptr<Gateway> gateway(
-      new Gateway(std::make_unique<Common>(std::move(config), *std::move(records), *std::move(log), *std::move(minter))));
-  const int asked = gateway->common_->config.threads;
-  const size_t threads = asked > 0 ? static_cast<size_t>(asked) : std::max(1u, std::thread::hardware_concurrency());
-  for (size_t i = 0; i < threads; ++i) {
+  std::unique_ptr<Gateway> gateway(new Gateway(std::make_unique<Common>(
+      std::move(config), *std::move(parent), *std::move(records), *std::move(log), *std::move(minter))));
+  const auto asked = static_cast<size_t>(gateway->common_->config.threads);
+  for (size_t i = asked > 0 ? asked : std::max(1u, std::thread::hardware_concurrency()); i > 0; --i) {
     gateway->loops_.push_back(std::make_unique<EventLoop>(*gateway->common_, random_hash_key().first));
     if (auto opened = gateway->loops_.back()->open(gateway->ports_, gateway->admin_); !opened) return std::move(opened).error();
   }
+  gateway->common_->shared.started = gateway->common_->clock.next_moment();
   if (former) gateway->take_up(*former);
   return gateway;
 }
@@ -313,6 +318,7 @@ void Gateway::take_up(const FormerLife& former) {
 }
 
 const Config& Gateway::config() const { return common_->config; }
+std::string Gateway::parent() const { return common_->parent ? common_->parent->text() : std::string(); }
 GatewayTally::Counts Gateway::tally() const {
   GatewayTally::Counts all;
   for (const auto& loop : loops_) all += loop->tally().counts();
@@ -343,9 +349,7 @@ void Gateway::run() {
   for (auto& thread : others) thread.join();
 }
 
-void Gateway::start() {
-  runner_ = std::thread([this] { run(); });
-}
+void Gateway::start() { runner_ = std::thread(&Gateway::run, this); }
 
 void Gateway::join() { runner_.join(); }
 

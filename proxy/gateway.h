@@ -29,6 +29,7 @@ class Gateway {
   ~Gateway();  // only if it never ran; see leave()
 
   const Config& config() const;
+  std::string parent() const;  // the proxy through which it reaches the world, for people; empty: none
   const DoorPorts& ports() const { return ports_; }
   GatewayTally::Counts tally() const;
   Log& log();

@@ -129,7 +129,7 @@ int exec_with_gateway(const Config& config, const ExecRequest& request) {
                                            .intercepted = config.intercept},
                                           request.environment);
     if (!variables) return fail(variables.error());
-    std::fputs(other_proxy_notice(request.environment).c_str(), stderr);
+    if (const auto parent = gateway->parent(); !parent.empty()) gateway->tell(LogLevel::Info, "through", {{"text", parent}});
     gateway->start();
     exit_code = runner.run(request.words, with(request.environment, *variables));
     { const RuntimeDirectory gone(std::move(*directory)); }

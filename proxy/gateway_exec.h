@@ -15,7 +15,7 @@ inline constexpr int kExitExecFailed = 125;  // armgate's own failure; the comma
 struct ExecRequest {
   std::vector<std::string> words;  // the command
   std::string name;                // of the client
-  policy::Actor actor = policy::Actor::Single;
+  policy::Actors actor = policy::Actors::Unknown;
   std::string log_file;  // empty: nothing is logged
   Environment environment;
   WallTime wall;  // for a new authority

@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include <charconv>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -43,6 +44,22 @@ net::ServerOptions door(const Config& config, const std::string& address, uint16
   return options;
 }
 
+net::ConnectorOptions connector_options(const Config& config, const Parent& parent) {
+  net::ConnectorOptions options;
+  options.parent = parent;
+  for (const auto& [host, given] : config.hosts) {
+    net::HostOverride override_;
+    if (given.address.empty()) {
+      override_.address = host;
+    } else {
+      std::tie(override_.address, override_.port) = split_address(given.address);
+    }
+    if (!given.ca_file.empty()) override_.ca_file = given.ca_file;
+    options.overrides[host] = std::move(override_);
+  }
+  return options;
+}
+
 }  // namespace
 
 PipelineOptions pipeline_options(const Config& config) {
@@ -55,8 +72,6 @@ PipelineOptions pipeline_options(const Config& config) {
   options.poll_first = config.operations.poll_first;
   options.poll_wanted = config.operations.poll_waited;
   options.poll_idle = config.operations.poll_unwaited;
-  options.base.think_max = config.versions.think_max;
-  options.base.insist_after = config.versions.insist_after;
   for (const auto& [name, client] : config.clients) options.actors[name] = client.actor;
   options.is_arm_host = [patterns = config.intercept](std::string_view host) { return net::matches_host(host, patterns); };
   return options;
@@ -64,14 +79,20 @@ PipelineOptions pipeline_options(const Config& config) {
 
 ClientTable::Options client_options(const Config& config) {
   ClientTable::Options options;
-  options.body_bytes_max = config.versions.total_bytes;
-  options.client.body_bytes_max = config.versions.client_bytes;
+  options.page_bytes_max = config.versions.total_bytes;
+  options.client.page_bytes_max = config.versions.client_bytes;
   options.client.observation_age = config.versions.observation_age;
-  options.client.in_doubt_max = config.versions.in_doubt_max;
-  options.client.unanswered.keep = config.versions.answer_keep;
-  options.client.unanswered.bytes_max = config.versions.answer_bytes;
-  options.client.base.think_max = config.versions.think_max;
-  options.client.base.insist_after = config.versions.insist_after;
+  options.client.sendings.in_doubt_max = config.versions.in_doubt_max;
+  options.client.sendings.keep = config.versions.answer_keep;
+  options.client.sendings.bytes_max = config.versions.answer_bytes;
+  return options;
+}
+
+ResourceTable::Options resource_options(const Config& config) {
+  ResourceTable::Options options;
+  options.body_bytes_max = config.versions.total_bytes;
+  options.history.think_max = config.versions.think_max;
+  options.history.observation_age = config.versions.observation_age;
   return options;
 }
 
@@ -91,26 +112,18 @@ journal::Journal::Options journal_options(const Config& config) {
   options.durability = config.journal.durability;
   options.write_max = config.journal.write_max;
   options.records_max = config.journal.records_max;
-  options.recent = config.versions.think_max;
+  options.recent = config.versions.observation_age;
   return options;
 }
 
-net::ConnectorOptions connector_options(const Config& config) {
-  net::ConnectorOptions options;
-  for (const auto& [host, given] : config.hosts) {
-    net::HostOverride override_;
-    if (given.address.empty()) {
-      override_.address = host;
-    } else {
-      std::tie(override_.address, override_.port) = split_address(given.address);
-    }
-    if (!given.ca_file.empty()) override_.ca_file = given.ca_file;
-    options.overrides[host] = std::move(override_);
-  }
+net::ConnectorOptions tunnel_options(const Config& config, const Parent& parent) {
+  net::ConnectorOptions options = connector_options(config, parent);
+  // Of a host that is looked into, only what goes past that (another port) gets here.
+  std::erase_if(options.overrides, [&config](const auto& known) { return net::matches_host(known.first, config.intercept); });
   return options;
 }
 
-net::UpstreamOptions upstream_options(const Config& config) {
+net::UpstreamOptions upstream_options(const Config& config, const Parent& parent) {
   net::UpstreamOptions options;
   options.host.connections_max = config.upstream.connections_per_host;
   options.host.idle_connections_max = config.upstream.idle_per_host;
@@ -119,7 +132,8 @@ net::UpstreamOptions upstream_options(const Config& config) {
   options.host.handshake_max = config.upstream.handshake_max;
   options.limits = http_limits(config);
   if (!config.upstream.ca_file.empty()) options.ca_file = config.upstream.ca_file;
-  options.connector = connector_options(config);
+  if (!config.upstream.proxy_ca_file.empty()) options.parent_ca_file = config.upstream.proxy_ca_file;
+  options.connector = connector_options(config, parent);
   return options;
 }
 

@@ -25,11 +25,13 @@ struct DoorPorts {
 
 PipelineOptions pipeline_options(const Config& config);
 ClientTable::Options client_options(const Config& config);
+ResourceTable::Options resource_options(const Config& config);
 LockTable::Options lock_options(const Config& config);
 Tickets::Options ticket_options(const Config& config);
 journal::Journal::Options journal_options(const Config& config);
-net::ConnectorOptions connector_options(const Config& config);
-net::UpstreamOptions upstream_options(const Config& config);
+using Parent = std::optional<net::ParentProxy>;
+net::UpstreamOptions upstream_options(const Config& config, const Parent& parent);
+net::ConnectorOptions tunnel_options(const Config& config, const Parent& parent);
 net::InterceptOptions intercept_options(const Config& config);
 
 // `bound`: the port if it is known already, else 0.

@@ -61,6 +61,7 @@ void announce(Gateway& gateway) {
                 {"proxy", proxy},
                 {"tls", direct},
                 {"admin", Log::Value::unless_empty(admin)},
+                {"through", Log::Value::unless_empty(gateway.parent())},
                 {"ca", ca},
                 {"config", config.source},
                 {"mode", rules::to_text(config.mode)},

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/sixteen_bytes.h"
+#include "proxy/stages/exchange.h"
 
 namespace armgate {
 namespace {

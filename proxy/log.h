@@ -20,9 +20,10 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "proxy/line_writer.h"
-#include "proxy/stages/exchange.h"
 
 namespace armgate {
+
+struct Exchange;
 
 enum class LogLevel { Debug, Info, Warning, Error };
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/source_tree.h"
 #include "certs/record_pool.h"
 #include "proxy/cli.h"
 #include "proxy/gateway_descriptors.h"
@@ -33,7 +34,7 @@ fs::path find_shipped_rules() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const fs::path installed = program.parent_path() / ".." / "share" / "armgate" / "rules";
   if (!error && fs::is_directory(installed, error)) return installed.lexically_normal();
-  return ARMGATE_SHIPPED_RULES;
+  return armgate::source_path("conf/rules");
 }
 
 armgate::Environment environment() {

@@ -9,6 +9,9 @@
 
 #include "base/text.h"
 #include "certs/certificate.h"
+#include "proxy/clouds.h"
+#include "proxy/net/no_proxy.h"
+#include "proxy/proxy_url.h"
 #include "rules/setting_schema.h"
 #include "rules/setting_text.h"
 
@@ -17,6 +20,7 @@ namespace {
 
 using rules::ByteSize;
 using rules::Entries;
+using rules::Removed;
 using rules::SettingTable;
 using rules::Text;
 using rules::TextCheck;
@@ -75,16 +79,35 @@ std::optional<std::string> check_host(std::string& text) {
 }
 
 std::optional<std::string> check_host_pattern(std::string& text) {
-  std::string host = text.starts_with("*.") ? text.substr(2) : text;
-  if (check_host(host)) return "is not a host name such as \"management.azure.com\" or \"*.management.azure.com\"";
   text = lower_text(text);
-  return std::nullopt;
+  if (hosts_of_cloud(text)) return std::nullopt;
+  if (text.starts_with("azure") && text.find('.') == text.npos)
+    return fmt::format("is no cloud that is known here: {}", kCloudNames);
+  std::string host = text.starts_with("*.") ? text.substr(2) : text;
+  if (!check_host(host)) return std::nullopt;
+  return "is not a host name such as \"management.azure.com\" or \"*.management.azure.com\", nor a cloud's, such as "
+         "\"AzureUSGovernment\"";
 }
 
 std::optional<std::string> check_destination(std::string& text) {
   text = lower_text(text);
   if (is_host_or_address(text)) return std::nullopt;
   return "is not a host name or an address, such as \"localhost\", \"127.0.0.1\" or \"::1\"";
+}
+
+std::optional<std::string> check_proxy(std::string& text) {
+  if (text.empty() || text == kDirect) return std::nullopt;
+  const auto parsed = parse_proxy_url(text);
+  if (!parsed) return parsed.error().context;
+  if (!parsed->password.empty())
+    return "has a password in it; put that into a file of its own, which upstream.proxy_password_file names";
+  return std::nullopt;
+}
+
+std::optional<std::string> check_no_proxy(std::string& text) {
+  text = lower_text(text);
+  if (net::NoProxy::is_entry(text)) return std::nullopt;
+  return "is no host, domain, address or block of addresses, such as \"corp.example\", \"10.0.0.0/8\" or \"arm.corp.example:8443\"";
 }
 
 std::optional<std::string> check_not_empty(std::string& text) {
@@ -112,9 +135,12 @@ SettingTable settings_of(HostOverride& host) {
 }
 
 SettingTable settings_of(ClientOptions& client) {
-  using policy::Actor;
-  return {{"/actor", rules::choice(&client.actor, {{"many", Actor::Many}, {"single", Actor::Single}}),
-           "\"single\": everything under this name is one sequence of steps, never two at once"}};
+  using policy::Actors;
+  return {
+      {"/actor",
+       rules::choice(&client.actor, {{"unknown", Actors::Unknown}, {"single", Actors::Single}, {"many", Actors::Many}}),
+       "how many independent writers the name stands for: \"single\": one, that builds each write on what it was shown last; "
+       "\"unknown\": the same, unless a write looks stale; \"many\": any number, and a write may be built on anything shown lately"}};
 }
 
 void add_service(SettingTable& table, Config& config) {
@@ -136,8 +162,8 @@ void add_service(SettingTable& table, Config& config) {
           {"/intercept", TextList{&config.intercept, check_host_pattern, 1},
            "hosts whose traffic is looked into; the local authority can sign for these only"},
           {"/hosts", Entries{check_host, [&config](const std::string& name) { return settings_of(config.hosts[name]); }},
-           "hosts that are reached elsewhere: {\"management.azure.com\": {\"address\": \"10.0.0.4:443\", \"ca_file\": "
-           "\"private.pem\"}}"},
+           "hosts whose port 443 is reached elsewhere, also such as are only tunnelled: {\"management.azure.com\": {\"address\": "
+           "\"10.0.0.4:443\", \"ca_file\": \"private.pem\"}}"},
           {"/allow_connect_to", TextList{&config.allow_connect_to, check_destination},
            "loopback, link-local and metadata destinations that CONNECT may reach all the same"},
           {"/ca/directory", Text{&config.ca.directory, check_not_empty},
@@ -158,6 +184,15 @@ void add_upstream_and_limits(SettingTable& table, Config& config) {
       {
           {"/upstream/ca_file", Text{&upstream.ca_file, {}},
            "certificates (PEM) that ARM's own is verified by; \"\": the system's trust store"},
+          {"/upstream/proxy", Text{&upstream.proxy, check_proxy, true},
+           "the proxy through which ARM and tunnels are reached: \"http://proxy.corp.example:3128\", with \"USER@\" if it wants one; \"\": "
+           "what HTTPS_PROXY names where `armgate run` or `exec` starts; \"direct\": none"},
+          {"/upstream/proxy_password_file", Text{&upstream.proxy_password_file, {}},
+           "the file that holds the password of its user, readable by its owner only"},
+          {"/upstream/proxy_ca_file", Text{&upstream.proxy_ca_file, {}},
+           "certificates (PEM) of a proxy that looks into TLS; they count besides the others, for what is reached through it"},
+          {"/upstream/no_proxy", TextList{&upstream.no_proxy, check_no_proxy},
+           "what is reached without it: hosts, domains, addresses, blocks of addresses"},
           {"/upstream/connections_per_host", WholeNumber{&upstream.connections_per_host, 1, 10'000},
            "open connections to one upstream host and for one event loop, at most"},
           {"/upstream/idle_per_host", WholeNumber{&upstream.idle_per_host, 0, 10'000},
@@ -211,8 +246,6 @@ void add_protection(SettingTable& table, Config& config) {
            "how long a client may work on an older state after it was delivered a newer one"},
           {"/versions/observation_age", TimeSpan{&versions.observation_age, minutes(1), hours(720)},
            "how long what a client has read is remembered"},
-          {"/versions/insist_after", TimeSpan{&versions.insist_after, seconds(1), hours(24)},
-           "when the same bytes are sent unguarded after a refusal, if the client never reads"},
           {"/versions/in_doubt_max", TimeSpan{&versions.in_doubt_max, seconds(1), hours(24)},
            "how long a write without a known outcome holds back its own repetition"},
           {"/versions/answer_keep", TimeSpan{&versions.answer_keep, seconds(0), hours(24)},
@@ -220,8 +253,9 @@ void add_protection(SettingTable& table, Config& config) {
           {"/versions/answer_bytes", ByteSize{&versions.answer_bytes, 0, kGiB},
            "answers that did not arrive, kept for one client, at most"},
           {"/versions/client_bytes", ByteSize{&versions.client_bytes, 0, 64 * kGiB},
-           "bodies that one client was shown, kept to compare with, at most"},
-          {"/versions/total_bytes", ByteSize{&versions.total_bytes, 0, 1024 * kGiB}, "the same for all clients together"},
+           "list pages that one client was shown, kept to compare with, at most"},
+          {"/versions/total_bytes", ByteSize{&versions.total_bytes, 0, 1024 * kGiB},
+           "states of all resources, kept to compare with, at most; and as much again for list pages"},
           {"/versions/list_scan_max", ByteSize{&versions.list_scan_max, 0, kGiB},
            "the largest list answer that is looked into"},
           {"/versions/body_keep_max", ByteSize{&versions.body_keep_max, 0, kGiB},
@@ -276,6 +310,10 @@ SettingTable file_settings(Config& config, std::string& schema) {
   SettingTable table = options_of(config);
   table.insert(table.begin(), {"/$schema", Text{&schema, {}},
                                "where editors find the JSON Schema of this file; armgate itself does not look at it"});
+  table.push_back({"/versions/insist_after",
+                   Removed{"delete it: a client that reads again after a 412 is let through at once, and one that never reads "
+                           "by the same bytes after one 412"},
+                   ""});
   return table;
 }
 
@@ -314,7 +352,8 @@ std::vector<std::string> changed_options(Config one, Config other) {
 std::string print_defaults() {
   Config defaults;
   std::string schema = "schema/armgate.schema.json";  // from where the example configuration is kept
-  const SettingTable table = file_settings(defaults, schema);
+  SettingTable table = file_settings(defaults, schema);
+  std::erase_if(table, [](const rules::Setting& setting) { return std::holds_alternative<Removed>(setting.value); });
   std::string text =
       "// armgate's configuration. Every option stands here with its default; what is left out keeps it.\n"
       "// Relative paths are relative to this file. `armgate check` tells what is wrong with it, by line.\n{\n";

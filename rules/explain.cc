@@ -1,6 +1,7 @@
 #include "rules/explain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -24,6 +25,8 @@ std::string_view words_for(GuardKind kind) {
   switch (kind) {
     case GuardKind::None: return "none";
     case GuardKind::Etag: return "etag: carries the ETag of the state it was built from";
+    case GuardKind::Auto:
+      return "auto: the resource is read, where its client may, and compared with the state it was built from";
     case GuardKind::Verify: return "verify: the resource is read and compared with the state it was built from";
   }
   return "unknown";
@@ -76,6 +79,38 @@ void add_mode(std::vector<Fact>& facts, const Plan& plan, const Rule* rule, Mode
   facts.push_back({"mode", std::string(to_text(plan.mode)), by_rule ? words_for(*rule) : std::string(kConfiguration)});
 }
 
+std::string words_for(const arm::ArrayFact& array) {
+  switch (array.kind) {
+    case arm::ArrayKind::Keyed: return fmt::format("{} by {}", array.pointer, fmt::join(array.key, " + "));
+    case arm::ArrayKind::Ordered: return fmt::format("{} by {}, in their order", array.pointer, fmt::join(array.key, " + "));
+    case arm::ArrayKind::Set: return array.pointer + " in any order";
+    case arm::ArrayKind::Atomic: break;
+  }
+  return array.pointer + " as one value";
+}
+
+std::string_view words_for(arm::SameAs as) {
+  switch (as) {
+    case arm::SameAs::Id: return "an id";
+    case arm::SameAs::Location: return "a location";
+    case arm::SameAs::Case: break;
+  }
+  return "a text without case";
+}
+
+void add_body(std::vector<Fact>& facts, const arm::DeclaredFacts& body, const std::string& by) {
+  const auto add = [&](std::string name, const std::vector<std::string>& texts) {
+    if (!texts.empty()) facts.push_back({std::move(name), list_of(texts), by});
+  };
+  std::vector<std::string> arrays, same;
+  for (const auto& array : body.arrays) arrays.push_back(words_for(array));
+  for (const auto& one : body.same) same.push_back(fmt::format("{} as {}", one.pointer, words_for(one.as)));
+  add("read-only members", body.read_only);
+  add("write-only members", body.write_only);
+  add("arrays", arrays);
+  add("compared", same);
+}
+
 void add_write(std::vector<Fact>& facts, const Plan& plan) {
   const Rule& rule = *plan.rule;
   const std::string by = words_for(rule);
@@ -83,9 +118,11 @@ void add_write(std::vector<Fact>& facts, const Plan& plan) {
   if (rule.guard.kind != GuardKind::None) {
     facts.push_back({"guarded methods", guarded_methods(rule), by});
     facts.push_back({"this request is guarded", plan.guarded ? "yes" : "no", by});
+    if (rule.guard.kind == GuardKind::Etag && rule.guard.etag_covers == EtagCovers::OwnMembers)
+      facts.push_back({"its ETag", "does not move with its children: the resource is read and compared as well", by});
     if (rule.guard.creates == CreateGuard::IfNoneMatch) facts.push_back({"creates", "carry If-None-Match: *", by});
-    if (!rule.guard.read_only.empty()) facts.push_back({"read-only members", list_of(rule.guard.read_only), by});
   }
+  add_body(facts, rule.body.declared, by);
   facts.push_back({"lock keys", lock_keys(plan), by});
   facts.push_back({"held", hold_of(rule), by});
   if (rule.reenter == Reenter::Holder)
@@ -98,7 +135,7 @@ void add_write(std::vector<Fact>& facts, const Plan& plan) {
   facts.push_back({"retries when busy", busy_of(rule.busy), by});
   if (plan.operation == arm::OperationKind::Put) {
     const bool sends = rule.blind_after_wait == BlindAfterWait::Send;
-    facts.push_back({"blind after a wait", sends ? "sent" : "refused if another write finished meanwhile", by});
+    facts.push_back({"unconditional after a wait", sends ? "sent" : "refused if another write finished meanwhile", by});
   }
 }
 
@@ -132,7 +169,7 @@ Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Met
     add("because", reason_to_pass(rules, plan), by_rule ? words_for(*rule) : std::string());
   }
   if (plan.kind == PlanKind::Read) {
-    const bool keeps = keeps_versions(plan.rule->guard.kind);
+    const bool keeps = is_remembered(plan.rule->guard.kind);
     add("remembered as a version", keeps ? "yes" : "no: the guard kind is none", words_for(*plan.rule));
   }
   if (plan.kind == PlanKind::Write) add_write(facts, plan);

@@ -1,5 +1,7 @@
 #include "rules/json_positions.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace armgate::rules {

@@ -72,7 +72,7 @@ struct ScalarReader {
     if (!value.is_string()) return wrong_kind("a text");
     auto text = value.get<std::string>();
     if (auto complaint = setting.check ? setting.check(text) : std::nullopt) {
-      return fmt::format("\"{}\" {}", value.get<std::string>(), *complaint);
+      return fmt::format("\"{}\" {}", setting.is_secret ? "***" : value.get<std::string>(), *complaint);
     }
     *setting.to = std::move(text);
     return std::nullopt;
@@ -82,6 +82,8 @@ struct ScalarReader {
     *setting.to = value.dump();
     return std::nullopt;
   }
+
+  Complaint operator()(const Removed& setting) const { return "is no key any more; " + setting.instead; }
 
   Complaint operator()(const Choice& setting) const {
     if (!value.is_string()) return wrong_kind("a text");
@@ -152,7 +154,7 @@ class Reader {
   static std::vector<std::string> names_in(const std::string& group, const SettingTable& table) {
     std::vector<std::string> names;
     for (const Setting& setting : table) {
-      if (!setting.pointer.starts_with(group + "/")) continue;
+      if (!setting.pointer.starts_with(group + "/") || std::holds_alternative<Removed>(setting.value)) continue;
       const size_t start = group.size() + 1;
       auto name = setting.pointer.substr(start, setting.pointer.find('/', start) - start);
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));

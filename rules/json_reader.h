@@ -56,7 +56,8 @@ struct TimeSpan {  // "500ms"
 };
 struct Text {
   std::string* to = nullptr;
-  TextCheck check;  // may be empty
+  TextCheck check;         // may be empty
+  bool is_secret = false;  // it may hold one: messages say *** instead
 };
 struct TextList {  // without repetitions
   std::vector<std::string>* to = nullptr;
@@ -83,9 +84,12 @@ struct Entries {                                             // an object whose 
 struct Items {                                // an array of objects
   std::function<SettingTable(int line)> add;  // called once per element; the table is used before the next call
 };
+struct Removed {        // a key that there was once: refused, whatever it holds
+  std::string instead;  // what to write: "write \"/body/read_only\", ..."
+};
 
 using SettingValue = std::variant<WholeNumber, WholeNumberList, Number, ByteSize, TimeSpan, Text, TextList, Choice, ChoiceList,
-                                  JsonText, Entries, Items>;
+                                  JsonText, Entries, Items, Removed>;
 
 enum class Need { Optional, Required };
 

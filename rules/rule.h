@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "arm/body_facts.h"
 #include "arm/json_select.h"
 #include "arm/operation.h"
 #include "base/time.h"
@@ -21,16 +23,16 @@ enum class Mode {
 };
 std::string_view to_text(Mode mode);
 
-// How a full write is kept from overwriting a state that its sender never saw (DESIGN §3, guard kinds).
+// How a full write is kept from overwriting a state that its sender never saw.
 enum class GuardKind {
-  None,    // no precondition exists for the type; the blind rule still applies to its PUTs
-  Etag,    // the base's ETag goes along as If-Match
-  Verify,  // ARM gives the type no ETag: under the lock the resource is read and compared with the base. One GET more, and
-           // atomic only among armgate's own clients
+  None,    // what clients were shown is not remembered: such a write is unconditional
+  Auto,    // as Verify; where the client may write but not read, unconditional
+  Etag,    // ARM compares: the ETag of what it was built from goes along as If-Match
+  Verify,  // armgate compares: under the lock the resource is read. One GET more, and atomic only among armgate's own clients
 };
 
 // Whether what clients are shown of a type is remembered, to be the base of their writes.
-inline bool keeps_versions(GuardKind kind) { return kind != GuardKind::None; }
+inline bool is_remembered(GuardKind kind) { return kind != GuardKind::None; }
 
 // Where a rule file says something, for messages to people.
 struct Place {
@@ -53,11 +55,23 @@ enum class CreateGuard {
   IfNoneMatch,  // "If-None-Match: *": it may not replace what somebody has created meanwhile. Only for types that honour it
 };
 
+// What a resource's ETag moves with.
+enum class EtagCovers {
+  Everything,
+  OwnMembers,  // not with children that stand in its body: what is there is compared as well
+};
+
 struct Guard {
-  GuardKind kind = GuardKind::None;
+  GuardKind kind = GuardKind::Auto;
+  EtagCovers etag_covers = EtagCovers::Everything;
   std::vector<arm::OperationKind> methods{arm::OperationKind::Put};
   CreateGuard creates = CreateGuard::None;
-  std::vector<std::string> read_only;  // more members that only the service writes
+};
+
+// What is known about the bodies of its types.
+struct Body {
+  arm::DeclaredFacts declared;                                              // as the rule says it
+  std::shared_ptr<const arm::BodyFacts> facts = arm::BodyFacts::generic();  // and what follows from it
 };
 
 enum class LockMode { Exclusive, Shared };
@@ -122,6 +136,7 @@ struct Rule {
   Match match;
   std::optional<Mode> mode;
   Guard guard;
+  Body body;
   Lock lock;
   Shown shown;
   Hold hold;

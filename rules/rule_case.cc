@@ -35,6 +35,7 @@ std::optional<std::string> check_lock(std::string& lock) {
 
 std::string_view name_of(GuardKind kind) {
   switch (kind) {
+    case GuardKind::Auto: return "auto";
     case GuardKind::Etag: return "etag";
     case GuardKind::Verify: return "verify";
     case GuardKind::None: break;
@@ -89,7 +90,9 @@ SettingTable settings_of(RuleCase& one) {
       {"/body", JsonText{&one.body}, "the body, for references"},
       {"/rule", Text{&one.rule, {}}, "the name of the rule that must decide; \"\": none", Need::Required},
       {"/guard",
-       choice<Kind>(&one.guard, {{"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
+       choice<Kind>(
+           &one.guard,
+           {{"auto", GuardKind::Auto}, {"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
        "the guard that must apply to this method"},
       {"/locks", TextList{&one.locks, check_lock, 1}, "everything that must be locked, \"shared \" before what is"},
       {"/hold", choice<Until>(&one.hold, {{"operation", HoldUntil::Operation}, {"request", HoldUntil::Request}}),

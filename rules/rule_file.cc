@@ -11,6 +11,7 @@
 #include "arm/json_select.h"
 #include "arm/operation.h"
 #include "base/text.h"
+#include "rules/body_settings.h"
 #include "rules/overlap.h"
 #include "rules/setting_schema.h"
 
@@ -53,14 +54,6 @@ std::optional<std::string> check_exact_type(std::string& type) {
   return "is not a resource type such as \"Microsoft.Network/virtualNetworks\"";
 }
 
-std::optional<std::string> check_pointer(std::string& pointer) {
-  constexpr size_t kTokensMax = 16;
-  const size_t tokens = arm::pointer_tokens(pointer).size();
-  if (tokens > 0 && tokens <= kTokensMax && pointer.size() <= 400) return std::nullopt;
-  return "is not a JSON pointer of at most 16 members such as \"/properties/ipConfigurations/*/properties/subnet/id\" (\"*\": "
-         "every element)";
-}
-
 std::optional<std::string> check_api_version(std::string& version) {
   version = lower_text(version);
   constexpr std::string_view kForm = "0000-00-00";
@@ -91,11 +84,6 @@ std::optional<std::string> check_name(std::string& name) {
   const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
   if (plain && !name.empty() && name.size() <= 100) return std::nullopt;
   return "is not a name of 1 to 100 characters on one line";
-}
-
-std::optional<std::string> check_member(std::string& member) {
-  if (!member.empty() && member.find('/') == member.npos) return std::nullopt;
-  return "is not the name of a member; members are named without a path and count at any depth";
 }
 
 // Within one provider namespace an ancestor's type begins the type; a resource of another namespace may be extended by
@@ -141,16 +129,18 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
           fmt::format("\"{}\" is not the type of an ancestor of the types that this rule matches", rule.lock.parents[i]));
   }
   check_references(rule, pointer, positions, faults);
+  check_body(rule, pointer, positions, faults);
   if (rule.guard.kind == GuardKind::None && rule.guard.creates != CreateGuard::None) {
     fault("/guard/creates",
-          "needs \"kind\" to be \"etag\" or \"verify\": with \"none\" armgate does not remember who was told "
+          "needs another \"kind\" than \"none\": with \"none\" armgate does not remember who was told "
           "that something is absent");
   }
   const auto& methods = rule.guard.methods;
   const auto deletes = std::find(methods.begin(), methods.end(), arm::OperationKind::Delete);
-  if (rule.guard.kind == GuardKind::Verify && deletes != methods.end()) {
+  const bool compares = rule.guard.kind == GuardKind::Verify || rule.guard.kind == GuardKind::Auto;
+  if (compares && deletes != methods.end()) {
     fault(fmt::format("/guard/methods/{}", deletes - methods.begin()),
-          "\"verify\" cannot guard DELETE: a delete asks for no state that could be compared; remove it");
+          "only \"etag\" can guard DELETE: a delete asks for no state that could be compared; remove it");
   }
   if (rule.hold.max > rule.hold.cap) fault("/hold", "\"max\" is longer than \"cap\"; raise \"cap\" or lower \"max\"");
   if (rule.busy.base > rule.busy.max) {
@@ -198,7 +188,7 @@ SettingTable settings_of(Rule& rule) {
   using Kind = arm::OperationKind;
   Match& match = rule.match;
   Backoff& busy = rule.busy;
-  return {
+  SettingTable table{
       {"/name", Text{&rule.name, check_name}, "what messages and headers call the rule", Need::Required},
       {"/match/types", TextList{&match.types, check_type, 1},
        "the resource types it applies to, \"Microsoft.Network/*\" for every depth below", Need::Required},
@@ -209,15 +199,21 @@ SettingTable settings_of(Rule& rule) {
        choice<std::optional<Mode>>(&rule.mode, {{"protect", Mode::Protect}, {"observe", Mode::Observe}, {"off", Mode::Off}}),
        "\"observe\" tells what would be done about these types and does nothing; \"off\" passes them through unchanged"},
       {"/guard/kind",
-       choice(&rule.guard.kind, {{"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
-       "whether writes carry the ETag of the state they were built from, or that state is read and compared first"},
+       choice(&rule.guard.kind,
+              {{"auto", GuardKind::Auto}, {"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
+       "whether ARM compares what a write was built from with what is there (\"etag\"), or armgate does (\"verify\"; \"auto\": if it may read)"},
+      {"/guard/etag_covers",
+       choice(&rule.guard.etag_covers, {{"everything", EtagCovers::Everything}, {"own-members", EtagCovers::OwnMembers}}),
+       "whether the ETag also moves when a child changes that stands in the body; with \"own-members\" the resource is read as well"},
       {"/guard/methods", choices(&rule.guard.methods, {{"PUT", Kind::Put}, {"PATCH", Kind::Patch}, {"DELETE", Kind::Delete}}),
        "the methods that are guarded"},
       {"/guard/creates",
        choice(&rule.guard.creates, {{"none", CreateGuard::None}, {"if-none-match", CreateGuard::IfNoneMatch}}),
        "whether a PUT of what its client was told is absent carries \"If-None-Match: *\"; for types that honour it"},
-      {"/guard/read_only", TextList{&rule.guard.read_only, check_member},
-       "members that only the service writes, at any depth, besides the generic ones"},
+      {"/guard/read_only",
+       Removed{"write \"body\": {\"read_only\": [...]} beside \"guard\", with a JSON pointer such as "
+               "\"/properties/instanceView\" for each place where such a member stands"},
+       ""},
       {"/lock/parents", TextList{&rule.lock.parents, check_parent}, "the types of ancestors that a write locks too"},
       {"/lock/references", Items{[&rule](int) { return settings_of(rule.lock.references.emplace_back()); }},
        "where the body names resources that must stand still meanwhile"},
@@ -243,6 +239,11 @@ SettingTable settings_of(Rule& rule) {
        choice(&rule.blind_after_wait, {{"refuse", BlindAfterWait::Refuse}, {"send", BlindAfterWait::Send}}),
        "what becomes of a full write that was built on no delivered state when another write came before it"},
   };
+  SettingTable body = body_settings(rule.body.declared);
+  const auto after_guard =
+      std::find_if(table.begin(), table.end(), [](const Setting& s) { return s.pointer == "/lock/parents"; });
+  table.insert(after_guard, std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
+  return table;
 }
 
 void RuleBook::add(RuleBook more) {
@@ -287,11 +288,13 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
     faults.push_back({file, 1, "", "says nothing; add \"rules\", \"errors\" or \"patience\", or remove the file"});
   }
   for (size_t i = 0; i < book.rules.size(); ++i) {
-    Lock& locked = book.rules[i].lock;
+    Rule& rule = book.rules[i];
+    Lock& locked = rule.lock;
     std::vector<std::string> pointers;
     for (const Reference& reference : locked.references) pointers.push_back(reference.pointer);
     locked.referred = arm::StringSelection(pointers);
-    check_rule(book.rules[i], fmt::format("/rules/{}", i), *positions, faults);
+    rule.body.facts = std::make_shared<const arm::BodyFacts>(rule.body.declared);
+    check_rule(rule, fmt::format("/rules/{}", i), *positions, faults);
   }
   for (size_t i = 0; i < book.errors.size(); ++i) {
     check_error_rule(book.errors[i], fmt::format("/errors/{}", i), *positions, faults);

@@ -59,6 +59,7 @@ struct SchemaOf {
   Json operator()(const Choice& s) const { return {{"enum", s.names}}; }
   Json operator()(const ChoiceList& s) const { return list_of({{"enum", s.names}}, 1); }
   Json operator()(const JsonText&) const { return Json::object(); }
+  Json operator()(const Removed&) const { return false; }
   Json operator()(const Entries& s) const { return {{"type", "object"}, {"additionalProperties", object_of(*Below{}(s))}}; }
   Json operator()(const Items& s) const { return {{"type", "array"}, {"items", object_of(*Below{}(s))}}; }
 };
@@ -77,6 +78,8 @@ Json leaf_of(const Setting& setting) {
   return schema;
 }
 
+bool is_removed(const Setting& setting) { return std::holds_alternative<Removed>(setting.value); }
+
 Json empty_object() { return {{"type", "object"}, {"additionalProperties", false}, {"properties", Json::object()}}; }
 
 void require(Json& object, const std::string& name) {
@@ -87,6 +90,7 @@ void require(Json& object, const std::string& name) {
 Json object_of(const SettingTable& table) {
   Json root = empty_object();
   for (const Setting& setting : table) {
+    if (is_removed(setting)) continue;
     Json* object = &root;
     size_t start = 1;
     for (;;) {
@@ -108,6 +112,7 @@ Json object_of(const SettingTable& table) {
 
 void visit_below(const std::string& parent, const SettingTable& table, const SettingVisitor& visit) {
   for (const Setting& setting : table) {
+    if (is_removed(setting)) continue;
     const std::string pointer = parent + setting.pointer;
     visit(pointer, setting);
     if (const auto below = std::visit(Below{}, setting.value)) visit_below(pointer + "/*", *below, visit);

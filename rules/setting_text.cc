@@ -34,6 +34,7 @@ struct ValuePrinter {
   json operator()(const JsonText& setting) const { return *setting.to; }
   json operator()(const Entries&) const { return json::object(); }
   json operator()(const Items&) const { return json::array(); }
+  json operator()(const Removed&) const { return json(); }
 };
 
 struct BoundsPrinter {
@@ -65,6 +66,7 @@ struct KindPrinter {
   std::string operator()(const JsonText&) const { return "any JSON"; }
   std::string operator()(const Entries&) const { return "an object with an object for each name"; }
   std::string operator()(const Items&) const { return "an array of objects"; }
+  std::string operator()(const Removed&) const { return "a key that is no more"; }
 };
 
 // Whether the place holds what a file could say: texts that nobody has set yet are often none.
@@ -77,6 +79,7 @@ struct HoldsValue {
   bool operator()(const WholeNumberList& setting) const { return !setting.to->empty(); }
   bool operator()(const Choice& setting) const { return setting.get().has_value(); }
   bool operator()(const JsonText& setting) const { return !setting.to->empty(); }
+  bool operator()(const Removed&) const { return false; }
   template <class Other>
   bool operator()(const Other&) const {
     return true;

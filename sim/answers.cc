@@ -37,6 +37,11 @@ arm::Response missing_resource(const Address& address) {
                       FailureCause::Gateway);
 }
 
+arm::Response missing_group(std::string_view name) {
+  return error_answer(404, "ResourceGroupNotFound", fmt::format("Resource group '{}' could not be found.", name),
+                      FailureCause::Gateway);
+}
+
 arm::Response missing_parent(std::string_view method, std::string_view parent_type, std::string_view child_type,
                              std::string_view parent_id) {
   return error_answer(
@@ -45,6 +50,10 @@ arm::Response missing_parent(std::string_view method, std::string_view parent_ty
                   "found.",
                   method, parent_type, child_type, parent_id),
       FailureCause::Gateway);
+}
+
+void say_retry_after(Duration delay, arm::Headers& fields) {
+  if (delay > Duration{}) fields.add("Retry-After", std::to_string(whole_milliseconds(delay) / 1000));
 }
 
 arm::Response compute_412(std::string_view given, std::string_view current) {

@@ -1,7 +1,7 @@
 // arm_server.h – the simulated ARM behind TLS and HTTP/1.1.
 //
-// Why: it is built on Beast and Asio's TLS and shares nothing with proxy/http and proxy/net, which it checks.
-// Limits    bodies of 8 MB (ARM's own), heads of 64 KB, 120 s between requests.
+// Why: it is built on Beast and Asio's TLS (http_stream.h) and shares nothing with proxy/http and proxy/net, which it checks.
+// Limits    http_stream.h's, and 120 s between requests.
 // Threads   the io_context's, which must be one.
 #pragma once
 
@@ -38,6 +38,7 @@ class ArmServer {
 
  private:
   Task<void> accept();
+  SimAnswer handle(const arm::Request& request);
   Task<void> serve(boost::asio::ip::tcp::socket socket);
 
   boost::asio::io_context& io_;

@@ -70,7 +70,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_flag("--fewer-in-lists", arguments.fewer_in_lists, "Items of lists lack ETag, state and location");
   app.add_option("--operation-record-ms", arguments.operation_record_ms, "For so long an ended operation is known; 0: always")
       ->check(not_negative);
-  app.add_option("--stale-read-chance", arguments.stale_read_chance, "Share of reads from a lagging replica")->check(chance);
+  app.add_option("--stale-read-chance", arguments.stale_read_chance, "Share of reads, of lists too, from a lagging replica")
+      ->check(chance);
   app.add_option("--stale-by-ms", arguments.stale_by_ms, "How far that replica lags")->check(not_negative);
   app.add_option("--drop-before-chance", arguments.drop_before_chance, "Share of writes dropped unapplied")->check(chance);
   app.add_option("--drop-after-chance", arguments.drop_after_chance, "Share of writes whose answer is dropped")->check(chance);
@@ -83,7 +84,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--url-escapes", arguments.url_escapes, "In operation URLs; none: for clients that write them anew")
       ->check(CLI::IsMember({"odd", "none"}))
       ->capture_default_str();
-  app.add_option("--retry-after", arguments.retry_after_seconds, "Seconds in Retry-After")
+  app.add_option("--retry-after", arguments.retry_after_seconds, "Seconds in Retry-After; 0: it is not said")
       ->check(not_negative)
       ->capture_default_str();
   app.add_option("--latency-ms", arguments.latency_ms, "Least and most milliseconds per request")->expected(1, 2);

@@ -1,7 +1,7 @@
 // demo_link.h – how a demo client talks HTTPS: straight to the simulated ARM, or through armgate as a proxy.
 //
-// Why: the demo's clients must be as ordinary as real tools are, so this is Beast, CONNECT and a proxy user name, and
-// nothing of armgate's own transport.
+// Why: the demo's clients must be as ordinary as real tools are, so this is Beast (http_stream.h), CONNECT and a proxy user name,
+// and nothing of armgate's own transport.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
@@ -11,6 +11,7 @@
 #include "arm/http.h"
 #include "base/result.h"
 #include "proxy/async/task.h"
+#include "sim/http_stream.h"
 
 namespace armgate::sim {
 
@@ -26,13 +27,11 @@ struct Route {
 class DemoLink {
  public:
   DemoLink(Executor executor, const Route& route, std::string user);
-  ~DemoLink();
 
   // One attempt. Reset or Closed if the connection breaks: the request may have arrived.
   Task<Result<arm::Response>> send(const arm::Request& request);
 
  private:
-  struct Connection;
   Task<Result<void>> connect();
   Task<Result<arm::Response>> exchange(const arm::Request& request);
 
@@ -40,7 +39,7 @@ class DemoLink {
   const Route route_;
   const std::string user_;
   boost::asio::ssl::context tls_;
-  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<HttpStream> connection_;
 };
 
 }  // namespace armgate::sim

@@ -86,6 +86,13 @@ Json writable_child(const Json& body, const ResourceType& traits, const ChildKin
   return child_in_parent(std::move(child), kind);
 }
 
+Snapshot snapshot_as_of(const Entity& entity, TimePoint then) {
+  if (entity.created > then || entity.history.empty()) return {};
+  const auto later = std::find_if(entity.history.begin(), entity.history.end(),
+                                  [&](const Snapshot& snapshot) { return snapshot.since > then; });
+  return later == entity.history.begin() ? entity.history.front() : *std::prev(later);
+}
+
 const Json* find_child(const Json& content, const ChildKind& kind, std::string_view name) {
   const Json* children = children_of(content, kind);
   if (children == nullptr) return nullptr;

@@ -57,6 +57,9 @@ inline Snapshot snapshot_of(const Entity& entity, TimePoint now) {
   return {now, entity.content, entity.version, entity.etag, entity.child_etags, entity.state, entity.links};
 }
 
+// What a replica knows of it that has seen nothing since `then`: no content if it was not there yet.
+Snapshot snapshot_as_of(const Entity& entity, TimePoint then);
+
 // Ordered by key, so that lists and random choices are the same in every run.
 using Entities = std::map<std::string, Entity, std::less<>>;
 

@@ -11,8 +11,23 @@ namespace armgate::sim {
 
 using Json = nlohmann::json;
 
+namespace {
+
+// The whole text as a number; nothing if it is none.
+std::optional<int> number_in(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool is_read(const arm::RequestHead& head) { return head.method == arm::Method::Get || head.method == arm::Method::Head; }
+
+}  // namespace
+
 std::optional<Fault> parse_fault(std::string_view kind) {
   constexpr std::string_view kStatus = "status-";
+  constexpr std::string_view kStale = "stale-";
   constexpr std::string_view kError = "error-";
   if (kind == "drop-before") return Fault{Fault::Kind::DropBefore};
   if (kind == "drop-after") return Fault{Fault::Kind::DropAfter};
@@ -20,11 +35,16 @@ std::optional<Fault> parse_fault(std::string_view kind) {
     const Refusal* refusal = find_refusal(kind.substr(kError.size()));
     return refusal == nullptr ? std::nullopt : std::optional(Fault{Fault::Kind::Refusal, refusal->status, refusal});
   }
-  if (!kind.starts_with(kStatus)) return std::nullopt;
-  int status = 0;
-  const auto [end, error] = std::from_chars(kind.data() + kStatus.size(), kind.data() + kind.size(), status);
-  if (error != std::errc() || end != kind.data() + kind.size() || status < 400 || status > 599) return std::nullopt;
-  return Fault{Fault::Kind::Status, status};
+  if (kind.starts_with(kStale)) {
+    const auto milliseconds = number_in(kind.substr(kStale.size()));
+    if (!milliseconds || *milliseconds <= 0) return std::nullopt;
+    Fault fault{Fault::Kind::Stale};
+    fault.behind = std::chrono::milliseconds(*milliseconds);
+    return fault;
+  }
+  const auto status = kind.starts_with(kStatus) ? number_in(kind.substr(kStatus.size())) : std::nullopt;
+  if (!status || *status < 400 || *status > 599) return std::nullopt;
+  return Fault{Fault::Kind::Status, *status};
 }
 
 Result<FaultScript::Entry> FaultScript::parse_entry(std::string_view json) {
@@ -33,12 +53,14 @@ Result<FaultScript::Entry> FaultScript::parse_entry(std::string_view json) {
   try {
     entry.method = item.value("method", "");
     entry.path = item.value("path", "");
-    entry.times = item.value("times", uint64_t{1});
+    entry.chance = item.value("chance", 1.0);
+    entry.times = item.value("times", entry.chance < 1 ? UINT64_MAX : uint64_t{1});
     const std::string kind = item.value("kind", "");
     const auto fault = parse_fault(kind);
     if (!fault) {
-      return client_error(ErrorKind::BadInput,
-                          fmt::format("unknown fault kind '{}': use drop-before, drop-after, status-NNN or error-NAME", kind));
+      return client_error(
+          ErrorKind::BadInput,
+          fmt::format("unknown fault kind '{}': use drop-before, drop-after, status-NNN, error-NAME or stale-MS", kind));
     }
     entry.fault = *fault;
     entry.fault.retry_after = item.value("retry_after", "");
@@ -66,13 +88,15 @@ Result<void> FaultScript::add(std::string_view json) {
 Fault FaultScript::next(const arm::RequestHead& head, const SimOptions& options, Rng& rng) {
   if (const auto fault = parse_fault(head.fields.get("x-sim-fault"))) return *fault;
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-    const bool fits = (it->method.empty() || it->method == head.method_token) && contains_ignoring_case(head.target, it->path);
+    const bool fits = (it->method.empty() || it->method == head.method_token) &&
+                      contains_ignoring_case(head.target, it->path) && (it->fault.kind != Fault::Kind::Stale || is_read(head));
     if (!fits || it->times == 0) continue;
+    if (it->chance < 1 && !rng.chance(it->chance)) continue;
     const Fault fault = it->fault;
     if (--it->times == 0) entries_.erase(it);
     return fault;
   }
-  if (head.method == arm::Method::Get || head.method == arm::Method::Head) return {};
+  if (is_read(head)) return {};
   if (options.drop_before_chance > 0 && rng.chance(options.drop_before_chance)) return {Fault::Kind::DropBefore};
   if (options.drop_after_chance > 0 && rng.chance(options.drop_after_chance)) return {Fault::Kind::DropAfter};
   return {};

@@ -4,7 +4,9 @@
 // {"faults":[{"method":"POST","path":"restart","kind":"drop-after","times":3}]} where method and path (a part of the
 // target, compared without case) may be absent and times is 1 by default. Kinds: drop-before, drop-after,
 // status-429 or any other error status, and error-NAME (sim/error_catalogue.h); these are answered without doing anything.
-// "retry_after" is what an error says in Retry-After, whatever it says otherwise.
+// stale-300 strikes reads only: what a replica that is 300 ms behind would show, lists and absences included.
+// "retry_after" is what an error says in Retry-After, whatever it says otherwise. "chance" is the share of the requests that fit
+// and are struck; with it, times has no limit unless it is given.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +24,11 @@
 namespace armgate::sim {
 
 struct Fault {
-  enum class Kind { None, DropBefore, DropAfter, Status, Refusal } kind = Kind::None;
+  enum class Kind { None, DropBefore, DropAfter, Status, Refusal, Stale } kind = Kind::None;
   int status = 0;
   const sim::Refusal* refusal = nullptr;
   std::string retry_after{};  // empty: as the error has it
+  Duration behind{};          // how far the replica lags that answers a read
 };
 
 class FaultScript {
@@ -36,12 +39,15 @@ class FaultScript {
   // The fault of this request, if any. A script entry is used up by it.
   Fault next(const arm::RequestHead& head, const SimOptions& options, Rng& rng);
 
+  void clear() { entries_.clear(); }
+
  private:
   struct Entry {
     std::string method;
     std::string path;
     Fault fault;
     uint64_t times = 1;
+    double chance = 1;
   };
   static Result<Entry> parse_entry(std::string_view json);
   std::vector<Entry> entries_;

@@ -45,9 +45,7 @@ std::optional<std::string> fault_in_body(const Json& body, const ResourceType& t
 arm::Response status_fault(int status, Duration retry_after) {
   const std::string_view code = status == 429 ? "TooManyRequests" : status == 503 ? "ServerTimeout" : "InternalServerError";
   arm::Response answer = error_answer(status, code, "This request was chosen to fail.");
-  if (status == 429 || status == 503) {
-    answer.head.fields.add("Retry-After", std::to_string(whole_milliseconds(retry_after) / 1000));
-  }
+  if (status == 429 || status == 503) say_retry_after(retry_after, answer.head.fields);
   return answer;
 }
 
@@ -76,7 +74,7 @@ SimAnswer SimArm::Machine::handle(const arm::Request& request, TimePoint now) {
   } else {
     WriteFacts facts = read_write_facts(request);
     facts.acknowledged = fault.kind != Fault::Kind::DropAfter;
-    result.response = answer(request, address, now, facts, result.seen);
+    result.response = answer(request, address, now, facts, {result.seen, fault.behind});
     result.drop = !facts.acknowledged;
     if (result.drop) ++counts_.dropped_after;
   }
@@ -86,14 +84,14 @@ SimAnswer SimArm::Machine::handle(const arm::Request& request, TimePoint now) {
 }
 
 arm::Response SimArm::Machine::answer(const arm::Request& request, const Address& address, TimePoint now,
-                                      const WriteFacts& facts, std::vector<Seen>& seen) {
+                                      const WriteFacts& facts, Looking looking) {
   if (address.kind != AddressKind::Operation && arm::query_parameter(request.head.target, "api-version").value_or("").empty()) {
     return error_answer(400, "MissingApiVersionParameter",
                         "The api-version query parameter (?api-version=) is required for all requests.");
   }
   Json body;
-  Call call{request, address, now, facts};
-  if (options_.keep_states) call.seen = &seen;
+  Call call{request, address, now, facts, nullptr, looking.behind};
+  if (options_.keep_states) call.seen = &looking.seen;
   if (!is_read_method(request.head.method) && !request.body.empty()) {
     body = json_value(request.body);
     if (const auto fault = fault_in_body(body, resource_type(address.type)))
@@ -178,8 +176,12 @@ void SimArm::Machine::finish(const Operation& operation, TimePoint now) {
                      (options_.etag_at_end == EtagAtEnd::AfterCreate && operation.kind == OperationOf::Create);
   if (!moves) return;
   const bool own = operation.child_kind != nullptr && operation.child_kind->form == ChildKind::Form::Flat;
-  if (own) move_child_etag(*entity, *operation.child_kind, operation.child);
-  if (!own) move_etag(*entity, now);
+  if (own) {
+    move_child_etag(*entity, *operation.child_kind, operation.child);
+    record(*entity, now);
+  } else {
+    move_etag(*entity, now);
+  }
   Entity* parent = entity->traits->moves_parent ? find_entity(entity->parent_key) : nullptr;
   if (parent != nullptr) move_etag(*parent, now);
 }
@@ -256,12 +258,16 @@ arm::Response SimArm::Machine::control(const arm::Request& request, const std::s
     }
     return plain_answer(204);
   }
+  if (name == "faults" && request.head.method == arm::Method::Delete) {
+    faults_.clear();
+    return plain_answer(204);
+  }
   if (name == "faults" && posting) {
     const Result<void> added = faults_.add(request.body);
     return added ? plain_answer(204) : error_answer(400, "BadFaultScript", added.error().context);
   }
   return error_answer(404, "NotFound",
-                      "Known are GET /__sim/report, POST /__sim/reset, POST /__sim/finish and POST /__sim/faults.");
+                      "Known are GET /__sim/report, POST /__sim/reset, POST /__sim/finish, POST and DELETE /__sim/faults.");
 }
 
 Report SimArm::Machine::report() const {

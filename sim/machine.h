@@ -56,13 +56,19 @@ class SimArm::Machine {
     TimePoint now;
     WriteFacts facts;
     nlohmann::json* body = nullptr;  // PUT, PATCH and POST with a body: parsed
+    Duration behind{};               // a read: how far the replica lags that answers it
     std::vector<Seen>* seen = nullptr;
     arm::Method method() const { return request.head.method; }
+  };
+  // What a request may note, and how far behind the replica is that answers it.
+  struct Looking {
+    std::vector<Seen>& seen;
+    Duration behind{};
   };
 
   // machine.cc
   arm::Response answer(const arm::Request& request, const Address& address, TimePoint now, const WriteFacts& facts,
-                       std::vector<Seen>& seen);
+                       Looking looking);
   arm::Response route(Call& call);
   arm::Response route_write(Call& call);
   arm::Response control(const arm::Request& request, const std::string& name, TimePoint now);
@@ -86,7 +92,6 @@ class SimArm::Machine {
   void record(Entity& entity, TimePoint now);
   Duration operation_length(const Call& call, const ResourceType& traits, std::string_view what) const;
   bool knows_etags(const Call& call, const ResourceType& traits) const;
-  arm::Response missing_group(const Address& address);
   std::optional<arm::Response> refuse_in_group(const Call& call);
   std::optional<arm::Response> refuse_precondition(const Call& call, const Entity* entity, const ResourceType& traits,
                                                    const nlohmann::json* current);
@@ -101,11 +106,11 @@ class SimArm::Machine {
 
   // machine_reads.cc
   arm::Response read(Call& call);
-  arm::Response read_entity(Call& call);
-  arm::Response read_operation(Call& call);
+  arm::Response read_entity(const Call& call);
+  arm::Response read_operation(const Call& call);
   arm::Response read_subscriptions(const Call& call) const;
-  arm::Response list(Call& call);
-  arm::Response list_children(Call& call);
+  arm::Response list(const Call& call);
+  arm::Response list_children(const Call& call);
   arm::Response page_of(const Call& call, std::vector<nlohmann::json> items) const;
 
   // machine_views.cc
@@ -113,9 +118,8 @@ class SimArm::Machine {
     const Entity* entity;  // null: there is none
     Snapshot seen;
   };
-  bool lags();
-  Snapshot lagging(const Entity& entity, TimePoint now) const;
-  Snapshot visible(const Entity& entity, TimePoint now);
+  Duration lag_of(const Call& call);
+  Snapshot visible(const Call& call, const Entity& entity);
   View view_of(const Call& call, std::string_view key);
   // What the request may see of it: some api-versions know no ETags.
   Snapshot seen_by(const Call& call, const Entity& entity, Snapshot snapshot) const;

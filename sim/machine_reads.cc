@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -71,7 +72,7 @@ arm::Response SimArm::Machine::read(Call& call) {
   }
 }
 
-arm::Response SimArm::Machine::read_entity(Call& call) {
+arm::Response SimArm::Machine::read_entity(const Call& call) {
   const Address& address = call.address;
   const bool is_group = address.kind == AddressKind::Group;
   if (!is_group) {
@@ -81,7 +82,10 @@ arm::Response SimArm::Machine::read_entity(Call& call) {
   if (call.seen != nullptr && call.method() == arm::Method::Get)
     call.seen->push_back({address_key(address), entity != nullptr ? seen.state : states_.last(address.root_key)});
   if (call.method() == arm::Method::Head) return plain_answer(seen.content ? 204 : 404);
-  if (!seen.content && is_group) return missing_group(address);
+  if (!seen.content && is_group) {
+    ++counts_.group_not_found;
+    return missing_group(address.group);
+  }
   if (!seen.content) return missing_resource(address);
   const bool is_child = address.kind == AddressKind::Child;
   const Json* child = is_child ? find_child(*seen.content, *address.child_kind, address.child_name) : nullptr;
@@ -97,7 +101,7 @@ arm::Response SimArm::Machine::read_entity(Call& call) {
   return answer;
 }
 
-arm::Response SimArm::Machine::read_operation(Call& call) {
+arm::Response SimArm::Machine::read_operation(const Call& call) {
   const auto [match, operation] = operations_.find(call.address.name, call.request.head.target, call.now);
   if (match == Operations::Match::Unknown) {
     return error_answer(404, "NotFound", "The operation does not exist.", FailureCause::Gateway);
@@ -120,9 +124,7 @@ arm::Response SimArm::Machine::read_operation(Call& call) {
     if (operation->ended) body["endTime"] = shown_time(operation->end);
     if (failed) body["error"] = operation_error(*operation);
     arm::Response answer = json_answer(200, body);
-    if (!operation->ended) {
-      answer.head.fields.add("Retry-After", std::to_string(whole_milliseconds(options_.retry_after) / 1000));
-    }
+    if (!operation->ended) say_retry_after(options_.retry_after, answer.head.fields);
     return answer;
   }
   if (!operation->ended) {
@@ -137,8 +139,8 @@ arm::Response SimArm::Machine::read_operation(Call& call) {
   const Entity* entity = find_entity(operation->entity_key);
   const bool has_result = operation->kind == OperationOf::Create || operation->kind == OperationOf::Update;
   if (has_result && entity != nullptr) {
-    const Snapshot seen = visible(*entity, call.now);
-    return json_answer(200, shown(*entity, seen.content ? seen : snapshot_of(*entity, call.now)));
+    const Snapshot seen = visible(call, *entity);
+    return json_answer(200, shown(*entity, seen.content ? seen : seen_by(call, *entity, snapshot_of(*entity, call.now))));
   }
   return plain_answer(operation->kind == OperationOf::Delete ? 204 : 200);
 }
@@ -160,7 +162,7 @@ arm::Response SimArm::Machine::read_subscriptions(const Call& call) const {
   }
 }
 
-arm::Response SimArm::Machine::list(Call& call) {
+arm::Response SimArm::Machine::list(const Call& call) {
   const Address& address = call.address;
   const bool groups = address.kind == AddressKind::Groups;
   if (!address.group_key.empty()) {
@@ -173,7 +175,7 @@ arm::Response SimArm::Machine::list(Call& call) {
     if (!address.group_key.empty() && entity.group_key != address.group_key) continue;
     if (!address.type.empty() && entity.type != address.type) continue;
     if (!entity.parent_key.empty()) continue;
-    const Snapshot seen = seen_by(call, entity, visible(entity, call.now));
+    const Snapshot seen = visible(call, entity);
     if (!seen.content) continue;
     items.push_back(listed(entity, seen));
     if (call.seen != nullptr) call.seen->push_back({entity.key, seen.state});
@@ -183,7 +185,7 @@ arm::Response SimArm::Machine::list(Call& call) {
   return page_of(call, std::move(items));
 }
 
-arm::Response SimArm::Machine::list_children(Call& call) {
+arm::Response SimArm::Machine::list_children(const Call& call) {
   if (auto refused = refuse_in_group(call)) return *refused;
   const auto [entity, seen] = view_of(call, call.address.root_key);
   if (!seen.content) return missing_resource(call.address);
@@ -201,11 +203,10 @@ arm::Response SimArm::Machine::list_children(Call& call) {
   const std::string below = fmt::format("{}/{}/", entity->key, call.address.child_type);
   for (auto it = entities_.lower_bound(below); it != entities_.end() && it->first.starts_with(below); ++it) {
     const bool deeper = it->first.find('/', below.size()) != std::string::npos;
-    if (deeper) continue;
-    const Snapshot below_seen = seen_by(call, it->second, visible(it->second, call.now));
-    if (!below_seen.content) continue;
-    if (call.seen != nullptr) call.seen->push_back({it->first, below_seen.state});
-    items.push_back(listed(it->second, below_seen));
+    const Snapshot child = deeper ? Snapshot{} : visible(call, it->second);
+    if (!child.content) continue;
+    items.push_back(listed(it->second, child));
+    if (call.seen != nullptr) call.seen->push_back({it->first, child.state});
   }
   return page_of(call, std::move(items));
 }

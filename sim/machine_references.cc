@@ -46,7 +46,7 @@ arm::Response retryable_error(std::string_view code, const std::string& message,
       429,
       Json{{"error",
             {{"code", "RetryableError"}, {"message", "A retryable error occurred."}, {"details", Json::array({detail})}}}});
-  answer.head.fields.add("Retry-After", std::to_string(whole_milliseconds(retry_after) / 1000));
+  say_retry_after(retry_after, answer.head.fields);
   return answer;
 }
 

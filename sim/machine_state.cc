@@ -11,6 +11,14 @@ namespace armgate::sim {
 
 using Json = nlohmann::json;
 
+namespace {
+
+// What a lagging replica may still show.
+constexpr Duration kHistoryKept = std::chrono::seconds(60);
+constexpr size_t kHistoryMax = 256;
+
+}  // namespace
+
 bool SimArm::Machine::knows_etags(const Call& call, const ResourceType& traits) const {
   if (traits.etags == EtagForm::None || !options_.has_etags) return false;
   const auto version = arm::query_parameter(call.request.head.target, "api-version");
@@ -99,9 +107,10 @@ void SimArm::Machine::set_child(Entity& entity, const ChildKind& kind, std::stri
 }
 
 void SimArm::Machine::record(Entity& entity, TimePoint now) {
-  if (options_.stale_read_chance <= 0) return;
-  entity.history.push_back(snapshot_of(entity, now));
-  while (entity.history.size() > 1 && entity.history[1].since <= now - options_.stale_by) entity.history.pop_front();
+  auto& history = entity.history;
+  history.push_back(snapshot_of(entity, now));
+  const TimePoint oldest = now - std::max<Duration>(options_.stale_by, kHistoryKept);
+  while (history.size() > 1 && (history[1].since <= oldest || history.size() > kHistoryMax)) history.pop_front();
 }
 
 Duration SimArm::Machine::operation_length(const Call& call, const ResourceType& traits, std::string_view what) const {
@@ -118,18 +127,15 @@ Duration SimArm::Machine::operation_length(const Call& call, const ResourceType&
   return traits.long_running ? options_.operation : Duration{};
 }
 
-arm::Response SimArm::Machine::missing_group(const Address& address) {
-  ++counts_.group_not_found;
-  return error_answer(404, "ResourceGroupNotFound", fmt::format("Resource group '{}' could not be found.", address.group),
-                      FailureCause::Gateway);
-}
-
 // A group that does not exist, is not yet known everywhere, or is on its way out; then the same of what it is below.
 std::optional<arm::Response> SimArm::Machine::refuse_in_group(const Call& call) {
   const Address& address = call.address;
   if (address.group_key.empty()) return std::nullopt;
   const Entity* group = find_entity(address.group_key);
-  if (group == nullptr || call.now < group->created + options_.group_lag) return missing_group(address);
+  if (group == nullptr || call.now < group->created + options_.group_lag) {
+    ++counts_.group_not_found;
+    return missing_group(address.group);
+  }
   const bool reading = call.method() == arm::Method::Get || call.method() == arm::Method::Head;
   if (reading) return std::nullopt;
   if (operations_.state_word(*group, nullptr, "") == "Deleting") {

@@ -64,7 +64,7 @@ arm::Response SimArm::Machine::tags(Call& call) {
                         FailureCause::Gateway);
   }
   if (call.method() == arm::Method::Get) {
-    const Snapshot seen = visible(*entity, call.now);
+    const Snapshot seen = visible(call, *entity);
     return shown_tags(*entity, seen.content ? *seen.content : Json::object());
   }
   Result<Json> wanted = changed_tags(call.method(), call.body, tags_of(*entity->content), call.facts);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -9,30 +10,28 @@ namespace armgate::sim {
 
 using Json = nlohmann::json;
 
-bool SimArm::Machine::lags() { return options_.stale_read_chance > 0 && rng_.chance(options_.stale_read_chance); }
-
-// What a replica shows that has not heard of anything for a while.
-Snapshot SimArm::Machine::lagging(const Entity& entity, TimePoint now) const {
-  Snapshot seen;
-  seen.since = now;
-  for (const Snapshot& snapshot : entity.history) {
-    if (snapshot.since <= now - options_.stale_by) seen = snapshot;
-  }
-  return seen;
+Duration SimArm::Machine::lag_of(const Call& call) {
+  const bool lags = options_.stale_read_chance > 0 && rng_.chance(options_.stale_read_chance);
+  return std::max(call.behind, lags ? options_.stale_by : Duration{});
 }
 
-Snapshot SimArm::Machine::visible(const Entity& entity, TimePoint now) {
-  return lags() ? lagging(entity, now) : snapshot_of(entity, now);
+Snapshot SimArm::Machine::visible(const Call& call, const Entity& entity) {
+  const Duration behind = lag_of(call);
+  return seen_by(call, entity, behind > Duration{} ? snapshot_as_of(entity, call.now - behind) : snapshot_of(entity, call.now));
 }
 
-// Such a replica also shows what is gone by now.
+// A lagging replica also shows what is gone by now.
 SimArm::Machine::View SimArm::Machine::view_of(const Call& call, std::string_view key) {
   const Entity* entity = find_entity(key);
-  if (!lags()) return {entity, entity == nullptr ? Snapshot{} : seen_by(call, *entity, snapshot_of(*entity, call.now))};
-  if (const auto gone = removed_.find(key); entity == nullptr && gone != removed_.end()) {
-    if (gone->second.at > call.now - options_.stale_by) entity = &gone->second.entity;
+  const Duration behind = lag_of(call);
+  const TimePoint then = call.now - behind;
+  const auto gone = removed_.find(key);
+  if (behind > Duration{} && (entity == nullptr || entity->created > then) && gone != removed_.end() &&
+      gone->second.at > then) {
+    entity = &gone->second.entity;
   }
-  return {entity, entity == nullptr ? Snapshot{} : seen_by(call, *entity, lagging(*entity, call.now))};
+  if (entity == nullptr) return {nullptr, {}};
+  return {entity, seen_by(call, *entity, behind > Duration{} ? snapshot_as_of(*entity, then) : snapshot_of(*entity, call.now))};
 }
 
 Snapshot SimArm::Machine::seen_by(const Call& call, const Entity& entity, Snapshot snapshot) const {

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "sim/answers.h"
 
 namespace armgate::sim {
 namespace {
@@ -195,7 +196,7 @@ void Operations::announce(const Operation& operation, arm::Headers& fields) cons
     fields.add("Azure-AsyncNotification", "Enabled");
   }
   if (!operation.location_target.empty()) fields.add("Location", options_.origin + operation.location_target);
-  fields.add("Retry-After", std::to_string(whole_milliseconds(options_.retry_after) / 1000));
+  say_retry_after(options_.retry_after, fields);
 }
 
 std::pair<Operations::Match, const Operation*> Operations::find(const std::string& id, std::string_view target,

@@ -6,9 +6,9 @@ namespace armgate::sim {
 namespace {
 
 constexpr std::string_view kComputeConflict = "ConflictingConcurrentWriteNotAllowed";
+constexpr std::string_view kNetworkConflict = "AnotherOperationInProgress";
 constexpr std::string_view kComputeEtags =
     "2024-03-01";  // the oldest models that are sure to have them (conf/rules/compute.json)
-constexpr std::string_view kNetworkConflict = "AnotherOperationInProgress";
 constexpr std::string_view kStorageConflict = "StorageAccountOperationInProgress";
 
 constexpr std::array<ChildKind, 2> kOfNetworks{{

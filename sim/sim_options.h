@@ -64,7 +64,7 @@ struct SimOptions {
   std::map<std::string, Duration> operation_by_type;
 
   Duration group_lag{};  // for so long after its creation a group is unknown to every provider below it
-  Duration retry_after = std::chrono::seconds(1);
+  Duration retry_after = std::chrono::seconds(1);  // zero: it is not said
   Exclusivity exclusivity = Exclusivity::Refuse;
   StateShown state_shown = StateShown::Honest;
   UpdateAnnounced update_announced = UpdateAnnounced::StatusUrl;

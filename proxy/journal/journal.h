@@ -6,6 +6,7 @@
 // Limits    Options.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>

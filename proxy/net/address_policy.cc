@@ -1,6 +1,9 @@
 #include "proxy/net/address_policy.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <string>
 
 namespace armgate::net {
 namespace {

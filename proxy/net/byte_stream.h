@@ -5,6 +5,7 @@
 // Errors    TimedOut at the deadline, Reset if the connection broke, Cancelled; the source is the peer's.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -52,11 +53,20 @@ class ByteStream {
 
   virtual StreamEnd end() const = 0;
 
-  // Bytes written that the peer's machine has not acknowledged.
+  // Bytes written that the peer's machine has not acknowledged; the end of our direction is none of them.
   virtual size_t unacknowledged() const = 0;
 
   // Bytes handed to the system since the connection was made; while this stands still, nothing can have arrived.
   virtual uint64_t bytes_written() const = 0;
+
+  // Of these, how many the peer's machine has acknowledged.
+  uint64_t bytes_acknowledged() const { return bytes_written() - std::min<uint64_t>(unacknowledged(), bytes_written()); }
+
+  // True once the peer has reset the connection, or the system has given it up. Does not block and takes nothing.
+  virtual bool is_broken() const = 0;
+
+  // Acknowledges what was received now, instead of with what is written next.
+  virtual void acknowledge_now() = 0;
 
   // Whether something unread, an end included, is here. Does not block.
   virtual bool has_input() const = 0;

@@ -17,7 +17,7 @@ void ClientConnection::begin(arm::Method method, int minor_version, http::Connec
   if (connection_ == http::Connection::Keep) connection_ = connection;
   pending_.clear();
   ends_with_connection_ = false;
-  input_came_early_ = false;
+  read_came_early_ = unread_came_early_ = false;
 }
 
 Task<Result<void>> ClientConnection::write_head(const arm::ResponseHead& head, BodyLength length) {

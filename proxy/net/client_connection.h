@@ -46,9 +46,10 @@ class ClientConnection final : public ClientLink {
   bool head_written() const { return state_ != State::Nothing; }
   bool complete() const { return state_ == State::Complete; }
 
-  // After a complete answer: whether something unread was here before the answer's end was written. That was not
-  // sent by somebody who had read it.
-  bool input_came_early() const { return input_came_early_; }
+  // After a complete answer: whether something of the next request was here before the answer's end was written. That was not
+  // sent by somebody who had read it. Of what was read already the moment is known, of what was not it is to be told.
+  bool next_came_early() const { return read_came_early_ || unread_came_early_; }
+  bool unread_came_early() const { return unread_came_early_; }
 
   // After a complete answer.
   bool can_continue() const { return complete() && connection_ == http::Connection::Keep; }
@@ -59,8 +60,10 @@ class ClientConnection final : public ClientLink {
 
   Result<void> noted(Result<void> written);  // after a failure nothing more may be written
   Result<void> refuse(std::string_view why);
-  // What was read already has its moment, from when it was.
-  void note_early_input() { input_came_early_ = stream_.has_input(); }
+  void note_early_input() {
+    read_came_early_ = !input_.bytes().empty();
+    unread_came_early_ = stream_.has_input();
+  }
 
   ByteStream& stream_;
   ClientInput& input_;
@@ -68,7 +71,8 @@ class ClientConnection final : public ClientLink {
   const Duration write_max_;
 
   bool closing_ = false;
-  bool input_came_early_ = false;
+  bool read_came_early_ = false;
+  bool unread_came_early_ = false;
   State state_ = State::Nothing;
   arm::Method method_ = arm::Method::Get;
   int minor_version_ = 1;

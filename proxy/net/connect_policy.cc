@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "arm/identity.h"
+#include "base/text.h"
 #include "proxy/http/head_parser.h"
 #include "proxy/net/address_policy.h"
 #include "proxy/net/host_pattern.h"
@@ -30,6 +33,13 @@ Refusal refuse_plain_request(std::string_view head) {
   return {405, kForbidden, "this is the proxy port of armgate: set HTTPS_PROXY to it instead of calling it directly"};
 }
 
+// Proxies on the way may have added themselves, behind it or in a field of their own.
+bool carries_mark(const arm::Headers& fields, std::string_view mark) {
+  return !mark.empty() && std::any_of(fields.begin(), fields.end(), [mark](const arm::Field& field) {
+    return equal_ignoring_case(field.name, kMarkField) && field.value.find(mark) != field.value.npos;
+  });
+}
+
 bool is_local_name(std::string_view host) { return host == "localhost" || host.ends_with(".localhost"); }
 
 }  // namespace
@@ -43,6 +53,10 @@ ConnectDecision decide_connect(std::string_view head, const http::Limits& limits
   auto parsed = http::parse_request_head(head, limits);
   if (!parsed) {
     decision.refusal = refuse_head(parsed.error(), head, limits);
+    return decision;
+  }
+  if (carries_mark(parsed->head.fields, policy.own_mark)) {
+    decision.refusal = {403, kForbidden, "the proxy behind armgate is armgate itself: correct upstream.proxy"};
     return decision;
   }
   decision.host = parsed->head.host;

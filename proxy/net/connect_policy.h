@@ -17,6 +17,7 @@ struct ConnectPolicy {
   uint16_t intercepted_port = 443;
   LocalTargets local_targets = LocalTargets::Refuse;
   std::vector<std::string> allowed;  // hosts that may be reached wherever they lead
+  std::string own_mark;              // of this process (ParentProxy); empty: none
 };
 
 enum class ConnectAction { Intercept, Tunnel, Refuse };

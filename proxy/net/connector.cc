@@ -17,10 +17,17 @@
 namespace armgate::net {
 namespace {
 
+constexpr uint16_t kTlsPort = 443;
+
 namespace ip = boost::asio::ip;
 using Addresses = std::vector<ip::address>;
 
 Error unreachable(std::string context) { return upstream_error(ErrorKind::Unreachable, Sent::No, std::move(context)); }
+
+std::string authority_of(const std::string& name, uint16_t port) {
+  const bool is_bare_ipv6 = name.find(':') != name.npos && !name.starts_with('[');
+  return is_bare_ipv6 ? fmt::format("[{}]:{}", name, port) : fmt::format("{}:{}", name, port);
+}
 
 struct Resolution {
   explicit Resolution(const Executor& executor) : resolver(executor), done(executor) {}
@@ -70,36 +77,49 @@ void tune_tcp(int fd) {
   set(IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-const HostOverride* Connector::find_override(std::string_view host) const {
-  const auto it = options_.overrides.find(host);
-  return it == options_.overrides.end() ? nullptr : &it->second;
+Connector::Place Connector::place_of(std::string_view host, uint16_t port) const {
+  const auto known = port == kTlsPort ? options_.overrides.find(host) : options_.overrides.end();
+  if (known == options_.overrides.end()) return {std::string(host), port, false};
+  return {known->second.address, known->second.port != 0 ? known->second.port : port, true};
+}
+
+const ParentProxy* Connector::parent_of(std::string_view host, uint16_t port) const {
+  if (!options_.parent || options_.parent->exceptions.covers(host, port)) return nullptr;
+  const Place place = place_of(host, port);
+  return options_.parent->exceptions.covers(place.name, place.port) ? nullptr : &*options_.parent;
 }
 
 Task<Result<std::unique_ptr<Socket>>> Connector::connect(std::string host, uint16_t port, LocalTargets local,
                                                          TimePoint deadline) {
-  const HostOverride* const known = find_override(host);
-  const std::string name = known != nullptr ? known->address : host;
-  if (known != nullptr && known->port != 0) port = known->port;
+  Place place = place_of(host, port);
+  const ParentProxy* const parent = parent_of(host, port);
+  if (parent != nullptr) return connect_through(*parent, std::move(host), std::move(place), deadline);
+  if (place.is_known) local = LocalTargets::Allow;
+  Named named{host, host};
+  return connect_to_any(std::move(place), local, std::move(named), deadline);
+}
 
+Task<Result<std::unique_ptr<Socket>>> Connector::connect_to_any(Place place, LocalTargets local, Named named,
+                                                                TimePoint deadline) {
   Addresses addresses;
-  if (const auto literal = address_of(name)) {
+  if (const auto literal = address_of(place.name)) {
     addresses.push_back(*literal);
   } else {
-    auto resolved = co_await resolve_(name, deadline);
+    auto resolved = co_await resolve_(place.name, deadline);
     if (!resolved) co_return std::move(resolved).error();
     addresses = *std::move(resolved);
   }
-  Error last = unreachable(fmt::format("{} has no address", host));
+  Error last = unreachable(fmt::format("{} has no address", named.target));
   for (const ip::address& address : addresses) {
     const auto refusal = refused_address(address);
-    if (refusal && local == LocalTargets::Refuse && known == nullptr) {
-      last =
-          upstream_error(ErrorKind::BadInput, Sent::No,
-                         fmt::format("{} is {}, to which armgate opens no tunnel; put the host into NO_PROXY", host, *refusal));
+    if (refusal && local == LocalTargets::Refuse) {
+      last = upstream_error(
+          ErrorKind::BadInput, Sent::No,
+          fmt::format("{} is {}, to which armgate opens no tunnel; put the host into NO_PROXY", named.target, *refusal));
       continue;
     }
     const TimePoint until = std::min(deadline, clock_.now() + options_.address_max);
-    auto socket = co_await connect_to(address, port, host, until);
+    auto socket = co_await connect_to(address, place.port, named, until);
     if (socket) co_return socket;
     last = std::move(socket).error();
     if (clock_.now() >= deadline) break;
@@ -107,16 +127,16 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect(std::string host, uint1
   co_return last;
 }
 
-Task<Result<std::unique_ptr<Socket>>> Connector::connect_to(ip::address address, uint16_t port, std::string host,
+Task<Result<std::unique_ptr<Socket>>> Connector::connect_to(ip::address address, uint16_t port, Named named,
                                                             TimePoint deadline) {
   const ip::tcp::endpoint endpoint(address, port);
   const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
   if (fd < 0) {
     co_return gateway_error(ErrorKind::Internal, fmt::format("cannot make a socket: {}", std::strerror(errno)));
   }
-  auto socket = std::make_unique<Socket>(clock_, executor_, fd, Peer{ErrorSource::Upstream, host});
+  auto socket = std::make_unique<Socket>(clock_, executor_, fd, Peer{ErrorSource::Upstream, named.peer});
   tune_tcp(fd);
-  const std::string where = fmt::format("{} at {} port {}", host, address.to_string(), port);
+  const std::string where = fmt::format("{} at {} port {}", named.target, address.to_string(), port);
   if (::connect(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0) co_return socket;
   if (errno != EINPROGRESS) co_return unreachable(fmt::format("cannot connect to {}: {}", where, std::strerror(errno)));
   auto ready = co_await socket->wait(Waiting::Writer, Readiness::Writable, deadline);
@@ -127,6 +147,18 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect_to(ip::address address,
   socklen_t size = sizeof failure;
   ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size);
   if (failure != 0) co_return unreachable(fmt::format("cannot connect to {}: {}", where, std::strerror(failure)));
+  co_return socket;
+}
+
+Task<Result<std::unique_ptr<Socket>>> Connector::connect_through(const ParentProxy& parent, std::string host, Place place,
+                                                                 TimePoint deadline) {
+  if (auto refusal = parent.gate->refusal(clock_.now())) co_return *std::move(refusal);
+  Place at_parent{parent.host, parent.port, true};
+  Named named{parent.text(), fmt::format("{} (through {})", host, parent.text())};
+  auto socket = co_await connect_to_any(std::move(at_parent), LocalTargets::Allow, std::move(named), deadline);
+  if (!socket) co_return socket;
+  auto opened = co_await open_tunnel(**socket, parent, authority_of(place.name, place.port), clock_, deadline);
+  if (!opened) co_return std::move(opened).error();
   co_return socket;
 }
 

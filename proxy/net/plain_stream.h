@@ -23,6 +23,8 @@ class PlainStream final : public ByteStream {
   void close() override { socket_->close(); }
   StreamEnd end() const override { return end_; }
   size_t unacknowledged() const override { return socket_->unacknowledged(); }
+  bool is_broken() const override { return socket_->is_broken(); }
+  void acknowledge_now() override { socket_->acknowledge_now(); }
   uint64_t bytes_written() const override { return bytes_written_; }
   bool has_input() const override;
   bool is_quiet() override;

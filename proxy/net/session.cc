@@ -10,9 +10,16 @@ namespace armgate::net {
 namespace {
 
 constexpr size_t kReceiptsMax = 16;  // answers to pipelined requests; beyond it the oldest stay unconfirmed
+// Until it is looked whether a last answer is acknowledged; each pause after that is twice as long.
+constexpr Duration kFirstLook = std::chrono::milliseconds(5);
 
 bool has_content(const http::Framing& framing) {
   return framing.kind == http::Framing::Kind::Chunked || (framing.kind == http::Framing::Kind::Length && framing.bytes > 0);
+}
+
+// Not only waited for in vain.
+bool is_broken(const Result<size_t>& got) {
+  return !got && got.error().kind != ErrorKind::TimedOut && got.error().kind != ErrorKind::Cancelled;
 }
 
 Error client_left() { return client_error(ErrorKind::Closed, "the client closed the connection within a request"); }
@@ -44,7 +51,10 @@ void Session::drain() {
 
 // False: the connection is over.
 Task<bool> Session::wait_for_request() {
-  if (!input_.bytes().empty()) co_return true;  // pipelined: says nothing about the last answer
+  if (!input_.bytes().empty()) {  // pipelined, or it came while the handler still watched for it
+    if (!early_) confirm_receipts();
+    co_return true;
+  }
   Result<size_t> got(size_t{0});
   if (!draining_ || early_) {  // what is here already was asked before its client could be told that the connection ends
     idle_ = true;
@@ -55,12 +65,11 @@ Task<bool> Session::wait_for_request() {
       co_return true;
     }
   }
-  if (!got && got.error().kind != ErrorKind::TimedOut && got.error().kind != ErrorKind::Cancelled) {
+  if (is_broken(got)) {
     drop_receipts();
     co_return false;
   }
-  confirm_if_acknowledged();
-  co_await stream_->shutdown(setup_.clock.now() + setup_.options.linger_max);
+  co_await end_in_order();
   co_return false;
 }
 
@@ -98,8 +107,8 @@ Task<Session::After> Session::serve_request() {
     co_return After::Close;
   }
   keep_receipt(std::move(receipt));
-  early_ = link_.input_came_early();
-  if (early_) input_.note_early(exchange.arrived);
+  early_ = link_.next_came_early();
+  if (link_.unread_came_early()) input_.note_early(exchange.arrived);
   co_return link_.can_continue() ? After::NextRequest : After::Linger;
 }
 
@@ -117,7 +126,7 @@ Task<Result<http::ParsedRequestHead>> Session::read_head() {
       co_return head;
     }
     seen = bytes.size();
-    auto got = co_await input_.more(deadline);
+    auto got = co_await more_of_request(deadline);
     if (!got) co_return std::move(got).error();
     if (*got == 0) co_return client_left();
   }
@@ -139,10 +148,17 @@ Task<Result<void>> Session::read_body(const http::ParsedRequestHead& head, std::
     input_.consume(step->consumed);
     if (step->done) co_return Result<void>{};
     if (advanced && !input_.bytes().empty()) continue;
-    auto got = co_await input_.more(deadline);
+    auto got = co_await more_of_request(deadline);
     if (!got) co_return std::move(got).error();
     if (*got == 0) co_return client_left();
   }
+}
+
+// A client that sends head and content apart, with Nagle's algorithm on (RFC 896; urllib3 switches it on for proxies), keeps the
+// content back until its head is acknowledged.
+Task<Result<size_t>> Session::more_of_request(TimePoint deadline) {
+  stream_->acknowledge_now();
+  return input_.more(deadline);
 }
 
 Task<Session::After> Session::refuse(Refusal refusal, arm::Method method) {
@@ -158,41 +174,71 @@ Task<Session::After> Session::refuse(Refusal refusal, arm::Method method) {
 // Takes in and forgets what the client still sends, so that it reads our answer before it sees the connection end.
 Task<void> Session::linger() {
   const TimePoint deadline = setup_.clock.now() + setup_.options.linger_max;
-  const bool first = link_.ends_with_connection();
-  if (first) co_await stream_->shutdown(deadline);
+  const bool ends_first = link_.ends_with_connection();
+  TimePoint until = ends_first ? deadline : setup_.clock.now() + setup_.options.close_first_max;
+  if (ends_first) co_await stream_->shutdown(deadline);
   while (true) {
     input_.discard();
-    const auto got = co_await input_.more(deadline);
-    if (got && *got > 0 && setup_.clock.now() < deadline) {
+    const auto got = co_await input_.more(until);
+    if (got && *got > 0 && setup_.clock.now() < until) {
       co_await let_others_run();  // however fast the client sends
       continue;
     }
-    if (!got && got.error().kind != ErrorKind::TimedOut && got.error().kind != ErrorKind::Cancelled) {
-      if (!first) drop_receipts();
+    if (is_broken(got)) {
+      if (!ends_first) drop_receipts();  // else it may be what our farewell met, see session.h
       co_return;
     }
-    confirm_if_acknowledged();
-    if (!first) co_await stream_->shutdown(deadline + setup_.options.linger_max);
-    co_return;
+    const bool is_over = (got && *got == 0) || setup_.clock.now() >= deadline || aborted_;
+    if (is_over) break;
+    confirm_acknowledged();
+    co_await stream_->shutdown(deadline);
+    until = deadline;
   }
+  co_await end_in_order();
+}
+
+// Nothing more is to be said on either side.
+Task<void> Session::end_in_order() {
+  const TimePoint deadline = setup_.clock.now() + setup_.options.linger_max;
+  if (aborted_) co_return;
+  confirm_acknowledged();
+  co_await stream_->shutdown(deadline);
+  if (!receipts_.empty()) co_await await_acknowledgement(deadline);
+}
+
+// A client that has only ended its own direction acknowledges the last answer; one that had left before it came, never does. The
+// system tells neither by itself.
+Task<void> Session::await_acknowledgement(TimePoint deadline) {
+  for (Duration pause = kFirstLook; !aborted_; pause *= 2) {
+    confirm_acknowledged();
+    if (receipts_.empty()) co_return;
+    if (stream_->is_broken() || setup_.clock.now() >= deadline) break;
+    co_await setup_.clock.sleep_until(std::min(setup_.clock.now() + pause, deadline));
+  }
+  if (!aborted_) drop_receipts();
 }
 
 void Session::keep_receipt(Receipt receipt) {
+  if (!receipt.has_effect()) return;
   if (receipts_.size() == kReceiptsMax) receipts_.erase(receipts_.begin());
-  receipts_.push_back(std::move(receipt));
+  receipts_.push_back({std::move(receipt), stream_->bytes_written()});
 }
 
 void Session::confirm_receipts() {
-  for (auto& receipt : std::exchange(receipts_, {})) receipt.confirm();
+  for (auto& [receipt, end] : std::exchange(receipts_, {})) receipt.confirm();
 }
 
 void Session::drop_receipts() {
-  for (auto& receipt : std::exchange(receipts_, {})) receipt.drop();
+  for (auto& [receipt, end] : std::exchange(receipts_, {})) receipt.drop();
 }
 
-// A client that left before the answer came has acknowledged less than was written.
-void Session::confirm_if_acknowledged() {
-  if (stream_->unacknowledged() == 0) confirm_receipts();
+// Of a client that has left; it may have gone before the answer came.
+void Session::confirm_acknowledged() {
+  const uint64_t acknowledged = stream_->bytes_acknowledged();
+  const auto first_left = std::find_if(receipts_.begin(), receipts_.end(),
+                                       [acknowledged](const Unconfirmed& answer) { return answer.end > acknowledged; });
+  for (auto answer = receipts_.begin(); answer != first_left; ++answer) answer->receipt.confirm();
+  receipts_.erase(receipts_.begin(), first_left);
 }
 
 }  // namespace armgate::net

@@ -4,10 +4,12 @@
 //   1. A request reaches the handler only with its whole content in memory and past every check of proxy/http.
 //   2. A malformed request gets one 4xx in ARM's error shape and touches nothing else; the connection ends.
 //   3. Receipts: confirmed when the next request's first byte arrives after the answer (what was here before the answer's end
-//      was written does not count) or the connection ends in an orderly way with every byte acknowledged; dropped when it is reset; else left unconfirmed.
-//   4. After an answer that ends the connection the client gets time to close first. A client that has destroyed its
-//   socket
-//      (Node does so at once) answers our close_notify with RST, and a delivered answer would look undelivered.
+//      was written does not count) or the connection ends in an orderly way with every byte of the answer acknowledged, within
+//      linger_max; dropped when it is reset, or ends without that; left unconfirmed when it ends within a request or an answer,
+//      or is reset when our end of it was the answer's.
+//   4. After an answer that ends the connection the client gets a moment to close first. A client that has destroyed its
+//      socket (Node does so at once) answers our close_notify with RST, and a delivered answer would look undelivered. Only a
+//      moment, because others wait for our end of it (RFC 9112 §9.6).
 // Threads   one event loop.
 // Limits    SessionOptions; each wait has a deadline.
 #pragma once
@@ -32,12 +34,13 @@ using RequestHandler = std::function<Task<Receipt>(Exchange& exchange, ClientLin
 
 struct SessionOptions {
   http::Limits limits;
-  Duration idle_max = std::chrono::seconds(60);   // between requests
-  Duration head_max = std::chrono::seconds(10);   // from its first byte to its last
-  Duration body_max = std::chrono::seconds(60);   // the whole content, however steadily it drips
-  Duration write_max = std::chrono::seconds(60);  // each piece of an answer
-  Duration linger_max = std::chrono::seconds(2);  // for the client to close first
-  size_t early_bytes_max = 64 * 1024;             // of later requests, while one is being served
+  Duration idle_max = std::chrono::seconds(60);               // between requests
+  Duration head_max = std::chrono::seconds(10);               // from its first byte to its last
+  Duration body_max = std::chrono::seconds(60);               // the whole content, however steadily it drips
+  Duration write_max = std::chrono::seconds(60);              // each piece of an answer
+  Duration close_first_max = std::chrono::milliseconds(200);  // for the client to close first
+  Duration linger_max = std::chrono::seconds(2);              // for the client to take the end of its last answer
+  size_t early_bytes_max = 64 * 1024;                         // of later requests, while one is being served
 };
 
 struct SessionSetup {
@@ -65,31 +68,44 @@ class Session {
   void stop_waiting() { link_.stop_waiting(); }
 
   // Cuts the connection; an exchange that runs is not interrupted, but its client is gone.
-  void abort() { stream_->close(); }
+  void abort() {
+    aborted_ = true;
+    stream_->close();
+  }
 
  private:
   enum class After { NextRequest, Linger, Close };
+
+  // An answer whose arrival is not certain yet.
+  struct Unconfirmed {
+    Receipt receipt;
+    uint64_t end;  // of the connection's bytes, the last one of the answer
+  };
 
   Task<bool> wait_for_request();
   Task<After> serve_request();
   Task<Result<http::ParsedRequestHead>> read_head();
   Task<Result<void>> read_body(const http::ParsedRequestHead& head, std::string& body);
+  Task<Result<size_t>> more_of_request(TimePoint deadline);
   Task<After> refuse(Refusal refusal, arm::Method method);
   Task<void> linger();
+  Task<void> end_in_order();
+  Task<void> await_acknowledgement(TimePoint deadline);
   void keep_receipt(Receipt receipt);
   void confirm_receipts();
   void drop_receipts();
-  void confirm_if_acknowledged();
+  void confirm_acknowledged();
 
   const std::unique_ptr<ByteStream> stream_;
   const SessionSetup setup_;
   ClientInput input_;
   ClientConnection link_;
-  Sender sender_;                  // of the last request
-  std::vector<Receipt> receipts_;  // of answers whose arrival is not certain yet, oldest first
-  bool early_ = false;             // what comes next was sent before the last answer could be read
+  Sender sender_;                      // of the last request
+  std::vector<Unconfirmed> receipts_;  // oldest first
+  bool early_ = false;                 // what comes next was sent before the last answer could be read
   bool idle_ = false;
   bool draining_ = false;
+  bool aborted_ = false;
 };
 
 }  // namespace armgate::net

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -106,7 +109,7 @@ std::function<void()> Socket::take_readable() {
 void Socket::cancel(Waiting who) { wake_later(who, Wake::Cancelled); }
 
 void Socket::shutdown_write() {
-  if (is_open()) ::shutdown(fd_, SHUT_WR);
+  if (is_open()) has_ended_writing_ = ::shutdown(fd_, SHUT_WR) == 0 || has_ended_writing_;
 }
 
 void Socket::close() {
@@ -118,10 +121,22 @@ void Socket::close() {
   cancel(Waiting::Writer);
 }
 
-size_t Socket::unacknowledged() {
+size_t Socket::unacknowledged() const {
   int bytes = 0;
   if (!is_open() || ::ioctl(fd_, SIOCOUTQ, &bytes) != 0) return 0;
+  if (has_ended_writing_ && bytes > 0) --bytes;  // FIN
   return static_cast<size_t>(bytes);
+}
+
+bool Socket::is_broken() const {
+  pollfd look{fd_, 0, 0};  // errors are told unasked, and stay for the next read or write
+  return is_open() && ::poll(&look, 1, 0) > 0 && (look.revents & POLLERR) != 0;
+}
+
+// Linux delays acknowledgements by 40 ms and more, hoping for data to send them with.
+void Socket::acknowledge_now() {
+  const int on = 1;
+  if (is_open()) ::setsockopt(fd_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
 Error Socket::error_of(int number) const {

@@ -51,7 +51,9 @@ class Socket final : private Polled {
 
   bool is_open() const { return fd_ >= 0; }
   int fd() { return fd_; }
-  size_t unacknowledged();
+  size_t unacknowledged() const;  // without the end of our direction, which has a sequence number as well
+  bool is_broken() const;
+  void acknowledge_now();
   const Peer& peer() const { return peer_; }
 
   // The errno of a failed call, as the kind of error it is to the caller.
@@ -81,8 +83,9 @@ class Socket final : private Polled {
   Poller& poller_;
   int fd_;
   const Peer peer_;
-  uint32_t events_ = 0;          // that the poller tells
-  bool ended_ = false;           // by the peer or by an error: it stays readable
+  uint32_t events_ = 0;  // that the poller tells
+  bool ended_ = false;   // by the peer or by an error: it stays readable
+  bool has_ended_writing_ = false;
   std::array<bool, 2> ready_{};  // news of each kind since the last wait for it
   std::array<Side, 2> sides_;
   std::function<void()> readable_;

@@ -34,6 +34,9 @@ Result<std::unique_ptr<TlsStream>> TlsStream::make(std::unique_ptr<Socket> socke
   stream->bio_.early = std::move(early);
   stream->ssl_.reset(SSL_new(context));
   if (!stream->ssl_) return certs::openssl_failure("making a TLS connection");
+  // Else OpenSSL 3 answers an end without close_notify with an alert, which a client that is gone never acknowledges, and lets
+  // nothing be written to one that has only ended its own direction. What may be cut is told by end().
+  SSL_set_options(stream->ssl_.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
   BIO* const bio = make_socket_bio(stream->bio_).release();
   SSL_set_bio(stream->ssl_.get(), bio, bio);
   SSL_set_app_data(stream->ssl_.get(), stream.get());
@@ -51,20 +54,12 @@ TlsStream::Verdict TlsStream::judge(int result) {
   switch (SSL_get_error(ssl_.get(), result)) {
     case SSL_ERROR_WANT_READ: return {Kind::WaitReadable, {}};
     case SSL_ERROR_WANT_WRITE: return {Kind::WaitWritable, {}};
-    case SSL_ERROR_ZERO_RETURN: end_ = StreamEnd::Notified; return {Kind::Ended, {}};
-    case SSL_ERROR_SYSCALL:
-      broken_ = true;
-      if (bio_.last_errno != 0) return {Kind::Failed, socket_->error_of(bio_.last_errno)};
-      end_ = StreamEnd::Bare;
+    case SSL_ERROR_ZERO_RETURN:
+      // A close_notify is found before the end of the connection behind it is read.
+      end_ = bio_.end_seen ? StreamEnd::Bare : StreamEnd::Notified;
       return {Kind::Ended, {}};
-    default:
-      broken_ = true;
-      if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
-        certs::take_openssl_errors();
-        end_ = StreamEnd::Bare;
-        return {Kind::Ended, {}};
-      }
-      return {Kind::Failed, protocol_error()};
+    case SSL_ERROR_SYSCALL: broken_ = true; return {Kind::Failed, socket_->error_of(bio_.last_errno)};
+    default: broken_ = true; return {Kind::Failed, protocol_error()};
   }
 }
 

@@ -49,6 +49,8 @@ class TlsStream final : public ByteStream {
   void close() override { socket_->close(); }
   StreamEnd end() const override { return end_; }
   size_t unacknowledged() const override { return socket_->unacknowledged(); }
+  bool is_broken() const override { return socket_->is_broken(); }
+  void acknowledge_now() override { socket_->acknowledge_now(); }
   uint64_t bytes_written() const override { return bio_.bytes_written; }
   bool has_input() const override { return SSL_has_pending(ssl_.get()) != 0 || net::has_input(bio_); }
   bool is_quiet() override;

@@ -45,6 +45,8 @@ Task<Ended> relay(Tunnel& tunnel, ByteStream& from, ByteStream& to, std::string 
     const bool still_moving = !got && got.error().kind == ErrorKind::TimedOut && tunnel.clock.now() < tunnel.deadline();
     if (!got && !still_moving) co_return Ended::Broken;
     count = got ? *got : 0;
+    // It may wait for this with the rest of what it has to say (Nagle's algorithm, RFC 896).
+    if (count < kPieceBytes) from.acknowledge_now();
     co_await let_others_run();  // both sides may be ready for ever
   }
 }

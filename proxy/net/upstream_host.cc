@@ -114,7 +114,11 @@ Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::connect(TimePoin
     if (const auto alive = host.lock()) alive->keep_session(std::move(session));
   });
   auto done = co_await (*stream)->handshake(std::min(deadline, clock_.now() + options_.handshake_max));
-  if (!done) co_return std::move(done).error();
+  if (!done) {
+    Error error = std::move(done).error();
+    if (const ParentProxy* parent = connector_.parent_of(host_, options_.port)) error.context += handshake_hint(*parent, error);
+    co_return error;
+  }
   auto connection = std::make_unique<UpstreamConnection>();
   connection->stream = *std::move(stream);
   co_return connection;

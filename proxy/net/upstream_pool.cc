@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "certs/tls_context.h"
 #include "proxy/http/compose.h"
 
 namespace armgate::net {
@@ -17,12 +16,6 @@ int keep_new_session(SSL* ssl, SSL_SESSION* session) {
   if (!TlsStream::of(ssl).session_sink()) return 0;
   TlsStream::of(ssl).session_sink()(certs::SessionHandle(session));
   return 1;  // we own it now
-}
-
-Result<certs::ContextHandle> make_context(const std::optional<std::filesystem::path>& ca_file) {
-  auto context = certs::make_client_context(ca_file);
-  if (context) SSL_CTX_sess_set_new_cb(context->get(), keep_new_session);
-  return context;
 }
 
 Task<Result<http::ParsedResponseHead>> read_head(UpstreamConnection& connection, const std::string& host,
@@ -70,12 +63,18 @@ Task<Result<http::ParsedResponseHead>> read_refusal(UpstreamConnection& connecti
 Result<std::unique_ptr<UpstreamPool>> UpstreamPool::make(Clock& clock, Executor executor, UpstreamOptions options,
                                                          Resolve resolve) {
   std::unique_ptr<UpstreamPool> pool(new UpstreamPool(clock, std::move(executor), std::move(options), std::move(resolve)));
-  auto context = make_context(pool->options_.ca_file);
+  auto context = pool->make_context(pool->options_.ca_file, nullptr);
   if (!context) return std::move(context).error();
   pool->context_ = *std::move(context);
-  for (const auto& [host, known] : pool->options_.connector.overrides) {
+  const auto& connector = pool->options_.connector;
+  if (connector.parent) {
+    auto behind = pool->make_context(pool->options_.ca_file, &*connector.parent);
+    if (!behind) return std::move(behind).error();
+    pool->parent_context_ = *std::move(behind);
+  }
+  for (const auto& [host, known] : connector.overrides) {
     if (!known.ca_file) continue;
-    auto own = make_context(known.ca_file);
+    auto own = pool->make_context(known.ca_file, pool->connector_.parent_of(host, pool->options_.host.port));
     if (!own) return std::move(own).error();
     pool->own_contexts_.emplace(host, *std::move(own));
   }
@@ -87,6 +86,19 @@ UpstreamPool::UpstreamPool(Clock& clock, Executor executor, UpstreamOptions opti
       executor_(std::move(executor)),
       options_(std::move(options)),
       connector_(clock, executor_, options_.connector, std::move(resolve)) {}
+
+Result<certs::ContextHandle> UpstreamPool::make_context(const certs::CaFile& ca_file, const ParentProxy* parent) const {
+  auto context = certs::make_client_context(ca_file, parent != nullptr ? options_.parent_ca_file : certs::CaFile());
+  if (context) SSL_CTX_sess_set_new_cb(context->get(), keep_new_session);
+  return context;
+}
+
+SSL_CTX* UpstreamPool::context_for(const std::string& name) const {
+  const auto own = own_contexts_.find(name);
+  if (own != own_contexts_.end()) return own->second.get();
+  const bool is_behind_parent = connector_.parent_of(name, options_.host.port) != nullptr;
+  return is_behind_parent ? parent_context_.get() : context_.get();
+}
 
 size_t UpstreamPool::connections() const {
   size_t open = 0;
@@ -103,9 +115,7 @@ Result<std::shared_ptr<UpstreamHost>> UpstreamPool::host_for(const std::string& 
     return upstream_error(ErrorKind::TooLarge, Sent::No,
                           fmt::format("connections to {} other hosts are in use", hosts_.size()));
   }
-  const auto own = own_contexts_.find(name);
-  SSL_CTX* const context = own == own_contexts_.end() ? context_.get() : own->second.get();
-  auto host = std::make_shared<UpstreamHost>(name, clock_, executor_, connector_, context, options_.host);
+  auto host = std::make_shared<UpstreamHost>(name, clock_, executor_, connector_, context_for(name), options_.host);
   hosts_.emplace(name, host);
   return host;
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "certs/tls_context.h"
 #include "proxy/net/answer_body.h"
 #include "proxy/net/upstream_host.h"
 #include "proxy/seams/upstream.h"
@@ -20,8 +21,9 @@ struct UpstreamOptions {
   AnswerBodyOptions body;
   http::Limits limits;
   size_t hosts_max = 1000;
-  std::string via = "1.1 armgate";               // RFC 9110 §7.6.3; empty: none
-  std::optional<std::filesystem::path> ca_file;  // instead of the system's trust store
+  std::string via = "1.1 armgate";  // RFC 9110 §7.6.3; empty: none
+  certs::CaFile ca_file;            // instead of the system's trust store
+  certs::CaFile parent_ca_file;     // besides, for what is reached through the parent proxy
   ConnectorOptions connector;
 };
 
@@ -37,6 +39,8 @@ class UpstreamPool final : public Upstream {
  private:
   UpstreamPool(Clock& clock, Executor executor, UpstreamOptions options, Resolve resolve);
 
+  Result<certs::ContextHandle> make_context(const certs::CaFile& ca_file, const ParentProxy* parent) const;
+  SSL_CTX* context_for(const std::string& name) const;
   Result<std::shared_ptr<UpstreamHost>> host_for(const std::string& name);
   Task<Result<http::ParsedResponseHead>> ask(UpstreamConnection& connection, const std::string& host,
                                              const arm::Request& request, std::string_view head, TimePoint deadline);
@@ -48,6 +52,7 @@ class UpstreamPool final : public Upstream {
   const UpstreamOptions options_;
   Connector connector_;
   certs::ContextHandle context_;
+  certs::ContextHandle parent_context_;  // of hosts behind the parent proxy; null: there is none
   std::map<std::string, certs::ContextHandle, std::less<>> own_contexts_;  // of hosts with a CA file of their own
   std::map<std::string, std::shared_ptr<UpstreamHost>, std::less<>> hosts_;
 };

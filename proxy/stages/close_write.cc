@@ -5,76 +5,85 @@
 namespace armgate {
 namespace {
 
-// Confirms what a write's answer delivered, and closes or keeps its binding.
+using Ending = SendingLedger::Ending;
+
+// Learns whether a write's answer has arrived.
 class WriteReceipt final : public Receipt::Effect {
  public:
-  WriteReceipt(std::shared_ptr<ClientState> state, Clock& clock, PendingDelivery pending, uint64_t unanswered, uint64_t binding,
-               ClientState::Final final)
-      : state_(std::move(state)),
-        clock_(clock),
-        written_(clock.next_moment()),
-        pending_(pending),
-        unanswered_(unanswered),
-        binding_(binding),
-        final_(final) {}
+  WriteReceipt(const Write& write, const Showing& showing)
+      : parts_(write.parts), state_(write.client.state), showing_(showing), asking_{write.sending, write.asking} {}
 
-  void confirm() override {
-    state_->unanswered().delivered(unanswered_);
-    if (pending_.what == PendingDelivery::What::Version) state_->confirm(pending_.resource, pending_.order);
-    if (binding_ != 0) state_->confirm_written(binding_, final_, written_);
-  }
+  void confirm() override { state_->sendings().delivered(asking_); }
   void drop() override {
-    state_->unanswered().undelivered(unanswered_, clock_.now());
-    if (binding_ != 0) state_->note_undelivered(binding_, clock_.now());
+    state_->sendings().undelivered(asking_);
+    take_back(parts_, *state_, showing_);
   }
 
  private:
+  Pipeline::Parts& parts_;
   std::shared_ptr<ClientState> state_;
-  Clock& clock_;
-  const Moment written_;  // a read that is answered from now on is one since a refusal, however late that is confirmed
-  PendingDelivery pending_;
-  uint64_t unanswered_;
-  uint64_t binding_;
-  ClientState::Final final_;
+  const Showing showing_;
+  const SendingLedger::Asking asking_;
 };
 
-BindingPhase phase_after(Outcome::Kind kind, const Exchange& exchange) {
-  const bool expected = nothing_was_sent(kind) || arm::asks_for_another_try(exchange.status);
-  if (expected) return BindingPhase::Expected;
-  return exchange.delivered ? BindingPhase::Written : BindingPhase::Undelivered;
+Ending::Kind kind_of(Outcome::Kind kind, int status) {
+  switch (kind) {
+    case Outcome::Kind::Accepted: return Ending::Kind::Accepted;
+    case Outcome::Kind::Unknown: return Ending::Kind::Unknown;
+    case Outcome::Kind::Left:
+    case Outcome::Kind::Busy: return Ending::Kind::Expected;
+    case Outcome::Kind::Refused:
+    case Outcome::Kind::Answered: break;
+  }
+  return arm::asks_for_another_try(status) ? Ending::Kind::Expected : Ending::Kind::Refused;
+}
+
+policy::SharedBody body_of(const Write& write) {
+  if (write.exchange.request.body.size() > write.parts.shared.options.body_keep_max) return nullptr;
+  auto body = std::make_shared<policy::KeptBody>();
+  body->bytes = write.exchange.request.body;
+  return body;
 }
 
 }  // namespace
 
-PendingDelivery remember_answer(const Write& write, const Outcome& outcome) {
+Showing remember_answer(const Write& write, const Outcome& outcome) {
+  const Moment now = write.parts.clock.next_moment();
+  if (outcome.kind == Outcome::Kind::Refused && write.replaces) {
+    policy::Refusal refusal;
+    refusal.bytes = write.bytes;
+    refusal.request_id = write.request_id;
+    refusal.arrived = write.facts.arrived.order;
+    refusal.told = now.order;
+    refusal.asked = outcome.found ? body_of(write) : nullptr;
+    refusal.found = outcome.found;
+    write.parts.shared.resources.apply(write.plan.resource_key, policy::Refused{write.client.key, std::move(refusal)});
+    return {write.client.key, write.plan.resource_key, now.order, Showing::What::State};
+  }
   const bool shows_state = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
-  const bool remembered = rules::keeps_versions(write.plan.rule->guard.kind) && shows_state;
+  const bool remembered = rules::is_remembered(write.plan.rule->guard.kind) && shows_state;
   if (outcome.kind != Outcome::Kind::Accepted || !remembered) return {};
-  OwnAnswer own{outcome.answer, outcome.body_etag, write.bound.base.version};
-  return remember_own_answer(write.parts, write.client, write.exchange, write.plan, own);
+  return remember_own_answer(write.parts, write.client, write.exchange, write.plan,
+                             {outcome.answer, outcome.body_etag, sending_key(write)});
 }
 
 void share_answer(const Write& write, Outcome::Kind kind, std::shared_ptr<const arm::Response> answer) {
-  UnansweredWrites::Ending ending;
-  ending.accepted = kind == Outcome::Kind::Accepted;
-  ending.answer = std::move(answer);
+  if (write.sending == 0) return;
+  Ending ending;
+  ending.kind = kind_of(kind, answer ? answer->head.status : 0);
+  if (ending.kind == Ending::Kind::Accepted || ending.kind == Ending::Kind::Refused) ending.answer = std::move(answer);
   ending.reason = write.report().reason;
-  ending.binding = write.bound.binding;
-  write.client.state->unanswered().end(write.unanswered, std::move(ending), write.parts.clock.next_moment());
+  write.ledger().end(write.sending, std::move(ending), write.parts.clock.next_moment());
 }
 
-Receipt close_exchange(const Write& write, Outcome::Kind kind, PendingDelivery pending) {
-  auto& state = *write.client.state;
-  const auto phase = phase_after(kind, write.exchange);
-  if (write.bound.binding != 0) state.leave(write.bound.binding, phase, write.parts.clock.now());
+Receipt close_exchange(const Write& write, Outcome::Kind kind, const Showing& showing) {
   if (!write.exchange.delivered || kind == Outcome::Kind::Left) {
-    state.unanswered().undelivered(write.unanswered, write.parts.clock.now());
+    write.ledger().undelivered({write.sending, write.asking});
+    take_back(write.parts, *write.client.state, showing);
     return Receipt();
   }
-  const auto final = write.exchange.status == 412 ? ClientState::Final::Refused : ClientState::Final::Plain;
-  const bool is_final = phase == BindingPhase::Written;
-  return Receipt(std::make_unique<WriteReceipt>(write.client.state, write.parts.clock, pending, write.unanswered,
-                                                is_final ? write.bound.binding : 0, final));
+  write.ledger().written({write.sending, write.asking});
+  return Receipt(std::make_unique<WriteReceipt>(write, showing));
 }
 
 }  // namespace armgate

@@ -1,5 +1,5 @@
-// close_write.h – what a write leaves behind when it is answered: the version that its answer shows, the answer for those who ask
-// for the same, and its binding until it is known whether the answer has arrived.
+// close_write.h – what a write leaves behind when it is answered: what its answer shows, or that it was refused; and the answer for
+// those who ask for the same, until it is known whether it has arrived.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 
 namespace armgate {
 
-// Called before the answer is written: what it shows of the resource becomes a version.
-PendingDelivery remember_answer(const Write& write, const Outcome& outcome);
+// Called before the answer is written.
+Showing remember_answer(const Write& write, const Outcome& outcome);
 
 // From now on who asks for the same gets `answer`; null if it is not to be had.
 void share_answer(const Write& write, Outcome::Kind kind, std::shared_ptr<const arm::Response> answer);
 
 // The answer was written, or could not be (write.exchange says so). The receipt tells whether it has arrived.
-Receipt close_exchange(const Write& write, Outcome::Kind kind, PendingDelivery pending);
+Receipt close_exchange(const Write& write, Outcome::Kind kind, const Showing& showing);
 
 }  // namespace armgate

@@ -8,7 +8,7 @@
 
 #include "arm/http.h"
 #include "base/result.h"
-#include "proxy/policy/view.h"
+#include "proxy/policy/history.h"
 
 namespace armgate {
 

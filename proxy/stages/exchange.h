@@ -29,9 +29,7 @@ struct ConnectionIdentity {
 struct Sender {
   Hash128 credential{};  // keyed hash of the whole Authorization value
   Hash128 client{};      // the client's key; zero: nothing was worked out yet
-  Hash128 peer{};
   std::string label;
-  bool by_token = false;
 };
 
 // What was done, for x-armgate-* headers and the log.
@@ -46,6 +44,8 @@ struct Report {
   std::string upstream_error;      // why no whole answer of ARM's came, the last time; fit for the log
   bool kept_place = false;         // it came back to the place in the queue that was kept for it
   bool replayed = false;           // the answer is that of an earlier sending of the same request
+  bool by_right = false;           // it goes because its client has read again since it was refused
+  bool in_turn = false;            // it came in its client's turn (proxy/state/turns)
   bool altered = false;            // a header was added, or the answer is not ARM's answer to these bytes
 };
 

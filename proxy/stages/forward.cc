@@ -88,7 +88,7 @@ Task<NextStep> after_failure(const Write& write, Attempts& attempts, const Error
 
 Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Response answer) {
   const PlainBytes body = readable(write, answer);
-  const bool own = write.base().rule == policy::BaseRule::OwnPrecondition;
+  const bool own = write.rule() == policy::BaseRule::OwnPrecondition;
   const auto facts =
       policy::classify_error(write.exchange.planned.made_under->errors(), answer.head, body.text(),
                              own ? rules::OwnPrecondition::Present : rules::OwnPrecondition::Absent, write.parts.clock.wall());
@@ -107,7 +107,7 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
     case rules::ErrorClass::Propagation: co_return co_await after_not_visible(write, attempts, std::move(answer), facts);
     case rules::ErrorClass::Final: break;
   }
-  if (may_be_running(answer.head.status)) write.client.state->note_maybe_applied(write.bound.binding);
+  if (may_be_running(answer.head.status)) write.ledger().note_maybe_applied(write.sending);
   Outcome outcome = final_outcome(write, answer, body.text());
   outcome.answer = std::move(answer);
   co_return NextStep{std::move(outcome)};
@@ -117,12 +117,13 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
 
 Task<Outcome> forward(const Write& write, Intent& intent) {
   if (auto done = intent.take_found_done()) co_return *std::move(done);
-  write.client.state->unanswered().sent(write.unanswered);
+  write.ledger().sent(write.sending);
   Attempts attempts;
   attempts.if_match = intent.precondition().if_match;
   attempts.must_be_absent = intent.precondition().must_be_absent;
-  attempts.known_since = write.base().known.order;
-  attempts.maybe_applied = write.client.state->maybe_applied(write.bound.binding);
+  attempts.known_since = intent.precondition().known_since;
+  if (attempts.known_since == 0) attempts.known_since = write.bases.known_since;
+  attempts.maybe_applied = write.ledger().maybe_applied(write.sending);
   while (true) {
     intent.tell(WritePhase::Sent);
     auto answer = co_await send_once(write, attempts);

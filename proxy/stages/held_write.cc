@@ -31,8 +31,15 @@ std::vector<std::string> what_must_rest(const rules::Plan& plan, const HeldWrite
   return targets;
 }
 
-// How its end can be seen. An operation's URL may be on a host to which no token is sent (`intercept`): then its other URL has to
-// tell, or the resource itself.
+bool is_its_resource(const std::string& text, const HeldWrite& held) {
+  const auto url = arm::parse_url(text);
+  const auto target = url ? arm::parse_target(url->target, false) : Result<arm::Target>(arm::Target{});
+  return target && target->kind == arm::TargetKind::Resource && target->resource == held.resource();
+}
+
+// How its end can be seen. A Location that is the resource's own URL (observed) shows no more than its state, which may say
+// "Succeeded" while the operation runs (observed: load balancers, subnets). An operation's URL may be on a host to which no token is
+// sent (`intercept`): then its other URL has to tell, or the resource itself.
 arm::Tracking trackable(const Pipeline::Parts& parts, const HeldWrite& held) {
   arm::Tracking tracking = held.tracking;
   const auto out_of_reach = [&parts](const std::string& text) {
@@ -40,6 +47,7 @@ arm::Tracking trackable(const Pipeline::Parts& parts, const HeldWrite& held) {
     return url && !parts.shared.options.may_ask(url->host);
   };
   const bool by_status = tracking.by == arm::TrackedBy::StatusUrl;
+  if (by_status && is_its_resource(tracking.location_url, held)) tracking.location_url.clear();
   if (!by_status && tracking.by != arm::TrackedBy::LocationUrl) return tracking;
   if (!out_of_reach(by_status ? tracking.status_url : tracking.location_url)) return tracking;
   if (parts.tell_loudly) {
@@ -91,11 +99,17 @@ void complete_from_plan(const Pipeline::Parts& parts, std::string_view target, H
   if (may_move && plan.rule->hold.until == rules::HoldUntil::Provisioned) held.must_rest = what_must_rest(plan, held);
 }
 
-void note_may_have_changed(const Pipeline::Parts& parts, const HeldWrite& held, const Hash128& origin, Moment now) {
+void note_may_have_changed(const Pipeline::Parts& parts, const HeldWrite& held, const Change& change, Moment now) {
   const KeyedPlan& plan = *held.planned.plan;
   for (const auto& key : plan.lock_keys) {
-    const auto of = key == plan.resource_key ? ResourceLog::Write::Of::Itself : ResourceLog::Write::Of::Child;
-    parts.shared.resources.accepted(key, held.client, held.bytes, now, origin, of);
+    policy::Accepted accepted{
+        policy::Cause::ChildWritten, held.client, held.bytes, change.sending, nullptr, now, change.certain};
+    if (key == plan.resource_key) {
+      const bool acts = plan.operation == arm::OperationKind::Action;
+      accepted.cause = acts ? policy::Cause::Acted : policy::Cause::Written;
+      accepted.asked = change.asked;
+    }
+    parts.shared.resources.apply(key, std::move(accepted));
   }
 }
 

@@ -33,7 +33,14 @@ void complete_from_plan(const Pipeline::Parts& parts, std::string_view target, H
 // The URL of the operation for people: operation URLs are signed in their query, which is a secret of a kind.
 std::string url_for_people(const arm::Tracking& tracking);
 
+// What a write has changed, as far as others must know.
+struct Change {
+  Hash128 sending{};         // see sending_key()
+  policy::SharedBody asked;  // what it asked for; null: not kept
+  bool certain = true;       // false: it may have had no effect
+};
+
 // From now on everybody knows that it may have changed what it names, also who waits for a parent.
-void note_may_have_changed(const Pipeline::Parts& parts, const HeldWrite& held, const Hash128& origin, Moment now);
+void note_may_have_changed(const Pipeline::Parts& parts, const HeldWrite& held, const Change& change, Moment now);
 
 }  // namespace armgate

@@ -11,14 +11,12 @@ Sender work_out(const Hasher& hasher, const ConnectionIdentity& from, std::strin
                 const Hash128& credential) {
   Sender sender;
   sender.credential = credential;
-  sender.peer = hasher.hash(from.peer);
   if (!from.proxy_user.empty()) {
     sender.client = hasher.hash_fields("user", from.proxy_user);
     sender.label = from.proxy_user;
     return sender;
   }
   if (const auto claims = arm::claims_of(authorization)) {
-    sender.by_token = true;
     sender.client = hasher.hash_fields("claims", claims->tenant, claims->principal);
   } else if (!authorization.empty()) {
     sender.client = hasher.hash_fields("credential", authorization);
@@ -41,12 +39,10 @@ Client identify(const Pipeline::Parts& parts, const Exchange& exchange) {
   Client client;
   client.key = sender.client;
   client.label = sender.label;
-  client.by_token = sender.by_token;
-  client.peer = sender.peer;
   client.credential = sender.credential;
   if (!exchange.from.proxy_user.empty()) {
     const auto declared = parts.shared.options.actors.find(exchange.from.proxy_user);
-    if (declared != parts.shared.options.actors.end()) client.actor = declared->second;
+    if (declared != parts.shared.options.actors.end()) client.actors = declared->second;
   }
   if (is_mutant(Mutant::OneCacheForAll)) client.key = Hash128{1, 1};
   client.state = parts.shared.clients.find_or_add(client.key, parts.clock.now());

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/hash.h"
-#include "proxy/policy/base.h"
+#include "proxy/policy/bases.h"
 #include "proxy/stages/exchange.h"
 #include "proxy/stages/parts.h"
 #include "proxy/state/client_state.h"
@@ -15,9 +15,7 @@ namespace armgate {
 struct Client {
   Hash128 key{};
   std::string label;  // for people: the proxy user, or the first digits of the hash
-  policy::Actor actor = policy::Actor::Many;
-  bool by_token = false;  // known by its token only: versions seen from its address come first
-  Hash128 peer{};
+  policy::Actors actors = policy::Actors::Unknown;
   Hash128 credential{};  // keyed hash of the whole Authorization value: claims alone are unverified
   std::shared_ptr<ClientState> state;
 };

@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "proxy/async/spawn.h"
-#include "proxy/stages/bind.h"
 #include "proxy/stages/close_write.h"
+#include "proxy/stages/coalesce.h"
 #include "proxy/stages/content_coding.h"
-#include "proxy/stages/doubt.h"
-#include "proxy/stages/join.h"
+#include "proxy/stages/find_bases.h"
 #include "proxy/stages/references.h"
 #include "proxy/stages/relay.h"
 #include "proxy/stages/settle.h"
@@ -79,23 +78,19 @@ struct Observed {
   uint64_t id = 0;                              // among the unfinished
   std::vector<ObservedWrites::Write> before{};  // unfinished when it arrived
   Outcome::Kind kind = Outcome::Kind::Answered;
-  PendingDelivery shown{};
+  Showing shown{};
 };
 
-ObservedWrites::Sending note_duplicate(const Write& write, const UnansweredWrites::Arrival& arrival) {
-  const auto& parts = write.parts;
-  const bool in_doubt = doubt_about(parts, write.exchange, write.client) == ClientState::Doubt::InDoubt;
-  const bool earlier = write.client.state->unanswered().knows(arrival, parts.clock.now());
-  if (!in_doubt && !earlier) return ObservedWrites::Sending::First;
-  WouldHave would =
-      would_have(write, WouldHave::Kind::Duplicate, in_doubt ? "earlier-answer-lost" : "earlier-sending-unanswered");
+ObservedWrites::Sending note_duplicate(const Write& write, const SendingLedger::Arrival& arrival) {
+  if (!write.ledger().knows(arrival)) return ObservedWrites::Sending::First;
+  WouldHave would = would_have(write, WouldHave::Kind::Duplicate, "earlier-sending-unanswered");
   would.other_client = write.client.label;
-  tell(parts, would);
+  tell(write.parts, would);
   return ObservedWrites::Sending::Again;
 }
 
 // What it meets when it arrives.
-void note_arrival(Observed& observed, const UnansweredWrites::Arrival& arrival, ObservedWrites::Sending sending) {
+void note_arrival(Observed& observed, const SendingLedger::Arrival& arrival, ObservedWrites::Sending sending) {
   const Write& write = observed.write;
   const auto& parts = write.parts;
   ObservedWrites::Write arriving;
@@ -116,30 +111,15 @@ void note_arrival(Observed& observed, const UnansweredWrites::Arrival& arrival, 
   tell(parts, would);
 }
 
-void note_written(const Write& write, const PendingDelivery& shown, Moment now) {
-  if (write.plan.operation == arm::OperationKind::Action) return;  // what it does to the state is not the client's doing
-  Sighting sighting;
-  sighting.how = Sighting::How::Written;
-  sighting.client = write.client.key;
-  sighting.client_label = write.client.label;
-  sighting.shown = shown.order;
-  sighting.since = now.order;
-  sighting.method = write.head().method;
-  sighting.bytes = write.bytes;
-  sighting.origin = origin_of(write);
-  write.parts.shared.sightings.add(write.plan.resource_key, std::move(sighting));
-}
-
 void accepted(Observed& observed, const Outcome& outcome) {
   const Write& write = observed.write;
   auto& parts = write.parts;
-  if (const auto stale = would_be_stale(write, observed.before)) tell(parts, *stale);
+  if (const auto stale = would_be_stale(write)) tell(parts, *stale);
   tell(parts, parts.shared.observed.taken(observed.id, keys_until_answer(write)));
   const Moment now = parts.clock.next_moment();
   note_accepted(write);
   auto hold = hold_write(write, outcome, ToHold(), now);
   observed.shown = remember_answer(write, outcome);
-  note_written(write, observed.shown, now);
   if (hold && hold->open()) {
     spawn(parts.executor, follow_quietly(parts, std::move(hold), observed.id));
   } else {
@@ -172,10 +152,11 @@ void lost(Observed& observed, const Error& error) {
   const Write& write = observed.write;
   end_observed(write.parts, observed.id, ObservedWrites::End::Unseen);
   if (error.sent != Sent::No) {
-    note_in_doubt(write.parts, write.exchange, write.plan, write.client);
-    write.client.state->note_maybe_applied(write.bound.binding);
+    write.ledger().note_maybe_applied(write.sending);
+    share_answer(write, Outcome::Kind::Unknown, nullptr);
+  } else {
+    share_answer(write, Outcome::Kind::Answered, nullptr);
   }
-  share_answer(write, Outcome::Kind::Answered, nullptr);
 }
 
 }  // namespace
@@ -184,15 +165,18 @@ Task<Receipt> observe_write(Pipeline::Parts& parts, Exchange& exchange, ClientLi
                             const Client& client) {
   Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time);  // it waits for nothing
   Write write = make_write(parts, exchange, plan, client, patience);
-  const auto arrival = arrival_of(write, client_link.presence());
+  const auto arrival = arrival_of(parts, exchange, plan, client, client_link.presence());
   const auto sending = note_duplicate(write, arrival);
-  write.unanswered = client.state->unanswered().add(arrival);
-  if (write.replaces) write.bound = bind(write);
+  const auto asking = client.state->sendings().add(arrival);
+  write.sending = asking.sending;
+  write.asking = asking.number;
+  client.state->set_label(client.label);
   const WriteUnderWay under_way(write);
+  if (write.replaces) find_bases(write);
   write.references = references_of(write);
   Observed observed{write};
   note_arrival(observed, arrival, sending);
-  client.state->unanswered().sent(write.unanswered);
+  client.state->sendings().sent(write.sending);
 
   Tap tap;
   tap.bytes_max = parts.shared.options.write_answer_bytes_max;
@@ -202,16 +186,6 @@ Task<Receipt> observe_write(Pipeline::Parts& parts, Exchange& exchange, ClientLi
   tap.lost = [&observed](const Error& error) { lost(observed, error); };
   co_await relay(parts, exchange, client_link, plan, client, &tap);
   co_return close_exchange(write, observed.kind, observed.shown);
-}
-
-void note_sighting(const Pipeline::Parts& parts, const Exchange& exchange, const Client& client, const PendingDelivery& shown) {
-  if (shown.what != PendingDelivery::What::Version) return;
-  Sighting sighting;
-  sighting.client = client.key;
-  sighting.client_label = client.label;
-  sighting.shown = shown.order;
-  sighting.since = exchange.forwarded.order;
-  parts.shared.sightings.add(shown.resource, std::move(sighting));
 }
 
 }  // namespace armgate

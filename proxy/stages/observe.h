@@ -1,7 +1,7 @@
 // observe.h – a write in mode observe: it goes to ARM and back as its client sent it, at once, and what armgate would have done
 // about it is told.
 //
-// Why: who puts a gateway before production wants to know first what it would do there. So the versions, the bindings and the ends
+// Why: who puts a gateway before production wants to know first what it would do there. So the history, the ledgers and the ends
 // of operations are followed as ever, from what passes by; but nothing is added, nobody waits, nothing is sent twice, and armgate
 // asks ARM nothing.
 #pragma once
@@ -15,8 +15,5 @@ namespace armgate {
 
 Task<Receipt> observe_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan,
                             const Client& client);
-
-// A read has shown its client a state: it may be newer than what another client's write is built from.
-void note_sighting(const Pipeline::Parts& parts, const Exchange& exchange, const Client& client, const PendingDelivery& shown);
 
 }  // namespace armgate

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "base/time.h"
-#include "proxy/policy/base.h"
+#include "proxy/policy/bases.h"
 #include "proxy/seams/clock.h"
 #include "proxy/seams/faults.h"
 #include "proxy/seams/store.h"
@@ -23,10 +23,10 @@
 #include "proxy/state/lock_table.h"
 #include "proxy/state/newcomers.h"
 #include "proxy/state/observed_writes.h"
-#include "proxy/state/resource_log.h"
+#include "proxy/state/resource_table.h"
 #include "proxy/state/rules_in_force.h"
-#include "proxy/state/sightings.h"
 #include "proxy/state/tickets.h"
+#include "proxy/state/turns.h"
 #include "rules/plan.h"
 
 namespace armgate {
@@ -43,8 +43,7 @@ struct PipelineOptions {
   Duration poll_wanted = std::chrono::seconds(10);      // and at most, however long the operation has run
   Duration poll_idle = std::chrono::seconds(60);        // own polls without a waiter: only to bound the hold
   Duration read_again_timeout = std::chrono::seconds(30);
-  policy::BaseLimits base;
-  std::map<std::string, policy::Actor> actors;             // declared clients; others are Actor::Many
+  std::map<std::string, policy::Actors> actors;            // declared clients; others are Actors::Unknown
   std::function<bool(std::string_view host)> is_arm_host;  // where tokens may be sent; none: everywhere
 
   bool may_ask(std::string_view host) const { return !is_arm_host || is_arm_host(host); }
@@ -78,12 +77,12 @@ struct SharedState {
   struct Options {
     PipelineOptions pipeline;
     ClientTable::Options clients;
-    ResourceLog::Options resources;
+    ResourceTable::Options resources;
     LockTable::Options locks;
     Tickets::Options tickets{};
+    Turns::Options turns{};
     Newcomers::Options newcomers{};
     ObservedWrites::Options observed{};
-    Sightings::Options sightings{};
   };
   SharedState(Options given, Hasher keyed, std::shared_ptr<const rules::Ruleset> ruleset)
       : options(std::move(given.pipeline)),
@@ -93,26 +92,27 @@ struct SharedState {
         resources(given.resources, keyed),
         locks(given.locks, keyed),
         tickets(given.tickets),
+        turns(given.turns),
         newcomers(given.newcomers, keyed),
         holds(keyed),
-        observed(given.observed),
-        sightings(given.sightings) {}
+        observed(given.observed) {}
 
   const PipelineOptions options;
   const Hasher hasher;
   RulesInForce rules;
   ClientTable clients;
-  ResourceLog resources;
+  ResourceTable resources;
   LockTable locks;
   Tickets tickets;
+  Turns turns;
   Newcomers newcomers;
   HoldTable holds;
   ObservedWrites observed;
-  Sightings sightings;
   Counters counters;
-  // Until then a client may build on what it read through an earlier process, of which nothing is known but its journal. Set before
-  // the first request (restore.h).
-  TimePoint former_reads_until{};
+  // Since when this process knows what happens; set before the first request. What an earlier one's journal tells has an order up to
+  // `former` (restore.h); 0: nothing.
+  Moment started;
+  uint64_t former = 0;
 };
 
 struct Pipeline::Parts {

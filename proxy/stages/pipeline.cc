@@ -4,7 +4,7 @@
 
 #include "base/mutant.h"
 #include "proxy/stages/answer.h"
-#include "proxy/stages/doubt.h"
+#include "proxy/stages/coalesce.h"
 #include "proxy/stages/identify.h"
 #include "proxy/stages/observe.h"
 #include "proxy/stages/parts.h"
@@ -19,13 +19,14 @@ Task<Receipt> serve_planned(Pipeline::Parts& parts, Exchange& exchange, ClientLi
   if (plan.kind == rules::PlanKind::Write && plan.mode == rules::Mode::Observe) {
     co_return co_await observe_write(parts, exchange, link, plan, client);
   }
-  const bool may_be_in_doubt = plan.kind == rules::PlanKind::Write || is_watched_action(exchange, plan);
-  if (may_be_in_doubt) {
-    if (auto answer = answer_while_in_doubt(parts, exchange, plan, client)) {
-      explain(answer->head, exchange.report);
-      co_await write_answer(exchange, link, *answer);
-      co_return Receipt();
-    }
+  // What is posted elsewhere than to a resource is relayed without a record, and known only if its answer was lost.
+  const bool may_be_in_doubt = plan.kind != rules::PlanKind::Write && plan.operation != arm::OperationKind::Action &&
+                               is_watched_action(exchange, plan) && client.state->sendings().size() > 0;
+  if (may_be_in_doubt && client.state->sendings().knows(arrival_of(parts, exchange, plan, client, nullptr))) {
+    auto answer = still_in_doubt(exchange, plan);
+    explain(answer.head, exchange.report);
+    co_await write_answer(exchange, link, answer);
+    co_return Receipt();
   }
   if (plan.kind == rules::PlanKind::Write) co_return co_await serve_write(parts, exchange, link, plan, client);
   if (is_mutant(Mutant::ReadWaits)) co_await parts.clock.sleep_for(std::chrono::milliseconds(1));

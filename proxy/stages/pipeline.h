@@ -15,8 +15,9 @@
 namespace armgate {
 
 // What the connection must tell once it knows whether the answer has really arrived (DESIGN §3, "Delivered"): confirm() when
-// the next request's first byte arrives or the client closes in an orderly way; drop() when the connection is reset. A
-// receipt that is destroyed without either stays unconfirmed: what it delivered counts only as an older candidate.
+// the next request's first byte arrives or the connection ends in an orderly way, the answer acknowledged; drop() when it is
+// reset or ends without that. A receipt that is destroyed without either (armgate cut the connection) stays unconfirmed: what it
+// delivered counts only as an older candidate.
 class Receipt {
  public:
   class Effect {
@@ -28,6 +29,7 @@ class Receipt {
 
   Receipt() = default;
   explicit Receipt(std::unique_ptr<Effect> effect) : effect_(std::move(effect)) {}
+  bool has_effect() const { return effect_ != nullptr; }
   void confirm() {
     if (effect_) effect_->confirm();
     effect_.reset();

@@ -12,23 +12,15 @@
 #include "proxy/stages/answer.h"
 #include "proxy/stages/own_effect.h"
 #include "proxy/stages/read_again.h"
-#include "proxy/stages/remember.h"
-#include "proxy/stages/verify.h"
+#include "proxy/stages/reconcile.h"
 
 namespace armgate {
 namespace {
 
-constexpr int kFalseAlarmsMax = 2;
-constexpr int kLostMax = 3;  // sendings whose answers may get lost before the outcome is called unknown
+constexpr int kRenewalsMax = 32;  // ten neighbours that share one ETag may all come first, some of them twice
+constexpr int kLostMax = 3;       // sendings whose answers may get lost before the outcome is called unknown
 constexpr Duration kLostPause = std::chrono::seconds(1);
 constexpr Duration kDeletePause = std::chrono::seconds(2);
-
-// A 412 for the client, with what it was built on marked dead.
-Outcome stale(const Write& write, arm::Response answer, std::string_view reason) {
-  write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
-  write.client.state->refuse(write.plan.resource_key, write.base());
-  return stop(write, Outcome::Kind::Refused, std::move(answer), reason);
-}
 
 Outcome unknown(const Write& write, std::string_view why) {
   write.parts.shared.counters.outcomes_unknown.fetch_add(1, std::memory_order_relaxed);
@@ -39,16 +31,6 @@ Outcome unknown(const Write& write, std::string_view why) {
   outcome.answer = make_outcome_unknown(write.plan.target.resource.id, why);
   outcome.tracking = tracked_by_resource(write.plan);
   return outcome;
-}
-
-// A write whose ETag names something that is gone may create it, but not undo what another client did through armgate since.
-bool changed_by_another(const Write& write) {
-  return write.parts.shared.resources.other_accepted_since(write.plan.resource_key, write.bytes, write.base().known.order,
-                                                           write.own_client());
-}
-
-const std::string& base_target(const Write& write) {
-  return write.base().target.empty() ? write.head().target : write.base().target;
 }
 
 // The state, or that there is none. Any other answer (a token that may write but not read) shows nothing.
@@ -65,57 +47,39 @@ bool is_ours(const Write& write, const Attempts& attempts, const SeenState& stat
   return attempts.maybe_applied && is_own_effect(write, attempts.known_since, state);
 }
 
-// If nothing that the client could have written differs from its base, the ETag moved for reasons that are none of its
-// business: the same bytes go again with the ETag of now.
-// Not after a lost answer if the write is satisfied as it is: it may have been done, and undone by somebody else since.
-// Only if the base is known: of a guess on the safe side it says nothing that the resource is back in that state.
-bool renew_if_false_alarm(const Write& write, Attempts& attempts, const SeenState& now) {
-  if (write.base().guessed || (attempts.maybe_applied && is_satisfied(write, now))) return false;
-  if (attempts.false_alarms >= kFalseAlarmsMax || now.etag.empty() || !write.base().body) return false;
-  const auto comparison = compare_with_base(now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
-  const bool overlooked = is_mutant(Mutant::FalseAlarmIgnoresLeaf) && comparison.changed.size() <= 1;
-  if (!comparison.same && !overlooked) return false;
-  ++attempts.false_alarms;
-  attempts.known_since = write.parts.clock.next_moment().order;
-  attempts.if_match = now.etag;
-  write.parts.shared.counters.false_alarms.fetch_add(1, std::memory_order_relaxed);
-  write.report().reason = "etag-moved-without-a-change";
-  return true;
-}
-
-// Compares again what has no precondition: whoever ARM was busy with may have changed it.
-bool still_stands(const Write& write, Attempts& attempts, const SeenState& now) {
-  if (!compare_with_shown(write, now).same) return false;
-  attempts.if_match = now.etag;
+// Whatever the trouble was: what is there now decides whether the write goes again, with the ETag of now.
+bool goes_again(const Write& write, Attempts& attempts, const SeenState& now, policy::Verdict& verdict) {
+  if (is_mutant(Mutant::FreshEtagAfterBusy)) {
+    attempts.if_match = now.etag;
+    return true;
+  }
+  // Not after a lost answer if what is there is satisfied: it may have been done, and undone by somebody else since.
+  if (attempts.maybe_applied && is_satisfied(write, now)) return false;
+  verdict = reconcile(write, now);
+  if (!verdict.sends) return false;
+  attempts.if_match = now.exists() ? now.etag : std::string();
   attempts.known_since = write.parts.clock.next_moment().order;
   return true;
 }
 
 // A full PUT after the conflict that stopped it is over: the state decides.
 Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::Response answer) {
-  const bool own = write.base().rule == policy::BaseRule::OwnPrecondition;
-  if (own || write.base().rule == policy::BaseRule::Insisted) co_return NextStep{};
-  const bool unguarded = attempts.if_match.empty() && !write.verifies();
-  auto now = co_await see(write, unguarded ? write.head().target : base_target(write));
-  if (!now) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable")};
-  const bool made_by_us = attempts.must_be_absent && is_ours(write, attempts, *now);
-  if (unguarded && !made_by_us) {
-    const bool may_replace = now->absent() || write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send;
+  if (write.rule() == policy::BaseRule::OwnPrecondition) co_return NextStep{};
+  auto looked = co_await look(write, target_to_read(write), "", Unreadable::Told);
+  auto* now = std::get_if<SeenState>(&looked);
+  const bool readable = now != nullptr && (now->exists() || now->absent());
+  if (!readable) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable")};
+  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, std::move(*now))};
+  if (write.is_unconditional()) {
+    const bool may_replace = now->absent() || write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send || write.insists;
     if (may_replace) co_return NextStep{};
-    co_return NextStep{stale(write,
-                             make_stale("ARM was working on this resource for somebody else, and this write is not known "
-                                        "to be based on what it has become.",
-                                        {}),
-                             "blind-after-conflict")};
+    co_return NextStep{
+        refused(write, "ARM was working on this resource for somebody else, and this client was not shown what it has become.",
+                "unconditional-after-conflict", {})};
   }
-  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
-  if (is_mutant(Mutant::FreshEtagAfterBusy)) attempts.if_match = now->etag;
-  const bool stands = write.verifies() ? still_stands(write, attempts, *now)
-                                       : now->etag == attempts.if_match || renew_if_false_alarm(write, attempts, *now);
-  if (stands) co_return NextStep{};
-  const auto comparison = compare_with_base(*now, write.base(), write.plan, write.parts.shared.options.body_keep_max);
-  co_return NextStep{
-      stale(write, make_stale("The resource changed while ARM was busy with it.", comparison.changed), "changed-while-busy")};
+  policy::Verdict verdict;
+  if (goes_again(write, attempts, *now, verdict)) co_return NextStep{};
+  co_return NextStep{refused(write, "The resource changed while ARM was busy with it.", "changed-while-busy", verdict, &*now)};
 }
 
 // What ARM's refusal says must end first.
@@ -164,7 +128,8 @@ Task<Waited> wait_for_blocker(const Write& write, const Attempts& attempts, cons
 bool may_go_again(const Write& write, const Attempts& attempts, const policy::ErrorFacts& facts) {
   if (write.plan.operation == arm::OperationKind::Action) return false;
   if (facts.kind != rules::ErrorClass::Superseded) return true;
-  return write.replaces && attempts.superseded == 0 && (write.verifies() || !attempts.if_match.empty());
+  const bool has_base = write.replaces && !write.is_unconditional() && write.rule() != policy::BaseRule::OwnPrecondition;
+  return has_base && attempts.superseded == 0;
 }
 
 Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
@@ -177,16 +142,21 @@ Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
   }
   const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || is_ours(write, attempts, *now);
   if (taken_for_ours) co_return NextStep{was_ours(write, *std::move(now))};
-  co_return NextStep{stale(write,
-                           make_stale("ARM's answer was lost, and the resource is neither what this write was built from nor "
-                                      "what it asks for.",
-                                      {}),
-                           "answer-lost-state-moved")};
+  // An earlier sending carries an ETag that is not there any more, so that it cannot take effect later. Unless it did, and failed.
+  policy::Verdict verdict;
+  const bool has_failed = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Failed;
+  if (!has_failed && goes_again(write, attempts, *now, verdict)) {
+    write.report().reason = "answer-lost-state-unmoved";
+    co_return NextStep{};
+  }
+  co_return NextStep{
+      refused(write, "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
+              "answer-lost-state-moved", verdict, &*now)};
 }
 
 // Without a precondition that ARM is known to honour no second sending is harmless, and the first may yet take effect: only that
 // the resource is what was asked for settles it.
-Task<NextStep> after_lost_verified(const Write& write, const Attempts& attempts) {
+Task<NextStep> after_lost_compared(const Write& write, const Attempts& attempts) {
   auto now = co_await see(write, write.head().target);
   if (!now) co_return NextStep{unknown(write, "ARM's answer was lost and the resource could not be read.")};
   const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || is_ours(write, attempts, *now);
@@ -200,9 +170,8 @@ Task<NextStep> after_lost_create(const Write& write, const Attempts& attempts) {
   if (!now) co_return NextStep{unknown(write, "ARM's answer was lost and the resource could not be read.")};
   if (now->absent()) co_return NextStep{};
   if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
-  co_return NextStep{stale(write,
-                           make_stale("ARM's answer was lost, and what is there now is not what this write asks for.", {}),
-                           "answer-lost-state-moved")};
+  co_return NextStep{refused(write, "ARM's answer was lost, and what is there now is not what this write asks for.",
+                             "answer-lost-state-moved", {})};
 }
 
 Task<NextStep> after_lost_delete(const Write& write) {
@@ -256,20 +225,30 @@ Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response
     attempts.if_match.clear();
     co_return NextStep{};
   }
-  if (attempts.maybe_applied) {
-    auto state = co_await see(write, write.head().target);
-    if (state && is_ours(write, attempts, *state)) co_return NextStep{was_ours(write, *std::move(state))};
+  auto looked = co_await look(write, target_to_read(write),
+                              "ARM's ETag has moved, and the resource could not be read to see why.", Unreadable::Told);
+  if (auto* ended = std::get_if<Outcome>(&looked)) {
+    if (attempts.lost == 0) co_return NextStep{std::move(*ended)};
+    co_return NextStep{unknown(write, "An earlier answer of ARM was lost, and the resource could not be read.")};
   }
-  const auto now = co_await see(write, base_target(write));
-  if (!now) co_return NextStep{stale(write, std::move(answer), "stale")};
-  if (renew_if_false_alarm(write, attempts, *now)) co_return NextStep{};
-  const bool create_after_all = now->absent() && write.base().rule == policy::BaseRule::BodyEtag && !changed_by_another(write);
-  if (create_after_all && !attempts.if_match.empty()) {
+  const auto* now = &std::get<SeenState>(looked);
+  if (!now->exists() && !now->absent()) co_return NextStep{refused_by_arm(write, std::move(answer), "stale")};
+  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, SeenState(*now))};
+  const bool is_gone = now->absent() && write.rule() == policy::BaseRule::BodyEtag;
+  if (is_gone && !others_wrote_since(write, write.bases.known_since) && !attempts.if_match.empty()) {
     attempts.if_match.clear();
     write.report().guard = policy::to_text(policy::BaseRule::Create);
     co_return NextStep{};
   }
-  co_return NextStep{stale(write, std::move(answer), "stale")};
+  policy::Verdict verdict;
+  const bool may_renew = attempts.renewals < kRenewalsMax && !now->etag.empty();
+  if (!may_renew || !goes_again(write, attempts, *now, verdict)) {
+    co_return NextStep{refused_by_arm(write, std::move(answer), "stale", &*now)};
+  }
+  ++attempts.renewals;
+  write.parts.shared.counters.false_alarms.fetch_add(1, std::memory_order_relaxed);
+  write.report().reason = verdict.by_right ? "read-again-since-refusal" : "etag-moved-without-a-change";
+  co_return NextStep{};
 }
 
 Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Response answer) {
@@ -277,7 +256,7 @@ Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Respo
     auto state = co_await see(write, write.head().target);
     if (state && is_ours(write, attempts, *state)) co_return NextStep{was_ours(write, *std::move(state))};
   }
-  co_return NextStep{stale(write, std::move(answer), "created-meanwhile")};
+  co_return NextStep{refused_by_arm(write, std::move(answer), "created-meanwhile")};
 }
 
 Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts) {
@@ -302,7 +281,7 @@ Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response 
 
 Task<NextStep> after_lost_answer(const Write& write, Attempts& attempts, const Error& error) {
   attempts.maybe_applied = true;
-  write.client.state->note_maybe_applied(write.bound.binding);
+  write.ledger().note_maybe_applied(write.sending);
   const bool repeats = ++attempts.lost > 1;
   if (repeats) {
     const auto end = co_await pause_counted(write, kLostPause);
@@ -310,9 +289,11 @@ Task<NextStep> after_lost_answer(const Write& write, Attempts& attempts, const E
       co_return NextStep{unknown(write, "ARM's answer was lost again and again.")};
     }
   }
-  if (write.verifies()) co_return co_await after_lost_verified(write, attempts);
   if (attempts.must_be_absent) co_return co_await after_lost_create(write, attempts);
-  const bool guarded_put = write.replaces && !attempts.if_match.empty();
+  const bool guarded_put = write.replaces && write.is_guarded_by_etag() && !attempts.if_match.empty();
+  const bool compared = write.replaces && !guarded_put && !write.is_unconditional() &&
+                        write.rule() != policy::BaseRule::OwnPrecondition && write.rule() != policy::BaseRule::Create;
+  if (compared) co_return co_await after_lost_compared(write, attempts);
   if (guarded_put) co_return co_await after_lost_put(write, attempts);
   if (write.plan.operation == arm::OperationKind::Delete) co_return co_await after_lost_delete(write);
   if (is_mutant(Mutant::PostSentAgain)) co_return NextStep{};

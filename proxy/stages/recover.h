@@ -16,7 +16,7 @@ struct Attempts {
   bool must_be_absent = false;  // "If-None-Match: *" goes along
   bool injected = false;        // the request carries an If-Match of ours
   int sent = 0;
-  int false_alarms = 0;        // times the ETag was renewed because nothing had really changed
+  int renewals = 0;            // times the ETag was renewed because nothing stood in the way
   int superseded = 0;          // times somebody's later write took its place
   int unreachable = 0;         // times no byte could be sent
   int lost = 0;                // times the answer to a sending of this request was lost

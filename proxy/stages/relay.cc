@@ -5,9 +5,8 @@
 
 #include "arm/early_end.h"
 #include "proxy/stages/answer.h"
+#include "proxy/stages/coalesce.h"
 #include "proxy/stages/content_coding.h"
-#include "proxy/stages/doubt.h"
-#include "proxy/stages/observe.h"
 #include "proxy/stages/relayed_action.h"
 #include "proxy/stages/remember.h"
 #include "proxy/stages/watch.h"
@@ -17,26 +16,25 @@ namespace {
 
 constexpr size_t kPollBytesMax = 64u << 10;  // operation status bodies are small
 
-// Confirms what a read delivered.
+// Learns whether what was relayed has arrived.
 class ReadReceipt final : public Receipt::Effect {
  public:
-  ReadReceipt(std::shared_ptr<ClientState> state, Clock& clock, PendingDelivery pending, std::optional<uint64_t> action)
-      : state_(std::move(state)), clock_(clock), pending_(pending), action_(action) {}
+  ReadReceipt(Pipeline::Parts& parts, std::shared_ptr<ClientState> state, const Showing& showing,
+              std::optional<SendingLedger::Asking> action)
+      : parts_(parts), state_(std::move(state)), showing_(showing), action_(action) {}
   void confirm() override {
-    if (action_) state_->unanswered().delivered(*action_);
-    if (pending_.what == PendingDelivery::What::Version) state_->confirm(pending_.resource, pending_.order);
-    if (pending_.what == PendingDelivery::What::Page) state_->confirm_page(pending_.order);
+    if (action_) state_->sendings().delivered(*action_);
   }
-  // A reset after a complete answer proves nothing: a version stays an older candidate.
   void drop() override {
-    if (action_) state_->unanswered().undelivered(*action_, clock_.now());
+    if (action_) state_->sendings().undelivered(*action_);
+    take_back(parts_, *state_, showing_);
   }
 
  private:
+  Pipeline::Parts& parts_;
   std::shared_ptr<ClientState> state_;
-  Clock& clock_;
-  PendingDelivery pending_;
-  std::optional<uint64_t> action_;  // its entry among what is unanswered
+  const Showing showing_;
+  const std::optional<SendingLedger::Asking> action_;  // its record in the ledger
 };
 
 // What the answer is copied for while it streams by.
@@ -58,7 +56,7 @@ struct Capture {
 };
 
 bool is_guarded_read(const rules::Plan& plan) {
-  return plan.kind == rules::PlanKind::Read && rules::keeps_versions(plan.rule->guard.kind);
+  return plan.kind == rules::PlanKind::Read && rules::is_remembered(plan.rule->guard.kind);
 }
 
 Capture capture_for(const Pipeline::Parts& parts, const rules::Plan& plan, const UpstreamAnswer& answer, bool is_poll,
@@ -111,14 +109,14 @@ bool acts_on_a_resource(const Exchange& exchange, const rules::Plan& plan) {
 // Notes why there is no whole answer. A lost or broken one to an action is told as what it is: SDKs send a POST again on 502,
 // 503, 504 and resets, and it would run twice.
 arm::Response note_failure(const Pipeline::Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client,
-                           const Error& error) {
+                           RelayedAction* action, const Error& error) {
   exchange.report.upstream_error = error.context;
   const bool began = exchange.status != 0;
   const bool is_refused = exchange.status >= 400 && exchange.status < 500;
   const bool may_have_acted = began ? acts_on_a_resource(exchange, plan) && !is_refused : is_watched_action(exchange, plan);
   if (may_have_acted && error.sent != Sent::No) {
     exchange.report.reason = "outcome-unknown";
-    note_in_doubt(parts, exchange, plan, client);
+    note_in_doubt(parts, exchange, plan, client, action);
     return make_outcome_unknown(plan.target.resource.id, "ARM's answer was lost.");
   }
   exchange.report.reason = "upstream-failure";
@@ -146,7 +144,7 @@ struct Passing {
   const Tap* tap = nullptr;
   std::vector<HoldTable::Match> polls{};
   Capture capture{};
-  PendingDelivery pending{};
+  Showing showing{};
   bool completed = false;
 
   // Called when the whole answer is known and before its end is written.
@@ -165,11 +163,10 @@ struct Passing {
     const bool shows_resource = exchange.request.head.method == arm::Method::Get &&
                                 plan.target.kind == arm::TargetKind::Resource && (head.status == 200 || head.status == 404);
     if (shows_resource) {
-      client.state->resolve_doubts(plan.resource_key, exchange.arrived);
+      client.state->sendings().resolve(plan.resource_key, exchange.arrived);
     }
     if (!is_guarded_read(plan)) return;
-    pending = remember_read(parts, client, exchange, plan, head, std::move(body));
-    if (plan.mode == rules::Mode::Observe) note_sighting(parts, exchange, client, pending);
+    showing = remember_read(parts, client, exchange, plan, head, std::move(body));
   }
 };
 
@@ -221,6 +218,7 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
     const Hash128 resource = plan.target.kind == arm::TargetKind::Resource ? plan.resource_key : Hash128{};
     polls = parts.shared.holds.find(exchange.request.head.host, exchange.request.head.target, resource);
   }
+  if (is_guarded_read(plan)) parts.shared.turns.note_read(plan.resource_key, client.key);
   std::optional<RelayedAction> action;
   if (acts_on_a_resource(exchange, plan)) action.emplace(parts, exchange, client_link, plan, client);
   if (action && action->is_resend()) {
@@ -232,7 +230,7 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
   }
   auto sent = co_await send_relayed(parts, exchange);
   if (!sent) {
-    auto failure = note_failure(parts, exchange, plan, client, sent.error());
+    auto failure = note_failure(parts, exchange, plan, client, action ? &*action : nullptr, sent.error());
     if (tap != nullptr) tap->lost(sent.error());
     co_await write_failure(exchange, client_link, std::move(failure));
     co_return Receipt();
@@ -249,13 +247,14 @@ Task<Receipt> relay(Pipeline::Parts& parts, Exchange& exchange, ClientLink& clie
   exchange.delivered = passed.delivered;
   if (tap != nullptr && !passing.completed) tap->answered(answer.head, std::nullopt);
   if (passed.broken) {
-    auto failure = note_failure(parts, exchange, plan, client, *passed.broken);
+    auto failure = note_failure(parts, exchange, plan, client, action ? &*action : nullptr, *passed.broken);
     if (!passed.begun) co_await write_failure(exchange, client_link, std::move(failure));
   }
-  std::optional<uint64_t> entry;
+  std::optional<SendingLedger::Asking> entry;
   const bool may_have_run = answer.head.status < 400 || answer.head.status >= 500;
   if (action && may_have_run && !passed.broken) entry = action->answered(passed.delivered);
-  co_return Receipt(std::make_unique<ReadReceipt>(client.state, parts.clock, passing.pending, entry));
+  if (!passed.delivered) take_back(parts, *client.state, passing.showing);
+  co_return Receipt(std::make_unique<ReadReceipt>(parts, client.state, passing.showing, entry));
 }
 
 }  // namespace armgate

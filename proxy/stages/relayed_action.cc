@@ -2,42 +2,56 @@
 
 #include <utility>
 
-#include "proxy/stages/doubt.h"
-#include "proxy/stages/remember.h"
+#include "proxy/stages/coalesce.h"
 
 namespace armgate {
 
-RelayedAction::RelayedAction(Pipeline::Parts& parts, const Exchange& exchange, ClientLink& link, const KeyedPlan& plan,
+using Ending = SendingLedger::Ending;
+
+RelayedAction::RelayedAction(Pipeline::Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan,
                              const Client& client)
     : clock_(parts.clock), link_(link), state_(client.state), waiter_(exchange.executor) {
-  const Hasher& hasher = parts.shared.hasher;
-  UnansweredWrites::Arrival arrival;
-  arrival.request = resend_key(hasher, exchange, client);
-  arrival.request_id = request_id_of(hasher, exchange);
-  arrival.resource = plan.resource_key;
-  arrival.asker = link.presence();
-  sending_ = state_->unanswered().add_if_new(arrival, clock_.now());
-  if (!sending_) return;
-  state_->unanswered().sent(*sending_);
+  SendingLedger& ledger = state_->sendings();
+  const auto found = ledger.match(arrival_of(parts, exchange, plan, client, link.presence()), &waiter_, 1, nullptr);
+  if (found.match == SendingLedger::Match::Shared) ledger.leave(found.asking.sending, &waiter_, SendingLedger::With::Nothing);
+  if (found.match == SendingLedger::Match::Shared || found.match == SendingLedger::Match::InDoubt) return;
+  if (found.match == SendingLedger::Match::DoubtExpired) exchange.report.reason = "sent-again-after-doubt-expired";
+  asking_ = found.asking;
+  ledger.sent(asking_->sending);
   link_.watch(&waiter_, 1);
 }
 
-// Nothing was sent, or ARM refused it, or it is in doubt and known as such: forgotten.
+// Nothing was sent, or ARM refused it: forgotten.
 RelayedAction::~RelayedAction() {
-  if (!sending_) return;
-  link_.watch(nullptr, 0);
-  state_->unanswered().end(*sending_, {}, clock_.next_moment());
-  state_->unanswered().undelivered(*sending_, clock_.now());
+  if (!asking_) return;
+  end({});
+  state_->sendings().delivered(*asking_);
 }
 
-std::optional<uint64_t> RelayedAction::answered(bool written) {
-  if (!sending_) return std::nullopt;
-  UnansweredWrites::Ending ending;
-  ending.accepted = true;
-  state_->unanswered().end(*sending_, std::move(ending), clock_.next_moment());
-  if (!written) state_->unanswered().undelivered(*sending_, clock_.now());
+void RelayedAction::end(Ending ending) {
   link_.watch(nullptr, 0);
-  return std::exchange(sending_, std::nullopt);
+  state_->sendings().end(asking_->sending, std::move(ending), clock_.next_moment());
+}
+
+void RelayedAction::in_doubt() {
+  if (!asking_) return;
+  end({Ending::Kind::Unknown, nullptr, {}});
+  asking_.reset();
+}
+
+std::optional<SendingLedger::Asking> RelayedAction::answered(bool written) {
+  if (!asking_) return std::nullopt;
+  end({Ending::Kind::Accepted, nullptr, {}});
+  if (!written) state_->sendings().undelivered(*asking_);
+  return std::exchange(asking_, std::nullopt);
+}
+
+void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client,
+                   RelayedAction* action) {
+  if (action != nullptr) return action->in_doubt();
+  SendingLedger& ledger = client.state->sendings();
+  const auto asking = ledger.add(arrival_of(parts, exchange, plan, client, nullptr));
+  ledger.end(asking.sending, {Ending::Kind::Unknown, nullptr, {}}, parts.clock.next_moment());
 }
 
 }  // namespace armgate

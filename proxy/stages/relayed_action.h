@@ -19,24 +19,32 @@ namespace armgate {
 class RelayedAction {
  public:
   // Watches whether its client leaves, as long as this lives.
-  RelayedAction(Pipeline::Parts& parts, const Exchange& exchange, ClientLink& link, const KeyedPlan& plan,
-                const Client& client);
+  RelayedAction(Pipeline::Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan, const Client& client);
   ~RelayedAction();
   RelayedAction(const RelayedAction&) = delete;
   RelayedAction& operator=(const RelayedAction&) = delete;
 
   // The re-send of one whose answer is not known to have arrived: it must not be forwarded.
-  bool is_resend() const { return !sending_; }
+  bool is_resend() const { return !asking_; }
 
-  // Its answer was written, or could not be: confirmed and dropped by whoever keeps `sending`.
-  std::optional<uint64_t> answered(bool written);
+  // Its answer was lost: nobody knows whether it ran.
+  void in_doubt();
+
+  // Its answer was written, or could not be: confirmed and dropped by whoever keeps it.
+  std::optional<SendingLedger::Asking> answered(bool written);
 
  private:
+  void end(SendingLedger::Ending ending);
+
   Clock& clock_;
   ClientLink& link_;
   const std::shared_ptr<ClientState> state_;
-  Waiter waiter_;  // nobody waits: only the link's knowledge counts
-  std::optional<uint64_t> sending_;
+  Waiter waiter_;                                // nobody waits: only the link's knowledge counts
+  std::optional<SendingLedger::Asking> asking_;  // its record in the ledger
 };
+
+// The answer to an action was lost; `action`: if it is one on a resource.
+void note_in_doubt(const Pipeline::Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client,
+                   RelayedAction* action);
 
 }  // namespace armgate

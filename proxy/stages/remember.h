@@ -1,56 +1,48 @@
-// remember.h – turns answers that reach a client into versions (DESIGN §3), and compares states.
+// remember.h – turns answers that reach a client into what it was shown (proxy/policy/history).
 //
-// Everything here is called before the answer's last byte is written, so that a client that answers at once finds its own
-// read remembered; what is remembered stays pending until the connection confirms it.
+// Everything here is called before the answer's last byte is written, so that a client that answers at once finds its own read
+// remembered. An answer that was written counts as read from its client's next request on, unless its connection was reset.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "arm/content.h"
+#include "arm/body_facts.h"
 #include "proxy/stages/exchange.h"
 #include "proxy/stages/identify.h"
 #include "proxy/stages/parts.h"
-#include "proxy/stages/read_again.h"
 
 namespace armgate {
 
-// A delivery that its connection must confirm.
-struct PendingDelivery {
+// What an answer has shown, to be taken back if it got lost.
+struct Showing {
+  Hash128 client{};
   Hash128 resource{};
   uint64_t order = 0;
-  enum class What { Nothing, Version, Page } what = What::Nothing;
+  enum class What { Nothing, State, Page } what = What::Nothing;
 };
 
-// An answer to a read of a type whose rule keeps versions. `body` is null if it was too long to keep.
-PendingDelivery remember_read(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
-                              const KeyedPlan& plan, const arm::ResponseHead& head,
-                              std::shared_ptr<const policy::KeptBody> body);
+// An answer to a read of a type whose rule has a guard. `body` is null if it was too long to keep.
+Showing remember_read(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
+                      const arm::ResponseHead& head, policy::SharedBody body);
 
-// ARM's 2xx answer to the client's own full or partial write.
+// ARM's 2xx answer to the client's own full or partial write. Without a body, a full PUT's own body stands in.
 struct OwnAnswer {
   const arm::Response& answer;
   const std::optional<std::string>& body_etag;  // see Outcome
-  uint64_t built_on = 0;                        // the version; 0: not known
+  Hash128 sending{};                            // see sending_key()
 };
-// Without a body, a full PUT's own body stands in.
-PendingDelivery remember_own_answer(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange,
-                                    const KeyedPlan& plan, const OwnAnswer& own);
+Showing remember_own_answer(const Pipeline::Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
+                            const OwnAnswer& own);
 
-// Brings the items of kept list pages that show this resource into its view, before a base is chosen.
+// The connection that it was written to was reset: nobody knows whether it was read.
+void take_back(const Pipeline::Parts& parts, ClientState& client, const Showing& showing);
+
+// Brings the items of kept list pages that show this resource into its history, before bases are looked for.
 void take_list_items(const Pipeline::Parts& parts, const Client& client, const KeyedPlan& plan);
 
-// How a state that was just read compares with the base of a write.
-struct Comparison {
-  bool same = false;                 // nothing that a client could have written differs
-  std::vector<std::string> changed;  // JSON pointers of what differs, a few of them
-};
-Comparison compare_with_base(const SeenState& now, const policy::Base& base, const rules::Plan& plan, size_t bytes_max);
-
-arm::ReadOnlyMembers read_only_members(const rules::Plan& plan);
+const std::shared_ptr<const arm::BodyFacts>& body_facts(const rules::Plan& plan);
 
 // The client's name for its request, in a bounded length; empty if it gave none. Different ones stay different.
 std::string request_id_of(const Hasher& hasher, const Exchange& exchange);

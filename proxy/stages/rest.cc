@@ -16,11 +16,12 @@ constexpr int kUnreadableMax = 3;  // a token may write a subnet and not read it
 
 enum class Sight { Still, Moving, Unreadable };
 
-Task<Sight> look(Pipeline::Parts& parts, const Hold& hold, const std::string& target) {
+Task<Sight> look(Pipeline::Parts& parts, Hold& hold, const std::string& target) {
   const std::string authorization = hold.authorization();
   if (authorization.empty()) co_return Sight::Unreadable;
   const auto seen = co_await read_once(parts, hold.write().host, target, authorization);
   if (!seen) co_return Sight::Unreadable;
+  if (seen->head.status == 401) hold.distrust(authorization);
   if (seen->absent()) co_return Sight::Still;
   const arm::Progress progress = arm::progress_of_resource(seen->head, seen->body);
   if (arm::is_terminal(progress)) co_return Sight::Still;

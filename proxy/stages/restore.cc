@@ -79,22 +79,33 @@ WriteLease take_keys(Pipeline::Parts& parts, const HeldWrite& held, WallTime beg
 }
 
 // A DELETE may come again. So may what went with a precondition, with the same one. Of anything else nobody could tell whether it
-// would be carried out twice. Gives the write's origin, which its repetition has too (origin_of).
+// would be carried out twice. Gives the write's key, which its repetition has too (sending_key).
 Hash128 expect_repetition(Pipeline::Parts& parts, const JournaledWrite& former, const HeldWrite& held, Moment now) {
   if (held.method == arm::Method::Delete) return {};
   // Nobody knows whether its client was told. The same request id would be the same request.
   const bool may_be_untold = was_accepted(former) && held.method != arm::Method::Put && !former.request_id.empty();
   if (!is_in_doubt(former) && !may_be_untold) return {};
+  const KeyedPlan& plan = *held.planned.plan;
   const auto state = parts.shared.clients.find_or_add(held.client, now.time);
-  if (former.if_match.empty() || may_be_untold) {
-    state->note_in_doubt(former.resend, former.request_id, held.planned.plan->resource_key, now);
-    return {};
+  SendingLedger::Arrival arrival;
+  arrival.request = former.resend;
+  arrival.request_id = former.request_id;
+  arrival.resource = plan.resource_key;
+  arrival.at = now;
+  using Kind = SendingLedger::Ending::Kind;
+  const bool may_go_again = !former.if_match.empty() && !may_be_untold;
+  if (may_go_again) {
+    policy::Shown base;
+    base.client = held.client;
+    base.asked = now.order;
+    base.at = now;
+    base.etag = former.if_match;
+    base.rendering.api_version = former.api_version;
+    parts.shared.resources.apply(plan.resource_key, std::move(base));
+    arrival.at = parts.clock.next_moment();  // after what it was built from
   }
-  policy::Base base;
-  base.rule = policy::BaseRule::OnlyLive;
-  base.etag = former.if_match;
-  const uint64_t binding = state->expect_again(former.bytes, former.request_id, std::move(base), now);
-  return origin_of(parts.shared.hasher, binding, former.request_id);
+  const uint64_t sending = state->sendings().expect(arrival, may_go_again ? Kind::Expected : Kind::Unknown);
+  return may_go_again ? sending_key(parts.shared.hasher, sending, former.request_id) : Hash128{};
 }
 
 // What is known of it, to everybody who asks from now on.
@@ -106,16 +117,18 @@ void complete(Pipeline::Parts& parts, const JournaledWrite& former, HeldWrite& h
   if (former.outcome) held.tracking = former.outcome->tracking;
   if (held.tracking.by == arm::TrackedBy::Nothing) held.tracking = tracked_by_resource(*held.planned.plan);
   complete_from_plan(parts, target_of(former), held);
-  const Hash128 origin = expect_repetition(parts, former, held, now);
-  note_may_have_changed(parts, held, origin, now);
+  const Hash128 sending = expect_repetition(parts, former, held, now);
+  note_may_have_changed(parts, held, {sending, nullptr, was_accepted(former)}, parts.clock.next_moment());
   if (held.method == arm::Method::Delete) parts.shared.resources.being_deleted(held.planned.plan->resource_key);
 }
 
 // It is over, but who read before it and writes now must know of it, and who sends it again.
 void remember(Pipeline::Parts& parts, const JournaledWrite& former, const HeldWrite& held) {
   const Moment now = parts.clock.next_moment();
-  note_may_have_changed(parts, held, Hash128{}, now);
-  for (const auto& key : held.planned.plan->lock_keys) parts.shared.resources.finished(key, held.bytes, now);
+  note_may_have_changed(parts, held, {{}, nullptr, was_accepted(former)}, now);
+  for (const auto& key : held.planned.plan->lock_keys) {
+    parts.shared.resources.apply(key, policy::Ended{held.bytes, parts.clock.next_moment()});
+  }
   if (was_accepted(former)) expect_repetition(parts, former, held, now);
 }
 
@@ -152,7 +165,8 @@ Restored restore(Pipeline::Parts& parts, const FormerLife& former) {
     WriteLease lease = take_keys(parts, held, begun, std::move(keys), wanted);
     start_watching(parts, open_hold(parts, std::move(held), std::move(lease), {}));
   }
-  parts.shared.former_reads_until = parts.clock.now() + parts.shared.options.base.think_max;
+  const bool tells_anything = !former.open.empty() || !former.recent.empty();
+  parts.shared.former = tells_anything ? parts.clock.next_moment().order : 0;
   return restored;
 }
 

@@ -5,11 +5,12 @@
 
 #include "base/mutant.h"
 #include "proxy/stages/answer.h"
-#include "proxy/stages/bind.h"
 #include "proxy/stages/close_write.h"
-#include "proxy/stages/join.h"
+#include "proxy/stages/coalesce.h"
+#include "proxy/stages/find_bases.h"
 #include "proxy/stages/references.h"
 #include "proxy/stages/shown.h"
+#include "proxy/stages/turn.h"
 #include "proxy/stages/write.h"
 
 namespace armgate {
@@ -17,8 +18,6 @@ namespace {
 
 // The stages in their order; each step consumes the one before.
 Task<Outcome> run_stages(const Write& write) {
-  if (auto refused = refuse_without_state(write)) co_return *std::move(refused);
-
   auto locked = co_await lock(write);
   if (auto* outcome = std::get_if<Outcome>(&locked)) co_return std::move(*outcome);
 
@@ -40,7 +39,8 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome& outc
     // Whoever only half-closed can still read that nothing was sent.
     outcome.answer = make_busy("The client closed its side while the request waited.", write.parts.shared.options.retry_after);
   }
-  const PendingDelivery pending = remember_answer(write, outcome);
+  if (outcome.turn) co_await begin_turn(write, *std::move(outcome.turn));
+  const Showing showing = remember_answer(write, outcome);
   if (is_mutant(Mutant::AnswerAltered)) outcome.answer.head.fields.remove("Azure-AsyncOperation");
   explain(outcome.answer.head, write.report());
   // Shared with those who ask for the same; they get it as soon as it is known, however slowly this client takes it.
@@ -49,7 +49,7 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome& outc
   if (!write.report().replayed) share_answer(write, outcome.kind, to_share);
 
   co_await write_answer(write.exchange, client_link, *answer);
-  co_return close_exchange(write, outcome.kind, pending);
+  co_return close_exchange(write, outcome.kind, showing);
 }
 
 }  // namespace
@@ -61,11 +61,11 @@ Task<Receipt> serve_write(Pipeline::Parts& parts, Exchange& exchange, ClientLink
   const Duration wait_max = patient != nullptr ? patient->wait_max : shared.options.wait_max;
   Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + wait_max);
   Write write = make_write(parts, exchange, plan, client, patience);
-  const auto arrival = arrival_of(write, client_link.presence());
-  auto joined = co_await join_earlier(write, arrival);
-  if (joined) co_return co_await deliver(write, client_link, *joined);
-  if (write.replaces) write.bound = bind(write);
+  const auto arrival = arrival_of(parts, exchange, plan, client, client_link.presence());
+  auto earlier = co_await coalesce(write, arrival);
+  if (earlier) co_return co_await deliver(write, client_link, *earlier);
   const WriteUnderWay under_way(write);
+  if (write.replaces) find_bases(write);
   write.references = references_of(write);
   Outcome outcome = co_await run_stages(write);
   co_return co_await deliver(write, client_link, outcome);

@@ -6,9 +6,9 @@
 
 #include "arm/throttle.h"
 #include "base/mutant.h"
-#include "proxy/stages/doubt.h"
 #include "proxy/stages/held_write.h"
 #include "proxy/stages/keep_place.h"
+#include "proxy/stages/turn.h"
 #include "proxy/stages/visibility.h"
 #include "proxy/stages/watch.h"
 #include "proxy/stages/write.h"
@@ -46,6 +46,7 @@ HeldWrite held_write(const Write& write, const Outcome& outcome, IntentId intent
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
   held.because = accepted ? HeldBecause::Accepted : HeldBecause::InDoubt;
   held.host = write.head().host;
+  held.runs_unseen = outcome.runs_unseen;
   held.tracking = outcome.tracking;
   held.client_label = write.client.label;
   held.opened = write.parts.clock.now();
@@ -53,6 +54,17 @@ HeldWrite held_write(const Write& write, const Outcome& outcome, IntentId intent
   held.interval = accepted ? asked.value_or(Duration{}) : kDoubtInterval;
   complete_from_plan(write.parts, write.head().target, held);
   return held;
+}
+
+Change change_of(const Write& write, bool accepted) {
+  Change change{sending_key(write), nullptr, accepted};
+  const bool asks_for_a_state = write.replaces || write.plan.operation == arm::OperationKind::Patch;
+  const bool kept = asks_for_a_state && write.exchange.request.body.size() <= write.parts.shared.options.body_keep_max;
+  if (!kept || !accepted) return change;
+  auto body = std::make_shared<policy::KeptBody>();
+  body->bytes = write.exchange.request.body;
+  change.asked = std::move(body);
+  return change;
 }
 
 // The lease without what only had to stand still until ARM's answer.
@@ -68,19 +80,20 @@ WriteLease lease_after_answer(const Write& write, Intent intent) {
 
 void note_accepted(const Write& write) {
   auto& resources = write.parts.shared.resources;
-  if (write.replaces) {
-    write.client.state->consume(write.plan.resource_key, write.bound,
-                                {write.request_id, write.plan.target.api_version, write.exchange.arrived});
-    write.client.state->note_maybe_applied(write.bound.binding);
+  if (write.replaces) write.ledger().note_maybe_applied(write.sending);
+  if (write.report().by_right) {
+    write.parts.shared.resources.apply(write.plan.resource_key, policy::RightUsed{write.client.key});
   }
+  // Whoever was accepted is not starving.
+  if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) turn->end();
   if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(write.plan.resource_key);
 }
 
 std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, ToHold given, Moment now) {
   auto& parts = write.parts;
   // What may have been accepted counts too.
-  note_may_have_changed(parts, write_to_finish(write, given.intent), origin_of(write), now);
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
+  note_may_have_changed(parts, write_to_finish(write, given.intent), change_of(write, accepted), now);
   const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
                                 write.plan.rule->hold.until == rules::HoldUntil::Request ||
                                 is_mutant(Mutant::LockReleasedAtAnswer);
@@ -92,6 +105,7 @@ std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, ToH
     return nullptr;
   }
   if (accepted && may_run_beside_its_own(write.plan)) given.lease.let_own_in();
+  if (outcome.runs_unseen) given.lease.let_own_in(Own::Any);  // it may have ended, and then would delay its client for nothing
   return open_hold(parts, held_write(write, outcome, given.intent), std::move(given.lease), std::string(given.authorization));
 }
 
@@ -105,12 +119,12 @@ void settle(const Write& write, Intent intent, const Outcome& outcome) {
   known.known = parts.clock.wall();
 
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
-  const bool in_doubt = outcome.kind == Outcome::Kind::Unknown;
   if (accepted) {
     note_accepted(write);
     note_created(write, outcome.answer);
+  } else if (outcome.kind == Outcome::Kind::Unknown || arm::asks_for_another_try(known.status)) {
+    keep_turn(write);
   }
-  if (in_doubt) note_in_doubt(parts, write.exchange, write.plan, write.client);
   const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
   if (!may_run) {
     parts.store.record_outcome(id, known);

@@ -9,7 +9,7 @@
 
 namespace armgate {
 
-// The base is used up; a group was created; a delete has begun.
+// It may be met again by its own re-send; a delete has begun.
 void note_accepted(const Write& write);
 
 // What a write gives to its hold.

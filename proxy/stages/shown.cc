@@ -11,7 +11,7 @@ bool may_be_new(const Write& write, const Outcome& outcome) {
   const bool is_put = write.plan.operation == arm::OperationKind::Put;
   const bool ended = outcome.kind == Outcome::Kind::Accepted && outcome.tracking.by == arm::TrackedBy::Nothing;
   const int status = outcome.answer.head.status;
-  const bool knew_of_none = write.base().rule == policy::BaseRule::Create || write.base().rule == policy::BaseRule::Blind;
+  const bool knew_of_none = write.rule() == policy::BaseRule::Create || write.is_unconditional();
   return is_put && ended && (status == 201 || (status == 200 && knew_of_none));
 }
 

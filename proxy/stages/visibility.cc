@@ -118,8 +118,7 @@ void note_created(const Write& write, const arm::Response& answer) {
   const arm::ResourceId& resource = write.plan.target.resource;
   if (write.plan.operation != arm::OperationKind::Put) return;
   const Moment now = write.parts.clock.next_moment();
-  const bool created =
-      answer.head.status == 201 || write.base().rule == policy::BaseRule::Create || resource.type == kGroupType;
+  const bool created = answer.head.status == 201 || write.rule() == policy::BaseRule::Create || resource.type == kGroupType;
   if (created) shared.resources.created(write.plan.resource_key, now);
   if (resource.type != kAssignmentType) {
     const auto shown = plain_content(answer.head, answer.body, shared.options.body_keep_max);
@@ -137,13 +136,12 @@ Task<NextStep> after_not_visible(const Write& write, Attempts& attempts, arm::Re
   const auto& visibility = facts.visibility;
   const auto since = evidence_for(write, facts);
   const bool evidence = since && write.parts.clock.now() - *since <= visibility.window;
-  const int tries = write.bound.visibility_tries + attempts.sent;
   // What is gone already, as far as ARM can tell, needs no delete.
   const bool in_vain = write.plan.operation == arm::OperationKind::Delete && answer.head.status == 404;
+  const int tries = evidence ? write.ledger().note_visibility_try(write.sending) + 1 : 0;  // of all its sendings
   if (!evidence || tries >= visibility.tries || in_vain) {
     co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "")};
   }
-  write.client.state->note_visibility_try(write.bound.binding);
   const Words words = words_for(visibility.evidence);
   auto ended = co_await wait_for(write, attempts, visibility.every, words.why);
   if (ended) co_return NextStep{std::move(ended)};

@@ -23,6 +23,9 @@ constexpr int kShutOutsMax = 3;    // tokens in turn that may not see the operat
 // ARM gives up a request after 60 s (arm-facts.md). Until then a resource at rest does not tell that a write which was on its way
 // when its process died will not take effect any more.
 constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
+// A write that is done, and whose operation may run on without a sign: the next one waits so long, and then for ARM, which says 409.
+// Longer, and each answer that gets lost would keep all others away for longer than they wait.
+constexpr Duration kUnseenMax = std::chrono::seconds(5);
 
 arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body) {
   switch (by) {
@@ -35,13 +38,16 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
   return arm::Progress::Unknown;
 }
 
-// Whether the write may not even have begun: what is seen of its resource is not its end then.
-bool may_be_on_its_way(TimePoint looked, const Hold& hold, arm::TrackedBy by) {
+// Whether what is seen of its resource need not be the write's end: it may not even have begun, or it may run unseen, for many
+// resources show no sign of that.
+bool may_come_to_more(TimePoint looked, const Hold& hold, arm::TrackedBy by) {
   const HeldWrite& write = hold.write();
   const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
   const bool was_cut_off = write.inherited && write.because == HeldBecause::InDoubt;
+  const bool runs_unseen = write.runs_unseen && hold.pace().seen_running == TimePoint{};
   if (is_mutant(Mutant::CutOffTakenForEnded)) return false;
-  return was_cut_off && by_resource && looked < write.opened + kOnItsWayMax;
+  const Duration most = was_cut_off ? kOnItsWayMax : runs_unseen ? kUnseenMax : Duration{};
+  return by_resource && looked < write.opened + most;
 }
 
 // One watcher's memory between its polls.
@@ -127,11 +133,13 @@ arm::TrackedBy by_resource(const HeldWrite& write) {
 }
 
 // A token that another writer lent, or that another principal of its client's has, may not be good for the operation's URL. It goes
-// to the resource then, to which its bearer wants to write; until there is another.
+// to the resource then, to which its bearer wants to write; until there is another. The token that the write came with was good:
+// when it has died, others are tried, and without any it is asked with on.
 void note_shut_out(const Pipeline::Parts& parts, Watcher& watcher, const std::string& token, const arm::ResponseHead& head) {
   Hold& hold = *watcher.hold;
-  if (!hold.write().inherited || (head.status != 401 && head.status != 403)) return;
-  hold.distrust(token);
+  if (head.status != 401 && head.status != 403) return;
+  const bool was_good = hold.distrust(token) && !hold.write().inherited;
+  if (was_good) return;
   const bool at_url = watcher.by == arm::TrackedBy::StatusUrl || watcher.by == arm::TrackedBy::LocationUrl;
   if (!at_url || head.status == 401) return;
   const bool is_last = ++watcher.shut_outs >= kShutOutsMax;
@@ -178,8 +186,10 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
   if (!seen) co_return;
   note_pause(parts, watcher, seen->head);
   note_shut_out(parts, watcher, authorization, seen->head);
-  if (may_be_on_its_way(watcher.last_look, *watcher.hold, watcher.by)) co_return;
   const HeldWrite& write = watcher.hold->write();
+  arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
+  if (write.runs_unseen && progress == arm::Progress::Running) watcher.hold->note_running(parts.clock.now());
+  if (may_come_to_more(watcher.last_look, *watcher.hold, watcher.by)) co_return;
   if (will_never_tell(watcher, seen->head)) {
     if (parts.tell_loudly) {
       parts.tell_loudly(
@@ -189,7 +199,6 @@ Task<void> look(Pipeline::Parts& parts, Watcher& watcher) {
     operation_ended(parts, watcher.hold, arm::Progress::Unknown);
     co_return;
   }
-  arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
   if (!watcher.shut_out.empty()) {
     if (is_end_of_shut_out(watcher, progress)) operation_ended(parts, watcher.hold, progress);
     if (progress == arm::Progress::Running) watcher.hold->note_running(parts.clock.now());
@@ -267,20 +276,25 @@ Task<void> watch(Pipeline::Parts& parts, std::shared_ptr<Hold> hold) {
 
 void note_finished(const Pipeline::Parts& parts, const HeldWrite& write, arm::Progress last) {
   const Moment now = parts.clock.next_moment();
-  for (const auto& key : write.planned.plan->lock_keys) parts.shared.resources.finished(key, write.bytes, now);
+  auto& resources = parts.shared.resources;
+  const bool may_have_failed = last != arm::Progress::Succeeded;
+  for (const auto& key : write.planned.plan->lock_keys) resources.apply(key, policy::Ended{write.bytes, now, !may_have_failed});
   if (write.method != arm::Method::Delete) return;
+  const Hash128& resource = write.planned.plan->resource_key;
   const bool only_looks_on = write.planned.plan->mode == rules::Mode::Observe;  // and misses most ends
   if (last == arm::Progress::Unknown && !only_looks_on) {
     // It may still come to its end, unseen. Nobody's: whoever wants to write again has to read again.
-    parts.shared.resources.deleted(write.planned.plan->resource_key, Hash128{}, now);
+    resources.apply(resource, policy::Deleted{Hash128{}, now});
   }
   if (last != arm::Progress::Succeeded) return;
-  parts.shared.resources.deleted(write.planned.plan->resource_key, write.client, now);
-  policy::Delivery told;
+  resources.apply(resource, policy::Deleted{write.client, now});
+  policy::Shown told;
+  told.client = write.client;
+  told.as = policy::ShownAs::OwnAnswer;
   told.at = now;
-  told.kind = policy::DeliveryKind::OwnAnswer;
-  told.confirmation = policy::Confirmation::Confirmed;
-  parts.shared.clients.find_or_add(write.client, now.time)->record_absent(write.planned.plan->resource_key, std::move(told));
+  told.asked = now.order;
+  told.absent = true;
+  resources.apply(resource, std::move(told));
 }
 
 bool conclude(const Pipeline::Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last, EndSeen seen) {
@@ -314,8 +328,8 @@ void learn_from_poll(const Pipeline::Parts& parts, const std::vector<HoldTable::
                      const arm::ResponseHead& head, std::string_view body) {
   for (const auto& match : matches) {
     match.hold->note_asked(parts.clock.now());
-    if (may_be_on_its_way(asked, *match.hold, match.by)) continue;
     const arm::Progress progress = progress_of(match.by, head, body);
+    if (progress != arm::Progress::Running && may_come_to_more(asked, *match.hold, match.by)) continue;
     if (arm::is_terminal(progress)) operation_ended(parts, match.hold, progress);
     // Of a deletion the resource tells only the end: as long as it is there, it may be running or have failed.
     const bool told_to_wait = progress == arm::Progress::Running && match.by == match.hold->write().tracking.by &&

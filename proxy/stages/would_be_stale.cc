@@ -5,128 +5,68 @@
 #include <algorithm>
 #include <utility>
 
-#include "proxy/stages/content_coding.h"
-#include "proxy/stages/remember.h"
+#include "proxy/stages/find_bases.h"
+#include "proxy/stages/reconcile.h"
 
 namespace armgate {
 namespace {
 
-// The version that a delivery showed, while its client's view still has it.
-std::optional<policy::Version> version_shown(const Write& write, const Sighting& sighting) {
-  if (sighting.shown == 0) return std::nullopt;
-  const auto state = write.parts.shared.clients.find(sighting.client);
-  if (!state) return std::nullopt;
-  for (auto& version : state->versions(write.plan.resource_key)) {
-    const bool is_it = std::any_of(version.deliveries.begin(), version.deliveries.end(),
-                                   [&](const policy::Delivery& d) { return d.at.order == sighting.shown; });
-    if (is_it) return std::move(version);
-  }
-  return std::nullopt;
-}
-
-// The state that it was built from, or if that is a guess the newest that its client had been shown: it knew nothing newer.
-policy::Base origin_for(const Write& write) {
-  policy::Base origin = write.base();
-  const bool guess = origin.guessed || origin.rule == policy::BaseRule::Refused;
-  if (!guess) return origin;
-  origin.known = {};
-  for (const auto& version : write.client.state->versions(write.plan.resource_key)) {
-    for (const auto& delivery : version.deliveries) {
-      const bool newer = delivery.at.order <= write.exchange.arrived.order && delivery.known_since() > origin.known.order;
-      if (version.absent || !newer) continue;
-      const policy::Rendering& rendering = version.rendering_for(write.plan.target.api_version);
-      origin.version = version.id;
-      origin.etag = version.etag;
-      origin.body = rendering.body;
-      origin.known = {delivery.known_since(), delivery.at.time};
-      origin.api_version = rendering.api_version;
-    }
-  }
-  return origin;
-}
-
-// What was seen of a newer state, against the base.
-struct Verdict {
-  enum class Says { Same, Changed, Nothing } says = Says::Nothing;
-  std::vector<std::string> changed;
+// The last change before ARM took the write, as far as it passed by.
+struct Latest {
+  std::optional<policy::Entry> state;   // the newest that is known
+  std::optional<policy::Entry> change;  // the newest write that went through armgate
 };
 
-Verdict compare(const Write& write, const policy::Base& base, const policy::Version& seen) {
-  using Says = Verdict::Says;
-  if (seen.absent) return {Says::Changed, {}};
-  if (!base.etag.empty() && seen.has_etag(base.etag)) return {Says::Same, {}};
-  const size_t bytes_max = write.parts.shared.options.body_keep_max;
-  const policy::Rendering* rendering = seen.rendered_at(base.api_version);
-  const bool comparable = rendering != nullptr && rendering->body && base.body && !rendering->body->is_sent_body;
-  if (!comparable) return {};
-  auto plain = plain_body(*rendering->body, bytes_max);
-  if (!plain) return {};
-  SeenState now;
-  now.head.status = 200;
-  now.body = (*std::move(plain)).into_string();
-  // What an earlier sending of these bytes has made of it is no change of somebody else's.
-  if (write.bound.resend && arm::satisfies(now.body, write.exchange.request.body, read_only_members(write.plan))) {
-    return {Says::Same, {}};
-  }
-  Comparison comparison = compare_with_base(now, base, write.plan, bytes_max);
-  return {comparison.same ? Says::Same : Says::Changed, std::move(comparison.changed)};
-}
-
-// Sightings of states that the write has come over, the newest first: not its own doing, and not what may show its effect.
-std::vector<Sighting> newer_states(const Write& write, uint64_t than) {
-  auto newer = write.parts.shared.sightings.after(write.plan.resource_key, than);
-  const Hash128 origin = origin_of(write);
-  std::erase_if(newer, [&](const Sighting& s) {
-    const bool own = s.how == Sighting::How::Written && s.client == write.client.key && s.origin == origin;
-    const bool may_show_it = s.how == Sighting::How::Read && s.shown > write.exchange.forwarded.order;
-    return own || may_show_it;
+Latest latest_before(const Write& write) {
+  const Hash128 own = sending_key(write);
+  return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    Latest latest;
+    for (const policy::Entry& entry : history.entries()) {
+      // What was read since may show this write's own effect.
+      const bool may_show_it = entry.cause == policy::Cause::Seen && entry.number > write.exchange.forwarded.order;
+      const bool is_its_own = entry.writer == write.client.key && (entry.sending == own || entry.bytes == write.bytes);
+      if (may_show_it || is_its_own || entry.cause == policy::Cause::ChildWritten || entry.cause == policy::Cause::Acted)
+        continue;
+      latest.state = entry;
+      if (entry.cause != policy::Cause::Seen) latest.change = entry;
+    }
+    return latest;
   });
-  return newer;
 }
 
-// The last write among them that went through armgate: whose change it is.
-const Sighting* last_write(const std::vector<Sighting>& newer) {
-  const auto found =
-      std::find_if(newer.begin(), newer.end(), [](const Sighting& s) { return s.how == Sighting::How::Written; });
-  return found == newer.end() ? nullptr : &*found;
+void name_other(const Write& write, WouldHave& would, const std::optional<policy::Entry>& change) {
+  if (!change) return;
+  const auto other = write.parts.shared.clients.find(change->writer);
+  would.other_client = other ? other->label() : std::string();
+  would.other = fmt::format("{} {}", change->cause == policy::Cause::Deleted ? "DELETE" : "PUT", would.resource);
 }
 
-void name_other(WouldHave& would, const Sighting* other) {
-  if (other == nullptr) return;
-  would.other_client = other->client_label;
-  would.other = fmt::format("{} {}", arm::to_text(other->method), would.resource);
-}
-
-WouldHave stale(const Write& write, std::string why) {
+WouldHave stale(const Write& write, std::string why, const Latest& latest) {
   WouldHave would = would_have(write, WouldHave::Kind::Stale, std::move(why));
-  would.base = policy::to_text(write.base().rule);
+  would.base = policy::to_text(write.rule());
+  name_other(write, would, latest.change);
   return would;
 }
 
-// The rule for writes without a known base (blind.h), by what has really come before it.
-std::optional<WouldHave> would_be_blind(const Write& write, const std::vector<ObservedWrites::Write>& before) {
-  const bool holds =
-      write.base().rule != policy::BaseRule::Insisted && write.plan.rule->blind_after_wait == rules::BlindAfterWait::Refuse;
-  if (!holds) return std::nullopt;
-  WouldHave would = stale(write, "blind-after-another-write");
-  const auto is_other = [&](const auto& other) {
-    return other.bytes != write.bytes && !(write.own_client() && other.client == *write.own_client());
-  };
-  const bool creates = write.base().rule == policy::BaseRule::Create;
-  const auto newer = newer_states(write, creates ? write.base().known.order : write.bound.first_arrival.order);
-  const Sighting* last = last_write(newer);
-  if (last != nullptr) {
-    if (!is_other(*last) || last->method == arm::Method::Delete) return std::nullopt;
-    name_other(would, last);
-    return would;
+// What was there, if its body passed by at an api-version of one of the bases.
+std::optional<SeenState> seen_state(const Write& write, const policy::Entry& entry) {
+  SeenState seen;
+  seen.etag = entry.etag;
+  seen.head.status = entry.absent ? 404 : 200;
+  if (entry.absent) return seen;
+  const std::string& target = target_to_read(write);
+  std::string_view api_version = write.plan.target.api_version;
+  for (const auto& base : write.bases.narrow) {
+    if (base.target == target) api_version = base.api_version;
   }
-  const auto running = std::find_if(before.begin(), before.end(), [&](const ObservedWrites::Write& other) {
-    return other.taken && other.resource == would.resource && is_other(other);
-  });
-  if (creates || running == before.end()) return std::nullopt;
-  would.other_client = running->client_label;
-  would.other = fmt::format("{} {}", running->method, running->resource);
-  return would;
+  const policy::Rendering* rendering = entry.rendered_at(api_version);
+  if (rendering == nullptr || !rendering->body || rendering->body->is_partial) return std::nullopt;
+  std::vector<policy::BaseState> one(1);
+  one.front().body = rendering->body;
+  decode_bodies(one, write.parts.shared.options.body_keep_max);
+  if (!one.front().body) return std::nullopt;
+  seen.body = one.front().body->bytes;
+  return seen;
 }
 
 }  // namespace
@@ -141,27 +81,33 @@ WouldHave would_have(const Write& write, WouldHave::Kind kind, std::string why) 
   return would;
 }
 
-std::optional<WouldHave> would_be_stale(const Write& write, const std::vector<ObservedWrites::Write>& before) {
-  if (!write.replaces || write.base().rule == policy::BaseRule::OwnPrecondition) return std::nullopt;
-  if (write.base().goes_unguarded() && !write.base().guessed) return would_be_blind(write, before);
-  if (!write.plan.guarded) return std::nullopt;
-  const policy::Base origin = origin_for(write);
-  if (!origin.has_state() || origin.known.order == 0) return std::nullopt;
-  const auto newer = newer_states(write, origin.known.order);
-  WouldHave would = stale(write, "changed-since-it-was-read");
-  name_other(would, last_write(newer));
-  for (const Sighting& sighting : newer) {
-    const auto seen = version_shown(write, sighting);
-    Verdict verdict = seen ? compare(write, origin, *seen) : Verdict{};
-    if (verdict.says == Verdict::Says::Same) return std::nullopt;
-    if (verdict.says == Verdict::Says::Changed) {
-      would.changed = std::move(verdict.changed);
-      return would;
-    }
-    // What it wrote is not known, but that it wrote is.
-    if (sighting.how == Sighting::How::Written) return would;
+std::optional<WouldHave> would_be_stale(const Write& write) {
+  if (!write.replaces || write.rule() == policy::BaseRule::OwnPrecondition) return std::nullopt;
+  const Latest latest = latest_before(write);
+  if (write.is_unconditional()) {
+    const bool exempt = write.insists || write.plan.rule->blind_after_wait == rules::BlindAfterWait::Send;
+    const auto& change = latest.change;
+    // What runs still would have ended while this one waited.
+    const bool overtaken = change && change->bytes != write.bytes && change->writer != write.client.key &&
+                           (change->ended == 0 || std::max(change->number, change->ended) > write.facts.arrived.order);
+    if (exempt || !overtaken) return std::nullopt;
+    return stale(write, "unconditional-after-another-write", latest);
   }
-  return std::nullopt;
+  if (!write.plan.guarded || !latest.state) return std::nullopt;
+  const auto& bases = write.bases.narrow;
+  const bool is_it = std::all_of(bases.begin(), bases.end(), [&](const auto& b) { return b.entry >= latest.state->number; });
+  if (is_it) return std::nullopt;
+  WouldHave would = stale(write, "changed-since-it-was-read", latest);
+  const auto seen = seen_state(write, *latest.state);
+  if (!seen) {
+    // What another wrote is not known, but that it wrote is.
+    const bool another = latest.state->cause == policy::Cause::Written && latest.state->certain;
+    return another ? std::optional(std::move(would)) : std::nullopt;
+  }
+  policy::Verdict verdict = reconcile(write, *seen);
+  if (verdict.sends) return std::nullopt;
+  would.changed = std::move(verdict.pointers);
+  return would;
 }
 
 }  // namespace armgate

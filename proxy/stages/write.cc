@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "proxy/stages/doubt.h"
+#include "base/mutant.h"
 #include "proxy/stages/remember.h"
 
 namespace armgate {
@@ -12,6 +12,9 @@ Write make_write(Pipeline::Parts& parts, Exchange& exchange, const KeyedPlan& pl
   write.bytes = bytes_of(parts.shared.hasher, exchange.request);
   write.request_id = request_id_of(parts.shared.hasher, exchange);
   write.replaces = plan.operation == arm::OperationKind::Put || plan.guarded;
+  write.facts.client = client.key;
+  write.facts.actors = client.actors;
+  write.facts.arrived = exchange.arrived;
   return write;
 }
 
@@ -29,11 +32,24 @@ std::vector<std::string> keys_until_answer(const Write& write) {
   return ids;
 }
 
-Hash128 origin_of(const Hasher& hasher, uint64_t binding, std::string_view request_id) {
-  return hasher.chain(Hash128{binding, 1}, request_id);
+Hash128 bytes_of(const Hasher& hasher, const arm::Request& request) {
+  return hasher.hash_fields(request.head.method_token, request.head.host, request.head.target, request.body);
 }
 
-Hash128 origin_of(const Write& write) { return origin_of(write.parts.shared.hasher, write.bound.binding, write.request_id); }
+Hash128 sending_key(const Hasher& hasher, uint64_t sending, std::string_view request_id) {
+  return hasher.chain(Hash128{sending, 1}, request_id);
+}
+
+Hash128 sending_key(const Write& write) { return sending_key(write.parts.shared.hasher, write.sending, write.request_id); }
+
+bool others_wrote_since(const Write& write, uint64_t order) {
+  if (is_mutant(Mutant::ForeignStateClaimed)) return false;
+  const Hash128 own = sending_key(write);
+  return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    return history.written_since(order,
+                                 [&](const policy::Entry& e) { return e.writer == write.client.key && e.sending == own; });
+  });
+}
 
 Outcome client_left(const Write& write, std::string_view reason) {
   write.parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // write.h – a write on its way: the typed steps that make a wrong order a compile error.
 //
-//   Plan + Bound  ->  lock()  ->  WriteLease  ->  guard()  ->  Guarded  ->  intend()  ->  Intent  ->  forward()  ->  Outcome  ->  settle()
+//   Plan + bases  ->  lock()  ->  WriteLease  ->  guard()  ->  Guarded  ->  intend()  ->  Intent  ->  forward()  ->  Outcome  ->  settle()
 //
 // A request leaves only through forward(), which needs an Intent; an Intent is made only from a Guarded, a Guarded only
 // from a WriteLease. Each step consumes the one before (docs/decisions/0005).
@@ -14,6 +14,7 @@
 
 #include "arm/http.h"
 #include "arm/long_running.h"
+#include "proxy/policy/bases.h"
 #include "proxy/stages/exchange.h"
 #include "proxy/stages/identify.h"
 #include "proxy/stages/parts.h"
@@ -31,31 +32,30 @@ struct Write {
   const KeyedPlan& plan;
   const Client& client;
   Patience& patience;
-  Hash128 bytes{};                                // of method, host, target and body
-  std::string request_id{};                       // see request_id_of()
-  Bound bound{};                                  // binding 0: this write needs no base
-  uint64_t unanswered = 0;                        // its entry in the client's table of unanswered writes
-  bool replaces = false;                          // a full PUT whose base matters
+  Hash128 bytes{};             // of method, host, target and body
+  std::string request_id{};    // see request_id_of()
+  uint64_t sending = 0;        // its record in the client's ledger
+  uint64_t asking = 0;         // and this exchange's number there (SendingLedger::Asking)
+  bool replaces = false;       // a full write: what it was built from matters
+  policy::WriteFacts facts{};  // for questions to the history; arrived: the first sending's
+  policy::Bases bases{};       // what it may have been built from
+  bool insists = false;        // the same bytes were refused, nothing has moved, and its client does not read
   std::vector<rules::ReferenceKey> references{};  // what its body names and must stand still; none of them is in plan.keys
 
-  const policy::Base& base() const { return bound.base; }
-  // True if nothing but a look at the resource can tell whether it is still what the write was built from.
-  bool verifies() const {
-    return plan.guarded && plan.rule->guard.kind == rules::GuardKind::Verify && !base().goes_unguarded() &&
-           base().rule != policy::BaseRule::OwnPrecondition;
-  }
+  policy::BaseRule rule() const { return bases.rule; }
+  // True if nothing that its client was shown can tell whether it is stale.
+  bool is_unconditional() const { return rule() == policy::BaseRule::Unconditional || rule() == policy::BaseRule::Forgotten; }
+  // True if ARM compares the ETag that goes along; else armgate has to compare what is there.
+  bool is_guarded_by_etag() const { return plan.guarded && plan.rule->guard.kind == rules::GuardKind::Etag; }
   // True if it is a create that may not replace anything, by its rule.
   bool creates_only() const {
-    return plan.guarded && plan.operation == arm::OperationKind::Put && base().rule == policy::BaseRule::Create &&
+    return plan.guarded && plan.operation == arm::OperationKind::Put && rule() == policy::BaseRule::Create &&
            plan.rule->guard.creates == rules::CreateGuard::IfNoneMatch;
   }
   const arm::RequestHead& head() const { return exchange.request.head; }
   std::string authorization() const { return std::string(head().fields.get("authorization")); }
   Report& report() const { return exchange.report; }
-  // Writes that do not count as "other" for the blind rule: a single actor's own.
-  std::optional<Hash128> own_client() const {
-    return client.actor == policy::Actor::Single ? std::optional<Hash128>(client.key) : std::nullopt;
-  }
+  SendingLedger& ledger() const { return client.state->sendings(); }
 };
 
 // How a write ended before or after it was sent.
@@ -72,6 +72,9 @@ struct Outcome {
   arm::Response answer;
   arm::Tracking tracking;                  // for Accepted and Unknown
   std::optional<std::string> body_etag{};  // in the answer's body (empty: none), if it was looked for
+  std::optional<LockPlace> turn{};         // for Refused: its client's turn, which begins before it is answered
+  policy::SharedBody found{};              // for Refused: what is there, in plain bytes; null: not known
+  bool runs_unseen = false;                // perhaps: ARM's answer, which may have named an operation, did not arrive
 };
 
 // Nothing was sent, or it had no effect for sure, and the client is expected to send it again.
@@ -80,7 +83,7 @@ inline bool nothing_was_sent(Outcome::Kind kind) { return kind == Outcome::Kind:
 class Guarded;
 class Intent;
 
-// A write as it arrives: its base is not known yet.
+// A write as it arrives.
 Write make_write(Pipeline::Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience);
 
 // Every key that it locks: its plan's, and those of what its body refers to.
@@ -88,27 +91,27 @@ std::vector<rules::LockKey> all_keys(const Write& write);
 // Of those, what has to stand still only until ARM's answer.
 std::vector<std::string> keys_until_answer(const Write& write);
 
-// The same for all sendings of one write by its client, and for no other write: two actors may send the same bytes, and their
-// request ids tell them apart as long as they give any.
-Hash128 origin_of(const Hasher& hasher, uint64_t binding, std::string_view request_id);
-Hash128 origin_of(const Write& write);
+// The identity of what was asked: method, host, target and body. Not who asked.
+Hash128 bytes_of(const Hasher& hasher, const arm::Request& request);
+// The same for all sendings of one write by its client, and for no other write.
+Hash128 sending_key(const Hasher& hasher, uint64_t sending, std::string_view request_id);
+Hash128 sending_key(const Write& write);
+// Whether anybody else's write was accepted since an order: not even the same bytes of the same client, which another of its actors
+// may have sent.
+bool others_wrote_since(const Write& write, uint64_t order);
 
 // Its client is gone, and nothing (more) is sent for it; counted.
 Outcome client_left(const Write& write, std::string_view reason);
 
-// Whether the write must be refused before it waits for anything: there is no state left that it can have been built from.
-std::optional<Outcome> refuse_without_state(const Write& write);
-
 // The lock stage. Suspends until all keys are granted; an Outcome is Busy or Left.
 Task<std::variant<WriteLease, Outcome>> lock(const Write& write);
 
-// The guard stage: decides what goes along as If-Match. An Outcome is Refused (or Unknown's look failed: Busy).
+// The guard stage: decides whether it goes, and what goes along as If-Match. An Outcome is Refused, Left or Busy.
 Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
-
-// Its part that reads and compares, where no ETag can.
-Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease);
+// Its part that reads what is there and compares, where no ETag can.
+Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease lease);
 // Its part for writes that no known state guards.
-Task<std::variant<Guarded, Outcome>> go_unguarded(const Write& write, WriteLease lease);
+Task<std::variant<Guarded, Outcome>> go_unconditional(const Write& write, WriteLease lease);
 
 // The intend stage: records the write; nothing was sent yet if it fails.
 Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);
@@ -123,6 +126,7 @@ void settle(const Write& write, Intent intent, const Outcome& outcome);
 struct Precondition {
   std::string if_match;         // empty: none
   bool must_be_absent = false;  // "If-None-Match: *"
+  uint64_t known_since = 0;     // order at which the state that the write goes on was known to stand; 0: that of its bases
 };
 
 class Guarded {
@@ -132,8 +136,8 @@ class Guarded {
 
  private:
   friend Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
-  friend Task<std::variant<Guarded, Outcome>> verify(const Write& write, WriteLease lease);
-  friend Task<std::variant<Guarded, Outcome>> go_unguarded(const Write& write, WriteLease lease);
+  friend Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease lease);
+  friend Task<std::variant<Guarded, Outcome>> go_unconditional(const Write& write, WriteLease lease);
   friend class Intent;
   Guarded(WriteLease lease, Precondition precondition, std::optional<Outcome> found_done = std::nullopt)
       : lease_(std::move(lease)), precondition_(std::move(precondition)), found_done_(std::move(found_done)) {}

@@ -1,398 +1,243 @@
 #include "proxy/state/client_state.h"
 
+#include <absl/hash/hash.h>
+
 #include <algorithm>
 #include <utility>
 
-#include "base/mutant.h"
-
 namespace armgate {
+namespace {
 
-ClientState::ClientState(const Options& options, SharedBudget& budget)
-    : options_(options), budget_(budget), unanswered_(options.unanswered), bindings_(options.bindings) {}
+// What keeping something costs beside the bytes of bodies, nearly: many small pages must not be for nothing.
+constexpr size_t kPageCost = 512;
+constexpr size_t kShowingCost = 128;
+constexpr size_t kItemCost = 64;
+
+template <class Index, class Place>
+void remove_from(Index& index, size_t key, Place place) {
+  const auto it = index.find(key);
+  it->second.erase(std::find(it->second.begin(), it->second.end(), place));
+  if (it->second.empty()) index.erase(it);
+}
+
+}  // namespace
 
 ClientState::~ClientState() {
   MutexLock lock(&mutex_);
-  budget_.body_bytes.fetch_sub(body_bytes_, std::memory_order_relaxed);
+  budget_.page_bytes.fetch_sub(page_bytes_, std::memory_order_relaxed);
 }
 
-ClientState::Slot& ClientState::slot(const Hash128& resource) {
-  auto& entry = slots_[resource];
-  if (entry) {
-    by_age_.splice(by_age_.end(), by_age_, entry->age);
-    return *entry;
-  }
-  entry = std::make_unique<Slot>();
-  entry->age = by_age_.insert(by_age_.end(), resource);
-  return *entry;
+size_t ClientState::hash_of_list(std::string_view type, std::string_view scope) { return absl::HashOf(type, scope); }
+
+size_t ClientState::hash_of_content(const ListAnswer& page) {
+  return absl::HashOf(page.scope.type, page.scope.id, page.api_version, page.body->compressed, page.body->bytes);
 }
 
-void ClientState::adjust_bytes(size_t before, size_t after) {
-  if (before == after) return;
-  body_bytes_ = body_bytes_ - before + after;
-  budget_.body_bytes.fetch_add(after - before, std::memory_order_relaxed);  // wraps around correctly for after < before
+std::optional<ClientState::Place> ClientState::find_same(const ListAnswer& page, size_t content_hash) const {
+  const auto it = by_content_.find(content_hash);
+  if (it == by_content_.end()) return std::nullopt;
+  const auto same = std::find_if(it->second.begin(), it->second.end(), [&](const Place& known) {
+    return known->scope.id == page.scope.id && known->scope.type == page.scope.type && known->api_version == page.api_version &&
+           known->body->compressed == page.body->compressed && known->body->bytes == page.body->bytes;
+  });
+  if (same == it->second.end()) return std::nullopt;
+  return *same;
+}
+
+// ---- bytes
+
+void ClientState::set_bytes(Page& page, size_t bytes) {
+  page_bytes_ = page_bytes_ - page.bytes + bytes;
+  budget_.page_bytes.fetch_add(bytes - page.bytes, std::memory_order_relaxed);  // wraps around correctly if it is less
+  page.bytes = bytes;
+}
+
+void ClientState::count_bytes(Page& page) {
+  size_t bytes = kPageCost + page.body->bytes.size() + page.showings.size() * kShowingCost + page.taken.size() * kItemCost;
+  if (page.plain && page.plain != page.body) bytes += page.plain->bytes.size();
+  if (page.index) bytes += page.index->items.size() * kItemCost;
+  set_bytes(page, bytes);
 }
 
 void ClientState::drop_oldest_page() {
-  adjust_bytes(pages_.front().body->bytes.size(), 0);
-  pages_.pop_front();
-  budget_.bodies_evicted.fetch_add(1, std::memory_order_relaxed);
-}
-
-// Gives up bodies and views, the least recently used first, but never those of `keep`, which is being worked on.
-void ClientState::keep_within_budget(const Hash128& keep) {
-  const auto over = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    return body_bytes_ > options_.body_bytes_max || budget_.body_bytes.load(std::memory_order_relaxed) > budget_.body_bytes_max;
-  };
-  while (over() && !pages_.empty()) drop_oldest_page();
-  for (auto it = by_age_.begin(); over() && it != by_age_.end(); ++it) {
-    if (*it == keep) continue;
-    const size_t freed = slots_.at(*it)->view.drop_bodies();
-    if (freed == 0) continue;
-    adjust_bytes(freed, 0);
-    budget_.bodies_evicted.fetch_add(1, std::memory_order_relaxed);
+  const Place page = pages_.begin();
+  for (const Showing& showing : page->showings) {
+    pages_forgotten_ = std::max(pages_forgotten_, showing.shown.order);
+    by_shown_.erase(showing.shown.order);
   }
-  if (over()) {
-    const size_t freed = slot(keep).view.drop_bodies();
-    adjust_bytes(freed, 0);
-    if (freed > 0) budget_.bodies_evicted.fetch_add(1, std::memory_order_relaxed);
-  }
-
-  auto it = by_age_.begin();
-  while (slots_.size() > options_.views_max && it != by_age_.end()) {
-    const Hash128 oldest = *it;
-    Slot& candidate = *slots_.at(oldest);
-    if (oldest == keep || !candidate.active.empty()) {
-      ++it;
-      continue;
-    }
-    adjust_bytes(candidate.view.body_bytes(), 0);
-    it = by_age_.erase(it);
-    slots_.erase(oldest);
-    budget_.views_evicted.fetch_add(1, std::memory_order_relaxed);
-  }
+  remove_from(by_list_, page->list_hash, page);
+  remove_from(by_content_, page->content_hash, page);
+  set_bytes(*page, 0);
+  pages_.erase(page);
+  budget_.pages_evicted.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::vector<policy::Version> ClientState::versions(const Hash128& resource, size_t at_least) const {
-  MutexLock lock(&mutex_);
-  const auto it = slots_.find(resource);
-  const bool enough = it != slots_.end() && it->second->view.versions().size() >= at_least;
-  return enough ? it->second->view.versions() : std::vector<policy::Version>{};
-}
-
-uint64_t ClientState::version_with_etag(const Hash128& resource, std::string_view etag) const {
-  MutexLock lock(&mutex_);
-  const auto it = slots_.find(resource);
-  const policy::Version* version = it == slots_.end() ? nullptr : it->second->view.find_etag(etag);
-  return version == nullptr ? 0 : version->id;
-}
-
-void ClientState::resolve_doubts(const Hash128& resource, Moment asked) {
-  unanswered_.resolve(resource, asked);
-  MutexLock lock(&mutex_);
-  absl::erase_if(doubts_, [&](auto& entry) {
-    Doubtful& doubt = entry.second;
-    if (doubt.resource != resource || doubt.since.order >= asked.order) return false;
-    doubt.is_settled = true;
-    return doubt.request_id.empty();
-  });
-}
-
-uint64_t ClientState::record(const Hash128& resource, policy::Observation observation, std::optional<uint64_t> same_as) {
-  MutexLock lock(&mutex_);
-  policy::View& view = slot(resource).view;
-  const size_t before = view.body_bytes();
-  view.expire(observation.delivery.at.time - options_.observation_age);
-  if (observation.delivery.kind == policy::DeliveryKind::ListItem) {
-    for (auto& page : pages_) {
-      if (page.delivery.at.order != observation.delivery.at.order) continue;
-      page.taken.push_back(resource);
-      observation.delivery.confirmation = page.delivery.confirmation;
-    }
-  }
-  const uint64_t id = view.record(std::move(observation), same_as);
-  adjust_bytes(before, view.body_bytes());
-  keep_within_budget(resource);
-  return id;
-}
-
-void ClientState::bury(const Hash128& resource, uint64_t order) {
-  MutexLock lock(&mutex_);
-  const auto it = slots_.find(resource);
-  if (it != slots_.end()) it->second->view.bury(order);
-}
-
-void ClientState::record_absent(const Hash128& resource, policy::Delivery delivery) {
-  MutexLock lock(&mutex_);
-  policy::View& view = slot(resource).view;
-  const size_t before = view.body_bytes();
-  view.record_absent(std::move(delivery));
-  adjust_bytes(before, view.body_bytes());
-  keep_within_budget(resource);
-}
-
-void ClientState::record_not_modified(const Hash128& resource, std::string_view etag, std::string_view api_version,
-                                      policy::Delivery delivery) {
-  MutexLock lock(&mutex_);
-  const auto it = slots_.find(resource);
-  if (it != slots_.end()) it->second->view.record_not_modified(etag, api_version, std::move(delivery));
-}
-
-void ClientState::record_page(KeptPage page) {
-  MutexLock lock(&mutex_);
-  adjust_bytes(0, page.body->bytes.size());
-  pages_.push_back(std::move(page));
-  while (pages_.size() > options_.pages_max) drop_oldest_page();
-  while (!pages_.empty() && (body_bytes_ > options_.body_bytes_max ||
-                             budget_.body_bytes.load(std::memory_order_relaxed) > budget_.body_bytes_max)) {
+void ClientState::keep_within_budget() {
+  while (!pages_.empty()) {
+    const bool all_are_over = budget_.page_bytes.load(std::memory_order_relaxed) > budget_.page_bytes_max;
+    if (page_bytes_ <= options_.page_bytes_max && !all_are_over) return;
     drop_oldest_page();
   }
 }
 
-void ClientState::confirm(const Hash128& resource, uint64_t order) {
+void ClientState::drop_pages(size_t most) {
   MutexLock lock(&mutex_);
-  const auto it = slots_.find(resource);
-  if (it != slots_.end()) it->second->view.confirm(order);
+  while (!pages_.empty() && budget_.page_bytes.load(std::memory_order_relaxed) > most) drop_oldest_page();
 }
 
-void ClientState::confirm_page(uint64_t order) {
+// ---- what is shown
+
+// Of a page that is shown very often the first showing stays, for writes that were on their way then, and the latest.
+void ClientState::add_showing(Page& page, ListAnswer& answer) {
+  if (page.showings.size() == kShowingsMax) {
+    by_shown_.erase(page.showings[1].shown.order);
+    page.showings.erase(page.showings.begin() + 1);
+  }
+  page.showings.push_back({std::move(answer.request_id), answer.asked, answer.shown, false, ++showings_});
+}
+
+void ClientState::record_page(ListAnswer answer) {
+  const size_t content_hash = hash_of_content(answer);
   MutexLock lock(&mutex_);
-  for (auto& page : pages_) {
-    if (page.delivery.at.order != order) continue;
-    page.delivery.confirmation = policy::Confirmation::Confirmed;
-    for (const auto& resource : page.taken) {
-      const auto it = slots_.find(resource);
-      if (it != slots_.end()) it->second->view.confirm(order);
+  const auto is_too_old = [&](const Page& page) {
+    return answer.shown.time - page.showings.back().shown.time > options_.observation_age;
+  };
+  while (!pages_.empty() && is_too_old(pages_.front())) drop_oldest_page();
+  const auto same = find_same(answer, content_hash);
+  const Place page = same ? *same : pages_.emplace(pages_.end());
+  if (same) {
+    pages_.splice(pages_.end(), pages_, page);
+  } else {
+    page->scope = std::move(answer.scope);
+    page->api_version = std::move(answer.api_version);
+    page->body = std::move(answer.body);
+    page->list_hash = hash_of_list(page->scope.type, page->scope.id);
+    page->content_hash = content_hash;
+    by_list_[page->list_hash].push_back(page);
+    by_content_[content_hash].push_back(page);
+  }
+  by_shown_[answer.shown.order] = page;
+  add_showing(*page, answer);
+  count_bytes(*page);
+  keep_within_budget();
+}
+
+void ClientState::note_page_missed(uint64_t shown) {
+  MutexLock lock(&mutex_);
+  pages_forgotten_ = std::max(pages_forgotten_, shown);
+}
+
+std::vector<Hash128> ClientState::page_lost(uint64_t shown) {
+  MutexLock lock(&mutex_);
+  std::vector<Hash128> told;
+  const auto it = by_shown_.find(shown);
+  if (it == by_shown_.end()) return told;
+  Page& page = *it->second;
+  for (Showing& showing : page.showings) {
+    if (showing.shown.order != shown) continue;
+    showing.lost = true;
+    for (const auto& [resource, number] : page.taken) {
+      if (showing.number <= number) told.push_back(resource);
+    }
+  }
+  return told;
+}
+
+// ---- what a write asks for
+
+// Lists of all that contains it: of its group, its subscription, the resource above it.
+template <class Action>
+void ClientState::for_each_page_of(const arm::ResourceId& resource, Action action) const {
+  if (by_list_.empty()) return;
+  const std::string_view id = resource.id;
+  for (size_t slash = id.find('/'); slash != std::string_view::npos; slash = id.find('/', slash + 1)) {
+    const std::string_view scope = id.substr(0, slash);
+    const auto list = by_list_.find(hash_of_list(resource.type, scope));
+    if (list == by_list_.end()) continue;
+    for (const Place& page : list->second) {
+      if (page->scope.type == resource.type && page->scope.id == scope) action(*page);
     }
   }
 }
 
-std::vector<KeptPage> ClientState::pages_for(const arm::ResourceId& resource, const Hash128& key) const {
+std::vector<UnreadPage> ClientState::unread_pages(const arm::ResourceId& resource) const {
   MutexLock lock(&mutex_);
-  const auto it = slots_.find(key);
-  const auto known = [&](uint64_t order) { return it != slots_.end() && it->second->view.delivered_at(order) != nullptr; };
-  const auto below = [&](const std::string& scope) {
-    return resource.id.starts_with(scope) && resource.id.substr(scope.size()).starts_with('/');
-  };
-  std::vector<KeptPage> pages;
-  for (const auto& page : pages_) {
-    const bool may_show = page.index == nullptr || page.index->items.contains(key);
-    const bool in_scope = page.scope.type == resource.type && below(page.scope.id);
-    if (in_scope && may_show && !known(page.delivery.at.order)) pages.push_back(page);
-  }
+  std::vector<UnreadPage> pages;
+  for_each_page_of(resource, [&](const Page& page) {
+    if (!page.index) pages.push_back({page.showings.front().shown.order, page.body});
+  });
   return pages;
 }
 
-void ClientState::index_page(uint64_t order, std::shared_ptr<const policy::KeptBody> plain,
-                             std::shared_ptr<const PageIndex> index) {
+void ClientState::index_page(uint64_t shown, policy::SharedBody plain, std::shared_ptr<const PageIndex> index) {
   MutexLock lock(&mutex_);
-  for (auto& page : pages_) {
-    if (page.delivery.at.order != order) continue;
-    adjust_bytes(page.body->bytes.size(), plain->bytes.size());
-    page.body = std::move(plain);
-    page.index = std::move(index);
-    return;
-  }
+  const auto it = by_shown_.find(shown);
+  if (it == by_shown_.end()) return;
+  const Place page = it->second;
+  page->plain = std::move(plain);
+  page->index = std::move(index);
+  pages_.splice(pages_.end(), pages_, page);  // it is needed: others go first
+  count_bytes(*page);
+  keep_within_budget();
 }
 
-Bound ClientState::bind(const ArrivingWrite& write, const policy::Liveness& liveness) {
+std::vector<ShownItem> ClientState::items_of(const arm::ResourceId& resource, const Hash128& key) const {
   MutexLock lock(&mutex_);
-  Slot& place = slot(write.resource);
-  const size_t before = place.view.body_bytes();
-  place.view.expire(liveness.now - options_.observation_age);
-  adjust_bytes(before, place.view.body_bytes());
-  keep_within_budget(write.resource);
-  // A read that may not have arrived cannot be what the bytes were built from anew.
-  const auto read_since = [&](Moment since) {
-    const auto& versions = place.view.versions();
-    return std::any_of(versions.begin(), versions.end(), [&](const policy::Version& v) {
-      return std::any_of(v.deliveries.begin(), v.deliveries.end(), [&](const policy::Delivery& d) {
-        return d.kind != policy::DeliveryKind::OwnAnswer && d.confirmation == policy::Confirmation::Confirmed &&
-               d.at.order > since.order;
-      });
-    });
-  };
-  Binding* binding = is_mutant(Mutant::BaseNotBound)
-                         ? nullptr
-                         : bindings_.find_resend(write.bytes, write.facts.request_id, liveness.now, read_since);
-  Bound bound;
-  bound.resend = binding != nullptr;
-  if (binding == nullptr) {
-    note_overlap(place, write.facts.request_id, liveness.now);
-    policy::WriteFacts facts = write.facts;
-    const auto refusal = refusals_.find(write.bytes);
-    if (refusal != refusals_.end()) {
-      facts.refused_at = refusal->second.delivered;
-      facts.refused_first = refusal->second.first;
-      facts.refused_id = refusal->second.request_id;
+  std::vector<ShownItem> items;
+  for_each_page_of(resource, [&](const Page& page) {
+    const auto item =
+        page.index ? page.index->items.find(key) : absl::flat_hash_map<Hash128, PageIndex::Span>::const_iterator();
+    if (!page.index || item == page.index->items.end()) return;
+    const auto taken = page.taken.find(key);
+    for (const Showing& showing : page.showings) {
+      if (taken != page.taken.end() && showing.number <= taken->second) continue;
+      items.push_back({page.api_version, showing.request_id, showing.asked, showing.shown, page.plain, item->second});
     }
-    binding = &bindings_.add(write.bytes, facts.request_id, policy::decide_base(place.view, facts, options_.base, liveness),
-                             facts.arrived);
-  } else if (binding->base.rule == policy::BaseRule::Blind && read_since(binding->first_arrival)) {
-    // Nothing was known when the bytes first came (armgate had just started, say). Whether its client has built them anew or
-    // sends them again: the state that it has been shown meanwhile loses nothing, and no precondition at all might.
-    binding->base = policy::decide_base(place.view, write.facts, options_.base, liveness);
-  }
-  if (write.begins && !bound.resend) bound.under_way = begin_write(place, write.facts.request_id, liveness.now);
-  ++binding->workers;
-  binding->phase = BindingPhase::Working;
-  bound.binding = binding->id;
-  bound.base = binding->base;
-  bound.first_arrival = binding->first_arrival;
-  bound.visibility_tries = binding->visibility_tries;
-  return bound;
+  });
+  std::sort(items.begin(), items.end(), [](const ShownItem& a, const ShownItem& b) { return a.shown.order < b.shown.order; });
+  return items;
 }
 
-uint64_t ClientState::expect_again(const Hash128& bytes, std::string_view request_id, policy::Base base, Moment when) {
+bool ClientState::note_taken(uint64_t shown, const Hash128& key) {
   MutexLock lock(&mutex_);
-  return bindings_.expect(bytes, request_id, std::move(base), when);
+  const auto it = by_shown_.find(shown);
+  if (it == by_shown_.end()) return false;
+  Page& page = *it->second;
+  const auto showing =
+      std::find_if(page.showings.begin(), page.showings.end(), [&](const Showing& s) { return s.shown.order == shown; });
+  uint64_t& number = page.taken[key];
+  number = std::max(number, showing->number);
+  count_bytes(page);
+  return showing->lost;
 }
 
-void ClientState::join_binding(uint64_t binding) {
+uint64_t ClientState::pages_forgotten() const {
   MutexLock lock(&mutex_);
-  Binding* b = bindings_.find(binding);
-  if (b == nullptr) return;
-  ++b->workers;
-  b->phase = BindingPhase::Working;
+  return pages_forgotten_;
 }
 
-void ClientState::note_maybe_applied(uint64_t binding) {
+uint64_t ClientState::pages_known() const {
   MutexLock lock(&mutex_);
-  if (Binding* b = bindings_.find(binding)) b->maybe_applied = true;
+  uint64_t newest = pages_forgotten_;
+  for (const Page& page : pages_) newest = std::max(newest, page.showings.back().shown.order);
+  return newest;
 }
 
-void ClientState::note_visibility_try(uint64_t binding) {
+// ---- what people know it by
+
+std::string ClientState::label() const {
   MutexLock lock(&mutex_);
-  if (Binding* b = bindings_.find(binding)) ++b->visibility_tries;
+  return label_;
 }
 
-bool ClientState::maybe_applied(uint64_t binding) const {
+void ClientState::set_label(std::string_view label) {
   MutexLock lock(&mutex_);
-  const Binding* b = bindings_.find(binding);
-  return b != nullptr && b->maybe_applied;
-}
-
-void ClientState::leave(uint64_t binding, BindingPhase phase, TimePoint now) {
-  MutexLock lock(&mutex_);
-  Binding* b = bindings_.find(binding);
-  if (b == nullptr) return;
-  b->workers = std::max(0, b->workers - 1);
-  if (b->workers > 0) return;
-  b->phase = phase;
-  b->since = now;
-}
-
-void ClientState::note_undelivered(uint64_t binding, TimePoint now) {
-  MutexLock lock(&mutex_);
-  Binding* b = bindings_.find(binding);
-  if (b == nullptr || b->workers > 0) return;
-  b->phase = BindingPhase::Undelivered;
-  b->since = now;
-}
-
-void ClientState::confirm_written(uint64_t binding, Final final, Moment when) {
-  MutexLock lock(&mutex_);
-  const Binding* b = bindings_.find(binding);
-  if (b == nullptr) return;
-  if (final == Final::Refused) {
-    if (refusals_.size() >= options_.refusals_max && !refusals_.contains(b->bytes)) {
-      const auto oldest = std::min_element(refusals_.begin(), refusals_.end(), [](const auto& x, const auto& y) {
-        return x.second.delivered.order < y.second.delivered.order;
-      });
-      refusals_.erase(oldest);
-    }
-    const auto [it, fresh] = refusals_.try_emplace(b->bytes);
-    if (fresh) it->second.first = when.time;
-    it->second.delivered = when;
-    it->second.request_id = b->request_id;
-  } else {
-    refusals_.erase(b->bytes);
-  }
-  if (b->workers == 0) bindings_.forget(binding);
-}
-
-void ClientState::consume(const Hash128& resource, const Bound& bound, const policy::Builder& write) {
-  MutexLock lock(&mutex_);
-  Binding* b = bindings_.find(bound.binding);
-  if (b != nullptr && std::exchange(b->used_its_base, true)) return;
-  const auto it = slots_.find(resource);
-  if (it != slots_.end() && bound.base.version != 0) it->second->view.consume(bound.base.version, write);
-}
-
-void ClientState::refuse(const Hash128& resource, const policy::Base& base) {
-  MutexLock lock(&mutex_);
-  const auto it = slots_.find(resource);
-  const policy::Version* version = it == slots_.end() ? nullptr : it->second->view.find(base.version);
-  // Read anew while the write was on its way, the same content has an ETag that nobody has refused.
-  if (version != nullptr && version->etag == base.etag) it->second->view.refuse(base.version);
-  if (is_mutant(Mutant::VersionsForgottenOn412) && it != slots_.end()) it->second->view = policy::View();
-}
-
-void ClientState::note_overlap(Slot& place, std::string_view request_id, TimePoint now) {
-  if (place.active.empty()) return;
-  place.view.overlap_until = now + options_.base.think_max;
-  const bool same_id = !request_id.empty() && std::any_of(place.active.begin(), place.active.end(),
-                                                          [&](const auto& a) { return a.request_id == request_id; });
-  auto& ids = place.view.overlapped_ids;
-  if (!same_id || std::find(ids.begin(), ids.end(), request_id) != ids.end()) return;
-  ids.emplace_back(request_id);
-  if (ids.size() > policy::View::kOverlappedIdsMax) ids.erase(ids.begin());
-}
-
-uint64_t ClientState::begin_write(const Hash128& resource, std::string_view request_id, TimePoint now) {
-  MutexLock lock(&mutex_);
-  return begin_write(slot(resource), request_id, now);
-}
-
-uint64_t ClientState::begin_write(Slot& place, std::string_view request_id, TimePoint now) {
-  note_overlap(place, request_id, now);
-  place.active.push_back({next_write_, std::string(request_id)});
-  return next_write_++;
-}
-
-void ClientState::end_write(const Hash128& resource, uint64_t write) {
-  MutexLock lock(&mutex_);
-  const auto it = slots_.find(resource);
-  if (it != slots_.end()) std::erase_if(it->second->active, [&](const Slot::Active& a) { return a.write == write; });
-}
-
-void ClientState::note_in_doubt(const Hash128& bytes, std::string_view request_id, const Hash128& resource, Moment when) {
-  MutexLock lock(&mutex_);
-  if (doubts_.size() >= options_.refusals_max && !doubts_.contains(bytes)) {
-    doubts_.erase(std::min_element(doubts_.begin(), doubts_.end(),
-                                   [](const auto& x, const auto& y) { return x.second.since.order < y.second.since.order; }));
-  }
-  doubts_[bytes] = Doubtful{std::string(request_id), resource, when};
-}
-
-bool ClientState::has_doubts() const {
-  MutexLock lock(&mutex_);
-  return !doubts_.empty();
-}
-
-ClientState::Doubt ClientState::doubt_of(const Hash128& bytes, std::string_view request_id, TimePoint now) {
-  MutexLock lock(&mutex_);
-  const auto it = doubts_.find(bytes);
-  if (it == doubts_.end()) return Doubt::None;
-  // A different id is a different call by the client's own word; the same or none may be a re-send.
-  const bool other_call = !request_id.empty() && !it->second.request_id.empty() && request_id != it->second.request_id;
-  if (other_call || (it->second.is_settled && request_id != it->second.request_id)) return Doubt::None;
-  if (now - it->second.since.time <= options_.in_doubt_max) return Doubt::InDoubt;
-  doubts_.erase(it);
-  return Doubt::Expired;
-}
-
-bool ClientState::busy(TimePoint now) {
-  unanswered_.expire(now);
-  if (unanswered_.size() > 0) return true;
-  MutexLock lock(&mutex_);
-  bindings_.expire(now);
-  absl::erase_if(doubts_, [&](const auto& entry) { return now - entry.second.since.time > options_.in_doubt_max; });
-  return bindings_.size() > 0 || !doubts_.empty();
+  if (label_ != label) label_ = label;
 }
 
 ClientState::Counts ClientState::counts() const {
   MutexLock lock(&mutex_);
-  return {slots_.size(), body_bytes_, pages_.size(), bindings_.size(), refusals_.size(), doubts_.size()};
+  return {page_bytes_, pages_.size(), sendings_.size()};
 }
 
 }  // namespace armgate

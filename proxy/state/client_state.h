@@ -1,14 +1,16 @@
-// client_state.h – everything armgate remembers about one client (DESIGN §3).
+// client_state.h – what armgate keeps of one client beside what it was shown: the list pages that were delivered to it, until a write
+// asks for one of their items, and its sending ledger.
 //
-// Views of resources, kept list pages, bindings of bytes to bases, refusals, and writes in doubt. What it says is decided by
-// proxy/policy; this class adds the mutex, the bounds and the order of things.
+// Why pages are kept as they came: a list has a thousand items and the client writes one of them, or none. A tool that polls a list is
+// shown the same bytes again and again: they are kept, and read, once, beside when they were shown.
 //
-// Threads   any; one short mutex. No method suspends, parses JSON or calls out with the mutex held.
-// Limits    Options. Over the budget kept bodies go first (least recently used resource first), then whole views; both are
-//           counted.
+// Threads   any; one short mutex. Nothing is parsed or called out to under it.
+// Limits    Options, and a budget of bytes that all clients share. Over either the client's least recently shown pages go first, which
+//           is remembered. Of one page the first showing is kept and as many of the latest as a history keeps of a client.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/inlined_vector.h>
 
 #include <atomic>
 #include <cstdint>
@@ -24,10 +26,8 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "proxy/async/mutex.h"
-#include "proxy/policy/base.h"
-#include "proxy/policy/view.h"
-#include "proxy/state/bindings.h"
-#include "proxy/state/unanswered.h"
+#include "proxy/policy/history.h"
+#include "proxy/state/sending_ledger.h"
 
 namespace armgate {
 
@@ -40,185 +40,144 @@ struct PageIndex {
   absl::flat_hash_map<Hash128, Span> items;
 };
 
-// A list answer that was delivered, indexed when a write needs it.
-struct KeptPage {
+// A list answer that is about to be written to a client.
+struct ListAnswer {
   arm::ResourceId scope;  // id: what was listed; type: of the items
   std::string api_version;
-  policy::Delivery delivery;
-  std::shared_ptr<const policy::KeptBody> body;
-  std::shared_ptr<const PageIndex> index;  // null until a write needed it; then `body` is in plain bytes
-  std::vector<Hash128> taken;              // resources whose item has become a version
+  std::string request_id;
+  uint64_t asked = 0;
+  Moment shown;
+  policy::SharedBody body;
 };
 
-// A write of the client as it arrives.
-struct ArrivingWrite {
-  Hash128 resource{};
-  Hash128 bytes{};      // method, URL and body
-  bool begins = false;  // unless it is a re-send it is under way from the choice of its base on, until end_write()
-  policy::WriteFacts facts;
+// A page in which nobody has looked for items yet.
+struct UnreadPage {
+  uint64_t shown = 0;  // its name: order of its first showing
+  policy::SharedBody body;
 };
 
-// The outcome of bind(): the base, and what earlier arrivals of the same bytes left behind.
-struct Bound {
-  uint64_t binding = 0;
-  policy::Base base;
-  Moment first_arrival;
-  bool resend = false;
-  std::optional<uint64_t> under_way{};  // for end_write()
-  int visibility_tries = 0;
+// What a page showed of one resource.
+struct ShownItem {
+  std::string api_version;
+  std::string request_id;
+  uint64_t asked = 0;
+  Moment shown;
+  policy::SharedBody page;  // in plain bytes
+  PageIndex::Span span;
 };
 
 class ClientState {
  public:
   struct Options {
-    size_t views_max = 100'000;
-    size_t body_bytes_max = 32u << 20;
-    size_t pages_max = 64;
-    size_t refusals_max = 10'000;
+    size_t page_bytes_max = 32u << 20;
     Duration observation_age = std::chrono::hours(12);
-    Duration in_doubt_max = std::chrono::minutes(5);
-    policy::BaseLimits base;
-    Bindings::Options bindings;
-    UnansweredWrites::Options unanswered;
+    SendingLedger::Options sendings;
   };
 
-  // Bytes of kept bodies over all clients, with their common bound.
+  // Bytes of kept pages over all clients, with their common bound.
   struct SharedBudget {
-    alignas(kCacheLineBytes) std::atomic<size_t> body_bytes{0};
-    alignas(kCacheLineBytes) size_t body_bytes_max = 512u << 20;
-    std::atomic<uint64_t> views_evicted{0};
-    std::atomic<uint64_t> bodies_evicted{0};  // of views, and whole pages
+    alignas(kCacheLineBytes) std::atomic<size_t> page_bytes{0};
+    alignas(kCacheLineBytes) size_t page_bytes_max = 512u << 20;
+    // Time to forget pages of clients that have not been here for long, before those that are lose theirs.
+    bool is_scarce() const { return page_bytes.load(std::memory_order_relaxed) > page_bytes_max - page_bytes_max / 8; }
+    std::atomic<uint64_t> pages_evicted{0};
     std::atomic<uint64_t> clients_evicted{0};
   };
 
-  ClientState(const Options& options, SharedBudget& budget);
+  // `pages_forgotten`: of clients that were forgotten, of which this may have been one.
+  ClientState(const Options& options, SharedBudget& budget, uint64_t pages_forgotten = 0)
+      : options_(options), budget_(budget), sendings_(options.sendings), pages_forgotten_(pages_forgotten) {}
   ~ClientState();
 
-  // ---- what was delivered ----
+  SendingLedger& sendings() { return sendings_; }
 
-  // The versions of a resource, for comparing bodies outside the mutex; nothing if there are fewer than `at_least`.
-  std::vector<policy::Version> versions(const Hash128& resource, size_t at_least = 1) const;
-  // The version that was delivered with this ETag, without copying anything; 0: none.
-  uint64_t version_with_etag(const Hash128& resource, std::string_view etag) const;
-  uint64_t record(const Hash128& resource, policy::Observation observation, std::optional<uint64_t> same_as);
-  // The resource was deleted at `order`, see policy::View::bury().
-  void bury(const Hash128& resource, uint64_t order);
-  void record_absent(const Hash128& resource, policy::Delivery delivery);
-  void record_page(KeptPage page);
-  void record_not_modified(const Hash128& resource, std::string_view etag, std::string_view api_version,
-                           policy::Delivery delivery);
-  void confirm(const Hash128& resource, uint64_t order);
-  void confirm_page(uint64_t order);
+  // ---- list pages ----
+  void record_page(ListAnswer page);
+  // A page was shown that is not kept.
+  void note_page_missed(uint64_t shown);
+  // The connection that the page was written to was reset. Gives the resources whose history had been told already of that showing.
+  std::vector<Hash128> page_lost(uint64_t shown);
+  // Those that may hold an item for the resource.
+  std::vector<UnreadPage> unread_pages(const arm::ResourceId& resource) const;
+  // The page has been read: from now on its items are found without reading it again.
+  void index_page(uint64_t shown, policy::SharedBody plain, std::shared_ptr<const PageIndex> index);
+  // What pages that were read showed of the resource and its history was not told of yet, in the order in which it was shown.
+  std::vector<ShownItem> items_of(const arm::ResourceId& resource, const Hash128& key) const;
+  // The history has been told of it now. True if the connection of that showing was reset meanwhile, or before.
+  bool note_taken(uint64_t shown, const Hash128& key);
+  // Pages that were shown up to this order may be missing.
+  uint64_t pages_forgotten() const;
+  // The same if all were forgotten.
+  uint64_t pages_known() const;
+  // Forgets the oldest, for other clients' sake, until all clients together have no more than `most` bytes.
+  void drop_pages(size_t most);
 
-  // Pages that may hold an item for the resource and whose item is not among its versions yet.
-  std::vector<KeptPage> pages_for(const arm::ResourceId& resource, const Hash128& key) const;
-  // The page delivered at `order` has been read: from now on its items are found without reading it again.
-  void index_page(uint64_t order, std::shared_ptr<const policy::KeptBody> plain, std::shared_ptr<const PageIndex> index);
-
-  // ---- which state a write was built from ----
-
-  Bound bind(const ArrivingWrite& write, const policy::Liveness& liveness);
-  // An earlier process had sent these bytes with this base: when they come again, that is a re-send of what may have been applied.
-  // Gives the number of their binding.
-  uint64_t expect_again(const Hash128& bytes, std::string_view request_id, policy::Base base, Moment when);
-  // One more exchange answers for a binding: its client sent the bytes again and gets the answer of their first sending.
-  void join_binding(uint64_t binding);
-  void note_maybe_applied(uint64_t binding);
-  void note_visibility_try(uint64_t binding);
-  // Whether an attempt of these bytes may have taken effect by now, also one of an earlier request.
-  bool maybe_applied(uint64_t binding) const;
-  // How the exchange's answer went; see BindingPhase. `Written` becomes final by confirm_written().
-  void leave(uint64_t binding, BindingPhase phase, TimePoint now);
-  // The connection broke after the final answer was written.
-  void note_undelivered(uint64_t binding, TimePoint now);
-  // The final answer arrived. With `refused`, the same bytes count as a new intention from `when` on.
-  enum class Final { Plain, Refused };
-  void confirm_written(uint64_t binding, Final final, Moment when);
-
-  // The bytes of a binding were accepted. Once for all of their sendings.
-  void consume(const Hash128& resource, const Bound& bound, const policy::Builder& write);
-  void refuse(const Hash128& resource, const policy::Base& base);
-
-  // ---- overlapping writes (rules 3 and 7) ----
-
-  uint64_t begin_write(const Hash128& resource, std::string_view request_id, TimePoint now);
-  void end_write(const Hash128& resource, uint64_t write);
-
-  // ---- in doubt (DESIGN §6) ----
-
-  void note_in_doubt(const Hash128& bytes, std::string_view request_id, const Hash128& resource, Moment when);
-  enum class Doubt { None, InDoubt, Expired };
-  // A read of the resource that was asked for after the doubt arose is delivered: its client knows the state now. Not so whoever
-  // sends the very same request again, by its id: it never saw that read, another actor of the same name did.
-  void resolve_doubts(const Hash128& resource, Moment asked);
-  bool has_doubts() const;
-  // Whether these bytes are a re-send of a write whose outcome is unknown. Expired is told once.
-  Doubt doubt_of(const Hash128& bytes, std::string_view request_id, TimePoint now);
-
-  // ---- answers that have not arrived ----
-
-  UnansweredWrites& unanswered() { return unanswered_; }
-
-  // What is kept, against the bounds of Options.
   struct Counts {
-    size_t views = 0;
-    size_t body_bytes = 0;
+    size_t page_bytes = 0;
     size_t pages = 0;
-    size_t bindings = 0;
-    size_t refusals = 0;
-    size_t doubts = 0;
+    size_t sendings = 0;
   };
   Counts counts() const;
+
+  // What people know it by.
+  std::string label() const;
+  void set_label(std::string_view label);
 
   TimePoint last_used() const { return last_used_.load(std::memory_order_relaxed); }
   void touch(TimePoint now) { last_used_.store(now, std::memory_order_relaxed); }
   // Whether something is still expected of the client. Forgets what is not any more.
-  bool busy(TimePoint now);
+  bool busy(TimePoint now) { return sendings_.expire(now); }
 
  private:
-  struct Slot {
-    policy::View view;
-    struct Active {
-      uint64_t write;
-      std::string request_id;
-    };
-    std::vector<Active> active;
-    std::list<Hash128>::iterator age;
-  };
-  struct Refusal {
-    Moment delivered;
-    TimePoint first{};
-    std::string request_id;
-  };
-  struct Doubtful {
-    std::string request_id;
-    Hash128 resource{};
-    Moment since;
-    bool is_settled = false;  // by a read, for all but who sends the same request again by its own word
-  };
+  static constexpr size_t kShowingsMax = 64;  // of one page
 
-  Slot& slot(const Hash128& resource) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The write that arrives now overlaps with those that are under way, and already counts as such for its own base.
-  uint64_t begin_write(Slot& place, std::string_view request_id, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void note_overlap(Slot& place, std::string_view request_id, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void adjust_bytes(size_t before, size_t after) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void keep_within_budget(const Hash128& keep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  struct Showing {
+    std::string request_id;
+    uint64_t asked = 0;
+    Moment shown;
+    bool lost = false;
+    uint64_t number = 0;  // in the order in which they became known here
+  };
+  struct Page {
+    arm::ResourceId scope;
+    std::string api_version;
+    policy::SharedBody body;   // as received
+    policy::SharedBody plain;  // the same bytes, or decoded; null until a write needed it
+    std::shared_ptr<const PageIndex> index;
+    std::vector<Showing> showings;
+    absl::flat_hash_map<Hash128, uint64_t> taken;  // resources whose history was told, and of all showings up to which number
+    size_t list_hash = 0;
+    size_t content_hash = 0;
+    size_t bytes = 0;
+  };
+  using Place = std::list<Page>::iterator;
+  using Places = absl::InlinedVector<Place, 1>;
+
+  static size_t hash_of_list(std::string_view type, std::string_view scope);
+  static size_t hash_of_content(const ListAnswer& page);
+  std::optional<Place> find_same(const ListAnswer& page, size_t content_hash) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  template <class Action>
+  void for_each_page_of(const arm::ResourceId& resource, Action action) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void add_showing(Page& page, ListAnswer& answer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void count_bytes(Page& page) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void set_bytes(Page& page, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void drop_oldest_page() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void keep_within_budget() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
   SharedBudget& budget_;
   std::atomic<TimePoint> last_used_{TimePoint{}};
-  UnansweredWrites unanswered_;
+  SendingLedger sendings_;
 
   mutable Mutex mutex_;
-  absl::flat_hash_map<Hash128, std::unique_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
-  std::list<Hash128> by_age_ ABSL_GUARDED_BY(mutex_);  // least recently used first
-  std::list<KeptPage> pages_ ABSL_GUARDED_BY(mutex_);  // oldest first
-  size_t body_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  Bindings bindings_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<Hash128, Refusal> refusals_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<Hash128, Doubtful> doubts_ ABSL_GUARDED_BY(mutex_);
-  uint64_t next_write_ ABSL_GUARDED_BY(mutex_) = 1;
+  std::string label_ ABSL_GUARDED_BY(mutex_);
+  std::list<Page> pages_ ABSL_GUARDED_BY(mutex_);                           // least recently shown, or read, first
+  absl::flat_hash_map<size_t, Places> by_list_ ABSL_GUARDED_BY(mutex_);     // by hash_of_list()
+  absl::flat_hash_map<size_t, Places> by_content_ ABSL_GUARDED_BY(mutex_);  // by hash_of_content()
+  absl::flat_hash_map<uint64_t, Place> by_shown_ ABSL_GUARDED_BY(mutex_);   // by the orders of their showings
+  uint64_t showings_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t page_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t pages_forgotten_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace armgate

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace armgate {
 
@@ -15,17 +16,36 @@ void ClientTable::make_room(Shard& shard, TimePoint now) {
     if (oldest == shard.clients.end() || age(it) < age(oldest)) oldest = it;
   }
   if (oldest == shard.clients.end()) return;
+  shard.pages_forgotten = std::max(shard.pages_forgotten, oldest->second->pages_known());
   shard.clients.erase(oldest);
   budget_.clients_evicted.fetch_add(1, std::memory_order_relaxed);
 }
 
+// A quarter at once, so that it is seldom.
+void ClientTable::take_pages_from_idle() {
+  if (is_taking_pages_.exchange(true, std::memory_order_acquire)) return;
+  std::vector<std::pair<TimePoint, std::shared_ptr<ClientState>>> clients;
+  for (Shard& shard : shards_) {
+    MutexLock lock(&shard.mutex);
+    for (const auto& [key, state] : shard.clients) clients.emplace_back(state->last_used(), state);
+  }
+  std::sort(clients.begin(), clients.end());
+  const size_t most = budget_.page_bytes_max - budget_.page_bytes_max / 4;
+  for (const auto& [used, state] : clients) {
+    if (budget_.page_bytes.load(std::memory_order_relaxed) <= most) break;
+    state->drop_pages(most);
+  }
+  is_taking_pages_.store(false, std::memory_order_release);
+}
+
 std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, TimePoint now) {
+  if (budget_.is_scarce()) take_pages_from_idle();
   Shard& shard = shards_[client.high % kShards];
   MutexLock lock(&shard.mutex);
   auto it = shard.clients.find(client);
   if (it == shard.clients.end()) {
     make_room(shard, now);
-    it = shard.clients.emplace(client, std::make_shared<ClientState>(options_.client, budget_)).first;
+    it = shard.clients.emplace(client, std::make_shared<ClientState>(options_.client, budget_, shard.pages_forgotten)).first;
   }
   it->second->touch(now);
   return it->second;

@@ -1,12 +1,14 @@
 // client_table.h – the clients, by their keyed hash.
 //
 // Threads   any. A ClientState stays alive as long as somebody holds it, also after it was forgotten here.
-// Limits    clients_max; over it the least recently used idle one is forgotten.
+// Limits    clients_max; over it the least recently used idle one is forgotten, but not that it may have been shown lists. Of the bytes
+//           of list pages, who has not been here for longest gives first.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 
 #include "base/hash.h"
@@ -20,10 +22,10 @@ class ClientTable {
  public:
   struct Options {
     size_t clients_max = 10'000;
-    size_t body_bytes_max = 512u << 20;  // kept bodies over all clients
+    size_t page_bytes_max = 512u << 20;  // kept list pages over all clients
     ClientState::Options client;
   };
-  explicit ClientTable(const Options& options) : options_(options) { budget_.body_bytes_max = options.body_bytes_max; }
+  explicit ClientTable(const Options& options) : options_(options) { budget_.page_bytes_max = options.page_bytes_max; }
 
   std::shared_ptr<ClientState> find_or_add(const Hash128& client, TimePoint now);
   std::shared_ptr<ClientState> find(const Hash128& client) const;
@@ -34,13 +36,16 @@ class ClientTable {
   struct Shard {
     mutable Mutex mutex;
     absl::flat_hash_map<Hash128, std::shared_ptr<ClientState>> clients ABSL_GUARDED_BY(mutex);
+    uint64_t pages_forgotten ABSL_GUARDED_BY(mutex) = 0;  // of those that were forgotten
   };
   static constexpr size_t kShards = 16;
   void make_room(Shard& shard, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  void take_pages_from_idle();
 
   const Options options_;
   ClientState::SharedBudget budget_;
   std::array<Shard, kShards> shards_;
+  std::atomic<bool> is_taking_pages_{false};
 };
 
 }  // namespace armgate

@@ -51,20 +51,28 @@ void Hold::note_stirred(TimePoint now) {
 
 std::string Hold::authorization() const {
   MutexLock lock(&mutex_);
-  return authorization_.empty() && !lent_.empty() ? lent_.front().authorization : authorization_;
+  const bool has_good_one = !authorization_.empty() && !is_distrusted_;
+  return has_good_one || lent_.empty() ? authorization_ : lent_.front().authorization;
 }
 
-void Hold::distrust(std::string_view authorization) {
+bool Hold::distrust(std::string_view authorization) {
   MutexLock lock(&mutex_);
-  if (!write_.inherited) return;
-  if (authorization_ == authorization) authorization_.clear();
+  if (authorization_ == authorization) {
+    // Of an earlier process nobody recorded with which of its client's principals it came: the next one may be the right one.
+    if (write_.inherited)
+      authorization_.clear();
+    else
+      is_distrusted_ = true;
+    return true;
+  }
   if (lent_.size() > 1 && lent_.front().authorization == authorization)
     std::rotate(lent_.begin(), lent_.begin() + 1, lent_.end());
+  return false;
 }
 
 bool Hold::lend(const void* lender, std::string_view authorization) {
   MutexLock lock(&mutex_);
-  const bool takes = write_.inherited && !finished_ && !authorization.empty();
+  const bool takes = !finished_ && !authorization.empty();
   if (takes) lent_.push_back({lender, std::string(authorization)});
   return takes;
 }
@@ -82,7 +90,9 @@ void Hold::renew(std::string_view authorization) {
   const auto now = arm::claims_of(authorization);
   const bool is_first = write_.inherited && authorization_.empty();  // which of them it was is not recorded
   const bool same = before && now && before->tenant == now->tenant && before->principal == now->principal;
-  if (is_first || same) authorization_ = std::string(authorization);
+  if (!is_first && !same) return;
+  authorization_ = std::string(authorization);
+  is_distrusted_ = false;
 }
 
 void Hold::note_operation_end(arm::Progress last) {

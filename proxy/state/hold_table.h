@@ -39,8 +39,9 @@ enum class HeldBecause { Accepted, InDoubt };
 // What a hold is about; constant after it was opened.
 struct HeldWrite {
   HeldBecause because = HeldBecause::Accepted;
-  IntentId intent = 0;     // its record in the journal; 0: none
-  bool inherited = false;  // of an earlier process: no token came with it
+  IntentId intent = 0;       // its record in the journal; 0: none
+  bool inherited = false;    // of an earlier process: no token came with it
+  bool runs_unseen = false;  // perhaps: ARM's answer, which may have named an operation, did not arrive
   Planned planned{};
   arm::Method method = arm::Method::Put;
   std::string host;             // to be asked for the resource
@@ -70,12 +71,13 @@ class Hold {
   bool wanted() const;                                        // somebody waits for one of its keys
   bool open() const;
 
-  // The newest token of its client, or one that is lent; empty if there is none.
+  // The newest token of its client; one that is lent, if it has none or ARM does not take its client's any more; empty if there is
+  // neither.
   std::string authorization() const;
   void renew(std::string_view authorization);
-  // ARM would not tell the bearer of this token. A client may use several principals, and whose it was is not recorded.
-  void distrust(std::string_view authorization);
-  // Only what came from an earlier process takes them, and uses them while it has none of its client. Whoever lends a token takes it back when what it came with is over (promise P8).
+  // ARM would not tell the bearer of this token. True if it was its client's own.
+  bool distrust(std::string_view authorization);
+  // Whoever lends a token takes it back when what it came with is over (promise P8).
   bool lend(const void* lender, std::string_view authorization);
   void take_back(const void* lender);
 
@@ -112,6 +114,7 @@ class Hold {
   Pace pace_ ABSL_GUARDED_BY(mutex_);
   WriteLease lease_ ABSL_GUARDED_BY(mutex_);
   std::string authorization_ ABSL_GUARDED_BY(mutex_);
+  bool is_distrusted_ ABSL_GUARDED_BY(mutex_) = false;  // authorization_
   struct Lent {
     const void* lender;
     std::string authorization;
@@ -138,7 +141,7 @@ class HoldTable {
 
   std::vector<std::shared_ptr<Hold>> on_key(const Hash128& key) const;
 
-  // What a waiting writer lends to inherited holds, until it is destroyed.
+  // What a waiting writer lends to those it waits for, until it is destroyed.
   class Loan {
    public:
     Loan() = default;
@@ -149,7 +152,7 @@ class HoldTable {
     friend class HoldTable;
     std::vector<std::shared_ptr<Hold>> taken_by_;
   };
-  // A writer waits for these keys: their watchers should look sooner, those of inherited holds with its token.
+  // A writer waits for these keys: their watchers should look sooner, those without a good token of their own with its token.
   void hurry(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan) const;
 
   // ARM took a request that ends what runs on this key: its end may be near.

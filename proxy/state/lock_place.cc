@@ -59,6 +59,11 @@ std::vector<Hash128> LockPlace::keys() const {
   return keys;
 }
 
+void LockPlace::rename(std::string what) {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  claim_->info.what = std::move(what);
+}
+
 void LockPlace::wake(Waiter* waiter, uint32_t bits) {
   LockTable::ShardsLocked locked(*table_, *claim_);
   claim_->waiter = waiter;
@@ -108,8 +113,8 @@ LockPlace WriteLease::into_place() && {
   return LockPlace(std::exchange(table_, nullptr), std::exchange(claim_, nullptr));
 }
 
-void WriteLease::let_own_in() {
-  if (claim_) table_->let_own_in(claim_);
+void WriteLease::let_own_in(Own which) {
+  if (claim_) table_->let_own_in(claim_, which);
 }
 
 void WriteLease::tell(WritePhase phase) {

@@ -20,7 +20,8 @@ using rules::compatible;
 // Whether `claim` may hold the key beside a holder: both share it, or the holder lets its own client in.
 bool go_together(const Claim& holder, const Claim& claim, const ClaimKey& key) {
   if (compatible(holder.mode_on(key.hash), key.mode)) return true;
-  return holder.lets_own_in && claim.info.reenters && holder.info.client == claim.info.client;
+  if (!holder.lets_own_in || holder.info.client != claim.info.client) return false;
+  return claim.info.reenters || *holder.lets_own_in == Own::Any;
 }
 
 // Whether `before` keeps who stands behind it from the key.
@@ -151,12 +152,15 @@ std::vector<ClaimKey> LockTable::keys_of(const std::vector<rules::LockKey>& name
   return keys;
 }
 
-// Requires: the claim's shards are locked. Queues are sorted by the claims' numbers.
+// Requires: the claim's shards are locked. Queues are sorted by priority, then by the claims' numbers.
 void LockTable::enqueue(const ClaimPtr& claim) {
   for (auto& key : claim->keys) {
     auto& waiting = state_of(key.hash).waiting;
     auto place = waiting.end();
-    while (place != waiting.begin() && (*std::prev(place))->number > claim->number) --place;
+    const auto goes_before = [&](const Claim& other) {
+      return std::pair(claim->info.priority, other.number) > std::pair(other.info.priority, claim->number);
+    };
+    while (place != waiting.begin() && goes_before(**std::prev(place))) --place;
     if (is_mutant(Mutant::LastComeFirstServed)) place = waiting.begin();
     key.place = waiting.insert(place, claim);
   }
@@ -189,6 +193,8 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
     grant(claim, Queued::No);
   else
     enqueue(claim);
+  const bool goes_before_others = !at_once && claim->info.priority != ClaimInfo::Priority::None;
+  if (goes_before_others && may_hold(*claim)) grant(claim, Queued::Yes);
   return LockPlace(this, std::move(claim));
 }
 
@@ -256,11 +262,11 @@ void LockTable::insist(const ClaimPtr& claim) {
   if (claim->state == Claim::State::Waiting && may_hold(*claim)) grant(claim, Queued::Yes);
 }
 
-void LockTable::let_own_in(const ClaimPtr& claim) {
+void LockTable::let_own_in(const ClaimPtr& claim, Own which) {
   std::vector<ClaimPtr> now_first;
   {
     ShardsLocked locked(*this, *claim);
-    claim->lets_own_in = true;
+    claim->lets_own_in = which;
     for (const auto& key : claim->keys) {
       if (!key.given_back) collect_first(key.hash, now_first);
     }

@@ -8,7 +8,7 @@
 //
 // Invariants
 //   1. A key has one exclusive holder, or any number of shared ones. A holder may let its own client's next claims in.
-//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields.
+//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields or this one has a turn.
 //   3. A granted place becomes a lease or passes the grant on, however its owner ends.
 //   4. A key without holders and waiters has no entry.
 // Threads   any. A grant signals the claim's Waiter.
@@ -47,7 +47,13 @@ struct ClaimInfo {
   Hash128 client{};
   bool inherited = false;  // an earlier process sent it
   bool reenters = false;   // it may go along with what the same client has running (WriteLease::let_own_in())
+  // Who goes before those that came earlier (proxy/state/turns): a turn before all but earlier turns, and the write that takes its
+  // turn before all. At each of its keys alike: an order that differs from key to key could make two claims wait for each other.
+  enum class Priority { None, Turn, TakesTurn } priority = Priority::None;
 };
+
+// Whom a lease lets by: claims of the same client that reenter, or all of them.
+enum class Own { Reentrant, Any };
 
 // What a write that has its keys is at, for people.
 enum class WritePhase {
@@ -78,8 +84,8 @@ class WriteLease {
 
   // Requires: held(), and no key given back. The place is granted.
   LockPlace into_place() &&;
-  // From now on claims of the same client that reenter may hold its keys too, as far as nobody waits before them.
-  void let_own_in();
+  // From now on these claims of the same client may hold its keys too, as far as nobody waits before them.
+  void let_own_in(Own which = Own::Reentrant);
 
   void tell(WritePhase phase);
 
@@ -112,6 +118,7 @@ class LockPlace {
   // ---- a place whose owner is away (proxy/state/tickets.h) ----
   bool is_for(const std::vector<rules::LockKey>& keys) const;
   std::vector<Hash128> keys() const;
+  void rename(std::string what);  // for entries()
   // Who is signalled from now on; null: nobody.
   void wake(Waiter* waiter, uint32_t bits);
   void set_away(bool away);  // for entries()
@@ -180,7 +187,7 @@ class LockTable {
   using ClaimPtr = std::shared_ptr<internal::Claim>;
 
   struct KeyState {
-    std::list<ClaimPtr> waiting;  // in order of arrival
+    std::list<ClaimPtr> waiting;  // those with a turn, then in order of arrival
     std::vector<ClaimPtr> holders;
   };
   struct Shard {
@@ -199,7 +206,7 @@ class LockTable {
   void enqueue(const ClaimPtr& claim);
   void yield(const ClaimPtr& claim);
   void insist(const ClaimPtr& claim);
-  void let_own_in(const ClaimPtr& claim);
+  void let_own_in(const ClaimPtr& claim, Own which);
   void leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_first);
   void give_back(const ClaimPtr& claim);
   void give_back(const ClaimPtr& claim, const std::vector<Hash128>& some);

@@ -14,7 +14,7 @@
 namespace armgate::arm {
 namespace {
 
-const ReadOnlyMembers kGeneric;
+const BodyFacts kGeneric;
 
 // A resource with a few leaves, tags, and an array with keys: every value by its place.
 struct Resource {

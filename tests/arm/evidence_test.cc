@@ -9,7 +9,7 @@
 namespace armgate::arm {
 namespace {
 
-const ReadOnlyMembers kGeneric;
+const BodyFacts kGeneric;
 
 char letter(Evidence evidence) {
   switch (evidence) {

@@ -35,6 +35,9 @@ TEST(TlsContext, NamesAFileOfTrustThatItCannotUse) {
   const auto refused = make_client_context(directory.write("ca.pem", "nonsense"));
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().context, ::testing::HasSubstr("ca.pem"));
+  const auto second = make_client_context(std::nullopt, directory.write("also.pem", "nonsense"));
+  ASSERT_FALSE(second.ok());
+  EXPECT_THAT(second.error().context, ::testing::HasSubstr("also.pem"));
 }
 
 }  // namespace

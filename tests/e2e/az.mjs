@@ -22,10 +22,11 @@ function loginAnswer({ url }) {
   return { status: 404 };
 }
 
-// What the configuration of a gateway needs, so that the login is reached as well.
+// Where it is, and in `config` what a gateway's configuration needs, so that the login is reached as well.
 export async function startLogin(world) {
   const login = await world.startRecorder(loginAnswer, { name: LOGIN_HOST });
-  return { intercept: [ARM_HOST, LOGIN_HOST], hosts: { [LOGIN_HOST]: { address: `127.0.0.1:${login.port}`, ca_file: login.caFile } } };
+  const hosts = { [LOGIN_HOST]: { address: `127.0.0.1:${login.port}`, ca_file: login.caFile } };
+  return { ...login, config: { intercept: [ARM_HOST, LOGIN_HOST], hosts } };
 }
 
 const environmentOf = (world, name) => ({ AZURE_CONFIG_DIR: world.file(`az-${name}`), AZURE_CORE_COLLECT_TELEMETRY: "0", AZURE_CORE_NO_COLOR: "1" });

@@ -11,7 +11,7 @@ async function start(world, { args = [], config = {}, names = NAMES, run = true 
   await sim.make(GROUP, "2024-03-01", { location: "westeurope", tags: {} });
   await sim.make(NETWORK.id, NETWORK.version, { location: "westeurope", properties: { addressSpace: { addressPrefixes: ["10.0.0.0/16"] }, subnets: [] } });
   await sim.make(SCALE_SET.id, SCALE_SET.version, { location: "westeurope", sku: { name: "S", capacity: 1 }, tags: {} });
-  const all = { ...(await startLogin(world)), ...config };
+  const all = { ...(await startLogin(world)).config, ...config };
   const gateway = await (run ? world.startGateway(sim, all) : world.configureGateway(sim, all));
   await signIn(world, gateway, run ? "named" : "exec", names);
   return { sim, gateway };

@@ -9,14 +9,14 @@ let requests = 0;
 
 // One request through armgate. `path` goes to ARM unless `url` is given; `args` are more options of curl.
 export async function curl(world, gateway, path, { user = "curl", args = [], input, url = `https://${ARM_HOST}${path}`, caFile = gateway.caFile,
-                                                   direct = false } = {}) {
+                                                   direct = false, token = "token-of-the-test" } = {}) {
   const number = ++requests;
   const headFile = world.file(`curl-${number}.head`);
   const bodyFile = world.file(`curl-${number}.body`);
   const proxy = direct ? [] : ["--proxy", `http://${user}:x@127.0.0.1:${gateway.port}`];
   const done = await run("curl", ["--silent", "--show-error", "--max-time", "60", "--http1.1", "--suppress-connect-headers", ...proxy,
                                   "--cacert", caFile, "--dump-header", headFile, "--output", bodyFile,
-                                  "--header", "Authorization: Bearer token-of-the-test", "--write-out", "%{http_code} %{http_connect}",
+                                  "--header", `Authorization: Bearer ${token}`, "--write-out", "%{http_code} %{http_connect}",
                                   ...args, url], { input });
   const [status, connectStatus] = done.stdout.toString().split(" ").map(Number);
   const fields = parseLastHead(readIfThere(headFile).toString());

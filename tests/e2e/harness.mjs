@@ -59,7 +59,7 @@ export async function freePort() {
   return port;
 }
 
-async function isListening(port) {
+export async function isListening(port) {
   const socket = net.connect(port, "127.0.0.1");
   try {
     await once(socket, "connect");
@@ -84,9 +84,9 @@ export class World {
     return path.join(this.directory, name);
   }
 
-  // Starts a program that serves until it is stopped, and waits until `isReady`.
-  async start(name, args, isReady) {
-    const child = spawn(path.join(this.bin, name), args, { cwd: this.directory, env: cleanEnvironment({ HOME: this.directory }),
+  // Starts a program that serves until it is stopped, ours or one of the system, and waits until `isReady`.
+  async start(name, args, isReady, env = {}) {
+    const child = spawn(path.resolve(this.bin, name), args, { cwd: this.directory, env: cleanEnvironment({ HOME: this.directory, ...env }),
                                                            stdio: ["ignore", "pipe", "pipe"] });
     const entry = { name, child, log: "", exited: null };
     const append = (piece) => { entry.log += piece; };
@@ -164,14 +164,17 @@ export class World {
   }
 
   async startGateway(upstream, config = {}) {
-    const gateway = await this.configureGateway(upstream, config);
-    const process = await this.start("armgate", ["run", "--config", gateway.configFile], () => isListening(gateway.port));
+    return this.runGateway(await this.configureGateway(upstream, config));
+  }
+
+  async runGateway(gateway, env = {}) {
+    const process = await this.start("armgate", ["run", "--config", gateway.configFile], () => isListening(gateway.port), env);
     return { ...gateway, process };
   }
 
   logs() {
     return this.children.map(({ name, log, exited }) =>
-      `${name}${exited ? ` (ended: ${exited.signal ?? exited.code})` : ""}:\n${log.split("\n").slice(-60).join("\n")}`).join("\n");
+      `${name}${exited ? ` (ended: ${exited.signal ?? exited.code})` : ""}:\n${log.split("\n").slice(-90000).join("\n")}`).join("\n");
   }
 
   async close() {
@@ -201,6 +204,7 @@ class Sim {
   report() { return this.control("GET", "report"); }
   finish() { return this.control("POST", "finish"); }  // what runs ends now
   addFaults(faults) { return this.control("POST", "faults", JSON.stringify({ faults })); }
+  clearFaults() { return this.control("DELETE", "faults"); }
 
   // What ARM holds, asked directly.
   read(id, apiVersion) { return this.ask("GET", id, apiVersion); }

@@ -105,7 +105,7 @@ export const tests = {
     delete stale.etag;  // most tools drop it
     const refused = await put(next, "one", stale);
     assert.deepEqual([refused.status, refused.json.error.code], [412, "ArmgateStaleWrite"]);
-    assert.match(refused.json.error.message, /started anew/);
+    assert.match(refused.json.error.message, /is not remembered/);
     const { json: fresh } = await curlJson(world, next, PATH, { user: "one" });
     assert.equal((await put(next, "one", { ...fresh, tags: { mine: "1" } })).status, 200);
     const there = await sim.read(SCALE_SET, "2024-07-01");

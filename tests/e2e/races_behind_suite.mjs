@@ -38,7 +38,7 @@ export const tests = {
 
   "JavaScript, four behind one name that make the same thing after a 404": async (world) => {
     const sim = await startSim(world);
-    const gateway = await world.startGateway(sim);
+    const gateway = await world.startGateway(sim, { clients: { jvm: { actor: "many" } } });
     const racers = behindOneName(racersOf("js", 4));
     const { acknowledged, refused, errors } = await race(world, gateway, "named", "createIfAbsent", racers, { name: "made" });
     const left = tagsOf(await sim.read(NETWORK.id.replace(/net$/, "made"), NETWORK.version));

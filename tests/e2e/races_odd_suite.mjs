@@ -71,7 +71,7 @@ export const tests = {
 
   "curl, unnamed, of one token: loops that write the whole without reading": async (world) => {
     const sim = await startSim(world);
-    const gateway = await world.startGateway(sim, { versions: { insist_after: "1s" } });
+    const gateway = await world.startGateway(sim);
     const path = `${SCALE_SET.id}?api-version=${SCALE_SET.version}`;
     let refused = 0;
     let done = 0;

@@ -103,7 +103,7 @@ export const tests = {
 
   "loops that write without ever reading all get through in the end, and it is said": async (world) => {
     const sim = await startSim(world, ["--operation-ms", "100"]);
-    const gateway = await world.startGateway(sim, { versions: { insist_after: "1s" } });
+    const gateway = await world.startGateway(sim);
     const path = `${SCALE_SET.id}?api-version=${SCALE_SET.version}`;
     let refused = 0;
     let insisted = 0;
@@ -111,7 +111,7 @@ export const tests = {
       const args = sending("PUT", { location: "westeurope", sku: { name: "S", capacity: 2 }, tags: { [user]: "1" } });
       for (let done = 0; done < 2;) {
         const answer = await curlJson(world, gateway, path, { user, args });
-        if (answer.headers["x-armgate-guard"] === "insisted") insisted += 1;
+        if (/insisted/.test(answer.headers["x-armgate-guard"] ?? "")) insisted += 1;
         if (answer.status === 200) done += 1;
         else if (answer.status === 412) { refused += 1; await sleep(200); }
         else assert.fail(`${user}: ${answer.status} ${answer.body}`);

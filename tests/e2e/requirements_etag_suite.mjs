@@ -83,7 +83,9 @@ export const tests = {
         await show(SET);
         assert.ok((await ask("reader", method, SET, body)).status < 300, method);
       }
-      await ask("stranger", "PUT", NSG, { ...LOCATION, tags: { b: "1" } });
+      // Told once that somebody else has written, it means it.
+      const blind = () => ask("stranger", "PUT", NSG, { ...LOCATION, tags: { b: "1" } });
+      if ((await blind()).status === 412) await blind();
       const writes = journal.seen.filter(({ method }) => method !== "GET");
       return { shown, sent: writes.map(ifMatch) };
     });
@@ -211,7 +213,7 @@ export const tests = {
     before = journal.of("PUT").length;
     const endless = await ask("a", "PUT", SET, bodyOf(3));
     assert.equal(endless.status, 412);
-    assert.equal(journal.of("PUT").length - before, 3, "once, and twice more");
+    assert.equal(journal.of("PUT").length - before, 13, "once, and twelve times more");
     assert.equal(await capacityOf(sim), 5);
   },
 };

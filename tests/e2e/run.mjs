@@ -1,17 +1,47 @@
 // Runs the end-to-end tests: the real programs, real clients, on loopback.
-//   node run.mjs --bin DIRECTORY_OF_THE_PROGRAMS [--only PART_OF_A_NAME]
+//   node run.mjs --bin DIRECTORY_OF_THE_PROGRAMS [--only PART_OF_A_NAME] [--jobs SUITES_AT_ONCE] [--suite NAME]
 // Each test gets a World of its own (harness.mjs), which is taken down whatever happens; a failed test shows its logs.
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { World, withinSeconds } from "./harness.mjs";
+import { runInLanes } from "./lanes.mjs";
+import { beginLiveness, printLiveness } from "./liveness.mjs";
 import { PARTS } from "./requirements_suite.mjs";
 import { installSdk } from "./sdk.mjs";
 import { beginScenario, buildGoClient, printCompared, printMeasured } from "./tools.mjs";
 
-const SUITES = ["transport", "passthrough", "service", "admin", "journal", "package", "exec", "trust", "protection", "races", "races_behind", "races_odd", "traps", "requirements",
-                ...PARTS.map((part) => `requirements_${part}`), "harm", "az"];
+// The longest first, so that no lane waits for one that began last.
+const SUITES = [
+  "parent",
+  "races",
+  "az",
+  "protection",
+  "races_behind",
+  "races_odd",
+  ...PARTS.map((part) => `requirements_${part}`),
+  "liveness_loops",
+  "liveness_refused",
+  "liveness_lost",
+  "admin",
+  "journal",
+  "traps",
+  "exec",
+  "transport",
+  "passthrough",
+  "requirements",
+];
+// These compare times, or touch what the machine has but once.
+const ALONE = [
+  "harm",
+  "liveness_adds",
+  "package",
+  "service",
+  "trust",
+];
 const SECONDS_PER_TEST = 240;  // against hanging only: a loaded machine takes several times as long as a quiet one
 
-const { values: options } = parseArgs({ options: { bin: { type: "string" }, only: { type: "string", default: "" } } });
+const { values: options } = parseArgs({ options: { bin: { type: "string" }, only: { type: "string", default: "" },
+                                                   jobs: { type: "string", default: "1" }, suite: { type: "string" } } });
 if (Number(process.versions.node.split(".")[0]) < 18) throw new Error(`Node 18 or later is needed, this is ${process.version}`);
 if (!options.bin) throw new Error("--bin DIRECTORY is missing: where armgate and armsim are");
 
@@ -32,21 +62,34 @@ async function runTest(name, test) {
   }
 }
 
-let passed = 0;
-let total = 0;
-await installSdk();
-await buildGoClient();
-for (const suite of SUITES) {
-  const { tests } = await import(`./${suite}_suite.mjs`);
-  for (const [name, test] of Object.entries(tests)) {
-    const full = `${suite}: ${name}`;
-    if (!full.includes(options.only)) continue;
-    total += 1;
-    beginScenario(name);
-    if (await runTest(full, test)) passed += 1;
+// The tests of one suite after the other, in this process.
+async function runHere(suites) {
+  const sum = { passed: 0, total: 0 };
+  for (const suite of suites) {
+    const { tests } = await import(`./${suite}_suite.mjs`);
+    for (const [name, test] of Object.entries(tests)) {
+      const full = `${suite}: ${name}`;
+      if (!full.includes(options.only)) continue;
+      sum.total += 1;
+      beginScenario(name);
+      beginLiveness(name);
+      if (await runTest(full, test)) sum.passed += 1;
+    }
   }
+  printMeasured();
+  printCompared();
+  printLiveness();
+  return sum;
 }
-printMeasured();
-printCompared();
+
+async function runAll() {
+  await installSdk();
+  await buildGoClient();
+  if (options.jobs === "1") return runHere([...SUITES, ...ALONE]);
+  const own = fileURLToPath(import.meta.url);
+  return runInLanes(SUITES, ALONE, Number(options.jobs), (suite) => [own, "--bin", options.bin, "--only", options.only, "--suite", suite]);
+}
+
+const { passed, total } = await (options.suite ? runHere([options.suite]) : runAll());
 console.log(`${passed} of ${total} end-to-end tests passed`);
-process.exit(passed === total && total > 0 ? 0 : 1);
+process.exit(passed === total && (total > 0 || options.suite) ? 0 : 1);

@@ -13,6 +13,7 @@ const goClient = path.join(goDirectory, "client");
 export const SUBSCRIPTION = "/subscriptions/11111111-1111-1111-1111-111111111111";
 export const GROUP = `${SUBSCRIPTION}/resourceGroups/rg`;
 export const SCALE_SET = { id: `${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/web`, version: "2024-07-01" };
+export const OLD_SCALE_SET = { id: `${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/old`, version: "2022-08-01" };  // before ETags
 export const SECURITY_GROUP = { id: `${GROUP}/providers/Microsoft.Network/networkSecurityGroups/front`, version: "2024-05-01" };
 export const NETWORK = { id: `${GROUP}/providers/Microsoft.Network/virtualNetworks/net`, version: "2024-05-01" };
 export const CLUSTER = { id: `${GROUP}/providers/Microsoft.ContainerService/managedClusters/aks`, version: "2025-10-01" };
@@ -26,14 +27,17 @@ export async function buildGoClient() {
   if (done.code !== 0) throw new Error(`go build failed:\n${done.stderr}`);
 }
 
+// What the script with curl writes to, for each command that it knows.
+const CURL_TARGETS = { addTags: [SCALE_SET], addOld: [OLD_SCALE_SET], addEverywhere: [SCALE_SET, SECURITY_GROUP, OLD_SCALE_SET] };
+
 // Debian's interpreter, not another in front of it: the SDK is installed for this one.
 const PROGRAMS = {
   js: (command, settings) => [process.execPath, path.join(here, "js", "client.mjs"), command, JSON.stringify(settings)],
   python: (command, settings) => ["/usr/bin/python3", path.join(here, "py", "client.py"), command, JSON.stringify(settings)],
   go: (command, settings) => [goClient, command, JSON.stringify(settings)],
-  curl: (command, settings) => ["/bin/sh", path.join(here, "sh", "client.sh"),
-                                `https://management.azure.com${SCALE_SET.id}?api-version=${SCALE_SET.version}`, settings.client,
-                                String(settings.writes), settings.barrier],
+  curl: (command, { client, writes, barrier, seconds = 200, think = 0, persist = false }) => [
+    "/bin/sh", path.join(here, "sh", "client.sh"), client, String(writes), barrier, String(seconds), String(think / 1000), persist ? "yes" : "no",
+    ...CURL_TARGETS[command].map(({ id, version }) => `https://management.azure.com${id}?api-version=${version}`)],
 };
 
 // A token whose claims name a principal; nobody checks its signature here.
@@ -61,11 +65,24 @@ export async function launch(world, gateway, way, name, words, { env = {}, secon
 
 // One client; gives what it printed. It has a name of its own, unless `user` is one that it shares.
 export async function client(world, gateway, way, kind, command, settings) {
-  const all = { group: "rg", ...settings };
+  const all = { group: "rg", old: OLD_SCALE_SET.id, oldVersion: OLD_SCALE_SET.version, ...settings };
   const env = { ARMGATE_E2E_MODULES: modules, TOKEN: settings.token ?? "test-token" };
   const done = await launch(world, gateway, way, settings.user ?? settings.client, PROGRAMS[kind](command, all), { env });
   if (done.code !== 0) throw new Error(`${settings.client} (${kind} ${command}) ended with ${done.code}\n${done.stdout}\n${done.stderr}`);
   return { ...JSON.parse(done.stdout), stderr: done.stderr };
+}
+
+// One request by a process of its own, in Python without an SDK, that is gone with the answer. Gives the status.
+export async function once(world, gateway, name, method, target, body) {
+  const words = ["/usr/bin/python3", path.join(here, "py", "once.py"), method, `https://management.azure.com${target}`];
+  if (body) {
+    const file = world.file(`${name}.json`);
+    writeFileSync(file, JSON.stringify(body));
+    words.push(file);
+  }
+  const done = await launch(world, gateway, "named", name, words);
+  if (done.code !== 0) throw new Error(`${name}: ${done.stderr}`);
+  return Number(done.stdout.toString());
 }
 
 let races = 0;
@@ -83,6 +100,7 @@ export async function race(world, gateway, way, command, racers, settings) {
   await Promise.race([ready, all]);  // a client that cannot start ends the race
   const results = await all;
   return {
+    adds: results.flatMap((result) => result.adds ?? []),
     acknowledged: results.flatMap((result) => result.acknowledged),
     errors: results.flatMap((result) => result.errors),
     refused: results.reduce((sum, result) => sum + result.refused, 0),

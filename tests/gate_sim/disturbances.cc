@@ -80,10 +80,7 @@ void lagging_reads(WorldOptions& options, Rng& rng) {
   options.arm.stale_by = milliseconds(500 + rng.below(15'000));
 }
 
-void no_etags(WorldOptions& options, Rng&) {
-  options.arm.has_etags = false;
-  if (options.harms == Harms::Forbidden) options.harms = kHarmsWithoutEtags;
-}
+void no_etags(WorldOptions& options, Rng&) { options.arm.has_etags = false; }
 
 void observe(WorldOptions& options, Rng&) { options.pipeline.mode = rules::Mode::Observe; }
 

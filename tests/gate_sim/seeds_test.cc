@@ -4,12 +4,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/source_tree.h"
 #include "tests/gate_sim/seed_file.h"
 
 namespace armgate::world {
 namespace {
 
-constexpr const char* kFile = ARMGATE_SOURCE_DIR "/tests/gate_sim/seeds.txt";
+const std::string kFile = source_path("tests/gate_sim/seeds.txt");
 
 TEST(Seeds, WhatOnceFailedHolds) {
   std::ifstream file(kFile);

@@ -10,6 +10,9 @@ namespace {
 
 void keep_default(WorldOptions&) {}
 
+// Of actors that share a name some hurt each other where neither their bodies nor their ids tell them apart.
+void count_harms(WorldOptions& options) { options.harms = Harms::Counted; }
+
 Subject tags(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
@@ -185,7 +188,7 @@ const std::vector<Workload>& workloads() {
       {"fire-and-forget", keep_default, fire_and_forget},
       {"list-then-write", keep_default, list_then_write},
       {"chains", keep_default, chains},
-      {"shared-identity", keep_default, shared_identity},
+      {"shared-identity", count_harms, shared_identity},
       {"single-actors", declare_single, single_actors},
       {"restarts", keep_default, restarts},
       {"readers", long_operations, readers_beside_writers},

@@ -8,12 +8,10 @@
 namespace armgate::world {
 namespace {
 
-void keep_default(WorldOptions&) {}
-
 // Bodies that are the same are no evidence of who sent them: such actors can still hurt each other; all else must hold.
 void count_harms(WorldOptions& options) { options.harms = Harms::Counted; }
 
-// Which of them read what is told by nothing but their bodies; every write differs from every other, and nothing may be lost.
+// Which of them read what is told by nothing but their bodies, and some bodies do not tell; every write differs from every other.
 // One of them only reads, which shows the name states that no writer knows.
 Subject hidden_actors(SimWorld& world) {
   const Subject subject =
@@ -46,6 +44,9 @@ Subject hidden_counters(SimWorld& world) {
   }
   return subject;
 }
+
+// What their bodies cannot tell, the declaration does: then nothing may be lost.
+void declare_many(WorldOptions& options) { options.kinds["jvm"] = ClientKind::Many; }
 
 void lose_answers(WorldOptions& options) { options.clients.lose_answer = 0.2; }
 
@@ -96,8 +97,8 @@ Subject old_copies(SimWorld& world) {
 
 const std::vector<Workload>& hidden_workloads() {
   static const std::vector<Workload> all{
-      {"hidden-actors", keep_default, hidden_actors},   {"hidden-counters", count_harms, hidden_counters},
-      {"hidden-creates", keep_default, hidden_creates}, {"hidden-versions", keep_default, hidden_versions},
+      {"hidden-actors", count_harms, hidden_actors},    {"hidden-counters", count_harms, hidden_counters},
+      {"hidden-creates", declare_many, hidden_creates}, {"hidden-versions", declare_many, hidden_versions},
       {"old-copies", lose_answers, old_copies},
   };
   return all;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "base/source_tree.h"
 #include "rules/rule_file.h"
 
 namespace armgate::world {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 
 rules::RuleBook shipped_rules() {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(fs::path(ARMGATE_SOURCE_DIR) / "conf/rules")) {
+  for (const auto& entry : fs::directory_iterator(source_path("conf/rules"))) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());

@@ -17,7 +17,11 @@ constexpr std::string_view kFile = R"({
     {
       "name": "subnets",
       "match": {"types": ["Microsoft.Network/virtualNetworks/subnets"]},
-      "guard": {"kind": "etag", "read_only": ["purpose"]},
+      "guard": {"kind": "etag"},
+      "body": {"read_only": ["/properties/purpose", "/properties/ipConfigurations"], "write_only": ["/properties/secret"],
+               "arrays": [{"pointer": "/properties/a", "key": ["b", "c"]}, {"pointer": "/properties/d", "kind": "ordered", "key": ["e"]},
+                          {"pointer": "/properties/f", "kind": "set"}, {"pointer": "/properties/g", "kind": "atomic"}],
+               "same": [{"pointer": "/properties/h", "as": "id"}, {"pointer": "/properties/i", "as": "location"}, {"pointer": "/j"}]},
       "lock": {"parents": ["Microsoft.Network/virtualNetworks"]},
       "hold": {"max": "30m"}
     },
@@ -63,29 +67,35 @@ TEST(Explain, AWriteIsToldWithEverythingThatItsRuleDecides) {
   EXPECT_EQ(fact(facts, "what is done"), "write: queued, guarded, followed to its end" + by);
   EXPECT_EQ(fact(facts, "guard"), "etag: carries the ETag of the state it was built from" + by);
   EXPECT_EQ(fact(facts, "this request is guarded"), "yes" + by);
-  EXPECT_EQ(fact(facts, "read-only members"), "purpose" + by);
+  EXPECT_EQ(fact(facts, "read-only members"), "/properties/purpose, /properties/ipConfigurations" + by);
+  EXPECT_EQ(fact(facts, "write-only members"), "/properties/secret" + by);
+  EXPECT_EQ(
+      fact(facts, "arrays"),
+      "/properties/a by b + c, /properties/d by e, in their order, /properties/f in any order, /properties/g as one value" +
+          by);
+  EXPECT_EQ(fact(facts, "compared"), "/properties/h as an id, /properties/i as a location, /j as a text without case" + by);
   EXPECT_EQ(fact(facts, "lock keys"), network + " (exclusive), " + network + "/subnets/a (exclusive)" + by);
   EXPECT_EQ(fact(facts, "held"), "until the operation ends, at most 30m (6h while it is seen running)" + by);
   EXPECT_EQ(fact(facts, "retries when busy"), "20 sendings within 10m, 1s to 20s apart" + by);
-  EXPECT_EQ(fact(facts, "blind after a wait"), "refused if another write finished meanwhile" + by);
+  EXPECT_EQ(fact(facts, "unconditional after a wait"), "refused if another write finished meanwhile" + by);
 }
 
 TEST(Explain, WhatIsNotGuardedIsSaidToBeSo) {
   EXPECT_EQ(fact(explained(Mode::Protect, Method::Patch, kSubnet), "this request is guarded"),
             "no [rule \"subnets\" at own.json:3]");
-  EXPECT_EQ(fact(explained(Mode::Protect, Method::Patch, kSubnet), "blind after a wait"), "");
+  EXPECT_EQ(fact(explained(Mode::Protect, Method::Patch, kSubnet), "unconditional after a wait"), "");
 }
 
 TEST(Explain, AReadSaysWhetherItIsRemembered) {
   EXPECT_EQ(fact(explained(Mode::Protect, Method::Get, kSubnet), "remembered as a version"),
             "yes [rule \"subnets\" at own.json:3]");
   EXPECT_EQ(fact(explained(Mode::Protect, Method::Get, kMachine + "?api-version=2025-04-01"), "remembered as a version"),
-            "no: the guard kind is none [rule \"machines\" at own.json:10]");
+            "yes [rule \"machines\" at own.json:14]");
 }
 
 TEST(Explain, TheModeIsThatOfTheRuleOrOfTheServiceWhicheverDoesLess) {
   const std::string machine = kMachine + "?api-version=2025-04-01";
-  EXPECT_EQ(fact(explained(Mode::Protect, Method::Put, machine), "mode"), "observe [rule \"machines\" at own.json:10]");
+  EXPECT_EQ(fact(explained(Mode::Protect, Method::Put, machine), "mode"), "observe [rule \"machines\" at own.json:14]");
   EXPECT_EQ(fact(explained(Mode::Observe, Method::Put, machine), "mode"), "observe [the configuration]");
   EXPECT_EQ(fact(explained(Mode::Observe, Method::Put, kSubnet), "mode"), "observe [the configuration]");
   EXPECT_EQ(fact(explained(Mode::Off, Method::Put, machine), "mode"), "off [the configuration]");
@@ -103,9 +113,9 @@ TEST(Explain, WhatPassesSaysWhy) {
       {Mode::Protect, Method::Put, kProviders + "Microsoft.Compute/disks/d?api-version=1", "switched off"},
       {Mode::Protect, Method::Put, kMachine + "?api-version=2020-01-01", "no rule is for this type and api-version"},
       {Mode::Protect, Method::Post, kMachine + "/start?api-version=2025-04-01",
-       "its rule does not name this action as a write [rule \"machines\" at own.json:10]"},
+       "its rule does not name this action as a write [rule \"machines\" at own.json:14]"},
       {Mode::Protect, Method::Post, kMachine + "/listKeys?api-version=2025-04-01",
-       "the action only reads [rule \"machines\" at own.json:10]"},
+       "the action only reads [rule \"machines\" at own.json:14]"},
       {Mode::Protect, Method::Head, kSubnet, "the method neither reads nor writes a state [rule \"subnets\" at own.json:3]"},
       {Mode::Protect, Method::Get, "/providers?api-version=2021-04-01", "it names no resource"},
   };

@@ -54,7 +54,8 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
       "match": {"types": ["A.B/C", "A.B/D/*", "A.B/*"], "api_version": {"from": "2024-03-01", "to": "2025-01-01-Preview"},
                 "actions": ["Restart", "powerOff"]},
       "mode": "off",
-      "guard": {"kind": "verify", "methods": ["PATCH", "PUT"], "creates": "if-none-match", "read_only": ["instanceView"]},
+      "guard": {"kind": "verify", "methods": ["PATCH", "PUT"], "creates": "if-none-match"},
+      "body": {"read_only": ["/properties/instanceView"]},
       "lock": {"parents": ["A.B/Cs", "Other.Provider/things", "*"],
                "references": [{"pointer": "/properties/*/id", "types": ["X.Y/z/w"], "parents": ["X.Y/z"], "mode": "exclusive",
                                "until": "operation"}, {"pointer": "/id"}]},
@@ -79,7 +80,8 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
   EXPECT_EQ(rule.guard.kind, GuardKind::Verify);
   EXPECT_EQ(rule.guard.creates, CreateGuard::IfNoneMatch);
   EXPECT_THAT(rule.guard.methods, ElementsAre(arm::OperationKind::Patch, arm::OperationKind::Put));
-  EXPECT_THAT(rule.guard.read_only, ElementsAre("instanceView"));
+  EXPECT_THAT(rule.body.declared.read_only, ElementsAre("/properties/instanceView"));
+  EXPECT_TRUE(rule.body.facts->top().member("properties").member("instanceView").read_only());
   EXPECT_THAT(rule.lock.parents, ElementsAre("a.b/cs", "other.provider/things", "*"));
   ASSERT_EQ(rule.lock.references.size(), 2u);
   EXPECT_EQ(rule.lock.references[0].pointer, "/properties/*/id");
@@ -128,16 +130,16 @@ TEST(RuleFile, EachFaultIsReportedAtItsPlaceWithARemedy) {
            {R"("guard": {"kind": "etga"})", "/guard/kind", R"("etga" is not a valid value; did you mean "etag"?)"},
            {R"("guard": {"kind": "verfy"})", "/guard/kind", R"(did you mean "verify"?)"},
            {R"("guard": {"kind": "verify", "methods": ["PUT", "DELETE"]})", "/guard/methods/1",
-            R"("verify" cannot guard DELETE)"},
-           {R"("guard": {"creates": "if-none-match"})", "/guard/creates", R"(needs "kind" to be "etag" or "verify")"},
+            R"(only "etag" can guard DELETE)"},
+           {R"("guard": {"kind": "none", "creates": "if-none-match"})", "/guard/creates", R"(needs another "kind" than "none")"},
            {R"("guard": {"creates": "*"})", "/guard/creates", "is not a valid value"},
            {R"("guard": {"kind": true})", "/guard/kind", "must be a text, but is true"},
            {R"("guard": "etag")", "/guard", R"(must be an object, but is the text "etag")"},
            {R"("guard": {"methods": ["put"]})", "/guard/methods/0", R"(did you mean "PUT"?)"},
            {R"("guard": {"methods": []})", "/guard/methods", "must name at least 1"},
            {R"("guard": {"methods": ["PUT", "PUT"]})", "/guard/methods/1", "in this list already"},
-           {R"("guard": {"read_only": ["a/b"]})", "/guard/read_only/0", "is not the name of a member"},
-           {R"("guard": {"read_only": "a"})", "/guard/read_only", "must be an array of texts"},
+           {R"("guard": {"read_only": ["instanceView"]})", "/guard/read_only",
+            R"(is no key any more; write "body": {"read_only": [...]} beside "guard", with a JSON pointer such as)"},
            {R"("lock": {"parents": ["A.B"]})", "/lock/parents/0", "is not a resource type"},
            {R"("lock": {"parents": ["A.B/*"]})", "/lock/parents/0", "is not a resource type"},
            {R"("lock": {"parents": ["A.B/cc"]})", "/lock/parents/0", "is not the type of an ancestor"},

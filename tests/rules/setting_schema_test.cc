@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/source_tree.h"
 #include "rules/rule_file.h"
 #include "tests/support/json_schema.h"
 
@@ -27,7 +28,7 @@ std::string text_of(const std::filesystem::path& file) {
 
 std::vector<std::filesystem::path> shipped_files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(ARMGATE_SOURCE_DIR "/conf/rules")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_path("conf/rules"))) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }
   return files;
@@ -122,7 +123,7 @@ TEST(SettingSchema, SettingsWithinListsAreVisitedToo) {
 }
 
 TEST(RuleSchema, TheFileInTheRepositoryIsThePrintedOne) {
-  EXPECT_EQ(text_of(ARMGATE_SOURCE_DIR "/conf/schema/rules.schema.json"), rule_file_schema())
+  EXPECT_EQ(text_of(source_path("conf/schema/rules.schema.json")), rule_file_schema())
       << "write it anew: armgate --print-schema rules > conf/schema/rules.schema.json";
 }
 
@@ -133,7 +134,7 @@ TEST(RuleSchema, TakesEveryShippedFileAndTheseNameIt) {
     for (const auto& fault : schema.faults_of(document)) ADD_FAILURE() << file << fault;
     ASSERT_TRUE(document.contains("$schema")) << file << ": name the schema for editors";
     EXPECT_TRUE(std::filesystem::equivalent(file.parent_path() / document["$schema"].get<std::string>(),
-                                            ARMGATE_SOURCE_DIR "/conf/schema/rules.schema.json"));
+                                            source_path("conf/schema/rules.schema.json")));
   }
 }
 

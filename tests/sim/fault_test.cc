@@ -61,6 +61,63 @@ TEST(SimFault, ScriptSaysWhenToComeBack) {
   EXPECT_FALSE(bench.ask("GET", kScaleSet).head.fields.has("Retry-After"));
 }
 
+TEST(SimFault, ChanceStrikesAShareOfWhatFitsAndNothingElse) {
+  Bench bench;
+  bench.create(kScaleSet);
+  EXPECT_EQ(
+      bench.ask("POST", "/__sim/faults", R"({"faults":[{"method":"PATCH","kind":"status-503","chance":0.25}]})").head.status,
+      204);
+  int struck = 0;
+  for (int i = 0; i < 400; ++i) {
+    EXPECT_EQ(bench.ask("GET", kScaleSet).head.status, 200);
+    if (bench.ask("PATCH", kScaleSet, R"({"tags":{}})", {{"x-sim-operation-ms", "0"}}).head.status == 503) ++struck;
+  }
+  EXPECT_GT(struck, 60);
+  EXPECT_LT(struck, 140);
+  EXPECT_EQ(bench.ask("DELETE", "/__sim/faults").head.status, 204);
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(bench.ask("PATCH", kScaleSet, R"({"tags":{}})", {{"x-sim-operation-ms", "0"}}).head.status, 200);
+  }
+}
+
+TEST(SimFault, StaleReadsShowWhatWasThereAndWhatWasNot) {
+  Bench bench;
+  bench.create(kScaleSet, R"({"location":"we","tags":{"a":"1"}})");
+  const auto stale = [&](std::string_view method, const std::string& path, int milliseconds) {
+    return bench.ask(method, path, "", {{"x-sim-fault", "stale-" + std::to_string(milliseconds)}});
+  };
+  const std::string list(kScaleSet.substr(0, kScaleSet.rfind('/')));
+  const std::string etag(bench.ask("GET", kScaleSet).head.fields.get("ETag"));
+  bench.ask("PUT", kScaleSet, R"({"location":"we","tags":{"b":"1"}})", {{"x-sim-operation-ms", "0"}});
+  bench.pass(200);
+  EXPECT_EQ(bench.ask("GET", kScaleSet).head.fields.get("ETag"), R"("3")");
+  EXPECT_EQ(stale("GET", kScaleSet, 300).head.fields.get("ETag"), etag);
+  EXPECT_TRUE(body_of(stale("GET", kScaleSet, 300))["tags"].contains("a"));
+  EXPECT_TRUE(body_of(stale("GET", kScaleSet, 100))["tags"].contains("b"));
+  EXPECT_TRUE(body_of(stale("GET", list, 300))["value"][0]["tags"].contains("a"));
+  // Before it was made: a lagging 404, of a group too.
+  EXPECT_EQ(code_of(stale("GET", kScaleSet, 600'000)), "ResourceNotFound");
+  EXPECT_EQ(stale("HEAD", kScaleSet, 600'000).head.status, 404);
+  EXPECT_EQ(body_of(stale("GET", list, 600'000))["value"].size(), 0u);
+  EXPECT_EQ(code_of(stale("GET", std::string(kGroup), 600'000)), "ResourceGroupNotFound");
+}
+
+TEST(SimFault, StaleReadsShowNoListOfWhatIsBelowWhatWasNotThere) {
+  Bench bench;
+  bench.create(kSecurityGroup);
+  EXPECT_EQ(bench.ask("GET", kSecurityGroup + "/securityRules", "", {{"x-sim-fault", "stale-600000"}}).head.status, 404);
+  EXPECT_EQ(bench.ask("GET", kSecurityGroup + "/securityRules").head.status, 200);
+}
+
+TEST(SimFault, StaleScriptLeavesWritesAlone) {
+  Bench bench;
+  bench.create(kScaleSet, R"({"location":"we","tags":{"a":"1"}})");
+  bench.ask("POST", "/__sim/faults", R"({"faults":[{"path":"vmss1","kind":"stale-600000","times":1}]})");
+  EXPECT_EQ(bench.ask("PUT", kScaleSet, R"({"location":"we"})").head.status, 200);
+  EXPECT_EQ(bench.ask("GET", kScaleSet).head.status, 404);
+  EXPECT_EQ(bench.ask("GET", kScaleSet).head.status, 200);
+}
+
 TEST(SimControl, WhatRunsEndsWhenItIsTold) {
   Bench bench;
   bench.create(kScaleSet);
@@ -81,7 +138,8 @@ TEST(SimFault, BadScriptIsRefusedAndChangesNothing) {
   for (const char* script :
        {"", "[]", R"({"faults":7})", R"({"faults":[{"kind":"explode"}]})", R"({"faults":[1]})",
         R"({"faults":[{"kind":"drop-before"},{"kind":"status-200"}]})", R"({"faults":[{"kind":"error-unknown"}]})",
-        R"({"faults":[{"kind":"drop-before","times":"x"}]})"}) {
+        R"({"faults":[{"kind":"drop-before","times":"x"}]})", R"({"faults":[{"kind":"stale-"}]})",
+        R"({"faults":[{"kind":"stale-0"}]})", R"({"faults":[{"kind":"drop-before","chance":"often"}]})"}) {
     EXPECT_EQ(bench.ask("POST", "/__sim/faults", script).head.status, 400) << script;
   }
   EXPECT_FALSE(bench.send("PUT", kGroup, kPlace).drop);

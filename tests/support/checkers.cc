@@ -148,6 +148,10 @@ void Checkers::answered(const SimLink& link) {
   const auto& answer = link.answer();
   trace_.add(clock_.now(), "{} -> {} {} guard={} reason={}", record.what, answer.head.status,
              link.complete() ? "" : "undelivered", link.exchange.report.guard, link.exchange.report.reason);
+  if (link.exchange.status == 412) refusals_[{record.sent_as, record.entity}] += 1;  // also one that does not arrive
+  if (record.is_write && arm::is_success(link.exchange.status) && record.sent_as == record.sent_by) {
+    refusals_.erase({record.sent_as, record.entity});
+  }
   liveness_.answered({record.id, answer.head.status, link.complete(), link.begun(), clock_.now()});
   if (link.heads_written() > 1 || link.ends_written() > 1) violated("P5", record.what + " was answered twice");
   if (!link.complete()) {

@@ -52,10 +52,6 @@ struct Violation {
 // counted, all other promises hold for them too.
 enum class Harms { Forbidden, Counted };
 
-// Beside the laws of liveness_laws.h: where the state that a client was shown has no ETag, or one that does not move with it, the
-// present core sends without comparing. Whoever mends that forbids these harms.
-constexpr Harms kHarmsWithoutEtags = Harms::Counted;
-
 // What is promised in this world. In mode observe: that nothing is altered, delayed, added or asked; who harms whom is counted.
 struct Promised {
   rules::Mode mode = rules::Mode::Protect;
@@ -135,6 +131,7 @@ class Checkers final : public UpstreamWatch {
     int sends = 0;
     TimePoint sent{};  // the last time
     std::optional<TimePoint> took_effect;
+    std::vector<uint64_t> looked_at;  // at each sending: the state that armgate itself saw since the request came in
     std::optional<How> last_how;
     std::string last_if_match;
     std::optional<arm::Response> last_answer;
@@ -178,6 +175,7 @@ class Checkers final : public UpstreamWatch {
   // checkers_sending.cc
   void check_proof(const Record& record, const arm::Request& request);
   void check_alone(const Record& record);
+  std::string etag_of(const std::string& target);
   bool exists(const std::string& target);
   bool runs_unseen(const Record& running);
   void check_pair(const Record& running, const Record& next, std::string_view how);
@@ -218,6 +216,8 @@ class Checkers final : public UpstreamWatch {
   std::map<std::string, TimePoint> deleted_;             // entity -> when it was last deleted
   std::map<std::string, Look> looks_;                    // by key of the simulated ARM
   std::set<std::string> clients_;                        // who ever sent a request through armgate
+  std::map<std::pair<std::string, std::string>, int>
+      refusals_;  // (name, entity) -> in a row, or just before its last accepted write
   std::set<std::string> accepted_ids_;
   std::map<std::string, Want> wanted_by_id_;      // by write id
   std::set<Want> accepted_wants_;                 // a second write of one client may find its first one's effect

@@ -5,8 +5,7 @@
 #include <array>
 
 #include "arm/url.h"
-#include "proxy/policy/base.h"
-#include "proxy/state/bindings.h"
+#include "proxy/state/sending_ledger.h"
 #include "sim/address.h"
 #include "tests/support/checkers.h"
 
@@ -64,7 +63,7 @@ bool Checkers::insists(const Record& record, std::string_view if_match) const {
   if (!if_match.empty() || wanted == wanted_by_id_.end()) return false;
   return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
     const Record& other = entry.second;
-    if (!other.refused || clock_.now() - *other.refused < policy::BaseLimits{}.insist_after) return false;
+    if (!other.refused) return false;
     const auto same = wanted_by_id_.find(other.write_id);
     return same != wanted_by_id_.end() && same->second == wanted->second;
   });
@@ -79,23 +78,23 @@ bool Checkers::comes_back_too_late(const Record& record) const {
     if (id < record.id && other.write_id == record.write_id)
       last_sending = std::max(other.served, last_sending.value_or(other.served));
   }
-  return last_sending && record.served - *last_sending > Bindings::Options{}.keep;
+  return last_sending && record.served - *last_sending > SendingLedger::Options{}.keep;
 }
 
-// Whether armgate saw that the write's base was there, and only those changed it after that who go around armgate, where no ETag
-// could tell of it.
+// Whether armgate saw before a sending that the write's base was there, and only those changed it after that who go around armgate,
+// where no ETag could tell of it.
 bool Checkers::overtaken_around(const Record& record, std::string_view if_match) const {
-  const sim::Address address = sim::parse_id(arm::path_of(record.target));
-  const auto& children = sim::resource_type(address.type).children;
+  const auto& children = sim::resource_type(sim::parse_id(arm::path_of(record.target)).type).children;
   const bool uncovered = std::any_of(children.begin(), children.end(),
                                      [](const sim::ChildKind& kind) { return kind.form == sim::ChildKind::Form::Flat; });
-  const auto look = looks_.find(sim::address_key(address));
-  if (look == looks_.end() || look->second.at < record.served || !(if_match.empty() || uncovered)) return false;
+  if (record.looked_at.empty() || !(if_match.empty() || uncovered)) return false;
   const sim::States states = arm_.states_of(record.target);
-  const sim::State* seen = sim::state_with(states, look->second.serial);
-  if (seen == nullptr || seen->version != record.base_version) return false;
-  return std::all_of(states.begin(), states.end(), [&](const sim::State& state) {
-    return state.serial <= seen->serial || state.by == record.sent_by || (!state.by.empty() && !clients_.contains(state.by));
+  return std::any_of(record.looked_at.begin(), record.looked_at.end(), [&](uint64_t serial) {
+    const sim::State* seen = sim::state_with(states, serial);
+    if (seen == nullptr || seen->version != record.base_version) return false;
+    return std::all_of(states.begin(), states.end(), [&](const sim::State& state) {
+      return state.serial <= seen->serial || state.by == record.sent_by || (!state.by.empty() && !clients_.contains(state.by));
+    });
   });
 }
 

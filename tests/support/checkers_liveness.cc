@@ -35,6 +35,7 @@ std::string_view to_text(Law law) {
 }
 
 void LivenessChecker::asked(Asked request) {
+  last_asked_ = request.at;
   Try attempt;
   attempt.key = key_of(request.target);
   if (request.method == arm::Method::Put || request.method == arm::Method::Patch || request.method == arm::Method::Delete)
@@ -165,8 +166,10 @@ void LivenessChecker::broken(Law law, const Case& one, std::string_view why) {
 bool LivenessChecker::could_have_been_spared(const Case& one) const {
   const Asked& asked = one.attempt.asked;
   const auto& read = one.pursuit.read;
+  const auto& refused = one.pursuit.refused;
   if (!built_on_last_read(one) || asked.at - read->asked > kTurnUsed) return false;
-  if (one.pursuit.refused && read->asked <= one.pursuit.refused->at) return false;
+  if (refused && (read->asked <= refused->at || read->asked - refused->begun > kTurnUsed)) return false;
+  if (read->at - read->asked > kSlowNetwork) return false;  // the read, or the write, may have come when the turn was over
   const std::set<std::string>& writers = writers_.at(one.attempt.key);
   return std::all_of(one.states.begin(), one.states.end(), [&](const sim::State& state) {
     const bool between = state.serial > read->serial && state.since <= one.answer.begun;
@@ -224,7 +227,9 @@ void LivenessChecker::judge_state(Case& one) {
   const bool once_more = one.reread && one.pursuit.refused->serial == one.there->serial;
   times = once_more ? times + 1 : 1;
   if (times <= kRefusedOnOneStateMax) return;
-  const bool long_ago = one.attempt.asked.at - one.there->since > options_.think_max + kThinkSlack;
+  // Of what an earlier life showed only the journal tells, which stays a possible base for as long.
+  const TimePoint since = std::max(one.there->since, life_began_);
+  const bool long_ago = one.attempt.asked.at - since > options_.think_max + kThinkSlack;
   if (kind_of(one) != ClientKind::Many || long_ago)
     broken(Law::L2, one, fmt::format("for the {}th time on one state, and it reads it each time", times));
 }
@@ -250,7 +255,7 @@ void LivenessChecker::refused(const Try& attempt, const Answered& answer) {
   judge_row(one);
   const bool behind = built_anew && !one.undeserved && pursuit.read && !built_on_last_read(one);
   if (!built_anew || behind || (one.undeserved && one.looks_stale && kind_of(one) == ClientKind::Unknown)) ++pursuit.allowed;
-  pursuit.refused = Refused{answer.at, one.there == nullptr ? 0 : one.there->serial};
+  pursuit.refused = Refused{answer.begun, answer.at, one.there == nullptr ? 0 : one.there->serial};
 }
 
 void LivenessChecker::end_row(Pursuit& pursuit) {
@@ -261,6 +266,7 @@ void LivenessChecker::end_row(Pursuit& pursuit) {
 }
 
 void LivenessChecker::life_ended() {
+  life_began_ = last_asked_;
   for (auto& [exchange, attempt] : tries_) {
     const bool lost = attempt.is_open && effects_.contains(attempt.asked.write_id);
     attempt.is_open = false;

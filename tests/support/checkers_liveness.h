@@ -95,6 +95,7 @@ class LivenessChecker {
     uint64_t serial = 0;
   };
   struct Refused {
+    TimePoint begun{};  // when the refusal was decided on; a turn runs from then
     TimePoint at{};
     uint64_t serial = 0;  // of what was there all the time; 0: it moved
   };
@@ -156,6 +157,8 @@ class LivenessChecker {
   std::set<std::string> effects_;                                      // write ids that took effect
   std::set<std::string> untold_;                                       // of them, counted as a fault
   std::set<uint64_t> late_;                                            // states made by what had been given up
+  TimePoint last_asked_{};
+  TimePoint life_began_{};
   std::map<std::string, uint64_t> counts_;
 };
 

@@ -40,8 +40,9 @@ Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Execut
              std::move(voice.tell_loudly),
              std::move(voice.tell_would)},
       pipeline_(parts_) {
+  shared_.started = clock.next_moment();
   if (options.journal == nullptr || options.journal->is_new()) return;
-  const FormerLife former = options.journal->former_life(shared_.options.base.think_max);
+  const FormerLife former = options.journal->former_life(shared_.resources.limits().observation_age);
   for (const auto* writes : {&former.open, &former.recent}) {
     for (const JournaledWrite& write : *writes) clients_.insert(write.client);
   }

@@ -30,7 +30,8 @@ constexpr int kRefusedOnOneStateMax = 2;
 constexpr int kRefusedInARowMax = 3;  // two, and one more while somebody else has the turn
 constexpr int kHiddenInARowMax = 12;  // of actors that share a name, and so their turns
 constexpr uint64_t kLifeRefusalsMax = 2;
-constexpr Duration kTurnUsed = std::chrono::milliseconds(1500);  // from the read to the write, within turn_max (2 s)
+constexpr Duration kTurnUsed = std::chrono::milliseconds(1500);    // from the read to the write, within turn_max (2 s)
+constexpr Duration kSlowNetwork = std::chrono::milliseconds(250);  // a read that took longer
 constexpr Duration kThinkSlack = std::chrono::seconds(30);
 
 }  // namespace armgate::world

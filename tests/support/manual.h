@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "base/source_tree.h"
+
 namespace armgate {
 
 struct ManualExample {
@@ -49,7 +51,7 @@ struct Manual {
 inline Manual read_manual(const std::string& file) {
   Manual manual;
   manual.file = file;
-  std::ifstream in(std::string(ARMGATE_SOURCE_DIR "/") + file);
+  std::ifstream in(source_path(file));
   EXPECT_TRUE(in) << file << " cannot be read";
   std::string section;
   ManualEntry* entry = nullptr;
@@ -128,7 +130,7 @@ inline void expect_same_keys(const Manual& manual, const std::vector<KnownKey>& 
 // Links lead to files, and what "See also" names in backticks is a key of the manual or the command.
 inline void expect_references_lead_somewhere(const Manual& manual) {
   static const std::regex kLink(R"(\]\(([^)#:]+)(#[^)]*)?\))");
-  const auto folder = std::filesystem::path(ARMGATE_SOURCE_DIR) / std::filesystem::path(manual.file).parent_path();
+  const auto folder = std::filesystem::path(source_path(manual.file)).parent_path();
   for (auto at = std::sregex_iterator(manual.text.begin(), manual.text.end(), kLink); at != std::sregex_iterator(); ++at) {
     EXPECT_TRUE(std::filesystem::exists(folder / (*at)[1].str())) << manual.file << " links to " << (*at)[1];
   }

@@ -16,8 +16,8 @@ constexpr Duration kAfterwards = std::chrono::hours(14);  // longer than any hol
 // armgate is told what its operator declares; ARM keeps a log for those who judge.
 WorldOptions completed(WorldOptions options) {
   for (const auto& [name, kind] : options.kinds) {
-    if (kind == ClientKind::Single) options.pipeline.actors[name] = policy::Actor::Single;
-    if (kind == ClientKind::Many) options.pipeline.actors[name] = policy::Actor::Many;
+    if (kind == ClientKind::Single) options.pipeline.actors[name] = policy::Actors::Single;
+    if (kind == ClientKind::Many) options.pipeline.actors[name] = policy::Actors::Many;
   }
   options.arm.keep_states = true;
   return options;
@@ -34,7 +34,7 @@ SimWorld::SimWorld(WorldOptions options)
       rules_(options_.rules),
       checkers_(clock_, arm_, std::make_shared<const rules::Ruleset>(rules_), trace_,
                 {options_.pipeline.mode, options_.pipeline.mode == rules::Mode::Protect ? options_.harms : Harms::Counted,
-                 options_.journal, options_.kinds, options_.pipeline.base.think_max, options_.liveness}),
+                 options_.journal, options_.kinds, policy::HistoryLimits{}.think_max, options_.liveness}),
       upstream_(clock_, arm_, checkers_, trace_, options_.network, options_.seed ^ 0x0e7),
       gate_(make_gate()) {}
 
@@ -150,26 +150,21 @@ void SimWorld::check_empty() {
   none(shared.rules.draining(), "replaced rules are");
   none(shared.observed.size(), "observed writes are");
   const ClientTable::Options limits;
-  size_t body_bytes = 0;
+  size_t page_bytes = 0;
   for (const Hash128& client : gate_->clients()) {
     const auto state = shared.clients.find_or_add(client, clock_.now());
     state->busy(clock_.now());  // forgets what is not expected any more
     const auto counts = state->counts();
-    none(counts.bindings, "bindings are");
-    none(counts.doubts, "doubts are");
-    state->unanswered().expire(clock_.now());
-    none(state->unanswered().size(), "unanswered writes are");
-    at_most(counts.views, limits.client.views_max, "views");
-    at_most(counts.pages, limits.client.pages_max, "list pages");
-    at_most(counts.refusals, limits.client.refusals_max, "refusals");
-    at_most(counts.body_bytes, limits.client.body_bytes_max, "bytes of bodies");
-    body_bytes += counts.body_bytes;
+    none(counts.sendings, "sendings are");
+    at_most(counts.page_bytes, limits.client.page_bytes_max, "bytes of list pages");
+    page_bytes += counts.page_bytes;
   }
   at_most(shared.clients.size(), gate_->clients().size(), "clients");
-  at_most(body_bytes, limits.body_bytes_max, "bytes of bodies of all clients");
-  if (shared.clients.budget().body_bytes != body_bytes) {
-    checkers_.violated("P10", fmt::format("{} bytes of bodies are kept, but {} are counted", body_bytes,
-                                          shared.clients.budget().body_bytes.load()));
+  none(shared.turns.size(), "turns are");
+  at_most(shared.resources.counts().body_bytes, ResourceTable::Options{}.body_bytes_max, "bytes of bodies");
+  if (shared.clients.budget().page_bytes != page_bytes) {
+    checkers_.violated("P10", fmt::format("{} bytes of list pages are kept, but {} are counted", page_bytes,
+                                          shared.clients.budget().page_bytes.load()));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/source_tree.h"
 #include "proxy/async/spawn.h"
 #include "proxy/stages/restore.h"
 #include "rules/rule_file.h"
@@ -32,9 +33,9 @@ class TextBody final : public BodySource {
 
 std::shared_ptr<const rules::Ruleset> shipped_rules() {
   rules::RuleBook all;
-  for (const char* name : {"authorization.json", "compute.json", "containers.json", "errors.json", "network.json",
-                           "patience.json", "resources.json", "storage.json"}) {
-    const std::string path = std::string(ARMGATE_SOURCE_DIR) + "/conf/rules/" + name;
+  for (const char* name : {"authorization.json", "compute.json", "containers.json", "errors.json", "network-edge.json",
+                           "network.json", "patience.json", "resources.json", "storage.json"}) {
+    const std::string path = source_path("conf/rules/") + name;
     std::ifstream file(path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     rules::FaultList faults;
@@ -69,8 +70,8 @@ Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request,
 
 PipelineOptions StageRig::default_options() {
   PipelineOptions options;
-  options.actors["one"] = policy::Actor::Single;
-  options.actors["two"] = policy::Actor::Single;
+  options.actors["one"] = policy::Actors::Single;
+  options.actors["two"] = policy::Actors::Single;
   return options;
 }
 
@@ -78,7 +79,7 @@ StageRig::StageRig(PipelineOptions options) : StageRig(std::move(options), std::
 
 StageRig::StageRig(SimJournal& journal, PipelineOptions options)
     : StageRig(std::move(options), std::make_unique<SimStore>(journal, [] { return false; })) {
-  if (!journal.is_new()) restore(parts_, journal.former_life(shared_.options.base.think_max));
+  if (!journal.is_new()) restore(parts_, journal.former_life(shared_.resources.limits().observation_age));
 }
 
 StageRig::StageRig(PipelineOptions options, std::unique_ptr<Store> store)
@@ -88,6 +89,7 @@ StageRig::StageRig(PipelineOptions options, std::unique_ptr<Store> store)
       store_(std::move(store)),
       parts_{shared_, clock_, upstream_, *store_, faults_, rng_, loop_.get_executor(), {}, {}},
       pipeline_(parts_) {
+  shared_.started = clock_.next_moment();
   parts_.tell_loudly = [this](const std::string& message) { loud_.push_back(message); };
   parts_.tell_would = [this](const WouldHave& would) { would_.push_back(would); };
 }

@@ -111,7 +111,7 @@ class StageRig {
 // In which the client "jvm" has several actors.
 inline StageRig many_actors() {
   auto options = StageRig::default_options();
-  options.actors["jvm"] = policy::Actor::Many;
+  options.actors["jvm"] = policy::Actors::Many;
   return StageRig(options);
 }
 

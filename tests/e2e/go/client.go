@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"sort"
 	"strings"
 	"time"
 
@@ -22,37 +23,81 @@ const (
 	think        = 30 * time.Millisecond
 	pollEvery    = 100 * time.Millisecond
 	attemptsMax  = 100
+	withETags    = "2024-07-01" // of scale sets; the SDK's own are older than the first that knows ETags
 )
 
 type settings struct {
-	Client   string `json:"client"`
-	Group    string `json:"group"`
-	Name     string `json:"name"`
-	Token    string `json:"token"`
-	Barrier  string `json:"barrier"`
-	Writes   int    `json:"writes"`
-	Priority int32  `json:"priority"`
+	Client     string  `json:"client"`
+	Group      string  `json:"group"`
+	Name       string  `json:"name"`
+	Token      string  `json:"token"`
+	Barrier    string  `json:"barrier"`
+	Writes     int     `json:"writes"`
+	Priority   int32   `json:"priority"`
+	Think      int     `json:"think"`
+	Seconds    float64 `json:"seconds"`
+	Persist    bool    `json:"persist"`
+	OldVersion string  `json:"oldVersion"`
+}
+
+// What became of one member.
+type entry struct {
+	Name       string   `json:"name"`
+	Target     int      `json:"target"`
+	Refused    int      `json:"refused"`
+	Undeserved int      `json:"undeserved"`
+	Unsure     []string `json:"unsure"`
+	Outcome    string   `json:"outcome"`
+	Ms         int64    `json:"ms"`
 }
 
 type result struct {
-	Acknowledged []string          `json:"acknowledged"`
-	Refused      int               `json:"refused"`
-	Undeserved   int               `json:"undeserved"`
-	Errors       []json.RawMessage `json:"errors"`
-	Ok           bool              `json:"ok"`
-	Message      string            `json:"message"`
+	Acknowledged []string `json:"acknowledged"`
+	Refused      int      `json:"refused"`
+	Undeserved   int      `json:"undeserved"`
+	Worst        int      `json:"worst"`
+	Errors       []string `json:"errors"`
+	Adds         []entry  `json:"adds"`
+	Ok           bool     `json:"ok"`
+	Message      string   `json:"message"`
 }
 
 type credential string
 
 func (c credential) OAuthToken() string { return string(c) }
 
-// What the simulated ARM's judge is told about each write; see sim/sim_arm.h.
-func declaring(base *string) autorest.PrepareDecorator {
-	return func(next autorest.Preparer) autorest.Preparer {
+// What the simulated ARM's judge is told about the next write; see sim/sim_arm.h.
+type declaration struct{ client, write, base string }
+
+// Something to add members to. write sends what read has read, with one member more.
+type work struct {
+	read  func(context.Context) (members []string, etag string, err error)
+	write func(context.Context, string, int32) error
+}
+
+type tool struct {
+	asked    settings
+	declared declaration
+}
+
+// Sets up a client of the SDK; `version` replaces the api-version of scale sets, unless it is empty.
+func (t *tool) prepare(client *autorest.Client, version string) {
+	client.Authorizer = autorest.NewBearerAuthorizer(credential(t.asked.Token))
+	client.PollingDelay = pollEvery
+	client.RetryDuration = pollEvery
+	client.RequestInspector = func(next autorest.Preparer) autorest.Preparer {
 		return autorest.PreparerFunc(func(request *http.Request) (*http.Request, error) {
-			if request.Method == http.MethodPut && *base != "" {
-				request.Header.Set("x-sim-base-etag", *base)
+			if version != "" && strings.Contains(request.URL.Path, "/virtualMachineScaleSets/") {
+				query := request.URL.Query()
+				query.Set("api-version", version)
+				request.URL.RawQuery = query.Encode()
+			}
+			if request.Method == http.MethodPut && t.declared.write != "" {
+				request.Header.Set("x-sim-client", t.declared.client)
+				request.Header.Set("x-sim-write-id", t.declared.write)
+				if t.declared.base != "" {
+					request.Header.Set("x-sim-base-etag", t.declared.base)
+				}
 			}
 			return next.Prepare(request)
 		})
@@ -83,13 +128,20 @@ func main() {
 	if asked.Token == "" {
 		asked.Token = "test-token"
 	}
-	authorizer := autorest.NewBearerAuthorizer(credential(asked.Token))
-	done := result{Acknowledged: []string{}, Errors: []json.RawMessage{}}
+	t := &tool{asked: asked}
+	done := result{Acknowledged: []string{}, Errors: []string{}, Adds: []entry{}}
 	switch os.Args[1] {
 	case "addRules":
-		addRules(asked, authorizer, &done)
+		t.addMembers(&done, t.rulesOf(asked.Name))
+	case "addOld":
+		t.addMembers(&done, t.tagsOf("old", asked.OldVersion))
+	case "addEverywhere":
+		// To a scale set, a security group, and a scale set at an api-version without ETags.
+		t.addMembers(&done, t.tagsOf("web", withETags), t.rulesOf("front"), t.tagsOf("old", asked.OldVersion))
+	case "climb":
+		t.climb(&done)
 	case "restart":
-		restart(asked, authorizer, &done)
+		t.restart(&done)
 	default:
 		panic("no command " + os.Args[1])
 	}
@@ -97,69 +149,175 @@ func main() {
 	fmt.Println(string(text))
 }
 
-// Reads, changes and writes back the whole group; begins again, from the read, when refused with 412. If that read shows
-// what was read before, the refusal was undeserved.
-func addRules(asked settings, authorizer autorest.Authorizer, done *result) {
-	client := network.NewSecurityGroupsClient(subscription)
-	client.Authorizer = authorizer
-	client.PollingDelay = pollEvery
-	base := ""
-	client.RequestInspector = declaring(&base)
-	awaitOthers(asked)
-	for i := 0; i < asked.Writes; i++ {
-		member := fmt.Sprintf("%s-%d", asked.Client, i)
-		lastRead := ""
-		for attempt := 0; attempt < attemptsMax; attempt++ {
-			err := addRule(client, asked, member, asked.Priority+int32(i), &base)
-			if lastRead != "" && lastRead == base {
-				done.Undeserved++
-			}
-			lastRead = base
-			if err == nil {
-				done.Acknowledged = append(done.Acknowledged, member)
-				break
-			}
-			if !strings.Contains(err.Error(), "StatusCode=412") {
-				text, _ := json.Marshal(err.Error())
-				done.Errors = append(done.Errors, text)
-				break
-			}
-			done.Refused++
+// `writes` members, one after the other, to the works in turn.
+func (t *tool) addMembers(done *result, works ...work) {
+	awaitOthers(t.asked)
+	if t.asked.Seconds == 0 {
+		t.asked.Seconds = 200
+	}
+	until := time.Now().Add(time.Duration(t.asked.Seconds * float64(time.Second)))
+	for i := 0; i < t.asked.Writes; i++ {
+		log := entry{Name: fmt.Sprintf("%s-%d", t.asked.Client, i), Target: i % len(works), Unsure: []string{}}
+		started := time.Now()
+		log.Outcome = t.addOne(works[log.Target], i, until, &log)
+		log.Ms = time.Since(started).Milliseconds()
+		done.Adds = append(done.Adds, log)
+		done.Refused += log.Refused
+		done.Undeserved += log.Undeserved
+		if log.Outcome == "acknowledged" {
+			done.Acknowledged = append(done.Acknowledged, log.Name)
+		}
+		if log.Outcome == "failed" {
+			done.Errors = append(done.Errors, log.Unsure...)
 		}
 	}
 }
 
-func addRule(client network.SecurityGroupsClient, asked settings, member string, priority int32, base *string) error {
+// Begins again, from the read, when refused with 412. If that read shows what was read before, the refusal was undeserved. With
+// `persist`, whatever else goes wrong is looked into by reading, until there is no time left.
+func (t *tool) addOne(target work, i int, until time.Time, log *entry) string {
 	ctx := context.Background()
-	group, err := client.Get(ctx, asked.Group, asked.Name, "")
-	if err != nil {
-		return err
+	lastRead := ""
+	for attempt := 0; attempt < attemptsMax && time.Now().Before(until); attempt++ {
+		members, etag, err := target.read(ctx)
+		if err == nil {
+			sort.Strings(members)
+			for _, member := range members {
+				if t.asked.Persist && member == log.Name {
+					if len(log.Unsure) > 0 {
+						return "found"
+					}
+					return "done but refused"
+				}
+			}
+			shown := etag
+			if t.asked.Persist {
+				shown = strings.Join(members, ",")
+			}
+			if lastRead != "" && shown == lastRead {
+				log.Undeserved++
+			}
+			lastRead = shown
+			t.pause()
+			t.declared = declaration{t.asked.Client, fmt.Sprintf("%s/%d", log.Name, attempt), etag}
+			err = target.write(ctx, log.Name, t.asked.Priority+int32(i))
+		}
+		if err == nil {
+			return "acknowledged"
+		}
+		if strings.Contains(err.Error(), "StatusCode=412") {
+			log.Refused++
+			continue
+		}
+		log.Unsure = append(log.Unsure, err.Error())
+		if !t.asked.Persist {
+			return "failed"
+		}
+		lastRead = ""
+		time.Sleep(think)
 	}
-	rules := []network.SecurityRule{}
-	if group.SecurityRules != nil {
-		rules = *group.SecurityRules
-	}
-	rules = append(rules, network.SecurityRule{Name: to.StringPtr(member), SecurityRulePropertiesFormat: &network.SecurityRulePropertiesFormat{
-		Priority: to.Int32Ptr(priority), Direction: network.Inbound, Access: network.Allow,
-		Protocol: network.TCP, SourceAddressPrefix: to.StringPtr("*"), SourcePortRange: to.StringPtr("*"),
-		DestinationAddressPrefix: to.StringPtr("*"), DestinationPortRange: to.StringPtr("443")}})
-	group.SecurityRules = &rules
-	*base = to.String(group.Etag)
-	group.Etag = nil // newer models never send it; this old one, chosen because it compiles in seconds, would
-	time.Sleep(think)
-	future, err := client.CreateOrUpdate(ctx, asked.Group, asked.Name, group)
-	if err != nil {
-		return err
-	}
-	return future.WaitForCompletionRef(ctx, client.Client)
+	return "unfinished"
 }
 
-func restart(asked settings, authorizer autorest.Authorizer, done *result) {
+func (t *tool) pause() {
+	if t.asked.Think > 0 {
+		time.Sleep(time.Duration(t.asked.Think) * time.Millisecond)
+	} else {
+		time.Sleep(think)
+	}
+}
+
+func (t *tool) rulesOf(name string) work {
+	client := network.NewSecurityGroupsClient(subscription)
+	t.prepare(&client.Client, "")
+	var group network.SecurityGroup
+	read := func(ctx context.Context) (members []string, etag string, err error) {
+		group, err = client.Get(ctx, t.asked.Group, name, "")
+		if err != nil {
+			return nil, "", err
+		}
+		if group.SecurityRules == nil {
+			group.SecurityRules = &[]network.SecurityRule{}
+		}
+		for _, rule := range *group.SecurityRules {
+			members = append(members, to.String(rule.Name))
+		}
+		return members, to.String(group.Etag), nil
+	}
+	write := func(ctx context.Context, member string, priority int32) error {
+		rules := append(*group.SecurityRules, network.SecurityRule{Name: to.StringPtr(member), SecurityRulePropertiesFormat: &network.SecurityRulePropertiesFormat{
+			Priority: to.Int32Ptr(priority), Direction: network.Inbound, Access: network.Allow,
+			Protocol: network.TCP, SourceAddressPrefix: to.StringPtr("*"), SourcePortRange: to.StringPtr("*"),
+			DestinationAddressPrefix: to.StringPtr("*"), DestinationPortRange: to.StringPtr("443")}})
+		group.SecurityRules = &rules
+		group.Etag = nil // newer models never send it; this old one, chosen because it compiles in seconds, would
+		future, err := client.CreateOrUpdate(ctx, t.asked.Group, name, group)
+		if err != nil {
+			return err
+		}
+		return future.WaitForCompletionRef(ctx, client.Client)
+	}
+	return work{read, write}
+}
+
+func (t *tool) scaleSets(version string) compute.VirtualMachineScaleSetsClient {
 	client := compute.NewVirtualMachineScaleSetsClient(subscription)
-	client.Authorizer = authorizer
-	client.PollingDelay = pollEvery
+	t.prepare(&client.Client, version)
+	return client
+}
+
+func (t *tool) tagsOf(name, version string) work {
+	client := t.scaleSets(version)
+	var set compute.VirtualMachineScaleSet
+	read := func(ctx context.Context) (members []string, etag string, err error) {
+		set, err = client.Get(ctx, t.asked.Group, name)
+		for member := range set.Tags {
+			members = append(members, member)
+		}
+		if err == nil {
+			etag = set.Response.Header.Get("ETag")
+		}
+		return members, etag, err
+	}
+	write := func(ctx context.Context, member string, _ int32) error {
+		set.Tags[member] = to.StringPtr(t.asked.Client)
+		future, err := client.CreateOrUpdate(ctx, t.asked.Group, name, set)
+		if err != nil {
+			return err
+		}
+		return future.WaitForCompletionRef(ctx, client.Client)
+	}
+	return work{read, write}
+}
+
+// What an autoscaler does: reads, raises the capacity by one, writes the whole back, and waits for nothing.
+func (t *tool) climb(done *result) {
+	client, ctx, inRow := t.scaleSets(withETags), context.Background(), 0
+	for i := 0; i < t.asked.Writes; i++ {
+		set, err := client.Get(ctx, t.asked.Group, t.asked.Name)
+		if err == nil {
+			*set.Sku.Capacity++
+			_, err = client.CreateOrUpdate(ctx, t.asked.Group, t.asked.Name, set)
+		}
+		if err != nil && !strings.Contains(err.Error(), "StatusCode=412") {
+			panic(err)
+		}
+		inRow++
+		if err == nil {
+			inRow = 0
+			continue
+		}
+		done.Refused++
+		if inRow > done.Worst {
+			done.Worst = inRow
+		}
+	}
+}
+
+func (t *tool) restart(done *result) {
+	client := t.scaleSets("")
 	ctx := context.Background()
-	future, err := client.Restart(ctx, asked.Group, asked.Name, nil)
+	future, err := client.Restart(ctx, t.asked.Group, t.asked.Name, nil)
 	if err == nil {
 		err = future.WaitForCompletionRef(ctx, client.Client)
 	}

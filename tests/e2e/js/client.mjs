@@ -36,36 +36,56 @@ async function awaitOthers() {
 
 const describe = (error) => ({ status: error.statusCode ?? 0, code: error.code ?? error.name, message: String(error.message).slice(0, 300) });
 
-// Reads, changes and writes back the whole resource `writes` times; begins again, from the read, when refused with 412. If that read
-// shows what was read before, the refusal was undeserved. Each write tells armsim's judge what it was built from.
-async function readModifyWrite(read, change, write) {
-  const result = { acknowledged: [], refused: 0, undeserved: 0, errors: [] };
-  await awaitOthers();
-  for (let i = 0; i < settings.writes; ++i) {
-    const name = `${settings.client}-${i}`;
-    let lastRead;
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; ++attempt) {
-      try {
-        const resource = await read();
-        const etag = resource.etag ?? resource.eTag;  // AKS spells it so
-        if (lastRead !== undefined && etag === lastRead) result.undeserved += 1;
-        lastRead = etag;
-        change(resource, name, i);
-        await sleep(THINK_MS);
-        const headers = { "x-sim-base-etag": etag };
-        await write(resource, { ...POLL, requestOptions: { headers, customHeaders: headers } });  // the SDKs do not agree on the name
-        result.acknowledged.push(name);
-        break;
-      } catch (error) {
-        if (error.statusCode !== 412) {
-          result.errors.push(describe(error));
-          break;
-        }
-        result.refused += 1;
+// Adds one member: reads, changes and writes back the whole resource; begins again, from the read, when refused with 412. If that read
+// shows what was read before, the refusal was undeserved. Each write tells armsim's judge who it is and what it was built from. With
+// `persist`, whatever else goes wrong is looked into by reading, until there is no time left.
+async function addOne({ read, change, write }, name, i, until, log) {
+  let lastRead;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX && Date.now() < until; ++attempt) {
+    try {
+      const resource = await read();
+      const there = settings.persist && memberNames(resource).includes(name);
+      if (there) return log.unsure.length > 0 ? "found" : "done but refused";
+      const etag = resource.etag ?? resource.eTag;  // AKS spells it so
+      const shown = settings.persist ? memberNames(resource).join() : etag;
+      if (lastRead !== undefined && shown === lastRead) log.undeserved += 1;
+      lastRead = undefined;
+      change(resource, name, i);
+      await sleep(settings.think ?? THINK_MS);
+      const headers = { "x-sim-write-id": `${name}/${attempt}`, "x-sim-client": settings.client, ...(etag ? { "x-sim-base-etag": etag } : {}) };
+      lastRead = shown;
+      await write(resource, { ...POLL, requestOptions: { headers, customHeaders: headers } });  // the SDKs do not agree on the name
+      return "acknowledged";
+    } catch (error) {
+      if (error.statusCode === 412) {
+        log.refused += 1;
+        continue;
       }
+      log.unsure.push(describe(error));
+      if (!settings.persist) return "failed";
+      lastRead = undefined;
+      await sleep(THINK_MS);
     }
   }
-  return result;
+  return "unfinished";
+}
+
+const memberNames = ({ tags, securityRules }) => [...Object.keys(tags ?? {}), ...(securityRules ?? []).map((rule) => rule.name)].sort();
+
+// `writes` members, one after the other, to the `works` in turn.
+async function addMembers(...works) {
+  const adds = [];
+  await awaitOthers();
+  const until = Date.now() + 1000 * (settings.seconds ?? 200);
+  for (let i = 0; i < settings.writes; ++i) {
+    const log = { name: `${settings.client}-${i}`, target: i % works.length, refused: 0, undeserved: 0, unsure: [] };
+    const started = Date.now();
+    log.outcome = await addOne(works[log.target], log.name, i, until, log);
+    adds.push({ ...log, ms: Date.now() - started });
+  }
+  const sum = (member) => adds.reduce((total, log) => total + log[member], 0);
+  return { acknowledged: adds.filter(({ outcome }) => outcome === "acknowledged").map(({ name }) => name), refused: sum("refused"),
+           undeserved: sum("undeserved"), errors: adds.flatMap(({ outcome, unsure }) => (outcome === "failed" ? unsure : [])), adds };
 }
 
 async function attempt(work) {
@@ -81,6 +101,28 @@ async function attempt(work) {
 const scaleSet = (capacity) => ({ location: "westeurope", sku: { name: "Standard_D2s_v5", tier: "Standard", capacity }, tags: {} });
 const { group, name } = settings;
 
+const addTag = (resource, tag) => { resource.tags = { ...resource.tags, [tag]: settings.client }; };
+
+const tagsOfScaleSet = (name) => ({
+  read: () => compute.virtualMachineScaleSets.get(group, name),
+  change: addTag,
+  write: (resource, options) => compute.virtualMachineScaleSets.createOrUpdate(group, name, resource, options).pollUntilDone() });
+
+// By its id (without its first slash: the SDK puts one before it), at whatever api-version.
+const tagsById = (id, version) => ({
+  read: () => resources.resources.getById(id, version),
+  change: addTag,
+  write: (resource, options) => resources.resources.beginCreateOrUpdateByIdAndWait(id, version, resource, options) });
+
+const rulesOfSecurityGroup = (name) => ({
+  read: () => network.networkSecurityGroups.get(group, name),
+  change: (resource, rule, i) => {
+    resource.securityRules = [...(resource.securityRules ?? []), {
+      name: rule, priority: settings.priority + i, direction: "Inbound", access: "Allow", protocol: "Tcp", sourceAddressPrefix: "*",
+      sourcePortRange: "*", destinationAddressPrefix: "*", destinationPortRange: "443" }];
+  },
+  write: (resource, options) => network.networkSecurityGroups.beginCreateOrUpdateAndWait(group, name, resource, options) });
+
 const commands = {
   createGroup: () => attempt(async () => (await resources.resourceGroups.createOrUpdate(group, { location: "westeurope" })).id),
 
@@ -94,24 +136,16 @@ const commands = {
     return made.provisioningState;
   }),
 
-  addTags: () => readModifyWrite(
-    () => compute.virtualMachineScaleSets.get(group, name),
-    (resource, tag) => { resource.tags = { ...resource.tags, [tag]: settings.client }; },
-    (resource, options) => compute.virtualMachineScaleSets.createOrUpdate(group, name, resource, options).pollUntilDone()),
+  addTags: () => addMembers(tagsOfScaleSet(name)),
+  addRules: () => addMembers(rulesOfSecurityGroup(name)),
 
-  addRules: () => readModifyWrite(
-    () => network.networkSecurityGroups.get(group, name),
-    (resource, rule, i) => {
-      resource.securityRules = [...(resource.securityRules ?? []), {
-        name: rule, priority: settings.priority + i, direction: "Inbound", access: "Allow", protocol: "Tcp", sourceAddressPrefix: "*",
-        sourcePortRange: "*", destinationAddressPrefix: "*", destinationPortRange: "443" }];
-    },
-    (resource, options) => network.networkSecurityGroups.beginCreateOrUpdateAndWait(group, name, resource, options)),
+  addLabels: () => addMembers({
+    read: () => containers.agentPools.get(group, name, "blue"),
+    change: (pool, label) => { pool.nodeLabels = { ...pool.nodeLabels, [label]: settings.client }; },
+    write: (pool, options) => containers.agentPools.createOrUpdate(group, name, "blue", pool, options).pollUntilDone() }),
 
-  addLabels: () => readModifyWrite(
-    () => containers.agentPools.get(group, name, "blue"),
-    (pool, label) => { pool.nodeLabels = { ...pool.nodeLabels, [label]: settings.client }; },
-    (pool, options) => containers.agentPools.createOrUpdate(group, name, "blue", pool, options).pollUntilDone()),
+  // To a scale set, a security group, and a scale set at an api-version without ETags.
+  addEverywhere: () => addMembers(tagsOfScaleSet("web"), rulesOfSecurityGroup("front"), tagsById(settings.old?.slice(1), settings.oldVersion)),
 
   // Looks whether it is there, and makes it if it is not.
   createIfAbsent: async () => {

@@ -127,10 +127,10 @@ TEST_F(ToolVariables, DirectHostsAreKeptAndNoneOfThemLeadsAroundArmgate) {
 TEST(OtherProxy, IsOneThatIsNotArmgate) {
   EXPECT_EQ(other_proxy_notice({}), "");
   EXPECT_EQ(other_proxy_notice({{"HTTPS_PROXY", ""}}), "");
-  EXPECT_THAT(other_proxy_notice({{"HTTPS_PROXY", "http://corp:3128"}}), StartsWith("armgate: HTTPS_PROXY was set;"));
+  EXPECT_THAT(other_proxy_notice({{"HTTPS_PROXY", "http://corp:3128"}}), StartsWith("armgate: HTTPS_PROXY was set, "));
   EXPECT_EQ(other_proxy_notice({{"https_proxy", "http://me:x@127.0.0.1:8080"}, {"ARMGATE_ACTIVE", "127.0.0.1:8080"}}), "");
   EXPECT_THAT(other_proxy_notice({{"https_proxy", "http://corp:3128"}, {"ARMGATE_ACTIVE", "127.0.0.1:8080"}}),
-              StartsWith("armgate: https_proxy was set;"));
+              StartsWith("armgate: https_proxy was set, "));
 }
 
 TEST(ClientName, IsWhatNeedsNoEscapingAnywhere) {

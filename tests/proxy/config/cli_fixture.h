@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/source_tree.h"
 #include "proxy/cli.h"
 #include "tests/support/temporary_directory.h"
 
@@ -30,7 +31,7 @@ class Cli : public testing::Test {
     std::vector<const char*> argv{"armgate"};
     for (const std::string& word : words) argv.push_back(word.c_str());
     const CliContext context{
-        .surroundings = {.home = directory.path() / "home", .shipped_rules = ARMGATE_SOURCE_DIR "/conf/rules"},
+        .surroundings = {.home = directory.path() / "home", .shipped_rules = source_path("conf/rules")},
         .default_config = directory.path() / "etc" / "armgate.json",
         .wall = kNow,
         .environment = environment,

@@ -73,7 +73,7 @@ TEST_F(Cli, AnotherProxyThatIsLeftOutIsNamed) {
   ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
   environment = {{"HTTPS_PROXY", "http://corp:3128"}};
   EXPECT_EQ(run({"env", "--shell", "bash", "--config", file.string()}), kExitDone);
-  EXPECT_THAT(err.str(), HasSubstr("HTTPS_PROXY was set; armgate connects directly"));
+  EXPECT_THAT(err.str(), HasSubstr("HTTPS_PROXY was set, and leads to armgate from now on"));
 }
 
 TEST_F(Cli, VersionHelpAndDefaultsGoToStandardOutput) {
@@ -221,16 +221,21 @@ TEST_F(Cli, ExecHandsTheCommandOnWordByWord) {
   ASSERT_TRUE(asked);
   EXPECT_THAT(asked->words, testing::ElementsAre("/opt/my tool", "--help", "--", "[a,b]", ""));
   EXPECT_EQ(asked->name, "my-tool");
-  EXPECT_EQ(asked->actor, policy::Actor::Single);
+  EXPECT_EQ(asked->actor, policy::Actors::Unknown);
   EXPECT_EQ(asked->log_file, "");
   EXPECT_EQ(asked->environment, environment);
   EXPECT_THAT(out.str() + err.str(), IsEmpty());
 
   EXPECT_EQ(run({"exec", "--name", "nightly", "--actor", "many", "--log", "a.log", "--mode", "off", "--", "run"}), 42);
   EXPECT_EQ(asked->name, "nightly");
-  EXPECT_EQ(asked->actor, policy::Actor::Many);
+  EXPECT_EQ(asked->actor, policy::Actors::Many);
   EXPECT_EQ(asked->log_file, "a.log");
   EXPECT_EQ(run_with->mode, rules::Mode::Off);
+
+  EXPECT_EQ(run({"exec", "--actor", "single", "--", "run"}), 42);
+  EXPECT_EQ(asked->actor, policy::Actors::Single);
+  EXPECT_EQ(run({"exec", "--actor", "unknown", "--", "run"}), 42);
+  EXPECT_EQ(asked->actor, policy::Actors::Unknown);
 }
 
 TEST_F(Cli, ExecWithABadConfigurationIsNotTheCommandsFailure) {

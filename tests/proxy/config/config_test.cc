@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/source_tree.h"
 #include "proxy/option_table.h"
 #include "tests/support/temporary_directory.h"
 
@@ -15,8 +16,9 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
-const Surroundings kSurroundings{.home = "/home/u", .shipped_rules = ARMGATE_SOURCE_DIR "/conf/rules"};
+const Surroundings kSurroundings{.home = "/home/u", .shipped_rules = source_path("conf/rules")};
 
 std::vector<std::string> texts_of(const rules::FaultList& faults) {
   std::vector<std::string> texts;
@@ -38,7 +40,7 @@ TEST(Config, OptionsReachTheirPlaces) {
     "intercept": ["ARM.example.com", "*.arm.example.com"],
     "hosts": {"Arm.Example.com": {"address": "10.0.0.4:443", "ca_file": "ca.pem"}, "b.arm.example.com": {}},
     "allow_connect_to": ["127.0.0.1", "::1", "localhost"],
-    "clients": {"nightly": {"actor": "single"}, "spinnaker": {}},
+    "clients": {"nightly": {"actor": "single"}, "builds": {"actor": "many"}, "spinnaker": {}},
     "queue": {"wait_max": "500ms", "waiters_per_key": 5},
     "versions": {"client_bytes": "1KiB", "total_bytes": "2MiB"},
     "log": {"level": "warning"}})");
@@ -54,8 +56,9 @@ TEST(Config, OptionsReachTheirPlaces) {
   EXPECT_EQ(config.hosts.at("arm.example.com").ca_file, "/etc/armgate/ca.pem");
   EXPECT_EQ(config.hosts.at("b.arm.example.com").address, "");
   EXPECT_THAT(config.allow_connect_to, ElementsAre("127.0.0.1", "::1", "localhost"));
-  EXPECT_EQ(config.clients.at("nightly").actor, policy::Actor::Single);
-  EXPECT_EQ(config.clients.at("spinnaker").actor, policy::Actor::Many);
+  EXPECT_EQ(config.clients.at("nightly").actor, policy::Actors::Single);
+  EXPECT_EQ(config.clients.at("builds").actor, policy::Actors::Many);
+  EXPECT_EQ(config.clients.at("spinnaker").actor, policy::Actors::Unknown);
   EXPECT_EQ(config.queue.wait_max, milliseconds(500));
   EXPECT_EQ(config.queue.waiters_per_key, 5u);
   EXPECT_EQ(config.versions.client_bytes, 1024u);
@@ -64,13 +67,16 @@ TEST(Config, OptionsReachTheirPlaces) {
 }
 
 TEST(Config, PathsAreRelativeToTheFileOrToTheHome) {
-  const Config config = good(R"({"ca": {"directory": "../ca"}, "upstream": {"ca_file": "/abs/x.pem"},
+  const Config config = good(R"({"ca": {"directory": "../ca"},
+    "upstream": {"ca_file": "/abs/x.pem", "proxy": "me@corp", "proxy_password_file": "password", "proxy_ca_file": "~/corp.pem"},
     "rules": ["mine", "shipped", "~/more.json", "./shipped", "shipped/optional/x.json"], "log": {"file": "~/a.log"}})");
   EXPECT_EQ(config.ca.directory, "/etc/ca");
   EXPECT_EQ(config.upstream.ca_file, "/abs/x.pem");
+  EXPECT_EQ(config.upstream.proxy_password_file, "/etc/armgate/password");
+  EXPECT_EQ(config.upstream.proxy_ca_file, "/home/u/corp.pem");
   EXPECT_EQ(config.log.file, "/home/u/a.log");
-  EXPECT_THAT(config.rule_paths, ElementsAre("/etc/armgate/mine", ARMGATE_SOURCE_DIR "/conf/rules", "/home/u/more.json",
-                                             "/etc/armgate/shipped", ARMGATE_SOURCE_DIR "/conf/rules/optional/x.json"));
+  EXPECT_THAT(config.rule_paths, ElementsAre("/etc/armgate/mine", source_path("conf/rules"), "/home/u/more.json",
+                                             "/etc/armgate/shipped", source_path("conf/rules/optional/x.json")));
   EXPECT_EQ(good("{}").ca.directory, "/home/u/.armgate/ca");
   EXPECT_EQ(good("{}").log.file, "");
 }
@@ -81,50 +87,64 @@ TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
     std::string pointer;
     std::string message;
   };
-  for (const Case& c : std::vector<Case>{
-           {R"("mdoe": "off")", "/mdoe", R"(did you mean "mode"?)"},
-           {R"("mode": "guard")", "/mode", R"(valid here: "protect", "observe" and "off")"},
-           {R"("threads": -1)", "/threads", "a whole number from 0 to 256, but is the number -1"},
-           {R"("threads": 257)", "/threads", "from 0 to 256"},
-           {R"("threads": "2")", "/threads", R"(but is the text "2")"},
-           {R"("threads": 1, "threads": 2)", "/threads", "a second time, first on line 2"},
-           {R"("listen": {"proxy": "8080"})", "/listen/proxy", R"("8080" is not "host:port")"},
-           {R"("listen": {"proxy": ""})", "/listen/proxy", "is not \"host:port\""},
-           {R"("listen": {"proxy": "::1:80"})", "/listen/proxy", "is not \"host:port\""},
-           {R"("listen": {"proxy": "[localhost]:80"})", "/listen/proxy", "is not \"host:port\""},
-           {R"("listen": {"proxy": "localhost:65536"})", "/listen/proxy", "is not \"host:port\""},
-           {R"("listen": {"proxy": "localhost:8o"})", "/listen/proxy", "is not \"host:port\""},
-           {R"("listen": {"proxy": "localhost:80"})", "/listen/proxy", R"("localhost:80" names a host)"},
-           {R"("listen": {"tls": "arm.example.com:443"})", "/listen/tls", R"("arm.example.com:443" names a host)"},
-           {R"("listen": {"proxy": ":80"})", "/listen/proxy", "is not \"host:port\""},
-           {R"("listen": {"tls": "x y:1"})", "/listen/tls", "is not \"host:port\""},
-           {R"("listen": {"htpp": ""})", "/listen/htpp", R"(valid here: "proxy", "tls" and "admin")"},
-           {R"("intercept": [])", "/intercept", "must name at least 1"},
-           {R"("intercept": ["*"])", "/intercept/0", "is not a host name"},
-           {R"("intercept": ["*.*.com"])", "/intercept/0", "is not a host name"},
-           {R"("intercept": ["10.0.0.1"])", "/intercept/0", "is not a host name"},
-           {R"("intercept": ["a.com", "A.com"])", "/intercept/1", "in this list already"},
-           {R"("hosts": {"a b": {}})", "/hosts/a b", "is not a host name"},
-           {R"("hosts": {"a.com": "10.0.0.1"})", "/hosts/a.com", "must be an object"},
-           {R"("hosts": {"a.com": {"addres": "x"}})", "/hosts/a.com/addres", R"(did you mean "address"?)"},
-           {R"("hosts": {"a.com": {"address": "a.com:0"}})", "/hosts/a.com/address", "has port 0"},
-           {R"("hosts": {"a.com": {}, "A.com": {}})", "/hosts/a.com", "again"},
-           {R"("hosts": {"managment.azure.com": {}})", "/hosts/managment.azure.com", "is covered by nothing in /intercept"},
-           {R"("allow_connect_to": ["10.0.0.0/8"])", "/allow_connect_to/0", "is not a host name or an address"},
-           {R"("clients": {"": {}})", "/clients/", "must not be empty"},
-           {R"("clients": {"x": {"actor": "one"}})", "/clients/x/actor", R"(valid here: "many" and "single")"},
-           {R"("limits": {"head_bytes": 65536})", "/limits/head_bytes", R"(from "1KiB" to "1MiB", but is the number 65536)"},
-           {R"("limits": {"head_bytes": "2MiB"})", "/limits/head_bytes", R"(to "1MiB")"},
-           {R"("limits": {"head_bytes": "64kb"})", "/limits/head_bytes", R"(a size in B, KiB, MiB or GiB)"},
-           {R"("limits": {"target_bytes": "128KiB"})", "/limits/target_bytes", "is more than /limits/head_bytes"},
-           {R"("queue": {"wait_max": "50"})", "/queue/wait_max", "a duration in ms, s, m or h"},
-           {R"("queue": {"waiters_per_key": 200000})", "/queue/waiters_per_key", "is more than /queue/waiters_total"},
-           {R"("versions": {"client_bytes": "1GiB"})", "/versions/client_bytes", "is more than /versions/total_bytes"},
-           {R"("versions": {"observation_age": "1m"})", "/versions/think_max", "/versions/observation_age"},
-           {R"("rules": [""])", "/rules/0", "must not be empty"},
-           {R"("ca": {"directory": ""})", "/ca/directory", "must not be empty"},
-           {R"("log": {"level": "warn"})", "/log/level", R"(valid here: "debug", "info", "warning" and "error")"},
-       }) {
+  for (
+      const Case& c : std::vector<Case>{
+          {R"("mdoe": "off")", "/mdoe", R"(did you mean "mode"?)"},
+          {R"("mode": "guard")", "/mode", R"(valid here: "protect", "observe" and "off")"},
+          {R"("threads": -1)", "/threads", "a whole number from 0 to 256, but is the number -1"},
+          {R"("threads": 257)", "/threads", "from 0 to 256"},
+          {R"("threads": "2")", "/threads", R"(but is the text "2")"},
+          {R"("threads": 1, "threads": 2)", "/threads", "a second time, first on line 2"},
+          {R"("listen": {"proxy": "8080"})", "/listen/proxy", R"("8080" is not "host:port")"},
+          {R"("listen": {"proxy": ""})", "/listen/proxy", "is not \"host:port\""},
+          {R"("listen": {"proxy": "::1:80"})", "/listen/proxy", "is not \"host:port\""},
+          {R"("listen": {"proxy": "[localhost]:80"})", "/listen/proxy", "is not \"host:port\""},
+          {R"("listen": {"proxy": "localhost:65536"})", "/listen/proxy", "is not \"host:port\""},
+          {R"("listen": {"proxy": "localhost:8o"})", "/listen/proxy", "is not \"host:port\""},
+          {R"("listen": {"proxy": "localhost:80"})", "/listen/proxy", R"("localhost:80" names a host)"},
+          {R"("listen": {"tls": "arm.example.com:443"})", "/listen/tls", R"("arm.example.com:443" names a host)"},
+          {R"("listen": {"proxy": ":80"})", "/listen/proxy", "is not \"host:port\""},
+          {R"("listen": {"tls": "x y:1"})", "/listen/tls", "is not \"host:port\""},
+          {R"("listen": {"htpp": ""})", "/listen/htpp", R"(valid here: "proxy", "tls" and "admin")"},
+          {R"("intercept": [])", "/intercept", "must name at least 1"},
+          {R"("intercept": ["*"])", "/intercept/0", "is not a host name"},
+          {R"("intercept": ["*.*.com"])", "/intercept/0", "is not a host name"},
+          {R"("intercept": ["10.0.0.1"])", "/intercept/0", "is not a host name"},
+          {R"("intercept": ["a.com", "A.com"])", "/intercept/1", "in this list already"},
+          {R"("hosts": {"a b": {}})", "/hosts/a b", "is not a host name"},
+          {R"("hosts": {"a.com": "10.0.0.1"})", "/hosts/a.com", "must be an object"},
+          {R"("hosts": {"a.com": {"addres": "x"}})", "/hosts/a.com/addres", R"(did you mean "address"?)"},
+          {R"("hosts": {"a.com": {"address": "a.com:0"}})", "/hosts/a.com/address", "has port 0"},
+          {R"("hosts": {"a.com": {}, "A.com": {}})", "/hosts/a.com", "again"},
+          {R"("hosts": {"managment.azure.com": {"ca_file": "a.pem"}})", "/hosts/managment.azure.com/ca_file", "is of no use"},
+          {R"("intercept": ["AzureUSGoverment"])", "/intercept/0", "is no cloud that is known here: AzureCloud, AzureUSGov"},
+          {R"("upstream": {"proxy": "https://corp:3128"})", "/upstream/proxy", R"("***" names a proxy that is no HTTP proxy)"},
+          {R"("upstream": {"proxy": "http://me:SECRET@corp:3128"})", "/upstream/proxy", "has a password in it"},
+          {R"("upstream": {"proxy": "http://me:SECRET@co rp"})", "/upstream/proxy", "names no host and port"},
+          {R"("upstream": {"proxy": "http://localhost:8080"})", "/upstream/proxy", "is where armgate itself listens"},
+          {R"("listen": {"admin": "0.0.0.0:99"}, "upstream": {"proxy": "127.0.0.1:99"})", "/upstream/proxy", "itself listens"},
+          {R"("upstream": {"proxy_password_file": "p"})", "/upstream/proxy_password_file", "belongs to no proxy"},
+          {R"("upstream": {"proxy": "corp", "proxy_password_file": "p"})", "/upstream/proxy_password_file",
+           "belongs to no user"},
+          {R"("upstream": {"no_proxy": ["10.0.0.0/40"]})", "/upstream/no_proxy/0", "is no host, domain, address or block"},
+          {R"("allow_connect_to": ["10.0.0.0/8"])", "/allow_connect_to/0", "is not a host name or an address"},
+          {R"("clients": {"": {}})", "/clients/", "must not be empty"},
+          {R"("clients": {"x": {"actor": "one"}})", "/clients/x/actor", R"(valid here: "unknown", "single" and "many")"},
+          {R"("limits": {"head_bytes": 65536})", "/limits/head_bytes", R"(from "1KiB" to "1MiB", but is the number 65536)"},
+          {R"("limits": {"head_bytes": "2MiB"})", "/limits/head_bytes", R"(to "1MiB")"},
+          {R"("limits": {"head_bytes": "64kb"})", "/limits/head_bytes", R"(a size in B, KiB, MiB or GiB)"},
+          {R"("limits": {"target_bytes": "128KiB"})", "/limits/target_bytes", "is more than /limits/head_bytes"},
+          {R"("queue": {"wait_max": "50"})", "/queue/wait_max", "a duration in ms, s, m or h"},
+          {R"("queue": {"waiters_per_key": 200000})", "/queue/waiters_per_key", "is more than /queue/waiters_total"},
+          {R"("versions": {"client_bytes": "1GiB"})", "/versions/client_bytes", "is more than /versions/total_bytes"},
+          {R"("versions": {"observation_age": "1m"})", "/versions/think_max", "/versions/observation_age"},
+          {R"("versions": {"insist_after": "5m"})", "/versions/insist_after",
+           "is no key any more; delete it: a client that reads again after a 412 is let through at once, and one that never reads "
+           "by the same bytes after one 412"},
+          {R"("rules": [""])", "/rules/0", "must not be empty"},
+          {R"("ca": {"directory": ""})", "/ca/directory", "must not be empty"},
+          {R"("log": {"level": "warn"})", "/log/level", R"(valid here: "debug", "info", "warning" and "error")"},
+      }) {
     SCOPED_TRACE(c.line_two);
     const auto loaded = parse_config("a.json", "{ // options\n" + c.line_two + "}", kSurroundings);
     ASSERT_EQ(loaded.faults.size(), 1u) << testing::PrintToString(texts_of(loaded.faults));
@@ -132,7 +152,21 @@ TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
     EXPECT_EQ(loaded.faults[0].line, 2);
     EXPECT_EQ(loaded.faults[0].pointer, c.pointer);
     EXPECT_THAT(loaded.faults[0].message, HasSubstr(c.message));
+    EXPECT_THAT(loaded.faults[0].message, Not(HasSubstr("SECRET")));
   }
+}
+
+TEST(Config, CloudsAreNamedAsTheAzureCliNamesThem) {
+  EXPECT_EQ(good(R"({"intercept": ["AzureCloud"]})").intercept, Config().intercept);
+  EXPECT_THAT(good(R"({"intercept": ["azurechinacloud", "AzureStack:local.azurestack.external", "arm.example"]})").intercept,
+              ElementsAre("management.chinacloudapi.cn", "*.management.chinacloudapi.cn",
+                          "management.local.azurestack.external", "adminmanagement.local.azurestack.external", "arm.example"));
+  EXPECT_THAT(good(R"({"intercept": ["management.azure.com", "AzureCloud"]})").intercept,
+              ElementsAre("management.azure.com", "*.management.azure.com"));
+}
+
+TEST(Config, HostsThatAreOnlyTunnelledMayBeReachedElsewhereToo) {
+  EXPECT_EQ(good(R"({"hosts": {"login.microsoftonline.com": {"address": "10.0.0.5:443"}}})").hosts.size(), 1u);
 }
 
 TEST(Config, AFileThatCannotBeReadIsNamed) {

@@ -30,7 +30,7 @@ TEST(GatewayTally, CountsWhatWasAlteredDelayedRepeatedAndRefused) {
   tally.count(finished(200, 1));
   tally.count(finished(200, 1, Altered::Yes));
   tally.count(finished(412, 1, Altered::Yes));
-  tally.count(finished(412, 0, Altered::Yes, "no-live-version"));
+  tally.count(finished(412, 0, Altered::Yes, "stale"));
   tally.count(finished(200, 2, Altered::No, "waited-for-another-write", 1500));
   tally.count(finished(503, 0, Altered::Yes, "waited-too-long", 500));
   tally.count(finished(200, 1, Altered::Yes, "answer-recovered-by-reading"));

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "proxy/stages/exchange.h"
 #include "tests/support/temporary_directory.h"
 
 namespace armgate {

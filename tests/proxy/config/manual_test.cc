@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/source_tree.h"
 #include "proxy/cli.h"
 #include "proxy/option_table.h"
 #include "rules/rule_file.h"
@@ -20,7 +21,7 @@ using nlohmann::json;
 constexpr const char* kOptions = "Options";
 constexpr const char* kCommands = "Commands";
 
-const Surroundings kSurroundings{.home = "/home/u", .shipped_rules = ARMGATE_SOURCE_DIR "/conf/rules"};
+const Surroundings kSurroundings{.home = "/home/u", .shipped_rules = source_path("conf/rules")};
 
 Manual manual_of(const std::string& section) {
   Manual manual = read_manual("docs/configuration.md");
@@ -166,7 +167,7 @@ std::vector<std::string> messages_about(const json& document) {
 }
 
 TEST(ConfigurationSchema, TheFileInTheRepositoryIsThePrintedOne) {
-  std::ifstream file(ARMGATE_SOURCE_DIR "/conf/schema/armgate.schema.json");
+  std::ifstream file(source_path("conf/schema/armgate.schema.json"));
   std::ostringstream text;
   text << file.rdbuf();
   EXPECT_EQ(text.str(), printed({"--print-schema", "config"}))

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/source_tree.h"
 #include "rules/setting_text.h"
 
 namespace armgate {
@@ -26,7 +27,7 @@ std::map<std::string, std::string> values_of(Config& config) {
 }
 
 TEST(OptionTable, TheExampleConfigurationIsThePrintedDefaults) {
-  std::ifstream file(ARMGATE_SOURCE_DIR "/conf/armgate.json");
+  std::ifstream file(source_path("conf/armgate.json"));
   std::stringstream text;
   text << file.rdbuf();
   EXPECT_EQ(text.str(), print_defaults()) << "write it anew: armgate --print-defaults > conf/armgate.json";

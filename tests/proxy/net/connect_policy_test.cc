@@ -96,5 +96,22 @@ TEST(AddressPolicy, KnowsAddressesInsideAddresses) {
   }
 }
 
+TEST(ConnectPolicy, RefusesWhatThisProcessAskedForItself) {
+  ConnectPolicy own = policy();
+  own.own_mark = "armgate-1";
+  const auto asked = [&own](const std::string& via) {
+    return decide_connect("CONNECT management.azure.com:443 HTTP/1.1\r\nHost: management.azure.com:443\r\n" + via + "\r\n", {},
+                          own);
+  };
+  EXPECT_EQ(asked("Via: 1.1 armgate-2\r\n").action, ConnectAction::Intercept);
+  EXPECT_EQ(asked("").action, ConnectAction::Intercept);
+  for (const char* via :
+       {"Via: 1.1 armgate-1\r\n", "via: 1.1 armgate-1, 1.1 squid\r\n", "Via: 1.1 a\r\nVia: 1.1 armgate-1\r\n"}) {
+    const auto loop = asked(via);
+    EXPECT_EQ(loop.action, ConnectAction::Refuse) << via;
+    EXPECT_THAT(loop.refusal.message, HasSubstr("armgate itself")) << via;
+  }
+}
+
 }  // namespace
 }  // namespace armgate::net

@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 
-#include "net_test_support.h"
 #include "proxy/net/plain_stream.h"
+#include "session_fixture.h"
 
 namespace armgate::net {
 namespace {
@@ -19,37 +19,16 @@ using ::testing::StartsWith;
 
 constexpr std::string_view kHost = "Host: arm.example.test\r\n";
 
-class Ledger : public Receipt::Effect {
- public:
-  Ledger(std::vector<std::string>& log, std::string name) : log_(log), name_(std::move(name)) {}
-  void confirm() override { log_.push_back("confirm " + name_); }
-  void drop() override { log_.push_back("drop " + name_); }
-
- private:
-  std::vector<std::string>& log_;
-  const std::string name_;
-};
-
-class SessionTest : public NetTest {
+class SessionTest : public SessionFixture {
  protected:
   SessionTest() {
     const auto [server, client] = make_tcp_pair();
     client_ = client;
-    handler_ = [this](Exchange& exchange, ClientLink& link) { return answer(*this, exchange, link); };
-    session_ = std::make_unique<Session>(std::make_unique<PlainStream>(wrap(server)),
-                                         SessionSetup{clock_, executor(), options_, handler_, events_, "arm.example.test", 443,
-                                                      ConnectionIdentity{7, "user", "127.0.0.1"}});
+    make_session(std::make_unique<PlainStream>(wrap(server)));
   }
   ~SessionTest() override {
     if (client_ >= 0) ::close(client_);
     client_ = -1;
-    if (!running_) return;
-    session_->abort();
-    run_until([this] { return ended_; });
-  }
-  void begin() {
-    running_ = true;
-    start(session_->run(), ended_);
   }
   void receive_until(const std::string& text) {
     run_until([&] {
@@ -74,54 +53,13 @@ class SessionTest : public NetTest {
     clock_.advance(std::chrono::seconds(2));
     run_until([this] { return seen_.size() == 2; });
   }
-  static std::string get(const std::string& path, const std::string& more = {}) {
-    return "GET " + path + " HTTP/1.1\r\n" + std::string(kHost) + more + "\r\n";
-  }
   void leave_orderly() {
     ::shutdown(client_, SHUT_WR);
     run_until([this] { return ended_; });
   }
 
-  static Task<Receipt> answer(SessionTest& test, Exchange& exchange, ClientLink& link) {
-    test.seen_.push_back(exchange.request);
-    test.arrived_.push_back(exchange.arrived.order);
-    const std::string path = exchange.request.head.target;
-    arm::ResponseHead head{path == "/204" ? 204 : path == "/304" ? 304 : 200, "OK", {}};
-    if (path == "/watch") {
-      Waiter waiter(exchange.executor);
-      link.watch(&waiter, 4);
-      test.noticed_ = co_await waiter.wait();
-      link.watch(nullptr, 0);
-    } else if (path == "/watch-briefly") {
-      Waiter waiter(exchange.executor);
-      link.watch(&waiter, 4);
-      co_await test.clock_.sleep_for(std::chrono::seconds(1));
-      link.watch(nullptr, 0);
-    }
-    if (path == "/slow") co_await test.clock_.sleep_for(std::chrono::seconds(1));
-    if (path == "/none") co_return Receipt{};
-    const bool unknown = path == "/chunked" || path == "/cut";
-    co_await link.write_head(head, unknown ? BodyLength{BodyLength::Kind::Unknown, 0} : BodyLength{BodyLength::Kind::Known, 5});
-    co_await link.write_body("he");
-    if (path == "/paused") co_await test.clock_.sleep_for(std::chrono::seconds(1));
-    if (path == "/cut") co_return Receipt(std::make_unique<Ledger>(test.log_, path));
-    co_await link.write_body("llo");
-    co_await link.finish();
-    co_return Receipt(std::make_unique<Ledger>(test.log_, path));
-  }
-
-  SessionOptions options_;
-  RequestHandler handler_;
-  NetEventSink events_;
   int client_ = -1;
   Received received_;
-  bool running_ = false;
-  bool ended_ = false;
-  std::vector<arm::Request> seen_;
-  std::vector<uint64_t> arrived_;
-  std::vector<std::string> log_;
-  uint32_t noticed_ = 0;
-  std::unique_ptr<Session> session_;
 };
 
 TEST_F(SessionTest, ServesRequestAfterRequest) {

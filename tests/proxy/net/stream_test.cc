@@ -130,6 +130,36 @@ TEST_P(StreamTest, TellsAnUnnotifiedEndOfTls) {
   EXPECT_EQ(near_->end(), GetParam() == Kind::Tls ? StreamEnd::Bare : StreamEnd::Notified);
 }
 
+// Who only half-closes still reads; an alert would tell the world that its answer did not arrive.
+TEST_P(StreamTest, MeetsAnUnnotifiedEndWithSilenceAndCanStillWrite) {
+  const uint64_t before = near_->bytes_written();
+  ::shutdown(far_fd_, SHUT_WR);
+  EXPECT_TRUE(await(read_all(*near_)).ok());
+  EXPECT_EQ(near_->bytes_written(), before);
+  bool written = false;
+  start(write_and_end(*near_, {"the answer"}), written);
+  const auto got = await(read_all(*far_));
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ(*got, "the answer");
+}
+
+TEST_P(StreamTest, KnowsWhatThePeersMachineHasTaken) {
+  ASSERT_TRUE(await(write_pieces(*near_, {"the answer"}, kNever)).ok());
+  const uint64_t answered = near_->bytes_written();
+  std::optional<Result<size_t>> got;
+  bool done = false;
+  start(store_read(*far_, kNever, got), done);
+  run_until([&] { return done; });
+  far_->acknowledge_now();
+  EXPECT_EQ(near_->bytes_acknowledged(), answered) << "without waiting for something to send it with";
+  EXPECT_FALSE(near_->is_broken());
+  far_->close();
+  await(near_->shutdown(kNever));
+  settle();
+  EXPECT_GE(near_->bytes_acknowledged(), answered) << "whatever became of our own end";
+  EXPECT_EQ(near_->is_broken(), GetParam() == Kind::Tls) << "close_notify came to a connection that was gone";
+}
+
 TEST_P(StreamTest, WritingToABrokenPeerIsAnErrorAndNoSignal) {
   far_->close();
   settle();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "arm/arm_error.h"
+#include "base/source_tree.h"
 #include "rules/rule_file.h"
 
 namespace armgate::policy {
@@ -20,7 +21,7 @@ using rules::OwnPrecondition;
 
 const ErrorTable& shipped() {
   static const ErrorTable table = [] {
-    std::ifstream file(ARMGATE_SOURCE_DIR "/conf/rules/errors.json");
+    std::ifstream file(source_path("conf/rules/errors.json"));
     rules::FaultList faults;
     auto book = rules::read_rule_book("errors.json", std::string(std::istreambuf_iterator<char>(file), {}), faults);
     for (const auto& fault : faults) ADD_FAILURE() << to_text(fault);

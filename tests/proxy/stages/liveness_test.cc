@@ -119,7 +119,7 @@ void expect_daemon_lives(Bodies bodies, OthersChange change, int change_every, i
     if (minute % write_every != 0) continue;
     int in_a_row = 0;
     for (; !daemon.write(bodies) && in_a_row < 10; ++in_a_row) daemon.read();
-    EXPECT_LE(in_a_row, 1 + 5 / change_every) << "at minute " << minute;
+    EXPECT_LE(in_a_row, 2 + 5 / change_every) << "at minute " << minute;
   }
   EXPECT_LE(daemon.undeserved, arm.changes() * undeserved_max_for_each);
 }

@@ -65,7 +65,7 @@ TEST_F(Observe, AStaleWriteGoesThroughAndIsToldWithWhatItOverwrites) {
   EXPECT_EQ(stale.client, "two");
   EXPECT_EQ(stale.other_client, "one");
   EXPECT_EQ(stale.changed, std::vector<std::string>{"/sku/capacity"});
-  EXPECT_EQ(stale.base, "single");
+  EXPECT_EQ(stale.base, "newest");
   EXPECT_EQ(stale.method, "PUT");
   EXPECT_TRUE(stale.resource.ends_with("/virtualmachinescalesets/v"));
   EXPECT_EQ(rig.shared().counters.would_be_stale.load(), 1u);
@@ -175,7 +175,7 @@ TEST_F(Observe, ABlindPutDuringTheOperationOfAnotherWriteWouldBeRefused) {
   ASSERT_EQ(told(Kind::Stale).size(), 1u);
   EXPECT_EQ(told(Kind::Stale)[0].client, "two");
   EXPECT_EQ(told(Kind::Stale)[0].other_client, "one");
-  EXPECT_EQ(told(Kind::Stale)[0].why, "blind-after-another-write");
+  EXPECT_EQ(told(Kind::Stale)[0].why, "unconditional-after-another-write");
 }
 
 TEST_F(Observe, OfTwoBlindPutsThatMeetTheOneThatIsAcceptedLastIsTold) {
@@ -212,7 +212,7 @@ TEST_F(Observe, AReSendAfterALostAnswerIsSentAndToldAsADuplicate) {
   EXPECT_EQ(lost.head.status, 502) << "as in mode off: what ARM did is not known, and nothing is made of it";
   EXPECT_EQ(rig.ask("one", restart).head.status, 202);
   ASSERT_EQ(told(Kind::Duplicate).size(), 1u);
-  EXPECT_EQ(told(Kind::Duplicate)[0].why, "earlier-answer-lost");
+  EXPECT_EQ(told(Kind::Duplicate)[0].why, "earlier-sending-unanswered");
 }
 
 TEST_F(Observe, AReSendWhileTheFirstStillRunsIsADuplicateAndNoOverlapOrStaleWrite) {

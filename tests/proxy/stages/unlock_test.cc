@@ -106,6 +106,7 @@ TEST(Unlock, ADeleteThatIsGivenUpMayHaveHappened) {
   // Somebody makes it anew; ETags may begin again with "1".
   rig.arm(put(kScaleSet), 201, {}, kState);
   EXPECT_EQ(rig.ask("three", put(kScaleSet), R"({"sku":{"capacity":5}})").head.status, 201);
+  rig.arm(get(kScaleSet), 200, {}, kState);
   EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"etag":"","sku":{"capacity":2}})").head.status, 412);
   EXPECT_TRUE(rig.script_is_done());
 }

@@ -133,7 +133,7 @@ TEST(Blind, APutIsStaleIfAnotherWriteFinishedWhileItWaited) {
   rig.pass(seconds(1));
   const auto answer = rig.ask("two", put(kScaleSet), R"({"a":2})");
   EXPECT_EQ(answer.head.status, 412);
-  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "blind-after-another-write");
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "unconditional-after-another-write");
   EXPECT_EQ(rig.seen().size(), 1u);
 }
 

@@ -1,6 +1,9 @@
 // How soon the end of an operation is noticed, and with how many reads (DESIGN §5).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "tests/support/stage_rig.h"
 
 namespace armgate::world {
@@ -122,6 +125,55 @@ TEST(Watching, ReadsOfAResourceThatIsBeingDeletedDoNotReplaceOurLooks) {
   rig.pass(seconds(20));
   rig.ask("dashboard", get(kScaleSet));
   EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "0");
+}
+
+// What ARM tells the bearers of some tokens about an operation, or its resource: 401 to all others.
+std::function<Step(const arm::Request&)> tells_only(std::vector<std::string> tokens, std::string body) {
+  return [tokens = std::move(tokens), body = std::move(body)](const arm::Request& request) {
+    Step step;
+    const auto token = request.head.fields.get("authorization");
+    step.status = std::find(tokens.begin(), tokens.end(), token) == tokens.end() ? 401 : 200;
+    step.body = step.status == 200 ? body : "{}";
+    return step;
+  };
+}
+
+TEST(Watching, AnOperationWhoseClientsTokenIsDeadIsAskedAboutWithThatOfWhoWaits) {
+  StageRig rig;
+  begin_unpaced(rig, {});
+  rig.arm_lives(tells_only({"Bearer of-two"}, R"({"status":"Succeeded"})"));
+  EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "2000");
+}
+
+TEST(Watching, WhatCameToRestIsSeenWithTheTokenOfWhoWaitsToo) {
+  StageRig rig;
+  rig.arm(put(kSubnet), 201, {{"Azure-AsyncOperation", kOperation}}, "{}");
+  rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
+  rig.ask("one", put(kSubnet), "{}");
+  rig.ask("one", kPoll);
+  std::vector<std::string> shown;
+  const auto answer = tells_only({"Bearer of-two"}, kState);
+  rig.arm_lives([&](const arm::Request& request) {
+    const Step step = answer(request);
+    if (request.head.method == arm::Method::Get && step.status == 200) shown.push_back(request.head.target);
+    return step;
+  });
+  EXPECT_EQ(rig.ask("two", patch(kNetwork), R"({"a":1})").head.status, 200);
+  EXPECT_EQ(shown.size(), 2u) << "the subnet and its network";
+}
+
+// Observed: the URL of the resource itself as Location.
+TEST(Watching, AReadOfTheResourceEndsNoOperationThatHasAUrlOfItsOwn) {
+  StageRig rig;
+  const std::string location = "https://management.azure.com" + std::string(kScaleSet);
+  rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}, {"Location", location}});
+  rig.ask("one", patch(kScaleSet), R"({"a":1})");
+  rig.arm(get(kScaleSet), 200, {}, kState);
+  rig.ask("dashboard", get(kScaleSet));
+  EXPECT_EQ(rig.shared().holds.size(), 1u);
+  rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
+  rig.ask("one", kPoll);
+  EXPECT_TRUE(rig.shared().holds.empty());
 }
 
 // An operation about which ARM wants to be asked every 100 s at most, and somebody who waits for its end from its 40th second on.

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace armgate {
@@ -22,11 +23,20 @@ ClientTable::Options small() {
   return options;
 }
 
-void begin_binding(ClientState& state) {
-  ArrivingWrite write;
-  write.facts.arrived = {1, kStart};
-  const Bound bound = state.bind(write, {kStart, minutes(5), 0});
-  state.leave(bound.binding, BindingPhase::Expected, kStart);
+// It was told to come again.
+void begin_write(ClientState& state) {
+  SendingLedger::Arrival arrival;
+  arrival.at = {1, kStart};
+  state.sendings().end(state.sendings().add(arrival).sending, {SendingLedger::Ending::Kind::Expected, nullptr, {}},
+                       {2, kStart});
+}
+
+void list(ClientState& state, std::string bytes, Moment when) {
+  ListAnswer page;
+  page.scope = {"/subscriptions/s", "microsoft.network/virtualnetworks"};
+  page.shown = when;
+  page.body = std::make_shared<policy::KeptBody>(policy::KeptBody{std::move(bytes), false, false});
+  state.record_page(std::move(page));
 }
 
 TEST(ClientTable, TheSameHashIsTheSameClient) {
@@ -60,8 +70,8 @@ TEST(ClientTable, WhoIsServedIsNotForgotten) {
 
 TEST(ClientTable, WhoIsExpectedAgainIsForgottenOnlyWhenItsGraceIsOver) {
   ClientTable table(small());
-  begin_binding(*table.find_or_add(client(1), kStart));
-  begin_binding(*table.find_or_add(client(2), kStart));
+  begin_write(*table.find_or_add(client(1), kStart));
+  begin_write(*table.find_or_add(client(2), kStart));
   table.find_or_add(client(3), kStart);
   EXPECT_EQ(table.size(), 3u);
   table.find_or_add(client(4), kStart + minutes(60));
@@ -70,36 +80,54 @@ TEST(ClientTable, WhoIsExpectedAgainIsForgottenOnlyWhenItsGraceIsOver) {
 
 TEST(ClientTable, AForgottenClientGivesItsBytesBack) {
   ClientTable table(small());
-  policy::Observation seen;
-  seen.etag = "a";
-  seen.body = std::make_shared<policy::KeptBody>(policy::KeptBody{"12345"});
-  seen.delivery.at = {1, kStart};
-  table.find_or_add(client(1), kStart)->record({1, 1}, std::move(seen), std::nullopt);
-  EXPECT_EQ(table.budget().body_bytes.load(), 5u);
+  list(*table.find_or_add(client(1), kStart), "12345", {1, kStart});
+  EXPECT_GE(table.budget().page_bytes.load(), 5u);
   table.find_or_add(client(2), kStart + seconds(1));
   table.find_or_add(client(3), kStart + seconds(1));
-  EXPECT_EQ(table.budget().body_bytes.load(), 0u);
+  EXPECT_EQ(table.budget().page_bytes.load(), 0u);
 }
 
-void use_often(ClientTable& table, uint64_t seed) {
-  for (uint64_t i = 0; i < 2000; ++i) {
-    const auto state = table.find_or_add(client((i * seed) % 40), kStart + seconds(i));
-    policy::Observation seen;
-    seen.etag = std::to_string(i % 7);
-    seen.body = std::make_shared<policy::KeptBody>(policy::KeptBody{"12345"});
-    seen.delivery.at = {i, kStart + seconds(i)};
-    state->record({i % 5, 1}, std::move(seen), std::nullopt);
-  }
+TEST(ClientTable, AClientThatComesBackMayHaveBeenShownListsBefore) {
+  ClientTable table(small());
+  list(*table.find_or_add(client(1), kStart), "12345", {7, kStart});
+  EXPECT_EQ(table.find_or_add(client(2), kStart + seconds(1))->pages_forgotten(), 0u);
+  table.find_or_add(client(3), kStart + seconds(2));
+  ASSERT_EQ(table.find(client(1)), nullptr);
+  EXPECT_EQ(table.find_or_add(client(1), kStart + seconds(3))->pages_forgotten(), 7u)
+      << "else its write of a list's item would pass for one of somebody who has never read it";
+  EXPECT_EQ(table.find_or_add({1, 1}, kStart)->pages_forgotten(), 0u) << "in another shard";
 }
 
-TEST(ClientTable, ManyThreadsUseItAtOnce) {
+TEST(ClientTable, PagesOfWhoHasNotBeenHereForLongestMakeRoomForThoseOfWhoIs) {
   auto options = small();
-  options.body_bytes_max = 200;
+  options.page_bytes_max = 100'000;
   ClientTable table(options);
-  std::vector<std::thread> threads;
-  for (uint64_t seed = 1; seed <= 4; ++seed) threads.emplace_back(use_often, std::ref(table), seed);
-  for (auto& thread : threads) thread.join();
-  EXPECT_LE(table.budget().body_bytes.load(), 200u + 4 * 5);
+  for (uint64_t i = 1; i <= 30; ++i) {
+    list(*table.find_or_add({i, i}, kStart + seconds(i)), std::string(5'000, 'x'), {i, kStart + seconds(i)});
+    EXPECT_LE(table.budget().page_bytes.load(), 100'000u);
+    EXPECT_EQ(table.find({i, i})->counts().pages, 1u) << "of the one that was shown it just now";
+  }
+  EXPECT_EQ(table.find({1, 1})->counts().pages, 0u);
+  EXPECT_EQ(table.find({1, 1})->pages_forgotten(), 1u);
+  EXPECT_EQ(table.find({29, 29})->counts().pages, 1u);
+}
+
+TEST(ClientTable, AloneAClientLosesItsOldestPagesOnly) {
+  auto options = small();
+  options.page_bytes_max = 100'000;
+  ClientTable table(options);
+  for (uint64_t i = 1; i <= 9; ++i) {
+    list(*table.find_or_add(client(1), kStart + seconds(i)), std::string(20'000, static_cast<char>('a' + i)), {i, kStart});
+  }
+  EXPECT_GE(table.find(client(1))->counts().pages, 3u);
+}
+
+TEST(ClientTable, WhoIsOnlyAskedAboutIsNotMade) {
+  ClientTable table({});
+  EXPECT_EQ(table.find(client(1)), nullptr);
+  EXPECT_EQ(table.size(), 0u);
+  const auto state = table.find_or_add(client(1), kStart);
+  EXPECT_EQ(table.find(client(1)), state);
 }
 
 }  // namespace

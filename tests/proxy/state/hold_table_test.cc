@@ -166,14 +166,29 @@ TEST_F(HoldTableTest, AnInheritedHoldIsLentTokensUntilItHasOneOfItsClient) {
   HoldTable::Loan late;
   table_.hurry({locks_.key_of("key1")}, kNewToken, late);
   EXPECT_EQ(inherited->authorization(), kOtherPrincipal);
-  inherited->distrust(kOtherPrincipal);
+  EXPECT_TRUE(inherited->distrust(kOtherPrincipal));
   EXPECT_EQ(inherited->authorization(), kNewToken) << "its client's was not good for it";
   inherited->distrust(kNewToken);
   EXPECT_EQ(inherited->authorization(), kNewToken) << "there is no other";
-  other->distrust(kOldToken);
-  EXPECT_EQ(other->authorization(), kOldToken) << "ARM took the write that it came with";
   inherited->finish(Progress::Succeeded);
   EXPECT_EQ(inherited->authorization(), "");
+}
+
+TEST_F(HoldTableTest, AClientsDeadTokenIsReplacedByALentOneUntilItsNewOneComes) {
+  const auto hold = open({TrackedBy::ResourceState, "", ""});
+  EXPECT_TRUE(hold->distrust(kOldToken));
+  EXPECT_EQ(hold->authorization(), kOldToken) << "there is no other";
+  {
+    HoldTable::Loan loan;
+    table_.hurry({locks_.key_of("key1")}, kOtherPrincipal, loan);
+    EXPECT_EQ(hold->authorization(), kOtherPrincipal);
+    EXPECT_FALSE(hold->distrust(kOtherPrincipal));
+    table_.renew({1, 1}, kOldToken);
+    EXPECT_EQ(hold->authorization(), kOtherPrincipal) << "the same token again is no newer one";
+    table_.renew({1, 1}, kNewToken);
+    EXPECT_EQ(hold->authorization(), kNewToken);
+  }
+  EXPECT_EQ(hold->authorization(), kNewToken);
 }
 
 Task<void> collect(Waiter& waiter, uint32_t& bits) { bits |= co_await waiter.wait(); }

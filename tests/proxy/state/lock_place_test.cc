@@ -93,5 +93,21 @@ TEST_F(LockPlaces, YieldingCountsAsWaiting) {
   EXPECT_EQ(locks.counts().waiting, 2u) << "one waits again, and two is granted";
 }
 
+TEST_F(LockPlaces, ALeaseLetsInWhichOfItsOwnClientsItWasAskedTo) {
+  const auto ask = [this](uint64_t client, bool reenters) {
+    ClaimInfo info;
+    info.client = {client, client};
+    info.reenters = reenters;
+    return *locks.join({{"a", LockMode::Exclusive}}, std::move(info), nullptr, 1);
+  };
+  WriteLease lease = ask(1, false).take();
+  lease.let_own_in(Own::Reentrant);
+  EXPECT_FALSE(ask(1, false).granted());
+  EXPECT_TRUE(ask(1, true).granted());
+  lease.let_own_in(Own::Any);
+  EXPECT_TRUE(ask(1, false).granted());
+  EXPECT_FALSE(ask(2, true).granted());
+}
+
 }  // namespace
 }  // namespace armgate

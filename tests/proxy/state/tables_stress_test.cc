@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/rng.h"
@@ -15,7 +16,7 @@
 #include "proxy/state/client_table.h"
 #include "proxy/state/hold_table.h"
 #include "proxy/state/memory_store.h"
-#include "proxy/state/resource_log.h"
+#include "proxy/state/resource_table.h"
 
 namespace armgate {
 namespace {
@@ -39,108 +40,176 @@ void run_on_threads(const std::function<void(Rng& rng)>& work) {
   for (auto& thread : threads) thread.join();
 }
 
-policy::Observation observation(Rng& rng, Moment when) {
-  policy::Observation seen;
-  seen.etag = std::to_string(rng.below(5));
-  seen.body = std::make_shared<policy::KeptBody>(policy::KeptBody{"{\"state\":" + seen.etag + "}"});
-  seen.target = "/r";
-  seen.api_version = "2025-05-01";
-  seen.delivery = {when, policy::DeliveryKind::PointRead, policy::Confirmation::Pending, {}, {}, false};
-  return seen;
-}
+policy::SharedBody body(std::string bytes) { return std::make_shared<policy::KeptBody>(policy::KeptBody{std::move(bytes)}); }
 
-// One write from its binding to its end.
-void write_once(ClientState& state, Rng& rng, const Hash128& resource, Moment when) {
-  ArrivingWrite write;
-  write.resource = resource;
-  write.bytes = {7, rng.below(20)};
-  write.facts.arrived = when;
-  const uint64_t active = state.begin_write(resource, "id", when.time);
-  const Bound bound = state.bind(write, {when.time, std::chrono::minutes(5), 0});
-  if (rng.chance(0.2)) state.note_maybe_applied(bound.binding);
-  if (rng.chance(0.2)) state.note_in_doubt(write.bytes, "id", resource, when);
-  (void)state.maybe_applied(bound.binding);
-  (void)state.doubt_of(write.bytes, "id", when.time);
-  if (rng.chance(0.5))
-    state.consume(resource, bound, {"id", "", when});
-  else
-    state.refuse(resource, bound.base);
-  const bool answered = rng.chance(0.7);
-  state.leave(bound.binding, answered ? BindingPhase::Written : BindingPhase::Expected, when.time);
-  if (answered) state.confirm_written(bound.binding, ClientState::Final::Refused, when);
-  state.end_write(resource, active);
-}
-
-void read_once(ClientState& state, Rng& rng, const Hash128& resource, Moment when) {
-  const uint64_t order = state.record(resource, observation(rng, when), std::nullopt);
-  (void)state.versions(resource);
-  switch (rng.below(5)) {
-    case 0: state.confirm(resource, order); break;
-    case 1: state.bury(resource, when.order); break;
-    case 2: state.record_absent(resource, observation(rng, when).delivery); break;
-    case 3: state.record_not_modified(resource, "1", "2025-05-01", observation(rng, when).delivery); break;
-    default: state.resolve_doubts(resource, when);
+// One write from its arrival to the fate of its answer. Its waiter lives as long as it may be signalled.
+void write_once(ClientState& state, Rng& rng, const Executor& executor, const Hash128& resource, Moment when) {
+  SendingLedger& ledger = state.sendings();
+  const auto presence = std::make_shared<Presence>();
+  Waiter waiter(executor);
+  SendingLedger::Arrival arrival{{7, rng.below(4)}, rng.chance(0.5) ? "id" : "", resource, when, presence, rng.chance(0.5)};
+  const auto found = ledger.match(arrival, &waiter, 1, [](uint64_t, uint64_t order) { return order % 2 == 0; });
+  if (found.match == SendingLedger::Match::InDoubt) return;
+  if (found.match == SendingLedger::Match::Shared) {
+    const auto ending = ledger.ending(found.asking.sending);
+    const bool has_answer = ending && ending->answer;
+    EXPECT_TRUE(!has_answer || !ending->answer->body.empty());
+    ledger.leave(found.asking.sending, &waiter, has_answer ? SendingLedger::With::Answer : SendingLedger::With::Nothing);
+  } else {
+    using Kind = SendingLedger::Ending::Kind;
+    ledger.sent(found.asking.sending);
+    if (rng.chance(0.2)) ledger.note_maybe_applied(found.asking.sending);
+    if (rng.chance(0.2)) ledger.note_had_base(found.asking.sending);
+    (void)ledger.maybe_applied(found.asking.sending);
+    (void)ledger.note_visibility_try(found.asking.sending);
+    auto answer = std::make_shared<arm::Response>();
+    answer->body = std::string(1 + rng.below(50), 'x');
+    constexpr Kind kinds[] = {Kind::Expected, Kind::Refused, Kind::Accepted, Kind::Accepted, Kind::Unknown};
+    ledger.end(found.asking.sending, {kinds[rng.below(5)], rng.chance(0.8) ? answer : nullptr, "reason"}, when);
   }
-  KeptPage page;
+  presence->gone = rng.chance(0.5);
+  if (rng.chance(0.3)) ledger.written(found.asking);
+  rng.chance(0.5) ? ledger.delivered(found.asking) : ledger.undelivered(found.asking);
+}
+
+void list_once(ClientState& state, Rng& rng, const Hash128& resource, Moment when) {
+  ListAnswer page;
   page.scope = {kScope, kType};
   page.api_version = "2025-05-01";
-  page.delivery = observation(rng, when).delivery;
-  page.body = std::make_shared<policy::KeptBody>(policy::KeptBody{R"({"value":[]})"});
+  page.shown = when;
+  page.body = body("{\"value\":[" + std::to_string(rng.below(5)) + "]}");
   state.record_page(std::move(page));
-  for (const auto& kept : state.pages_for({kScope + "/providers/" + kType + "/v", kType}, resource)) {
-    state.index_page(kept.delivery.at.order, kept.body, std::make_shared<PageIndex>());
+  const arm::ResourceId id{kScope + "/providers/" + kType + "/v", kType};
+  for (const auto& unread : state.unread_pages(id)) {
+    auto index = std::make_shared<PageIndex>();
+    if (rng.chance(0.8)) index->items[resource] = {0, 1};
+    state.index_page(unread.shown, unread.body, std::move(index));
   }
-  state.confirm_page(when.order);
+  for (const auto& item : state.items_of(id, resource)) {
+    EXPECT_FALSE(item.page->bytes.empty());
+    if (rng.chance(0.5)) (void)state.note_taken(item.shown.order, resource);
+  }
+  if (rng.chance(0.2)) (void)state.page_lost(when.order - rng.below(4));
+  if (rng.chance(0.05)) state.note_page_missed(when.order);
+  (void)state.pages_forgotten();
 }
 
 TEST(TablesStress, OneClientsMemoryIsUsedByManyExchanges) {
   ClientTable::Options options;
   options.clients_max = 3;
-  options.client.body_bytes_max = 300;
-  options.client.pages_max = 4;
+  options.page_bytes_max = 10'000;
+  options.client.page_bytes_max = 5'000;
+  options.client.sendings.sendings_max = 8;
+  options.client.sendings.bytes_max = 300;
   ClientTable table(options);
+  boost::asio::io_context loop;
   std::atomic<uint64_t> order{1};
   run_on_threads([&](Rng& rng) {
     for (int i = 0; i < kRounds; ++i) {
       const Moment when{++order, kStart + std::chrono::seconds(i)};
       const auto state = table.find_or_add({rng.below(5), 1}, when.time);
-      state->touch(when.time);
       const Hash128 resource{rng.below(3), 1};
-      if (rng.chance(0.5))
-        read_once(*state, rng, resource, when);
+      if (rng.chance(0.3))
+        list_once(*state, rng, resource, when);
       else
-        write_once(*state, rng, resource, when);
+        write_once(*state, rng, loop.get_executor(), resource, when);
+      state->sendings().resolve({rng.below(6), 1}, when);
+      state->set_label(std::to_string(rng.below(2)));
+      (void)state->label();
       (void)state->busy(when.time);
     }
   });
-  EXPECT_LE(table.budget().body_bytes.load(), options.body_bytes_max);
-  EXPECT_GT(table.budget().bodies_evicted.load(), 0u);
+  EXPECT_LE(table.budget().page_bytes.load(), options.page_bytes_max);
+  EXPECT_GT(table.budget().pages_evicted.load(), 0u);
 }
 
-TEST(TablesStress, TheResourceLogIsWrittenAndAskedAtOnce) {
-  const Hasher hasher(HashKey{1, 2});
-  ResourceLog log({.resources_max = 64}, hasher);
+// Of the exchanges that come with one request at the same time one runs, and all get its answer.
+TEST(TablesStress, OneRequestRunsOnceHoweverManyThreadsBringIt) {
+  SendingLedger ledger({});
+  boost::asio::io_context loop;
   std::atomic<uint64_t> order{1};
+  std::atomic<int> runs{0};
+  run_on_threads([&](Rng&) {
+    for (uint64_t request = 1; request <= kRounds; ++request) {
+      Waiter waiter(loop.get_executor());
+      const Moment when{++order, kStart};
+      const SendingLedger::Arrival arrival{{request, 1}, "id", {1, 1}, when, std::make_shared<Presence>(), false};
+      const auto found = ledger.match(arrival, &waiter, 1, nullptr);
+      if (found.match == SendingLedger::Match::Shared) {
+        while (!ledger.ending(found.asking.sending)) std::this_thread::yield();
+        EXPECT_TRUE(ledger.ending(found.asking.sending)->answer);
+        ledger.leave(found.asking.sending, &waiter, SendingLedger::With::Answer);
+        continue;
+      }
+      ++runs;
+      EXPECT_EQ(found.match, SendingLedger::Match::New);
+      ledger.sent(found.asking.sending);
+      ledger.end(found.asking.sending, {SendingLedger::Ending::Kind::Accepted, std::make_shared<arm::Response>(), ""}, when);
+    }
+  });
+  EXPECT_EQ(runs.load(), kRounds);
+}
+
+policy::Event any_event(Rng& rng, const Hash128& client, Moment when) {
+  const Hash128 bytes{rng.below(9), 0};
+  switch (rng.below(10)) {
+    case 0: return policy::Ended{bytes, when};
+    case 1: return policy::Deleted{client, when};
+    case 2: return policy::Accepted{policy::Cause::Written, client, bytes, {}, body("{}"), when};
+    case 3: return policy::Arrived{client, {rng.below(4), bytes, ""}, when.time};
+    case 4:
+    case 5: return policy::Left{client, rng.below(4)};
+    case 6: return policy::AnswerLost{client, when.order - rng.below(4)};
+    case 7: {
+      policy::Refused refused{client, {}};
+      refused.refusal.told = when.order;
+      refused.refusal.asked = body("asked");
+      return refused;
+    }
+    default: {
+      policy::Shown shown;
+      shown.client = client;
+      shown.asked = when.order;
+      shown.at = when;
+      shown.etag = std::to_string(rng.below(5));
+      shown.rendering = {"2025-05-01", "/r", body("{\"state\":" + shown.etag + "}")};
+      return shown;
+    }
+  }
+}
+
+TEST(TablesStress, TheHistoriesAreChangedAndAskedAtOnce) {
+  const Hasher hasher(HashKey{1, 2});
+  ResourceTable::Options options;
+  options.resources_max = 64;
+  options.body_bytes_max = 64 * 50;
+  ResourceTable table(options, hasher);
+  std::atomic<uint64_t> order{10};
   run_on_threads([&](Rng& rng) {
     for (int i = 0; i < kRounds * 3; ++i) {
       const std::string id = kScope + "/" + std::to_string(rng.below(100));
       const Hash128 resource = hasher.hash(id);
       const Hash128 client{rng.below(3), 0};
-      const Hash128 bytes{rng.below(9), 0};
       const Moment when{++order, kStart};
       switch (rng.below(8)) {
-        case 0: log.finished(resource, bytes, when); break;
-        case 1: log.deleted(resource, client, when); break;
-        case 2: log.being_deleted(resource); break;
-        case 3: log.created(resource, when); break;
-        case 4: (void)log.other_finished_since(resource, bytes, when.order, client); break;
-        case 5: (void)log.last_delete({id, kType}); break;
-        case 6: (void)log.created_at(resource); break;
-        default: log.accepted(resource, client, bytes, when);
+        case 0: table.being_deleted(resource); break;
+        case 1: table.created(resource, when); break;
+        case 2: (void)table.last_delete({id, kType}); break;
+        case 3: (void)table.created_at(resource); break;
+        case 4:
+          table.ask(resource, [&](const policy::History& history) {
+            for (const auto& entry : history.entries()) EXPECT_LE(entry.number, order.load());
+            return history.reader(client) != nullptr;
+          });
+          break;
+        default: table.apply(resource, any_event(rng, client, when));
       }
     }
   });
-  EXPECT_GT(log.size(), 0u);
+  const auto counts = table.counts();
+  EXPECT_GT(counts.resources, 0u);
+  EXPECT_GT(counts.bodies_evicted, 0u);
+  EXPECT_LE(counts.body_bytes, options.body_bytes_max);
 }
 
 // Many threads hold, find, renew and end; each hold ends exactly once.

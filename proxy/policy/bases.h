@@ -1,0 +1,98 @@
+// bases.h – the states that a write may have been built from, among all that its client was shown.
+//
+// Why: which one it was is not to be seen on the wire, and a client may be several actors. So armgate does not guess one: it names all
+// that it may have been, and a write goes if they all lead to the same (proxy/policy/outcome). docs/whose-write.md tells the rules
+// with examples.
+// Pure: questions to a History, answered with copies that outlive it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "proxy/policy/history.h"
+
+namespace armgate::policy {
+
+// How many actors a client may be.
+enum class Actors {
+  Single,   // declared: one that builds each write on the newest it was shown
+  Unknown,  // as Single, unless the write looks stale; then as Many
+  Many,     // each write may be built on any state that was shown lately
+};
+
+std::string_view to_text(Actors actors);
+std::optional<Actors> actors_of(std::string_view text);
+
+// What tells which states are possible. The names appear in x-armgate-guard and in the log.
+enum class BaseRule {
+  OwnPrecondition,  // the client sent its own; nothing is touched
+  BodyEtag,         // the body carries the ETag of what it was built from
+  RequestId,        // reads came under the write's x-ms-client-request-id
+  Newest,           // the newest that the client was shown
+  AnyShown,         // all that it was shown lately
+  Create,           // it was told that there is no such resource
+  Unconditional,    // it was never shown anything
+  Forgotten,        // what it was shown may be forgotten
+};
+std::string_view to_text(BaseRule rule);
+
+// One state that a write may be built from, kept apart from the history so that forgetting cannot change it.
+struct BaseState {
+  uint64_t entry = 0;
+  bool absent = false;
+  bool gone = false;        // it lies before a delete: nothing that is there now comes from it
+  bool is_partial = false;  // what it lacks is not known
+  std::string etag;
+  std::string api_version;
+  std::string target;
+  SharedBody body;
+  uint64_t known_since = 0;  // order: the state is at least as new as this
+};
+
+struct WriteFacts {
+  Hash128 client{};
+  Actors actors = Actors::Unknown;
+  Moment arrived;  // the first byte of its first sending: what was shown later is not what it was built from
+  std::string_view request_id;
+  std::string_view body_etag;
+  std::string_view api_version;
+  uint64_t deleted = 0;  // order of the newest delete of the resource or of what contains it
+  Hash128 deleted_by{};
+  TimePoint known_from{};        // since when this process knows what happens
+  uint64_t former = 0;           // order: what the journal of an earlier process tells is not newer
+  bool pages_forgotten = false;  // list pages that its client was shown may be missing
+};
+
+struct Bases {
+  BaseRule rule = BaseRule::Unconditional;
+  // Newest first. `narrow`: unless the write looks stale. `wide`: if it does; empty where that makes no difference.
+  std::vector<BaseState> narrow;
+  std::vector<BaseState> wide;
+  uint64_t known_since = 0;  // order: nothing possible is older; of Create: of when the client was told so
+
+  // True if it is the one thing that the ETag of `narrow` decides.
+  bool is_certain() const { return narrow.size() == 1 && wide.empty(); }
+};
+
+// Never for a write with a precondition of the client's own.
+Bases possible_bases(const History& history, const HistoryLimits& limits, const WriteFacts& write);
+
+// The right of a client that has read again since it was refused: its write counts as built on what it read last, if no other
+// content was there since then. Content that was there before and is back does not do.
+struct Right {
+  bool may_send = false;              // it has one
+  BaseState last_read;                // and this is the state
+  std::vector<BaseState> newer;       // what became known after it
+  std::vector<BaseState> superseded;  // against which its write may look stale
+  std::vector<Refusal> same_change;   // refusals that came after such a read already
+};
+Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write);
+
+// Whether the client sends again what was refused to it and nothing has happened since: it does not read, and means it.
+bool insists(const History& history, const WriteFacts& write, const Hash128& bytes);
+
+}  // namespace armgate::policy

@@ -1,0 +1,391 @@
+#include "proxy/policy/history.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace armgate::policy {
+namespace {
+
+constexpr size_t kRenderingsMax = 4;
+constexpr size_t kOverlappedIdsMax = 32;
+
+bool same_bytes(const SharedBody& a, const SharedBody& b) {
+  if (a == b) return a != nullptr;
+  return a && b && a->compressed == b->compressed && a->is_partial == b->is_partial && a->bytes == b->bytes;
+}
+
+// Whether the entry is what an answer shows. Without a body that could tell, the ETag does.
+bool is_shown_by(const Entry& entry, const Shown& seen) {
+  if (entry.absent || seen.absent) return entry.absent && seen.absent;
+  if (entry.etag != seen.etag) return false;
+  const Rendering* known = entry.rendered_at(seen.rendering.api_version);
+  const bool may_tell = known != nullptr && known->body && seen.rendering.body;
+  // A list shows fewer members, so that only the ETag can say that its item is the same.
+  const bool other_kind = may_tell && known->body->is_partial != seen.rendering.body->is_partial && !seen.etag.empty();
+  if (may_tell && !other_kind) return same_bytes(known->body, seen.rendering.body);
+  return !seen.etag.empty();
+}
+
+// Whether the entry is certainly something else than what an answer shows. Bodies at two api-versions do not tell.
+bool is_other_than(const Entry& entry, const Shown& seen) {
+  if (entry.absent || seen.absent) return entry.absent != seen.absent;
+  if (!entry.etag.empty() && !seen.etag.empty() && entry.etag != seen.etag) return true;
+  const Rendering* known = entry.rendered_at(seen.rendering.api_version);
+  const bool may_tell = known != nullptr && known->body && seen.rendering.body;
+  return may_tell && known->body->is_partial == seen.rendering.body->is_partial &&
+         !same_bytes(known->body, seen.rendering.body);
+}
+
+bool is_write(const Entry& entry) { return entry.cause == Cause::Written || entry.cause == Cause::Deleted; }
+
+void add_rendering(Entry& entry, Rendering rendering) {
+  const auto same = std::find_if(entry.renderings.begin(), entry.renderings.end(),
+                                 [&](const Rendering& r) { return r.api_version == rendering.api_version; });
+  if (same != entry.renderings.end()) {
+    const bool says_more = !same->body || (same->body->is_partial && rendering.body && !rendering.body->is_partial);
+    if (says_more) *same = std::move(rendering);
+    return;
+  }
+  entry.renderings.push_back(std::move(rendering));
+  if (entry.renderings.size() > kRenderingsMax) entry.renderings.erase(entry.renderings.begin());
+}
+
+bool repeats(const Observation& last, const Observation& next) {
+  return last.entry == next.entry && last.as == next.as && last.lagging == next.lagging && !last.lost &&
+         last.request_id == next.request_id && last.api_version == next.api_version;
+}
+
+}  // namespace
+
+const Rendering* Entry::rendered_at(std::string_view api_version) const {
+  const auto it =
+      std::find_if(renderings.begin(), renderings.end(), [&](const Rendering& r) { return r.api_version == api_version; });
+  return it == renderings.end() ? nullptr : &*it;
+}
+
+void History::apply(const HistoryLimits& limits, Event event) {
+  std::visit([&](auto& what) { on(limits, std::move(what)); }, event);
+}
+
+const Entry* History::find(uint64_t number) const {
+  const auto it = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number == number; });
+  return it == entries_.rend() ? nullptr : &*it;
+}
+
+const Reader* History::reader(const Hash128& client) const {
+  const auto it = readers_.find(client);
+  return it == readers_.end() ? nullptr : &it->second;
+}
+
+bool History::child_written_since(uint64_t since) const {
+  return forgotten_ > since || std::any_of(entries_.begin(), entries_.end(),
+                                           [&](const Entry& e) { return e.cause == Cause::ChildWritten && e.number > since; });
+}
+
+const Entry* History::last_written_after(uint64_t number) const {
+  const auto it =
+      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number > number && is_write(e); });
+  return it == entries_.rend() ? nullptr : &*it;
+}
+
+uint64_t History::absent() const {
+  uint64_t last = deleted_;
+  for (const Entry& entry : entries_) {
+    if (entry.absent && entry.cause == Cause::Seen && entry.certain) last = std::max(last, entry.number);
+  }
+  return last;
+}
+
+bool History::is_overtaken(const Shown& seen) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& e) { return is_write(e) && seen.asked < e.number && e.number < seen.at.order; });
+}
+
+// What is newer than the answer was not shown by it: items of lists are looked up when a write comes.
+Entry* History::same_as(const Shown& seen) {
+  const auto it = std::find_if(entries_.rbegin(), entries_.rend(),
+                               [&](const Entry& e) { return e.number <= seen.at.order && is_shown_by(e, seen); });
+  return it == entries_.rend() ? nullptr : &*it;
+}
+
+bool History::is_back(const Entry& entry, const Shown& seen) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
+    if (e.number <= entry.number || e.cause == Cause::ChildWritten || e.cause == Cause::Acted) return false;
+    if (is_write(e)) return e.number < seen.asked;
+    const bool is_another = !e.etag.empty() && !entry.etag.empty() && e.etag != entry.etag;  // an item of a list has none, perhaps
+    return e.certain && e.known.order < seen.asked && (is_another || is_other_than(e, seen));
+  });
+}
+
+bool History::was_read_since(uint64_t number) const {
+  return std::any_of(readers_.begin(), readers_.end(), [&](const auto& entry) {
+    const auto& shown = entry.second.shown;
+    return std::any_of(shown.begin(), shown.end(), [&](const Observation& o) {
+      const Entry* state = o.as == ShownAs::PointRead && !o.lagging && o.last_asked > number ? find(o.entry) : nullptr;
+      return state != nullptr && !state->absent;
+    });
+  });
+}
+
+bool History::lags(const HistoryLimits& limits, const Shown& seen) const {
+  const auto within = [&](const Entry& write) { return write.ended == 0 || seen.at.time - write.ended_at <= limits.lag_max; };
+  const Entry* last = last_written_after(deleted_);
+  const bool counts = last != nullptr && last->cause == Cause::Written && last->certain;
+  if (!counts || last->number >= seen.asked || !within(*last)) return false;
+  // Something was written since the last delete: nobody has read it yet, or it was deleted around armgate.
+  if (seen.absent) return !was_read_since(last->number);
+  const auto same =
+      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.certain && is_shown_by(e, seen); });
+  return same != entries_.rend() && same->number < last->number && same->known.order < last->number;
+}
+
+Entry& History::add(const HistoryLimits& limits, Entry entry) {
+  if (entries_.size() >= limits.entries_max) {
+    forgotten_ = std::max({forgotten_, entries_.front().number, entries_.front().ended});
+    entries_.erase(entries_.begin());
+  }
+  const auto after = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number < entry.number; });
+  return *entries_.insert(after.base(), std::move(entry));
+}
+
+// Who was told something longest ago, of those without a write under way.
+void History::forget_a_reader() {
+  const auto last_told = [](const Reader& r) {
+    const uint64_t shown = r.shown.empty() ? 0 : r.shown.back().last_shown.order;
+    return std::max(shown, r.refusals.empty() ? 0 : r.refusals.back().told);
+  };
+  auto oldest = readers_.end();
+  for (auto it = readers_.begin(); it != readers_.end(); ++it) {
+    const bool is_older = oldest == readers_.end() || last_told(it->second) < last_told(oldest->second);
+    if (it->second.under_way.empty() && is_older) oldest = it;
+  }
+  if (oldest == readers_.end()) return;
+  forgotten_ = std::max(forgotten_, last_told(oldest->second));
+  readers_.erase(oldest);
+}
+
+Reader& History::reader_of(const HistoryLimits& limits, const Hash128& client) {
+  const auto it = readers_.find(client);
+  if (it != readers_.end()) return it->second;
+  if (readers_.size() >= limits.readers_max) forget_a_reader();
+  return readers_[client];
+}
+
+void History::observe(const HistoryLimits& limits, const Hash128& client, Observation next) {
+  Reader& reader = reader_of(limits, client);
+  const TimePoint now = next.last_shown.time;
+  const auto too_old = [&](const Observation& o) { return now - o.last_shown.time > limits.observation_age; };
+  while (!reader.shown.empty() && (reader.shown.size() >= limits.observations_max || too_old(reader.shown.front()))) {
+    reader.forgotten = std::max(reader.forgotten, reader.shown.front().last_shown.order);
+    reader.shown.erase(reader.shown.begin());
+  }
+  const bool was_refused_between =
+      !reader.shown.empty() && std::any_of(reader.refusals.begin(), reader.refusals.end(), [&](const Refusal& r) {
+        return r.told > reader.shown.back().last_asked && r.told < next.last_asked;
+      });
+  if (!reader.shown.empty() && !was_refused_between && repeats(reader.shown.back(), next)) {
+    reader.shown.back().last_asked = std::max(reader.shown.back().last_asked, next.last_asked);
+    reader.shown.back().last_shown = next.last_shown;
+    return;
+  }
+  // An item of a list is looked up when a write comes, after what was shown later.
+  const auto after =
+      std::upper_bound(reader.shown.begin(), reader.shown.end(), next,
+                       [](const Observation& a, const Observation& b) { return a.last_shown.order < b.last_shown.order; });
+  reader.shown.insert(after, std::move(next));
+}
+
+// A state that is back is a new entry: its old ETag may have been given out anew, and a write that was built on it before must not
+// pass for one that was built on it now. A read that was under way while a write was accepted may show either side of it.
+void History::on(const HistoryLimits& limits, Shown event) {
+  Observation observed;
+  observed.as = event.as;
+  observed.request_id = std::move(event.request_id);
+  observed.api_version = event.rendering.api_version;
+  observed.first_shown = event.at;
+  observed.last_asked = event.asked;
+  observed.last_shown = event.at;
+  observed.lagging = event.as != ShownAs::OwnAnswer && lags(limits, event);
+
+  Entry* entry = nullptr;
+  if (event.as == ShownAs::OwnAnswer && !event.absent) {
+    const auto own = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) {
+      return e.cause == Cause::Written && e.sending == event.sending && e.writer == event.client;
+    });
+    const bool is_first = own != entries_.rend() && own->renderings.empty();
+    if (is_first) own->etag = event.etag;
+    if (is_first || (own != entries_.rend() && is_shown_by(*own, event))) {
+      entry = &*own;
+    } else if (own != entries_.rend()) {
+      entry = same_as(event);
+    }
+  } else {
+    entry = same_as(event);
+    // What was made anew may be as it was before its deletion: whether that, or this, was read is not known then.
+    const bool may_be_back = !observed.lagging || (entry != nullptr && entry->number < absent());
+    if (entry != nullptr && may_be_back && is_back(*entry, event)) entry = nullptr;
+  }
+  if (entry == nullptr) {
+    Entry fresh;
+    fresh.absent = event.absent;
+    fresh.etag = std::move(event.etag);
+    fresh.known = event.at;
+    const bool overtaken = is_overtaken(event);
+    fresh.number = overtaken || observed.lagging ? event.asked : event.at.order;
+    fresh.certain = !observed.lagging;
+    observed.lagging |= overtaken;
+    entry = &add(limits, std::move(fresh));
+  }
+  if (!event.absent) add_rendering(*entry, std::move(event.rendering));
+  observed.entry = entry->number;
+  observe(limits, event.client, std::move(observed));
+}
+
+void History::on(const HistoryLimits& limits, NotModified event) {
+  const auto entry =
+      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return !e.etag.empty() && e.etag == event.etag; });
+  if (entry == entries_.rend()) return;
+  Shown same;
+  same.client = event.client;
+  same.request_id = std::move(event.request_id);
+  same.asked = event.asked;
+  same.at = event.at;
+  same.etag = std::move(event.etag);
+  if (const Rendering* known = entry->rendered_at(event.api_version)) same.rendering = *known;
+  same.rendering.api_version = std::move(event.api_version);
+  on(limits, std::move(same));
+}
+
+void History::on(const HistoryLimits& limits, Accepted event) {
+  Entry entry;
+  entry.number = event.at.order;
+  entry.cause = event.cause;
+  entry.certain = event.certain;
+  entry.known = event.at;
+  entry.writer = event.client;
+  entry.bytes = event.bytes;
+  entry.sending = event.sending;
+  entry.asked = std::move(event.asked);
+  add(limits, std::move(entry));
+  if (event.cause != Cause::Written) return;
+  const auto reader = readers_.find(event.client);
+  if (reader != readers_.end()) reader->second.refused_in_a_row = 0;
+}
+
+void History::on(const HistoryLimits&, Ended event) {
+  const auto entry =
+      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.bytes == event.bytes && e.ended == 0; });
+  if (entry == entries_.rend()) {
+    forgotten_ = std::max(forgotten_, event.at.order);
+    return;
+  }
+  entry->ended = event.at.order;
+  entry->ended_at = event.at.time;
+  entry->certain &= event.succeeded;
+}
+
+void History::on(const HistoryLimits& limits, Deleted event) {
+  deleted_ = event.at.order;
+  deleted_by_ = event.client;
+  Entry entry;
+  entry.number = event.at.order;
+  entry.cause = Cause::Deleted;
+  entry.absent = true;
+  entry.known = event.at;
+  entry.writer = event.client;
+  entry.ended = event.at.order;
+  entry.ended_at = event.at.time;
+  add(limits, std::move(entry));
+}
+
+void History::on(const HistoryLimits& limits, Arrived event) {
+  Reader& reader = reader_of(limits, event.client);
+  for (const UnderWay& other : reader.under_way) {
+    if (other.bytes != event.write.bytes) reader.several_until = event.at + limits.think_max;
+    auto& ids = reader.overlapped_ids;
+    const bool same_id = !other.request_id.empty() && other.request_id == event.write.request_id;
+    if (!same_id || std::find(ids.begin(), ids.end(), other.request_id) != ids.end()) continue;
+    ids.push_back(other.request_id);
+    if (ids.size() > kOverlappedIdsMax) ids.erase(ids.begin());
+  }
+  reader.under_way.push_back(std::move(event.write));
+}
+
+void History::on(const HistoryLimits&, Left event) {
+  const auto reader = readers_.find(event.client);
+  if (reader == readers_.end()) return;
+  std::erase_if(reader->second.under_way, [&](const UnderWay& w) { return w.id == event.write; });
+}
+
+void History::on(const HistoryLimits& limits, Refused event) {
+  Reader& reader = reader_of(limits, event.client);
+  ++reader.refused_in_a_row;
+  const auto read_after = [&](const Refusal& earlier) {
+    return std::any_of(reader.shown.begin(), reader.shown.end(), [&](const Observation& o) {
+      return o.as != ShownAs::OwnAnswer && !earlier.lost && earlier.told != 0 && o.last_asked > earlier.told &&
+             o.first_shown.order < event.refusal.arrived;
+    });
+  };
+  event.refusal.reread = std::any_of(reader.refusals.begin(), reader.refusals.end(), read_after);
+  reader.refusals.push_back(std::move(event.refusal));
+  if (reader.refusals.size() > limits.refusals_max) reader.refusals.erase(reader.refusals.begin());
+}
+
+void History::on(const HistoryLimits&, AnswerLost event) {
+  const auto it = readers_.find(event.client);
+  if (it == readers_.end()) return;
+  for (Observation& shown : it->second.shown) {
+    if (shown.last_shown.order == event.shown && shown.first_shown.order == event.shown) shown.lost = true;
+  }
+  for (Refusal& refusal : it->second.refusals) {
+    if (refusal.told == event.shown) refusal.lost = true;
+  }
+}
+
+void History::on(const HistoryLimits&, RightUsed event) {
+  const auto it = readers_.find(event.client);
+  if (it == readers_.end()) return;
+  const auto gave_it = [&](const Refusal& r) { return !r.used && !r.lost && r.told > absent(); };
+  const auto unused = std::find_if(it->second.refusals.begin(), it->second.refusals.end(), gave_it);
+  if (unused != it->second.refusals.end()) unused->used = true;
+}
+
+size_t History::body_bytes() const {
+  size_t total = 0;
+  for (const Entry& entry : entries_) {
+    for (const Rendering& rendering : entry.renderings) total += rendering.body ? rendering.body->bytes.size() : 0;
+    total += entry.asked ? entry.asked->bytes.size() : 0;
+  }
+  for (const auto& [client, reader] : readers_) {
+    for (const Refusal& refusal : reader.refusals) {
+      total += refusal.asked ? refusal.asked->bytes.size() : 0;
+      total += refusal.found ? refusal.found->bytes.size() : 0;
+    }
+  }
+  return total;
+}
+
+void History::drop_bodies(size_t most) {
+  size_t left = body_bytes();
+  const auto drop = [&left](SharedBody& body) {
+    if (body) left -= body->bytes.size();
+    body.reset();
+  };
+  for (auto& [client, reader] : readers_) {
+    for (Refusal& refusal : reader.refusals) {
+      if (left <= most) return;
+      drop(refusal.asked);
+      drop(refusal.found);
+    }
+  }
+  for (auto entry = entries_.begin(); left > most && entry != entries_.end(); ++entry) {
+    for (Rendering& rendering : entry->renderings) drop(rendering.body);
+    drop(entry->asked);
+  }
+}
+
+bool History::busy() const {
+  return std::any_of(readers_.begin(), readers_.end(), [](const auto& r) { return !r.second.under_way.empty(); });
+}
+
+}  // namespace armgate::policy

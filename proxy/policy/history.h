@@ -1,0 +1,281 @@
+// history.h – one resource as its clients were shown it and have changed it: what a write may have been built from.
+//
+// Why: a full PUT must account for the state that it was built from (docs/whose-write.md). That state is one of those that were shown
+// to its client. So the states are kept in the order in which they became known, shared by all clients, beside who was shown which
+// of them, and what was refused to whom. Everything else (is it stale, may it create, has it read again since its refusal) is a
+// question to these records, asked when a write comes.
+//
+// Invariants
+//   1. Entries stand in the order of their numbers. A number is the order of a moment and never comes back.
+//   2. Two entries may have the same ETag, or the same content: a state that comes back is a new entry.
+//   3. Forgetting is remembered: `Reader::forgotten` says that an observation may be missing.
+//   4. It changes by apply() only, so that several processes can share it by sharing the events.
+// Pure values; time is passed in. Threads: none of its own (proxy/state/resource_table guards it).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/time.h"
+
+namespace armgate::policy {
+
+// A body as it was received or sent; shared by whoever needs it.
+struct KeptBody {
+  std::string bytes;
+  bool compressed = false;  // gzip or deflate, exactly as received
+  // It lacks members that the state has: what was sent stands in for an answer without a body, or it is an item of a list.
+  bool is_partial = false;
+};
+using SharedBody = std::shared_ptr<const KeptBody>;
+
+// What a state looks like at one api-version.
+struct Rendering {
+  std::string api_version;
+  std::string target;  // the URL it was read at, for reading it again
+  SharedBody body;     // null: not kept
+};
+
+enum class Cause : uint8_t {
+  Seen,          // a read showed it; who made it is not known
+  Written,       // a write through armgate that ARM accepted
+  ChildWritten,  // the same of something below: the content is another then, and the ETag need not be
+  Acted,         // an action through armgate (restart): what it does to the content is not known, and it may be nothing
+  Deleted,
+};
+
+struct Entry {
+  uint64_t number = 0;
+  Cause cause = Cause::Seen;
+  // Written: false if it may have had no effect (its answer was lost, its operation failed). Seen: false if the read lacked a write.
+  bool certain = true;
+  bool absent = false;  // there is no such resource
+  std::string etag;     // exact bytes; empty: none
+  std::vector<Rendering> renderings;
+  Moment known;        // when ARM's answer came
+  Hash128 writer{};    // who caused it; zero: not known
+  Hash128 bytes{};     // method, host, URL and body of that write
+  Hash128 sending{};   // the same for all sendings of one write
+  SharedBody asked;    // the body of that write, if it was kept
+  uint64_t ended = 0;  // Written: order of its operation's end; 0 while it runs
+  TimePoint ended_at{};
+
+  const Rendering* rendered_at(std::string_view api_version) const;
+};
+
+enum class ShownAs : uint8_t { PointRead, ListItem, OwnAnswer };
+
+// That a client was shown an entry, once or several times in a row, with no 412 in between.
+struct Observation {
+  uint64_t entry = 0;
+  ShownAs as = ShownAs::PointRead;
+  bool lagging = false;  // a write is missing in it that was accepted before: it supersedes nothing and gives no right
+  bool lost = false;     // its connection was reset before it was surely read
+  std::string request_id;
+  std::string api_version;
+  Moment first_shown;
+  uint64_t last_asked = 0;  // order
+  Moment last_shown;
+};
+
+// A 412 that a client was given.
+struct Refusal {
+  Hash128 bytes{};
+  std::string request_id;
+  uint64_t arrived = 0;
+  uint64_t told = 0;    // order of when its answer was written; 0: not yet
+  bool lost = false;    // its connection was reset: the client may not know of it
+  bool used = false;    // a later write had its right by it
+  bool reread = false;  // its client had read again after an earlier refusal
+  SharedBody asked;     // what it asked for
+  SharedBody found;     // what was there; null: not known
+};
+
+// A write that is under way.
+struct UnderWay {
+  uint64_t id = 0;
+  Hash128 bytes{};
+  std::string request_id;
+};
+
+// What is known of one client and this resource.
+struct Reader {
+  std::vector<Observation> shown;  // in the order of last_shown
+  std::vector<Refusal> refusals;   // oldest first
+  std::vector<UnderWay> under_way;
+  std::vector<std::string> overlapped_ids;    // request ids under which two writes were under way at once
+  TimePoint several_until{TimePoint::min()};  // two different writes at once: it is more than one actor
+  uint64_t forgotten = 0;                     // observations up to this order may be missing
+  int refused_in_a_row = 0;
+};
+
+// ---- events --------------------------------------------------------------------------------------------------------------------
+
+// An answer that shows a state, or that there is none, is about to be written to a client.
+struct Shown {
+  Hash128 client{};
+  ShownAs as = ShownAs::PointRead;
+  std::string request_id;
+  uint64_t asked = 0;  // order of when ARM was asked
+  Moment at;
+  Hash128 sending{};  // OwnAnswer: of the write, as in Accepted
+  bool absent = false;
+  std::string etag;
+  Rendering rendering;
+};
+
+// ARM said 304 to a client that named the ETag.
+struct NotModified {
+  Hash128 client{};
+  std::string request_id;
+  uint64_t asked = 0;
+  Moment at;
+  std::string etag;
+  std::string api_version;
+};
+
+// ARM accepted a write, or may have.
+struct Accepted {
+  Cause cause = Cause::Written;
+  Hash128 client{};
+  Hash128 bytes{};
+  Hash128 sending{};
+  SharedBody asked;
+  Moment at;
+  bool certain = true;  // false: its answer was lost
+};
+
+// The operation of that write has ended.
+struct Ended {
+  Hash128 bytes{};
+  Moment at;
+  bool succeeded = true;
+};
+
+// A delete has ended with success, whoever's it was.
+struct Deleted {
+  Hash128 client{};
+  Moment at;
+};
+
+struct Arrived {
+  Hash128 client{};
+  UnderWay write;
+  TimePoint at{};
+};
+
+struct Left {
+  Hash128 client{};
+  uint64_t write = 0;
+};
+
+struct Refused {
+  Hash128 client{};
+  Refusal refusal;
+};
+
+// The connection that an answer was written to was reset before its next request: of that order nobody knows whether it was read.
+struct AnswerLost {
+  Hash128 client{};
+  uint64_t shown = 0;  // Observation::last_shown or Refusal::told
+};
+
+// The write of a client was sent by the right that its refusal gave it.
+struct RightUsed {
+  Hash128 client{};
+};
+
+using Event = std::variant<Shown, NotModified, Accepted, Ended, Deleted, Arrived, Left, Refused, AnswerLost, RightUsed>;
+
+struct HistoryLimits {
+  size_t entries_max = 64;
+  size_t observations_max = 64;  // of one client
+  size_t refusals_max = 8;       // of one client
+  size_t readers_max = 1'000;
+  Duration think_max = std::chrono::minutes(5);
+  Duration observation_age = std::chrono::hours(12);
+  Duration lag_max = std::chrono::seconds(60);
+};
+
+class History {
+ public:
+  void apply(const HistoryLimits& limits, Event event);
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  const Entry* find(uint64_t number) const;
+  // Null if nothing is known of the client here.
+  const Reader* reader(const Hash128& client) const;
+
+  // Whether another's write was accepted after `since`, here or below: `mine` says which are not another's.
+  template <class Mine>
+  bool written_since(uint64_t since, Mine mine) const {
+    return forgotten_ > since || std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
+             return e.cause != Cause::Seen && e.number > since && !mine(e);
+           });
+  }
+  // The same, or ended after `since`: the end of the write that was accepted at that very moment is its own.
+  template <class Mine>
+  bool ended_since(uint64_t since, Mine mine) const {
+    return written_since(since, mine) || std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
+             return e.cause != Cause::Seen && e.ended > since && e.number != since && !mine(e);
+           });
+  }
+  bool child_written_since(uint64_t since) const;
+  // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known before
+  // that write, which has not ended, or not for longer than lag_max.
+  bool lags(const HistoryLimits& limits, const Shown& seen) const;
+  // Order of the last delete of the resource itself; 0: none.
+  uint64_t deleted() const { return deleted_; }
+  Hash128 deleted_by() const { return deleted_by_; }
+  // Order of the last moment at which it is known to have been absent; 0: none.
+  uint64_t absent() const;
+  uint64_t forgotten() const { return forgotten_; }
+  void forget_until(uint64_t order) { forgotten_ = order > forgotten_ ? order : forgotten_; }
+
+  size_t body_bytes() const;
+  // Frees bodies, the oldest states' first, until no more than `most` bytes are left.
+  void drop_bodies(size_t most);
+  // Whether somebody's write is under way here.
+  bool busy() const;
+
+ private:
+  void on(const HistoryLimits& limits, Shown event);
+  void on(const HistoryLimits& limits, NotModified event);
+  void on(const HistoryLimits& limits, Accepted event);
+  void on(const HistoryLimits& limits, Ended event);
+  void on(const HistoryLimits& limits, Deleted event);
+  void on(const HistoryLimits& limits, Arrived event);
+  void on(const HistoryLimits& limits, Left event);
+  void on(const HistoryLimits& limits, Refused event);
+  void on(const HistoryLimits& limits, AnswerLost event);
+  void on(const HistoryLimits& limits, RightUsed event);
+
+  // Whether a read that was asked for after that write has shown that there is something.
+  bool was_read_since(uint64_t number) const;
+  Entry& add(const HistoryLimits& limits, Entry entry);
+  Entry* same_as(const Shown& seen);
+  // Whether something else was there between the entry and the asking for what shows the same.
+  bool is_back(const Entry& entry, const Shown& seen) const;
+  const Entry* last_written_after(uint64_t number) const;
+  // Whether a write was accepted between the asking for what was seen and its coming.
+  bool is_overtaken(const Shown& seen) const;
+  void observe(const HistoryLimits& limits, const Hash128& client, Observation observation);
+  Reader& reader_of(const HistoryLimits& limits, const Hash128& client);
+  void forget_a_reader();
+
+  std::vector<Entry> entries_;  // oldest first
+  std::map<Hash128, Reader> readers_;
+  uint64_t deleted_ = 0;
+  Hash128 deleted_by_{};
+  uint64_t forgotten_ = 0;  // entries up to this number may be missing
+};
+
+}  // namespace armgate::policy

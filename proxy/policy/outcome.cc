@@ -1,0 +1,190 @@
+#include "proxy/policy/outcome.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "arm/difference.h"
+#include "base/mutant.h"
+
+namespace armgate::policy {
+namespace {
+
+using arm::BodyKind;
+using arm::ComparedBody;
+using arm::Difference;
+
+// The bodies of one comparison. What is at another api-version, or was not kept, is not among them.
+class Table {
+ public:
+  explicit Table(std::string_view api_version) : api_version_(api_version) {}
+
+  std::optional<size_t> add(const BaseState& state) {
+    if (state.absent) return add({{}, BodyKind::Absent});
+    if (!state.body || state.api_version != api_version_) return std::nullopt;
+    return add({state.body->bytes, state.is_partial ? BodyKind::Partial : BodyKind::Whole});
+  }
+  std::optional<size_t> add(const ComparedBody& body) {
+    if (bodies_.size() >= Difference::kBodiesMax) return std::nullopt;
+    bodies_.push_back(body);
+    return bodies_.size() - 1;
+  }
+  Difference compare(const arm::BodyFacts& facts) const { return Difference(bodies_, facts); }
+  std::string_view api_version() const { return api_version_; }
+
+ private:
+  std::string_view api_version_;
+  std::vector<ComparedBody> bodies_;
+};
+
+std::vector<size_t> add_all(Table& table, const std::vector<BaseState>& states) {
+  std::vector<size_t> added;
+  for (const BaseState& state : states) {
+    if (const auto index = table.add(state); index && !state.absent) added.push_back(*index);
+  }
+  return added;
+}
+
+// Its ETag proves that a state is what is there, unless it does not tell everything; then the bodies do.
+bool has_its_etag(const BaseState& base, const ThereBody& there) { return !base.etag.empty() && base.etag == there.etag; }
+
+// No writable leaf differs; of what cannot be read, not a byte.
+bool shows_the_same(const BaseState& base, size_t index, size_t at, const ThereBody& there, const Difference& difference) {
+  return difference.same(index, at) || (base.body && base.body->bytes == there.json);
+}
+
+struct Judged {
+  bool sends = false;
+  bool is_there = false;  // the base is what is there
+  bool would_merge = false;
+  std::vector<std::string> pointers;
+};
+
+Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<size_t> wanted, size_t at,
+             const ThereBody& there, const Difference& difference, const Witness& witness) {
+  if (base.gone) return {};
+  const bool both_absent = base.absent && there.absent;
+  if (base.absent || there.absent) return {both_absent, both_absent, false, {}};
+  const bool by_etag = has_its_etag(base, there);
+  if (!index) return {by_etag, by_etag, false, {}};
+  if (shows_the_same(base, *index, at, there, difference)) {
+    // What was sent, or an item of a list, leaves out what others may have set.
+    const bool is_there = !base.is_partial || by_etag || !witness.others_wrote_since(base.entry);
+    return {is_there, is_there, false, {}};
+  }
+  if (!wanted) return {false, false, false, difference.changed(*index, at)};
+  auto found = difference.reconcile(*index, *wanted, at);
+  const bool unseen_by_others = found.unseen && witness.others_wrote_since(base.entry);
+  const bool sends = (found.outcome == arm::Outcome::Send || found.outcome == arm::Outcome::Contained) && !unseen_by_others;
+  const bool overlooked = is_mutant(Mutant::FalseAlarmIgnoresLeaf) && found.pointers.size() <= 1;
+  if (overlooked) return {true, true, false, {}};
+  return {sends, sends && found.outcome == arm::Outcome::Send, found.outcome == arm::Outcome::Merge, std::move(found.pointers)};
+}
+
+// Whether `refusal` was about the change that the write makes of what its client has read.
+bool is_same_change(const Difference& difference, const arm::RefusedChange& refused, size_t read, size_t wanted) {
+  const auto [found, asked] = refused;
+  if (!difference.readable(found) || !difference.readable(asked)) return false;
+  for (size_t row = 0; row < difference.rows(); ++row) {
+    const auto value = [&](size_t body) { return difference.value(row, body); };
+    const bool then = value(found) != value(asked);
+    const bool now = value(read) != value(wanted);
+    if (then != now || (then && value(asked) != value(wanted))) return false;
+  }
+  return true;
+}
+
+bool may_send_by_right(const Right& right, const WantedBody& wanted, const ThereBody& there, const arm::BodyFacts& facts) {
+  if (!right.may_send || right.last_read.absent != there.absent) return false;
+  if (there.absent) return true;
+  Table table(there.api_version);
+  const size_t at = *table.add({there.json, BodyKind::Whole});
+  std::optional<size_t> asked;
+  if (wanted.api_version == there.api_version) asked = table.add({wanted.json, BodyKind::Whole});
+  const auto read = table.add(right.last_read);
+  std::vector<std::pair<const BaseState*, size_t>> since;  // what must be what is there
+  if (read) since.emplace_back(&right.last_read, *read);
+  // A read may have been answered long after it was asked for; then its ETag alone tells that nothing came after it.
+  const bool is_proven = has_its_etag(right.last_read, there);
+  for (const BaseState& state : right.newer) {
+    if (is_proven) break;
+    const auto index = state.absent ? std::nullopt : table.add(state);
+    if (!index && !has_its_etag(state, there)) return false;
+    if (index) since.emplace_back(&state, *index);
+  }
+  if (!read) return since.empty() && has_its_etag(right.last_read, there);
+  const auto olds = add_all(table, right.superseded);
+  std::vector<arm::RefusedChange> refused;
+  for (const Refusal& refusal : right.same_change) {
+    const auto found = table.add({refusal.found->bytes, BodyKind::Whole});
+    const auto wished = table.add({refusal.asked->bytes, BodyKind::Whole});
+    if (found && wished) refused.push_back({*found, *wished});
+  }
+  const Difference difference = table.compare(facts);
+  const bool is_current = std::all_of(since.begin(), since.end(), [&](const auto& state) {
+    return shows_the_same(*state.first, state.second, at, there, difference);
+  });
+  if (!is_current) return false;
+  if (!asked) return true;
+  if (!difference.looks_stale(*asked, olds, *read)) return true;
+  // The very same change a second time, or the same value taken back for a third time beside changes that are new each time (a stamp):
+  // its client means it.
+  const auto is_same = [&](const auto& again) { return is_same_change(difference, again, *read, *asked); };
+  const auto takes_the_same_back = [&](const auto& again) { return !difference.looks_stale(*asked, olds, *read, again); };
+  return std::any_of(refused.begin(), refused.end(), is_same) ||
+         std::count_if(refused.begin(), refused.end(), takes_the_same_back) >= 2;
+}
+
+}  // namespace
+
+void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& facts) {
+  if (bases.wide.empty() || bases.narrow.empty()) return;
+  const BaseState& newest = bases.narrow.front();
+  Table table(wanted.api_version);
+  const size_t asked = *table.add({wanted.json, BodyKind::Whole});
+  const auto shown = table.add(newest);
+  std::vector<BaseState> older = bases.wide;
+  std::erase_if(older, [&](const BaseState& s) { return s.entry >= newest.entry; });
+  const auto olds = add_all(table, older);
+  const bool stale = shown && !olds.empty() && table.compare(facts).looks_stale(asked, olds, *shown);
+  if (stale) {
+    bases.narrow = std::move(bases.wide);
+    bases.rule = BaseRule::AnyShown;
+  }
+  bases.wide.clear();
+  bases.known_since = UINT64_MAX;
+  for (const BaseState& state : bases.narrow) bases.known_since = std::min(bases.known_since, state.known_since);
+}
+
+Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right, const Witness& witness,
+               const arm::BodyFacts& facts) {
+  Table table(there.api_version);
+  const size_t at = *table.add(there.absent ? ComparedBody{{}, BodyKind::Absent} : ComparedBody{there.json, BodyKind::Whole});
+  std::optional<size_t> asked;
+  if (wanted.api_version == there.api_version) asked = table.add({wanted.json, BodyKind::Whole});
+  std::vector<std::optional<size_t>> indices;
+  for (const BaseState& base : bases.narrow) indices.push_back(table.add(base));
+  const Difference difference = table.compare(facts);
+
+  Verdict verdict;
+  verdict.sends = verdict.would_merge = !bases.narrow.empty();
+  // That two add the same member with the same value may be two that count from nothing. So one of the bases at least must be what is
+  // there: then the write may be built on it, and contains what others did since the rest.
+  bool any_there = false;
+  std::vector<std::string> moved;
+  for (size_t i = 0; i < bases.narrow.size(); ++i) {
+    Judged judged = judge(bases.narrow[i], indices[i], asked, at, there, difference, witness);
+    any_there |= judged.is_there;
+    verdict.would_merge &= judged.would_merge;
+    if (judged.sends && moved.empty()) moved = std::move(judged.pointers);
+    if (judged.sends) continue;
+    verdict.sends = false;
+    if (verdict.pointers.empty()) verdict.pointers = std::move(judged.pointers);
+  }
+  if (verdict.sends && any_there) return verdict;
+  if (verdict.sends) verdict.pointers = std::move(moved);
+  verdict.by_right = verdict.sends = may_send_by_right(right, wanted, there, facts);
+  return verdict;
+}
+
+}  // namespace armgate::policy

@@ -1,0 +1,51 @@
+// outcome.h – what becomes of a write: one answer for all that it may have been built from (docs/whose-write.md).
+//
+// Why: for each possible base it is worked out what the write should lead to. If all say the same, it does not matter which it was. If
+// they do not, the client is asked to read again, never is one of them taken on a guess.
+// Pure. All bodies are plain bytes, and readable ones are compared only at one api-version.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arm/body_facts.h"
+#include "proxy/policy/bases.h"
+
+namespace armgate::policy {
+
+// The write as far as it is compared.
+struct WantedBody {
+  std::string_view json;
+  std::string_view api_version;
+};
+
+// What is there, read at one api-version under the write's lock.
+struct ThereBody {
+  bool absent = false;
+  std::string_view etag;
+  std::string_view json;
+  std::string_view api_version;
+};
+
+// Decides whether the write looks stale, and leaves in `narrow` all that it may have been built from; `wide` is empty afterwards.
+void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& facts);
+
+struct Verdict {
+  bool sends = false;
+  bool by_right = false;              // because its client has read again since it was refused
+  bool would_merge = false;           // refused, but by all bases its change and the others' touch different places
+  std::vector<std::string> pointers;  // refused: JSON pointers of what stands in its way, a few
+};
+
+// `others_wrote_since` tells of an order whether anybody else's write was accepted after it.
+struct Witness {
+  virtual ~Witness() = default;
+  virtual bool others_wrote_since(uint64_t order) const = 0;
+};
+
+// After narrow_down().
+Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right, const Witness& witness,
+               const arm::BodyFacts& facts);
+
+}  // namespace armgate::policy

@@ -1,0 +1,238 @@
+#include "proxy/state/sending_ledger.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/mutant.h"
+
+namespace armgate {
+namespace {
+
+using Kind = SendingLedger::Ending::Kind;
+
+}  // namespace
+
+// ---- what an arriving request is
+
+SendingLedger::Match SendingLedger::judge(const Sending& earlier, const Arrival& arrival,
+                                          const WrittenSince& written_since) const {
+  const bool same_id = earlier.request_id == arrival.request_id;
+  const bool has_id = !arrival.request_id.empty() && same_id;
+  const bool other_call = !same_id && !arrival.request_id.empty() && !earlier.request_id.empty();
+  if (is_over(earlier, arrival.at.time)) return Match::New;
+  if (earlier.ending && earlier.ending->kind == Kind::Unknown) {
+    // An id where there was none, or none where there was one, may be the same call.
+    if (other_call || (earlier.settled && !has_id)) return Match::New;
+    const bool expired = arrival.at.time - earlier.ended.time > options_.in_doubt_max && earlier.sharers.empty();
+    return expired ? Match::DoubtExpired : Match::InDoubt;
+  }
+  if (!same_id && !is_mutant(Mutant::IdsIgnoredInJoin)) return Match::New;
+  const bool gone = earlier.undelivered || (earlier.asker && earlier.asker->gone.load(std::memory_order_acquire));
+  if (!earlier.ending) {
+    const bool is_orphan = earlier.sent && gone;
+    return is_orphan || has_id || is_mutant(Mutant::LiveWritersJoined) ? Match::Shared : Match::New;
+  }
+  switch (earlier.ending->kind) {
+    case Kind::Expected: return Match::Again;
+    case Kind::Refused: {
+      if (!has_id && !gone) return Match::New;
+      const bool is_being_shared = earlier.ending->answer && !earlier.sharers.empty();
+      return is_being_shared ? Match::Shared : Match::Again;
+    }
+    case Kind::Unknown: break;
+    case Kind::Accepted: {
+      if (!gone && !has_id) return Match::New;
+      if (!earlier.ending->answer) return gone ? Match::InDoubt : Match::New;
+      // What was sent without a base is judged once more if somebody else has written since.
+      const bool overtaken = !has_id && !earlier.had_base && written_since && written_since(earlier.id, earlier.ended.order);
+      return overtaken ? Match::Again : Match::Shared;
+    }
+  }
+  return Match::New;
+}
+
+SendingLedger::Found SendingLedger::find_earlier(const Arrival& arrival, const WrittenSince& written_since) {
+  const auto newest_in = [&](const auto& index, const auto& key) {
+    const auto it = index.find(key);
+    if (it == index.end()) return Found();
+    for (auto place = it->second.rbegin(); place != it->second.rend(); ++place) {
+      const Match match = judge(**place, arrival, written_since);
+      if (match != Match::New) return Found{match, *place};
+    }
+    return Found();
+  };
+  const Found same_call = newest_in(by_call_, call_of(arrival.request, arrival.request_id));
+  return same_call.match != Match::New ? same_call : newest_in(doubts_, arrival.request);
+}
+
+void SendingLedger::share(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) {
+  const bool is_asker = sending.undelivered || !sending.asker || sending.asker->gone.load(std::memory_order_acquire);
+  if (is_asker) take_asking(sending, arrival);
+  sending.sharers.push_back({waiter, bits, is_asker ? sending.asking : 0});
+  if (sending.ending) waiter->signal(bits);
+}
+
+SendingLedger::Matched SendingLedger::match(const Arrival& arrival, Waiter* waiter, uint32_t bits,
+                                            const WrittenSince& written_since) {
+  MutexLock lock(&mutex_);
+  settle(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
+  Found found = find_earlier(arrival, written_since);
+  switch (found.match) {
+    case Match::InDoubt: return {found.match, {}, {}};
+    case Match::New: found.place = add_locked(arrival); break;
+    case Match::Again:
+    case Match::DoubtExpired: run_again(found.place, arrival); break;
+    case Match::Shared: share(*found.place, arrival, waiter, bits); break;
+  }
+  return {found.match, {found.place->id, found.place->asking}, found.place->arrived};
+}
+
+bool SendingLedger::knows(const Arrival& arrival) {
+  MutexLock lock(&mutex_);
+  const Match match = find_earlier(arrival, nullptr).match;
+  return match == Match::Shared || match == Match::InDoubt;
+}
+
+SendingLedger::Asking SendingLedger::add(const Arrival& arrival) {
+  MutexLock lock(&mutex_);
+  settle(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
+  const Place place = add_locked(arrival);
+  return {place->id, place->asking};
+}
+
+uint64_t SendingLedger::expect(const Arrival& arrival, Ending::Kind kind) {
+  MutexLock lock(&mutex_);
+  const Place place = add_locked(arrival);
+  place->sent = place->undelivered = place->maybe_applied = place->had_base = true;
+  place->ended = arrival.at;
+  set_ending(place, Ending{kind, nullptr, {}});
+  return place->id;
+}
+
+// ---- the exchange that runs the write
+
+void SendingLedger::sent(uint64_t sending) {
+  MutexLock lock(&mutex_);
+  if (Sending* s = find_locked(sending)) s->sent = true;
+}
+
+void SendingLedger::note_had_base(uint64_t sending) {
+  MutexLock lock(&mutex_);
+  if (Sending* s = find_locked(sending)) s->had_base = true;
+}
+
+void SendingLedger::note_maybe_applied(uint64_t sending) {
+  MutexLock lock(&mutex_);
+  if (Sending* s = find_locked(sending)) s->maybe_applied = true;
+}
+
+bool SendingLedger::maybe_applied(uint64_t sending) const {
+  MutexLock lock(&mutex_);
+  const Sending* s = find_locked(sending);
+  return s != nullptr && s->maybe_applied;
+}
+
+int SendingLedger::note_visibility_try(uint64_t sending) {
+  MutexLock lock(&mutex_);
+  Sending* s = find_locked(sending);
+  return s == nullptr ? 0 : s->visibility_tries++;
+}
+
+void SendingLedger::end(uint64_t sending, Ending ending, Moment now) {
+  MutexLock lock(&mutex_);
+  const auto it = by_id_.find(sending);
+  if (it == by_id_.end()) return;
+  const Place place = it->second;
+  const bool is_shared = !place->sharers.empty();
+  if (ending.kind != Kind::Accepted && !is_shared) ending.answer = nullptr;  // sent again, it is decided again
+  const bool is_too_large = bytes_of(ending) > options_.bytes_max && !is_shared;
+  if (is_too_large) return forget(place);
+  place->ended = now;
+  set_ending(place, std::move(ending));
+  for (const Sharer& sharer : place->sharers) sharer.waiter->signal(sharer.bits);
+  keep_within_bounds(now.time);
+}
+
+void SendingLedger::close(const Asking& asking, bool has_arrived) {
+  const Sending* s = find_locked(asking);
+  if (s == nullptr || !s->ending || !s->sharers.empty()) return;
+  const Kind kind = s->ending->kind;
+  if (kind == Kind::Refused || (kind == Kind::Accepted && has_arrived)) forget(by_id_.at(s->id));
+}
+
+void SendingLedger::written(const Asking& asking) {
+  MutexLock lock(&mutex_);
+  close(asking, false);
+}
+
+void SendingLedger::delivered(const Asking& asking) {
+  MutexLock lock(&mutex_);
+  close(asking, true);
+}
+
+void SendingLedger::undelivered(const Asking& asking) {
+  MutexLock lock(&mutex_);
+  if (Sending* s = find_locked(asking)) s->undelivered = true;
+}
+
+// ---- who shares an answer
+
+void SendingLedger::leave(uint64_t sending, Waiter* waiter, With with) {
+  MutexLock lock(&mutex_);
+  Sending* s = find_locked(sending);
+  if (s == nullptr) return;
+  const auto sharer = std::find_if(s->sharers.begin(), s->sharers.end(), [&](const Sharer& x) { return x.waiter == waiter; });
+  if (sharer == s->sharers.end()) return;
+  if (sharer->asking == s->asking && with == With::Nothing) s->undelivered = true;
+  s->sharers.erase(sharer);
+  const bool is_of_no_use = s->sharers.empty() && s->ending && s->ending->kind != Kind::Accepted && s->ending->answer;
+  if (!is_of_no_use) return;
+  bytes_ -= bytes_of(*s->ending);
+  s->ending->answer = nullptr;
+}
+
+std::optional<SendingLedger::Ending> SendingLedger::ending(uint64_t sending) const {
+  MutexLock lock(&mutex_);
+  const Sending* s = find_locked(sending);
+  return s == nullptr ? Ending{} : s->ending;
+}
+
+// ---- settled
+
+// By what its client did after the order `since`.
+void SendingLedger::settle(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request) {
+  const auto it = unsettled_.find(resource);
+  if (it == unsettled_.end()) return;
+  const Places places = std::move(it->second);
+  unsettled_.erase(it);
+  for (const Place place : places) {
+    const Kind kind = place->ending->kind;
+    const bool in_doubt = kind == Kind::Unknown;
+    const bool by_other = place->request != request && (kind == Kind::Accepted || (place->one_actor && !in_doubt));
+    if ((by == SettledBy::OtherWrite && !by_other) || !place->sharers.empty() || place->ended.order >= since) {
+      unsettled_[resource].push_back(place);
+    } else if (in_doubt && !place->request_id.empty()) {
+      place->settled = true;
+    } else {
+      forget(place);
+    }
+  }
+}
+
+void SendingLedger::resolve(const Hash128& resource, Moment asked) {
+  MutexLock lock(&mutex_);
+  settle(resource, asked.order, SettledBy::Read, {});
+}
+
+bool SendingLedger::expire(TimePoint now) {
+  MutexLock lock(&mutex_);
+  expire_locked(now);
+  return !by_id_.empty();
+}
+
+size_t SendingLedger::size() const {
+  MutexLock lock(&mutex_);
+  return by_id_.size();
+}
+
+}  // namespace armgate

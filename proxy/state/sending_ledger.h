@@ -1,0 +1,217 @@
+// sending_ledger.h – what one client has asked to be written, and what became of it: is an arriving request a new write, or one that
+// was here before?
+//
+// Why: a client whose connection broke, or that was told to come again, sends its bytes once more. Forwarded as a new write they would
+// run a restart twice, or be taken for a change that was built on their own effect. One record for each intended write, from its
+// first arrival until its final answer has arrived; one function matches a request against them.
+//
+// What is the same write. Method, host, target, body and credential must be equal (claims alone are unverified). Under one request id
+// two requests are one by the client's own word; under two ids they never are. Without ids a request is an earlier one again if that
+// one's client is gone without the answer, or was told to come again; while it listens, the same bytes are a second write (two actors
+// may both count from 2 to 3).
+//
+// When it is over. What ARM accepted: when its answer has arrived; without an id also with its client's next read or other write. What
+// was refused: when the refusal was written as a whole, or without an id with a read, for a client that reads and comes again must not
+// be judged by what it had read before. What is in doubt: with a read; an id outlives that. Of a client that is one actor, its next read or other write ends
+// everything without an id: it has gone on.
+//
+// Threads   any; one short mutex. Waiters of those who share an answer are signalled under it, so that none can die meanwhile. What
+//           match() asks is asked under it, too, and may lock the resource's history.
+// Limits    Options. Beyond them goes what nobody works on: first what had no effect, then what was done, last what is in doubt, each
+//           the oldest first. A re-send is then a new write.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/inlined_vector.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arm/http.h"
+#include "base/hash.h"
+#include "base/time.h"
+#include "proxy/async/mutex.h"
+#include "proxy/async/waiter.h"
+#include "proxy/seams/client_link.h"
+
+namespace armgate {
+
+class SendingLedger {
+ public:
+  struct Options {
+    Duration keep = std::chrono::minutes(5);          // how long a re-send is waited for
+    Duration in_doubt_max = std::chrono::minutes(5);  // how long a write of unknown outcome keeps its re-send from being sent
+    size_t sendings_max = 10'000;
+    size_t bytes_max = 8u << 20;  // of the answers' bodies
+  };
+
+  // One request as it arrives.
+  struct Arrival {
+    Hash128 request{};       // keyed hash of all that makes two requests the same
+    std::string request_id;  // may be empty
+    Hash128 resource{};
+    Moment at;
+    std::shared_ptr<const Presence> asker;
+    bool one_actor = false;  // its client is said to be one
+  };
+
+  // Who is to get the answer of a sending. That changes when the sending runs again, or somebody takes the place of a client that is
+  // gone: then nobody cares any more what became of the earlier one's answer.
+  struct Asking {
+    uint64_t sending = 0;
+    uint64_t number = 0;
+  };
+
+  enum class Match {
+    New,           // a write of its own
+    Again,         // an earlier one that had no effect, or none that is known: it is carried out, as of its first arrival
+    Shared,        // an earlier one that runs, or whose answer did not arrive: it gets that answer
+    InDoubt,       // an earlier one whose outcome nobody knows: it must not be sent
+    DoubtExpired,  // the same, for so long that it is sent; told once
+  };
+  struct Matched {
+    Match match = Match::New;
+    Asking asking;   // InDoubt: none
+    Moment arrived;  // of its first sending
+  };
+
+  // What became of a write.
+  struct Ending {
+    enum class Kind {
+      Expected,  // no effect, and its client is to come again
+      Refused,   // a final answer, without effect
+      Accepted,
+      Unknown,  // it may have taken effect
+    } kind = Kind::Refused;
+    std::shared_ptr<const arm::Response> answer;  // null: not to be had again
+    std::string reason;                           // what its headers say was done; empty if nothing was
+  };
+
+  explicit SendingLedger(Options options) : options_(options) {}
+
+  // Whether the resource was written since an order, but by that sending; asked only for writes without request id.
+  using WrittenSince = std::function<bool(uint64_t sending, uint64_t order)>;
+  // Shared: signals `waiter` with `bits` when it has ended, until leave(). Takes the place of a client that is gone.
+  Matched match(const Arrival& arrival, Waiter* waiter, uint32_t bits, const WrittenSince& written_since);
+  // The same without taking part: whether an earlier write is the same (mode observe).
+  bool knows(const Arrival& arrival);
+  // A write of its own, whatever came before.
+  Asking add(const Arrival& arrival);
+  // Of an earlier process: it may have taken effect, and may come again.
+  uint64_t expect(const Arrival& arrival, Ending::Kind kind);
+
+  // ---- the exchange that runs the write ----
+  void sent(uint64_t sending);
+  void note_had_base(uint64_t sending);
+  void note_maybe_applied(uint64_t sending);
+  bool maybe_applied(uint64_t sending) const;  // by this or an earlier sending of it
+  int note_visibility_try(uint64_t sending);   // gives how many there were before
+  // Wakes those who share its answer.
+  void end(uint64_t sending, Ending ending, Moment now);
+  // Its answer was written as a whole; has arrived; may not have arrived.
+  void written(const Asking& asking);
+  void delivered(const Asking& asking);
+  void undelivered(const Asking& asking);
+
+  // ---- who shares an answer ----
+  enum class With { Answer, Nothing };
+  void leave(uint64_t sending, Waiter* waiter, With with);
+  // Null while it runs. What is not known any more has ended without an answer.
+  std::optional<Ending> ending(uint64_t sending) const;
+
+  // A read of the resource that was asked for at `asked` is delivered: its client knows what became of what had ended before.
+  void resolve(const Hash128& resource, Moment asked);
+
+  // Forgets what nobody will ask for any more; true if something is left.
+  bool expire(TimePoint now);
+  size_t size() const;
+
+ private:
+  // Where a record stands, by what it is waiting for. Each is in the order in which that began.
+  enum class Stage : uint8_t { Running, WithoutEffect, Done, InDoubt };
+  static constexpr size_t kStages = 4;
+
+  struct Sharer {
+    Waiter* waiter;
+    uint32_t bits;
+    uint64_t asking;  // 0: somebody else is to get the answer
+  };
+  struct Sending {
+    uint64_t id = 0;
+    Hash128 request{};
+    std::string request_id;
+    Hash128 resource{};
+    Moment arrived;
+    std::shared_ptr<const Presence> asker;
+    uint64_t asking = 0;
+    bool one_actor = false;
+    bool sent = false;
+    bool had_base = false;
+    bool maybe_applied = false;
+    bool undelivered = false;
+    bool settled = false;  // by a read, for all but who sends the same request again by its own word
+    int visibility_tries = 0;
+    std::optional<Ending> ending;
+    Moment ended;
+    std::vector<Sharer> sharers;
+  };
+  using Place = std::list<Sending>::iterator;
+  using Places = absl::InlinedVector<Place, 1>;
+  template <class Key>
+  using Index = absl::flat_hash_map<Key, Places>;
+  using Call = std::pair<Hash128, std::string>;  // request and its id
+
+  enum class SettledBy { Read, OtherWrite };
+
+  static size_t bytes_of(const Ending& ending);
+  static Call call_of(const Hash128& request, const std::string& request_id);
+  static Stage stage_of(const Sending& sending);
+  static bool may_be_settled(const Sending& sending);
+  bool is_over(const Sending& sending, TimePoint now) const;
+  Match judge(const Sending& earlier, const Arrival& arrival, const WrittenSince& written_since) const;
+
+  struct Found {
+    Match match = Match::New;
+    Place place{};  // unless New
+  };
+  Found find_earlier(const Arrival& arrival, const WrittenSince& written_since) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Place add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void set_ending(Place place, std::optional<Ending> ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void take_asking(Sending& sending, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void run_again(Place place, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void share(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void settle(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void close(const Asking& asking, bool has_arrived) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::list<Sending>& list_of(Stage stage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stages_[static_cast<size_t>(stage)]; }
+  Sending* find_locked(uint64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  const Sending* find_locked(uint64_t id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Null if somebody else is to get the answer by now.
+  Sending* find_locked(const Asking& asking) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void index(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void unindex(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void forget(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void expire_locked(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void keep_within_bounds(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Options options_;
+  mutable Mutex mutex_;
+  std::array<std::list<Sending>, kStages> stages_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint64_t, Place> by_id_ ABSL_GUARDED_BY(mutex_);
+  Index<Call> by_call_ ABSL_GUARDED_BY(mutex_);
+  Index<Hash128> doubts_ ABSL_GUARDED_BY(mutex_);     // those in doubt, by request
+  Index<Hash128> unsettled_ ABSL_GUARDED_BY(mutex_);  // those that a read or another write may settle, by resource
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
+  uint64_t next_asking_ ABSL_GUARDED_BY(mutex_) = 1;
+};
+
+}  // namespace armgate

@@ -1,0 +1,173 @@
+// The ledger's records: where they stand, by what they are found, and how many there may be.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/mutant.h"
+#include "proxy/state/sending_ledger.h"
+
+namespace armgate {
+namespace {
+
+using Kind = SendingLedger::Ending::Kind;
+
+template <class Index, class Key, class Place>
+void remove_from(Index& index, const Key& key, Place place) {
+  const auto it = index.find(key);
+  if (it == index.end()) return;
+  const auto at = std::find(it->second.begin(), it->second.end(), place);
+  if (at != it->second.end()) it->second.erase(at);
+  if (it->second.empty()) index.erase(it);
+}
+
+}  // namespace
+
+size_t SendingLedger::bytes_of(const Ending& ending) {
+  if (!ending.answer) return 0;
+  size_t bytes = ending.answer->body.size();
+  for (const auto& field : ending.answer->head.fields) bytes += field.name.size() + field.value.size();
+  return bytes;
+}
+
+SendingLedger::Call SendingLedger::call_of(const Hash128& request, const std::string& request_id) {
+  return {request, is_mutant(Mutant::IdsIgnoredInJoin) ? std::string() : request_id};
+}
+
+SendingLedger::Sending* SendingLedger::find_locked(uint64_t id) {
+  const auto it = by_id_.find(id);
+  return it == by_id_.end() ? nullptr : &*it->second;
+}
+
+const SendingLedger::Sending* SendingLedger::find_locked(uint64_t id) const {
+  const auto it = by_id_.find(id);
+  return it == by_id_.end() ? nullptr : &*it->second;
+}
+
+SendingLedger::Sending* SendingLedger::find_locked(const Asking& asking) {
+  Sending* sending = find_locked(asking.sending);
+  return sending != nullptr && sending->asking == asking.number ? sending : nullptr;
+}
+
+SendingLedger::Stage SendingLedger::stage_of(const Sending& sending) {
+  if (!sending.ending) return Stage::Running;
+  switch (sending.ending->kind) {
+    case Kind::Expected:
+    case Kind::Refused: return Stage::WithoutEffect;
+    case Kind::Accepted:
+      return sending.ending->answer ? Stage::Done : Stage::InDoubt;  // done, but its client cannot be told so
+    case Kind::Unknown: break;
+  }
+  return Stage::InDoubt;
+}
+
+bool SendingLedger::may_be_settled(const Sending& sending) {
+  if (!sending.ending || sending.settled) return false;
+  switch (sending.ending->kind) {
+    case Kind::Expected: return sending.request_id.empty() && sending.one_actor;
+    case Kind::Refused:
+    case Kind::Accepted: return sending.request_id.empty();
+    case Kind::Unknown: break;
+  }
+  return true;
+}
+
+void SendingLedger::index(Place place) {
+  if (may_be_settled(*place)) unsettled_[place->resource].push_back(place);
+  if (place->ending && place->ending->kind == Kind::Unknown) doubts_[place->request].push_back(place);
+  if (place->ending) bytes_ += bytes_of(*place->ending);
+}
+
+void SendingLedger::unindex(Place place) {
+  if (may_be_settled(*place)) remove_from(unsettled_, place->resource, place);
+  if (place->ending && place->ending->kind == Kind::Unknown) remove_from(doubts_, place->request, place);
+  if (place->ending) bytes_ -= bytes_of(*place->ending);
+}
+
+// None: it runs.
+void SendingLedger::set_ending(Place place, std::optional<Ending> ending) {
+  auto& before = list_of(stage_of(*place));
+  unindex(place);
+  place->ending = std::move(ending);
+  place->settled = false;
+  auto& after = list_of(stage_of(*place));
+  after.splice(after.end(), before, place);
+  index(place);
+}
+
+SendingLedger::Place SendingLedger::add_locked(const Arrival& arrival) {
+  auto& running = list_of(Stage::Running);
+  const Place place = running.emplace(running.end());
+  place->id = next_id_++;
+  place->request = arrival.request;
+  place->request_id = arrival.request_id;
+  place->resource = arrival.resource;
+  place->arrived = arrival.at;
+  take_asking(*place, arrival);
+  by_id_.emplace(place->id, place);
+  by_call_[call_of(place->request, place->request_id)].push_back(place);
+  keep_within_bounds(arrival.at.time);
+  return place;
+}
+
+void SendingLedger::forget(Place place) {
+  unindex(place);
+  remove_from(by_call_, call_of(place->request, place->request_id), place);
+  by_id_.erase(place->id);
+  list_of(stage_of(*place)).erase(place);
+}
+
+void SendingLedger::take_asking(Sending& sending, const Arrival& arrival) {
+  sending.asker = arrival.asker;
+  sending.asking = next_asking_++;
+  sending.one_actor = arrival.one_actor;
+  sending.undelivered = false;
+}
+
+void SendingLedger::run_again(Place place, const Arrival& arrival) {
+  set_ending(place, std::nullopt);
+  take_asking(*place, arrival);
+  place->sent = false;
+  if (place->request_id == arrival.request_id) return;
+  remove_from(by_call_, call_of(place->request, place->request_id), place);
+  place->request_id = arrival.request_id;
+  by_call_[call_of(place->request, place->request_id)].push_back(place);
+}
+
+// ---- limits
+
+bool SendingLedger::is_over(const Sending& sending, TimePoint now) const {
+  if (!sending.ending || !sending.sharers.empty()) return false;
+  const bool in_doubt = sending.ending->kind == Kind::Unknown;
+  // One in doubt says so once when its time is over.
+  return now - sending.ended.time > (in_doubt ? options_.in_doubt_max + options_.keep : options_.keep);
+}
+
+// Those of a stage have ended in the order in which they stand.
+void SendingLedger::expire_locked(TimePoint now) {
+  for (const Stage stage : {Stage::WithoutEffect, Stage::Done, Stage::InDoubt}) {
+    auto& list = list_of(stage);
+    for (auto it = list.begin(); it != list.end();) {
+      const auto candidate = it++;
+      if (!candidate->sharers.empty()) continue;
+      if (!is_over(*candidate, now)) break;
+      forget(candidate);
+    }
+  }
+}
+
+void SendingLedger::keep_within_bounds(TimePoint now) {
+  expire_locked(now);
+  const auto make_room = [this](Stage stage, auto is_short_of_room) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    auto& list = list_of(stage);
+    for (auto it = list.begin(); it != list.end() && is_short_of_room();) {
+      const auto candidate = it++;
+      if (candidate->sharers.empty()) forget(candidate);
+    }
+  };
+  make_room(Stage::Done, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return bytes_ > options_.bytes_max; });
+  for (const Stage stage : {Stage::WithoutEffect, Stage::Done, Stage::InDoubt}) {
+    make_room(stage, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return by_id_.size() > options_.sendings_max; });
+  }
+}
+
+}  // namespace armgate

@@ -1,0 +1,371 @@
+// Goal: of all that a client was shown exactly those states are named that its write may have been built from (DESIGN §3.2). Method: a
+// history, and the rule and the ETags that come out: "newest 2 | 2 1" are one base, and two if the write looks stale.
+#include "proxy/policy/bases.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/proxy/policy/told.h"
+
+namespace armgate::policy {
+namespace {
+
+// ---- kinds -----------------------------------------------------------------------------------------------------------------------
+
+TEST(BasesOfKinds, TheNewestForSingleAllForManyAndBothForUnknown) {
+  Told told;
+  told.show('A', "1");
+  told.show('A', "2");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 2 1");
+}
+
+TEST(BasesOfKinds, TheNewestIsWhatIsNewestNotWhatWasShownLast) {
+  Told told;
+  told.show('A', "1");
+  const uint64_t asked = told.tick().order;
+  told.write('A', "2");
+  told.show('A', "1", {.asked = asked});  // a slow read of before
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2");
+}
+
+TEST(BasesOfKinds, OwnAnswersCount) {
+  Told told;
+  told.show('A', "1");
+  told.write('A', "2");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2");
+}
+
+TEST(BasesOfKinds, WhatOthersWereShownSaysNothing) {
+  Told told;
+  told.show('A', "1");
+  told.show('B', "2");
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 1");
+}
+
+TEST(BasesOfKinds, WhatIsShownAfterTheWriteCameIsNone) {
+  Told told;
+  told.show('A', "1");
+  told.facts.arrived = told.tick();
+  told.show('A', "2");
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 1");
+}
+
+TEST(BasesOfKinds, SeveralWritesAtOnceMakeASingleUnknownForAWhile) {
+  Told told;
+  told.show('A', "1");
+  told.show('A', "2");
+  told.apply(Arrived{Told::key('A'), {1, Told::hash("x"), ""}, told.now()});
+  told.apply(Arrived{Told::key('A'), {2, Told::hash("y"), ""}, told.now()});
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2 | 2 1");
+  told.pass(told.limits.think_max + seconds(1));
+  told.show('A', "2");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2");
+}
+
+// ---- until when ------------------------------------------------------------------------------------------------------------------
+
+TEST(BasesAge, AnOlderStateIsOverThinkMaxAfterANewerOneWasShown) {
+  Told told;
+  told.show('A', "1");
+  told.show('A', "2");
+  told.pass(told.limits.think_max + seconds(1));
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 2");
+}
+
+TEST(BasesAge, WhoeverPollsTheNewerOneDoesNotKeepTheOlderAlive) {
+  Told told;
+  told.show('A', "1");
+  for (int polls = 0; polls < 20; ++polls) {
+    told.show('A', "2");
+    told.pass(minutes(1));
+  }
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 2");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2");
+}
+
+TEST(BasesAge, AShowingThatWasLostSupersedesNothing) {
+  Told told;
+  told.show('A', "1");
+  told.lose('A', told.show('A', "2"));
+  told.pass(told.limits.think_max + seconds(1));
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2 1");
+}
+
+TEST(BasesAge, WhatIsTooOldIsForgotten) {
+  Told told;
+  told.show('A', "1");
+  told.pass(told.limits.observation_age + seconds(1));
+  EXPECT_EQ(told.bases_text('A'), "unconditional");
+  told.facts.known_from = told.now() - hours(1);
+  EXPECT_EQ(told.bases_text('A'), "forgotten");
+}
+
+// ---- what may not have arrived ---------------------------------------------------------------------------------------------------
+
+TEST(BasesPending, ALostAnswerIsPossibleBesideTheNewest) {
+  Told told;
+  told.show('A', "1");
+  told.lose('A', told.show('A', "2"));
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2 1");
+}
+
+TEST(BasesPending, OnceSomethingNewerWasShownItIsNot) {
+  Told told;
+  told.show('A', "1");
+  told.lose('A', told.show('A', "2"));
+  told.show('A', "3");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 3");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 3 | 3 2 1");
+}
+
+TEST(BasesPending, IfNothingElseWasShownItIsTheOne) {
+  Told told;
+  told.lose('A', told.show('A', "1"));
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 1");
+}
+
+TEST(BasesPending, AReadThatLagsIsOneMoreAndSupersedesNothing) {
+  Told told;
+  told.show('A', "1");
+  told.write('A', "2");
+  told.show('A', "1");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2 1");
+}
+
+// ---- certain ones ----------------------------------------------------------------------------------------------------------------
+
+TEST(BasesCertain, AnETagInTheBodyNamesTheState) {
+  Told told;
+  told.show('B', "1");
+  told.show('A', "2");
+  told.facts.body_etag = "1";
+  EXPECT_EQ(told.bases_text('A'), "body-etag 1");
+  EXPECT_NE(told.bases('A', Actors::Unknown).narrow[0].body, nullptr);
+  told.facts.body_etag = "never seen";
+  EXPECT_EQ(told.bases_text('A'), "body-etag never seen");
+}
+
+TEST(BasesCertain, OneThatStandsForSeveralStatesNamesThoseThatWereShown) {
+  Told told;
+  told.show('A', "1", whole("12"));
+  told.show('A', "1", whole("13"));  // AKS: a pool has changed
+  told.show('B', "1", whole("14"));
+  told.facts.body_etag = "1";
+  EXPECT_EQ(told.bases_text('A'), "body-etag 1 1");
+  EXPECT_FALSE(told.bases('A', Actors::Single).is_certain());
+}
+
+TEST(BasesCertain, ACommandBuildsOnItsOwnReads) {
+  Told told;
+  told.show('A', "1", {.id = "mine"});
+  told.show('A', "2", {.id = "another"});
+  told.facts.request_id = "mine";
+  EXPECT_EQ(told.bases_text('A'), "request-id 1");
+}
+
+TEST(BasesCertain, OnAllOfThem) {
+  Told told;
+  told.show('A', "1", {.id = "mine"});
+  told.show('A', "2", {.id = "mine"});
+  told.facts.request_id = "mine";
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "request-id 2 1");
+}
+
+// A tool that gives all its requests one id is one actor that goes on with what its own writes made.
+TEST(BasesCertain, SinceItsOwnLastAnswer) {
+  Told told;
+  told.show('A', "1", {.id = "mine"});
+  told.write('A', "2", "mine");
+  told.facts.request_id = "mine";
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "request-id 2");
+  told.show('A', "3", {.id = "mine"});
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "request-id 3 2");
+}
+
+TEST(BasesCertain, AnAnswerThatWasLostEndsNothing) {
+  Told told;
+  told.show('A', "1", {.id = "mine"});
+  told.write('A', "2", "mine");
+  told.lose('A', told.reader('A').shown.back().last_shown.order);
+  told.facts.request_id = "mine";
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "request-id 2 1");
+}
+
+TEST(BasesCertain, AnIdUnderWhichTwoWritesOverlappedTellsNothing) {
+  Told told;
+  told.show('A', "1", {.id = "same"});
+  told.show('A', "2", {.id = "other"});
+  told.apply(Arrived{Told::key('A'), {1, Told::hash("x"), "same"}, told.now()});
+  told.apply(Arrived{Told::key('A'), {2, Told::hash("y"), "same"}, told.now()});
+  told.facts.request_id = "same";
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
+}
+
+TEST(BasesCertain, AnIdThatNoReadCarriedTellsNothing) {
+  Told told;
+  told.show('A', "1");
+  told.show('A', "2");
+  told.facts.request_id = "fresh";
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
+}
+
+// ---- api-versions ----------------------------------------------------------------------------------------------------------------
+
+TEST(BasesVersions, WhoWritesAtOneHasReadAtIt) {
+  Told told;
+  told.show('A', "1");
+  told.show('A', "2", {.api_version = "v2"});
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 1");
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 1");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2") << "there is but one, whatever it reads at";
+}
+
+TEST(BasesVersions, OlderOnesAtOthersStay) {
+  Told told;
+  told.show('A', "1", {.api_version = "v2"});
+  told.show('A', "2");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
+}
+
+TEST(BasesVersions, WithoutAnyAtItsOwnTheOthersCount) {
+  Told told;
+  told.show('A', "1", {.api_version = "v2"});
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 1");
+}
+
+TEST(BasesVersions, TheBodyIsThatOfTheWritesVersionIfThereIsOne) {
+  Told told;
+  told.show('A', "1", whole("{\"at\":2}"), {.api_version = "v2"});
+  told.show('B', "1", whole("{\"at\":1}"));
+  const Bases bases = told.bases('A', Actors::Single);
+  EXPECT_EQ(bases.narrow[0].api_version, "v1");
+  EXPECT_EQ(bases.narrow[0].body->bytes, "{\"at\":1}");
+}
+
+// ---- absence and deletes ---------------------------------------------------------------------------------------------------------
+
+TEST(BasesAbsence, WhoWasTold404Creates) {
+  Told told;
+  const uint64_t told_at = told.show_absent('A');
+  EXPECT_EQ(told.bases_text('A'), "create -");
+  EXPECT_EQ(told.bases('A', Actors::Unknown).known_since, told_at);
+}
+
+TEST(BasesAbsence, AsOfTheAskingIfACreateCameBetween) {
+  Told told;
+  const uint64_t asked = told.tick().order;
+  told.write('B', "1");
+  told.show_absent('A', {.asked = asked});
+  EXPECT_EQ(told.bases_text('A'), "create -");
+  EXPECT_LE(told.bases('A', Actors::Unknown).known_since, asked);
+}
+
+TEST(BasesAbsence, WhoIsToldAgainCreatesAsOfTheLastTime) {
+  Told told;
+  told.show_absent('A');
+  const uint64_t asked = told.tick().order;
+  told.show_absent('A', {.asked = asked});
+  EXPECT_EQ(told.bases('A', Actors::Unknown).known_since, asked);
+}
+
+TEST(BasesAbsence, NothingSurvivesADeletion) {
+  Told told;
+  told.show('A', "1");
+  told.remove('B');
+  told.show('A', "2");
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 2 gone");
+}
+
+TEST(BasesAbsence, AnothersDeletionLeavesNothingToBuildOn) {
+  Told told;
+  told.show('A', "1");
+  told.remove('B');
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest gone");
+}
+
+TEST(BasesAbsence, OnesOwnDeletionIsACreate) {
+  Told told;
+  told.show('A', "1");
+  told.remove('A');
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "create -");
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown gone");
+}
+
+TEST(BasesAbsence, ThatOfWhatContainsItCountsTheSame) {
+  Told told;
+  told.show('A', "1");
+  told.facts.deleted = told.tick().order;
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest gone");
+  told.facts.deleted_by = Told::key('A');
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "create -");
+}
+
+TEST(BasesAbsence, A404IsADeletionToEverybody) {
+  Told told;
+  told.show('A', "1");
+  told.show_absent('B');
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest gone");
+}
+
+TEST(BasesAbsence, WhoKnowsThatItIsGoneAndMakesItAnewIsNotAskedAboutBefore) {
+  Told told;
+  told.show('A', "1");
+  told.show('A', "2");
+  told.show_absent('A');
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "create -");
+}
+
+// ---- never read, and forgotten ---------------------------------------------------------------------------------------------------
+
+TEST(BasesUnknown, WhoNeverReadIsUnconditional) {
+  Told told;
+  told.show('B', "1");
+  EXPECT_EQ(told.bases_text('A'), "unconditional");
+}
+
+TEST(BasesUnknown, UnlessItMayHaveReadBeforeThisProcess) {
+  Told told;
+  told.facts.known_from = told.now() - hours(1);
+  EXPECT_EQ(told.bases_text('A'), "forgotten");
+}
+
+TEST(BasesUnknown, OrBeforeSomethingWasForgotten) {
+  Told told;
+  told.history.forget_until(1);
+  EXPECT_EQ(told.bases_text('A'), "forgotten");
+  Told pages;
+  pages.facts.pages_forgotten = true;
+  EXPECT_EQ(pages.bases_text('A'), "forgotten");
+}
+
+// After a restart several actors may hold what was read before.
+TEST(BasesUnknown, WhatAnEarlierProcessShowedStaysPossibleForAWhile) {
+  Told told;
+  told.accept('B', "before");
+  told.facts.former = told.tick().order;
+  told.facts.known_from = told.now();
+  told.show('A', "1");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 1");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 1 gone");
+  told.pass(told.limits.think_max + seconds(1));
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 1");
+}
+
+TEST(BasesUnknown, ItsOwnWritesOfThenUndoNothing) {
+  Told told;
+  told.accept('A', "before");
+  told.facts.former = told.tick().order;
+  told.facts.known_from = told.now();
+  told.show('A', "1");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 1");
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 1 gone");
+}
+
+TEST(BasesText, EachKindHasItsWord) {
+  for (const Actors actors : {Actors::Single, Actors::Unknown, Actors::Many}) EXPECT_EQ(actors_of(to_text(actors)), actors);
+  EXPECT_EQ(actors_of("several"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace armgate::policy

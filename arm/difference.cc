@@ -242,32 +242,23 @@ Reconciliation Difference::reconcile(size_t base, size_t wanted, size_t there, s
   return result;
 }
 
-bool Difference::looks_stale(size_t wanted, std::span<const size_t> olds, size_t newest,
-                             std::optional<RefusedChange> again) const {
+bool Difference::looks_stale(size_t wanted, std::span<const size_t> olds, size_t newest) const {
   if (!readable(wanted) || !readable(newest)) return false;
   const size_t asked = table_->column_of[wanted], shown = table_->column_of[newest];
   if (is_missing(*table_, shown)) return true;
   if (is_missing(*table_, asked)) return false;
-  if (again && (!readable(again->found) || !readable(again->asked))) again.reset();
   const size_t end = table_->rows.size();
-  const auto column = [&](size_t body) { return table_->column_of[body]; };
-  const auto changes_nothing = [&](size_t of, size_t by) {
-    return all_rows(*table_, std::array<size_t, 2>{by, of}, 0, end,
-                    [&](size_t row) { return !write_changes(*table_, row, of, by); });
-  };
-  const auto is_meant = [&](size_t row) {
-    return again && differs_at(*table_, row, column(again->found), column(again->asked)) &&
-           !differs_at(*table_, row, asked, column(again->asked));
-  };
-  const bool nothing_changes =
-      changes_nothing(shown, asked) && !(again && changes_nothing(column(again->found), column(again->asked)));
+  // Where the newest is partial, what the write asks for may be a change.
+  const bool changes_nothing = all_rows(*table_, std::array<size_t, 2>{asked, shown}, 0, end, [&](size_t row) {
+    const bool may_change = is_present(table_->value(row, asked)) && !is_known(table_->value(row, shown));
+    return !may_change && !write_changes(*table_, row, shown, asked);
+  });
   return std::any_of(olds.begin(), olds.end(), [&](size_t old) {
     if (!readable(old) || is_missing(*table_, table_->column_of[old])) return false;
     const size_t before = table_->column_of[old];
-    const bool takes_back = !all_rows(*table_, std::array<size_t, 3>{asked, before, shown}, 0, end, [&](size_t row) {
-      return !has_old_value(*table_, row, asked, before, shown) || is_meant(row);
-    });
-    if (takes_back || !nothing_changes) return takes_back;
+    const bool takes_back = !all_rows(*table_, std::array<size_t, 3>{asked, before, shown}, 0, end,
+                                      [&](size_t row) { return !has_old_value(*table_, row, asked, before, shown); });
+    if (takes_back || !changes_nothing) return takes_back;
     return !all_rows(*table_, std::array<size_t, 2>{before, shown}, 0, end, [&](size_t row) {
       return table_->rows[row].kind != RowKind::Scalar || !differs_at(*table_, row, before, shown);
     });

@@ -28,7 +28,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,12 +74,6 @@ struct Reconciliation {
   std::vector<std::string> pointers;
 };
 
-// What a write that was refused would have changed: `asked` of what was there, `found`.
-struct RefusedChange {
-  size_t found;
-  size_t asked;
-};
-
 // What a body has at a row.
 namespace row_value {
 inline constexpr uint32_t kUnknown = 0;  // a partial body, or a secret that is never shown
@@ -121,9 +114,8 @@ class Difference {
 
   // The write has a value of one of `olds` where the newest state that its client was shown has another one (absence is a value,
   // but for what the service filled in); or it changes nothing against that although a scalar moved in between. Absent olds say
-  // nothing; an absent newest says yes. With `again`: where that
-  // would have taken the same value back, or would have changed nothing either, this one means it.
-  bool looks_stale(size_t wanted, std::span<const size_t> olds, size_t newest, std::optional<RefusedChange> again = {}) const;
+  // nothing; an absent newest says yes.
+  bool looks_stale(size_t wanted, std::span<const size_t> olds, size_t newest) const;
 
   // `state` is what a PUT of `wanted` leads to: it has all that is asked for, maps and arrays exactly. What a write leaves out may be
   // there; what the service never shows (secrets) makes it false.

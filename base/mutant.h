@@ -36,6 +36,14 @@ enum class Mutant {
   CutOffTakenForEnded,     // a resource at rest shows that a write which was on its way will not come any more
   ReadWaits,               // reads stand in line too
   AnswerAltered,           // a field of ARM's answer is lost
+  // Of getting through: nothing is lost by them.
+  EverybodyIsMany,         // who is not declared is taken for several actors
+  MovedEtagIsStale,        // ARM's 412 is the end, whatever moved the ETag
+  RefusalMarksState,       // what was refused on a state is refused on it for ever
+  RepetitionMeansNothing,  // a value that is taken back again and again looks stale again and again
+  NoRightAfterRefusal,     // who was refused and has read again is as everybody else
+  NoTurns,                 // nobody comes next
+  TurnsWaitInLine,         // who comes next stands behind those who wait
 };
 
 #ifdef ARMGATE_MUTANTS

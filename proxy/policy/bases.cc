@@ -114,6 +114,7 @@ std::vector<Seen> of_command(const Reader& reader, const std::vector<Seen>& seen
 }
 
 Actors actors_of(const Reader& reader, const WriteFacts& write) {
+  if (is_mutant(Mutant::EverybodyIsMany) && write.actors == Actors::Unknown) return Actors::Many;
   const bool several = write.actors == Actors::Single && reader.several_until >= write.arrived.time;
   return several ? Actors::Unknown : write.actors;
 }
@@ -260,7 +261,7 @@ Bases possible_bases(const History& history, const HistoryLimits& limits, const 
 Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
   Right right;
   const Reader* reader = history.reader(write.client);
-  if (reader == nullptr || write.actors == Actors::Many) return right;
+  if (reader == nullptr || write.actors == Actors::Many || is_mutant(Mutant::NoRightAfterRefusal)) return right;
   const auto seen = shown_before(history, *reader, limits, write);
   auto live = seen;
   std::erase_if(live, [&](const Seen& s) { return is_superseded(s, seen, limits, write); });
@@ -285,7 +286,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   }
   std::vector<Seen> older;
   std::copy_if(live.begin(), live.end(), std::back_inserter(older),
-               [&](const Seen& s) { return s.entry->number < last->entry->number; });
+               [&](const Seen& s) { return s.entry->number != last->entry->number; });
   const bool may_look_stale = actors_of(*reader, write) == Actors::Unknown;
   if (may_look_stale) right.superseded = states_of(older, write, born);
   std::copy_if(reader->refusals.begin(), reader->refusals.end(), std::back_inserter(right.same_change),

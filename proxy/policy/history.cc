@@ -112,7 +112,8 @@ bool History::is_back(const Entry& entry, const Shown& seen) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
     if (e.number <= entry.number || e.cause == Cause::ChildWritten || e.cause == Cause::Acted) return false;
     if (is_write(e)) return e.number < seen.asked;
-    const bool is_another = !e.etag.empty() && !entry.etag.empty() && e.etag != entry.etag;  // an item of a list has none, perhaps
+    const bool is_another =
+        !e.etag.empty() && !entry.etag.empty() && e.etag != entry.etag;  // an item of a list has none, perhaps
     return e.certain && e.known.order < seen.asked && (is_another || is_other_than(e, seen));
   });
 }

@@ -48,7 +48,7 @@ Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::Loc
   auto& locks = write.parts.shared.locks;
   std::optional<LockPlace> turns;  // kept until the write stands in line, so that nobody gets in between
   if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) {
-    write.report().in_turn = turn->reads();
+    write.report().in_turn = true;
     turns = turn->take_place();
     info.priority = ClaimInfo::Priority::TakesTurn;
   }

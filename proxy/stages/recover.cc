@@ -241,7 +241,8 @@ Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response
     co_return NextStep{};
   }
   policy::Verdict verdict;
-  const bool may_renew = attempts.renewals < kRenewalsMax && !now->etag.empty();
+  const int renewals_max = is_mutant(Mutant::MovedEtagIsStale) ? 0 : kRenewalsMax;
+  const bool may_renew = attempts.renewals < renewals_max && !now->etag.empty();
   if (!may_renew || !goes_again(write, attempts, *now, verdict)) {
     co_return NextStep{refused_by_arm(write, std::move(answer), "stale", &*now)};
   }

@@ -1,10 +1,12 @@
 #include "proxy/stages/turn.h"
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "base/mutant.h"
 #include "proxy/async/spawn.h"
 #include "proxy/stages/parts.h"
 #include "proxy/stages/wake.h"
@@ -37,7 +39,7 @@ std::optional<LockPlace> reserve(const Write& write, ClaimInfo::Priority priorit
   info.what = "its turn, after refusals";
   info.since = write.parts.clock.now();
   info.client = write.client.key;
-  info.priority = priority;
+  info.priority = is_mutant(Mutant::TurnsWaitInLine) ? ClaimInfo::Priority::None : priority;
   const std::vector<rules::LockKey> keys{{write.plan.target.resource.id, rules::LockMode::Exclusive}};
   auto place = write.parts.shared.locks.join(keys, std::move(info), &write.patience.waiter(), Patience::kGranted);
   return place ? std::optional(*std::move(place)) : std::nullopt;
@@ -53,13 +55,22 @@ void begin(const Write& write, LockPlace place) {
 
 // Whoever does not take its turns up, and so keeps others waiting, gets them later and later.
 std::optional<LockPlace> turn_due(const Write& write) {
-  if (!write.replaces || write.client.actors == policy::Actors::Many) return std::nullopt;
-  const unsigned before = write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+  if (!write.replaces || write.client.actors == policy::Actors::Many || is_mutant(Mutant::NoTurns)) return std::nullopt;
+  struct Known {
+    unsigned refused = 0;  // in a row, before this time
+    bool reads = false;    // it has read since the last time
+  };
+  const Known known = write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
     const policy::Reader* reader = history.reader(write.client.key);
-    return reader == nullptr ? 0U : static_cast<unsigned>(reader->refused_in_a_row);
+    if (reader == nullptr || reader->refusals.empty()) return Known{};
+    const uint64_t told = reader->refusals.back().told;
+    const bool reads = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const policy::Observation& o) {
+      return o.as != policy::ShownAs::OwnAnswer && o.last_asked > told;
+    });
+    return Known{static_cast<unsigned>(reader->refused_in_a_row), reads};
   });
-  const unsigned in_a_row = before + 1;  // this one is told to the history when it is answered
-  const bool due = in_a_row >= 2 && (std::has_single_bit(in_a_row) || write.report().in_turn);
+  const unsigned in_a_row = known.refused + 1;
+  const bool due = in_a_row >= 2 && (std::has_single_bit(in_a_row) || (write.report().in_turn && known.reads));
   return due ? reserve(write, ClaimInfo::Priority::Turn) : std::nullopt;
 }
 

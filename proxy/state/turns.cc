@@ -23,7 +23,6 @@ bool Turn::over() const {
 void Turn::note_read() {
   {
     MutexLock lock(&mutex_);
-    reads_ = true;
     if (has_read_ || !place_ || !place_->granted()) return;
     has_read_ = true;
   }
@@ -33,11 +32,6 @@ void Turn::note_read() {
 bool Turn::has_read() const {
   MutexLock lock(&mutex_);
   return has_read_;
-}
-
-bool Turn::reads() const {
-  MutexLock lock(&mutex_);
-  return reads_;
 }
 
 void Turn::end() { take_place(); }

@@ -45,8 +45,6 @@ class Turn {
   // Its client reads. Only the first read while nothing is being sent counts: from then on it has `turn_max`.
   void note_read();
   bool has_read() const;
-  // It reads at all, and is not one that sends the same again and again.
-  bool reads() const;
   // Gives the key to whoever comes next.
   void end();
   // The turn is over, and its place somebody else's; nothing if it was over.
@@ -55,7 +53,6 @@ class Turn {
  private:
   Waiter waiter_;
   mutable Mutex mutex_;
-  bool reads_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_read_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<LockPlace> place_ ABSL_GUARDED_BY(mutex_);
 };

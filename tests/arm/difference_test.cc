@@ -193,5 +193,14 @@ TEST(Difference, WhatASentBodyLeavesOutIsUnknown) {
   EXPECT_EQ(difference.changed(0, 2), (Pointers{"/properties/rules/[name=y]", "/tags/u"}));
 }
 
+// A write's own answer without a body leaves what was sent: it says nothing of what the next write adds.
+TEST(Difference, WhatANewestThatIsPartialDoesNotSayMayBeAChange) {
+  const std::vector<ComparedBody> bodies{{R"({"properties":{"a":"1","b":"1"}})", BodyKind::Whole},
+                                         {R"({"properties":{"a":"1"}})", BodyKind::Partial},
+                                         {R"({"properties":{}})", BodyKind::Whole}};
+  const Difference difference(bodies, *BodyFacts::generic());
+  EXPECT_FALSE(difference.looks_stale(0, std::vector<size_t>{2}, 1));
+}
+
 }  // namespace
 }  // namespace armgate::arm

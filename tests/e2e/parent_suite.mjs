@@ -165,20 +165,23 @@ export const tests = {
       return { gateway, message: errorOf(answer).message };
     };
     assert.match((await told(through(squid.port))).message, /asks for a user name \(407\).*upstream\.proxy_password_file/);
-    const denied = () => squid.accesses().filter((line) => line.includes("TCP_DENIED/407")).length;
-    const before = denied();
+    // squid writes its log some time after it has answered.
+    const denied = async () => {
+      await sleep(1000);
+      return squid.accesses().filter((line) => line.includes("TCP_DENIED/407")).length;
+    };
+    const before = await denied();
     const wrong = await told(withUser(world, squid.port, { proxy_password_file: passwordFile(world, "Wr0ng:p@ss") }));
     assert.match(wrong.message, /does not take this user name and password \(407\)/);
     assert.doesNotMatch(wrong.gateway.process.log, /Wr0ng/);
-    await sleep(100);  // squid writes its log when it has answered
-    assert.equal(denied(), before + 1, "a password that was refused is not tried again and again");
+    assert.equal(await denied(), before + 1, "a password that was refused is not tried again and again");
     const crowded = await world.startGateway(sim, withUser(world, squid.port, { proxy_password_file: passwordFile(world, "Wr0ng:p@ss") }));
     const crowd = await Promise.all([1, 2, 3, 4, 5, 6].map((i) => curl(world, crowded, PATH, { user: `client-${i}` })));
     for (const answer of crowd) assert.match(errorOf(answer).message, /does not take this user name and password/);
-    await sleep(100);
-    assert.equal(denied(), before + 2, "nor by many at once");
+    assert.equal(await denied(), before + 2, "nor by many at once");
     const tunnelled = await curl(world, crowded, "", { url: `https://${OTHER}/` });
     assert.equal(tunnelled.connectStatus, 502, tunnelled.error);
+    await sleep(200);  // the log line comes after the answer
     assert.match(crowded.process.log, /"event":"tunnel-failed".*"host":"login\.corp\.example".*does not take this user name and password/);
     const forbidden = await told({ ...withUser(world, squid.port), hosts: { [ARM_HOST]: { address: "127.0.0.1:9" } } });
     assert.match(forbidden.message, /opens no tunnel to 127\.0\.0\.1:9 \(403 Forbidden, ERR_ACCESS_DENIED\).*upstream\.no_proxy/);

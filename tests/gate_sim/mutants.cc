@@ -43,6 +43,14 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::CutOffTakenForEnded, "cut-off-taken-for-ended", "", {"drain-with-journal", "slow-arm"}, 500},
       {Mutant::ReadWaits, "read-waits", "", {}, 10},
       {Mutant::AnswerAltered, "answer-altered", "", {}, 100},
+      // Two at least for each law of getting through; those are kept in kind worlds (liveness_worlds_test.cc).
+      {Mutant::EverybodyIsMany, "everybody-is-many", "lone-autoscaler", {"none"}, 100, Liveness::Forbidden},
+      {Mutant::MovedEtagIsStale, "moved-etag-is-stale", "parallel-rules", {"none"}, 100, Liveness::Forbidden},
+      {Mutant::RefusalMarksState, "refusal-marks-state", "lone-take-back", {"none"}, 100, Liveness::Forbidden},
+      {Mutant::RepetitionMeansNothing, "repetition-means-nothing", "lone-take-back", {"none"}, 100, Liveness::Forbidden},
+      {Mutant::NoRightAfterRefusal, "no-right-after-refusal", "take-back-beside", {"none"}, 100, Liveness::Forbidden},
+      {Mutant::NoTurns, "no-turns", "quick-counters", {"none"}, 100, Liveness::Forbidden},
+      {Mutant::TurnsWaitInLine, "turns-wait-in-line", "quick-members", {"none"}, 100, Liveness::Forbidden},
   };
   return all;
 }
@@ -66,6 +74,7 @@ Catch hunt(const MutantCase& mutant) {
   Scenario scenario;
   scenario.workload = mutant.workload;
   scenario.disturbances = mutant.disturbances;
+  scenario.liveness = mutant.liveness;
   for (uint64_t seed = 1; seed <= mutant.seeds_max && caught.seeds == 0; ++seed) {
     scenario.seed = seed;
     const RunResult result = run_scenario(scenario);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ struct MutantCase {
   std::string_view workload;              // where it is looked for first; empty: anywhere
   std::vector<std::string> disturbances;  // the same
   uint64_t seeds_max = 0;                 // within which it must be noticed
+  std::optional<Liveness> liveness{};     // as in Scenario
 };
 
 const std::vector<MutantCase>& mutants();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <memory>
 #include <utility>
@@ -56,6 +57,23 @@ TEST_F(TurnTable, ReservesTheKeyForItsClientsWrite) {
   EXPECT_TRUE(write.granted());
   EXPECT_FALSE(waiting.granted());
   EXPECT_EQ(turns.size(), 0u);
+}
+
+TEST_F(TurnTable, ItsPlaceIsItsClientsWrites) {
+  const auto turn = give(kAnn);
+  const auto next = give(kBen);
+  auto place = turns.take(key, kAnn)->take_place();
+  ASSERT_TRUE(place.has_value());
+  EXPECT_TRUE(place->is_for({{"a", LockMode::Exclusive}}));
+  EXPECT_TRUE(turn->over());
+  EXPECT_FALSE(turn->take_place().has_value()) << "once";
+  place->rename("PUT /a");
+  const auto entries = locks.entries(2).oldest;
+  EXPECT_TRUE(std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return entry.info.what == "PUT /a"; }));
+  WriteLease write = place->take();
+  EXPECT_FALSE(next->granted());
+  write.release();
+  EXPECT_TRUE(next->granted());
 }
 
 TEST_F(TurnTable, TurnsFollowEachOther) {

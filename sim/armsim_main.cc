@@ -34,6 +34,9 @@ struct Arguments {
   int64_t operation_record_ms = 0;
   int64_t stale_by_ms = 0;
   double stale_read_chance = 0;
+  bool neighbour_links = false;
+  bool no_etags = false;
+  bool fewer_in_lists = false;
   double drop_before_chance = 0;
   double drop_after_chance = 0;
   int64_t retry_after_seconds = 1;
@@ -62,9 +65,13 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--group-lag-ms", arguments.group_lag_ms, "For so long providers do not know a new group")
       ->check(not_negative);
   app.add_option("--neighbour-ms", arguments.neighbour_ms, "Move some ETag so often; 0: never")->check(not_negative);
+  app.add_flag("--neighbour-links", arguments.neighbour_links, "The neighbour also writes read-only references into it");
+  app.add_flag("--no-etags", arguments.no_etags, "No type and no api-version has ETags");
+  app.add_flag("--fewer-in-lists", arguments.fewer_in_lists, "Items of lists lack ETag, state and location");
   app.add_option("--operation-record-ms", arguments.operation_record_ms, "For so long an ended operation is known; 0: always")
       ->check(not_negative);
-  app.add_option("--stale-read-chance", arguments.stale_read_chance, "Share of reads from a lagging replica")->check(chance);
+  app.add_option("--stale-read-chance", arguments.stale_read_chance, "Share of reads, of lists too, from a lagging replica")
+      ->check(chance);
   app.add_option("--stale-by-ms", arguments.stale_by_ms, "How far that replica lags")->check(not_negative);
   app.add_option("--drop-before-chance", arguments.drop_before_chance, "Share of writes dropped unapplied")->check(chance);
   app.add_option("--drop-after-chance", arguments.drop_after_chance, "Share of writes whose answer is dropped")->check(chance);
@@ -100,6 +107,9 @@ SimOptions sim_options(const Arguments& arguments) {
   }
   options.group_lag = milliseconds(arguments.group_lag_ms);
   options.neighbour_every = milliseconds(arguments.neighbour_ms);
+  options.neighbour_links = arguments.neighbour_links;
+  options.has_etags = !arguments.no_etags;
+  if (arguments.fewer_in_lists) options.list_items = ListItems::Fewer;
   options.operation_record = milliseconds(arguments.operation_record_ms);
   options.stale_read_chance = arguments.stale_read_chance;
   options.stale_by = milliseconds(arguments.stale_by_ms);

@@ -35,6 +35,11 @@ void strip_service_members(Json& value) {
   }
 }
 
+void strip_links(Json& value, std::string_view linked) {
+  const auto properties = value.find("properties");
+  if (!linked.empty() && properties != value.end() && properties->is_object()) properties->erase(std::string(linked));
+}
+
 const Json* children_of(const Json& content, const ChildKind& kind) {
   const auto properties = content.find("properties");
   if (properties == content.end() || !properties->is_object()) return nullptr;
@@ -59,12 +64,14 @@ Json writable_content(const Json& body, const ResourceType& traits) {
   Json content = body;
   strip_service_members(content);
   content.erase("name");
+  strip_links(content, traits.linked);
   for (const ChildKind& kind : traits.children) {
     if (children_of(content, kind) == nullptr) continue;
     for (Json& child : content["properties"][std::string(kind.member)]) {
       if (!child.is_object()) continue;
       if (kind.form == ChildKind::Form::Flat) strip(child, kServiceProperties);
       if (kind.form == ChildKind::Form::Wrapped) strip_service_members(child);
+      if (kind.form == ChildKind::Form::Wrapped) strip_links(child, kind.linked);
     }
   }
   if (const auto properties = content.find("properties"); traits.embellished && properties != content.end()) {
@@ -76,6 +83,13 @@ Json writable_content(const Json& body, const ResourceType& traits) {
   if (const auto properties = content.find("properties"); properties != content.end() && properties->empty())
     content.erase(properties);
   return content;
+}
+
+Json writable_child(const Json& body, const ResourceType& traits, const ChildKind& kind, std::string_view name) {
+  Json child = writable_content(body, traits);
+  strip_links(child, kind.linked);
+  child["name"] = name;
+  return child_in_parent(std::move(child), kind);
 }
 
 Snapshot snapshot_as_of(const Entity& entity, TimePoint then) {

@@ -28,6 +28,7 @@ struct Snapshot {
   std::string etag;
   std::map<std::string, std::string> child_etags{};
   uint64_t state = 0;
+  int links = 0;
 };
 
 struct Entity {
@@ -48,11 +49,12 @@ struct Entity {
   std::string etag;                                // exact bytes; empty for types without
   std::map<std::string, std::string> child_etags;  // of children that have their own, by lower-case name
   uint64_t state = 0;                              // the content's serial in the state log, if one is kept
+  int links = 0;                                   // how many the service says refer to it
   std::deque<Snapshot> history;
 };
 
 inline Snapshot snapshot_of(const Entity& entity, TimePoint now) {
-  return {now, entity.content, entity.version, entity.etag, entity.child_etags, entity.state};
+  return {now, entity.content, entity.version, entity.etag, entity.child_etags, entity.state, entity.links};
 }
 
 // What a replica knows of it that has seen nothing since `then`: no content if it was not there yet.
@@ -64,6 +66,10 @@ using Entities = std::map<std::string, Entity, std::less<>>;
 // `body` without what only the service writes (id, name, type, etag, provisioningState, ...), at any depth; names of
 // children stay.
 nlohmann::json writable_content(const nlohmann::json& body, const ResourceType& traits);
+
+// The same of a child's own body, as it is to stand in its parent's content under this name.
+nlohmann::json writable_child(const nlohmann::json& body, const ResourceType& traits, const ChildKind& kind,
+                              std::string_view name);
 
 // A child as it stands in the parent's content; null if there is none of that name (compared without case).
 const nlohmann::json* find_child(const nlohmann::json& content, const ChildKind& kind, std::string_view name);

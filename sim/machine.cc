@@ -190,19 +190,27 @@ void SimArm::Machine::finish(const Operation& operation, TimePoint now) {
 void SimArm::Machine::remove(const std::string& key, TimePoint now, std::string_view by) {
   const std::string gone = key;  // it may be the entity's own
   judge_.removed(gone);
-  if (options_.keep_states) states_.add(gone, now, nullptr, by);
-  entities_.erase(gone);
+  take_out(gone, now, by);
   const std::string below = gone + "/";
   for (auto it = entities_.lower_bound(below); it != entities_.end() && it->first.starts_with(below);) {
     judge_.removed(it->first);
-    if (options_.keep_states) states_.add(it->first, now, nullptr, by);
-    it = entities_.erase(it);
+    const std::string below_key = (it++)->first;
+    take_out(below_key, now, by);
   }
+}
+
+void SimArm::Machine::take_out(const std::string& key, TimePoint now, std::string_view by) {
+  if (options_.keep_states) states_.add(key, now, nullptr, by);
+  auto node = entities_.extract(key);
+  if (options_.stale_read_chance <= 0 || node.empty()) return;
+  std::erase_if(removed_, [&](const auto& entry) { return entry.second.at <= now - options_.stale_by; });
+  removed_.insert_or_assign(key, Removed{std::move(node.mapped()), now});
 }
 
 void SimArm::Machine::move_neighbour(TimePoint now) {
   if (entities_.empty()) return;
   auto chosen = std::next(entities_.begin(), static_cast<std::ptrdiff_t>(rng_.below(entities_.size())));
+  if (options_.neighbour_links) chosen->second.links = 1 + static_cast<int>(rng_.below(3));
   move_etag(chosen->second, now);
 }
 
@@ -238,6 +246,7 @@ arm::Response SimArm::Machine::control(const arm::Request& request, const std::s
     operations_.clear();
     judge_ = Judge();
     states_ = StateLog();
+    removed_.clear();
     faults_ = FaultScript();
     counts_ = Report();
     return plain_answer(204);

@@ -3,6 +3,7 @@
 //   machine.cc           time, faults, routing, control endpoints
 //   machine_state.cc     what all writes share: content, ETags, refusals, operations
 //   machine_reads.cc     GET and HEAD, lists, operation URLs
+//   machine_views.cc     what an answer shows of a resource, and when it lags
 //   machine_groups.cc    writes to resource groups
 //   machine_writes.cc    writes to resources and their children
 //   machine_references.cc  what a write needs, and excludes, besides itself
@@ -55,7 +56,7 @@ class SimArm::Machine {
     TimePoint now;
     WriteFacts facts;
     nlohmann::json* body = nullptr;  // PUT, PATCH and POST with a body: parsed
-    Duration behind{};  // a read: how far the replica lags that answers it
+    Duration behind{};               // a read: how far the replica lags that answers it
     std::vector<Seen>* seen = nullptr;
     arm::Method method() const { return request.head.method; }
   };
@@ -73,6 +74,7 @@ class SimArm::Machine {
   arm::Response control(const arm::Request& request, const std::string& name, TimePoint now);
   void finish(const Operation& operation, TimePoint now);
   void remove(const std::string& key, TimePoint now, std::string_view by);
+  void take_out(const std::string& key, TimePoint now, std::string_view by);
   void move_neighbour(TimePoint now);
   void stamp(arm::Response& answer, const arm::RequestHead& head);
 
@@ -89,7 +91,7 @@ class SimArm::Machine {
   void move_child_etag(Entity& entity, const ChildKind& kind, std::string_view name);
   void record(Entity& entity, TimePoint now);
   Duration operation_length(const Call& call, const ResourceType& traits, std::string_view what) const;
-  static bool knows_etags(const Call& call, const ResourceType& traits);
+  bool knows_etags(const Call& call, const ResourceType& traits) const;
   std::optional<arm::Response> refuse_in_group(const Call& call);
   std::optional<arm::Response> refuse_precondition(const Call& call, const Entity* entity, const ResourceType& traits,
                                                    const nlohmann::json* current);
@@ -110,15 +112,23 @@ class SimArm::Machine {
   arm::Response list(const Call& call);
   arm::Response list_children(const Call& call);
   arm::Response page_of(const Call& call, std::vector<nlohmann::json> items) const;
+
+  // machine_views.cc
+  struct View {
+    const Entity* entity;  // null: there is none
+    Snapshot seen;
+  };
+  Duration lag_of(const Call& call);
+  Snapshot visible(const Call& call, const Entity& entity);
+  View view_of(const Call& call, std::string_view key);
   // What the request may see of it: some api-versions know no ETags.
-  static Snapshot seen_by(const Call& call, const Entity& entity, Snapshot snapshot);
-  // As visible() for the items of lists, which no option makes lag, only a fault.
-  static Snapshot listed(const Call& call, const Entity& entity);
+  Snapshot seen_by(const Call& call, const Entity& entity, Snapshot snapshot) const;
+  nlohmann::json listed(const Entity& entity, const Snapshot& seen) const;
+  static void show_links(nlohmann::json& body, std::string_view linked, int links);
   nlohmann::json shown(const Entity& entity, const Snapshot& seen) const;
   nlohmann::json shown_child(const Entity& entity, const ChildKind& kind, const nlohmann::json& child,
                              const Snapshot& seen) const;
-  std::string state_shown(const Entity& entity, const ChildKind* kind, std::string_view child) const;
-  Snapshot visible(const Call& call, const Entity& entity);
+  std::string state_shown(const Entity& entity, const ChildKind* kind, std::string_view child, const Snapshot& seen) const;
 
   // machine_references.cc
   std::optional<arm::Response> refuse_without_parent(const Call& call) const;
@@ -154,6 +164,11 @@ class SimArm::Machine {
   Rng rng_;
   Entities entities_;
   Operations operations_;
+  struct Removed {
+    Entity entity;
+    TimePoint at;
+  };
+  std::map<std::string, Removed, std::less<>> removed_;  // what lagging replicas may still show
   Judge judge_;
   StateLog states_;
   FaultScript faults_;

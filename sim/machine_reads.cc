@@ -52,11 +52,6 @@ Json operation_error(const Operation& operation) {
   return Json{{"code", "InternalOperationError"}, {"message", "This operation was chosen to fail."}};
 }
 
-// What a replica shows that is so far behind.
-Snapshot snapshot_behind(const Entity& entity, TimePoint now, Duration behind) {
-  return behind > Duration{} ? snapshot_as_of(entity, now - behind) : snapshot_of(entity, now);
-}
-
 }  // namespace
 
 arm::Response SimArm::Machine::read(Call& call) {
@@ -77,31 +72,14 @@ arm::Response SimArm::Machine::read(Call& call) {
   }
 }
 
-Snapshot SimArm::Machine::visible(const Call& call, const Entity& entity) {
-  const bool lags = options_.stale_read_chance > 0 && rng_.chance(options_.stale_read_chance);
-  return snapshot_behind(entity, call.now, std::max(call.behind, lags ? options_.stale_by : Duration{}));
-}
-
-Snapshot SimArm::Machine::listed(const Call& call, const Entity& entity) {
-  return seen_by(call, entity, snapshot_behind(entity, call.now, call.behind));
-}
-
-Snapshot SimArm::Machine::seen_by(const Call& call, const Entity& entity, Snapshot snapshot) {
-  if (knows_etags(call, *entity.traits)) return snapshot;
-  snapshot.etag.clear();
-  snapshot.child_etags.clear();
-  return snapshot;
-}
-
 arm::Response SimArm::Machine::read_entity(const Call& call) {
   const Address& address = call.address;
   const bool is_group = address.kind == AddressKind::Group;
   if (!is_group) {
     if (auto refused = refuse_in_group(call)) return *refused;
   }
-  const Entity* entity = find_entity(address.root_key);
-  const Snapshot seen = entity == nullptr ? Snapshot{} : seen_by(call, *entity, visible(call, *entity));
-  if (call.seen != nullptr)
+  const auto [entity, seen] = view_of(call, address.root_key);
+  if (call.seen != nullptr && call.method() == arm::Method::Get)
     call.seen->push_back({address_key(address), entity != nullptr ? seen.state : states_.last(address.root_key)});
   if (call.method() == arm::Method::Head) return plain_answer(seen.content ? 204 : 404);
   if (!seen.content && is_group) {
@@ -121,55 +99,6 @@ arm::Response SimArm::Machine::read_entity(const Call& call) {
   if (!seen.etag.empty() && in_header) answer.head.fields.add("ETag", seen.etag);
   answer.head.fields.add("x-sim-version", is_child ? version_of(*child) : seen.version);
   return answer;
-}
-
-std::string SimArm::Machine::state_shown(const Entity& entity, const ChildKind* kind, std::string_view child) const {
-  const std::string word = operations_.state_word(entity, kind, lower_text(child));
-  const bool succeeded = options_.state_shown == StateShown::Succeeded || entity.traits->update_shown == UpdateShown::Succeeded;
-  return word.empty() || (succeeded && word != "Deleting") ? "Succeeded" : word;
-}
-
-Json SimArm::Machine::shown_child(const Entity& entity, const ChildKind& kind, const Json& child, const Snapshot& seen) const {
-  Json body = child_by_itself(child, kind);
-  const std::string name = child.value("name", "");
-  body["id"] = fmt::format("{}/{}/{}", entity.id, kind.shown, name);
-  body["type"] = fmt::format("{}/{}", entity.shown_type, kind.shown);
-  if (!body["properties"].is_object()) body["properties"] = Json::object();
-  body["properties"]["provisioningState"] = state_shown(entity, &kind, name);
-  if (kind.form == ChildKind::Form::Wrapped) {
-    body["etag"] = seen.etag;
-  } else if (const auto own = seen.child_etags.find(lower_text(name)); own != seen.child_etags.end()) {
-    body["properties"]["eTag"] = own->second;
-  }
-  return body;
-}
-
-Json SimArm::Machine::shown(const Entity& entity, const Snapshot& seen) const {
-  Json body = *seen.content;
-  body["id"] = entity.id;
-  body["name"] = entity.name;
-  body["type"] = entity.shown_type;
-  if (!seen.etag.empty()) body[entity.traits->etags == EtagForm::EnvelopeGuid ? "eTag" : "etag"] = seen.etag;
-  Json& properties = body["properties"];
-  if (!properties.is_object()) properties = Json::object();
-  properties["provisioningState"] = state_shown(entity, nullptr, "");
-  if (entity.traits->etags == EtagForm::WeakGuid) properties["resourceGuid"] = entity.guid;
-  if (entity.traits->embellished) {
-    properties["revision"] = seen.version;
-    properties["endpoint"] = fmt::format("https://{}.example.net/", entity.name);
-  }
-  for (const ChildKind& kind : entity.traits->children) {
-    Json children = Json::array();
-    if (const auto given = properties.find(std::string(kind.member)); given != properties.end() && given->is_array()) {
-      for (const Json& child : *given) {
-        Json item = shown_child(entity, kind, child, seen);
-        if (kind.form == ChildKind::Form::Flat) item = child_in_parent(std::move(item), kind);
-        children.push_back(std::move(item));
-      }
-    }
-    properties[std::string(kind.member)] = std::move(children);
-  }
-  return body;
 }
 
 arm::Response SimArm::Machine::read_operation(const Call& call) {
@@ -209,7 +138,10 @@ arm::Response SimArm::Machine::read_operation(const Call& call) {
   if (failed) return json_answer(409, Json{{"error", operation_error(*operation)}});
   const Entity* entity = find_entity(operation->entity_key);
   const bool has_result = operation->kind == OperationOf::Create || operation->kind == OperationOf::Update;
-  if (has_result && entity != nullptr) return json_answer(200, shown(*entity, snapshot_of(*entity, call.now)));
+  if (has_result && entity != nullptr) {
+    const Snapshot seen = visible(call, *entity);
+    return json_answer(200, shown(*entity, seen.content ? seen : seen_by(call, *entity, snapshot_of(*entity, call.now))));
+  }
   return plain_answer(operation->kind == OperationOf::Delete ? 204 : 200);
 }
 
@@ -243,9 +175,9 @@ arm::Response SimArm::Machine::list(const Call& call) {
     if (!address.group_key.empty() && entity.group_key != address.group_key) continue;
     if (!address.type.empty() && entity.type != address.type) continue;
     if (!entity.parent_key.empty()) continue;
-    const Snapshot seen = listed(call, entity);
+    const Snapshot seen = visible(call, entity);
     if (!seen.content) continue;
-    items.push_back(shown(entity, seen));
+    items.push_back(listed(entity, seen));
     if (call.seen != nullptr) call.seen->push_back({entity.key, seen.state});
     // The list of everything in a group shows only the envelope.
     if (!groups && address.type.empty()) items.back().erase("properties");
@@ -255,8 +187,7 @@ arm::Response SimArm::Machine::list(const Call& call) {
 
 arm::Response SimArm::Machine::list_children(const Call& call) {
   if (auto refused = refuse_in_group(call)) return *refused;
-  const Entity* entity = find_entity(call.address.root_key);
-  const Snapshot seen = entity == nullptr ? Snapshot{} : listed(call, *entity);
+  const auto [entity, seen] = view_of(call, call.address.root_key);
   if (!seen.content) return missing_resource(call.address);
   std::vector<Json> items;
   if (call.address.child_kind != nullptr) {
@@ -264,7 +195,7 @@ arm::Response SimArm::Machine::list_children(const Call& call) {
     for (Json& child : body["properties"][std::string(call.address.child_kind->member)]) {
       const std::string name = lower_text(child.value("name", ""));
       if (call.seen != nullptr)
-        call.seen->push_back({fmt::format("{}/{}/{}", entity->key, call.address.child_type, name), entity->state});
+        call.seen->push_back({fmt::format("{}/{}/{}", entity->key, call.address.child_type, name), seen.state});
       items.push_back(child_by_itself(std::move(child), *call.address.child_kind));
     }
     return page_of(call, std::move(items));
@@ -272,9 +203,9 @@ arm::Response SimArm::Machine::list_children(const Call& call) {
   const std::string below = fmt::format("{}/{}/", entity->key, call.address.child_type);
   for (auto it = entities_.lower_bound(below); it != entities_.end() && it->first.starts_with(below); ++it) {
     const bool deeper = it->first.find('/', below.size()) != std::string::npos;
-    const Snapshot child = deeper ? Snapshot{} : listed(call, it->second);
+    const Snapshot child = deeper ? Snapshot{} : visible(call, it->second);
     if (!child.content) continue;
-    items.push_back(shown(it->second, child));
+    items.push_back(listed(it->second, child));
     if (call.seen != nullptr) call.seen->push_back({it->first, child.state});
   }
   return page_of(call, std::move(items));

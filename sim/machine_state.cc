@@ -19,8 +19,8 @@ constexpr size_t kHistoryMax = 256;
 
 }  // namespace
 
-bool SimArm::Machine::knows_etags(const Call& call, const ResourceType& traits) {
-  if (traits.etags == EtagForm::None) return false;
+bool SimArm::Machine::knows_etags(const Call& call, const ResourceType& traits) const {
+  if (traits.etags == EtagForm::None || !options_.has_etags) return false;
   const auto version = arm::query_parameter(call.request.head.target, "api-version");
   return traits.etags_since.empty() || version.value_or("") >= traits.etags_since;
 }

@@ -16,11 +16,11 @@ Json tags_of(const Json& content) {
   return tags != content.end() && tags->is_object() ? *tags : Json::object();
 }
 
-arm::Response shown_tags(const Entity& entity) {
+arm::Response shown_tags(const Entity& entity, const Json& content) {
   return json_answer(200, Json{{"id", entity.id + "/providers/Microsoft.Resources/tags/default"},
                                {"name", "default"},
                                {"type", "Microsoft.Resources/tags"},
-                               {"properties", {{"tags", tags_of(*entity.content)}}}});
+                               {"properties", {{"tags", tags_of(content)}}}});
 }
 
 void erase_tag(Json& tags, std::string_view name) {
@@ -63,7 +63,10 @@ arm::Response SimArm::Machine::tags(Call& call) {
     return error_answer(404, "ResourceNotFound", fmt::format("The Resource '{}' was not found.", call.address.root_id),
                         FailureCause::Gateway);
   }
-  if (call.method() == arm::Method::Get) return shown_tags(*entity);
+  if (call.method() == arm::Method::Get) {
+    const Snapshot seen = visible(call, *entity);
+    return shown_tags(*entity, seen.content ? *seen.content : Json::object());
+  }
   Result<Json> wanted = changed_tags(call.method(), call.body, tags_of(*entity->content), call.facts);
   if (!wanted) return error_answer(400, "InvalidRequestContent", wanted.error().context);
   // The tags are no version of the resource, so conditions do not apply; a running operation does.
@@ -73,7 +76,7 @@ arm::Response SimArm::Machine::tags(Call& call) {
   judge_.changed(entity->key, *entity->traits, *entity->content, content, call.facts);
   judge_.applied(call.facts);
   set_content(*entity, std::move(content), call.now, call.facts.client);
-  return call.method() == arm::Method::Delete ? plain_answer(200) : shown_tags(*entity);
+  return call.method() == arm::Method::Delete ? plain_answer(200) : shown_tags(*entity, *entity->content);
 }
 
 }  // namespace armgate::sim

@@ -111,9 +111,8 @@ arm::Response SimArm::Machine::put_child(Call& call, Entity& parent, const Json*
   const ResourceType& traits = *parent.traits;
   const bool creates = current == nullptr;
   if (!creates) judge_.check_base(child_key(address), version_of(*current), call.facts);
-  Json child = writable_content(*call.body, traits);
-  child["name"] = creates ? Json(address.child_name) : (*current)["name"];
-  child = child_in_parent(std::move(child), kind);
+  const std::string name = creates ? address.child_name : current->value("name", "");
+  const Json child = writable_child(*call.body, traits, kind, name);
   const Content before = parent.content;
   Json content = with_child(*before, kind, child);
   judge_.changed(parent.key, traits, *before, content, call.facts);

@@ -7,11 +7,12 @@ namespace {
 
 constexpr std::string_view kComputeConflict = "ConflictingConcurrentWriteNotAllowed";
 constexpr std::string_view kNetworkConflict = "AnotherOperationInProgress";
-constexpr std::string_view kComputeEtags = "2024-03-01";  // the oldest models that are sure to have them (conf/rules/compute.json)
+constexpr std::string_view kComputeEtags =
+    "2024-03-01";  // the oldest models that are sure to have them (conf/rules/compute.json)
 constexpr std::string_view kStorageConflict = "StorageAccountOperationInProgress";
 
 constexpr std::array<ChildKind, 2> kOfNetworks{{
-    {.type = "subnets", .shown = "subnets", .member = "subnets"},
+    {.type = "subnets", .shown = "subnets", .member = "subnets", .linked = "ipConfigurations"},
     {.type = "virtualnetworkpeerings", .shown = "virtualNetworkPeerings", .member = "virtualNetworkPeerings"},
 }};
 constexpr std::array<ChildKind, 1> kOfSecurityGroups{{
@@ -75,6 +76,7 @@ constexpr std::array<ResourceType, 27> kTypes{{
      .conflict_code = kNetworkConflict,
      .children = kOfSecurityGroups,
      .urls = OperationUrls::Network,
+     .linked = "subnets",
      .long_running = true},
     {.type = "microsoft.network/virtualnetworks",
      .shown = "Microsoft.Network/virtualNetworks",
@@ -89,6 +91,7 @@ constexpr std::array<ResourceType, 27> kTypes{{
      .conflict_code = kNetworkConflict,
      .children = kOfRouteTables,
      .urls = OperationUrls::Network,
+     .linked = "subnets",
      .long_running = true},
     {.type = "microsoft.network/networkinterfaces",
      .shown = "Microsoft.Network/networkInterfaces",
@@ -144,7 +147,8 @@ constexpr std::array<ResourceType, 27> kTypes{{
      .shown = "Microsoft.Storage/storageAccounts",
      .conflict_code = kStorageConflict,
      .put_answer = PutAnswer::Accepted,
-     .urls = OperationUrls::Location},
+     .urls = OperationUrls::Location,
+     .linked = "privateEndpointConnections"},
     {.type = "microsoft.keyvault/vaults",
      .shown = "Microsoft.KeyVault/vaults",
      .urls = OperationUrls::None,

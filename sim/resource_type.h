@@ -34,6 +34,8 @@ struct ChildKind {
   // Wrapped: {"name", "properties"} in both places, the parent's ETag. Flat: in the parent's array its properties stand beside its
   // name, and it has an ETag of its own, which a change of the parent moves too (agent pools).
   enum class Form { Wrapped, Flat } form = Form::Wrapped;
+  // The array among its properties in which the service itself says who refers to it; empty: it has none.
+  std::string_view linked{};
 };
 
 // What a PUT answers.
@@ -86,6 +88,7 @@ struct ResourceType {
   std::span<const std::string_view> references{};
   // ...and to those that the operation changes too (what a private endpoint leads to).
   std::span<const std::string_view> occupies{};
+  std::string_view linked{};  // as ChildKind::linked
   bool long_running = false;  // takes SimOptions::operation unless its own length is given
   bool placed = true;         // a top-level resource of the type needs a location
   // The trap of a type that nobody has described: it shows more than was written (a revision that moves with each change, an

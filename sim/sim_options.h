@@ -44,6 +44,12 @@ enum class FailureShown {
   Ok,     // the trap: 200 and a body that says "Failed" (msrestazure#157)
 };
 
+// What a list shows of each resource.
+enum class ListItems {
+  Whole,  // what a point read shows
+  Fewer,  // no ETag, no state and no location (observed in part: lists of several providers are views of their own)
+};
+
 // Escapes in operation URLs. Python's urllib3 writes them anew by itself (seen: "%2b" becomes "%2B", "%7e" becomes "~"),
 // so its users cannot follow a URL whose very bytes are compared.
 enum class UrlEscapes { Odd, None };
@@ -71,9 +77,12 @@ struct SimOptions {
   size_t operation_url_bytes = 600;  // about this long; real ones reach 4 KB
   UrlEscapes url_escapes = UrlEscapes::Odd;
 
-  double stale_read_chance = 0;  // a GET is answered by a replica that lags by...
+  double stale_read_chance = 0;  // a GET, of whatever, is answered by a replica that lags by...
   Duration stale_by{};
-  Duration neighbour_every{};  // zero: never. Else some resource's ETag moves so often although nothing changed
+  ListItems list_items = ListItems::Whole;
+  bool has_etags = true;         // false: no type and no api-version shows or compares any
+  Duration neighbour_every{};    // zero: never. Else some resource's ETag moves so often although nothing changed...
+  bool neighbour_links = false;  // ...but for what the service writes into it: who refers to it now
 
   double drop_before_chance = 0;  // of writes: the connection breaks before / after the write was applied
   double drop_after_chance = 0;

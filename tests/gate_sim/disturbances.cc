@@ -59,11 +59,37 @@ void impatient(WorldOptions& options, Rng& rng) { options.pipeline.wait_max = se
 
 void fail_after_effect(WorldOptions& options, Rng& rng) { options.network.fail_after = 0.05 + 0.2 * rng.unit(); }
 
+void conflicting_arm(WorldOptions& options, Rng& rng) { options.network.conflict = 0.05 + 0.2 * rng.unit(); }
+
+void several_addresses(WorldOptions& options, Rng& rng) { options.clients.addresses = 2 + static_cast<int>(rng.below(3)); }
+
+void linked_neighbours(WorldOptions& options, Rng& rng) {
+  moving_etags(options, rng);
+  options.arm.neighbour_links = true;
+}
+
+void late_unguarded(WorldOptions& options, Rng& rng) {
+  late_effects(options, rng);
+  options.network.late_unguarded = true;
+}
+
+void fewer_in_lists(WorldOptions& options, Rng&) { options.arm.list_items = sim::ListItems::Fewer; }
+
+void lagging_reads(WorldOptions& options, Rng& rng) {
+  options.arm.stale_read_chance = 0.05 + 0.25 * rng.unit();
+  options.arm.stale_by = milliseconds(500 + rng.below(15'000));
+}
+
+void no_etags(WorldOptions& options, Rng&) { options.arm.has_etags = false; }
+
 void observe(WorldOptions& options, Rng&) { options.pipeline.mode = rules::Mode::Observe; }
 
 void keep_journal(WorldOptions& options, Rng&) { options.journal = true; }
 
 void nothing_more(WorldOptions&, Rng&) {}
+
+// What the present core does not stand yet (docs/simulation.md has how often): seeds draw it as soon as one does.
+constexpr Drawn kOnceHeld = Drawn::ByNameOnly;
 
 // ---- what happens while the world runs ----
 
@@ -141,6 +167,13 @@ const std::vector<Disturbance>& disturbances() {
       {"reload", nothing_more, {}, reload},
       {"clock-jumps", nothing_more, {}, make_clocks_jump},
       {"coincidences", nothing_more, {}, make_things_coincide},
+      {"conflicting-arm", conflicting_arm},
+      {"several-addresses", several_addresses},
+      {"linked-neighbours", linked_neighbours},
+      {"fewer-in-lists", fewer_in_lists},
+      {"late-unguarded", late_unguarded, {}, nullptr, kOnceHeld},
+      {"lagging-reads", lagging_reads, {}, nullptr, kOnceHeld},
+      {"no-etags", no_etags, {}, nullptr, kOnceHeld},
       // armgate only looks on: what is checked then is that it does nothing else.
       {"observe", observe, {}, nullptr, Drawn::ByNameOnly},
   };

@@ -192,7 +192,8 @@ Task<void> read_repeatedly(std::shared_ptr<SimClient> client, Subject subject, i
 Task<void> change_around(SimWorld& world, std::string name, Subject subject, int writes) {
   // One who counted around armgate from 2 to 3 could not be told from the client whose own 3 got lost on its way.
   const bool counts = subject.change == ChangeKind::CountInTag || subject.change == ChangeKind::RaiseCapacity;
-  const ChangeKind change = counts ? ChangeKind::AddTag : subject.change;
+  ChangeKind change = counts ? ChangeKind::AddTag : subject.change;
+  if (change == ChangeKind::RaisePool) change = ChangeKind::MarkChild;
   for (int i = 0; i < writes; ++i) {
     co_await world.clock().sleep_for(Duration(static_cast<int64_t>(world.rng().below(8'000'000'000))));
     arm::Request read;

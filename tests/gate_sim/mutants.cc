@@ -22,7 +22,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::NewestVersionAlways, "newest-version-always", "tags", {}, 500},
       {Mutant::BaseChosenAfterWait, "base-chosen-after-wait", "tags", {}, 500},
       {Mutant::DeletedEtagsCount, "deleted-etags-count", "create-delete", {}, 2000},
-      {Mutant::ShapesMixed, "shapes-mixed", "hidden-versions", {}, 500},
+      {Mutant::ShapesMixed, "shapes-mixed", "hidden-versions", {"clock-jumps", "expiring-tokens"}, 500},
       {Mutant::BlindAlwaysSent, "blind-always-sent", "create-race", {}, 500},
       {Mutant::FreshEtagAfterBusy, "fresh-etag-after-busy", "", {"writers-around"}, 2000},
       {Mutant::BlindReplayAfter412, "blind-replay-after-412", "", {}, 100},

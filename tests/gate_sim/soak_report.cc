@@ -54,8 +54,9 @@ void add(Totals& totals, uint64_t seed, const RunResult& result) {
   for (const auto& [what, times] : result.tally) {
     totals.tally[what] += times;
     if (!what.starts_with(kCounted)) continue;
-    const auto key = fmt::format("{} {}", what.substr(kCounted.size()), result.workload);
-    ++totals.counted.try_emplace(key, seed, 0).first->second.second;
+    auto& law = totals.counted.try_emplace(what.substr(kCounted.size()), Totals::Counted{seed, 0, {}}).first->second;
+    ++law.seeds;
+    ++law.workloads[result.workload];
   }
   if (result.violations.empty()) return;
   ++totals.failed;
@@ -87,7 +88,9 @@ std::string summary_text(const Totals& totals, double seconds) {
     text += fmt::format("  broken: {}: {} times, first at seed {}\n", what, where.second, where.first);
   }
   for (const auto& [what, where] : totals.counted) {
-    text += fmt::format("  counted: {}: {} seeds, first at seed {}\n", what, where.second, where.first);
+    text += fmt::format("  counted: {}: {} seeds, first at seed {}:", what, where.seeds, where.first_seed);
+    for (const auto& [workload, seeds] : where.workloads) text += fmt::format(" {} {}", workload, seeds);
+    text += '\n';
   }
   return text;
 }

@@ -17,8 +17,12 @@ struct Totals {
   std::map<std::string, uint64_t> pairs;  // workload x disturbance
   std::map<std::string, uint64_t> tally;
   std::map<std::string, std::pair<uint64_t, uint64_t>> broken;  // "P1 tags": first seed, times
-  // "L1 lone-autoscaler": the same of what is only counted: first seed, seeds
-  std::map<std::string, std::pair<uint64_t, uint64_t>> counted;
+  struct Counted {
+    uint64_t first_seed = 0;
+    uint64_t seeds = 0;
+    std::map<std::string, uint64_t> workloads;
+  };
+  std::map<std::string, Counted> counted;  // laws that are only counted
 };
 
 void add(Totals& totals, uint64_t seed, const RunResult& result);

@@ -15,6 +15,7 @@ using Json = nlohmann::json;
 constexpr std::string_view kGroup = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg";
 constexpr std::string_view kCompute = "?api-version=2025-04-01";
 constexpr std::string_view kNetwork = "?api-version=2025-05-01";
+constexpr std::string_view kContainers = "?api-version=2025-05-01";
 
 Subject make(std::string_view type, std::string_view name, std::string_view version, Json body, ChangeKind change) {
   body["location"] = "westeurope";
@@ -68,6 +69,20 @@ Subject security_rule(std::string_view in_group, std::string_view name) {
   subject.target = fmt::format("{}/providers/Microsoft.Network/networkSecurityGroups/{}/securityRules/{}{}", kGroup, in_group,
                                name, kNetwork);
   subject.initial = Json{{"name", name}, {"properties", {{"priority", 100}}}}.dump();
+  return subject;
+}
+
+Subject cluster(std::string_view name) {
+  const Json pools = Json::array({{{"name", "system"}, {"count", 1}}, {{"name", "user"}, {"count", 1}}});
+  return make("Microsoft.ContainerService/managedClusters", name, kContainers,
+              Json{{"properties", {{"agentPoolProfiles", pools}}}, {"tags", Json::object()}}, ChangeKind::AddTag);
+}
+
+Subject pool(std::string_view in_cluster, std::string_view name) {
+  Subject subject;
+  subject.target = fmt::format("{}/providers/Microsoft.ContainerService/managedClusters/{}/agentPools/{}{}", kGroup, in_cluster,
+                               name, kContainers);
+  subject.change = ChangeKind::RaisePool;
   return subject;
 }
 
@@ -126,6 +141,12 @@ std::string with_change(std::string_view body, ChangeKind change, const std::str
     state["properties"]["marks"][member] = "here";
     return state.dump();
   }
+  if (change == ChangeKind::RaisePool) {
+    state["properties"]["count"] = state["properties"]["count"].get<int>() + 1;
+    const int place = state.value("name", "") == "system" ? 0 : 1;
+    fields.set("x-sim-increments", fmt::format("/properties/agentPoolProfiles/{}/count:1", place));
+    return state.dump();
+  }
   if (!state.contains("tags") || !state["tags"].is_object()) state["tags"] = Json::object();
   switch (change) {
     case ChangeKind::AddTag: state["tags"][member] = "here"; break;
@@ -143,6 +164,7 @@ std::string with_change(std::string_view body, ChangeKind change, const std::str
       break;
     case ChangeKind::ToggleTag:
     case ChangeKind::ToggleCapacity: toggle(state, change, member, fields); break;
+    case ChangeKind::RaisePool:
     case ChangeKind::MarkChild: break;  // above: a child has no tags
   }
   return sim::json_text(state);

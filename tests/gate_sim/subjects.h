@@ -11,7 +11,17 @@
 namespace armgate::world {
 
 // MarkChild: of a subnet or a rule. The last two take back what the write before them did.
-enum class ChangeKind { AddTag, CountInTag, RaiseCapacity, AddRule, AddSubnet, MarkChild, ToggleTag, ToggleCapacity };
+enum class ChangeKind {
+  AddTag,
+  CountInTag,
+  RaiseCapacity,
+  RaisePool,
+  AddRule,
+  AddSubnet,
+  MarkChild,
+  ToggleTag,
+  ToggleCapacity
+};
 
 struct Subject {
   std::string target;   // path and api-version
@@ -25,6 +35,8 @@ Subject security_group(std::string_view name, ChangeKind change);
 Subject network(std::string_view name, ChangeKind change);
 Subject subnet(std::string_view network, std::string_view name);  // a child of the network
 Subject security_rule(std::string_view in_group, std::string_view name);
+Subject cluster(std::string_view name);                            // with the pools "system" and "user"
+Subject pool(std::string_view in_cluster, std::string_view name);  // one of them, as a resource of its own
 Subject storage_account(std::string_view name);
 Subject group(std::string_view name);
 Subject at_version(Subject subject, std::string_view api_version);

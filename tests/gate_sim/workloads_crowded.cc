@@ -101,13 +101,31 @@ Subject rules_beside_group(SimWorld& world) {
   return subject;
 }
 
+// `az aks update` writes the whole cluster, its pools with it, whose changes leave the cluster's ETag where it is.
+Subject clusters(SimWorld& world) {
+  const Subject whole = cluster("aks");
+  prepare(world, whole);
+  start_writers(world, whole, Writing{}, 2);
+  for (const char* name : {"system", "user"})
+    start_writers(world, pool("aks", name), Writing{}, 1, fmt::format("scaler-{}-", name));
+  return whole;
+}
+
+// The same, while somebody changes a pool who goes around armgate: equal ETags, other contents.
+Subject clusters_and_outsiders(SimWorld& world) {
+  const Subject whole = clusters(world);
+  world.add_client("pool-outsider", change_around(world, "pool-outsider", pool("aks", "user"), 4));
+  return whole;
+}
+
 }  // namespace
 
 const std::vector<Workload>& crowded_workloads() {
   static const std::vector<Workload> all{
       {"groups", keep_default, groups},     {"tags-beside", keep_default, tags_beside},
-      {"sessions", count_harms, sessions}, {"duplicates", lose_answers, duplicates},
+      {"sessions", count_harms, sessions},  {"duplicates", lose_answers, duplicates},
       {"networks", keep_default, networks}, {"rules-beside-group", keep_default, rules_beside_group},
+      {"clusters", keep_default, clusters}, {"clusters-and-outsiders", keep_default, clusters_and_outsiders},
   };
   return all;
 }

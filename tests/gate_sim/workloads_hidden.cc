@@ -97,7 +97,7 @@ Subject old_copies(SimWorld& world) {
 
 const std::vector<Workload>& hidden_workloads() {
   static const std::vector<Workload> all{
-      {"hidden-actors", count_harms, hidden_actors},   {"hidden-counters", count_harms, hidden_counters},
+      {"hidden-actors", count_harms, hidden_actors},    {"hidden-counters", count_harms, hidden_counters},
       {"hidden-creates", declare_many, hidden_creates}, {"hidden-versions", declare_many, hidden_versions},
       {"old-copies", lose_answers, old_copies},
   };

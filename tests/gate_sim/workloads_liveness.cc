@@ -33,12 +33,6 @@ void be_quick_and_rough(WorldOptions& options) {
   options.clients.lose_answer = 0.05 * strength.unit();
 }
 
-// What is written without ETags can be lost behind today's guards: counted until the core compares what it was shown.
-void be_rough_without_etags(WorldOptions& options) {
-  be_quick_and_rough(options);
-  options.harms = Harms::Counted;
-}
-
 // Armgate knows whom it has to do with by its declaration, or it does not.
 std::string drawn_name(SimWorld& world, int number) {
   return world.rng().chance(0.5) ? fmt::format("{}{}", kDeclared, number) : fmt::format("client{}", number);
@@ -182,11 +176,11 @@ Subject hidden_crowd(SimWorld& world) {
 const std::vector<Workload>& liveness_workloads() {
   static const std::vector<Workload> all{
       {"lone-autoscaler", be_quick_and_rough, lone_autoscaler},
-      {"lone-without-etags", be_rough_without_etags, lone_without_etags},
+      {"lone-without-etags", be_quick_and_rough, lone_without_etags},
       {"lone-take-back", be_quick_and_rough, lone_take_back},
       {"quick-counters", be_quick_and_rough, quick_counters},
       {"quick-members", be_quick_and_rough, quick_members},
-      {"quick-without-etags", be_rough_without_etags, quick_without_etags},
+      {"quick-without-etags", be_quick_and_rough, quick_without_etags},
       {"take-back-beside", be_quick_and_rough, take_back_beside},
       {"parallel-rules", be_quick_and_rough, parallel_rules},
       {"several-addresses", from_several_addresses, several_addresses},

@@ -95,6 +95,9 @@ TEST(SimStorm, EveryRequestIsAnsweredWhateverGoesWrong) {
     options.stale_read_chance = seed % 2 == 0 ? 0.2 : 0;
     options.stale_by = std::chrono::milliseconds(100);
     options.neighbour_every = std::chrono::milliseconds(seed % 3 == 0 ? 50 : 0);
+    options.neighbour_links = seed % 6 < 3;
+    options.list_items = seed % 4 < 2 ? ListItems::Fewer : ListItems::Whole;
+    options.has_etags = seed % 5 != 0;
     options.exclusivity = static_cast<Exclusivity>(seed % 3);
     options.page_items = 2;
     Bench bench(options);

@@ -99,10 +99,12 @@ void Checkers::served(const SimLink& link) {
   record.rules = rules_;
   record.base_read = moment_in(head.fields.get("x-sim-base-read-at"));
   record.base_etag = head.fields.get("x-sim-base-etag");
+  record.base_version = head.fields.get("x-sim-base-version");
   record.what = fmt::format("#{} {} {}", record.id, head.method_token, short_path(head.target));
   record.write_id = head.fields.get("x-sim-write-id");
   record.sent_as = link.known_as;
   record.sent_by = head.fields.get("x-sim-client");
+  clients_.insert(record.sent_by);
   record.is_read = head.method == arm::Method::Get;
   record.entity = entity_of(head.target);
   record.served = clock_.now();

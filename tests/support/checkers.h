@@ -14,13 +14,15 @@
 //   - a write whose base was read in an earlier life (clients say in x-sim-base-read-at when they had read it);
 //   - a write whose base an actor of the same name used up in this life, who had read its own in an earlier one;
 //   - a create without precondition, if a write of an earlier life took effect after the create's client had begun to look.
-// Three more are forgiven and counted:
+// More are forgiven and counted:
 //   - what a client insists on: the same bytes again, minutes after they were refused, without having read anything since, are
 //     sent unguarded by design, and the answer says so;
 //   - a sending that was taken for lost, and that ARM carries out after the resource was deleted and made again. The ETags of
 //     Compute begin again with "1", so that an old precondition may hold for the new resource, and no gateway can help it.
 //   - two writes of equal content whose answers were lost and that changed places: one took effect, the other's client was told
 //     so. What nobody can tell apart is one acknowledgement for one effect.
+//   - what somebody did who goes around armgate, between armgate's own look at the resource and ARM's taking the write, where no
+//     ETag tells of it: nothing could hold those.
 // P4, P5, P6 and P10 are never forgiven. That clients get through at all is checkers_liveness.h's.
 #pragma once
 
@@ -114,6 +116,7 @@ class Checkers final : public UpstreamWatch {
     TimePoint served{};
     std::optional<TimePoint> base_read;  // when its client had what it was built from
     std::string base_etag;
+    std::string base_version;
     std::optional<TimePoint> answered;
     std::optional<TimePoint> left;
     std::string same_bytes;  // equal for what one client sends again, byte for byte
@@ -128,6 +131,7 @@ class Checkers final : public UpstreamWatch {
     int sends = 0;
     TimePoint sent{};  // the last time
     std::optional<TimePoint> took_effect;
+    std::vector<uint64_t> looked_at;  // at each sending: the state that armgate itself saw since the request came in
     std::optional<How> last_how;
     std::string last_if_match;
     std::optional<arm::Response> last_answer;
@@ -143,6 +147,12 @@ class Checkers final : public UpstreamWatch {
     std::string client;
     std::string what;
     auto operator<=>(const Want&) const = default;
+  };
+
+  // What armgate itself saw last.
+  struct Look {
+    TimePoint at{};
+    uint64_t serial = 0;
   };
 
   enum class Late { No, Yes };  // whether ARM carried it out only after it had been given up
@@ -184,6 +194,7 @@ class Checkers final : public UpstreamWatch {
   bool taken_over_lives(const Record& record) const;
   bool insists(const Record& record, std::string_view if_match) const;
   bool comes_back_too_late(const Record& record) const;
+  bool overtaken_around(const Record& record, std::string_view if_match) const;
   const char* excuse_of(const Record& record, std::string_view if_match, Late late) const;
   void weigh(const Record& record, std::string_view if_match, Late late);
   void hear_judge(const sim::Report& report);
@@ -203,7 +214,10 @@ class Checkers final : public UpstreamWatch {
   std::map<std::string, TimePoint> from_earlier_lives_;  // entity -> when a write of an earlier life last took effect
   std::map<std::string, uint64_t> created_by_;           // entity -> the exchange that last created it
   std::map<std::string, TimePoint> deleted_;             // entity -> when it was last deleted
-  std::map<std::pair<std::string, std::string>, int> refusals_;  // (name, entity) -> in a row, or just before its last accepted write
+  std::map<std::string, Look> looks_;                    // by key of the simulated ARM
+  std::set<std::string> clients_;                        // who ever sent a request through armgate
+  std::map<std::pair<std::string, std::string>, int>
+      refusals_;  // (name, entity) -> in a row, or just before its last accepted write
   std::set<std::string> accepted_ids_;
   std::map<std::string, Want> wanted_by_id_;      // by write id
   std::set<Want> accepted_wants_;                 // a second write of one client may find its first one's effect

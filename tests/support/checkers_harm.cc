@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "arm/url.h"
 #include "proxy/state/sending_ledger.h"
+#include "sim/address.h"
 #include "tests/support/checkers.h"
 
 namespace armgate::world {
@@ -79,9 +81,27 @@ bool Checkers::comes_back_too_late(const Record& record) const {
   return last_sending && record.served - *last_sending > SendingLedger::Options{}.keep;
 }
 
+// Whether armgate saw before a sending that the write's base was there, and only those changed it after that who go around armgate,
+// where no ETag could tell of it.
+bool Checkers::overtaken_around(const Record& record, std::string_view if_match) const {
+  const auto& children = sim::resource_type(sim::parse_id(arm::path_of(record.target)).type).children;
+  const bool uncovered = std::any_of(children.begin(), children.end(),
+                                     [](const sim::ChildKind& kind) { return kind.form == sim::ChildKind::Form::Flat; });
+  if (record.looked_at.empty() || !(if_match.empty() || uncovered)) return false;
+  const sim::States states = arm_.states_of(record.target);
+  return std::any_of(record.looked_at.begin(), record.looked_at.end(), [&](uint64_t serial) {
+    const sim::State* seen = sim::state_with(states, serial);
+    if (seen == nullptr || seen->version != record.base_version) return false;
+    return std::all_of(states.begin(), states.end(), [&](const sim::State& state) {
+      return state.serial <= seen->serial || state.by == record.sent_by || (!state.by.empty() && !clients_.contains(state.by));
+    });
+  });
+}
+
 // Why what this write does to others breaks no promise; null: it does.
 const char* Checkers::excuse_of(const Record& record, std::string_view if_match, Late late) const {
   if (spans_lives(record, if_match) || taken_over_lives(record)) return "P1 over the end of a life";
+  if (overtaken_around(record, if_match)) return "P1 by who went around armgate, between its look and the write";
   if (insists(record, if_match)) return "P1 by a client that insisted";
   if (comes_back_too_late(record)) return "P1 by what had happened and came again when it was forgotten";
   const auto deletion = deleted_.find(record.entity);

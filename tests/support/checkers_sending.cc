@@ -7,6 +7,7 @@
 
 #include "arm/etag.h"
 #include "arm/url.h"
+#include "sim/address.h"
 #include "tests/support/checkers.h"
 
 namespace armgate::world {
@@ -44,6 +45,9 @@ void Checkers::sending(const arm::Request& request) {
     check_base(record, request);
     in_flight_.insert(record.id);
   }
+  const auto look = looks_.find(sim::address_key(sim::parse_id(arm::path_of(request.head.target))));
+  if (record.is_write && look != looks_.end() && look->second.at >= record.served)
+    record.looked_at.push_back(look->second.serial);
   if (record.sends > 0) check_proof(record, request);
   ++record.sends;
   record.sent = clock_.now();
@@ -55,20 +59,22 @@ void Checkers::sending(const arm::Request& request) {
 void Checkers::check_proof(const Record& record, const arm::Request& request) {
   if (record.is_read || !record.last_how) return;
   const int status = record.last_answer ? record.last_answer->head.status : 0;
+  // The one before carries an ETag that is over, and ARM will not take it any more.
+  const bool over = !record.last_if_match.empty() && etag_of(request.head.target) != record.last_if_match;
   bool harmless = false;
   switch (*record.last_how) {
     case How::NotSent: harmless = true; break;
     case How::Answered: {
-      // An answer that came too late for armgate, of an operation that failed: what it had changed is gone.
+      // An answer that came too late for armgate, of an operation that failed: what it had changed is gone. Or of a failure, and
+      // nothing was done.
       const auto states = arm_.states_of(arm::path_of(request.head.target));
       const bool taken_back = arm::is_success(status) && !states.empty() && states.back().by.empty();
-      harmless = status == 409 || status == 404 || status == 412 || taken_back;
+      const bool undone = !arm::is_success(status) && over && !accepted_ids_.contains(record.write_id);
+      harmless = status == 409 || status == 404 || status == 412 || taken_back || undone;
       break;
     }
     case How::Lost: {
       const auto if_match = request.head.fields.get("If-Match");
-      // Or the one before carries an ETag that is over, and ARM will not take it any more.
-      const bool over = !record.last_if_match.empty() && etag_of(request.head.target) != record.last_if_match;
       const bool guarded =
           request.head.method == arm::Method::Put && !if_match.empty() && (if_match == record.last_if_match || over);
       harmless = guarded || request.head.method == arm::Method::Delete;
@@ -194,7 +200,10 @@ bool Checkers::made_by_its_own_orphan(const Record& record) {
 void Checkers::applied(const arm::Request& request, const sim::SimAnswer& given, bool late) {
   const arm::Response& answer = given.response;
   const auto found = records_.find(exchange_of(request));
-  if (found == records_.end()) return;
+  if (found == records_.end()) {
+    for (const sim::Seen& one : given.seen) looks_[one.key] = {clock_.now(), one.serial};
+    return;
+  }
   const bool took_effect = !found->second.is_read && arm::is_success(answer.head.status);
   liveness_.handled(found->first, given.seen, took_effect, late);
   if (!took_effect) return;

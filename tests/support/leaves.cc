@@ -70,14 +70,11 @@ Leaves wanted_leaves(std::string_view target, std::string_view body) {
   const sim::Address address = sim::parse_id(arm::path_of(target));
   const bool is_group = address.kind == sim::AddressKind::Group;
   const sim::ResourceType& traits = is_group ? sim::group_type() : sim::resource_type(address.type);
-  Json content = sim::json_value(body);
+  const Json content = sim::json_value(body);
   if (!content.is_object()) return {};
-  content = sim::writable_content(content, traits);
-  if (address.kind == sim::AddressKind::Child && address.child_kind != nullptr) {
-    content["name"] = address.child_name;
-    content = sim::child_in_parent(std::move(content), *address.child_kind);
-  }
-  return leaves_of(content);
+  const bool is_child = address.kind == sim::AddressKind::Child && address.child_kind != nullptr;
+  return leaves_of(is_child ? sim::writable_child(content, traits, *address.child_kind, address.child_name)
+                            : sim::writable_content(content, traits));
 }
 
 std::string change_between(const Leaves& from, const Leaves& to) {

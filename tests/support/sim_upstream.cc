@@ -162,11 +162,12 @@ Task<Result<UpstreamAnswer>> SimUpstream::send(const arm::Request& request, Time
     watch_.returned(request, How::NotSent, nullptr);
     co_return upstream_error(ErrorKind::Unreachable, Sent::No, "the simulated ARM refuses connections");
   }
-  const bool can_be_late = request.head.method == arm::Method::Get || request.head.fields.has("If-Match");
+  const bool harmless = request.head.method == arm::Method::Get || request.head.fields.has("If-Match");
+  const bool can_be_late = harmless || faults_.late_unguarded;
   const bool lose_request = happens(faults_.lose_request, "lost request", request);
   const bool late = !lose_request && can_be_late && happens(faults_.late, "late effect", request);
   const bool lose_answer = !lose_request && !late && happens(faults_.lose_answer, "lost answer", request);
-  const Duration slowness = happens(faults_.slow, "slow", request) ? slow_answer(can_be_late) : Duration{};
+  const Duration slowness = happens(faults_.slow, "slow", request) ? slow_answer(harmless) : Duration{};
   const TimePoint arrives = clock_.now() + delay() + (rng_.chance(0.5) ? slowness : Duration{});
   const TimePoint answered = std::max(arrives, clock_.now() + slowness) + delay();
 

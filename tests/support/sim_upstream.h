@@ -22,13 +22,14 @@ struct NetworkFaults {
   double refuse = 0;        // no connection
   double lose_request = 0;  // a byte left, nothing arrived
   double lose_answer = 0;   // took effect, the answer was lost
-  double late = 0;          // the connection broke, the request took effect seconds later (only what a precondition guards)
-  double cut = 0;           // the head of the answer arrives, its body breaks off
-  double throttle = 0;      // ARM answers 429 before effect
-  double conflict = 0;      // ARM answers a write 409 before effect: something of its own runs there
-  double fail = 0;          // ARM answers 500 or 503 before effect
-  double fail_after = 0;    // ARM does what was asked and answers 500, 502, 503, 504 or 408
-  double slow = 0;          // the answer takes long
+  double late = 0;          // the connection broke, the request took effect seconds later (only what a precondition guards...
+  bool late_unguarded = false;  // ...unless this says otherwise)
+  double cut = 0;               // the head of the answer arrives, its body breaks off
+  double throttle = 0;          // ARM answers 429 before effect
+  double conflict = 0;          // ARM answers a write 409 before effect: something of its own runs there
+  double fail = 0;              // ARM answers 500 or 503 before effect
+  double fail_after = 0;        // ARM does what was asked and answers 500, 502, 503, 504 or 408
+  double slow = 0;              // the answer takes long
   Duration slow_max = std::chrono::seconds(30);
   Duration delay_max = std::chrono::milliseconds(120);  // of every way, uniform: answers overtake each other
 };

@@ -3,38 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/policy/entry_match.h"
+
 namespace armgate::policy {
 namespace {
 
 constexpr size_t kRenderingsMax = 4;
 constexpr size_t kOverlappedIdsMax = 32;
-
-bool same_bytes(const SharedBody& a, const SharedBody& b) {
-  if (a == b) return a != nullptr;
-  return a && b && a->compressed == b->compressed && a->is_partial == b->is_partial && a->bytes == b->bytes;
-}
-
-// Whether the entry is what an answer shows. Without a body that could tell, the ETag does.
-bool is_shown_by(const Entry& entry, const Shown& seen) {
-  if (entry.absent || seen.absent) return entry.absent && seen.absent;
-  if (entry.etag != seen.etag) return false;
-  const Rendering* known = entry.rendered_at(seen.rendering.api_version);
-  const bool may_tell = known != nullptr && known->body && seen.rendering.body;
-  // A list shows fewer members, so that only the ETag can say that its item is the same.
-  const bool other_kind = may_tell && known->body->is_partial != seen.rendering.body->is_partial && !seen.etag.empty();
-  if (may_tell && !other_kind) return same_bytes(known->body, seen.rendering.body);
-  return !seen.etag.empty();
-}
-
-// Whether the entry is certainly something else than what an answer shows. Bodies at two api-versions do not tell.
-bool is_other_than(const Entry& entry, const Shown& seen) {
-  if (entry.absent || seen.absent) return entry.absent != seen.absent;
-  if (!entry.etag.empty() && !seen.etag.empty() && entry.etag != seen.etag) return true;
-  const Rendering* known = entry.rendered_at(seen.rendering.api_version);
-  const bool may_tell = known != nullptr && known->body && seen.rendering.body;
-  return may_tell && known->body->is_partial == seen.rendering.body->is_partial &&
-         !same_bytes(known->body, seen.rendering.body);
-}
 
 bool is_write(const Entry& entry) { return entry.cause == Cause::Written || entry.cause == Cause::Deleted; }
 
@@ -145,7 +120,8 @@ bool History::lags(const HistoryLimits& limits, const Shown& seen) const {
   if (seen.absent) return !was_read_since(last->number);
   const auto same =
       std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.certain && is_shown_by(e, seen); });
-  return same != entries_.rend() && same->number < last->number && same->known.order < last->number;
+  const bool was_there_before = same != entries_.rend() && same->number < last->number && same->known.order < last->number;
+  return was_there_before && !is_what_was_asked_for(*last, seen);
 }
 
 Entry& History::add(const HistoryLimits& limits, Entry entry) {

@@ -1,0 +1,19 @@
+// entry_match.h – whether an answer shows a state that is known already.
+//
+// Threads   pure functions.
+#pragma once
+
+#include "proxy/policy/history.h"
+
+namespace armgate::policy {
+
+// Whether the entry is what an answer shows. Without a body that could tell, the ETag does.
+bool is_shown_by(const Entry& entry, const Shown& seen);
+
+// Whether the entry is certainly something else than what an answer shows. Bodies at two api-versions do not tell.
+bool is_other_than(const Entry& entry, const Shown& seen);
+
+// Whether an answer shows all that a write asked for. Without ETags a value that is set again looks as it did the last time.
+bool is_what_was_asked_for(const Entry& write, const Shown& seen);
+
+}  // namespace armgate::policy

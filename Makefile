@@ -1,6 +1,6 @@
 # The commands of this project. Each installs what is missing, builds what it needs, then does its job.
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak fuzz bench run lint build package clean
+.PHONY: help demo test soak fuzz bench run lint build package image docs clean
 
 ARGS ?=
 
@@ -49,6 +49,15 @@ package: ## build a Debian package with a systemd service, and print its path (d
 	@scripts/setup build package
 	@scripts/build release armgate
 	@scripts/package
+
+image: ## build a container image without a daemon, and print its path (docs/install.md)
+	@scripts/setup build
+	@scripts/build release armgate
+	@scripts/image
+
+docs: ## make a site of the documents in build/site
+	@scripts/setup docs
+	@scripts/docs
 
 clean: ## delete everything that was built
 	@rm -rf build

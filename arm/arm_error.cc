@@ -5,7 +5,7 @@
 #include <simdjson.h>
 #include <nlohmann/json.hpp>
 
-#include "arm/json_scan.h"
+#include "arm/json/json_scan.h"
 #include "base/text.h"
 
 namespace armgate::arm {
@@ -44,6 +44,21 @@ void collect_details(const dom::object& error, ArmError& result) {
   }
 }
 
+constexpr size_t kCodeBytesMax = 100;
+
+// Go's SDK writes errors so, and AKS passes them on: Code="NetworkingInternalOperationError" Message="..."; quotes may be escaped.
+std::string_view quoted_code(std::string_view message) {
+  constexpr std::string_view kMark = "Code=";
+  for (size_t at = message.find(kMark); at != message.npos; at = message.find(kMark, at + 1)) {
+    std::string_view rest = message.substr(at + kMark.size());
+    const size_t begin = rest.find_first_not_of("\\\"");
+    if (begin == rest.npos) break;
+    const std::string_view word = rest.substr(begin, rest.find_first_of(begin > 0 ? "\\\"" : " ", begin) - begin);
+    if (looks_like_code(word)) return word;
+  }
+  return {};
+}
+
 using OrderedJson = nlohmann::ordered_json;
 
 OrderedJson error_object(std::string_view code, std::string_view message, std::string_view target) {
@@ -55,6 +70,13 @@ OrderedJson error_object(std::string_view code, std::string_view message, std::s
 }
 
 }  // namespace
+
+bool looks_like_code(std::string_view text) {
+  const auto may_stand = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+  };
+  return !text.empty() && text.size() <= kCodeBytesMax && std::all_of(text.begin(), text.end(), may_stand);
+}
 
 bool ArmError::has_code(std::string_view wanted) const {
   return equal_ignoring_case(code, wanted) ||
@@ -75,6 +97,21 @@ std::optional<ArmError> parse_error(std::string_view body) {
   if (result.code.empty() && (!wrapped || result.message.empty())) return std::nullopt;
   collect_details(error, result);
   return result;
+}
+
+ErrorCodes error_codes(std::string_view body) {
+  const auto error = parse_error(body);
+  if (!error || !looks_like_code(error->code)) return {};
+  ErrorCodes codes{error->code, {}};
+  const auto& details = error->detail_codes;
+  const auto cause = std::find_if(details.begin(), details.end(), [&](const std::string& detail) {
+    return looks_like_code(detail) && !equal_ignoring_case(detail, codes.code);
+  });
+  if (cause != details.end())
+    codes.message = *cause;
+  else
+    codes.message = quoted_code(error->message);
+  return codes;
 }
 
 std::string error_body(std::string_view code, std::string_view message, std::string_view target,

@@ -1,4 +1,4 @@
-// arm_error.h – ARM's error shape, read and written (ARM RPC common-api-details.md, "Error response content").
+// arm_error.h – ARM's error shape, read and written (docs/arm.md, "Errors").
 #pragma once
 
 #include <optional>
@@ -21,6 +21,21 @@ struct ArmError {
 // Reads an error body in any spelling that providers use: {"error":{...}}, {"code":...} and Microsoft.Web's
 // {"Code":...}, whose details[].ErrorEntity codes count as details too. Nothing if it is not one.
 std::optional<ArmError> parse_error(std::string_view body);
+
+// What an error is called, without its words: fit for records, for messages may quote anything.
+struct ErrorCodes {
+  std::string code;  // empty: none that looks like one
+  std::string
+      message;  // the code that stands for its cause: of its first detail, else the first that its message quotes as Code="..."
+  bool empty() const { return code.empty(); }
+  friend bool operator==(const ErrorCodes&, const ErrorCodes&) = default;
+};
+
+// Whether it is a word of up to 100 letters, digits and "._-".
+bool looks_like_code(std::string_view text);
+
+// Of an error in any spelling that parse_error reads; what does not look like a code is left out.
+ErrorCodes error_codes(std::string_view body);
 
 // A detail of an error that armgate itself answers.
 struct ErrorDetail {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "arm/json_scan.h"
+#include "arm/json/json_scan.h"
 #include "base/text.h"
 
 namespace armgate::arm {
@@ -21,6 +21,14 @@ bool fits_in_a_header(std::string_view etag) {
   return !etag.empty() && std::all_of(etag.begin(), etag.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte >= 0x20 && byte != 0x7f;
+  });
+}
+
+bool is_precondition(const Field& field) {
+  static constexpr std::array<std::string_view, 4> kNames{"If-Match", "If-None-Match", "If-Modified-Since",
+                                                          "If-Unmodified-Since"};
+  return !trim(field.value).empty() && std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
+    return equal_ignoring_case(field.name, name);
   });
 }
 
@@ -57,14 +65,11 @@ std::optional<std::string> etag_of(const ResponseHead& head, std::string_view js
   return etag_in_body(json);
 }
 
-bool has_own_precondition(const Headers& fields) {
-  static constexpr std::array<std::string_view, 4> kNames{"If-Match", "If-None-Match", "If-Modified-Since",
-                                                          "If-Unmodified-Since"};
-  return std::any_of(fields.begin(), fields.end(), [](const Field& field) {
-    return !trim(field.value).empty() && std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
-      return equal_ignoring_case(field.name, name);
-    });
-  });
+bool has_own_precondition(const Headers& fields) { return std::any_of(fields.begin(), fields.end(), is_precondition); }
+
+bool asks_for_any_state(const Headers& fields) {
+  const bool has_star = trim(fields.get("If-Match")) == "*";
+  return has_star && std::count_if(fields.begin(), fields.end(), is_precondition) == 1;
 }
 
 }  // namespace armgate::arm

@@ -1,4 +1,4 @@
-// etag.h – where ARM's resource providers put their ETags (arm-facts: ETag per resource provider).
+// etag.h – where ARM's resource providers put their ETags (docs/arm.md, "Where ETags stand").
 //
 // ETags are opaque bytes here: "3", W/"guid" and a bare guid are all in use, so nothing is ever normalised; what is
 // injected is what was seen.
@@ -32,8 +32,11 @@ std::string_view etag_in_head(const Headers& fields);
 std::optional<std::string> etag_of(const ResponseHead& head, std::string_view json);
 
 // True if the request carries a precondition of its own that must be left alone: a non-empty If-Match, If-None-Match,
-// If-Modified-Since or If-Unmodified-Since (RFC 9110 §13.1). An empty If-Match counts as absent (ARM RPC Addendum,
-// "ETags for Resources").
+// If-Modified-Since or If-Unmodified-Since (RFC 9110 §13.1). An empty If-Match counts as absent
+// (docs/arm.md, "ETags").
 bool has_own_precondition(const Headers& fields);
+
+// True if all that the request demands is that something is there: "If-Match: *", and no other precondition.
+bool asks_for_any_state(const Headers& fields);
 
 }  // namespace armgate::arm

@@ -2,7 +2,7 @@
 //
 // Why: everything above proxy/http and proxy/net works on these values, so the codec and the transport can be replaced
 // and the pipeline can run under the simulator. Field names and values keep the bytes and the order they arrived in
-// (promise P7); lookups ignore case (RFC 9110 §5.1).
+// (promise P7, docs/design.md); lookups ignore case (RFC 9110 §5.1).
 #pragma once
 
 #include <cstddef>

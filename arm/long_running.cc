@@ -1,7 +1,7 @@
 #include "arm/long_running.h"
 
-#include "arm/content.h"
-#include "arm/json_scan.h"
+#include "arm/body/content.h"
+#include "arm/json/json_scan.h"
 #include "arm/url.h"
 #include "base/text.h"
 
@@ -44,6 +44,7 @@ Tracking tracking_of(Method method, const ResponseHead& head, std::string_view b
 Tracking tracking_of_state(Method method, const ResponseHead& head, const std::optional<std::string>& state) {
   Tracking tracking;
   if (!is_success(head.status) || !is_tracked_method(method)) return tracking;
+  if (state) tracking.state = *state;
 
   const bool has_status_header =
       !head.fields.get("Azure-AsyncOperation").empty() || !head.fields.get("Operation-Location").empty();
@@ -63,6 +64,15 @@ Tracking tracking_of_state(Method method, const ResponseHead& head, const std::o
     tracking.by = without_url(method);
   }
   return tracking;
+}
+
+std::string_view to_text(Progress progress) {
+  switch (progress) {
+    case Progress::Succeeded: return "Succeeded";
+    case Progress::Failed: return "Failed";
+    case Progress::Canceled: return "Canceled";
+    default: return "unknown";
+  }
 }
 
 Progress progress_of_word(std::string_view state) {
@@ -114,6 +124,14 @@ Progress progress_of_resource(const ResponseHead& head, std::string_view body) {
 Progress progress_of_deleted_resource(const ResponseHead& head) {
   if (is_missing(head.status)) return Progress::Succeeded;
   return is_success(head.status) ? Progress::Running : Progress::Unknown;
+}
+
+std::string operation_id(const Tracking& tracking) {
+  const auto url = parse_url(tracking.status_url.empty() ? tracking.location_url : tracking.status_url);
+  if (!url) return {};
+  std::string_view path = path_of(url->target);
+  while (path.ends_with('/')) path.remove_suffix(1);
+  return std::string(path.substr(path.rfind('/') + 1));
 }
 
 }  // namespace armgate::arm

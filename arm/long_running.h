@@ -1,5 +1,5 @@
-// long_running.h – how the end of a write is recognised (ARM RPC async-api-reference.md and the traps observed in real
-// traffic). Pure functions from messages to facts; who polls and how often is decided elsewhere.
+// long_running.h – how the end of a write is recognised (docs/arm.md, "Long-running operations" and
+// "Traps of operations"). Pure functions from messages to facts; who polls and how often is decided elsewhere.
 #pragma once
 
 #include <optional>
@@ -24,6 +24,7 @@ struct Tracking {
   TrackedBy by = TrackedBy::Nothing;
   std::string status_url;    // absolute, as received; empty if none
   std::string location_url;  // absolute, as received; empty if none or if it names no operation
+  std::string state{};       // the provisioningState that the answer showed; empty: none
 };
 
 // What the 2xx answer to a write (PUT, PATCH, DELETE, POST) says about its operation.
@@ -50,6 +51,8 @@ enum class Progress {
 
 inline bool is_terminal(Progress p) { return p == Progress::Succeeded || p == Progress::Failed || p == Progress::Canceled; }
 
+std::string_view to_text(Progress progress);  // "Succeeded"; "unknown" for what is not terminal
+
 // Succeeded, Failed, Canceled, also "Cancelled" and "Completed", in any case; every other non-empty word is Running.
 Progress progress_of_word(std::string_view state);
 
@@ -66,5 +69,8 @@ Progress progress_of_resource(const ResponseHead& head, std::string_view body);
 
 // The answer of a GET of the resource after a DELETE: 404 = Succeeded, 200 = Running.
 Progress progress_of_deleted_resource(const ResponseHead& head);
+
+// The last segment of the operation's URL, by which all its polls are of one operation; empty: it has no URL.
+std::string operation_id(const Tracking& tracking);
 
 }  // namespace armgate::arm

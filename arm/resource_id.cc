@@ -317,8 +317,8 @@ std::optional<ResourceId> ancestor_of_type(const ResourceId& resource, std::stri
 }
 
 bool is_type_of_resources(std::string_view type) {
-  // As providers spell it (ARM RPC async-api-reference.md; Network, Storage, private DNS as observed). "operations" alone may be a
-  // resource: those of an API in API Management.
+  // As providers spell it (docs/arm.md, "Resource ids"). "operations" alone may be a resource: those of an API in API
+  // Management.
   static constexpr std::array<std::string_view, 9> kRecords{
       "asyncoperations", "asyncoperationresults", "operationresult",  "operationresults",   "operationsresults",
       "operationstatus", "operationstatuses",     "operationsstatus", "operationsstatuses",

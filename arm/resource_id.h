@@ -1,4 +1,4 @@
-// resource_id.h – what an ARM URL path names (ARM RPC common-api-details.md; grammar as in the Azure SDK for Go,
+// resource_id.h – what an ARM URL path names (docs/arm.md, "Resource ids"; grammar as in the Azure SDK for Go,
 // sdk/azcore/arm/internal/resource/resource_identifier.go).
 //
 // Why: one resource has many spellings (case of every segment, "resourcegroups", trailing slash, percent-encoding).

@@ -90,6 +90,8 @@ std::string Hash128::hex() const {
   return text;
 }
 
+std::string Hash128::tag() const { return "#" + hex().substr(0, 8); }
+
 std::optional<Hash128> Hash128::from_hex(std::string_view digits) {
   if (digits.size() != 32) return std::nullopt;
   Hash128 hash;

@@ -22,6 +22,7 @@ struct Hash128 {
 
   bool is_zero() const { return high == 0 && low == 0; }
   std::string hex() const;                                          // 32 lower-case digits
+  std::string tag() const;                                          // for people: "#" and the first 8 of them
   static std::optional<Hash128> from_hex(std::string_view digits);  // of hex()
 
   // abseil's hash tables: the value is uniformly distributed already, one word of it is enough.

@@ -11,31 +11,43 @@ namespace armgate {
 
 enum class Mutant {
   None,
-  OneCacheForAll,          // all clients share what they were shown
-  NewestVersionAlways,     // the base is what was delivered last, whoever got it
-  BaseChosenAfterWait,     // and it is looked up when the lock is granted
-  DeletedEtagsCount,       // an ETag survives the resource it belonged to
-  ShapesMixed,             // what was shown at another api-version is as good as at the write's own
-  BlindAlwaysSent,         // the blind rule is not applied
-  FreshEtagAfterBusy,      // after a conflict the write goes with the ETag of now
-  BlindReplayAfter412,     // a stale write is sent again without its precondition
-  FalseAlarmIgnoresLeaf,   // one changed member is no change
-  ForeignStateClaimed,     // a state that somebody else asked for is taken for one's own
-  LostPutTakenForDone,     // a lost answer is taken for a good one
-  PostSentAgain,           // a POST goes again after its answer was lost
-  LockReleasedAtAnswer,    // an operation that still runs holds nothing
-  ParentNotLocked,         // a write locks itself alone
-  LastComeFirstServed,     // the queue is a stack
-  GrantLostOnCancel,       // who is away when its turn comes takes the turn along
-  TicketIgnored,           // who comes back stands at the end again
-  LeaverIsSent,            // whoever left the queue is sent all the same
-  LiveWritersJoined,       // the same bytes without an id are the same write, though the first one's sender still listens
-  IdsIgnoredInJoin,        // two request ids are one request
-  PollErrorLeaksHold,      // a failed poll ends the watch, not the hold
-  JournalNotTakenUp,       // what an earlier process left behind holds nothing
-  CutOffTakenForEnded,     // a resource at rest shows that a write which was on its way will not come any more
-  ReadWaits,               // reads stand in line too
-  AnswerAltered,           // a field of ARM's answer is lost
+  OneCacheForAll,         // all clients share what they were shown
+  NewestVersionAlways,    // the base is what was delivered last, whoever got it
+  BaseChosenAfterWait,    // and it is looked up when the lock is granted
+  DeletedEtagsCount,      // an ETag survives the resource it belonged to
+  ShapesMixed,            // what was shown at another api-version is as good as at the write's own
+  BlindAlwaysSent,        // the blind rule is not applied
+  FreshEtagAfterBusy,     // after a conflict the write goes with the ETag of now
+  BlindReplayAfter412,    // a stale write is sent again without its precondition
+  FalseAlarmIgnoresLeaf,  // one changed member is no change
+  ForeignStateClaimed,    // a state that somebody else asked for is taken for one's own
+  LostPutTakenForDone,    // a lost answer is taken for a good one
+  PostSentAgain,          // a POST goes again after its answer was lost
+  LockReleasedAtAnswer,   // an operation that still runs holds nothing
+  ParentNotLocked,        // a write locks itself alone
+  LastComeFirstServed,    // the queue is a stack
+  GrantLostOnCancel,      // who is away when its turn comes takes the turn along
+  TicketIgnored,          // who comes back stands at the end again
+  LeaverIsSent,           // whoever left the queue is sent all the same
+  LiveWritersJoined,      // the same bytes without an id are the same write, though the first one's sender still listens
+  IdsIgnoredInJoin,       // two request ids are one request
+  PollErrorLeaksHold,     // a failed poll ends the watch, not the hold
+  JournalNotTakenUp,      // what an earlier process left behind holds nothing
+  CutOffTakenForEnded,    // a resource at rest shows that a write which was on its way will not come any more
+  ReadWaits,              // reads stand in line too
+  AnswerAltered,          // a field of ARM's answer is lost
+  SickForEver,            // a success does not make a resource well
+  BreakerStopsDeletes,    // a DELETE of a sick resource is refused too
+  RefusalsMakeSick,       // what ARM refused before it took it counts as a failed operation
+  // Of merging (arm/body/merge*.cc).
+  MergeDropsRemoval,       // what the write removes stays
+  MergeResurrectsElement,  // what others removed comes back with a write that still has it
+  MergeAgreesOnValues,     // two that set the same value have agreed: both count, once
+  MergeReordersElements,   // new elements come first
+  MergeSendsReadOnly,      // the write's own copy of what the service writes goes along
+  MergeLosesSecret,        // that a secret is not shown says nothing against writing without it
+  MergeBaseGuessed,        // of several possible bases the newest one's merge is taken
+  MergesAreKnown,          // a client is taken to know what was merged into its last write
   // Of getting through: nothing is lost by them.
   EverybodyIsMany,         // who is not declared is taken for several actors
   MovedEtagIsStale,        // ARM's 412 is the end, whatever moved the ETag

@@ -1,10 +1,11 @@
 // What is decided from a request's head and an answer's bytes, without tables and without I/O.
 #include <absl/synchronization/mutex.h>
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <memory>
 
-#include "arm/difference.h"
+#include "arm/body/difference.h"
 #include "arm/etag.h"
 #include "arm/identity.h"
 #include "arm/resource_id.h"
@@ -17,8 +18,10 @@
 #include "proxy/policy/backoff.h"
 #include "proxy/policy/bases.h"
 #include "proxy/policy/error_class.h"
+#include "proxy/request/content_coding.h"
 #include "proxy/seams/real_clock.h"
-#include "proxy/stages/content_coding.h"
+#include "rules/facts/fact_table.h"
+#include "rules/facts/imported_facts.h"
 #include "rules/plan.h"
 
 namespace armgate::bench {
@@ -47,6 +50,49 @@ void match_rules(benchmark::State& state) {
   counter.report(state);
 }
 BENCHMARK(match_rules)->Arg(10)->Arg(200)->Arg(5000);
+
+// As many types as public schemas describe, each with a few members.
+std::string imported_types(int64_t count) {
+  std::vector<rules::ImportedType> types;
+  for (int64_t i = 0; i < count; ++i) {
+    rules::ImportedType type{fmt::format("Microsoft.Other{}/widgets{}", i % 250, i), "2015-01-01", "2026-01-01", {}};
+    for (int member = 0; member < 6; ++member) {
+      type.body.read_only.push_back(fmt::format("/properties/parts/*/properties/part{}/writtenByTheService", member));
+    }
+    types.push_back(std::move(type));
+  }
+  return rules::to_imported_text(types);
+}
+
+// Of a type with facts of several api-versions, among those of a file of `range(0)` imported types.
+void look_up_type_facts(benchmark::State& state) {
+  rules::FaultList faults;
+  auto entries = shipped("facts-network.json").facts;
+  for (auto& one : rules::read_imported_facts("imported.json", imported_types(state.range(0)), faults))
+    entries.push_back(std::move(one));
+  const rules::FactTable table(rules::share(std::move(entries)));
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    const auto& facts = table.find("microsoft.network/virtualnetworks", "2024-05-01", nullptr);
+    if (!facts.known()) state.SkipWithError("the type is not known");
+    benchmark::DoNotOptimize(facts);
+  }
+  counter.report(state);
+}
+BENCHMARK(look_up_type_facts)->Arg(0)->Arg(2'535);
+
+void load_imported_types(benchmark::State& state) {
+  const std::string text = imported_types(state.range(0));
+  const AllocationCounter counter;
+  for (auto _ : state) {
+    rules::FaultList faults;
+    const rules::FactTable table(rules::share(rules::read_imported_facts("imported.json", text, faults)));
+    if (!faults.empty()) state.SkipWithError("the file has faults");
+    benchmark::DoNotOptimize(table.entries().size());
+  }
+  counter.report(state);
+}
+BENCHMARK(load_imported_types)->Arg(2'535)->Unit(benchmark::kMillisecond);
 
 void read_claims_of_2kb_token(benchmark::State& state) {
   const std::string authorization = token();
@@ -162,7 +208,8 @@ void reconcile_bodies_of_4kb(benchmark::State& state) {
   }
   std::vector<arm::ComparedBody> bodies;
   for (const auto& text : texts) bodies.push_back({text});
-  const auto facts = shipped("network.json").rules.at(3).body.facts;
+  const rules::FactTable table(rules::share(shipped("facts-network.json").facts));
+  const auto& facts = table.find("microsoft.network/virtualnetworks", "2024-05-01", nullptr).body;
   const size_t last = bodies.size() - 1;
   const AllocationCounter counter;
   for (auto _ : state) {

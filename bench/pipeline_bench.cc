@@ -1,6 +1,8 @@
 // The whole decision for one request: every stage between the head that was parsed and the answer that is written, with an
 // upstream and a client in memory, so that no byte passes a socket.
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,9 +12,10 @@
 #include "bench/samples.h"
 #include "bench/shipped.h"
 #include "proxy/async/spawn.h"
+#include "proxy/request/identify.h"
+#include "proxy/request/parts.h"
+#include "proxy/request/pipeline.h"
 #include "proxy/seams/real_clock.h"
-#include "proxy/stages/identify.h"
-#include "proxy/stages/parts.h"
 #include "proxy/state/memory_store.h"
 
 namespace armgate::bench {
@@ -66,14 +69,18 @@ class MemoryLink final : public ClientLink {
 };
 
 std::shared_ptr<const rules::Ruleset> network_rules() {
-  return std::make_shared<const rules::Ruleset>(shipped("network.json").rules);
+  std::vector<rules::Rule> rules = shipped("network.json").rules;
+  std::ranges::move(shipped("unruled.json").rules, std::back_inserter(rules));
+  return std::make_shared<const rules::Ruleset>(std::move(rules), std::vector<rules::ErrorRule>{},
+                                                std::vector<rules::PatienceRule>{},
+                                                rules::share(shipped("facts-network.json").facts));
 }
 
 // What all threads share.
 struct Common {
   RealClock clock;
   SharedState shared{SharedState::Options{}, Hasher(HashKey{1, 2}), network_rules()};
-  MemoryStore store{1000};
+  MemoryStore store;
   NoFaults faults;
 };
 
@@ -86,7 +93,7 @@ struct Rig {
   boost::asio::io_context loop{1};
   MemoryUpstream upstream;
   Rng rng{1};
-  Pipeline::Parts parts{common.shared, common.clock, upstream, common.store, common.faults, rng, loop.get_executor(), {}, {}};
+  Parts parts{common.shared, common.clock, upstream, common.store, common.faults, rng, loop.get_executor(), {}, {}};
   Pipeline pipeline{parts};
   MemoryLink link;
 
@@ -135,16 +142,31 @@ std::unique_ptr<Common> common_of_all;  // of the threads of one run
 void begin(const benchmark::State&) { common_of_all = std::make_unique<Common>(); }
 void end(const benchmark::State&) { common_of_all.reset(); }
 
-void whole_read(benchmark::State& state) {
+enum class Of { TypeWithARule, TypeWithout };
+
+void whole_read(benchmark::State& state, Of type) {
   Rig rig(*common_of_all, state.thread_index());
   Exchange exchange = rig.make_exchange(arm::Method::Get);
+  if (type == Of::TypeWithout) {
+    exchange.request.head.target =
+        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Example/widgets/w?api-version=2023-09-01";
+  }
   const AllocationCounter counter;
   for (auto _ : state) rig.serve(exchange);
   counter.report(state);
   if (rig.link.status != 200) state.SkipWithError("a read was refused");
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations()));
 }
-BENCHMARK(whole_read)->Setup(begin)->Teardown(end)->ThreadRange(1, 2)->UseRealTime();
+BENCHMARK_CAPTURE(whole_read, of_a_type_with_a_rule, Of::TypeWithARule)
+    ->Setup(begin)
+    ->Teardown(end)
+    ->ThreadRange(1, 2)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(whole_read, of_a_type_without_one, Of::TypeWithout)
+    ->Setup(begin)
+    ->Teardown(end)
+    ->ThreadRange(1, 2)
+    ->UseRealTime();
 
 // Bodies as a client would have them that goes on changing one thing, each another than the one before.
 std::vector<std::string> changing_bodies() {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/source_tree.h"
-#include "rules/rule_file.h"
+#include "rules/file/rule_file.h"
 
 namespace armgate::bench {
 

@@ -6,8 +6,8 @@
 #include "base/rng.h"
 #include "bench/counted.h"
 #include "bench/samples.h"
+#include "proxy/state/lock/lock_table.h"
 #include "proxy/state/resource_table.h"
-#include "proxy/state/lock_table.h"
 
 namespace armgate::bench {
 namespace {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <set>
 #include <utility>
 
@@ -76,6 +78,16 @@ Result<CertificateHandle> load_certificate(const std::filesystem::path& file, st
   return certificate;
 }
 
+// Whether the directory, or what it would be made in, lies on a read-only file system, as in a container.
+bool is_read_only(std::filesystem::path directory) {
+  struct statvfs facts {};
+  while (::statvfs(directory.c_str(), &facts) != 0) {
+    if (errno != ENOENT || directory == directory.parent_path()) return false;
+    directory = directory.parent_path();
+  }
+  return (facts.f_flag & ST_RDONLY) != 0;
+}
+
 }  // namespace
 
 AuthorityFiles files_in(const std::filesystem::path& directory) {
@@ -85,6 +97,11 @@ AuthorityFiles files_in(const std::filesystem::path& directory) {
 Result<void> check_presence(const std::filesystem::path& root, std::string_view init_command) {
   std::error_code failure;
   if (std::filesystem::exists(root, failure)) return {};
+  if (!failure && is_read_only(root.parent_path())) {
+    return bad_input(fmt::format("{} is not there, and can only be mounted there: make an authority elsewhere "
+                                 "(`armgate ca init --directory DIR`) and mount DIR, or a Secret with its three files, at {}",
+                                 root.string(), root.parent_path().string()));
+  }
   if (!failure) return bad_input(fmt::format("{} is not there; make it with `{}`", root.string(), init_command));
   return bad_input(
       fmt::format("{} cannot be reached: {}; run as the user who made it, or let others into its directory "

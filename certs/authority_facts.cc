@@ -61,7 +61,7 @@ CertificateHandle try_certificate(const std::filesystem::path& file) {
 // Whether the key is where no one but its owner gets at it, and the owner is somebody else.
 bool is_anothers(const std::filesystem::path& key) {
   struct stat status {};
-  return ::stat(key.c_str(), &status) == 0 && (status.st_mode & 0077) == 0 && status.st_uid != ::geteuid();
+  return ::stat(key.c_str(), &status) == 0 && whose_secret(status, this_process()) == SecretOf::Another;
 }
 
 }  // namespace

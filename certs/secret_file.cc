@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -105,22 +106,51 @@ Result<std::string> read_file(const std::filesystem::path& file, size_t bytes_ma
   return read_whole(in.get(), file, bytes_max);
 }
 
+Reader this_process() {
+  Reader reader{::geteuid(), {}};
+  // Between the two calls nobody else changes this process's groups.
+  reader.groups.resize(static_cast<size_t>(std::max(::getgroups(0, nullptr), 0)));
+  const int count = ::getgroups(static_cast<int>(reader.groups.size()), reader.groups.data());
+  reader.groups.resize(static_cast<size_t>(std::max(count, 0)));
+  reader.groups.push_back(::getegid());
+  return reader;
+}
+
+SecretOf whose_secret(const struct stat& status, const Reader& reader) {
+  const mode_t mode = status.st_mode & 07777;
+  const bool is_owners_alone = (mode & 0077) == 0;
+  if (is_owners_alone) return status.st_uid == reader.user ? SecretOf::Reader : SecretOf::Another;
+  const bool is_one_groups = status.st_uid == 0 && (mode & ~mode_t{0600}) == 0040;
+  if (!is_one_groups || reader.user == 0) return SecretOf::Many;
+  const bool is_member = std::find(reader.groups.begin(), reader.groups.end(), status.st_gid) != reader.groups.end();
+  return is_member ? SecretOf::Reader : SecretOf::Another;
+}
+
 Result<std::string> read_secret_file(const std::filesystem::path& file) {
-  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (in.get() < 0) return bad_file("open", file);
+  const Reader reader = this_process();
+  const auto refused = [&](std::string_view why, std::string_view remedy) {
+    const char* in_a_pod = reader.user == 0 ? "" : "; for a Secret in a pod: defaultMode 0440 and securityContext.fsGroup";
+    return gateway_error(ErrorKind::BadInput, fmt::format("{} {}; run: {} {}{}", file.string(), why, remedy, file.string(), in_a_pod));
+  };
+  const auto of_another = [&](uid_t owner) {
+    return refused(fmt::format("belongs to user {}, armgate runs as user {}", owner, reader.user), fmt::format("chown {}", reader.user));
+  };
   struct stat status {};
+  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (in.get() < 0) {
+    const bool is_forbidden = errno == EACCES;
+    Error failure = bad_file("open", file);
+    const bool is_anothers = is_forbidden && ::stat(file.c_str(), &status) == 0 && status.st_uid != reader.user;
+    if (is_anothers) return of_another(status.st_uid);
+    return failure;
+  }
   if (::fstat(in.get(), &status) != 0) return bad_file("look at", file);
-  if ((status.st_mode & 0077) != 0) {
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("{} is a secret, but its mode {:04o} lets others at it; run: chmod 600 {}", file.string(),
-                                     status.st_mode & 07777, file.string()));
+  switch (whose_secret(status, reader)) {
+    case SecretOf::Reader: return read_whole(in.get(), file, kFileBytesMax);
+    case SecretOf::Another: return of_another(status.st_uid);
+    case SecretOf::Many: break;
   }
-  if (status.st_uid != ::geteuid()) {
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("{} belongs to user {}, armgate runs as user {}; run: chown {} {}", file.string(),
-                                     status.st_uid, ::geteuid(), ::geteuid(), file.string()));
-  }
-  return read_whole(in.get(), file, kFileBytesMax);
+  return refused(fmt::format("is a secret, but its mode {:04o} lets others at it", status.st_mode & 07777), "chmod 600");
 }
 
 }  // namespace armgate::certs

@@ -1,11 +1,13 @@
 // secret_file.h – small files on disk: written whole or not at all, secrets never readable by others.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -23,7 +25,24 @@ inline constexpr size_t kFileBytesMax = 1 << 20;
 // TooLarge beyond `bytes_max`.
 Result<std::string> read_file(const std::filesystem::path& file, size_t bytes_max = kFileBytesMax);
 
-// As read_file, but refuses a file that group or others can access or that belongs to another user.
+// Who reads: a process's effective user, and the groups that it is in.
+struct Reader {
+  uid_t user = 0;
+  std::vector<gid_t> groups;
+};
+Reader this_process();
+
+enum class SecretOf {
+  Reader,   // nobody but the reader (and root) gets at it
+  Another,  // the same of somebody else
+  Many,     // others get at it, too
+};
+
+// A secret is its owner's, who alone can access it; or root's, and readable, no more, for the one group that it belongs to: so
+// Kubernetes hands Secrets to a pod that has an fsGroup. Then it is the secret of an unprivileged reader in that group.
+SecretOf whose_secret(const struct stat& status, const Reader& reader);
+
+// As read_file, but refuses a file that is not a secret of this process.
 Result<std::string> read_secret_file(const std::filesystem::path& file);
 
 }  // namespace armgate::certs

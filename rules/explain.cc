@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "rules/units.h"
+#include "rules/file/units.h"
+#include "rules/match.h"
 
 namespace armgate::rules {
 namespace {
@@ -17,17 +18,6 @@ std::string_view words_for(PlanKind kind) {
     case PlanKind::Pass: return "passed on unchanged";
     case PlanKind::Read: return "read: passed on unchanged, and what it shows is remembered";
     case PlanKind::Write: return "write: queued, guarded, followed to its end";
-  }
-  return "unknown";
-}
-
-std::string_view words_for(GuardKind kind) {
-  switch (kind) {
-    case GuardKind::None: return "none";
-    case GuardKind::Etag: return "etag: carries the ETag of the state it was built from";
-    case GuardKind::Auto:
-      return "auto: the resource is read, where its client may, and compared with the state it was built from";
-    case GuardKind::Verify: return "verify: the resource is read and compared with the state it was built from";
   }
   return "unknown";
 }
@@ -98,20 +88,25 @@ std::string_view words_for(arm::SameAs as) {
   return "a text without case";
 }
 
-void add_body(std::vector<Fact>& facts, const arm::DeclaredFacts& body, const std::string& by) {
-  const auto add = [&](std::string name, const std::vector<std::string>& texts) {
-    if (!texts.empty()) facts.push_back({std::move(name), list_of(texts), by});
-  };
-  std::vector<std::string> arrays, same;
-  for (const auto& array : body.arrays) arrays.push_back(words_for(array));
-  for (const auto& one : body.same) same.push_back(fmt::format("{} as {}", one.pointer, words_for(one.as)));
-  add("read-only members", body.read_only);
-  add("write-only members", body.write_only);
-  add("arrays", arrays);
-  add("compared", same);
+void add_type_facts(std::vector<Fact>& facts, const FactTable& table, const Plan& plan) {
+  for (const FactEntry* entry : table.about(plan.target.resource.type)) {
+    if (covers_version(entry->match, plan.target.api_version)) add_body(facts, entry->body, words_for(*entry));
+  }
+  add_body(facts, plan.rule->body.declared, words_for(*plan.rule));
 }
 
-void add_write(std::vector<Fact>& facts, const Plan& plan) {
+// As far as the rule says; the configuration may say less.
+std::string_view words_for_merging(const Plan& plan) {
+  switch (plan.rule->guard.merging) {
+    case Merging::Off: return "not merged: the write is refused";
+    case Merging::Maps: return "merged in tags, labels and metadata alone";
+    case Merging::On: break;
+  }
+  const bool keys_known = plan.facts().strength == FactStrength::Declared;
+  return keys_known ? "merged: members, tags, elements of arrays" : "merged: members and tags, nothing in arrays";
+}
+
+void add_write(std::vector<Fact>& facts, const FactTable& table, const Plan& plan) {
   const Rule& rule = *plan.rule;
   const std::string by = words_for(rule);
   facts.push_back({"guard", std::string(words_for(rule.guard.kind)), by});
@@ -120,9 +115,12 @@ void add_write(std::vector<Fact>& facts, const Plan& plan) {
     facts.push_back({"this request is guarded", plan.guarded ? "yes" : "no", by});
     if (rule.guard.kind == GuardKind::Etag && rule.guard.etag_covers == EtagCovers::OwnMembers)
       facts.push_back({"its ETag", "does not move with its children: the resource is read and compared as well", by});
+    if (rule.guard.star == Star::Strengthen)
+      facts.push_back({"a client's If-Match: *", "becomes the ETag of what it was shown, if that is known", by});
+    if (plan.guarded) facts.push_back({"others' changes elsewhere", std::string(words_for_merging(plan)), by});
     if (rule.guard.creates == CreateGuard::IfNoneMatch) facts.push_back({"creates", "carry If-None-Match: *", by});
   }
-  add_body(facts, rule.body.declared, by);
+  add_type_facts(facts, table, plan);
   facts.push_back({"lock keys", lock_keys(plan), by});
   facts.push_back({"held", hold_of(rule), by});
   if (rule.reenter == Reenter::Holder)
@@ -134,12 +132,38 @@ void add_write(std::vector<Fact>& facts, const Plan& plan) {
   }
   facts.push_back({"retries when busy", busy_of(rule.busy), by});
   if (plan.operation == arm::OperationKind::Put) {
-    const bool sends = rule.blind_after_wait == BlindAfterWait::Send;
+    const bool sends = rule.unconditional_after_wait == UnconditionalAfterWait::Send;
     facts.push_back({"unconditional after a wait", sends ? "sent" : "refused if another write finished meanwhile", by});
   }
 }
 
 }  // namespace
+
+std::string_view words_for(GuardKind kind) {
+  switch (kind) {
+    case GuardKind::None: return "none";
+    case GuardKind::Etag: return "etag: carries the ETag of the state it was built from";
+    case GuardKind::Auto:
+      return "auto: the resource is read, where its client may, and compared with the state it was built from";
+    case GuardKind::Verify: return "verify: the resource is read and compared with the state it was built from";
+  }
+  return "unknown";
+}
+
+void add_body(std::vector<Fact>& facts, const arm::DeclaredFacts& body, const std::string& by) {
+  const auto add = [&](std::string name, const std::vector<std::string>& texts) {
+    if (!texts.empty()) facts.push_back({std::move(name), list_of(texts), by});
+  };
+  std::vector<std::string> arrays, same;
+  for (const auto& array : body.arrays) arrays.push_back(words_for(array));
+  for (const auto& one : body.same) same.push_back(fmt::format("{} as {}", one.pointer, words_for(one.as)));
+  add("read-only members", body.read_only);
+  add("write-only members", body.write_only);
+  add("kept if left out", body.kept);
+  add("maps", body.maps);
+  add("arrays", arrays);
+  add("compared", same);
+}
 
 std::string words_for(const Rule& rule) {
   return fmt::format("rule \"{}\" at {}:{}", rule.name, rule.place.file, rule.place.line);
@@ -172,7 +196,7 @@ Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Met
     const bool keeps = is_remembered(plan.rule->guard.kind);
     add("remembered as a version", keeps ? "yes" : "no: the guard kind is none", words_for(*plan.rule));
   }
-  if (plan.kind == PlanKind::Write) add_write(facts, plan);
+  if (plan.kind == PlanKind::Write) add_write(facts, rules.facts(), plan);
   return facts;
 }
 

@@ -21,6 +21,12 @@ struct Fact {
 // "rule \"network\" at conf/rules/network.json:53"
 std::string words_for(const Rule& rule);
 
+// What is said about bodies, in words; `by` says it.
+void add_body(std::vector<Fact>& facts, const arm::DeclaredFacts& body, const std::string& by);
+
+// "etag: carries the ETag of the state it was built from"
+std::string_view words_for(GuardKind kind);
+
 // What make_plan() makes of it. BadInput as there.
 Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Method method, std::string_view target);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rules/explain.h"
+#include "rules/match.h"
 
 namespace armgate::rules {
 namespace {
@@ -35,16 +36,11 @@ void warn_of_unreachable(const std::vector<Rule>& rules, size_t index, FaultList
                                   takers.size() == 1 ? "takes" : "take")});
 }
 
-bool share_versions(const Match& a, const Match& b) {
-  const bool a_ends_before = !a.api_version_to.empty() && a.api_version_to < b.api_version_from;
-  const bool b_ends_before = !b.api_version_to.empty() && b.api_version_to < a.api_version_from;
-  return !a_ends_before && !b_ends_before;
-}
-
 bool decide_alike(const Rule& a, const Rule& b) {
   return a.mode.value_or(Mode::Protect) == b.mode.value_or(Mode::Protect) && a.guard.kind == b.guard.kind &&
-         a.guard.methods == b.guard.methods && a.guard.creates == b.guard.creates && a.lock.parents == b.lock.parents &&
-         a.hold.until == b.hold.until && a.match.actions == b.match.actions;
+         a.guard.methods == b.guard.methods && a.guard.creates == b.guard.creates && a.guard.star == b.guard.star &&
+         a.guard.merging == b.guard.merging && a.lock.parents == b.lock.parents && a.hold.until == b.hold.until &&
+         a.match.actions == b.match.actions;
 }
 
 void warn_of_contradiction(const Rule& earlier, const Rule& later, FaultList& warnings) {
@@ -89,23 +85,6 @@ void warn_of_useless_locks(const std::vector<Rule>& rules, const Rule& rule, Fau
 }
 
 }  // namespace
-
-bool covers_type(std::string_view pattern, std::string_view type) {
-  if (pattern == type) return true;
-  return pattern.ends_with('*') && type.starts_with(pattern.substr(0, pattern.size() - 1));
-}
-
-bool takes_type(std::string_view pattern, std::string_view type) {
-  return pattern == kAnyType ? type == kAnyType : covers_type(pattern, type);
-}
-
-bool covers_versions(const Match& wide, const Match& narrow) {
-  const bool from =
-      wide.api_version_from.empty() || (!narrow.api_version_from.empty() && wide.api_version_from <= narrow.api_version_from);
-  const bool to =
-      wide.api_version_to.empty() || (!narrow.api_version_to.empty() && narrow.api_version_to <= wide.api_version_to);
-  return from && to;
-}
 
 FaultList warnings_about(const std::vector<Rule>& rules) {
   FaultList warnings;

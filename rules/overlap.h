@@ -4,22 +4,12 @@
 // is how shipped rules are overruled, so it is a warning.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
-#include "rules/fault_list.h"
+#include "rules/file/fault_list.h"
 #include "rules/rule.h"
 
 namespace armgate::rules {
-
-// True if a rule for `pattern` applies to everything that a rule for `type` (itself a type or a pattern) applies to.
-bool covers_type(std::string_view pattern, std::string_view type);
-
-// True if a rule for `pattern` leaves nothing of `type` to a later rule: "*" takes from no other pattern.
-bool takes_type(std::string_view pattern, std::string_view type);
-
-// True if every api-version of `narrow` is one of `wide`.
-bool covers_versions(const Match& wide, const Match& narrow);
 
 // What an operator should look at, of all files together in their order:
 //   - a rule of which earlier ones take everything;

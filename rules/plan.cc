@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "rules/match.h"
+
 namespace armgate::rules {
 namespace {
-
-bool covers_version(const Match& match, std::string_view api_version) {
-  if (!match.api_version_from.empty() && api_version < match.api_version_from) return false;
-  return match.api_version_to.empty() || api_version <= match.api_version_to;
-}
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -43,8 +40,8 @@ std::vector<LockKey> keys_of(const Rule& rule, const arm::ResourceId& resource) 
 
 }  // namespace
 
-Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors, std::vector<PatienceRule> patience)
-    : errors_(std::move(errors)), patience_(std::move(patience)) {
+Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors, std::vector<PatienceRule> patience, FactEntries facts)
+    : facts_(std::make_shared<const FactTable>(std::move(facts))), errors_(std::move(errors)), patience_(std::move(patience)) {
   rules_.reserve(rules.size());
   for (Rule& rule : rules) {
     const size_t place = rules_.size();
@@ -60,6 +57,7 @@ Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors, std::ve
 std::shared_ptr<const Ruleset> Ruleset::for_one_thread() const {
   const auto own = std::make_shared<Ruleset>(*this);
   for (auto& rule : own->rules_) rule = std::shared_ptr<const Rule>(rule.get(), [keep = rule](const Rule*) {});
+  own->facts_ = std::shared_ptr<const FactTable>(facts_.get(), [keep = facts_](const FactTable*) {});
   return own;
 }
 
@@ -84,6 +82,22 @@ std::shared_ptr<const Rule> Ruleset::find(std::string_view type, std::string_vie
   }
   if (first == kNone && arm::is_type_of_resources(type)) consider_all(for_any_);
   return first == kNone ? nullptr : rules_[first];
+}
+
+std::shared_ptr<const TypeFacts> Ruleset::facts_of(std::string_view type, std::string_view api_version,
+                                                   const std::shared_ptr<const Rule>& rule) const {
+  const TypeFacts& found = facts_->find(type, api_version, rule.get());
+  if (rule && &found == &rule->body.facts) return {rule, &found};
+  return {facts_, &found};
+}
+
+std::string_view to_text(Merging merging) {
+  switch (merging) {
+    case Merging::On: return "on";
+    case Merging::Maps: return "maps";
+    case Merging::Off: return "off";
+  }
+  return "unknown";
 }
 
 std::string_view to_text(Mode mode) {
@@ -124,6 +138,7 @@ Result<Plan> make_plan(const Ruleset& rules, Mode mode, arm::Method method, std:
     plan.keys = keys_of(*rule, plan.target.resource);
     if (!rule->lock.references.empty()) plan.referring.push_back(rule);
   }
+  plan.type_facts = rules.facts_of(plan.target.resource.type, plan.target.api_version, rule);
   plan.rule = std::move(rule);
   return plan;
 }

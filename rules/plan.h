@@ -12,8 +12,9 @@
 #include "arm/operation.h"
 #include "arm/resource_id.h"
 #include "base/result.h"
-#include "rules/error_table.h"
-#include "rules/patience_table.h"
+#include "rules/facts/fact_table.h"
+#include "rules/file/error_table.h"
+#include "rules/file/patience_table.h"
 #include "rules/rule.h"
 
 namespace armgate::rules {
@@ -38,17 +39,22 @@ struct Plan {
   arm::OperationKind operation = arm::OperationKind::Other;
   arm::Target target;
   std::shared_ptr<const Rule> rule;                      // null for Pass
+  std::shared_ptr<const TypeFacts> type_facts;           // of its type at its api-version; null for Pass: none are needed
   bool guarded = false;                                  // rule->guard applies to this method
   std::vector<LockKey> keys;                             // sorted by id, no duplicates; empty for reads
   std::vector<std::shared_ptr<const Rule>> referring{};  // rules whose lock.references count; empty: the body need not be read
+
+  // What is known about the bodies of its type, and how sure that is.
+  const TypeFacts& facts() const { return type_facts ? *type_facts : generic_type_facts(); }
 };
 
-// An immutable set of rules, meanings of errors and patience of clients; the first that matches decides, those for any type ("*") after
+// An immutable set of rules, facts, meanings of errors and patience of clients; the first that matches decides, those for any type ("*") after
 // all others. Cheap to share between threads.
 // Finding a rule costs the depth of the type, however many rules there are for other types.
 class Ruleset {
  public:
-  explicit Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors = {}, std::vector<PatienceRule> patience = {});
+  explicit Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors = {}, std::vector<PatienceRule> patience = {},
+                   FactEntries facts = nullptr);
 
   // The same rules, with reference counts of their own: for one thread of many, which would all change those of one set with each
   // plan. The rules themselves are shared.
@@ -58,6 +64,10 @@ class Ruleset {
   // (arm::is_type_of_resources).
   std::shared_ptr<const Rule> find(std::string_view type, std::string_view api_version) const;
   const std::vector<std::shared_ptr<const Rule>>& rules() const { return rules_; }
+  // What is known about the bodies of the type, which is never nothing; the rule, which may be null, is one of these.
+  std::shared_ptr<const TypeFacts> facts_of(std::string_view type, std::string_view api_version,
+                                            const std::shared_ptr<const Rule>& rule) const;
+  const FactTable& facts() const { return *facts_; }
   // What ARM's error answers mean.
   const ErrorTable& errors() const { return errors_; }
   // How long clients can be kept waiting.
@@ -72,6 +82,7 @@ class Ruleset {
   using Index = std::unordered_map<std::string, std::vector<size_t>, TextHash, std::equal_to<>>;
 
   std::vector<std::shared_ptr<const Rule>> rules_;
+  std::shared_ptr<const FactTable> facts_;
   ErrorTable errors_;
   PatienceTable patience_;
   Index by_type_;                // "microsoft.network/virtualnetworks"

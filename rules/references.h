@@ -1,4 +1,5 @@
-// references.h – the locks that a body asks for: the resources that it names where a rule looks (DESIGN §4, body references).
+// references.h – the locks that a body asks for: the resources that it names where a rule looks (docs/design.md,
+// "Locks").
 //
 // Why: an interface is put into a subnet while somebody else changes the subnet, and ARM refuses one of them. A shared lock makes
 // whoever changes the subnet wait for those who refer to it, and the other way round; those who only refer do not wait for each

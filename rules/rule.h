@@ -8,10 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "arm/body_facts.h"
-#include "arm/json_select.h"
+#include "arm/body/body_facts.h"
+#include "arm/json/json_select.h"
 #include "arm/operation.h"
 #include "base/time.h"
+#include "rules/facts/type_facts.h"
 
 namespace armgate::rules {
 
@@ -33,6 +34,9 @@ enum class GuardKind {
 
 // Whether what clients are shown of a type is remembered, to be the base of their writes.
 inline bool is_remembered(GuardKind kind) { return kind != GuardKind::None; }
+
+// Whether If-Match may go along. Whether a type heeds it, or takes it for an error, is known of those alone of which a rule says so.
+inline bool sends_etags(GuardKind kind) { return kind == GuardKind::Etag || kind == GuardKind::Verify; }
 
 // Where a rule file says something, for messages to people.
 struct Place {
@@ -65,17 +69,34 @@ enum class EtagCovers {
   OwnMembers,  // not with children that stand in its body: what is there is compared as well
 };
 
+// What is done with a full write whose changes, and those that others made meanwhile, touch different places. Of several that are
+// asked for, the last one holds.
+enum class Merging {
+  On,    // both stay: members, and elements of arrays whose keys are known
+  Maps,  // tags, labels and metadata alone
+  Off,   // it is refused as stale
+};
+std::string_view to_text(Merging merging);
+
+// What becomes of a client's "If-Match: *", which asks only that something is there.
+enum class Star {
+  Keep,        // a precondition of its own, as any other
+  Strengthen,  // the ETag of what the write was built from takes its place, if that is known
+};
+
 struct Guard {
   GuardKind kind = GuardKind::Auto;
   EtagCovers etag_covers = EtagCovers::Everything;
+  Star star = Star::Keep;
   std::vector<arm::OperationKind> methods{arm::OperationKind::Put};
   CreateGuard creates = CreateGuard::None;
+  Merging merging = Merging::On;
 };
 
-// What is known about the bodies of its types.
+// What a rule says about the bodies of its types, above all that "facts" say.
 struct Body {
-  arm::DeclaredFacts declared;                                              // as the rule says it
-  std::shared_ptr<const arm::BodyFacts> facts = arm::BodyFacts::generic();  // and what follows from it
+  arm::DeclaredFacts declared;  // as the rule says it
+  TypeFacts facts;              // and what follows from it alone; with the facts of its types: rules/facts/fact_table.h
 };
 
 enum class LockMode { Exclusive, Shared };
@@ -132,7 +153,13 @@ struct Backoff {
   Duration deadline = std::chrono::minutes(10);
 };
 
-enum class BlindAfterWait { Refuse, Send };
+// Keeps writes from a resource whose operations keep failing.
+struct Breaker {
+  Mode mode = Mode::Off;                           // Observe: only tells
+  Duration probe_every = std::chrono::minutes(5);  // one write goes, to see whether it is over
+};
+
+enum class UnconditionalAfterWait { Refuse, Send };
 
 struct Rule {
   std::string name;
@@ -147,7 +174,8 @@ struct Rule {
   Hold hold;
   Reenter reenter = Reenter::Nobody;
   Backoff busy;
-  BlindAfterWait blind_after_wait = BlindAfterWait::Refuse;
+  Breaker breaker;
+  UnconditionalAfterWait unconditional_after_wait = UnconditionalAfterWait::Refuse;
 };
 
 }  // namespace armgate::rules

@@ -7,7 +7,7 @@
 
 #include "arm/http.h"
 #include "base/time.h"
-#include "sim/address.h"
+#include "sim/machine/address.h"
 
 namespace armgate::sim {
 

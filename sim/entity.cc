@@ -51,6 +51,16 @@ bool has_name(const Json& child, std::string_view name) {
   return child.is_object() && equal_ignoring_case(child.value("name", ""), name);
 }
 
+// What a service makes of what it is given.
+void finish(Json& properties) {
+  if (!properties.is_object()) properties = Json::object();
+  if (!properties.contains("tier")) properties["tier"] = "Basic";
+  const auto items = properties.find("items");
+  if (items == properties.end() || !items->is_array()) return;
+  std::stable_sort(items->begin(), items->end(),
+                   [](const Json& a, const Json& b) { return a.value("name", "") < b.value("name", ""); });
+}
+
 std::string_view bare_etag(std::string_view text) {
   text = trim(text);
   if (text.starts_with("W/")) text.remove_prefix(2);
@@ -76,9 +86,11 @@ Json writable_content(const Json& body, const ResourceType& traits) {
   }
   if (const auto properties = content.find("properties"); traits.embellished && properties != content.end()) {
     strip(*properties, kEmbellishments);
+    if (properties->value("tier", Json()) == kDefaultTier) properties->erase("tier");
     if (const auto plan = properties->find("planId"); plan != properties->end() && plan->is_string())
       *plan = lower_text(plan->get<std::string>());
   }
+  if (traits.finished) finish(content["properties"]);
   // Who writes back what was shown has the member even if nothing was ever in it: no other content.
   if (const auto properties = content.find("properties"); properties != content.end() && properties->empty())
     content.erase(properties);

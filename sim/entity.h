@@ -9,17 +9,21 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/time.h"
-#include "sim/address.h"
+#include "sim/machine/address.h"
 #include "sim/resource_type.h"
 
 namespace armgate::sim {
 
 // What clients can write of a resource, never changed once it is shared.
 using Content = std::shared_ptr<const nlohmann::json>;
+
+// What an embellished type shows where nothing was written.
+inline constexpr std::string_view kDefaultTier = "Standard";
 
 struct Snapshot {
   TimePoint since;
@@ -29,6 +33,12 @@ struct Snapshot {
   std::map<std::string, std::string> child_etags{};
   uint64_t state = 0;
   int links = 0;
+};
+
+// What is broken about a cluster (machine_wedges.cc).
+struct Wedge {
+  std::string pool;                                                       // lower case
+  enum class OnDelete { Ends, Hangs, Fails } on_delete = OnDelete::Ends;  // what becomes of a DELETE of the pool
 };
 
 struct Entity {
@@ -50,7 +60,12 @@ struct Entity {
   std::map<std::string, std::string> child_etags;  // of children that have their own, by lower-case name
   uint64_t state = 0;                              // the content's serial in the state log, if one is kept
   int links = 0;                                   // how many the service says refer to it
+  bool failed = false;                             // its last operation left it in state Failed
   std::deque<Snapshot> history;
+  std::optional<Wedge> wedge{};
+  // How the last operation ended, where that was not well: of the children by lower-case name, of the resource itself by "". A write
+  // that succeeds takes it away.
+  std::map<std::string, std::string> ended_badly{};
 };
 
 inline Snapshot snapshot_of(const Entity& entity, TimePoint now) {

@@ -56,6 +56,35 @@ constexpr Refusal kRefusals[] = {
      .body = R"({"Code":"Conflict","Message":"Cannot modify this site because another operation is in progress. Details: )"
              R"(Id: 1.","Target":null,"Details":[{"Message":"Cannot modify this site."},{"Code":"Conflict"},{"ErrorEntity":)"
              R"({"ExtendedCode":"59203","Code":"Conflict"}}],"Innererror":null})"},
+    {.name = "busy-plan",
+     .body = R"({"Code":"Conflict","Message":"Cannot modify this web hosting plan because another operation is in progress. )"
+             R"(Details: Id: 1.","Target":null,"Details":[{"Message":"Cannot modify this web hosting plan."},{"Code":)"
+             R"("Conflict"},{"ErrorEntity":{"ExtendedCode":"59205","Code":"Conflict"}}],"Innererror":null})"},
+    {.name = "busy-plan-throttled",
+     .status = 429,
+     .body = R"({"Code":"429","Message":"Cannot acquire exclusive lock to create or update this server farm. Retry the )"
+             R"(request later.","Target":null})"},
+    {.name = "busy-site-throttled",
+     .status = 429,
+     .body = R"({"Code":"429","Message":"Cannot create, update or delete this site now.","Target":null,"Details":[{"Code":)"
+             R"("429"},{"ErrorEntity":{"ExtendedCode":"59206","Code":"429"}}]})"},
+    {.name = "busy-zone",
+     .body = R"({"code":"Conflict","message":"Operation group '\/operations\/groups\/id\/|zones|example.com|A|www' already )"
+             R"(has 1 operations like '\/operations\/type\/DeleteAliasRecordSet\/id\/1' queued."})"},
+    {.name = "busy-resolver",
+     .body = R"({"error":{"code":"Conflict","message":"Another operation is pending on the specified resource."}})"},
+    {.name = "busy-traffic",
+     .body = R"({"error":{"code":"Conflict","message":"Conflicting changes were detected when processing the request. )"
+             R"(Please retry your request."}})"},
+    {.name = "busy-api",
+     .body = R"({"error":{"code":"PessimisticConcurrencyConflict","message":"Operation on the API is in progress",)"
+             R"("details":null}})"},
+    {.name = "busy-store",
+     .body = R"({"error":{"code":"Conflict","message":"The request for the resource 's' conflicted with an ongoing )"
+             R"(operation."}})"},
+    {.name = "busy-vault",
+     .body = R"({"error":{"code":"ConflictError","message":"A conflict occurred that prevented the operation from )"
+             R"(completing. The operation failed because the Key Vault 'v' changed from the point the operation began."}})"},
     {.name = "busy-cognitive",
      .body = R"({"error":{"code":"RequestConflict","message":"Another operation is being performed on the parent )"
              R"(resource."}})"},
@@ -106,7 +135,11 @@ constexpr Refusal kRefusals[] = {
     {.name = "wrong-state",
      .means = kNothing,
      .body = R"({"error":{"code":"Conflict","message":"The resource is not in a state that allows this."}})"},
-    // Cosmos: no condition failed, another operation runs.
+    // Cosmos: no condition failed, another operation runs. In its other words as well.
+    {.name = "exclusive-lock-of-a-user",
+     .status = 412,
+     .body = R"({"code":"PreconditionFailed","message":"There is another user operation in progress which requires an )"
+             R"(exclusive lock on [a]. Please retry after sometime."})"},
     {.name = "exclusive-lock",
      .status = 412,
      .body = R"({"code":"PreconditionFailed","message":"There is already an operation in progress which requires )"

@@ -2,7 +2,7 @@
 // error table.
 //
 // Why: the same thing ("something else runs, come again") arrives with a dozen codes, in five shapes of body and under
-// four statuses (arm-facts: error codes; lock-scopes: error table).
+// four statuses (docs/arm.md, "Error codes").
 #pragma once
 
 #include <optional>

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/text.h"
 
@@ -42,6 +43,13 @@ std::optional<Fault> parse_fault(std::string_view kind) {
     fault.behind = std::chrono::milliseconds(*milliseconds);
     return fault;
   }
+  for (const auto& [word, partly] : {std::pair<std::string_view, bool>{"fail-later-", false}, {"fail-partly-", true}}) {
+    if (!kind.starts_with(word) || kind.size() == word.size()) continue;
+    Fault fault{Fault::Kind::FailsLater};
+    fault.code = kind.substr(word.size());
+    fault.partly = partly;
+    return fault;
+  }
   const auto status = kind.starts_with(kStatus) ? number_in(kind.substr(kStatus.size())) : std::nullopt;
   if (!status || *status < 400 || *status > 599) return std::nullopt;
   return Fault{Fault::Kind::Status, *status};
@@ -60,7 +68,9 @@ Result<FaultScript::Entry> FaultScript::parse_entry(std::string_view json) {
     if (!fault) {
       return client_error(
           ErrorKind::BadInput,
-          fmt::format("unknown fault kind '{}': use drop-before, drop-after, status-NNN, error-NAME or stale-MS", kind));
+          fmt::format(
+              "unknown fault kind '{}': use drop-before, drop-after, status-NNN, error-NAME, fail-later-CODE, fail-partly-CODE or stale-MS",
+              kind));
     }
     entry.fault = *fault;
     entry.fault.retry_after = item.value("retry_after", "");
@@ -89,7 +99,9 @@ Fault FaultScript::next(const arm::RequestHead& head, const SimOptions& options,
   if (const auto fault = parse_fault(head.fields.get("x-sim-fault"))) return *fault;
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
     const bool fits = (it->method.empty() || it->method == head.method_token) &&
-                      contains_ignoring_case(head.target, it->path) && (it->fault.kind != Fault::Kind::Stale || is_read(head));
+                      contains_ignoring_case(head.target, it->path) &&
+                      (it->fault.kind != Fault::Kind::Stale || is_read(head)) &&
+                      (it->fault.kind != Fault::Kind::FailsLater || !is_read(head));
     if (!fits || it->times == 0) continue;
     if (it->chance < 1 && !rng.chance(it->chance)) continue;
     const Fault fault = it->fault;

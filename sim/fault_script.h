@@ -4,6 +4,8 @@
 // {"faults":[{"method":"POST","path":"restart","kind":"drop-after","times":3}]} where method and path (a part of the
 // target, compared without case) may be absent and times is 1 by default. Kinds: drop-before, drop-after,
 // status-429 or any other error status, and error-NAME (sim/error_catalogue.h); these are answered without doing anything.
+// fail-later-CODE strikes writes only, and only those that start an operation: that fails with the code, and the old content comes back;
+// after fail-partly-CODE the new content stays, and the resource is in state Failed.
 // stale-300 strikes reads only: what a replica that is 300 ms behind would show, lists and absences included.
 // "retry_after" is what an error says in Retry-After, whatever it says otherwise. "chance" is the share of the requests that fit
 // and are struck; with it, times has no limit unless it is given.
@@ -24,11 +26,13 @@
 namespace armgate::sim {
 
 struct Fault {
-  enum class Kind { None, DropBefore, DropAfter, Status, Refusal, Stale } kind = Kind::None;
+  enum class Kind { None, DropBefore, DropAfter, Status, Refusal, Stale, FailsLater } kind = Kind::None;
   int status = 0;
   const sim::Refusal* refusal = nullptr;
   std::string retry_after{};  // empty: as the error has it
   Duration behind{};          // how far the replica lags that answers a read
+  std::string code{};         // FailsLater: of the operation's error
+  bool partly = false;        // FailsLater: what it has done stays
 };
 
 class FaultScript {

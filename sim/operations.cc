@@ -145,6 +145,7 @@ std::string Operations::state_word(const Entity& entity, const ChildKind* child_
     // Network says Updating for a creation too.
     const bool creating = operation.kind == OperationOf::Create && !entity.type.starts_with("microsoft.network/");
     word = !entity.traits->running_state.empty() ? std::string(entity.traits->running_state)
+           : operation.aborts                    ? "Canceling"
            : creating                            ? "Creating"
                                                  : "Updating";
   }

@@ -1,7 +1,7 @@
 // operations.h – the long-running operations of the simulated ARM and their signed URLs.
 //
 // Why: operation URLs carry a signature in their query, so a gateway that re-encodes a single byte breaks every poll.
-// They are compared here byte for byte (arm-facts: poll URLs seen).
+// They are compared here byte for byte (docs/arm.md, "Operation URLs").
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,10 @@ struct Operation {
   TimePoint start;
   TimePoint end;
   std::string result = "Succeeded";  // what it will be, and once ended is
+  std::string error_code;            // of a failure that was asked for; empty: any
+  bool partly = false;               // what it has done stays although it fails
   bool ended = false;
+  bool aborts = false;             // ends what ran before it
   std::vector<std::string> moved;  // keys of resources that go to another group when it ends...
   std::string moved_to;            // ...whose id this is
   Content before;                  // comes back if it fails...

@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 1> kEndpointTargets{
 };
 
 // Exact types before the patterns that would fit them too.
-constexpr std::array<ResourceType, 27> kTypes{{
+constexpr std::array<ResourceType, 29> kTypes{{
     {.type = "microsoft.resources/resourcegroups",
      .shown = "Microsoft.Resources/resourceGroups",
      .conflict_code = "ResourceGroupBeingDeleted",
@@ -167,9 +167,20 @@ constexpr std::array<ResourceType, 27> kTypes{{
      .long_running = true,
      .placed = false},
     {.type = "microsoft.example/widgets", .shown = "Microsoft.Example/widgets", .long_running = true, .embellished = true},
+    {.type = "microsoft.example/shelves",
+     .shown = "Microsoft.Example/shelves",
+     .etags = EtagForm::Number,
+     .long_running = true,
+     .embellished = true,
+     .finished = true},
+    {.type = "microsoft.example/safes",
+     .shown = "Microsoft.Example/safes",
+     .etags = EtagForm::Number,
+     .long_running = true,
+     .hidden = "secret"},
     {.type = "microsoft.authorization/roleassignments", .shown = "Microsoft.Authorization/roleAssignments", .placed = false},
 }};
-constexpr ResourceType kAnyOther{.type = ""};
+constexpr ResourceType kAnyOther{.type = "", .embellished = true};
 
 bool fits(std::string_view pattern, std::string_view type) {
   if (pattern == type) return true;

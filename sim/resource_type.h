@@ -1,5 +1,5 @@
-// resource_type.h – how the simulated providers differ, as a table (arm-facts: ETag per resource provider, poll URLs
-// seen, traps).
+// resource_type.h – how the simulated providers differ, as a table (docs/arm.md, "Where ETags stand", "Operation URLs" and
+// "Traps of operations").
 //
 // Why: what a gateway must get right is not one ARM but the sum of its providers' habits. A new habit is a column, a new
 // type is a row.
@@ -92,8 +92,11 @@ struct ResourceType {
   bool long_running = false;  // takes SimOptions::operation unless its own length is given
   bool placed = true;         // a top-level resource of the type needs a location
   // The trap of a type that nobody has described: it shows more than was written (a revision that moves with each change, an
-  // endpoint) and spells the id in "planId" in its own way.
+  // endpoint, a tier by default) and spells the id in "planId" in its own way.
   bool embellished = false;
+  // The service finishes what was written: "tier" is "Basic" unless it is said, "items" stand by their names.
+  bool finished = false;
+  std::string_view hidden{};  // of the properties: never shown, and gone if a PUT leaves it out
   // The end of its operation moves the ETag of what it belongs to, of which nothing changes (cloud-provider-azure #9876).
   bool moves_parent = false;
 };

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 namespace armgate::sim {
 
@@ -37,6 +37,9 @@ std::string to_json(const Report& report) {
       {"lost_increments", report.lost_increments},
       {"overcounted_increments", report.overcounted_increments},
       {"stale_writes_accepted", report.stale_writes_accepted},
+      {"unintended_changes", report.unintended_changes},
+      {"undone_changes", report.undone_changes},
+      {"overwritten_changes", report.overwritten_changes},
       {"overlaps_attempted", report.overlaps_attempted},
       {"overlaps_accepted", report.overlaps_accepted},
       {"overlaps_own", report.overlaps_own},

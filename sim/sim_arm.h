@@ -15,7 +15,8 @@
 //   x-sim-fault         drop-before or drop-after
 //   x-sim-operation-ms  how long this write's operation lasts
 //   x-sim-operation-result  Failed or Canceled: how it ends (the old content comes back)
-// Paths below /__sim/ control it: GET report, POST reset, POST faults (sim/fault_script.h), and POST finish: what runs ends now.
+// Paths below /__sim/ control it: GET report, POST reset, POST faults (sim/fault_script.h), POST wedges (sim/machine/machine_wedges.cc),
+// and POST finish: what runs ends now.
 //
 // Invariants
 //   1. The same seed, requests and times give the same answers, byte for byte.

@@ -110,6 +110,9 @@ struct Report {
   uint64_t lost_increments = 0;         // declared and acknowledged, but missing in the counter now
   uint64_t overcounted_increments = 0;  // in the counter, but nobody ever declared them
   uint64_t stale_writes_accepted = 0;   // full PUTs whose declared base was not the current state
+  uint64_t unintended_changes = 0;      // full PUTs that changed more than their clients said (sim/judge/intentions.h)
+  uint64_t undone_changes = 0;          // or less
+  uint64_t overwritten_changes = 0;     // or what somebody else had changed since
   uint64_t overlaps_attempted = 0;      // arrived while another client's operation ran on the entity, refused or not
   uint64_t overlaps_accepted = 0;
   uint64_t overlaps_own = 0;  // the same, but of the same declared client; not in the two above

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sim/address.h"
+#include "sim/machine/address.h"
 
 namespace armgate::sim {
 namespace {

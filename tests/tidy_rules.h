@@ -100,9 +100,12 @@ inline const std::vector<std::pair<string_view, string_view>> kLayers = {
     {"proxy/state", "base arm rules proxy/policy proxy/async proxy/seams"},
     {"proxy/journal", "base arm proxy/async proxy/seams proxy/state"},
     {"proxy/http", "base arm proxy/async proxy/seams"},
-    {"proxy/stages", "base arm rules proxy/policy proxy/async proxy/seams proxy/state proxy/http"},
+    {"proxy/request", "base arm rules proxy/policy proxy/async proxy/seams proxy/state proxy/http"},
     {"proxy/net", kBelow},
-    {"proxy", kBelow},
+    {"proxy/observability", kBelow},
+    {"proxy/config", kBelow},
+    {"proxy/gateway", kBelow},
+    {"cli", kBelow},
     {"sim", "base arm certs proxy/async proxy/seams"},  // time, coroutines, certificates; nothing that it judges
     {"bench", kBelow},
     {"tests", kBelow},
@@ -131,30 +134,31 @@ struct LibraryRule {
   string_view why;
 };
 
-inline const Views kEverywhereImpure = {"certs/",        "proxy/async/", "proxy/seams/",   "proxy/state/",  "proxy/http/",
-                                        "proxy/stages/", "proxy/net/",   "proxy/journal/", "proxy/gateway", "proxy/main",
-                                        "proxy/config",  "proxy/cli",    "sim/",           "tests/",        "bench/"};
+inline const Views kEverywhereImpure = {
+    "certs/",     "proxy/async/",   "proxy/seams/",   "proxy/state/",  "proxy/http/",          "proxy/request/",
+    "proxy/net/", "proxy/journal/", "proxy/gateway/", "proxy/config/", "proxy/observability/", "cli/",
+    "sim/",       "tests/",         "bench/"};
 // The headers with types of the JSON parser: the files that compare bodies share them.
 inline const Views kParsedBodies = {"arm/", "tests/arm/"};
-inline constexpr string_view kParsedBodiesWhy = "parsed JSON stays within arm: say arm/difference.h or arm/content.h";
+inline constexpr string_view kParsedBodiesWhy = "parsed JSON stays within arm: say arm/body/difference.h or arm/body/content.h";
 
 inline const LibraryRule kLibraries[] = {
     {"openssl/", {"certs/", "proxy/net/", "sim/", "tests/", "bench/"}, "TLS and keys live in certs and proxy/net"},
     {"boost/beast", {"sim/", "tests/"}, "our own codec is the one reading of HTTP (docs/decisions/0007)"},
     {"boost/asio",
-     {"proxy/async/", "proxy/net/", "proxy/seams/real_clock", "proxy/gateway", "sim/", "tests/", "bench/"},
+     {"proxy/async/", "proxy/net/", "proxy/seams/real_clock", "proxy/gateway/", "cli/", "sim/", "tests/", "bench/"},
      "Asio enters through proxy/async, so that the simulator can take its place"},
     {"boost/", kEverywhereImpure, "pure folders are std only"},
     {"absl/synchronization", kEverywhereImpure, "pure code has no threads to guard against"},
     {"sqlite3.h", {"proxy/journal/sqlite"}, "SQL stays behind types of our own"},
-    {"arm/json_value.h", kParsedBodies, kParsedBodiesWhy},
-    {"arm/array_keys.h", kParsedBodies, kParsedBodiesWhy},
-    {"arm/canonical_value.h", kParsedBodies, kParsedBodiesWhy},
-    {"arm/difference_table.h", kParsedBodies, kParsedBodiesWhy},
+    {"arm/json/json_value.h", kParsedBodies, kParsedBodiesWhy},
+    {"arm/body/array_keys.h", kParsedBodies, kParsedBodiesWhy},
+    {"arm/body/canonical_value.h", kParsedBodies, kParsedBodiesWhy},
+    {"arm/body/difference_table.h", kParsedBodies, kParsedBodiesWhy},
     {"filesystem", kEverywhereImpure, "pure code touches no disk: take the text as an argument"},
     {"fstream", kEverywhereImpure, "pure code touches no disk: take the text as an argument"},
-    {"proxy/config.h",
-     {"proxy/main", "proxy/gateway", "proxy/config", "proxy/option", "proxy/cli", "tests/"},
+    {"proxy/config/config.h",
+     {"proxy/gateway/", "proxy/config/", "cli/", "tests/"},
      "every other part takes its own small Options struct"},
 };
 
@@ -164,7 +168,7 @@ inline string fault_of_include(string_view path, string_view header) {
     if (header.starts_with(rule.header) && !starts_with_any(path, rule.allowed)) return string(rule.why);
   }
   const bool json = !path.starts_with("tests/") && (header.starts_with("nlohmann/") || header == "simdjson.h");
-  if (path == "arm/json_value.h") return {};
+  if (path == "arm/json/json_value.h") return {};
   if (json && header != "nlohmann/json_fwd.hpp" && !path.ends_with(".cc")) return "JSON types stay in .cc files";
   const string_view to = layer_of(header);
   const string_view from = layer_of(path);
@@ -190,19 +194,15 @@ inline const Ban kBans[] = {
      "auto t = clock.now();"},
     {"random_device",
      "an Rng& argument, seeded in the gateway",
-     {"proxy/gateway", "proxy/main", "sim/"},
+     {"proxy/gateway/", "cli/", "sim/"},
      "std::random_device d;",
      "rng.below(7);"},
     {"rand(", "an Rng& argument", {}, "int i = rand();", "int i = operand(1); // rand()"},
     {"this_thread::sleep", "Clock::sleep_until", {"sim/"}, "std::this_thread::sleep_for(x);", "co_await clock.sleep_for(x);"},
-    {"getenv(",
-     "an option of the command line or the config",
-     {"proxy/main", "proxy/cli"},
-     "std::getenv(\"HOME\");",
-     "options.home;"},
+    {"getenv(", "an option of the command line or the config", {"cli/"}, "std::getenv(\"HOME\");", "options.home;"},
     {"std::thread",
      "the event loops that the gateway starts, the journal's and the log's writers",
-     {"proxy/gateway", "proxy/journal/", "proxy/line_writer", "proxy/main", "proxy/seams/real_clock", "sim/", "tests/",
+     {"proxy/gateway/", "proxy/journal/", "proxy/observability/line_writer", "cli/", "proxy/seams/real_clock", "sim/", "tests/",
       "bench/"},
      "std::thread t(f);",
      "std::this_thread::get_id();"},

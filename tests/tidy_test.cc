@@ -2,6 +2,7 @@
 // example, then on every file, together with the rules about files: their length, their users and their tests.
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <regex>
 #include <set>
@@ -11,7 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "base/source_tree.h"
+#include "tests/tidy_references.h"
 #include "tests/tidy_rules.h"
+#include "tests/tidy_units.h"
 #include "tests/tidy_uses.h"
 
 namespace armgate::tidy {
@@ -22,6 +25,10 @@ namespace fs = std::filesystem;
 // ---- the tree -------------------------------------------------------------------------------------------------------
 
 constexpr int kLinesMax = 400;
+constexpr size_t kKnotMax = 3;       // units that need each other
+constexpr size_t kFilesMax = 25;     // of C++ in a folder, without those below it
+constexpr size_t kHeadersMax = 117;  // of the tree that one source reaches
+constexpr size_t kIncludeDepthMax = 18;
 
 struct File {
   string path;  // from the root of the tree
@@ -33,7 +40,7 @@ struct File {
 std::vector<File> read_tree() {
   const fs::path root = source_path("");
   std::vector<File> files;
-  for (const char* folder : {"base", "arm", "rules", "certs", "proxy", "sim", "bench", "tests", "scripts", ".ci"}) {
+  for (const char* folder : {"base", "arm", "rules", "certs", "proxy", "cli", "sim", "bench", "tests", "scripts", ".ci"}) {
     if (!fs::exists(root / folder)) continue;
     for (auto entry = fs::recursive_directory_iterator(root / folder); entry != fs::recursive_directory_iterator(); ++entry) {
       if (entry->path().filename() == "node_modules") entry.disable_recursion_pending();
@@ -84,32 +91,32 @@ TEST(TidyReader, IncludesGoOnlyDown) {
   } cases[] = {
       {"arm/url.cc", "base/text.h", true},
       {"base/text.h", "arm/url.h", false},
-      {"proxy/policy/retry.cc", "proxy/state/lock_table.h", false},
-      {"proxy/stages/guard.cc", "proxy/state/lock_table.h", true},
-      {"proxy/state/lock_table.cc", "proxy/stages/exchange.h", false},
-      {"proxy/gateway.cc", "proxy/net/listener.h", true},
-      {"proxy/net/listener.cc", "proxy/gateway.h", false},
-      {"proxy/net/listener.cc", "proxy/config.h", false},
-      {"proxy/gateway.cc", "proxy/config.h", true},
+      {"proxy/policy/retry.cc", "proxy/state/lock/lock_table.h", false},
+      {"proxy/request/guard/guard.cc", "proxy/state/lock/lock_table.h", true},
+      {"proxy/state/lock/lock_table.cc", "proxy/request/exchange.h", false},
+      {"proxy/gateway/gateway.cc", "proxy/net/client/listener.h", true},
+      {"proxy/net/client/listener.cc", "proxy/gateway/gateway.h", false},
+      {"proxy/net/client/listener.cc", "proxy/config/config.h", false},
+      {"proxy/gateway/gateway.cc", "proxy/config/config.h", true},
       {"certs/leaf.cc", "openssl/x509.h", true},
       {"certs/leaf.cc", "arm/url.h", false},
       {"arm/url.cc", "openssl/x509.h", false},
       {"rules/plan.cc", "boost/url.hpp", false},
-      {"rules/rule_file.cc", "fstream", false},
-      {"proxy/stages/guard.cc", "boost/asio/steady_timer.hpp", false},
-      {"proxy/net/session.cc", "boost/asio/ip/tcp.hpp", true},
-      {"proxy/net/session.cc", "boost/beast/http.hpp", false},
+      {"rules/file/rule_file.cc", "fstream", false},
+      {"proxy/request/guard/guard.cc", "boost/asio/steady_timer.hpp", false},
+      {"proxy/net/client/session.cc", "boost/asio/ip/tcp.hpp", true},
+      {"proxy/net/client/session.cc", "boost/beast/http.hpp", false},
       {"tests/wire/oracle_test.cc", "boost/beast/http.hpp", true},
-      {"arm/content.cc", "nlohmann/json.hpp", true},
-      {"arm/content.h", "nlohmann/json.hpp", false},
-      {"arm/content.h", "nlohmann/json_fwd.hpp", true},
-      {"arm/content.h", "simdjson.h", false},
-      {"arm/json_value.h", "simdjson.h", true},
-      {"arm/content.cc", "arm/json_value.h", true},
-      {"proxy/policy/base.cc", "arm/difference_table.h", false},
-      {"rules/plan.cc", "arm/array_keys.h", false},
-      {"sim/armsim_main.cc", "proxy/gateway.h", false},
-      {"proxy/gateway.cc", "tests/support/world.h", false},
+      {"arm/body/content.cc", "nlohmann/json.hpp", true},
+      {"arm/body/content.h", "nlohmann/json.hpp", false},
+      {"arm/body/content.h", "nlohmann/json_fwd.hpp", true},
+      {"arm/body/content.h", "simdjson.h", false},
+      {"arm/json/json_value.h", "simdjson.h", true},
+      {"arm/body/content.cc", "arm/json/json_value.h", true},
+      {"proxy/policy/base.cc", "arm/body/difference_table.h", false},
+      {"rules/plan.cc", "arm/body/array_keys.h", false},
+      {"sim/server/armsim_main.cc", "proxy/gateway/gateway.h", false},
+      {"proxy/gateway/gateway.cc", "tests/support/world.h", false},
       {"tests/arm/url_test.cc", "tests/support/world.h", true},
   };
   for (const auto& c : cases)
@@ -143,6 +150,49 @@ TEST(TidyReader, WhatIsUsedIsIncludedDirectlyOrThroughOurHeaders) {
   EXPECT_EQ(missing_includes("auto d = std::chrono::seconds(1); my::optional o; std::optionally p;", reached),
             Strings{"std::chrono, which <chrono> gives"});
   EXPECT_EQ(missing_includes("return fmt::format();", reached), Strings{"fmt::format, which <fmt/> gives"});
+}
+
+TEST(TidyReader, ProseIsWhatCommentsAndParagraphsSay) {
+  EXPECT_EQ(prose_of("a.cc", "// one,\n// \"two\"\n  // three\nf(\"// no\");  /* four\n * five */ int i;"),
+            (Strings{" one, \"two\" three", " four five "}));
+  EXPECT_EQ(prose_of("a.md", "one,\ntwo\n\nthree"), (Strings{" one, two", " three"}));
+  EXPECT_EQ(prose_of("a.sh", "#!/bin/sh\n# one\nmake two"), (Strings{" !/bin/sh  one", ""}));
+}
+
+TEST(TidyReader, ACitationLeadsSomewhereOrIsFound) {
+  const std::map<string, string> documents = {
+      {"docs/design.md", "# The design\n## Promises\n### P1: Safe\n### L1: Alone\n## Locks\n```\n# no heading\n```\n"},
+      {"docs/rules.md", "## `guard.kind`\n## Twin\n## Twin\n"},
+      {"docs/decisions/0001-core.md", "# 0001: A core\n"},
+  };
+  const References known =
+      references_to(documents, [&](const string& path) { return documents.contains(path) || path == "docs"; });
+  const struct {
+    const char* path;
+    const char* text;
+    Strings dangling;
+  } cases[] = {
+      {"a.cc",
+       "// why: docs/design.md, \"Locks\" and\n// \"Promises\"; promises P1 and L1; docs/decisions/0001, RFC 9110 §5",
+       {}},
+      {"a.cc", "f(\"docs/gone.md, P99\");", {}},
+      {"a.cc", "// docs/design.md, \"Locks\" and\n// \"Keys\"", {"docs/design.md, \"Keys\""}},
+      {"a.cc", "// docs/design.md, \"no heading\"", {"docs/design.md, \"no heading\""}},
+      {"a.cc", "// docs/gone.md", {"docs/gone.md"}},
+      {"a.cc", "// see promises P1 and P12, law L5", {"P12", "L5"}},
+      {"a.cc", "// decision 0002, docs/decisions/0003", {"decision 0002", "decision 0003"}},
+      {"a.cc", "// RFC 9110 §5\nint i;  // and §6", {"§6"}},
+      {"a.cc", "// as DESIGN says", {"DESIGN"}},
+      {"a.json", "{\"a\": \"gone.md\" // docs/gone.md\n}", {"docs/gone.md"}},
+      {"a.sh", "cat gone.md\n# docs/gone.md", {"docs/gone.md"}},
+      {"docs/a.md",
+       "[a](rules.md#guardkind) [b](rules.md#twin-1) [c](../docs) [else.md](rules.md) [d](https://x.example/y.md) rules.md, \"Twin\"",
+       {}},
+      {"docs/a.md", "[a](rules.md#guard) [b](gone.md) [c](../gone)", {"rules.md#guard", "gone.md", "../gone"}},
+      {"docs/design.md", "[here](#locks) [nowhere](#keys)", {"#keys"}},
+      {"docs/decisions/0001-core.md", "with mode 0600, and after 0007", {"decision 0007"}},
+  };
+  for (const auto& c : cases) EXPECT_EQ(dangling_in(c.path, c.text, known), c.dangling) << c.path << ": " << c.text;
 }
 
 // ---- the rules on the tree ------------------------------------------------------------------------------------------
@@ -187,6 +237,52 @@ TEST(Tidy, NoFileIsTooLongToRead) {
   for (const File& file : tree()) {
     EXPECT_LE(std::count(file.text.begin(), file.text.end(), '\n'), kLinesMax) << file.path << ": split it by purpose";
   }
+}
+
+TEST(TidyReader, AKnotIsWhatNeedsEachOther) {
+  const IncludeGraph files = {
+      {"a.h", {}}, {"a.cc", {"a.h", "b.h"}}, {"b.h", {"vector"}}, {"b.cc", {"b.h", "c.h"}}, {"c.h", {"a.h"}}, {"d.cc", {"c.h"}},
+  };
+  EXPECT_EQ(knots_of(units_of(files)), (std::vector<Strings>{{"a", "b", "c"}}));
+  EXPECT_EQ(reach_of("d.cc", files).headers, 2u);
+  EXPECT_EQ(reach_of("d.cc", files).depth, 2u);
+}
+
+IncludeGraph include_graph() {
+  IncludeGraph graph;
+  for (const File& file : tree()) {
+    if (file.is_cpp()) graph.emplace(file.path, includes_of(file.code));
+  }
+  return graph;
+}
+
+TEST(Tidy, NoKnotIsLargerThanOneCanRead) {
+  const auto knots = knots_of(units_of(include_graph()));
+  for (const Strings& knot : knots) EXPECT_LE(knot.size(), kKnotMax) << testing::PrintToString(knot) << " need each other";
+  std::cout << knots.size() << " knots of at most " << kKnotMax << " units\n";
+}
+
+TEST(Tidy, NoFileReachesTooMuch) {
+  const IncludeGraph graph = include_graph();
+  std::vector<size_t> headers;
+  size_t depth = 0;
+  for (const auto& [path, included] : graph) {
+    if (!path.ends_with(".cc")) continue;
+    const Reach reach = reach_of(path, graph);
+    headers.push_back(reach.headers);
+    depth = std::max(depth, reach.depth);
+    EXPECT_LE(reach.headers, kHeadersMax) << path << ": declare forward what is only named";
+    EXPECT_LE(reach.depth, kIncludeDepthMax) << path;
+  }
+  std::sort(headers.begin(), headers.end());
+  std::cout << "own headers of a source: median " << headers[headers.size() / 2] << ", most " << headers.back()
+            << "; longest chain of includes " << depth << "\n";
+}
+
+TEST(Tidy, NoFolderHoldsMoreThanOneCanSee) {
+  std::map<string, size_t> folders;
+  for (const File& file : tree()) folders[fs::path(file.path).parent_path().string()] += file.is_cpp() ? 1 : 0;
+  for (const auto& [folder, count] : folders) EXPECT_LE(count, kFilesMax) << folder << ": divide it by subject";
 }
 
 TEST(Tidy, EveryHeaderIsGuardedAndUsed) {
@@ -236,6 +332,36 @@ TEST(Tidy, EverythingThatIsToldIsInTheReference) {
     }
   }
   EXPECT_GT(count, 50u) << "the literals are written otherwise now";
+}
+
+// What people read and is in no folder of code: documents, and data that says where it comes from.
+std::map<string, string> read_documents() {
+  const fs::path root = source_path("");
+  std::map<string, string> texts;
+  const auto add = [&](const fs::directory_entry& entry) {
+    const string kind = entry.path().extension().string();
+    if (!entry.is_regular_file() || (kind != ".md" && kind != ".json")) return;
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    texts.emplace(fs::relative(entry.path(), root).string(), text.str());
+  };
+  for (const auto& entry : fs::directory_iterator(root)) add(entry);
+  for (const char* folder : {"docs", "conf", "bench"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) add(entry);
+  }
+  return texts;
+}
+
+TEST(Tidy, EveryCitationLeadsSomewhere) {
+  const auto documents = read_documents();
+  const References known = references_to(documents, [](const string& path) { return fs::exists(source_path(path)); });
+  EXPECT_EQ(known.numbers.size(), 15u) << "docs/design.md has the promises P1 to P11 and the laws L1 to L4";
+  const auto check = [&](const string& path, const string& text) {
+    for (const string& dangling : dangling_in(path, text, known))
+      ADD_FAILURE() << path << " cites what is not there: " << dangling;
+  };
+  for (const auto& [path, text] : documents) check(path, text);
+  for (const File& file : tree()) check(file.path, file.text);
 }
 
 TEST(Tidy, EveryExemptionIsStillNeeded) {

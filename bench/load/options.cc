@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "arm/url.h"
-#include "rules/units.h"
+#include "rules/file/units.h"
 
 namespace armgate::load {
 namespace {

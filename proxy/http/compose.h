@@ -1,7 +1,8 @@
 // compose.h – writes the head of a message as the bytes that go on the wire.
 //
 // Why: Host, Content-Length, Transfer-Encoding and Connection are made anew from what this gateway knows, never copied,
-// so that each message that leaves has one reading. All other fields are written byte for byte and in order (P7).
+// so that each message that leaves has one reading. All other fields are written byte for byte and in order (promise P7,
+// docs/design.md).
 //
 // Errors    Internal, source Gateway: a name, value, target or reason that the gateway put in (for example an ETag out
 //           of a JSON body) would break the lines apart. `out` is unchanged then, and nothing may be sent.

@@ -8,7 +8,7 @@
 // Invariants of a parsed head
 //   1. fields holds no Host, Connection, Keep-Alive, Proxy-Connection, Proxy-Authorization, Proxy-Authenticate, TE,
 //      Trailer, Transfer-Encoding, Upgrade or Expect field, and nothing that Connection names. What is left keeps its
-//      bytes and its order (promise P7).
+//      bytes and its order (promise P7, docs/design.md).
 //   2. Content-Length is gone too, except where it says what the content cannot: the zero of a request without
 //      content, and the length that a HEAD or 304 answer only announces. compose.h never copies it as framing.
 //   3. No name or value holds a control character but the tab.

@@ -1,4 +1,5 @@
-// limits.h – how large the parts of an HTTP message may be (promise P10). Hitting one is an Error of kind TooLarge.
+// limits.h – how large the parts of an HTTP message may be (promise P10, docs/design.md). Hitting one is an Error of kind
+// TooLarge.
 #pragma once
 
 #include <cstddef>

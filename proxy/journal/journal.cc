@@ -44,7 +44,8 @@ class Journal::Pending {
   std::atomic<State> state_{State::Waiting};
 };
 
-Result<std::unique_ptr<Journal>> Journal::open(Options options, Clock& clock, HashKey fresh_key, TellLoudly tell_loudly) {
+Result<std::unique_ptr<Journal>> Journal::open(Options options, Clock& clock, HashKey fresh_key, TellLoudly tell_loudly,
+                                               NameMembers name_members) {
   auto file = JournalFile::open(options.file, options.durability, fresh_key);
   if (!file) return std::move(file).error();
   std::optional<FormerLife> former;
@@ -57,17 +58,19 @@ Result<std::unique_ptr<Journal>> Journal::open(Options options, Clock& clock, Ha
     if (!last) return last.error();
     before = *last;
   }
-  std::unique_ptr<Journal> journal(new Journal(std::move(options), clock, *std::move(file), std::move(tell_loudly)));
+  std::unique_ptr<Journal> journal(
+      new Journal(std::move(options), clock, *std::move(file), std::move(tell_loudly), std::move(name_members)));
   journal->former_life_ = std::move(former);
   journal->before_ = before;
   journal->writer_ = std::thread([owner = journal.get()] { owner->write_until_closed(); });
   return journal;
 }
 
-Journal::Journal(Options options, Clock& clock, JournalFile file, TellLoudly tell_loudly)
+Journal::Journal(Options options, Clock& clock, JournalFile file, TellLoudly tell_loudly, NameMembers name_members)
     : options_(std::move(options)),
       clock_(clock),
       tell_loudly_(std::move(tell_loudly)),
+      name_members_(std::move(name_members)),
       key_(file.key()),
       file_(std::move(file)),
       written_(kLookForOldest) {}
@@ -107,19 +110,7 @@ bool Journal::enqueue(Entry entry) {
 Task<Result<IntentId>> Journal::record_intent(const IntentRecord& record) {
   JournaledWrite write;
   write.id = before_ + record.started.order;
-  write.client = record.client;
-  write.bytes = record.bytes;
-  write.resend = record.resend;
-  write.client_label = record.client_label;
-  write.request_id = record.request_id;
-  write.method = record.method;
-  write.host = record.host;
-  write.path = record.path;
-  write.api_version = record.api_version;
-  write.resource = record.resource;
-  write.if_match = record.if_match;
-  write.also_locked = record.also_locked;
-  write.begun = record.begun;
+  describe(record, write);
   const IntentId id = write.id;
   const auto pending = std::make_shared<Pending>(record.executor);
   if (!enqueue(Intent{std::move(write), pending})) {
@@ -145,11 +136,13 @@ Task<Result<IntentId>> Journal::record_intent(const IntentRecord& record) {
 }
 
 void Journal::record_outcome(IntentId id, const WriteOutcome& outcome) {
-  under_way_.record_outcome(id, outcome);
+  under_way_.forget(id);
   enqueue(Outcome{id, outcome});
 }
 
-void Journal::record_end(IntentId id, WallTime when, EndSeen seen) { enqueue(End{id, when, seen}); }
+void Journal::record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) {
+  enqueue(End{id, when, seen, result});
+}
 
 // Waking this thread costs more than a record. So what nobody waits for lies for a moment, to go along with what somebody does.
 std::deque<Journal::Entry> Journal::gather() {
@@ -184,9 +177,16 @@ Result<void> Journal::write(const Entry& entry) {
   if (const auto* intent = std::get_if<Intent>(&entry)) {
     return intent->pending->take() ? file_.add(intent->write) : Result<void>();
   }
-  if (const auto* outcome = std::get_if<Outcome>(&entry)) return file_.set_outcome(outcome->id, outcome->outcome);
+  if (const auto* outcome = std::get_if<Outcome>(&entry)) return write(*outcome);
+  if (const auto* state = std::get_if<ResourceState>(&entry)) return file_.set_state(*state);
   const End& end = std::get<End>(entry);
-  return file_.set_end(end.id, end.when, end.seen);
+  return file_.set_end(end.id, end.when, end.seen, end.result);
+}
+
+Result<void> Journal::write(const Outcome& outcome) {
+  if (auto set = file_.set_outcome(outcome.id, outcome.outcome); !set || !name_members_) return set;
+  const auto touched = name_members_(outcome.outcome.change);
+  return touched ? file_.set_touched(outcome.id, *touched) : Result<void>();
 }
 
 Result<void> Journal::write(const std::deque<Entry>& entries) {

@@ -31,13 +31,16 @@ class Journal final : public Store {
     Durability durability = Durability::Process;
     Duration write_max = std::chrono::seconds(5);  // how long a write waits for its record
     size_t records_max = 100'000;
-    size_t queue_max = 10'000;                  // records that wait for being written; then intents fail
-    Duration recent = std::chrono::minutes(5);  // how far former_life() looks back
+    size_t queue_max = 10'000;                 // records that wait for being written; then intents fail
+    Duration recent = std::chrono::hours(12);  // how far former_life() looks back
   };
+  // The members that a write changed, one a line; nothing: not known. Called on the writer's thread.
+  using NameMembers = std::function<std::optional<std::string>(const AskedChange& change)>;
   using TellLoudly = std::function<void(const std::string& message)>;  // an operator should know; any thread
 
   // Errors as of JournalFile::open.
-  static Result<std::unique_ptr<Journal>> open(Options options, Clock& clock, HashKey fresh_key, TellLoudly tell_loudly);
+  static Result<std::unique_ptr<Journal>> open(Options options, Clock& clock, HashKey fresh_key, TellLoudly tell_loudly,
+                                               NameMembers name_members = {});
   ~Journal() override;
 
   // Writes what is left, waits for it, and refuses what has not been begun: nobody is to send anything any more. Called once.
@@ -49,7 +52,8 @@ class Journal final : public Store {
 
   Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
   void record_outcome(IntentId id, const WriteOutcome& outcome) override;
-  void record_end(IntentId id, WallTime when, EndSeen seen) override;
+  void record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) override;
+  void record_state(const ResourceState& state) override { enqueue(state); }
   bool writable() const override { return !unwritable_.load(std::memory_order_relaxed); }
   std::vector<Unfinished> unfinished() const override { return under_way_.unfinished(); }
   size_t unfinished_count() const override { return under_way_.unfinished_count(); }
@@ -68,20 +72,23 @@ class Journal final : public Store {
     IntentId id;
     WallTime when;
     EndSeen seen;
+    OperationResult result;
   };
-  using Entry = std::variant<Intent, Outcome, End>;
+  using Entry = std::variant<Intent, Outcome, End, ResourceState>;
 
-  Journal(Options options, Clock& clock, JournalFile file, TellLoudly tell_loudly);
+  Journal(Options options, Clock& clock, JournalFile file, TellLoudly tell_loudly, NameMembers name_members);
   bool enqueue(Entry entry);  // false: there is no room
   std::deque<Entry> gather();
   void write_until_closed();
   Result<void> write(const std::deque<Entry>& entries);
   Result<void> write(const Entry& entry);
+  Result<void> write(const Outcome& outcome);
   void finish(std::deque<Entry> entries, const Result<void>& written);
 
   const Options options_;
   Clock& clock_;
   const TellLoudly tell_loudly_;
+  const NameMembers name_members_;
   HashKey key_;
   std::optional<FormerLife> former_life_;
   IntentId before_ = 0;  // the last id of earlier lives

@@ -11,49 +11,18 @@
 #include <cstring>
 #include <utility>
 
+#include "proxy/journal/journal_schema.h"
+
 namespace armgate::journal {
 namespace {
 
-constexpr int64_t kApplicationId = 0x61726d67;  // "armg"
-constexpr int64_t kSchemaVersion = 2;
 constexpr int64_t kForgottenAtOnce = 5'000;  // records; whoever writes waits for it
 constexpr int kRecentMax = 100'000;          // records that are looked at for what was written lately
 
-constexpr const char* kSchema = R"sql(
-CREATE TABLE hash_key (digits TEXT NOT NULL);
-CREATE TABLE writes (
-  id INTEGER PRIMARY KEY,
-  begun INTEGER NOT NULL,      -- milliseconds since 1970, as all times
-  client TEXT NOT NULL,        -- keyed hashes, in hexadecimal digits
-  bytes TEXT NOT NULL,
-  resend TEXT NOT NULL,
-  client_label TEXT NOT NULL,
-  request_id TEXT NOT NULL,
-  method TEXT NOT NULL,
-  host TEXT NOT NULL,
-  path TEXT NOT NULL,
-  api_version TEXT NOT NULL,
-  resource TEXT NOT NULL,
-  if_match TEXT NOT NULL,      -- what armgate had added
-  also_locked TEXT NOT NULL,   -- what its body named
-  outcome TEXT,                -- nothing: not known
-  status INTEGER,
-  known INTEGER,               -- when the outcome was
-  tracked_by TEXT,
-  status_url TEXT,
-  location_url TEXT,
-  ended INTEGER,               -- nothing: it may be at ARM, or its operation may run
-  given_up INTEGER             -- not nothing: its end was not seen
-);
-CREATE INDEX open_writes ON writes (id) WHERE ended IS NULL;
-)sql";
-
-constexpr const char* kFromFirstSchema =
-    "BEGIN; ALTER TABLE writes ADD COLUMN given_up INTEGER; PRAGMA user_version = 2; COMMIT;";
-
 constexpr std::string_view kColumns =
     "id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, outcome, status, known, "
-    "tracked_by, status_url, location_url, ended, if_match, also_locked, given_up";
+    "tracked_by, status_url, location_url, ended, if_match, also_locked, given_up, merged, tool, touched, result, error_code, "
+    "message_code";
 
 template <class Value>
 using Names = std::pair<Value, std::string_view>;
@@ -65,6 +34,8 @@ constexpr Names<arm::TrackedBy> kTracked[] = {{arm::TrackedBy::Nothing, ""},
                                               {arm::TrackedBy::LocationUrl, "location-url"},
                                               {arm::TrackedBy::ResourceState, "resource-state"},
                                               {arm::TrackedBy::ResourceGone, "resource-gone"}};
+constexpr Names<arm::Progress> kResults[] = {
+    {arm::Progress::Succeeded, "succeeded"}, {arm::Progress::Failed, "failed"}, {arm::Progress::Canceled, "canceled"}};
 
 template <class Value, size_t kCount>
 std::string_view name_of(const Names<Value> (&names)[kCount], Value value) {
@@ -109,13 +80,21 @@ JournaledWrite read_row(const Statement& row) {
     outcome.tracking.status_url = row.text(16);
     outcome.tracking.location_url = row.text(17);
     outcome.is_running = row.is_nothing(18);
+    if (!row.is_nothing(22)) outcome.merged = static_cast<size_t>(row.number(22));
     write.outcome = std::move(outcome);
   }
   write.if_match = row.text(19);
   write.also_locked = row.text(20);
   write.given_up = !row.is_nothing(21);
   if (!row.is_nothing(18)) write.ended = as_time(row.number(18));
+  write.tool = row.text(23);
+  if (!row.is_nothing(24)) write.touched = row.text(24);
+  write.result = {value_of(kResults, row.text(25), arm::Progress::Unknown), {row.text(26), row.text(27)}};
   return write;
+}
+
+void bind_result(Statement& statement, const OperationResult& result) {
+  statement.bind(name_of(kResults, result.how)).bind(result.error.code).bind(result.error.message);
 }
 
 Error bad_file(std::string_view what, const std::filesystem::path& file) {
@@ -179,8 +158,8 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
   if (journal.is_new_) {
     if (auto made = journal.make_schema(fresh_key); !made) return std::move(made).error();
   }
-  if (journal.is_first_schema_) {
-    if (auto changed = journal.database_->run(kFromFirstSchema); !changed) return std::move(changed).error();
+  for (int64_t schema = journal.former_schema_; schema != 0 && schema < kSchemaVersion; ++schema) {
+    if (auto changed = journal.database_->run(kUpgrades[schema - 1]); !changed) return std::move(changed).error();
   }
   if (auto read = journal.read_key(file); !read) return std::move(read).error();
   if (auto prepared = journal.prepare_statements(); !prepared) return std::move(prepared).error();
@@ -204,8 +183,11 @@ Result<void> JournalFile::identify(const std::filesystem::path& file) {
   if (!version) return version.error();
   if (!tables) return tables.error();
   is_new_ = *tables == 0;
-  is_first_schema_ = *application == kApplicationId && *version == 1;
-  if (is_first_schema_ && may_change_) return {};
+  const bool is_former = *application == kApplicationId && *version >= 1 && *version < kSchemaVersion;
+  if (is_former && may_change_) {
+    former_schema_ = *version;
+    return {};
+  }
   if (is_new_ || (*application == kApplicationId && *version == kSchemaVersion)) return {};
   if (*application != kApplicationId) {
     return gateway_error(
@@ -244,12 +226,22 @@ Result<void> JournalFile::prepare_statements() {
   const std::pair<Statement*, std::string_view> commands[] = {
       {&add_,
        "INSERT INTO writes (id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, if_match, "
-       "also_locked) "
-       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+       "also_locked, tool) "
+       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&outcome_,
        "UPDATE writes SET outcome = ?, status = ?, known = ?, tracked_by = ?, status_url = ?, location_url = ?, "
-       "ended = coalesce(ended, ?) WHERE id = ?"},
-      {&end_, "UPDATE writes SET ended = ?, given_up = ? WHERE id = ? AND ended IS NULL"},
+       "ended = coalesce(ended, ?), merged = ?, result = coalesce(result, nullif(?, '')), error_code = coalesce(error_code, nullif(?, '')), "
+       "message_code = coalesce(message_code, nullif(?, '')) WHERE id = ?"},
+      {&end_,
+       "UPDATE writes SET ended = ?, given_up = ?, result = nullif(?, ''), error_code = nullif(?, ''), message_code = nullif(?, '') "
+       "WHERE id = ? AND ended IS NULL"},
+      {&touched_, "UPDATE writes SET touched = ? WHERE id = ?"},
+      {&state_,
+       "INSERT INTO states (resource, state, since) VALUES (?, ?, ?) ON CONFLICT (resource) DO UPDATE SET "
+       "since = CASE WHEN state = excluded.state THEN since ELSE excluded.since END, state = excluded.state"},
+      {&forget_states_,
+       "DELETE FROM states WHERE rowid IN "
+       "(SELECT rowid FROM states ORDER BY since LIMIT max(0, (SELECT count(*) FROM states) - ?))"},
       {&strip_,
        "UPDATE writes SET status_url = substr(status_url, 1, instr(status_url || '?', '?') - 1), "
        "location_url = substr(location_url, 1, instr(location_url || '?', '?') - 1) WHERE id = ? AND ended IS NOT NULL"},
@@ -336,6 +328,7 @@ Result<void> JournalFile::add(const JournaledWrite& write) {
       .bind(write.resource)
       .bind(write.if_match)
       .bind(write.also_locked)
+      .bind(write.tool)
       .run();
 }
 
@@ -350,18 +343,41 @@ Result<void> JournalFile::set_outcome(IntentId id, const WriteOutcome& outcome) 
     outcome_.bind_nothing();
   else
     outcome_.bind(as_number(outcome.known));
+  if (outcome.merged == 0)
+    outcome_.bind_nothing();
+  else
+    outcome_.bind(static_cast<int64_t>(outcome.merged));
+  bind_result(outcome_, outcome.result);
   if (auto set = outcome_.bind(static_cast<int64_t>(id)).run(); !set) return set;
   return outcome.tracking.by == arm::TrackedBy::Nothing ? Result<void>() : strip_.bind(static_cast<int64_t>(id)).run();
 }
 
-Result<void> JournalFile::set_end(IntentId id, WallTime when, EndSeen seen) {
+Result<void> JournalFile::set_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) {
   end_.bind(as_number(when));
   if (seen == EndSeen::Yes)
     end_.bind_nothing();
   else
     end_.bind(int64_t{1});
+  bind_result(end_, result);
   if (auto set = end_.bind(static_cast<int64_t>(id)).run(); !set) return set;
   return strip_.bind(static_cast<int64_t>(id)).run();
+}
+
+Result<void> JournalFile::set_touched(IntentId id, std::string_view members) {
+  return touched_.bind(members).bind(static_cast<int64_t>(id)).run();
+}
+
+Result<void> JournalFile::set_state(const ResourceState& state) {
+  return state_.bind(state.resource).bind(state.state).bind(as_number(state.since)).run();
+}
+
+Result<std::optional<ResourceState>> JournalFile::state_of(std::string_view resource) {
+  auto statement = database_->prepare("SELECT state, since FROM states WHERE resource = ?");
+  if (!statement) return std::move(statement).error();
+  const auto row = statement->bind(resource).step();
+  if (!row) return row.error();
+  if (!*row || statement->text(0).empty()) return std::optional<ResourceState>();
+  return std::optional(ResourceState{std::string(resource), statement->text(0), as_time(statement->number(1))});
 }
 
 Result<void> JournalFile::keep_at_most(size_t records) {
@@ -374,7 +390,7 @@ Result<void> JournalFile::keep_at_most(size_t records) {
   if (surplus <= 0) return {};
   if (auto forgotten = forget_.bind(std::min(surplus, kForgottenAtOnce)).run(); !forgotten) return forgotten;
   *records_ -= database_->changed();
-  return {};
+  return forget_states_.bind(static_cast<int64_t>(records)).run();
 }
 
 }  // namespace armgate::journal

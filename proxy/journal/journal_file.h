@@ -1,6 +1,7 @@
 // journal_file.h – the journal on disk: one row for each write, in a SQLite database.
 //
-// The rows hold who (keyed hash and label), what (method, host, path, api-version, keyed hashes), when and how it went. No body and
+// The rows hold who (keyed hash, label and tool), what (method, host, path, api-version, keyed hashes, names of the members that it
+// changed), when and how it went, with the codes of ARM's errors. No body and
 // no token is in them, nor what a request had in its query. An operation's URL is there as long as the operation may run, without
 // its query, which is signed, from then on. The key of the hashes is in the file too: it is the file of one armgate, mode 0600.
 // Threads   one at a time.
@@ -26,7 +27,7 @@ class JournalFile {
   // Makes the file if there is none, with `fresh_key`. BadInput, with the remedy: others can read it, another process has it, a newer
   // armgate made it, it is damaged or no journal.
   static Result<JournalFile> open(const std::filesystem::path& file, Durability durability, HashKey fresh_key);
-  // For people who ask, also while a gateway has it open. Only newest() may be called.
+  // For people who ask, also while a gateway has it open. Only newest() and state_of() may be called.
   static Result<JournalFile> open_to_read(const std::filesystem::path& file);
 
   HashKey key() const { return key_; }
@@ -38,13 +39,19 @@ class JournalFile {
   // The newest first; with `resource`, only its own and those below it.
   Result<std::vector<JournaledWrite>> newest(size_t most, std::string_view resource = {});
 
+  // What the resource's provisioningState was last; nothing: not known.
+  Result<std::optional<ResourceState>> state_of(std::string_view resource);
+
   // Between begin() and commit() all is written or nothing.
   Result<void> begin();
   Result<void> commit();
   void roll_back();
   Result<void> add(const JournaledWrite& write);
   Result<void> set_outcome(IntentId id, const WriteOutcome& outcome);
-  Result<void> set_end(IntentId id, WallTime when, EndSeen seen);
+  Result<void> set_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result = {});
+  Result<void> set_touched(IntentId id, std::string_view members);
+  // Since when it has it stays, if it had it already.
+  Result<void> set_state(const ResourceState& state);
   // Of what has ended the oldest go, some thousands at once.
   Result<void> keep_at_most(size_t records);
 
@@ -72,10 +79,10 @@ class JournalFile {
 
   Claim claim_;
   std::optional<Database> database_;
-  Statement add_, outcome_, end_, strip_, forget_, begin_, commit_, roll_back_;
+  Statement add_, outcome_, end_, strip_, touched_, state_, forget_, forget_states_, begin_, commit_, roll_back_;
   HashKey key_;
   bool is_new_ = false;
-  bool is_first_schema_ = false;  // which can be brought to this one
+  int64_t former_schema_ = 0;  // an earlier one, which is brought to this one; 0: it is this one
   bool may_change_ = false;
   std::optional<int64_t> records_;  // how many there are; nothing: to be counted
 };

@@ -1,65 +1,12 @@
 #include "proxy/policy/bases.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/mutant.h"
+#include "proxy/policy/seen.h"
 
 namespace armgate::policy {
 namespace {
-
-// An observation and what it showed.
-struct Seen {
-  const Observation* observation;
-  const Entry* entry;
-};
-
-bool is_pending(const Seen& s) { return s.observation->lost || s.observation->lagging; }
-
-// What the client was shown before the write came, oldest first.
-std::vector<Seen> shown_before(const History& history, const Reader& reader, const HistoryLimits& limits,
-                               const WriteFacts& write) {
-  std::vector<Seen> seen;
-  for (const Observation& o : reader.shown) {
-    const bool in_time =
-        o.first_shown.order < write.arrived.order && write.arrived.time - o.last_shown.time <= limits.observation_age;
-    const Entry* entry = in_time ? history.find(o.entry) : nullptr;
-    if (entry != nullptr) seen.push_back({&o, entry});
-  }
-  return seen;
-}
-
-BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born) {
-  const Entry& entry = *seen.entry;
-  BaseState state;
-  state.entry = entry.number;
-  state.absent = entry.absent;
-  state.gone = !entry.absent && entry.number < born;
-  state.etag = entry.etag;
-  const Rendering* rendering = entry.rendered_at(seen.observation->api_version);
-  if (const Rendering* own = entry.rendered_at(write.api_version)) rendering = own;
-  if (rendering != nullptr) {
-    state.api_version = rendering->api_version;
-    state.target = rendering->target;
-    state.body = rendering->body;
-    state.is_partial = rendering->body && rendering->body->is_partial;
-  }
-  // What lags may be as old as can be: every write that is known came after it.
-  const uint64_t asked = seen.observation->as == ShownAs::OwnAnswer ? entry.number : seen.observation->last_asked;
-  state.known_since = seen.observation->lagging ? 0 : std::max(entry.number, asked);
-  return state;
-}
-
-std::vector<BaseState> states_of(const std::vector<Seen>& seen, const WriteFacts& write, uint64_t born) {
-  std::vector<BaseState> states;
-  for (auto it = seen.rbegin(); it != seen.rend(); ++it) {
-    BaseState state = state_of(*it, write, born);
-    const auto same = [&](const BaseState& s) { return s.entry == state.entry && s.api_version == state.api_version; };
-    if (std::none_of(states.begin(), states.end(), same)) states.push_back(std::move(state));
-  }
-  std::stable_sort(states.begin(), states.end(), [](const BaseState& a, const BaseState& b) { return a.entry > b.entry; });
-  return states;
-}
 
 // The newest by the history's order; of two showings of one entry the later.
 const Seen* newest_of(const std::vector<Seen>& seen) {
@@ -68,29 +15,6 @@ const Seen* newest_of(const std::vector<Seen>& seen) {
     if (!is_pending(s) && (newest == nullptr || s.entry->number >= newest->entry->number)) newest = &s;
   }
   return newest;
-}
-
-// Something newer was shown to the client so long ago that nobody builds on this one any more.
-bool is_superseded(const Seen& one, const std::vector<Seen>& seen, const HistoryLimits& limits, const WriteFacts& write) {
-  return std::any_of(seen.begin(), seen.end(), [&](const Seen& s) {
-    return !is_pending(s) && s.entry->number > one.entry->number &&
-           write.arrived.time - s.observation->first_shown.time > limits.think_max;
-  });
-}
-
-// Who writes at one api-version has read at it: as long as such a state may be in somebody's hands, what came later at others is no
-// base and gives no right. Bodies of different versions could not tell.
-void prefer_own_version(std::vector<Seen>& live, const WriteFacts& write, Actors actors) {
-  if (actors == Actors::Single || is_mutant(Mutant::ShapesMixed)) return;
-  const auto at_own = [&](const Seen& s) { return !s.entry->absent && s.observation->api_version == write.api_version; };
-  const auto own = std::find_if(live.rbegin(), live.rend(), at_own);
-  if (own == live.rend()) return;
-  const uint64_t since = own->entry->number;
-  std::erase_if(live, [&](const Seen& s) { return !s.entry->absent && !at_own(s) && s.entry->number > since; });
-}
-
-uint64_t born_at(const History& history, const WriteFacts& write) {
-  return is_mutant(Mutant::DeletedEtagsCount) ? 0 : std::max(write.deleted, history.absent());
 }
 
 // What the command that made the write was shown (az: one id for each): all its reads since the answer to its own last write. Nothing
@@ -113,12 +37,6 @@ std::vector<Seen> of_command(const Reader& reader, const std::vector<Seen>& seen
   return own;
 }
 
-Actors actors_of(const Reader& reader, const WriteFacts& write) {
-  if (is_mutant(Mutant::EverybodyIsMany) && write.actors == Actors::Unknown) return Actors::Many;
-  const bool several = write.actors == Actors::Single && reader.several_until >= write.arrived.time;
-  return several ? Actors::Unknown : write.actors;
-}
-
 // An ETag may stand for several states (AKS: a pool's change leaves the cluster's where it is): it is one of those that the client was
 // shown.
 Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
@@ -139,8 +57,6 @@ Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const
     if (entry != entries.rend()) state = state_of({&none, &*entry}, write, born);
     bases.narrow.push_back(std::move(state));
   }
-  bases.known_since = UINT64_MAX;
-  for (const BaseState& state : bases.narrow) bases.known_since = std::min(bases.known_since, state.known_since);
   return bases;
 }
 
@@ -159,13 +75,128 @@ bool may_be_former(const History& history, const HistoryLimits& limits, const Wr
 Bases without_states(const History& history, const Reader* reader, const HistoryLimits& limits, const WriteFacts& write) {
   Bases bases;
   const bool young = write.arrived.time - write.known_from < limits.observation_age;
-  const bool dropped = history.forgotten() != 0 || write.pages_forgotten || (reader != nullptr && reader->forgotten != 0);
+  const bool dropped = history.readers_forgotten() != 0 || write.pages_forgotten || (reader != nullptr && reader->forgotten != 0);
   bases.rule = young || dropped ? BaseRule::Forgotten : BaseRule::Unconditional;
-  bases.known_since = write.arrived.order;
   return bases;
 }
 
+// What was merged into the client's writes, as far as the write may go on from one of those. Of many actors nobody waits longer than
+// think_max for one of them to take note.
+void find_merged(Bases& bases, const Reader& reader, const HistoryLimits& limits, const WriteFacts& write, uint64_t born) {
+  const Duration age_max = write.actors == Actors::Many ? limits.think_max : limits.observation_age;
+  const auto is_over = [&](const MergedWrite& m) { return m.entry <= born || write.arrived.time - m.at > age_max; };
+  bases.knows_merges = true;
+  for (const MergedWrite& m : reader.merged) {
+    if (is_over(m)) continue;
+    const bool other_command = bases.rule == BaseRule::RequestId && m.request_id != write.request_id;
+    const bool counts = m.entry < write.arrived.order && bases.rule != BaseRule::BodyEtag && !other_command;
+    bases.knows_merges &= counts;
+    if (!counts) continue;
+    BaseState asked;
+    asked.entry = asked.known_since = m.entry;
+    asked.api_version = m.api_version;
+    asked.body = m.asked;
+    bases.merged.push_back({std::move(asked), m.base, m.sent});
+  }
+  bases.may_merge = reader.unmerged_until < write.arrived.time && bases.merged.size() < limits.merged_max;
+}
+
+// Without what was merged.
+Bases states_for(const History& history, const Reader* reader, const HistoryLimits& limits, const WriteFacts& write) {
+  if (!write.body_etag.empty()) return by_etag_in_body(history, limits, write);
+  if (reader == nullptr) return without_states(history, reader, limits, write);
+  auto seen = shown_before(history, *reader, limits, write);
+  auto own = of_command(*reader, seen, write);
+  const bool by_id = !own.empty();
+  if (by_id) seen = std::move(own);
+  if (seen.empty()) return without_states(history, reader, limits, write);
+
+  const Actors actors = actors_of(*reader, write);
+  const std::vector<Seen> live = live_of(seen, limits, write, actors);
+  const bool has_read = std::ranges::any_of(live, [](const Seen& s) { return s.observation->as != ShownAs::OwnAnswer; });
+  const Seen* newest = newest_of(live);
+  std::vector<Seen> one;
+  if (newest != nullptr) one.push_back(*newest);
+  for (const Seen& s : live) {
+    const bool after = newest == nullptr || s.observation->last_shown.order > newest->observation->last_shown.order;
+    if (is_pending(s) && after) one.push_back(s);
+  }
+  const uint64_t born = born_at(history, write);
+  Bases bases;
+  bases.has_read = has_read;
+  bases.narrow = states_of(actors == Actors::Many || by_id ? live : one, write, born);
+  if (actors == Actors::Unknown && !by_id) {
+    bases.wide = states_of(live, write, born);
+    // Who was told that it is gone, or deleted it, and makes it anew: what was there before says nothing.
+    const bool knows_it_is_gone = !bases.narrow.empty() && bases.narrow.front().absent;
+    if (knows_it_is_gone) std::erase_if(bases.wide, [](const BaseState& s) { return s.gone; });
+    if (bases.wide.size() == bases.narrow.size()) bases.wide.clear();
+  }
+  const bool all_gone = std::all_of(bases.narrow.begin(), bases.narrow.end(), [](const BaseState& s) { return s.gone; });
+  if (all_gone && write.deleted_by == write.client && actors != Actors::Many) {
+    BaseState none;
+    none.absent = true;
+    none.entry = none.known_since = std::max(write.deleted, history.deleted());
+    bases.narrow = {std::move(none)};
+    bases.wide.clear();
+  }
+  if (may_be_former(history, limits, write, actors)) {
+    BaseState former;
+    former.gone = true;  // a state that nothing is known of
+    bases.narrow.push_back(std::move(former));
+  }
+  const bool creates = bases.narrow.size() == 1 && bases.narrow.front().absent;
+  bases.rule = creates                  ? BaseRule::Create
+               : by_id                  ? BaseRule::RequestId
+               : actors == Actors::Many ? BaseRule::AnyShown
+                                        : BaseRule::Newest;
+  if (is_mutant(Mutant::NewestVersionAlways)) {
+    const Observation none;
+    bases.narrow = {state_of({&none, &history.entries().back()}, write, born)};
+    bases.wide.clear();
+  }
+  return bases;
+}
+
+void add_states(std::vector<BaseState>& states, std::vector<BaseState> more) {
+  for (BaseState& state : more) {
+    const auto same = [&](const BaseState& s) { return s.entry == state.entry && s.api_version == state.api_version; };
+    if (std::none_of(states.begin(), states.end(), same)) states.push_back(std::move(state));
+  }
+}
+
+// The same bytes came again after something else was shown. Either it is the old request, sent again by one that did not look, or it
+// was made anew (a file, which is always the same) on what was shown meanwhile. One actor looks before it makes anything anew.
+void add_shown_since(Bases& bases, const History& history, const Reader& reader, const HistoryLimits& limits,
+                     WriteFacts write) {
+  write.arrived = write.repeated;
+  Bases later = states_for(history, &reader, limits, write);
+  // What carries the id of a call is that call, unless the same command has read again.
+  const bool is_old_call = !write.request_id.empty() && later.rule != BaseRule::RequestId;
+  if (later.narrow.empty() || is_old_call) return;
+  const bool instead = actors_of(reader, write) == Actors::Single;
+  // What was sent without any base may be a file, and the read somebody else's of the same name.
+  if (bases.narrow.empty() && !instead) return;
+  if (!instead) {
+    if (!bases.wide.empty() && later.wide.empty()) later.wide = later.narrow;
+    if (!later.wide.empty()) add_states(later.wide, bases.wide.empty() ? bases.narrow : bases.wide);
+    add_states(later.narrow, std::move(bases.narrow));
+    later.has_read |= bases.has_read;
+    if (later.wide.size() == later.narrow.size()) later.wide.clear();
+    if (later.rule == BaseRule::Create && later.narrow.size() > 1) later.rule = BaseRule::AnyShown;
+  }
+  bases = std::move(later);
+}
+
 }  // namespace
+
+uint64_t Bases::known_since() const {
+  uint64_t oldest = arrived;
+  for (const auto* states : {&narrow, &wide}) {
+    for (const BaseState& state : *states) oldest = std::min(oldest, state.known_since);
+  }
+  return oldest;
+}
 
 std::string_view to_text(Actors actors) {
   switch (actors) {
@@ -198,127 +229,13 @@ std::string_view to_text(BaseRule rule) {
 }
 
 Bases possible_bases(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
-  if (!write.body_etag.empty()) return by_etag_in_body(history, limits, write);
   const Reader* reader = history.reader(write.client);
-  if (reader == nullptr) return without_states(history, reader, limits, write);
-  auto seen = shown_before(history, *reader, limits, write);
-  auto own = of_command(*reader, seen, write);
-  const bool by_id = !own.empty();
-  if (by_id) seen = std::move(own);
-  if (seen.empty()) return without_states(history, reader, limits, write);
-
-  const Actors actors = actors_of(*reader, write);
-  std::vector<Seen> live = seen;
-  std::erase_if(live, [&](const Seen& s) { return is_superseded(s, seen, limits, write); });
-  prefer_own_version(live, write, actors);
-  const Seen* newest = newest_of(live);
-  std::vector<Seen> one;
-  if (newest != nullptr) one.push_back(*newest);
-  for (const Seen& s : live) {
-    const bool after = newest == nullptr || s.observation->last_shown.order > newest->observation->last_shown.order;
-    if (is_pending(s) && after) one.push_back(s);
-  }
-  const uint64_t born = born_at(history, write);
-  Bases bases;
-  bases.narrow = states_of(actors == Actors::Many || by_id ? live : one, write, born);
-  if (actors == Actors::Unknown && !by_id) {
-    bases.wide = states_of(live, write, born);
-    // Who was told that it is gone, or deleted it, and makes it anew: what was there before says nothing.
-    const bool knows_it_is_gone = !bases.narrow.empty() && bases.narrow.front().absent;
-    if (knows_it_is_gone) std::erase_if(bases.wide, [](const BaseState& s) { return s.gone; });
-    if (bases.wide.size() == bases.narrow.size()) bases.wide.clear();
-  }
-  const bool all_gone = std::all_of(bases.narrow.begin(), bases.narrow.end(), [](const BaseState& s) { return s.gone; });
-  if (all_gone && write.deleted_by == write.client && actors != Actors::Many) {
-    BaseState none;
-    none.absent = true;
-    none.entry = none.known_since = std::max(write.deleted, history.deleted());
-    bases.narrow = {std::move(none)};
-    bases.wide.clear();
-  }
-  if (may_be_former(history, limits, write, actors)) {
-    BaseState former;
-    former.gone = true;  // a state that nothing is known of
-    bases.narrow.push_back(std::move(former));
-  }
-  const bool creates = bases.narrow.size() == 1 && bases.narrow.front().absent;
-  bases.rule = creates                  ? BaseRule::Create
-               : by_id                  ? BaseRule::RequestId
-               : actors == Actors::Many ? BaseRule::AnyShown
-                                        : BaseRule::Newest;
-  if (is_mutant(Mutant::NewestVersionAlways)) {
-    const Observation none;
-    bases.narrow = {state_of({&none, &history.entries().back()}, write, born)};
-    bases.wide.clear();
-  }
-  bases.known_since = write.arrived.order;
-  for (const auto* states : {&bases.narrow, &bases.wide}) {
-    for (const BaseState& state : *states) bases.known_since = std::min(bases.known_since, state.known_since);
-  }
+  Bases bases = states_for(history, reader, limits, write);
+  if (reader != nullptr && write.repeated.order != 0) add_shown_since(bases, history, *reader, limits, write);
+  bases.arrived = write.arrived.order;
+  const bool builds_on_something = !bases.narrow.empty() && bases.rule != BaseRule::Create;
+  if (reader != nullptr && builds_on_something) find_merged(bases, *reader, limits, write, born_at(history, write));
   return bases;
-}
-
-Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
-  Right right;
-  const Reader* reader = history.reader(write.client);
-  if (reader == nullptr || write.actors == Actors::Many || is_mutant(Mutant::NoRightAfterRefusal)) return right;
-  const auto seen = shown_before(history, *reader, limits, write);
-  auto live = seen;
-  std::erase_if(live, [&](const Seen& s) { return is_superseded(s, seen, limits, write); });
-  prefer_own_version(live, write, actors_of(*reader, write));
-  const Seen* last = nullptr;
-  for (const Seen& s : live) {
-    if (s.observation->as != ShownAs::OwnAnswer && !s.observation->lost) last = &s;
-  }
-  if (last == nullptr) return right;  // one that lags is not what is there
-  const uint64_t born = born_at(history, write);
-  const auto gives_right = [&](const Refusal& r) {
-    return !r.used && !r.lost && r.told != 0 && r.told < write.arrived.order && r.told > born &&
-           last->observation->last_asked > r.told;
-  };
-  right.may_send = std::any_of(reader->refusals.begin(), reader->refusals.end(), gives_right);
-  if (!right.may_send) return right;
-  right.last_read = state_of(*last, write, born);
-  for (const Entry& entry : history.entries()) {
-    // What perhaps had no effect (5xx, a lost answer) proves nothing against a read that shows the state of before.
-    const bool tells = entry.cause != Cause::ChildWritten && entry.cause != Cause::Acted && entry.certain;
-    if (tells && entry.number > last->entry->number) right.newer.push_back(state_of({last->observation, &entry}, write, born));
-  }
-  std::vector<Seen> older;
-  std::copy_if(live.begin(), live.end(), std::back_inserter(older),
-               [&](const Seen& s) { return s.entry->number != last->entry->number; });
-  const bool may_look_stale = actors_of(*reader, write) == Actors::Unknown;
-  if (may_look_stale) right.superseded = states_of(older, write, born);
-  std::copy_if(reader->refusals.begin(), reader->refusals.end(), std::back_inserter(right.same_change),
-               [](const Refusal& r) { return r.reread && r.asked && r.found; });
-  return right;
-}
-
-bool insists(const History& history, const WriteFacts& write, const Hash128& bytes) {
-  const Reader* reader = history.reader(write.client);
-  if (reader == nullptr) return false;
-  const bool has_read = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const Observation& o) {
-    return o.as != ShownAs::OwnAnswer && o.first_shown.order < write.arrived.order;
-  });
-  const auto same = [&](const Refusal& r) {
-    return r.bytes == bytes && !r.lost && r.told != 0 && r.told < write.arrived.order;
-  };
-  const auto last = std::find_if(reader->refusals.rbegin(), reader->refusals.rend(), same);
-  if (has_read || last == reader->refusals.rend()) return false;
-  return !history.written_since(last->told, [](const Entry&) { return false; });
-}
-
-bool reads_in_vain(const History& history, const WriteFacts& write) {
-  const Reader* reader = history.reader(write.client);
-  if (reader == nullptr || reader->refusals.size() < 2 || write.actors == Actors::Many) return false;
-  const Refusal& last = reader->refusals.back();
-  const Refusal& before = reader->refusals[reader->refusals.size() - 2];
-  const auto was_told = [&](const Refusal& r) { return !r.lost && r.told != 0 && r.told < write.arrived.order; };
-  if (!last.reread || !was_told(last) || !was_told(before)) return false;
-  const bool has_read = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const Observation& o) {
-    return o.as == ShownAs::PointRead && !o.lost && o.last_asked > last.told && o.first_shown.order < write.arrived.order;
-  });
-  return has_read && !history.written_since(before.told, [](const Entry&) { return false; });
 }
 
 }  // namespace armgate::policy

@@ -50,13 +50,18 @@ struct BaseState {
   std::string api_version;
   std::string target;
   SharedBody body;
+  SharedBody sent;           // if it is the answer to a write of this very client: what that asked for
   uint64_t known_since = 0;  // order: the state is at least as new as this
+
+  // Whether it was known before the resource was gone at that order.
+  bool lies_before(uint64_t absence) const { return !absent && entry != 0 && entry < absence; }
 };
 
 struct WriteFacts {
   Hash128 client{};
   Actors actors = Actors::Unknown;
-  Moment arrived;  // the first byte of its first sending: what was shown later is not what it was built from
+  Moment arrived;     // the first byte of its first sending: what was shown later is not what that was built from
+  Moment repeated{};  // the first byte of this sending, if no earlier one had an effect; order 0: it is the first
   std::string_view request_id;
   std::string_view body_etag;
   std::string_view api_version;
@@ -67,36 +72,32 @@ struct WriteFacts {
   bool pages_forgotten = false;  // list pages that its client was shown may be missing
 };
 
+// What its client asked for in a write that was merged, and may go on from.
+struct MergedBase {
+  BaseState asked;
+  SharedBody base;
+  SharedBody sent;
+};
+
 struct Bases {
   BaseRule rule = BaseRule::Unconditional;
   // Newest first. `narrow`: unless the write looks stale. `wide`: if it does; empty where that makes no difference.
   std::vector<BaseState> narrow;
   std::vector<BaseState> wide;
-  uint64_t known_since = 0;  // order: nothing possible is older; of Create: of when the client was told so
+  std::vector<MergedBase> merged;  // not among them yet: add_merged()
+  bool has_read = false;           // its client was shown one of them otherwise than by the answer to a write of its own
+  bool knows_merges = false;       // the write shows that its client knows of all that was ever merged into its writes
+  bool takes_back = false;         // it lacks what was merged into one of these
+  bool may_merge = true;           // false: its client takes back what is merged into its writes, or takes no note of it
+  uint64_t arrived = 0;            // order of the write's first byte
 
+  // Order: nothing that it may have been built from is older; of Create: of when the client was told so.
+  uint64_t known_since() const;
   // True if it is the one thing that the ETag of `narrow` decides.
   bool is_certain() const { return narrow.size() == 1 && wide.empty(); }
 };
 
 // Never for a write with a precondition of the client's own.
 Bases possible_bases(const History& history, const HistoryLimits& limits, const WriteFacts& write);
-
-// The right of a client that has read again since it was refused: its write counts as built on what it read last, if no other
-// content was there since then. Content that was there before and is back does not do.
-struct Right {
-  bool may_send = false;              // it has one
-  BaseState last_read;                // and this is the state
-  std::vector<BaseState> newer;       // what became known after it
-  std::vector<BaseState> superseded;  // against which its write may look stale
-  std::vector<Refusal> same_change;   // refusals that came after such a read already
-};
-Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write);
-
-// Whether the client sends again what was refused to it and nothing has happened since: it does not read, and means it.
-bool insists(const History& history, const WriteFacts& write, const Hash128& bytes);
-
-// Whether the client was refused, read again, was refused again and has read once more, and no write was accepted all that time: what
-// moves between its reads and its writes moves by itself, and no further read would be of any use.
-bool reads_in_vain(const History& history, const WriteFacts& write);
 
 }  // namespace armgate::policy

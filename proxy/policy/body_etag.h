@@ -1,4 +1,5 @@
-// body_etag.h – the ETag in a body, where it is the client's own word on what it read (DESIGN §3, rule 2).
+// body_etag.h – the ETag in a body, where it is the client's own word on what it read (docs/design.md, "Possible
+// bases").
 #pragma once
 
 #include <string>

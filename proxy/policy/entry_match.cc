@@ -1,7 +1,6 @@
 #include "proxy/policy/entry_match.h"
 
-#include "arm/body_facts.h"
-#include "arm/content.h"
+#include "arm/body/content.h"
 
 namespace armgate::policy {
 namespace {
@@ -33,10 +32,10 @@ bool is_other_than(const Entry& entry, const Shown& seen) {
          !same_bytes(known->body, seen.rendering.body);
 }
 
-bool is_what_was_asked_for(const Entry& write, const Shown& seen) {
+bool is_what_was_asked_for(const Entry& write, const Shown& seen, const arm::BodyFacts& facts) {
   const SharedBody& body = seen.rendering.body;
   const bool readable = write.asked && body && !body->compressed && !body->is_partial;
-  return readable && arm::satisfies(body->bytes, write.asked->bytes, *arm::BodyFacts::generic());
+  return readable && arm::satisfies(body->bytes, write.asked->bytes, facts);
 }
 
 }  // namespace armgate::policy

@@ -3,6 +3,7 @@
 // Threads   pure functions.
 #pragma once
 
+#include "arm/body/body_facts.h"
 #include "proxy/policy/history.h"
 
 namespace armgate::policy {
@@ -13,7 +14,8 @@ bool is_shown_by(const Entry& entry, const Shown& seen);
 // Whether the entry is certainly something else than what an answer shows. Bodies at two api-versions do not tell.
 bool is_other_than(const Entry& entry, const Shown& seen);
 
-// Whether an answer shows all that a write asked for. Without ETags a value that is set again looks as it did the last time.
-bool is_what_was_asked_for(const Entry& write, const Shown& seen);
+// Whether an answer shows all that a write asked for. Without ETags a value that is set again looks as it did the last time, and a
+// write may have changed nothing.
+bool is_what_was_asked_for(const Entry& write, const Shown& seen, const arm::BodyFacts& facts);
 
 }  // namespace armgate::policy

@@ -1,7 +1,7 @@
-// error_class.h – what ARM's error answer means for the write that got it (DESIGN §6).
+// error_class.h – what ARM's error answer means for the write that got it (docs/design.md, "Retries").
 //
 // Why: a status alone proves nothing. 409 is a passing conflict, a quota, a registration or a name that is taken; only the
-// error table (rules/error_table.h) tells, and what it does not know passes through at once.
+// error table (rules/file/error_table.h) tells, and what it does not know passes through at once.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 #include "arm/http.h"
 #include "arm/resource_id.h"
 #include "base/time.h"
-#include "rules/error_table.h"
+#include "rules/file/error_table.h"
 
 namespace armgate::policy {
 

@@ -38,6 +38,10 @@ const Rendering* Entry::rendered_at(std::string_view api_version) const {
   return it == renderings.end() ? nullptr : &*it;
 }
 
+SharedBody kept_body(std::string bytes, bool is_partial) {
+  return std::make_shared<KeptBody>(KeptBody{.bytes = std::move(bytes), .compressed = false, .is_partial = is_partial});
+}
+
 void History::apply(const HistoryLimits& limits, Event event) {
   std::visit([&](auto& what) { on(limits, std::move(what)); }, event);
 }
@@ -61,6 +65,11 @@ const Entry* History::last_written_after(uint64_t number) const {
   const auto it =
       std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number > number && is_write(e); });
   return it == entries_.rend() ? nullptr : &*it;
+}
+
+void History::forget_until(uint64_t order) {
+  forgotten_ = std::max(forgotten_, order);
+  readers_forgotten_ = std::max(readers_forgotten_, order);
 }
 
 uint64_t History::absent() const {
@@ -111,7 +120,7 @@ bool History::was_ever_read() const {
   return std::ranges::any_of(readers_, [&](const auto& r) { return std::ranges::any_of(r.second.shown, shows); });
 }
 
-bool History::lags(const HistoryLimits& limits, const Shown& seen) const {
+bool History::lags(const HistoryLimits& limits, const Shown& seen, const arm::BodyFacts& facts) const {
   const auto within = [&](const Entry& write) { return write.ended == 0 || seen.at.time - write.ended_at <= limits.lag_max; };
   const Entry* last = last_written_after(deleted_);
   const bool counts = last != nullptr && last->cause == Cause::Written && last->certain;
@@ -121,7 +130,7 @@ bool History::lags(const HistoryLimits& limits, const Shown& seen) const {
   const auto same =
       std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.certain && is_shown_by(e, seen); });
   const bool was_there_before = same != entries_.rend() && same->number < last->number && same->known.order < last->number;
-  return was_there_before && !is_what_was_asked_for(*last, seen);
+  return was_there_before && !is_what_was_asked_for(*last, seen, facts);
 }
 
 Entry& History::add(const HistoryLimits& limits, Entry entry) {
@@ -145,7 +154,7 @@ void History::forget_a_reader() {
     if (it->second.under_way.empty() && is_older) oldest = it;
   }
   if (oldest == readers_.end()) return;
-  forgotten_ = std::max(forgotten_, last_told(oldest->second));
+  readers_forgotten_ = std::max(readers_forgotten_, last_told(oldest->second));
   readers_.erase(oldest);
 }
 
@@ -161,7 +170,8 @@ void History::observe(const HistoryLimits& limits, const Hash128& client, Observ
   const TimePoint now = next.last_shown.time;
   const auto too_old = [&](const Observation& o) { return now - o.last_shown.time > limits.observation_age; };
   while (!reader.shown.empty() && (reader.shown.size() >= limits.observations_max || too_old(reader.shown.front()))) {
-    reader.forgotten = std::max(reader.forgotten, reader.shown.front().last_shown.order);
+    const Observation& oldest = reader.shown.front();
+    if (oldest.as != ShownAs::OwnAnswer) reader.forgotten = std::max(reader.forgotten, oldest.last_shown.order);
     reader.shown.erase(reader.shown.begin());
   }
   const bool was_refused_between =
@@ -190,7 +200,7 @@ void History::on(const HistoryLimits& limits, Shown event) {
   observed.first_shown = event.at;
   observed.last_asked = event.asked;
   observed.last_shown = event.at;
-  observed.lagging = event.as != ShownAs::OwnAnswer && lags(limits, event);
+  observed.lagging = event.as != ShownAs::OwnAnswer && lags(limits, event, *arm::BodyFacts::generic());
 
   Entry* entry = nullptr;
   if (event.as == ShownAs::OwnAnswer && !event.absent) {
@@ -251,10 +261,11 @@ void History::on(const HistoryLimits& limits, Accepted event) {
   entry.bytes = event.bytes;
   entry.sending = event.sending;
   entry.asked = std::move(event.asked);
+  entry.asked_for_all = event.asked_for_all;
   add(limits, std::move(entry));
   if (event.cause != Cause::Written) return;
   const auto reader = readers_.find(event.client);
-  if (reader != readers_.end()) reader->second.refused_in_a_row = 0;
+  if (reader != readers_.end()) reader->second.accept(limits, std::move(event));
 }
 
 void History::on(const HistoryLimits&, Ended event) {
@@ -270,6 +281,7 @@ void History::on(const HistoryLimits&, Ended event) {
 }
 
 void History::on(const HistoryLimits& limits, Deleted event) {
+  for (auto& [client, reader] : readers_) reader.merged.clear();
   deleted_ = event.at.order;
   deleted_by_ = event.client;
   Entry entry;
@@ -312,6 +324,7 @@ void History::on(const HistoryLimits& limits, Refused event) {
     });
   };
   event.refusal.reread = std::any_of(reader.refusals.begin(), reader.refusals.end(), read_after);
+  if (event.took_back) reader.unmerged_until = *event.took_back + limits.observation_age;
   reader.refusals.push_back(std::move(event.refusal));
   if (reader.refusals.size() > limits.refusals_max) reader.refusals.erase(reader.refusals.begin());
 }
@@ -335,38 +348,45 @@ void History::on(const HistoryLimits&, RightUsed event) {
   if (unused != it->second.refusals.end()) unused->used = true;
 }
 
-size_t History::body_bytes() const {
-  size_t total = 0;
-  for (const Entry& entry : entries_) {
-    for (const Rendering& rendering : entry.renderings) total += rendering.body ? rendering.body->bytes.size() : 0;
-    total += entry.asked ? entry.asked->bytes.size() : 0;
-  }
-  for (const auto& [client, reader] : readers_) {
-    for (const Refusal& refusal : reader.refusals) {
-      total += refusal.asked ? refusal.asked->bytes.size() : 0;
-      total += refusal.found ? refusal.found->bytes.size() : 0;
+namespace {
+
+// Every body that is kept, those first that are missed least.
+template <class Entries, class Readers, class Visit>
+void for_each_body(Entries& entries, Readers& readers, Visit visit) {
+  for (auto& [client, reader] : readers) {
+    for (auto& refusal : reader.refusals) {
+      visit(refusal.asked);
+      visit(refusal.found);
     }
   }
+  for (auto& entry : entries) {
+    for (auto& rendering : entry.renderings) visit(rendering.body);
+    visit(entry.asked);
+  }
+  for (auto& [client, reader] : readers) {
+    for (auto& merged : reader.merged) {
+      visit(merged.base);
+      visit(merged.asked);
+      visit(merged.sent);
+    }
+  }
+}
+
+}  // namespace
+
+size_t History::body_bytes() const {
+  size_t total = 0;
+  for_each_body(entries_, readers_, [&](const SharedBody& body) { total += body ? body->bytes.size() : 0; });
   return total;
 }
 
 void History::drop_bodies(size_t most) {
   size_t left = body_bytes();
-  const auto drop = [&left](SharedBody& body) {
-    if (body) left -= body->bytes.size();
+  for_each_body(entries_, readers_, [&](SharedBody& body) {
+    if (left <= most || !body) return;
+    left -= body->bytes.size();
     body.reset();
-  };
-  for (auto& [client, reader] : readers_) {
-    for (Refusal& refusal : reader.refusals) {
-      if (left <= most) return;
-      drop(refusal.asked);
-      drop(refusal.found);
-    }
-  }
-  for (auto entry = entries_.begin(); left > most && entry != entries_.end(); ++entry) {
-    for (Rendering& rendering : entry->renderings) drop(rendering.body);
-    drop(entry->asked);
-  }
+  });
 }
 
 bool History::busy() const {

@@ -26,6 +26,10 @@
 #include "base/hash.h"
 #include "base/time.h"
 
+namespace armgate::arm {
+class BodyFacts;
+}  // namespace armgate::arm
+
 namespace armgate::policy {
 
 // A body as it was received or sent; shared by whoever needs it.
@@ -36,6 +40,7 @@ struct KeptBody {
   bool is_partial = false;
 };
 using SharedBody = std::shared_ptr<const KeptBody>;
+SharedBody kept_body(std::string bytes, bool is_partial = false);  // not compressed
 
 // What a state looks like at one api-version.
 struct Rendering {
@@ -60,12 +65,13 @@ struct Entry {
   bool absent = false;  // there is no such resource
   std::string etag;     // exact bytes; empty: none
   std::vector<Rendering> renderings;
-  Moment known;        // when ARM's answer came
-  Hash128 writer{};    // who caused it; zero: not known
-  Hash128 bytes{};     // method, host, URL and body of that write
-  Hash128 sending{};   // the same for all sendings of one write
-  SharedBody asked;    // the body of that write, if it was kept
-  uint64_t ended = 0;  // Written: order of its operation's end; 0 while it runs
+  Moment known;                // when ARM's answer came
+  Hash128 writer{};            // who caused it; zero: not known
+  Hash128 bytes{};             // method, host, URL and body of that write
+  Hash128 sending{};           // the same for all sendings of one write
+  SharedBody asked;            // the body of that write, if it was kept
+  bool asked_for_all = false;  // that is a whole resource: it was a PUT
+  uint64_t ended = 0;          // Written: order of its operation's end; 0 while it runs
   TimePoint ended_at{};
 
   const Rendering* rendered_at(std::string_view api_version) const;
@@ -99,6 +105,19 @@ struct Refusal {
   SharedBody found;     // what was there; null: not known
 };
 
+// A write of a client's that was merged with what others had changed. The client may go on from what it asked for, and not know of the
+// rest, until it sends something that contains it.
+struct MergedWrite {
+  uint64_t entry = 0;  // of the write
+  TimePoint at{};
+  Hash128 sending{};
+  std::string request_id;
+  std::string api_version;
+  SharedBody base;   // what it was built from
+  SharedBody asked;  // what its client asked for
+  SharedBody sent;   // what was sent instead
+};
+
 // A write that is under way.
 struct UnderWay {
   uint64_t id = 0;
@@ -106,15 +125,22 @@ struct UnderWay {
   std::string request_id;
 };
 
+struct Accepted;
+struct HistoryLimits;
+
 // What is known of one client and this resource.
 struct Reader {
-  std::vector<Observation> shown;  // in the order of last_shown
-  std::vector<Refusal> refusals;   // oldest first
+  std::vector<Observation> shown;              // in the order of last_shown
+  std::vector<Refusal> refusals;               // oldest first
+  std::vector<MergedWrite> merged;             // of which it may not know yet, oldest first
+  TimePoint unmerged_until{TimePoint::min()};  // it took back what others had changed and was merged into its write
   std::vector<UnderWay> under_way;
   std::vector<std::string> overlapped_ids;    // request ids under which two writes were under way at once
   TimePoint several_until{TimePoint::min()};  // two different writes at once: it is more than one actor
-  uint64_t forgotten = 0;                     // observations up to this order may be missing
+  uint64_t forgotten = 0;                     // reads up to this order may be missing
   int refused_in_a_row = 0;
+
+  void accept(const HistoryLimits& limits, Accepted write);  // one of its own (merged_base.cc)
 };
 
 // ---- events --------------------------------------------------------------------------------------------------------------------
@@ -150,7 +176,10 @@ struct Accepted {
   Hash128 sending{};
   SharedBody asked;
   Moment at;
-  bool certain = true;  // false: its answer was lost
+  bool certain = true;                  // false: its answer was lost
+  std::optional<MergedWrite> merged{};  // if what was asked of ARM is not what the client asked for
+  bool knows_merges = false;            // its client knows of all that was merged into its earlier writes
+  bool asked_for_all = false;           // what was asked for is a whole resource
 };
 
 // The operation of that write has ended.
@@ -180,6 +209,7 @@ struct Left {
 struct Refused {
   Hash128 client{};
   Refusal refusal;
+  std::optional<TimePoint> took_back{};  // it lacked what was merged into an earlier write of its client
 };
 
 // The connection that an answer was written to was reset before its next request: of that order nobody knows whether it was read.
@@ -199,6 +229,8 @@ struct HistoryLimits {
   size_t entries_max = 64;
   size_t observations_max = 64;  // of one client
   size_t refusals_max = 8;       // of one client
+  size_t merged_max = 4;         // writes of one client that it may not know of: then it is not merged any more
+  size_t merged_kept = 16;       // the same with those of commands, of which each knows its own alone
   size_t readers_max = 1'000;
   Duration think_max = std::chrono::minutes(5);
   Duration observation_age = std::chrono::hours(12);
@@ -217,9 +249,13 @@ class History {
   // Whether another's write was accepted after `since`, here or below: `mine` says which are not another's.
   template <class Mine>
   bool written_since(uint64_t since, Mine mine) const {
-    return forgotten_ > since || std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
-             return e.cause != Cause::Seen && e.number > since && !mine(e);
-           });
+    return forgotten_ > since || is_known_written_since(since, mine);
+  }
+  // The same of what is not forgotten.
+  template <class Mine>
+  bool is_known_written_since(uint64_t since, Mine mine) const {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [&](const Entry& e) { return e.cause != Cause::Seen && e.number > since && !mine(e); });
   }
   // The same, or ended after `since`: the end of the write that was accepted at that very moment is its own.
   template <class Mine>
@@ -232,15 +268,18 @@ class History {
   // Whether a read or a list has shown anybody, of whom it is remembered, that there is something.
   bool was_ever_read() const;
   // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known before
-  // that write, which has not ended, or not for longer than lag_max.
-  bool lags(const HistoryLimits& limits, const Shown& seen) const;
+  // that write, which has not ended, or not for longer than lag_max, and it is not what that write asked for.
+  bool lags(const HistoryLimits& limits, const Shown& seen, const arm::BodyFacts& facts) const;
   // Order of the last delete of the resource itself; 0: none.
   uint64_t deleted() const { return deleted_; }
   Hash128 deleted_by() const { return deleted_by_; }
   // Order of the last moment at which it is known to have been absent; 0: none.
   uint64_t absent() const;
   uint64_t forgotten() const { return forgotten_; }
-  void forget_until(uint64_t order) { forgotten_ = order > forgotten_ ? order : forgotten_; }
+  // Order of the newest thing that was told to a client of which nothing is known any more; 0: none.
+  uint64_t readers_forgotten() const { return readers_forgotten_; }
+  // Everything up to that order may be missing.
+  void forget_until(uint64_t order);
 
   size_t body_bytes() const;
   // Frees bodies, the oldest states' first, until no more than `most` bytes are left.
@@ -277,7 +316,8 @@ class History {
   std::map<Hash128, Reader> readers_;
   uint64_t deleted_ = 0;
   Hash128 deleted_by_{};
-  uint64_t forgotten_ = 0;  // entries up to this number may be missing
+  uint64_t forgotten_ = 0;          // entries up to this number may be missing
+  uint64_t readers_forgotten_ = 0;  // and clients that were told something up to this order
 };
 
 }  // namespace armgate::policy

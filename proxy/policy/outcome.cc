@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "arm/difference.h"
+#include "arm/body/difference.h"
 #include "base/mutant.h"
 
 namespace armgate::policy {
@@ -14,6 +14,10 @@ using arm::BodyKind;
 using arm::ComparedBody;
 using arm::Difference;
 
+ComparedBody compared(const BaseState& base) {
+  return {base.body->bytes, base.is_partial ? BodyKind::Partial : BodyKind::Whole};
+}
+
 // The bodies of one comparison. What is at another api-version, or was not kept, is not among them.
 class Table {
  public:
@@ -22,19 +26,25 @@ class Table {
   std::optional<size_t> add(const BaseState& state) {
     if (state.absent) return add({{}, BodyKind::Absent});
     if (!state.body || state.api_version != api_version_) return std::nullopt;
-    return add({state.body->bytes, state.is_partial ? BodyKind::Partial : BodyKind::Whole});
+    return add(compared(state));
   }
   std::optional<size_t> add(const ComparedBody& body) {
     if (bodies_.size() >= Difference::kBodiesMax) return std::nullopt;
     bodies_.push_back(body);
     return bodies_.size() - 1;
   }
-  Difference compare(const arm::BodyFacts& facts) const { return Difference(bodies_, facts); }
+  // What the service filled in, when the client had left it out, is not removed by leaving it out again.
+  void add_own(const BaseState& base, size_t answer) {
+    if (!base.sent || base.is_partial) return;
+    if (const auto sent = add({base.sent->bytes, BodyKind::Whole})) own_.push_back({*sent, answer});
+  }
+  Difference compare(const arm::BodyFacts& facts) const { return Difference(bodies_, facts, own_); }
   std::string_view api_version() const { return api_version_; }
 
  private:
   std::string_view api_version_;
   std::vector<ComparedBody> bodies_;
+  std::vector<arm::OwnWrite> own_;
 };
 
 std::vector<size_t> add_all(Table& table, const std::vector<BaseState>& states) {
@@ -56,29 +66,55 @@ bool shows_the_same(const BaseState& base, size_t index, size_t at, const ThereB
 struct Judged {
   bool sends = false;
   bool is_there = false;  // the base is what is there
-  bool would_merge = false;
-  std::vector<std::string> pointers;
+  bool may_merge = false;
+  bool is_conflict = false;
+  std::vector<std::string> pointers{};
 };
 
 Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<size_t> wanted, size_t at,
              const ThereBody& there, const Difference& difference, const Witness& witness) {
   if (base.gone) return {};
   const bool both_absent = base.absent && there.absent;
-  if (base.absent || there.absent) return {both_absent, both_absent, false, {}};
+  if (base.absent || there.absent) return {both_absent, both_absent};
   const bool by_etag = has_its_etag(base, there);
-  if (!index) return {by_etag, by_etag, false, {}};
+  if (!index) return {by_etag, by_etag};
   if (shows_the_same(base, *index, at, there, difference)) {
     // What was sent, or an item of a list, leaves out what others may have set.
     const bool is_there = !base.is_partial || by_etag || !witness.others_wrote_since(base.entry);
-    return {is_there, is_there, false, {}};
+    return {is_there, is_there};
   }
-  if (!wanted) return {false, false, false, difference.changed(*index, at)};
+  if (!wanted) return {.pointers = difference.changed(*index, at)};
   auto found = difference.reconcile(*index, *wanted, at);
   const bool unseen_by_others = found.unseen && witness.others_wrote_since(base.entry);
   const bool sends = (found.outcome == arm::Outcome::Send || found.outcome == arm::Outcome::Contained) && !unseen_by_others;
   const bool overlooked = is_mutant(Mutant::FalseAlarmIgnoresLeaf) && found.pointers.size() <= 1;
-  if (overlooked) return {true, true, false, {}};
-  return {sends, sends && found.outcome == arm::Outcome::Send, found.outcome == arm::Outcome::Merge, std::move(found.pointers)};
+  if (overlooked) return {true, true};
+  return {sends, sends && found.outcome == arm::Outcome::Send, found.outcome == arm::Outcome::Merge && !unseen_by_others,
+          found.outcome == arm::Outcome::Conflict && !found.changes_nothing, std::move(found.pointers)};
+}
+
+// Merges the write's changes into what is there, if they are the same whatever it was built from.
+bool merges(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const arm::BodyFacts& facts,
+            arm::MergeScope scope, Verdict& verdict) {
+  std::optional<arm::Merge> agreed;
+  std::vector<std::pair<std::string_view, std::string_view>> own;
+  for (const BaseState& base : bases.narrow) {
+    if (base.sent && base.body && !base.is_partial) own.emplace_back(base.sent->bytes, base.body->bytes);
+  }
+  for (const BaseState& base : bases.narrow) {
+    arm::MergeBodies bodies{compared(base), {wanted.json, BodyKind::Whole}, {there.json, BodyKind::Whole}, own};
+    arm::Merge merged = arm::merge(bodies, facts, scope);
+    verdict.conflict = merged.outcome == arm::Merge::Outcome::Conflict;
+    if (verdict.conflict) verdict.pointers = std::move(merged.in_the_way.pointers);
+    if (merged.outcome != arm::Merge::Outcome::Merged) return false;
+    if (agreed && agreed->body != merged.body && !is_mutant(Mutant::MergeBaseGuessed)) return false;
+    if (!agreed) agreed = std::move(merged);
+  }
+  verdict.merged = std::move(agreed);
+  verdict.merged_from = bases.narrow.front().body;
+  verdict.sends = true;
+  verdict.pointers.clear();
+  return true;
 }
 
 // Whether `refusal` was about the change that the write makes of what its client has read.
@@ -109,16 +145,17 @@ bool may_send_by_right(const Right& right, const WantedBody& wanted, const There
   if (read) since.emplace_back(&right.last_read, *read);
   // A read may have been answered long after it was asked for; then its ETag alone tells that nothing came after it.
   const bool is_proven = has_its_etag(right.last_read, there);
-  for (const BaseState& state : right.newer) {
-    if (is_proven) break;
+  const auto tells = [&](const BaseState& state) {
     const auto index = state.absent ? std::nullopt : table.add(state);
-    if (!index && !has_its_etag(state, there)) return false;
     if (index) since.emplace_back(&state, *index);
-  }
+    return index || has_its_etag(state, there);
+  };
+  if (!is_proven && !std::all_of(right.newer.begin(), right.newer.end(), tells)) return false;
   if (!read) return since.empty() && has_its_etag(right.last_read, there);
   const auto olds = add_all(table, right.superseded);
   std::vector<std::pair<size_t, size_t>> refused;  // what was found, and what was asked for
   for (const Refusal& refusal : right.same_change) {
+    if (!refusal.found || !refusal.asked) continue;
     const auto found = table.add({refusal.found->bytes, BodyKind::Whole});
     const auto wished = table.add({refusal.asked->bytes, BodyKind::Whole});
     if (found && wished) refused.emplace_back(*found, *wished);
@@ -143,7 +180,7 @@ void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& f
   if (bases.wide.empty() || bases.narrow.empty()) return;
   const BaseState& newest = bases.narrow.front();
   Table table(wanted.api_version);
-  const size_t asked = *table.add({wanted.json, BodyKind::Whole});
+  const size_t asked = *table.add({wanted.json, wanted.kind});
   const auto shown = table.add(newest);
   std::vector<BaseState> older = bases.wide;
   std::erase_if(older, [&](const BaseState& s) { return s.entry >= newest.entry; });
@@ -154,37 +191,39 @@ void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& f
     bases.rule = BaseRule::AnyShown;
   }
   bases.wide.clear();
-  bases.known_since = UINT64_MAX;
-  for (const BaseState& state : bases.narrow) bases.known_since = std::min(bases.known_since, state.known_since);
 }
 
 Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right, const Witness& witness,
-               const arm::BodyFacts& facts) {
+               const arm::BodyFacts& facts, std::optional<arm::MergeScope> scope) {
   Table table(there.api_version);
   const size_t at = *table.add(there.absent ? ComparedBody{{}, BodyKind::Absent} : ComparedBody{there.json, BodyKind::Whole});
   std::optional<size_t> asked;
   if (wanted.api_version == there.api_version) asked = table.add({wanted.json, BodyKind::Whole});
   std::vector<std::optional<size_t>> indices;
-  for (const BaseState& base : bases.narrow) indices.push_back(table.add(base));
+  for (const BaseState& base : bases.narrow) {
+    indices.push_back(table.add(base));
+    if (indices.back()) table.add_own(base, *indices.back());
+  }
   const Difference difference = table.compare(facts);
+  std::vector<Judged> judged;
+  for (size_t i = 0; i < bases.narrow.size(); ++i) {
+    judged.push_back(judge(bases.narrow[i], indices[i], asked, at, there, difference, witness));
+  }
 
   Verdict verdict;
-  verdict.sends = verdict.would_merge = !bases.narrow.empty();
   // That two add the same member with the same value may be two that count from nothing. So one of the bases at least must be what is
   // there: then the write may be built on it, and contains what others did since the rest.
-  bool any_there = false;
-  std::vector<std::string> moved;
-  for (size_t i = 0; i < bases.narrow.size(); ++i) {
-    Judged judged = judge(bases.narrow[i], indices[i], asked, at, there, difference, witness);
-    any_there |= judged.is_there;
-    verdict.would_merge &= judged.would_merge;
-    if (judged.sends && moved.empty()) moved = std::move(judged.pointers);
-    if (judged.sends) continue;
-    verdict.sends = false;
-    if (verdict.pointers.empty()) verdict.pointers = std::move(judged.pointers);
-  }
-  if (verdict.sends && any_there) return verdict;
-  if (verdict.sends) verdict.pointers = std::move(moved);
+  const bool any_there = std::ranges::any_of(judged, &Judged::is_there);
+  const auto in_the_way = std::ranges::find_if(judged, [](const Judged& j) { return !j.sends; });
+  verdict.sends = any_there && in_the_way == judged.end();
+  if (verdict.sends) return verdict;
+  if (in_the_way != judged.end())
+    verdict.pointers = in_the_way->pointers;
+  else if (!judged.empty())
+    verdict.pointers = judged.front().pointers;
+  const bool may_merge = scope && bases.may_merge && !judged.empty() && std::ranges::all_of(judged, &Judged::may_merge);
+  verdict.conflict = scope && !judged.empty() && std::ranges::all_of(judged, &Judged::is_conflict);
+  if (may_merge && merges(bases, wanted, there, facts, *scope, verdict)) return verdict;
   verdict.by_right = verdict.sends = may_send_by_right(right, wanted, there, facts);
   return verdict;
 }

@@ -5,12 +5,15 @@
 // Pure. All bodies are plain bytes, and readable ones are compared only at one api-version.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "arm/body_facts.h"
+#include "arm/body/body_facts.h"
+#include "arm/body/merge.h"
 #include "proxy/policy/bases.h"
+#include "proxy/policy/right.h"
 
 namespace armgate::policy {
 
@@ -18,6 +21,7 @@ namespace armgate::policy {
 struct WantedBody {
   std::string_view json;
   std::string_view api_version;
+  arm::BodyKind kind = arm::BodyKind::Whole;  // Partial: a PATCH, which says nothing about what it leaves out
 };
 
 // What is there, read at one api-version under the write's lock.
@@ -34,7 +38,9 @@ void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& f
 struct Verdict {
   bool sends = false;
   bool by_right = false;              // because its client has read again since it was refused
-  bool would_merge = false;           // refused, but by all bases its change and the others' touch different places
+  std::optional<arm::Merge> merged;   // sends: this body, in place of what the client asks for
+  SharedBody merged_from;             // and what it was built from
+  bool conflict = false;              // refused: whatever it was built from, others have changed the very same
   std::vector<std::string> pointers;  // refused: JSON pointers of what stands in its way, a few
 };
 
@@ -44,8 +50,8 @@ struct Witness {
   virtual bool others_wrote_since(uint64_t order) const = 0;
 };
 
-// After narrow_down().
+// After narrow_down() and add_merged(). `scope`: what may be merged; nothing: a write that others' changes stand beside is refused.
 Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right, const Witness& witness,
-               const arm::BodyFacts& facts);
+               const arm::BodyFacts& facts, std::optional<arm::MergeScope> scope);
 
 }  // namespace armgate::policy

@@ -1,22 +1,31 @@
-// store.h – the seam to where intents and outcomes are recorded (DESIGN: the journal).
+// store.h – the seam to where intents and outcomes are recorded (docs/design.md, "The journal").
 //
 // Why: a write is recorded before its first byte leaves, again when its outcome is known, and again when what it began has ended,
 // so that "did it run?" has an answer, also for the process that comes after one that died. No bodies and no tokens are ever
-// recorded (promise P8): who asked and what for are keyed hashes.
+// recorded (promise P8, docs/design.md): who asked and what for are keyed hashes.
 // Threads   any.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "arm/arm_error.h"
 #include "arm/long_running.h"
 #include "base/hash.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "proxy/async/task.h"
+
+namespace armgate::arm {
+class BodyFacts;
+}  // namespace armgate::arm
+namespace armgate::policy {
+struct KeptBody;
+}  // namespace armgate::policy
 
 namespace armgate {
 
@@ -28,6 +37,7 @@ struct IntentRecord {
   Hash128 bytes{};   // of method, host, target and body
   Hash128 resend{};  // the same with the credential: by it the client's own repetition is known again
   std::string_view client_label;
+  std::string_view tool;        // its User-Agent, cut
   std::string_view request_id;  // as the client gave it (x-ms-client-request-id), or its hash if it is long
   std::string_view method;
   std::string_view host;
@@ -43,6 +53,22 @@ struct IntentRecord {
 
 enum class OutcomeKind { Answered, NotSent, InDoubt };
 
+// How what a write began has ended, in words and codes; nothing of a body.
+struct OperationResult {
+  arm::Progress how = arm::Progress::Unknown;  // Unknown, or terminal
+  arm::ErrorCodes error{};                     // of what failed, or of ARM's refusal
+};
+
+// What a write asked for and what it was built from, so that somebody can name the members that it changed. Nothing is compared
+// before somebody asks, or the journal's own thread does.
+struct AskedChange {
+  std::shared_ptr<const policy::KeptBody> before{};  // null: not known
+  std::shared_ptr<const policy::KeptBody> asked{};   // null: none, or it was too long
+  std::shared_ptr<const arm::BodyFacts> facts{};
+  bool asked_for_all = false;  // it was a PUT
+  bool creates = false;        // its client knew of nothing there
+};
+
 // What became of its sending.
 struct WriteOutcome {
   OutcomeKind kind = OutcomeKind::Answered;
@@ -50,6 +76,9 @@ struct WriteOutcome {
   bool is_running = false;  // its operation has not ended, or nobody knows
   arm::Tracking tracking{};
   WallTime known;
+  size_t merged = 0;         // others' changes that were sent along
+  OperationResult result{};  // as far as the answer tells
+  AskedChange change{};      // if ARM took it
 };
 
 // Whether the end was seen of what a write began, or nobody waits for it any more.
@@ -62,6 +91,7 @@ struct JournaledWrite {
   Hash128 bytes{};
   Hash128 resend{};
   std::string client_label;
+  std::string tool;
   std::string request_id;
   std::string method;
   std::string host;
@@ -74,8 +104,35 @@ struct JournaledWrite {
   std::optional<WriteOutcome> outcome;  // none: the process died before it was known
   std::optional<WallTime> ended;        // when nothing of it was left running, or was waited for any more
   bool given_up = false;                // the latter: it may run on
+  OperationResult result{};
+  std::optional<std::string> touched{};  // the members that it changed, as JSON pointers, one a line; nothing: not known
 
   bool is_open() const { return !ended; }
+};
+
+// What a record says of a write before it is sent.
+inline void describe(const IntentRecord& record, JournaledWrite& write) {
+  write.client = record.client;
+  write.bytes = record.bytes;
+  write.resend = record.resend;
+  write.client_label = record.client_label;
+  write.tool = record.tool;
+  write.request_id = record.request_id;
+  write.method = record.method;
+  write.host = record.host;
+  write.path = record.path;
+  write.api_version = record.api_version;
+  write.resource = record.resource;
+  write.if_match = record.if_match;
+  write.also_locked = record.also_locked;
+  write.begun = record.begun;
+}
+
+// A resource's provisioningState, and since when it has it, as far as armgate saw.
+struct ResourceState {
+  std::string resource;  // canonical id
+  std::string state;     // empty: it is not known any more
+  WallTime since;
 };
 
 // What a process that died before it can tell.
@@ -93,7 +150,9 @@ class Store {
   // Durable soon: what is missing is in doubt, which is the truth.
   virtual void record_outcome(IntentId id, const WriteOutcome& outcome) = 0;
   // What the write began has ended, or is given up.
-  virtual void record_end(IntentId id, WallTime when, EndSeen seen) = 0;
+  virtual void record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) = 0;
+  // The resource has another provisioningState than it had, as far as this process knows.
+  virtual void record_state(const ResourceState& state) = 0;
 
   // False while nothing can be recorded, and so nothing is sent.
   virtual bool writable() const { return true; }

@@ -1,12 +1,19 @@
 // memory_store.h – the Store that keeps its records in memory: no promise survives the process.
 //
-// What has an outcome is forgotten: nobody asks for it.
+// What has ended is kept for whoever asks what was written, until its place is needed: only what people are told, in few cache lines,
+// for every write pays for it. What a write asked for is not kept alive by that: of the last ones it is told as long as the histories
+// have it.
 // Threads   any; each has a shard, because every write comes by twice.
-// Limits    records_max in each shard; the oldest are forgotten.
+// Limits    Options, in each shard; the oldest go.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+
 #include <array>
-#include <map>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cache_line.h"
@@ -17,27 +24,85 @@ namespace armgate {
 
 class MemoryStore final : public Store {
  public:
-  explicit MemoryStore(size_t records_max = 10'000) : records_max_(records_max) {}
+  struct Options {
+    size_t open_max = 10'000;  // that may be at ARM, or whose operations may run
+    size_t kept = 0;           // with those that have ended; 0: nobody asks for them
+    size_t changes = 0;        // of these, of how many it is told what they asked for
+  };
+  MemoryStore() : MemoryStore(Options{}) {}
+  explicit MemoryStore(Options options) : options_(options) {}
 
   Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
   void record_outcome(IntentId id, const WriteOutcome& outcome) override;
-  void record_end(IntentId, WallTime, EndSeen) override {}
+  void record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) override;
+  void record_state(const ResourceState&) override {}
 
   std::vector<Unfinished> unfinished() const override;
   size_t unfinished_count() const override;
 
-  // For a store that keeps more than this one.
+  // A write as it is remembered, and what is left of what it asked for.
+  struct Remembered {
+    JournaledWrite write;
+    AskedChange change;
+  };
+  // The newest first; with `resource` (a canonical id) only its own and those below it.
+  std::vector<Remembered> newest(size_t most, std::string_view resource) const;
+
+  // For a store that keeps more than this one: what is under way, and that it is no more.
   void begin(IntentId id, std::string_view method, std::string_view resource);
+  void forget(IntentId id);
 
  private:
+  // The texts of a write, one behind the other.
+  enum Text : size_t { kResource, kMethod, kClient, kTool, kHost, kPath, kApiVersion, kTexts };
+  struct Ending {  // of one that did not simply succeed with its answer
+    arm::Tracking tracking;
+    arm::ErrorCodes error;
+  };
+  struct Slot {
+    IntentId id = 0;
+    WallTime begun{};
+    WallTime known{};
+    WallTime ended{};
+    std::string texts;
+    std::array<uint16_t, kTexts> lengths{};
+    OutcomeKind kind = OutcomeKind::Answered;
+    arm::Progress how = arm::Progress::Unknown;
+    int status = 0;
+    uint32_t merged = 0;
+    bool is_open = false;
+    bool has_outcome = false;
+    bool is_running = false;
+    bool has_ended = false;
+    bool given_up = false;
+    std::unique_ptr<Ending> ending;
+
+    void set(const std::array<std::string_view, kTexts>& given);
+    std::string_view text(Text which) const;
+    JournaledWrite write() const;
+  };
+  struct Change {
+    IntentId id = 0;
+    std::weak_ptr<const policy::KeptBody> before;
+    std::weak_ptr<const policy::KeptBody> asked;
+    AskedChange rest;  // without these
+  };
   struct alignas(kCacheLineBytes) Shard {
     mutable Mutex mutex;
-    std::map<IntentId, Unfinished> unfinished ABSL_GUARDED_BY(mutex);
+    std::vector<Slot> slots ABSL_GUARDED_BY(mutex);
+    size_t next ABSL_GUARDED_BY(mutex) = 0;  // the one to be used again
+    absl::flat_hash_map<IntentId, size_t> open ABSL_GUARDED_BY(mutex);
+    std::vector<Change> changes ABSL_GUARDED_BY(mutex);
+    size_t next_change ABSL_GUARDED_BY(mutex) = 0;
   };
   static constexpr size_t kShards = 32;
-  static bool forget(Shard& shard, IntentId id);
+  Slot& place_for(Shard& shard, IntentId id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  void keep_change(Shard& shard, IntentId id, const AskedChange& change) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  // `change` gets the slot of a write that is open, and says whether it still is.
+  template <class Apply>
+  void change(IntentId id, const Apply& apply);
 
-  const size_t records_max_;
+  const Options options_;
   std::array<Shard, kShards> shards_;
 };
 

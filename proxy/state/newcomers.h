@@ -1,4 +1,5 @@
-// newcomers.h – principals and role assignments that armgate saw come into being (DESIGN §6, "propagation").
+// newcomers.h – principals and role assignments that armgate saw come into being (docs/design.md,
+// "Propagation").
 //
 // Why: what Entra and ARM have just taken is not known everywhere at once, and the answer to that looks like one to a mistake
 // (400 PrincipalNotFound, 403 AuthorizationFailed). Only who saw it come into being may wait for it.

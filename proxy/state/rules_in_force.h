@@ -1,7 +1,8 @@
 // rules_in_force.h – the rules that requests are planned with, replaced as a whole while requests are under way.
 //
 // Why: an unfinished write has locked what the rules of its arrival named. Who is planned with newer rules must not pass it by
-// locking something else, so until the last such write is finished, plans take the keys of both (DESIGN §4).
+// locking something else, so until the last such write is finished, plans take the keys of both (docs/design.md,
+// "Locks").
 //
 // Invariants  rules count as long as anybody keeps a write's made_under: the exchange until its answer, the hold until its end.
 //             A plan is the same whether it was kept or made anew.

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/arm/hostile_json.h"
+#include "tests/arm/body/hostile_json.h"
 
 namespace armgate::arm {
 namespace {
@@ -58,6 +58,28 @@ TEST(ArmErrorTest, DetailsNestedBeyondReasonAreNoError) {
   std::string body =
       R"({"code":"A","details":[)" + repeated(R"({"code":"B","details":[)", 10'000) + repeated("]}", 10'000) + "]}";
   EXPECT_FALSE(parse_error(body));
+}
+
+TEST(ArmErrorTest, CodesAreToldWithoutWords) {
+  const struct {
+    const char* body;
+    ErrorCodes codes;
+  } cases[] = {
+      {R"({"error":{"code":"Conflict","message":"secret"}})", {"Conflict", ""}},
+      {R"({"error":{"code":"DeploymentFailed","details":[{"code":"deploymentfailed"},{"code":"QuotaExceeded"}]}})",
+       {"DeploymentFailed", "QuotaExceeded"}},
+      {R"({"status":"Failed","error":{"code":"ReconcileFailed","message":"x: Code=\"NetworkingInternalOperationError\" Message=\"y\""}})",
+       {"ReconcileFailed", "NetworkingInternalOperationError"}},
+      {R"({"error":{"code":"A","message":"Code=\"no code, a text\" Code=B"}})", {"A", "B"}},
+      {R"({"error":{"code":"a text with a secret"}})", {}},
+      {R"({"error":{"code":"A","details":[{"code":"a text"}]}})", {"A", ""}},
+      {R"({"status":"Succeeded"})", {}},
+      {"", {}},
+  };
+  for (const auto& c : cases) EXPECT_EQ(error_codes(c.body), c.codes) << c.body;
+  EXPECT_TRUE(looks_like_code("Network.Error_1-a"));
+  EXPECT_FALSE(looks_like_code(std::string(101, 'a')));
+  EXPECT_FALSE(looks_like_code(""));
 }
 
 TEST(ArmErrorTest, CodesAreComparedWithoutCase) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/arm/hostile_json.h"
+#include "tests/arm/body/hostile_json.h"
 
 namespace armgate::arm {
 namespace {
@@ -115,6 +115,22 @@ TEST(EtagTest, AnEmptyPreconditionIsNone) {
   };
   for (const auto& [fields, expected] : cases) {
     EXPECT_EQ(has_own_precondition(fields), expected) << (fields.empty() ? std::string_view() : (*fields.begin()).name);
+  }
+}
+
+TEST(EtagTest, AStarAloneAsksForAnyState) {
+  const std::pair<Headers, bool> cases[] = {
+      {{{"if-match", " * "}}, true},
+      {{{"If-Match", "*"}, {"If-None-Match", ""}}, true},
+      {{{"If-Match", "\"*\""}}, false},
+      {{{"If-Match", "*, \"1\""}}, false},
+      {{{"If-Match", "*"}, {"If-Match", "\"1\""}}, false},
+      {{{"If-Match", "*"}, {"If-None-Match", "\"1\""}}, false},
+      {{{"If-None-Match", "*"}}, false},
+      {{}, false},
+  };
+  for (const auto& [fields, expected] : cases) {
+    EXPECT_EQ(asks_for_any_state(fields), expected) << (fields.empty() ? std::string_view() : (*fields.begin()).value);
   }
 }
 

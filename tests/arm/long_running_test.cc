@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/arm/hostile_json.h"
+#include "tests/arm/body/hostile_json.h"
 
 namespace armgate::arm {
 namespace {
@@ -202,6 +202,21 @@ TEST(LongRunningTest, HostileBodiesSayNothing) {
     EXPECT_EQ(progress_of_resource(ResponseHead{200, "", {}}, body), Progress::Unknown) << body.substr(0, 80);
     EXPECT_EQ(tracking_of(Method::Put, ResponseHead{200, "", {}}, body).by, TrackedBy::Nothing) << body.substr(0, 80);
   }
+}
+
+TEST(LongRunning, AnOperationHasTheIdThatItsUrlEndsWith) {
+  EXPECT_EQ(operation_id({TrackedBy::StatusUrl, "https://management.azure.com/s/operations/1-2?t=3", "https://x/other"}),
+            "1-2");
+  EXPECT_EQ(operation_id({TrackedBy::LocationUrl, "", "https://management.azure.com/s/operationresults/a/"}), "a");
+  EXPECT_EQ(operation_id({}), "");
+}
+
+TEST(LongRunning, AnAnswersStateIsKept) {
+  const ResponseHead head{200, "", {}};
+  EXPECT_EQ(tracking_of(Method::Put, head, R"({"properties":{"provisioningState":"Failed"}})").state, "Failed");
+  EXPECT_EQ(tracking_of(Method::Put, head, "{}").state, "");
+  EXPECT_EQ(to_text(Progress::Failed), "Failed");
+  EXPECT_EQ(to_text(Progress::Running), "unknown");
 }
 
 }  // namespace

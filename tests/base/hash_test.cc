@@ -41,6 +41,7 @@ TEST(Hasher, LengthsUpToTwoBlocksAllDiffer) {
 
 TEST(Hash128, HexIsHighThenLow) {
   EXPECT_EQ((Hash128{0x0123456789abcdefULL, 0xfedcba9876543210ULL}).hex(), "0123456789abcdeffedcba9876543210");
+  EXPECT_EQ((Hash128{0x0123456789abcdefULL, 1}).tag(), "#01234567");
 }
 
 TEST(Hash128, IsReadBackFromItsDigitsOnly) {

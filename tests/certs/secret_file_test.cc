@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <grp.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cert_test_support.h"
 
@@ -32,6 +35,57 @@ TEST(SecretFile, IsRefusedWhenOthersCanReachIt) {
   const auto refused = read_secret_file(file);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().context, HasSubstr("chmod 600"));
+}
+
+TEST(SecretFile, OfRootIsTakenFromItsOneGroupIfThatMayOnlyRead) {
+  constexpr uid_t kArmgate = 65532;
+  constexpr gid_t kGroup = 2000;
+  const auto whose = [](uid_t owner, gid_t group, mode_t mode, const Reader& reader) {
+    struct stat status {};
+    status.st_uid = owner;
+    status.st_gid = group;
+    status.st_mode = S_IFREG | mode;
+    return whose_secret(status, reader);
+  };
+  const Reader armgate{kArmgate, {100, kGroup}};
+  for (const mode_t mode : {0400, 0600, 0200}) EXPECT_EQ(whose(kArmgate, 100, mode, armgate), SecretOf::Reader) << std::oct << mode;
+  for (const mode_t mode : {0440, 0640, 0040}) EXPECT_EQ(whose(0, kGroup, mode, armgate), SecretOf::Reader) << std::oct << mode;
+  for (const mode_t mode : {0460, 0660, 0450, 0444, 0644, 0442, 0441, 0540, 02440, 04440, 01440}) {
+    EXPECT_EQ(whose(0, kGroup, mode, armgate), SecretOf::Many) << std::oct << mode;
+  }
+  EXPECT_EQ(whose(0, 2001, 0440, armgate), SecretOf::Another) << "a group that armgate is not in";
+  EXPECT_EQ(whose(kArmgate, kGroup, 0440, armgate), SecretOf::Many) << "its own file has no need of a group";
+  EXPECT_EQ(whose(1000, kGroup, 0440, armgate), SecretOf::Many) << "whoever is not root is not to be trusted with it";
+  EXPECT_EQ(whose(0, kGroup, 0440, {0, {0, kGroup}}), SecretOf::Many) << "root needs no group either";
+  EXPECT_EQ(whose(0, 0, 0600, armgate), SecretOf::Another);
+  EXPECT_EQ(whose(1000, 100, 0600, {0, {0}}), SecretOf::Another);
+}
+
+TEST(SecretFile, IsReadByAProcessInItsGroupAndByNoOther) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const TemporaryDirectory directory;
+  ::chmod(directory.path().c_str(), 0711);
+  const auto file = directory.write("secret", "x");
+  ASSERT_EQ(::chown(file.c_str(), 0, 2000), 0);
+  ASSERT_EQ(::chmod(file.c_str(), 0440), 0);
+  // What a process of another user makes of it: 0 it was read; 1 it was refused, and told about fsGroup; 2 anything else.
+  const auto read_as = [&](gid_t group) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (::setgroups(1, &group) != 0 || ::setgid(65532) != 0 || ::setuid(65532) != 0) ::_exit(3);
+      const auto text = read_secret_file(file);
+      if (text.ok()) ::_exit(*text == "x" ? 0 : 2);
+      ::_exit(text.error().context.find("belongs to user 0, armgate runs as user 65532") != std::string::npos &&
+                      text.error().context.find("securityContext.fsGroup") != std::string::npos
+                  ? 1
+                  : 2);
+    }
+    int ended = 0;
+    ::waitpid(child, &ended, 0);
+    return WEXITSTATUS(ended);
+  };
+  EXPECT_EQ(read_as(2000), 0);
+  EXPECT_EQ(read_as(2001), 1);
 }
 
 TEST(SecretFile, IsNamedWhenItCannotBeReadOrIsTooLarge) {

@@ -4,6 +4,7 @@ import http from "node:http";
 import path from "node:path";
 import { curl } from "./curl.mjs";
 import { freePort, run, sleep, withinSeconds } from "./harness.mjs";
+import { samples } from "./samples.mjs";
 import { PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
 async function startWithAdmin(world, operationMs, simFlags = []) {
@@ -22,19 +23,6 @@ function askPage(port, page, { host = `127.0.0.1:${port}`, method = "GET", opera
     request.on("error", reject);
     request.end(body);
   });
-}
-
-// {"name{labels}": value} of the text format, each line of which must be one.
-function samples(text) {
-  const found = {};
-  for (const line of text.trimEnd().split("\n")) {
-    if (/^# (HELP|TYPE) [a-z_]+ .+$/.test(line)) continue;
-    const parts = /^([a-z_]+(?:\{[a-z_]+="[^"]*"(?:,[a-z_]+="[^"]*")*\})?) (\+Inf|[0-9.e+-]+)$/.exec(line);
-    assert.ok(parts, `no line of the text format: ${line}`);
-    assert.ok(!(parts[1] in found), `told twice: ${parts[1]}`);
-    found[parts[1]] = Number(parts[2]);
-  }
-  return found;
 }
 
 const askService = (world, gateway, command, ...words) =>
@@ -109,6 +97,31 @@ export const tests = {
     assert.deepEqual((await Promise.all(waiting)).map(({ status }) => status), [200, 200]);
   },
 
+  "what ARM says is left is told by subscription and principal, and nonsense is counted": async (world) => {
+    const told = { few: { "x-ms-ratelimit-remaining-subscription-reads": "41" }, odd: { "x-ms-ratelimit-remaining-subscription-reads": "-7" },
+                   late: { "Retry-After": "90" } };
+    const upstream = await world.startRecorder(({ url }) => {
+      const [, word] = /resourceGroups\/([a-z]+)/.exec(url);
+      return { status: word === "late" ? 429 : 200, headers: told[word], body: "{}" };
+    });
+    const admin = await freePort();
+    const gateway = await world.startGateway(upstream, { listen: { admin: `127.0.0.1:${admin}` } });
+    const subscription = "22222222-2222-2222-2222-222222222222";
+    const ask = (group) => curl(world, gateway, `/subscriptions/${subscription}/resourceGroups/${group}?api-version=2024-03-01`);
+    for (const [group, status] of [["few", 200], ["odd", 200], ["late", 429]]) assert.equal((await ask(group)).status, status);
+
+    const [budgets] = JSON.parse((await askPage(admin, "/status")).text).budgets;
+    assert.match(budgets.principal, /^#[0-9a-f]{8}$/);
+    assert.deepEqual([budgets.subscription, budgets.told], [subscription, [{ budget: "subscription-reads", left: 41, most: 41 }]]);
+    const status = (await askStatus(world, gateway)).stdout.toString();
+    assert.match(status, new RegExp(`^ARM lets ${budgets.principal} in ${subscription}: subscription-reads 41 of 41, come again in (90\\.0|8[0-9]\\.[0-9]) s \\(429\\)$|^ARM lets .*come again in 1 min`, "m"));
+    const metrics = samples((await askPage(admin, "/metrics")).text);
+    const whose = `{subscription="${subscription}",principal="${budgets.principal}"`;
+    assert.equal(metrics[`armgate_arm_remaining_requests${whose},budget="subscription-reads"}`], 41);
+    assert.ok(metrics[`armgate_arm_come_again_seconds${whose}}`] > 60);
+    assert.equal(metrics['armgate_budgets_ignored_total{why="unreadable"}'], 1);
+  },
+
   "armgate unlock lets the next write go on, and says so loudly": async (world) => {
     const { gateway, ask } = await startWithAdmin(world, "60000", ["--exclusivity", "accept"]);
     const idle = await askService(world, gateway, "unlock", SCALE_SET);
@@ -124,7 +137,7 @@ export const tests = {
     assert.match(released.stdout.toString(), new RegExp(`^released after [0-9.]+ s: PATCH ${SCALE_SET.toLowerCase()}, of first\n$`));
     assert.equal((await waiting).status, 200);
     const counted = samples((await ask("/metrics")).text);
-    assert.equal(counted['armgate_events_total{event="hold_released"}'], 1);
+    assert.equal(counted['armgate_events_total{event="lease_released"}'], 1);
     await waitFor("the loud line", async () => gateway.process.log.includes('"event":"attention"'));
     assert.match(gateway.process.log, /"event":"attention","text":"hold released: PATCH [^"]* by first after \d+ s, because nadja asked for it/);
   },

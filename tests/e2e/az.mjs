@@ -34,7 +34,7 @@ const environmentOf = (world, name) => ({ AZURE_CONFIG_DIR: world.file(`az-${nam
 // One command; not an error if it fails.
 export async function az(world, gateway, way, name, ...words) {
   const done = await launch(world, gateway, way, name, ["/usr/bin/az", ...words, "--output", "json"], { env: environmentOf(world, name) });
-  return { ok: done.code === 0, stale: /\(PreconditionFailed\)|ArmgateStaleWrite/.test(done.stderr), stderr: done.stderr };
+  return { ok: done.code === 0, stale: /\(PreconditionFailed\)|ArmgateStaleWrite|ArmgateConflict/.test(done.stderr), stderr: done.stderr };
 }
 
 // Signs `names` in: one of them really, the others with what that left on disk.

@@ -59,6 +59,19 @@ export const tests = {
                      [["PUT", "writer"], ["GET", "writer"], ["PUT", "writer"]]);
   },
 
+  "a user is told once what exec does, on standard error": async (world) => {
+    const { gateway } = await prepare(world);
+    const home = world.file("newcomer");
+    mkdirSync(home);
+    const exec = (env = {}) => run(path.join(world.bin, "armgate"), execArguments(gateway, ["echo", "output"]), { env: { HOME: home, ...env } });
+    const [first, ...others] = (await Promise.all([exec(), exec(), exec()])).sort((a, b) => b.stderr.length - a.stderr.length);
+    assert.match(first.stderr, /^armgate: this command's writes to Azure Resource Manager are protected: .*armgate exec --help.*\n$/s);
+    for (const other of [...others, await exec()]) assert.equal(other.stderr, "");
+    for (const one of [first, ...others]) assert.deepEqual([one.code, one.stdout.toString()], [0, "output\n"]);
+    assert.match((await exec({ XDG_STATE_HOME: world.file("state") })).stderr, /Said once for each user/);
+    assert.equal((await exec({ HOME: "/dev/null", XDG_STATE_HOME: "" })).stderr, "", "what cannot be remembered would be said each time");
+  },
+
   "the certificates live as long as the command": async (world) => {
     const { gateway } = await prepare(world);
     const runtime = world.file("runtime");

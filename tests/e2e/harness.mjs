@@ -75,6 +75,10 @@ export class World {
   constructor(binDirectory) {
     this.bin = path.resolve(binDirectory);
     this.directory = mkdtempSync(path.join(os.tmpdir(), "armgate-e2e-"));
+    // The home of a user who was told already what exec does.
+    const state = path.join(this.directory, ".local/state/armgate");
+    mkdirSync(state, { recursive: true });
+    writeFileSync(path.join(state, "exec-introduced"), "");
     this.children = [];
     this.servers = [];
     this.certificates = {};

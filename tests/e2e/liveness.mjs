@@ -11,7 +11,7 @@ const TARGETS = {
   old: { ...OLD_SCALE_SET, membersOf: tagsOf, body: SET_BODY },
 };
 // What the commands of the clients write to, in the order in which their logs count it.
-const OF_COMMAND = { addEverywhere: [TARGETS.sets, TARGETS.groups, TARGETS.old], addOld: [TARGETS.old] };
+const OF_COMMAND = { addEverywhere: [TARGETS.sets, TARGETS.groups, TARGETS.old], addTags: [TARGETS.sets], addOld: [TARGETS.old] };
 
 // What goes wrong: ARM is busy without a reason that could be seen, or out of order, connections break before and after the effect, and
 // some reads come from a replica that lags.
@@ -45,7 +45,7 @@ export async function raceToAdd(world, { racers, writes, seconds, operationMs, c
   const gateway = await world.startGateway(sim, { ...QUICK, ...config });
   if (faults.length > 0) await sim.addFaults(faults);
   const started = Date.now();
-  const { adds } = await race(world, gateway, way, command, racers, { writes, seconds, persist: true, think: 40 });
+  const { adds } = await race(world, gateway, way, command, racers, { name: "web", writes, seconds, persist: true, think: 40 });
   const took = Date.now() - started;
   await sim.clearFaults();
   await sim.finish();

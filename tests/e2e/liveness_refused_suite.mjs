@@ -128,7 +128,7 @@ export const tests = {
 
   // Several actors behind its name would look the same.
   "A4: one of whom nothing is known is not refused for that longer than anybody thinks": async (world) => {
-    const { ask, sim } = await begin(world, { config: { versions: { think_max: "2s" } } });
+    const { ask, sim } = await begin(world, { config: { history: { think_max: "2s" } } });
     await ask("ann", "GET", SET);
     assert.equal((await ask("ann", "PUT", SET, bodyOf(3, { stamp: "0" }))).status, 200);
     await ask("ben", "GET", SET);

@@ -34,6 +34,19 @@ export const tests = {
     for (const schema of ["armgate.schema.json", "rules.schema.json"]) JSON.parse(readFileSync(at("usr/share/armgate/schema", schema), "utf8"));
   },
 
+  "man pages and completions are where man and the shells look": async (world) => {
+    const { at, armgate } = await unpacked(world);
+    for (const name of ["armgate", "armgate-exec", "armgate-ca-init"]) {
+      const page = at("usr/share/man/man1", `${name}.1.gz`);
+      const warned = await run("sh", ["-c", `gzip -dc '${page}' | grep -q '^.TH ${name.toUpperCase().replaceAll("-", ".-")} 1 '`]);
+      assert.equal(warned.code, 0, page);
+    }
+    const places = { bash: "bash-completion/completions/armgate", zsh: "zsh/vendor-completions/_armgate", fish: "fish/vendor_completions.d/armgate.fish" };
+    for (const [shell, place] of Object.entries(places)) {
+      assert.equal(readFileSync(at("usr/share", place), "utf8"), (await armgate("completion", shell)).stdout.toString());
+    }
+  },
+
   "the package says what it needs, and its service ends later than armgate's drain": async (world) => {
     const { file, at } = await unpacked(world);
     const fields = (await run("dpkg-deb", ["-f", file])).stdout.toString();

@@ -6,10 +6,12 @@ import { begin, bodyOf, bothWays, capacityOf, ENDLESS, LOCATION, scaleSetRule, S
 import { NETWORK, SCALE_SET } from "./tools.mjs";
 
 // As armsim knows them (sim/error_catalogue.cc).
-const PASSING = ["busy-compute", "busy-network", "busy-network-throttled", "busy-hub", "busy-storage", "busy-storage-throttled", "busy-cluster",
-                 "busy-cluster-etag", "busy-concurrent-request", "busy-credentials", "busy-deployment", "busy-container-app", "busy-sql",
-                 "busy-sql-number", "busy-postgres", "busy-web", "busy-cognitive", "busy-bus", "busy-redis", "dependency-peering",
-                 "dependency-throttled", "dependency-network"];
+const PASSING = ["busy-compute", "busy-network", "busy-network-throttled", "busy-hub", "busy-storage", "busy-storage-throttled",
+                 "busy-cluster", "busy-cluster-etag", "busy-concurrent-request", "busy-credentials", "busy-deployment", "busy-container-app",
+                 "busy-sql", "busy-sql-number", "busy-postgres", "busy-web", "busy-plan", "busy-plan-throttled", "busy-site-throttled",
+                 "busy-zone", "busy-resolver", "busy-traffic", "busy-api", "busy-store", "busy-vault", "exclusive-lock",
+                 "exclusive-lock-of-a-user", "busy-cognitive", "busy-bus", "busy-redis", "dependency-peering", "dependency-throttled",
+                 "dependency-network"];
 const FINAL = ["quota", "locked", "unregistered", "wrong-state", "throttled", "throttled-compute", "null", "no-body", "page"];
 const EVERY_STATUS = [400, 401, 403, 404, 408, 409, 429, 500, 502, 503, 504].map((status) => `status-${status}`);
 

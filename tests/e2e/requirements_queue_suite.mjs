@@ -51,13 +51,13 @@ export const tests = {
     await whileItRuns(one, []);
     for (const { status } of await Promise.all(running)) assert.equal(status, 200);
     for (const pool of pools) pool.close();
-    const order = one.journal.of("PATCH").map(({ body }) => Object.keys(JSON.parse(body).tags)[0]);
+    const order = one.journal.of("PATCH").map(({ body }) => Object.keys(JSON.parse(body).tags).at(-1));  // each keeps those of the ones before
     assert.deepEqual(order, ["holder", ...range(5).map((i) => `user-${i}`)]);
   },
 
   "K7: a rule says whether that is until the answer or until the operation's end": async (world) => {
     for (const [until, status] of [["request", 409], ["operation", 200]]) {
-      const rules = { rules: [scaleSetRule({ hold: { until }, retry: { busy: { attempts: 1 } } })] };
+      const rules = { rules: [scaleSetRule({ lease: { until }, retry: { busy: { attempts: 1 } } })] };
       const one = await begin(world, { args: ["--operation-ms", ENDLESS], rules, config: { operations: { poll_waited: "200ms" } } });
       assert.equal((await patch(one.ask, "a", "a")).status, 200);
       const [second] = await whileItRuns(one, [() => patch(one.ask, "b", "b")]);
@@ -105,13 +105,13 @@ export const tests = {
       while (!/"client":"scaler".*"status":(503|409)/.test(one.gateway.process.log)) await sleep(20);
       await whileItRuns(one, []);
       const { ok } = await scaling;
-      return { ok, sent: one.journal.of("PATCH").length, told: one.gateway.process.log.includes('"reason":"took-its-kept-place"') };
+      return { ok, sent: one.journal.of("PATCH").length, told: one.gateway.process.log.includes('"reason":"claimed-its-reservation"') };
     });
     assert.deepEqual(seen, { without: { ok: false, sent: 2, told: false }, protected: { ok: true, sent: 2, told: true } });
   },
 
   "K8: who leaves the queue is not sent, and does not hold up those behind": async (world) => {
-    const { sim, ask, gateway, journal } = await begin(world, { args: ["--operation-ms", "3000"], config: { queue: { ticket_reserve: "100ms" } } });
+    const { sim, ask, gateway, journal } = await begin(world, { args: ["--operation-ms", "3000"], config: { queue: { claim_timeout: "100ms" } } });
     assert.equal((await patch(ask, "holder", "holder")).status, 200);
     const left = await curl(world, gateway, SET, { user: "left", args: [...sending("PATCH", { tags: { left: "1" } }), "--max-time", "0.7"] });
     assert.notEqual(left.code, 0, "it gave up");
@@ -140,11 +140,11 @@ export const tests = {
   },
 
   "K8: a hold has an end, and it is said": async (world) => {
-    const rules = { rules: [scaleSetRule({ hold: { max: "1s", cap: "1s" }, retry: { busy: { attempts: 1 } } })] };
+    const rules = { rules: [scaleSetRule({ lease: { max: "1s", cap: "1s" }, retry: { busy: { attempts: 1 } } })] };
     const { ask, gateway } = await begin(world, { args: ["--operation-ms", ENDLESS], rules, config: { operations: { poll_waited: "300ms" } } });
     assert.equal((await patch(ask, "a", "a")).status, 200);
     assert.equal((await patch(ask, "b", "b")).status, 409, "ARM is asked again at last");
-    assert.match(gateway.process.log, /"level":"(warning|error)","event":"[^"]*"[^\n]*hold/i);
+    assert.match(gateway.process.log, /"level":"(warning|error)","event":"[^"]*"[^\n]*lease expired/i);
   },
 
   "U5: the same request twice under one id is one write": async (world) => {

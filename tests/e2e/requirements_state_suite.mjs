@@ -63,13 +63,13 @@ export const tests = {
         const { json } = await ask("a", "GET", targetOf(parent));
         assert.equal((await ask("b", "PUT", targetOf({ ...parent, id: `${parent.id}/${child}` }), { properties: body })).status, 201);
         const late = await ask("a", "PUT", targetOf(parent), { ...json, tags: { late: "1" }, etag: undefined, eTag: undefined });
-        const { subnets, agentPoolProfiles } = (await sim.read(parent.id, parent.version)).properties;
-        result[child] = [late.status, (subnets ?? agentPoolProfiles).map(({ name }) => name).includes("new")];
+        const { tags, properties: { subnets, agentPoolProfiles } } = await sim.read(parent.id, parent.version);
+        result[child] = [late.status, tags?.late, (subnets ?? agentPoolProfiles).map(({ name }) => name).includes("new")];
       }
       return result;
     });
-    assert.deepEqual(seen, { without: { "subnets/new": [200, false], "agentPools/new": [200, false] },
-                             protected: { "subnets/new": [412, true], "agentPools/new": [412, true] } });
+    assert.deepEqual(seen, { without: { "subnets/new": [200, "1", false], "agentPools/new": [200, "1", false] },
+                             protected: { "subnets/new": [200, "1", true], "agentPools/new": [200, "1", true] } });
   },
 
   // Later than its own answer, and although nothing about the set has changed, a machine's change moves the set's ETag.
@@ -173,7 +173,7 @@ export const tests = {
     for (const [client, code, message, reason] of [
       ["retried", "ConflictingConcurrentWriteNotAllowed", /interrupted by a conflicting concurrent write/, "arm-was-busy"],
       ["passed-on", "OperationNotAllowed", /^$/, undefined],  // nothing was done about it
-      ["refused", "PreconditionFailed", /Etag provided in if-match header/, "stale"]]) {
+      ["refused", "PreconditionFailed", /Etag provided in if-match header/, "conflict"]]) {
       const line = await waitForLine(gateway, (one) => one.client === client && one.method !== "GET");
       assert.deepEqual([line.upstream_code, line.reason], [code, reason], client);
       assert.match(line.upstream_message ?? "", message, client);

@@ -1,5 +1,6 @@
 // What the tests of requirements (docs/requirements.md) share: a simulated ARM behind a tap that keeps every request that reached it,
 // armgate in front of it, and the same story told with armgate's protection and without.
+import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { curlJson, sending } from "./curl.mjs";
 import { sleep } from "./harness.mjs";
@@ -10,6 +11,11 @@ export const LOCATION = { location: "westeurope" };
 export const bodyOf = (capacity, tags = { base: "1" }) => ({ ...LOCATION, sku: { name: "S", capacity }, tags });
 export const targetOf = ({ id, version }) => `${id}?api-version=${version}`;
 export const SET = targetOf(SCALE_SET);
+// A 412 of armgate's own, because others changed the same: at this place of the body, and no value of it is told.
+export function assertConflict({ status, headers, json }, pointer) {
+  assert.deepEqual([status, json?.error?.code, headers["x-armgate-reason"]], [412, "ArmgateConflict", "conflict"], JSON.stringify(json));
+  assert.deepEqual(json.error.details.map(({ target }) => target), [pointer]);
+}
 export const capacityOf = async (sim) => (await sim.read(SCALE_SET.id, SCALE_SET.version)).sku.capacity;
 
 // Everything that reaches ARM, in the order in which it came: {method, url, fields, headers, body, at, endedAt,

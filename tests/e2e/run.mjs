@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { World, withinSeconds } from "./harness.mjs";
 import { runInLanes } from "./lanes.mjs";
 import { beginLiveness, printLiveness } from "./liveness.mjs";
+import { printMerging } from "./merging.mjs";
 import { PARTS } from "./requirements_suite.mjs";
 import { installSdk } from "./sdk.mjs";
 import { beginScenario, buildGoClient, printCompared, printMeasured } from "./tools.mjs";
@@ -13,6 +14,7 @@ import { beginScenario, buildGoClient, printCompared, printMeasured } from "./to
 // The longest first, so that no lane waits for one that began last.
 const SUITES = [
   "parent",
+  "merging",
   "races",
   "az",
   "protection",
@@ -24,9 +26,14 @@ const SUITES = [
   "liveness_lost",
   "admin",
   "journal",
+  "heal",
   "traps",
   "unruled",
   "exec",
+  "doctor",
+  "page",
+  "deploy",
+  "docs",
   "transport",
   "passthrough",
   "requirements",
@@ -36,6 +43,7 @@ const ALONE = [
   "harm",
   "liveness_adds",
   "package",
+  "image",
   "service",
   "trust",
 ];
@@ -80,6 +88,7 @@ async function runHere(suites) {
   printMeasured();
   printCompared();
   printLiveness();
+  printMerging();
   return sum;
 }
 

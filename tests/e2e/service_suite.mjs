@@ -6,6 +6,7 @@ import { closeSync, constants, openSync, readFileSync, statSync, writeFileSync }
 import path from "node:path";
 import { curl, curlJson, sending } from "./curl.mjs";
 import { cleanEnvironment, freePort, run, sleep, withinSeconds } from "./harness.mjs";
+import { assertConflict } from "./rows.mjs";
 import { GROUP, PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
 const GROUP_PATH = `${GROUP}?api-version=2024-03-01`;
@@ -24,18 +25,19 @@ export const tests = {
     assert.equal(changed.json.tags.seen, "yes");
   },
 
-  "the second of two writes from one read is refused": async (world) => {
+  "of two writes from one read both stay if they change different things; the same thing only one of them changes": async (world) => {
     const sim = await world.startSim(["--operation-ms", "0"]);
     const gateway = await world.startGateway(sim, { clients: { one: { actor: "single" }, two: { actor: "single" } } });
     await curl(world, gateway, GROUP_PATH, { args: sending("PUT", { location: "westeurope" }) });
     await curl(world, gateway, PATH, { user: "maker", args: sending("PUT", { location: "westeurope", sku: { capacity: 1 } }) });
     const reads = { one: await curlJson(world, gateway, PATH, { user: "one" }), two: await curlJson(world, gateway, PATH, { user: "two" }) };
-    const put = (user) => curlJson(world, gateway, PATH, { user, args: sending("PUT", { ...reads[user].json, tags: { [user]: "1" } }) });
-    assert.equal((await put("one")).status, 200);
-    const late = await put("two");
-    assert.equal(late.status, 412);
-    assert.ok(late.json.error.code.length > 0);
-    assert.deepEqual((await sim.read(SCALE_SET, "2024-07-01")).tags, { one: "1" });
+    const put = (user, change) => curlJson(world, gateway, PATH, { user, args: sending("PUT", { ...reads[user].json, ...change }) });
+    assert.equal((await put("one", { tags: { one: "1" }, sku: { capacity: 2 } })).status, 200);
+    const late = await put("two", { tags: { two: "1" } });
+    assert.deepEqual([late.status, late.headers["x-armgate-merged"]], [200, "2"]);
+    assertConflict(await put("two", { sku: { capacity: 3 } }), "/sku/capacity");
+    const { tags, sku } = await sim.read(SCALE_SET, "2024-07-01");
+    assert.deepEqual({ tags, sku }, { tags: { one: "1", two: "1" }, sku: { capacity: 2 } });
     assert.equal((await sim.report()).lost_updates, 0);
   },
 
@@ -56,17 +58,20 @@ export const tests = {
     }
   },
 
-  "two updates of one group's tags from the same read: the second is refused, and told what changed": async (world) => {
+  "two updates of one group's tags from the same read: both stay, and the second of one tag is refused and told so": async (world) => {
     const sim = await world.startSim(["--operation-ms", "0"]);
     const gateway = await world.startGateway(sim);
     await curl(world, gateway, GROUP_PATH, { user: "maker", args: sending("PUT", { location: "westeurope" }) });
     const reads = { one: await curlJson(world, gateway, GROUP_PATH, { user: "one" }), two: await curlJson(world, gateway, GROUP_PATH, { user: "two" }) };
-    const put = (user) => curlJson(world, gateway, GROUP_PATH, { user, args: sending("PUT", { ...reads[user].json, tags: { [user]: "1" } }) });
-    const answers = await Promise.all([put("one"), put("two")]);
-    assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 412]);
-    const refused = answers.find((answer) => answer.status === 412);
-    assert.equal(refused.json.error.code, "ArmgateStaleWrite");
-    assert.match(refused.json.error.details[0].target, /^\/tags/);
+    const put = (user, tags) => curlJson(world, gateway, GROUP_PATH, { user, args: sending("PUT", { ...reads[user].json, tags }) });
+    const answers = await Promise.all([put("one", { one: "1" }), put("two", { two: "1" })]);
+    assert.deepEqual(answers.map((answer) => answer.status), [200, 200]);
+    assert.deepEqual(answers.map((answer) => answer.headers["x-armgate-merged"] ?? "0").sort(), ["0", "1"]);
+    for (const user of ["one", "two"]) reads[user] = await curlJson(world, gateway, GROUP_PATH, { user });
+    assert.deepEqual(reads.one.json.tags, { one: "1", two: "1" });
+    const again = await Promise.all(["one", "two"].map((user) => put(user, { ...reads[user].json.tags, both: user })));
+    assert.deepEqual(again.map((answer) => answer.status).sort(), [200, 412]);
+    assertConflict(again.find((answer) => answer.status === 412), "/tags/both");
     assert.equal((await sim.report()).lost_updates, 0);
   },
 
@@ -174,7 +179,7 @@ export const tests = {
     await waitFor("the finding", async () => gateway.process.log.includes('"event":"would"'));
     const found = gateway.process.log.split("\n").filter((line) => line.includes('"event":"would"')).map((line) => JSON.parse(line));
     assert.equal(found.length, 1);
-    assert.deepEqual([found[0].kind, found[0].client, found[0].other_client, found[0].method], ["stale", "two", "one", "PUT"]);
+    assert.deepEqual([found[0].kind, found[0].client, found[0].other_client, found[0].method], ["merged", "two", "one", "PUT"]);
     assert.equal(found[0].resource, SCALE_SET.toLowerCase());
     assert.match(found[0].changed, /^\/tags/);
   },

@@ -25,7 +25,7 @@ export const WIDGET = { id: `${GROUP}/providers/Microsoft.Example/widgets/w`, ve
 export async function buildGoClient() {
   mkdirSync(goDirectory, { recursive: true });
   const env = { GO111MODULE: "off", GOPATH: "/usr/share/gocode", GOFLAGS: "", GOCACHE: path.join(goDirectory, "cache") };
-  const done = await run("go", ["build", "-o", goClient, path.join(here, "go", "client.go")], { env, seconds: 300 });
+  const done = await run("go", ["build", "-o", goClient, ...["client.go", "works.go"].map((file) => path.join(here, "go", file))], { env, seconds: 300 });
   if (done.code !== 0) throw new Error(`go build failed:\n${done.stderr}`);
 }
 
@@ -108,6 +108,7 @@ export async function race(world, gateway, way, command, racers, settings) {
     refused: results.reduce((sum, result) => sum + result.refused, 0),
     undeserved: results.reduce((sum, result) => sum + (result.undeserved ?? 0), 0),
     stderr: results.map((result) => result.stderr),
+    shown: results.flatMap(({ shown }) => (shown ? [shown] : [])),  // what their SDKs say of a refusal
   };
 }
 

@@ -1,6 +1,6 @@
 // Configuration files: whatever stands in one, it is read or refused with faults that name a place.
 #include "base/check.h"
-#include "proxy/config.h"
+#include "proxy/config/config.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace armgate::fuzz {

@@ -1,5 +1,6 @@
 // Comparing contents: whatever the texts, the questions agree with each other. The input is two JSON texts with a NUL between them.
-#include "arm/content.h"
+#include "arm/body/content.h"
+#include "arm/json/json_scan.h"
 #include "base/check.h"
 #include "tests/fuzz/fuzz.h"
 

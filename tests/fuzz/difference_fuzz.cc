@@ -1,6 +1,6 @@
 // Comparing bodies of one resource: whatever they are, the answers agree with each other. The input is up to four JSON texts with a NUL
 // between them.
-#include "arm/difference.h"
+#include "arm/body/difference.h"
 #include "base/check.h"
 #include "tests/fuzz/fuzz.h"
 

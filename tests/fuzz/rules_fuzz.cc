@@ -1,5 +1,5 @@
 #include "base/check.h"
-#include "rules/rule_file.h"
+#include "rules/file/rule_file.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace armgate::fuzz {

@@ -1,4 +1,4 @@
-#include "arm/json_select.h"
+#include "arm/json/json_select.h"
 #include "base/check.h"
 #include "tests/fuzz/fuzz.h"
 

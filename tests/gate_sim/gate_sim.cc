@@ -18,6 +18,7 @@
 #include "tests/gate_sim/seed_file.h"
 #include "tests/gate_sim/soak_report.h"
 #include "tests/gate_sim/soak_workers.h"
+#include "tests/support/active_mutant.h"
 
 namespace {
 

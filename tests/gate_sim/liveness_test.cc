@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/gate_sim/scenario.h"
-#include "tests/support/checkers_liveness.h"
+#include "tests/gate_sim/workloads/scenario.h"
+#include "tests/support/checkers/checkers_liveness.h"
 
 namespace armgate::world {
 namespace {
@@ -279,12 +279,12 @@ TEST(LivenessChecker, KeyedElementsAreComparedOneByOne) {
   const auto rules = [](std::initializer_list<const char*> names) {
     Json content{{"properties", {{"rules", Json::array()}}}};
     for (const char* name : names) content["properties"]["rules"].push_back({{"name", name}, {"priority", 1}});
-    return leaves_of(content);
+    return sim::leaves_of(content);
   };
-  EXPECT_FALSE(looks_stale(rules({"a", "b"}), rules({"a"}), {rules({})}));
-  EXPECT_TRUE(looks_stale(rules({"b"}), rules({"a"}), {rules({})})) << "\"a\" is taken back";
-  EXPECT_FALSE(looks_stale(rules({"a"}), rules({"a"}), {rules({})})) << "no value moved";
-  EXPECT_TRUE(looks_stale(leaves_of(capacity(2)), leaves_of(capacity(2)), {leaves_of(capacity(1))}));
+  EXPECT_FALSE(sim::looks_stale(rules({"a", "b"}), rules({"a"}), {rules({})}));
+  EXPECT_TRUE(sim::looks_stale(rules({"b"}), rules({"a"}), {rules({})})) << "\"a\" is taken back";
+  EXPECT_FALSE(sim::looks_stale(rules({"a"}), rules({"a"}), {rules({})})) << "no value moved";
+  EXPECT_TRUE(sim::looks_stale(sim::leaves_of(capacity(2)), sim::leaves_of(capacity(2)), {sim::leaves_of(capacity(1))}));
 }
 
 // The table of docs/simulation.md: which laws the present core breaks, in worlds that show it.

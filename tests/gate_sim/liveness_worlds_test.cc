@@ -1,10 +1,12 @@
-// Goal: in worlds without disturbances everyone gets through (DESIGN §3.5). Method: each workload of liveness under a fixed run of seeds,
-// with the laws forbidden. ARM is busy and loses answers in two of three of these worlds all the same. Mutants: mutants.cc.
+// Goal: in worlds without disturbances everyone gets through (docs/design.md, "Getting through"). Method: each workload of
+// liveness under a fixed run of seeds, with the laws forbidden. ARM is busy and loses answers in two of three of these worlds all
+// the same.
+// Mutants: mutants.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "tests/gate_sim/scenario.h"
+#include "tests/gate_sim/workloads/scenario.h"
 
 namespace armgate::world {
 namespace {
@@ -27,8 +29,8 @@ TEST_P(Everyone, GetsThrough) {
   for (scenario.seed = 1; scenario.seed <= kSeeds; ++scenario.seed) {
     for (const Violation& violation : run_scenario(scenario).violations) {
       if (violation.promise == to_text(Law::L4) && ++in_a_row <= 2) continue;
-      ADD_FAILURE() << "gate_sim --seed " << scenario.seed << " --workload " << scenario.workload << " --disturb none --strict\n  "
-                    << violation.promise << ": " << violation.what;
+      ADD_FAILURE() << "gate_sim --seed " << scenario.seed << " --workload " << scenario.workload
+                    << " --disturb none --strict\n  " << violation.promise << ": " << violation.what;
     }
   }
 }

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "tests/gate_sim/knowing.h"
+#include "tests/gate_sim/workloads/knowing.h"
 
 namespace armgate::world {
 namespace {
@@ -41,13 +41,19 @@ Task<bool> change_once(SimClient& client, const Change& change, std::optional<Kn
       asked.body =
           with_change(asked.body, ChangeKind::AddTag, fmt::format("{}-try-{}", change.member, tries), etag, asked.fields);
     }
+    declare_changes(asked.fields, subject, known->body, asked.body);
     if (static_cast<int>(client.world().rng().below(100)) < change.writing.operation_failures_in_hundred) {
       asked.fields.set("x-sim-operation-result", "Failed");
     }
     if (copies) in_hand = known;
+    const std::string own_object = asked.body;
     const Got got = co_await client.perform(std::move(asked));
     if (got.ok()) {
       in_hand.reset();
+      if (change.writing.reads == ReadsBy::OwnRequest) {
+        in_hand = Known{own_object, {}};
+        declare_when(in_hand->declares, got);
+      }
       if (change.writing.reads == ReadsBy::OwnAnswer && got.answer.head.fields.has("x-sim-version")) {
         in_hand = Known{got.answer.body, {}};
         declare_version(in_hand->declares, got);
@@ -84,6 +90,7 @@ Task<void> create_or_change(std::shared_ptr<SimClient> client, Subject subject) 
       if (has_member(got.answer.body, subject.change, member)) break;
       declare_version(asked.fields, got);
       asked.body = with_change(got.answer.body, subject.change, member, BodyEtag::Dropped, asked.fields);
+      declare_changes(asked.fields, subject, got.answer.body, asked.body);
     } else if (got.status() == 404) {
       declare_when(asked.fields, got);
       asked.fields.set("x-sim-base", "absent");
@@ -112,6 +119,15 @@ Task<void> create_and_delete(std::shared_ptr<SimClient> client, Subject subject,
     const Got got = co_await client->perform(Asked{"DELETE", subject.target});
     if (got.ok()) co_await client->follow(got.answer);
     co_await client->pause(std::chrono::seconds(2));
+  }
+}
+
+Task<void> delete_sometimes(std::shared_ptr<SimClient> client, Subject subject, int times) {
+  for (int i = 0; i < times; ++i) {
+    co_await client->pause(std::chrono::seconds(60));
+    client->begin_command();
+    const Got got = co_await client->perform(Asked{"DELETE", subject.target});
+    if (got.ok()) co_await client->follow(got.answer);
   }
 }
 
@@ -162,6 +178,26 @@ Task<void> tag_repeatedly(std::shared_ptr<SimClient> client, Subject subject, in
       const Got seen = co_await client->perform(Asked{"GET", target});
       in = seen.status() == 200 && seen.answer.body.find(tag) != std::string::npos;
       co_await client->pause(std::chrono::seconds(2));
+    }
+    ++client->world().tally()[in ? "changes done" : "changes given up"];
+    co_await client->pause(std::chrono::seconds(3));
+  }
+}
+
+Task<void> write_file_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int versions) {
+  for (int version = 0; version < versions; ++version) {
+    bool in = false;
+    for (int tries = 0; tries < kTriesMax && !in; ++tries) {
+      client->begin_command();
+      auto known = co_await look(*client, subject, ReadsBy::Point);
+      co_await client->pause(std::chrono::seconds(1));
+      if (!known) continue;
+      Asked asked("PUT", subject.target, file_body(subject, version), known->declares);
+      declare_changes(asked.fields, subject, known->body, asked.body);
+      declare_removals(asked.fields, subject, known->body, asked.body);
+      const Got got = co_await client->perform(std::move(asked));
+      in = got.ok();
+      if (in) co_await client->follow(got.answer);
     }
     ++client->world().tally()[in ? "changes done" : "changes given up"];
     co_await client->pause(std::chrono::seconds(3));

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "tests/gate_sim/knowing.h"
-#include "tests/gate_sim/subjects.h"
-#include "tests/support/sim_client.h"
+#include "tests/gate_sim/workloads/knowing.h"
+#include "tests/gate_sim/workloads/subjects.h"
+#include "tests/support/world/sim_client.h"
 
 namespace armgate::world {
 
@@ -28,6 +28,9 @@ Task<void> create_or_change(std::shared_ptr<SimClient> client, Subject subject);
 // Creates and deletes it over and over.
 Task<void> create_and_delete(std::shared_ptr<SimClient> client, Subject subject, int rounds);
 
+// Deletes it at any moment, whoever works on it.
+Task<void> delete_sometimes(std::shared_ptr<SimClient> client, Subject subject, int times);
+
 // PUTs a child without reading anything, as `nsg rule create` does.
 Task<void> put_children(std::shared_ptr<SimClient> client, std::string network, int count);
 
@@ -35,6 +38,9 @@ Task<void> put_rules(std::shared_ptr<SimClient> client, std::string group, int c
 
 // `az tag update --operation Merge`: tags as a resource of their own.
 Task<void> tag_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times);
+
+// Looks, as a plan does, and writes its file whatever it saw: one version after the other.
+Task<void> write_file_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int versions);
 
 // POST .../restart, with the same request sent again after a lost answer, as SDKs do.
 Task<void> restart_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times);

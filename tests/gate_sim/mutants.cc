@@ -1,20 +1,10 @@
 #include "tests/gate_sim/mutants.h"
 
 #include <algorithm>
-#include <atomic>
 
-#include "base/check.h"
+#include "tests/support/active_mutant.h"
 
-namespace armgate {
-namespace {
-std::atomic<Mutant> active_mutant{Mutant::None};
-}  // namespace
-
-#ifdef ARMGATE_MUTANTS
-bool is_mutant(Mutant mutant) { return active_mutant.load(std::memory_order_relaxed) == mutant; }
-#endif
-
-namespace world {
+namespace armgate::world {
 
 const std::vector<MutantCase>& mutants() {
   static const std::vector<MutantCase> all{
@@ -43,6 +33,18 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::CutOffTakenForEnded, "cut-off-taken-for-ended", "", {"drain-with-journal", "slow-arm"}, 500},
       {Mutant::ReadWaits, "read-waits", "", {}, 10},
       {Mutant::AnswerAltered, "answer-altered", "", {}, 100},
+      {Mutant::SickForEver, "sick-for-ever", "sick-set", {"none"}, 100},
+      {Mutant::BreakerStopsDeletes, "breaker-stops-deletes", "sick-set", {"none"}, 100},
+      {Mutant::RefusalsMakeSick, "refusals-make-sick", "sick-set", {"throttling"}, 100},
+      // What is put together wrongly; arm/body/merge's own tests notice all of these, too.
+      {Mutant::MergeDropsRemoval, "merge-drops-removal", "edited-rules", {}, 500},
+      {Mutant::MergeResurrectsElement, "merge-resurrects-element", "edited-rules", {}, 500},
+      {Mutant::MergeAgreesOnValues, "merge-agrees-on-values", "tags-and-counter", {}, 500},
+      {Mutant::MergeReordersElements, "merge-reorders-elements", "edited-rules", {}, 500},
+      {Mutant::MergeSendsReadOnly, "merge-sends-read-only", "edited-rules", {}, 500},
+      {Mutant::MergeLosesSecret, "merge-loses-secret", "secrets", {}, 500},
+      {Mutant::MergeBaseGuessed, "merge-base-guessed", "hidden-merges", {}, 2000},
+      {Mutant::MergesAreKnown, "merges-are-known", "kept-objects", {}, 500},
       // Two at least for each law of getting through; those are kept in kind worlds (liveness_worlds_test.cc).
       {Mutant::EverybodyIsMany, "everybody-is-many", "lone-autoscaler", {"none"}, 100, Liveness::Forbidden},
       {Mutant::MovedEtagIsStale, "moved-etag-is-stale", "parallel-rules", {"none"}, 100, Liveness::Forbidden},
@@ -50,7 +52,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::RepetitionMeansNothing, "repetition-means-nothing", "lone-take-back", {"none"}, 100, Liveness::Forbidden},
       {Mutant::NoRightAfterRefusal, "no-right-after-refusal", "take-back-beside", {"none"}, 100, Liveness::Forbidden},
       {Mutant::NoTurns, "no-turns", "quick-counters", {"none"}, 100, Liveness::Forbidden},
-      {Mutant::TurnsWaitInLine, "turns-wait-in-line", "quick-members", {"none"}, 100, Liveness::Forbidden},
+      {Mutant::TurnsWaitInLine, "turns-wait-in-line", "quick-counters", {"none"}, 100, Liveness::Forbidden},
   };
   return all;
 }
@@ -59,13 +61,6 @@ const MutantCase* find_mutant(std::string_view name) {
   const auto& all = mutants();
   const auto it = std::find_if(all.begin(), all.end(), [&](const MutantCase& m) { return m.name == name; });
   return it == all.end() ? nullptr : &*it;
-}
-
-void set_mutant(Mutant mutant) {
-#ifndef ARMGATE_MUTANTS
-  GATE_CHECK(mutant == Mutant::None, "this build has no mutants");
-#endif
-  active_mutant.store(mutant, std::memory_order_relaxed);
 }
 
 Catch hunt(const MutantCase& mutant) {
@@ -86,5 +81,4 @@ Catch hunt(const MutantCase& mutant) {
   return caught;
 }
 
-}  // namespace world
-}  // namespace armgate
+}  // namespace armgate::world

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/mutant.h"
-#include "tests/gate_sim/scenario.h"
+#include "tests/gate_sim/workloads/scenario.h"
 
 namespace armgate::world {
 
@@ -23,9 +23,6 @@ struct MutantCase {
 
 const std::vector<MutantCase>& mutants();
 const MutantCase* find_mutant(std::string_view name);
-
-// Which defect is switched on from now on, on every thread.
-void set_mutant(Mutant mutant);
 
 struct Catch {
   uint64_t seeds = 0;   // until it was noticed; 0: it was not

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tests/gate_sim/scenario.h"
+#include "tests/gate_sim/workloads/scenario.h"
 
 namespace armgate::world {
 

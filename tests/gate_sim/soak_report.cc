@@ -11,19 +11,19 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-// What happens to one sending to ARM (tests/support/sim_upstream.cc).
+// What happens to one sending to ARM (tests/support/world/sim_upstream.cc).
 constexpr std::string_view kSendingFaults[] = {
     "refused connection", "lost request", "lost answer", "cut answer", "late effect", "slow", "429", "409", "5xx",
     "expired token"};
 constexpr std::string_view kSendings[] = {"read", "client's poll", "write", "write again", "own poll", "own read"};
 
-// What a client does to its own connection (tests/support/sim_client.cc).
+// What a client does to its own connection (tests/support/world/sim_client.cc).
 constexpr std::string_view kClientFaults[] = {"left", "half-closed", "answer undelivered"};
 constexpr std::string_view kClientStages[] = {"read",       "write before the queue", "write in the queue",
                                               "write sent", "write sent again",       "write being answered"};
 
 constexpr std::string_view kBetween = " @ ";
-constexpr std::string_view kCounted = "broken, but counted: ";  // tests/support/sim_world.cc
+constexpr std::string_view kCounted = "broken, but counted: ";  // tests/support/world/sim_world.cc
 
 std::string names_of(const RunResult& result) {
   std::string names;

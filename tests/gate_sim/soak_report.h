@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "tests/gate_sim/scenario.h"
+#include "tests/gate_sim/workloads/scenario.h"
 
 namespace armgate::world {
 

@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-#include "tests/gate_sim/scenario.h"
+#include "tests/gate_sim/workloads/scenario.h"
 
 namespace armgate::world {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "rules/rule_file.h"
+#include "rules/file/rule_file.h"
 
 namespace armgate::rules {
 namespace {
@@ -17,19 +17,19 @@ constexpr std::string_view kFile = R"({
     {
       "name": "subnets",
       "match": {"types": ["Microsoft.Network/virtualNetworks/subnets"]},
-      "guard": {"kind": "etag"},
+      "guard": {"kind": "etag", "star": "strengthen"},
       "body": {"read_only": ["/properties/purpose", "/properties/ipConfigurations"], "write_only": ["/properties/secret"],
                "arrays": [{"pointer": "/properties/a", "key": ["b", "c"]}, {"pointer": "/properties/d", "kind": "ordered", "key": ["e"]},
                           {"pointer": "/properties/f", "kind": "set"}, {"pointer": "/properties/g", "kind": "atomic"}],
                "same": [{"pointer": "/properties/h", "as": "id"}, {"pointer": "/properties/i", "as": "location"}, {"pointer": "/j"}]},
       "lock": {"parents": ["Microsoft.Network/virtualNetworks"]},
-      "hold": {"max": "30m"}
+      "lease": {"max": "30m"}
     },
     {
       "name": "machines",
       "match": {"types": ["Microsoft.Compute/virtualMachines"], "api_version": {"from": "2024-03-01"}, "actions": ["restart"]},
       "mode": "observe",
-      "blind_after_wait": "send"
+      "unconditional_after_wait": "send"
     },
     {"name": "disks", "match": {"types": ["Microsoft.Compute/disks"]}, "mode": "off"}
   ]
@@ -55,8 +55,26 @@ std::string fact(const std::vector<Fact>& facts, std::string_view name) {
   return found->decided_by.empty() ? found->value : found->value + " [" + found->decided_by + "]";
 }
 
+TEST(Explain, FactsOfTheTypeAreToldWithTheirPlaceIfTheyHoldAtTheApiVersion) {
+  FaultList faults;
+  RuleBook book = read_rule_book("own.json", R"({"rules": [{"name": "all", "match": {"types": ["*"]}}],
+"facts": [
+{"types": ["A.B/c"], "body": {"read_only": ["/r"]}},
+{"types": ["A.B/c"], "api_version": {"to": "2020-01-01"}, "body": {"kept": ["/k"]}},
+{"types": ["A.B/d"], "body": {"maps": ["/m"]}}]})",
+                                 faults);
+  const Ruleset rules(std::move(book.rules), {}, {}, share(std::move(book.facts)));
+  const auto facts =
+      explain_plan(rules, Mode::Protect, Method::Put, "/subscriptions/s/providers/A.B/c/x?api-version=2024-01-01");
+  ASSERT_TRUE(facts.ok());
+  EXPECT_EQ(fact(*facts, "read-only members"), "/r [the facts at own.json:3]");
+  for (const Fact& one : *facts) EXPECT_TRUE(one.name != "kept if left out" && one.name != "maps") << one.value;
+}
+
 TEST(Explain, AWriteIsToldWithEverythingThatItsRuleDecides) {
   const auto facts = explained(Mode::Protect, Method::Put, kSubnet);
+  EXPECT_EQ(fact(facts, "a client's If-Match: *"),
+            "becomes the ETag of what it was shown, if that is known [rule \"subnets\" at own.json:3]");
   const std::string network = "/subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n";
   const std::string by = " [rule \"subnets\" at own.json:3]";
   EXPECT_EQ(fact(facts, "resource"), network + "/subnets/a");
@@ -67,6 +85,7 @@ TEST(Explain, AWriteIsToldWithEverythingThatItsRuleDecides) {
   EXPECT_EQ(fact(facts, "what is done"), "write: queued, guarded, followed to its end" + by);
   EXPECT_EQ(fact(facts, "guard"), "etag: carries the ETag of the state it was built from" + by);
   EXPECT_EQ(fact(facts, "this request is guarded"), "yes" + by);
+  EXPECT_EQ(fact(facts, "others' changes elsewhere"), "merged: members, tags, elements of arrays" + by);
   EXPECT_EQ(fact(facts, "read-only members"), "/properties/purpose, /properties/ipConfigurations" + by);
   EXPECT_EQ(fact(facts, "write-only members"), "/properties/secret" + by);
   EXPECT_EQ(

@@ -4,9 +4,9 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "rules/rule_file.h"
-#include "rules/setting_schema.h"
-#include "rules/setting_text.h"
+#include "rules/file/editor_schema.h"
+#include "rules/file/rule_file.h"
+#include "rules/file/setting_text.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/manual.h"
 
@@ -31,11 +31,13 @@ struct Context {
 const Context kContexts[] = {
     {"/rules/*/", "Keys of a rule", "rules",
      R"({"name": "example", "match": {"types": ["Microsoft.Network/virtualNetworks/subnets"]}})"},
+    {"/facts/*/", "Keys of an entry of facts", "facts", R"({"types": ["Microsoft.Network/virtualNetworks/subnets"]})"},
     {"/errors/*/", "Keys of an entry of errors", "errors",
      R"({"class": "busy", "status": [409], "codes": ["AnotherOperationInProgress"]})"},
     {"/cases/*/", "Keys of a case", "cases",
      R"({"request": "PUT /subscriptions/s/resourceGroups/g?api-version=2021-04-01", "rule": "groups"})"},
-    {"/patience/*/", "Keys of an entry of patience", "patience", R"({"user_agent": "example", "wait_max": "10s"})"},
+    {"/queue_timeouts/*/", "Keys of an entry of queue_timeouts", "queue_timeouts",
+     R"({"user_agent": "example", "wait_max": "10s"})"},
     {"/", "Keys of a file", "", "{}"},
 };
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rules/rule_file.h"
+#include "rules/file/rule_file.h"
 
 namespace armgate::rules {
 namespace {

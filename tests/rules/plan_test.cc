@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "rules/rule_file.h"
+#include "rules/file/rule_file.h"
 
 namespace armgate::rules {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rules/rule_file.h"
+#include "rules/file/rule_file.h"
 
 namespace armgate::rules {
 namespace {

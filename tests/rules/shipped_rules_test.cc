@@ -2,13 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <set>
 
-#include "base/source_tree.h"
+#include "rules/facts/fact_table.h"
+#include "rules/file/rule_file.h"
 #include "rules/plan.h"
-#include "rules/rule_file.h"
+#include "tests/support/shipped_rules.h"
 
 namespace armgate::rules {
 namespace {
@@ -16,28 +15,10 @@ namespace {
 using arm::Method;
 using Ids = std::vector<std::string>;
 
-RuleBook load_from(const std::string& directory, FaultList& faults) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  RuleBook book;
-  for (const auto& file : files) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    book.add(read_rule_book(file.filename().string(), text.str(), faults));
-  }
-  check_names(book.rules, faults);
-  return book;
-}
-
-RuleBook load_shipped(FaultList& faults) { return load_from(source_path("conf/rules"), faults); }
-
 const Ruleset& shipped() {
   static const Ruleset rules = [] {
     FaultList faults;
-    return Ruleset(load_shipped(faults).rules);
+    return Ruleset(shipped_rules(faults).rules);
   }();
   return rules;
 }
@@ -71,7 +52,7 @@ void expect_plans(const std::vector<Case>& cases) {
 
 TEST(ShippedRules, LoadWithoutAFault) {
   FaultList faults;
-  const auto book = load_shipped(faults);
+  const auto book = shipped_rules(faults);
   EXPECT_GE(book.rules.size(), 25u);
   EXPECT_GE(book.errors.size(), 20u);
   for (const Fault& fault : faults) ADD_FAILURE() << to_text(fault);
@@ -79,11 +60,53 @@ TEST(ShippedRules, LoadWithoutAFault) {
 
 TEST(ShippedRules, OptionalOnesLoadBesideThemWithoutAFault) {
   FaultList faults;
-  RuleBook book = load_from(source_path("conf/rules/optional"), faults);
+  RuleBook book = rules_in("conf/rules/optional", faults);
   EXPECT_GE(book.rules.size(), 30u);
-  book.add(load_shipped(faults));
+  book.add(shipped_rules(faults));
   check_names(book.rules, faults);
   for (const Fault& fault : faults) ADD_FAILURE() << to_text(fault);
+}
+
+TEST(ShippedRules, FactsOfAllFilesAgreeAndStandInNoRule) {
+  FaultList faults;
+  RuleBook book = shipped_rules(faults);
+  book.add(rules_in("conf/rules/optional", faults));
+  std::set<std::string> types;
+  for (const FactEntry& entry : book.facts) types.insert(entry.match.types.begin(), entry.match.types.end());
+  EXPECT_GE(types.size(), 200u);
+  for (const Fault& fault : warnings_about(book.facts)) ADD_FAILURE() << to_text(fault);
+  for (const Rule& rule : book.rules) EXPECT_TRUE(rule.body.declared.empty()) << rule.name << ": put it into facts-*.json";
+}
+
+TEST(ShippedRules, FactsHoldByTypeAndApiVersionWhateverRuleDecides) {
+  FaultList faults;
+  const FactTable table(share(shipped_rules(faults).facts));
+  const auto at = [&](const char* type, const char* version, const std::vector<std::string>& path) {
+    arm::BodyPlace place = table.find(type, version, nullptr).body->top();
+    for (const std::string& name : path) place = name == "*" ? place.element() : place.member(name);
+    return place;
+  };
+  const char* const network = "microsoft.network/virtualnetworks";
+  EXPECT_FALSE(at(network, "2023-06-01", {"properties", "subnets"}).kept());
+  EXPECT_TRUE(at(network, "2023-09-01", {"properties", "subnets"}).kept());
+  for (const char* version : {"2023-06-01", "2023-09-01"}) {
+    EXPECT_TRUE(at(network, version, {"properties", "subnets", "*", "properties", "ipConfigurations"}).read_only());
+  }
+  EXPECT_TRUE(at("microsoft.network/virtualnetworks/subnets", "", {"properties", "ipConfigurations"}).read_only());
+  EXPECT_FALSE(at("microsoft.network/networkinterfaces", "", {"properties", "ipConfigurations"}).read_only());
+  const char* const cluster = "microsoft.containerservice/managedclusters";
+  EXPECT_TRUE(at(cluster, "2019-02-01", {"properties", "nodeResourceGroup"}).read_only());
+  EXPECT_FALSE(at(cluster, "2024-10-01", {"properties", "nodeResourceGroup"}).read_only());
+  EXPECT_TRUE(at(cluster, "2024-10-01", {"properties", "nodeResourceGroup"}).kept());
+  for (const char* version : {"2022-08-01", "2024-07-01"}) {  // without and with ETags
+    const auto machine = at("microsoft.compute/virtualmachines", version, {"properties"});
+    EXPECT_TRUE(machine.member("instanceView").read_only());
+    EXPECT_TRUE(machine.member("osProfile").member("adminPassword").write_only());
+    EXPECT_TRUE(machine.member("osProfile").member("adminPassword").kept());
+    EXPECT_EQ(machine.member("storageProfile").member("dataDisks").array()->key.front(), "lun");
+  }
+  EXPECT_TRUE(table.find("microsoft.network/applicationsecuritygroups", "", nullptr).known());
+  EXPECT_FALSE(table.find("microsoft.example/widgets", "", nullptr).known());
 }
 
 TEST(ShippedRules, ComputeIsGuardedFromTheFirstApiVersionWithETags) {

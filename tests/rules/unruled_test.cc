@@ -2,13 +2,8 @@
 // general rule, and what is no resource passes as it came. Shapes, not types: one line for each way in which ids are built.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-#include "base/source_tree.h"
 #include "rules/plan.h"
-#include "rules/rule_file.h"
+#include "tests/support/shipped_rules.h"
 
 namespace armgate::rules {
 namespace {
@@ -20,13 +15,7 @@ constexpr std::string_view kRule = "unruled";
 const Ruleset& shipped() {
   static const Ruleset rules = [] {
     FaultList faults;
-    RuleBook book;
-    for (const auto& entry : std::filesystem::directory_iterator(source_path("conf/rules"))) {
-      if (entry.path().extension() != ".json") continue;
-      std::ostringstream text;
-      text << std::ifstream(entry.path()).rdbuf();
-      book.add(read_rule_book(entry.path().filename().string(), text.str(), faults));
-    }
+    RuleBook book = shipped_rules(faults);
     EXPECT_TRUE(faults.empty()) << to_text(faults.empty() ? Fault{} : faults.front());
     return Ruleset(std::move(book.rules));
   }();

@@ -3,8 +3,8 @@
 
 #include "proxy/async/spawn.h"
 #include "proxy/seams/real_clock.h"
-#include "sim/arm_server.h"
-#include "sim/demo_link.h"
+#include "sim/demo/link.h"
+#include "sim/server/arm_server.h"
 #include "tests/sim/sim_requests.h"
 
 namespace armgate::sim {

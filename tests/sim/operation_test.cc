@@ -138,6 +138,32 @@ TEST(SimOperation, FailedOperationBringsTheOldContentBackAndNobodyIsBlamed) {
   EXPECT_EQ(bench.arm.report().lost_updates, 0u);
 }
 
+TEST(SimOperation, AnOperationFailsLaterIfTheScriptSaysSoWithOrWithoutEffect) {
+  Bench bench;
+  bench.create(kScaleSet, R"({"location":"westeurope","tags":{"a":"1"}})");
+  const auto fail = [&](const std::string& kind, const std::string& body) {
+    EXPECT_EQ(bench.ask("POST", "/__sim/faults", R"({"faults":[{"kind":")" + kind + R"("}]})").head.status, 204);
+    EXPECT_EQ(bench.ask("GET", kScaleSet).head.status, 200) << "a read is not struck";
+    const arm::Response put = bench.ask("PUT", kScaleSet, body);
+    EXPECT_EQ(put.head.status, 200);
+    bench.pass(5000);
+    const nlohmann::json status = body_of(bench.follow(put.head.fields.get("Azure-AsyncOperation")));
+    EXPECT_EQ(status["status"], "Failed");
+    EXPECT_EQ(status["error"]["code"], "QuotaExceeded");
+    return body_of(bench.ask("GET", kScaleSet));
+  };
+  const nlohmann::json without = fail("fail-later-QuotaExceeded", R"({"location":"westeurope","tags":{"b":"1"}})");
+  EXPECT_FALSE(without["tags"].contains("b"));
+  EXPECT_EQ(without["properties"]["provisioningState"], "Succeeded");
+  const nlohmann::json partly = fail("fail-partly-QuotaExceeded", R"({"location":"westeurope","tags":{"b":"1"}})");
+  EXPECT_TRUE(partly["tags"].contains("b"));
+  EXPECT_EQ(partly["properties"]["provisioningState"], "Failed");
+  bench.ask("PUT", kScaleSet, R"({"location":"westeurope","tags":{"b":"2"}})");
+  bench.pass(5000);
+  EXPECT_EQ(body_of(bench.ask("GET", kScaleSet))["properties"]["provisioningState"], "Succeeded");
+  EXPECT_EQ(bench.arm.report().lost_updates, 0u);
+}
+
 TEST(SimOperation, TrapsAreSwitchable) {
   SimOptions options;
   options.state_shown = StateShown::Succeeded;

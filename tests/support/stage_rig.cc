@@ -2,14 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 
-#include "base/source_tree.h"
 #include "proxy/async/spawn.h"
-#include "proxy/stages/restore.h"
-#include "rules/rule_file.h"
+#include "proxy/request/operation/restore.h"
+#include "tests/support/shipped_rules.h"
 
 namespace armgate::world {
 namespace {
@@ -31,17 +28,11 @@ class TextBody final : public BodySource {
   bool given_ = false;
 };
 
-std::shared_ptr<const rules::Ruleset> shipped_rules() {
-  rules::RuleBook all;
-  for (const char* name : {"authorization.json", "compute.json", "containers.json", "errors.json", "network-edge.json",
-                           "network.json", "patience.json", "resources.json", "storage.json", "unruled.json"}) {
-    const std::string path = source_path("conf/rules/") + name;
-    std::ifstream file(path);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    rules::FaultList faults;
-    all.add(rules::read_rule_book(path, text, faults));
-  }
-  return std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors), std::move(all.patience));
+std::shared_ptr<const rules::Ruleset> shipped_ruleset() {
+  rules::FaultList faults;
+  rules::RuleBook all = shipped_rules(faults);
+  return std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors), std::move(all.patience),
+                                                rules::share(std::move(all.facts)));
 }
 
 }  // namespace
@@ -70,8 +61,8 @@ Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request,
 
 PipelineOptions StageRig::default_options() {
   PipelineOptions options;
-  options.actors["one"] = policy::Actors::Single;
-  options.actors["two"] = policy::Actors::Single;
+  options.clients["one"].actors = policy::Actors::Single;
+  options.clients["two"].actors = policy::Actors::Single;
   return options;
 }
 
@@ -85,7 +76,7 @@ StageRig::StageRig(SimJournal& journal, PipelineOptions options)
 StageRig::StageRig(PipelineOptions options, std::unique_ptr<Store> store)
     : clock_(loop_, 1),
       upstream_(clock_),
-      shared_(SharedState::Options{std::move(options), {}, {}, {}}, Hasher(HashKey{1, 2}), shipped_rules()),
+      shared_(SharedState::Options{std::move(options), {}, {}, {}}, Hasher(HashKey{1, 2}), shipped_ruleset()),
       store_(std::move(store)),
       parts_{shared_, clock_, upstream_, *store_, faults_, rng_, loop_.get_executor(), {}, {}},
       pipeline_(parts_) {
@@ -160,7 +151,7 @@ void StageRig::run_until(const std::function<bool()>& condition) {
   }
 }
 
-void StageRig::set_mode(rules::Mode mode) { shared_.rules.replace(shipped_rules(), mode); }
+void StageRig::set_mode(rules::Mode mode) { shared_.rules.replace(shipped_ruleset(), mode); }
 
 void StageRig::pass(Duration duration) {
   bool over = false;

@@ -11,11 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/stages/parts.h"
+#include "proxy/request/parts.h"
+#include "proxy/request/pipeline.h"
 #include "proxy/state/memory_store.h"
-#include "tests/support/sim_clock.h"
-#include "tests/support/sim_journal.h"
-#include "tests/support/sim_link.h"
+#include "tests/support/world/sim_clock.h"
+#include "tests/support/world/sim_journal.h"
+#include "tests/support/world/sim_link.h"
 
 namespace armgate::world {
 
@@ -83,7 +84,7 @@ class StageRig {
   std::string_view sent_field(size_t index, std::string_view name) const;
   bool script_is_done() const { return upstream_.steps.empty(); }
   SharedState& shared() { return shared_; }
-  const Pipeline::Parts& parts() const { return parts_; }
+  const Parts& parts() const { return parts_; }
   TimePoint now() const { return clock_.now(); }
   // For what arrives from now on, with the same rules.
   void set_mode(rules::Mode mode);
@@ -103,15 +104,22 @@ class StageRig {
   Rng rng_{1};
   std::vector<std::string> loud_;
   std::vector<WouldHave> would_;
-  Pipeline::Parts parts_;
+  Parts parts_;
   Pipeline pipeline_;
   uint64_t connections_ = 0;
 };
 
+// In which a stale write is refused, whatever it changes.
+inline PipelineOptions unmerged() {
+  auto options = StageRig::default_options();
+  options.merge = rules::Merging::Off;
+  return options;
+}
+
 // In which the client "jvm" has several actors.
 inline StageRig many_actors() {
   auto options = StageRig::default_options();
-  options.actors["jvm"] = policy::Actors::Many;
+  options.clients["jvm"].actors = policy::Actors::Many;
   return StageRig(options);
 }
 

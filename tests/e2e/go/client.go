@@ -12,11 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/services/compute/mgmt/2017-12-01/compute"
-	"github.com/Azure/azure-sdk-for-go/services/network/mgmt/2015-06-15/network"
-	"github.com/Azure/azure-sdk-for-go/services/resources/mgmt/2016-09-01/resources"
 	"github.com/Azure/go-autorest/autorest"
-	"github.com/Azure/go-autorest/autorest/to"
 )
 
 const (
@@ -41,6 +37,7 @@ type settings struct {
 	OldVersion string  `json:"oldVersion"`
 	Id         string  `json:"id"`
 	Version    string  `json:"version"`
+	Capacity   int64   `json:"capacity"`
 }
 
 // What became of one member.
@@ -63,6 +60,7 @@ type result struct {
 	Adds         []entry  `json:"adds"`
 	Ok           bool     `json:"ok"`
 	Message      string   `json:"message"`
+	Shown        string   `json:"shown"`
 }
 
 type credential string
@@ -134,6 +132,14 @@ func main() {
 	t := &tool{asked: asked}
 	done := result{Acknowledged: []string{}, Errors: []string{}, Adds: []entry{}}
 	switch os.Args[1] {
+	case "addTags":
+		t.addMembers(&done, t.tagsOf(asked.Name, withETags))
+	case "addSubnets":
+		t.addMembers(&done, t.subnetsOf(asked.Name))
+	case "count":
+		t.addMembers(&done, t.counterOf(asked.Name))
+	case "changeOnce":
+		t.changeOnce(&done)
 	case "addRules":
 		t.addMembers(&done, t.rulesOf(asked.Name))
 	case "addOld":
@@ -230,96 +236,6 @@ func (t *tool) pause() {
 	} else {
 		time.Sleep(think)
 	}
-}
-
-func (t *tool) rulesOf(name string) work {
-	client := network.NewSecurityGroupsClient(subscription)
-	t.prepare(&client.Client, "")
-	var group network.SecurityGroup
-	read := func(ctx context.Context) (members []string, etag string, err error) {
-		group, err = client.Get(ctx, t.asked.Group, name, "")
-		if err != nil {
-			return nil, "", err
-		}
-		if group.SecurityRules == nil {
-			group.SecurityRules = &[]network.SecurityRule{}
-		}
-		for _, rule := range *group.SecurityRules {
-			members = append(members, to.String(rule.Name))
-		}
-		return members, to.String(group.Etag), nil
-	}
-	write := func(ctx context.Context, member string, priority int32) error {
-		rules := append(*group.SecurityRules, network.SecurityRule{Name: to.StringPtr(member), SecurityRulePropertiesFormat: &network.SecurityRulePropertiesFormat{
-			Priority: to.Int32Ptr(priority), Direction: network.Inbound, Access: network.Allow,
-			Protocol: network.TCP, SourceAddressPrefix: to.StringPtr("*"), SourcePortRange: to.StringPtr("*"),
-			DestinationAddressPrefix: to.StringPtr("*"), DestinationPortRange: to.StringPtr("443")}})
-		group.SecurityRules = &rules
-		group.Etag = nil // newer models never send it; this old one, chosen because it compiles in seconds, would
-		future, err := client.CreateOrUpdate(ctx, t.asked.Group, name, group)
-		if err != nil {
-			return err
-		}
-		return future.WaitForCompletionRef(ctx, client.Client)
-	}
-	return work{read, write}
-}
-
-func (t *tool) scaleSets(version string) compute.VirtualMachineScaleSetsClient {
-	client := compute.NewVirtualMachineScaleSetsClient(subscription)
-	t.prepare(&client.Client, version)
-	return client
-}
-
-func (t *tool) tagsOf(name, version string) work {
-	client := t.scaleSets(version)
-	var set compute.VirtualMachineScaleSet
-	read := func(ctx context.Context) (members []string, etag string, err error) {
-		set, err = client.Get(ctx, t.asked.Group, name)
-		for member := range set.Tags {
-			members = append(members, member)
-		}
-		if err == nil {
-			etag = set.Response.Header.Get("ETag")
-		}
-		return members, etag, err
-	}
-	write := func(ctx context.Context, member string, _ int32) error {
-		set.Tags[member] = to.StringPtr(t.asked.Client)
-		future, err := client.CreateOrUpdate(ctx, t.asked.Group, name, set)
-		if err != nil {
-			return err
-		}
-		return future.WaitForCompletionRef(ctx, client.Client)
-	}
-	return work{read, write}
-}
-
-// Of whatever resource, as one that the SDK knows nothing of.
-func (t *tool) tagsById(id, version string) work {
-	client := resources.NewClient(subscription)
-	t.prepare(&client.Client, "")
-	id = strings.TrimPrefix(id, "/")
-	var resource resources.GenericResource
-	read := func(ctx context.Context) (members []string, etag string, err error) {
-		resource, err = client.GetByID(ctx, id, version)
-		for member := range resource.Tags {
-			members = append(members, member)
-		}
-		return members, "", err
-	}
-	write := func(ctx context.Context, member string, _ int32) error {
-		if resource.Tags == nil {
-			resource.Tags = map[string]*string{}
-		}
-		resource.Tags[member] = to.StringPtr(t.asked.Client)
-		future, err := client.CreateOrUpdateByID(ctx, id, version, resource)
-		if err != nil {
-			return err
-		}
-		return future.WaitForCompletionRef(ctx, client.Client)
-	}
-	return work{read, write}
 }
 
 // What an autoscaler does: reads, raises the capacity by one, writes the whole back, and waits for nothing.

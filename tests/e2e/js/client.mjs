@@ -123,6 +123,15 @@ const rulesOfSecurityGroup = (name) => ({
   },
   write: (resource, options) => network.networkSecurityGroups.beginCreateOrUpdateAndWait(group, name, resource, options) });
 
+const subnetsOfNetwork = (name) => ({
+  read: () => network.virtualNetworks.get(group, name),
+  change: (resource, subnet, i) => {
+    resource.subnets = [...(resource.subnets ?? []), {
+      name: subnet, addressPrefix: `10.${settings.priority / 100}.${i}.0/24`,
+      privateEndpointNetworkPolicies: "Disabled", privateLinkServiceNetworkPolicies: "Enabled" }];  // as ARM shows it: the SDK sends that of all subnets that it has read
+  },
+  write: (resource, options) => network.virtualNetworks.beginCreateOrUpdateAndWait(group, name, resource, options) });
+
 const commands = {
   createGroup: () => attempt(async () => (await resources.resourceGroups.createOrUpdate(group, { location: "westeurope" })).id),
 
@@ -138,6 +147,25 @@ const commands = {
 
   addTags: () => addMembers(tagsOfScaleSet(name)),
   addRules: () => addMembers(rulesOfSecurityGroup(name)),
+  addSubnets: () => addMembers(subnetsOfNetwork(name)),
+
+  // All count the same.
+  count: () => addMembers({ ...tagsOfScaleSet(name), change: (resource) => { resource.sku.capacity += 1; } }),
+
+  // One change of what everybody has read before anybody writes, and no second try.
+  changeOnce: async () => {
+    const { read, write } = tagsOfScaleSet(name);
+    const resource = await read();
+    if (settings.capacity) resource.sku.capacity = settings.capacity;
+    else addTag(resource, settings.client);
+    await awaitOthers();
+    try {
+      await write(resource, POLL);
+      return { acknowledged: [settings.client], refused: 0, errors: [] };
+    } catch (error) {
+      return { acknowledged: [], refused: Number(error.statusCode === 412), errors: [], shown: `${error.code}: ${error.message}` };
+    }
+  },
 
   addLabels: () => addMembers({
     read: () => containers.agentPools.get(group, name, "blue"),

@@ -26,6 +26,12 @@ class Credential:
         return AccessToken(settings.get("token", "test-token"), int(time.time()) + 3600)
 
 
+def networks():
+    from azure.mgmt.network import NetworkManagementClient
+
+    return NetworkManagementClient(Credential(), SUBSCRIPTION).virtual_networks
+
+
 def compute():
     from azure.mgmt.compute import ComputeManagementClient
 
@@ -145,6 +151,47 @@ def rules_of_security_group(group_name):
     return lambda: client.get(group, group_name), change, write
 
 
+def subnets_of_network(network_name):
+    client = networks()
+
+    def change(resource, member, i):
+        from azure.mgmt.network.models import Subnet
+
+        prefix = f"10.{settings['priority'] // 100}.{i}.0/24"
+        resource.subnets = [*(resource.subnets or []), Subnet(name=member, address_prefix=prefix)]
+
+    def write(resource, headers):
+        client.begin_create_or_update(group, network_name, resource, headers=headers, polling_interval=POLL_SECONDS).result()
+
+    return lambda: client.get(group, network_name), change, write
+
+
+def count():
+    """All count the same."""
+    read, _, write = tags_of_scale_set(name, SCALE_SET_VERSION)
+
+    def change(resource, *_):
+        resource.sku.capacity += 1
+
+    return add_members((read, change, write))
+
+
+def change_once():
+    """One change of what everybody has read before anybody writes, and no second try."""
+    read, add_tag, write = tags_of_scale_set(name, SCALE_SET_VERSION)
+    resource = read()
+    if "capacity" in settings:
+        resource.sku.capacity = settings["capacity"]
+    else:
+        add_tag(resource, settings["client"], 0)
+    await_others()
+    try:
+        write(resource, {})
+        return {"acknowledged": [settings["client"]], "refused": 0, "errors": []}
+    except HttpResponseError as error:
+        return {"acknowledged": [], "refused": int(error.status_code == 412), "errors": [], "shown": str(error)}
+
+
 def tags_by_id(resource_id, version):
     """Of whatever resource, as one that the SDK knows nothing of."""
     from azure.mgmt.resource.resources import ResourceManagementClient
@@ -205,6 +252,9 @@ def write_rules():
 COMMANDS = {
     "addTags": lambda: add_members(tags_of_scale_set(name, SCALE_SET_VERSION)),
     "addRules": lambda: add_members(rules_of_security_group(name)),
+    "addSubnets": lambda: add_members(subnets_of_network(name)),
+    "count": count,
+    "changeOnce": change_once,
     # Starts one write after the other and waits for none; each is built on the read before it.
     "chain": lambda: add_members(tags_of_scale_set(name, SCALE_SET_VERSION, wait=False)),
     # To a scale set, a security group, and a scale set at an api-version without ETags.

@@ -1,5 +1,5 @@
 // Goal: a cloud's name stands for the hosts of its Resource Manager. Method: a table.
-#include "proxy/clouds.h"
+#include "proxy/config/clouds.h"
 
 #include <gmock/gmock.h>
 

@@ -1,12 +1,12 @@
 // The configuration: what reaches which place, what paths mean, and every fault at its line.
-#include "proxy/config.h"
+#include "proxy/config/config.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/source_tree.h"
-#include "proxy/option_table.h"
+#include "proxy/config/option_table.h"
 #include "tests/support/temporary_directory.h"
 
 namespace armgate {
@@ -43,7 +43,7 @@ TEST(Config, OptionsReachTheirPlaces) {
     "allow_connect_to": ["127.0.0.1", "::1", "localhost"],
     "clients": {"nightly": {"actor": "single"}, "builds": {"actor": "many"}, "spinnaker": {}},
     "queue": {"wait_max": "500ms", "waiters_per_key": 5},
-    "versions": {"client_bytes": "1KiB", "total_bytes": "2MiB"},
+    "history": {"client_bytes": "1KiB", "total_bytes": "2MiB"},
     "log": {"level": "warning"}})");
   EXPECT_EQ(config.mode, rules::Mode::Off);
   EXPECT_EQ(config.threads, 3);
@@ -62,8 +62,8 @@ TEST(Config, OptionsReachTheirPlaces) {
   EXPECT_EQ(config.clients.at("spinnaker").actor, policy::Actors::Unknown);
   EXPECT_EQ(config.queue.wait_max, milliseconds(500));
   EXPECT_EQ(config.queue.waiters_per_key, 5u);
-  EXPECT_EQ(config.versions.client_bytes, 1024u);
-  EXPECT_EQ(config.versions.total_bytes, 2u << 20);
+  EXPECT_EQ(config.history.client_bytes, 1024u);
+  EXPECT_EQ(config.history.total_bytes, 2u << 20);
   EXPECT_EQ(config.log.level, LogLevel::Warning);
 }
 
@@ -137,9 +137,9 @@ TEST(Config, EachFaultIsReportedAtItsPlaceWithARemedy) {
           {R"("limits": {"target_bytes": "128KiB"})", "/limits/target_bytes", "is more than /limits/head_bytes"},
           {R"("queue": {"wait_max": "50"})", "/queue/wait_max", "a duration in ms, s, m or h"},
           {R"("queue": {"waiters_per_key": 200000})", "/queue/waiters_per_key", "is more than /queue/waiters_total"},
-          {R"("versions": {"client_bytes": "1GiB"})", "/versions/client_bytes", "is more than /versions/total_bytes"},
-          {R"("versions": {"observation_age": "1m"})", "/versions/think_max", "/versions/observation_age"},
-          {R"("versions": {"insist_after": "5m"})", "/versions/insist_after",
+          {R"("history": {"client_bytes": "1GiB"})", "/history/client_bytes", "is more than /history/total_bytes"},
+          {R"("history": {"observation_age": "1m"})", "/history/think_max", "/history/observation_age"},
+          {R"("history": {"insist_after": "5m"})", "/history/insist_after",
            "is no key any more; delete it: a client that reads again after a 412 is let through at once, and one that never reads "
            "by the same bytes after one 412"},
           {R"("rules": [""])", "/rules/0", "must not be empty"},

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "proxy/config/option_table.h"
 #include "proxy/http/head_parser.h"
-#include "proxy/option_table.h"
 
 namespace armgate {
 namespace {

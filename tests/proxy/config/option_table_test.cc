@@ -1,5 +1,5 @@
 // The option table: printed, read back, and held against the example configuration in the repository.
-#include "proxy/option_table.h"
+#include "proxy/config/option_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "base/source_tree.h"
-#include "rules/setting_text.h"
+#include "rules/file/setting_text.h"
 
 namespace armgate {
 namespace {

@@ -1,5 +1,5 @@
 // Goal: a proxy's URL means here what it means to curl, and a secret in it is not repeated. Method: tables.
-#include "proxy/proxy_url.h"
+#include "proxy/config/proxy_url.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,6 @@
 #include "proxy/journal/journal_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -131,20 +132,87 @@ TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
   EXPECT_EQ(known->at(0).outcome->tracking.location_url, "https://management.azure.com/location");
 }
 
-TEST_F(JournalFileTest, AFileOfTheFirstSchemaIsBroughtToThisOne) {
+TEST_F(JournalFileTest, AFileOfAnEarlierSchemaIsBroughtToThisOne) {
+  std::string to_third;
+  for (const char* column : {"tool", "touched", "result", "error_code", "message_code"})
+    to_third += fmt::format("ALTER TABLE writes RENAME COLUMN {0} TO {0}_; ", column);
+  to_third += "DROP TABLE states; PRAGMA user_version = 3; ";
+  const std::string to_second = to_third + "ALTER TABLE writes RENAME COLUMN merged TO other; PRAGMA user_version = 2; ";
+  const std::string to_first = to_second + "ALTER TABLE writes RENAME COLUMN given_up TO another; PRAGMA user_version = 1";
+  for (const std::string& back : {to_third, to_second, to_first}) {
+    std::filesystem::remove(path_);
+    {
+      JournalFile file = open();
+      ASSERT_TRUE(file.add(a_write(1)).ok());
+    }
+    ASSERT_TRUE(Database::open(path_, Database::Access::Write)->run(back).ok());
+    EXPECT_FALSE(JournalFile::open_to_read(path_).ok()) << "who only reads changes nothing";
+    JournalFile file = open();
+    const auto former = file.former_life(kRecent);
+    ASSERT_EQ(former->open.size(), 1u);
+    EXPECT_EQ(former->open[0].result.how, arm::Progress::Unknown);
+    EXPECT_FALSE(former->open[0].touched.has_value());
+    EXPECT_FALSE((*file.state_of("/subscriptions/s/resourcegroups/g")).has_value());
+    WriteOutcome outcome;
+    outcome.merged = 3;
+    ASSERT_TRUE(file.set_outcome(1, outcome).ok());
+    ASSERT_TRUE(file.set_end(1, at(200), EndSeen::No).ok());
+    EXPECT_EQ(file.newest(1)->at(0).outcome->merged, 3u);
+    EXPECT_TRUE(JournalFile::open_to_read(path_).ok());
+  }
+}
+
+TEST_F(JournalFileTest, HowAWriteEndedComesBack) {
   {
     JournalFile file = open();
-    ASSERT_TRUE(file.add(a_write(1)).ok());
+    JournaledWrite write = a_write(1);
+    write.tool = "azsdk-go-armcompute/v5";
+    ASSERT_TRUE(file.add(write).ok());
+    ASSERT_TRUE(file.add(a_write(2)).ok());
+    ASSERT_TRUE(file.set_outcome(1, running("https://management.azure.com/op/1")).ok());
+    ASSERT_TRUE(file.set_touched(1, "/tags/a\n/sku").ok());
+    ASSERT_TRUE(file.set_end(1, at(200), EndSeen::Yes, {arm::Progress::Failed, {"Bad", "Worse"}}).ok());
+    WriteOutcome refused = done(409, 100);
+    refused.result.error.code = "Conflict";
+    ASSERT_TRUE(file.set_outcome(2, refused).ok());
   }
-  ASSERT_TRUE(Database::open(path_, Database::Access::Write)
-                  ->run("ALTER TABLE writes RENAME COLUMN given_up TO another; PRAGMA user_version = 1")
-                  .ok());
-  EXPECT_FALSE(JournalFile::open_to_read(path_).ok()) << "who only reads changes nothing";
+  const auto known = open().newest(10);
+  EXPECT_EQ(known->at(0).result.how, arm::Progress::Unknown);
+  EXPECT_EQ(known->at(0).result.error.code, "Conflict");
+  EXPECT_EQ(known->at(1).tool, "azsdk-go-armcompute/v5");
+  EXPECT_EQ(known->at(1).touched, "/tags/a\n/sku");
+  EXPECT_EQ(known->at(1).result.how, arm::Progress::Failed);
+  EXPECT_EQ(known->at(1).result.error, (arm::ErrorCodes{"Bad", "Worse"}));
+}
+
+TEST_F(JournalFileTest, AResultThatIsKnownBeforeTheOutcomeStands) {
   JournalFile file = open();
-  EXPECT_EQ(file.former_life(kRecent)->open.size(), 1u);
-  ASSERT_TRUE(file.set_end(1, at(200), EndSeen::No).ok());
-  EXPECT_TRUE(file.newest(1)->at(0).given_up);
-  EXPECT_TRUE(JournalFile::open_to_read(path_).ok());
+  ASSERT_TRUE(file.add(a_write(1)).ok());
+  ASSERT_TRUE(file.set_end(1, at(50), EndSeen::Yes, {arm::Progress::Canceled, {}}).ok());
+  ASSERT_TRUE(file.set_outcome(1, running("https://management.azure.com/op/1")).ok());
+  EXPECT_EQ(file.newest(1)->at(0).result.how, arm::Progress::Canceled);
+}
+
+TEST_F(JournalFileTest, AResourcesStateIsKnownWithSinceWhen) {
+  JournalFile file = open();
+  ASSERT_TRUE(file.set_state({"/a", "Updating", at(10)}).ok());
+  ASSERT_TRUE(file.set_state({"/a", "Updating", at(20)}).ok());
+  EXPECT_EQ((*file.state_of("/a"))->since, at(10));
+  ASSERT_TRUE(file.set_state({"/a", "Failed", at(30)}).ok());
+  EXPECT_EQ((*file.state_of("/a"))->state, "Failed");
+  EXPECT_EQ((*file.state_of("/a"))->since, at(30));
+  EXPECT_FALSE((*file.state_of("/b")).has_value());
+  ASSERT_TRUE(file.set_state({"/c", "Updating", at(10)}).ok());
+  ASSERT_TRUE(file.set_state({"/c", "", at(20)}).ok());
+  EXPECT_FALSE((*file.state_of("/c")).has_value());
+  ASSERT_TRUE(file.set_state({"/b", "Succeeded", at(40)}).ok());
+  for (const IntentId id : {1, 2}) {
+    ASSERT_TRUE(file.add(a_write(id)).ok());
+    ASSERT_TRUE(file.set_outcome(id, done(200, 50)).ok());
+  }
+  ASSERT_TRUE(file.keep_at_most(1).ok());
+  EXPECT_FALSE((*file.state_of("/a")).has_value()) << "of states no more are kept than of writes";
+  EXPECT_TRUE((*file.state_of("/b")).has_value());
 }
 
 TEST_F(JournalFileTest, AnEndThatNobodySawIsKnownAsSuch) {

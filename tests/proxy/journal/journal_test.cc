@@ -124,9 +124,36 @@ TEST_F(JournalTest, WhatIsRecordedLastIsWrittenBeforeItEnds) {
     WriteOutcome running = done();
     running.is_running = true;
     journal->record_outcome(*id, running);
-    journal->record_end(*id, clock_.wall(), EndSeen::Yes);
+    journal->record_end(*id, clock_.wall(), EndSeen::Yes, {arm::Progress::Failed, {"Bad", ""}});
+    journal->record_state({"/subscriptions/s", "Failed", clock_.wall()});
   }
   EXPECT_TRUE(open()->former_life()->open.empty());
+  auto file = JournalFile::open_to_read(directory_.path() / "journal.db");
+  EXPECT_EQ(file->newest(1)->at(0).result.error.code, "Bad");
+  EXPECT_EQ((*file->state_of("/subscriptions/s"))->state, "Failed");
+}
+
+TEST_F(JournalTest, ItsOwnThreadNamesWhatAWriteChanged) {
+  Journal::Options options;
+  options.file = directory_.path() / "journal.db";
+  std::thread::id namer;
+  const auto name_members = [&namer](const AskedChange& change) {
+    namer = std::this_thread::get_id();
+    return change.creates ? std::optional<std::string>("/tags/a") : std::nullopt;
+  };
+  {
+    auto journal = Journal::open(options, clock_, kKey, {}, name_members);
+    ASSERT_TRUE(journal.ok());
+    for (const bool creates : {false, true}) {
+      WriteOutcome outcome = done();
+      outcome.change.creates = creates;
+      (*journal)->record_outcome(*intend(**journal), outcome);
+    }
+  }
+  EXPECT_NE(namer, std::this_thread::get_id());
+  const auto written = JournalFile::open_to_read(options.file)->newest(2);
+  EXPECT_EQ(written->at(0).touched, "/tags/a");
+  EXPECT_FALSE(written->at(1).touched.has_value());
 }
 
 TEST_F(JournalTest, ManyThreadsWriteAtOnce) {

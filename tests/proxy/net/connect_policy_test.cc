@@ -1,10 +1,10 @@
 // Goal: what the first request on the proxy port leads to. Method: tables.
-#include "proxy/net/connect_policy.h"
+#include "proxy/net/client/connect_policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "proxy/net/address_policy.h"
+#include "proxy/net/upstream/address_policy.h"
 
 namespace armgate::net {
 namespace {

@@ -1,5 +1,5 @@
 // Goal: a wrong password is shown to the proxy seldom, a right one without delay. Method: a clock that the test moves.
-#include "proxy/net/credentials_gate.h"
+#include "proxy/net/client/credentials_gate.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "proxy/net/listener.h"
+#include "proxy/net/client/listener.h"
 
 #include "net_test_support.h"
 

@@ -23,7 +23,7 @@
 #include "certs/certificate.h"
 #include "proxy/async/spawn.h"
 #include "proxy/async/waiter.h"
-#include "proxy/net/socket.h"
+#include "proxy/net/socket/socket.h"
 
 namespace armgate::net {
 

@@ -1,5 +1,5 @@
 // Goal: NO_PROXY means here what it means to curl and Go. Method: tables.
-#include "proxy/net/no_proxy.h"
+#include "proxy/net/upstream/no_proxy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,15 @@
 // Goal: a tunnel through the parent proxy stands or fails in words that name the proxy and the remedy.
 // Method: a proxy that says what the test tells it, on loopback; for TLS behind it, one that really tunnels, and a real origin.
-#include "proxy/net/parent_proxy.h"
+#include "proxy/net/upstream/parent_proxy.h"
 
 #include <gmock/gmock.h>
 
 #include <array>
 #include <optional>
 
-#include "proxy/net/plain_stream.h"
-#include "proxy/net/tunnel.h"
-#include "proxy/net/upstream_pool.h"
+#include "proxy/net/client/tunnel.h"
+#include "proxy/net/socket/plain_stream.h"
+#include "proxy/net/upstream/upstream_pool.h"
 #include "test_origin.h"
 
 namespace armgate::net {

@@ -1,4 +1,4 @@
-#include "proxy/net/seldom.h"
+#include "proxy/net/socket/seldom.h"
 
 #include <gtest/gtest.h>
 

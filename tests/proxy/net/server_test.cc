@@ -1,6 +1,6 @@
 // Goal: the door as a client meets it: CONNECT, interception, tunnels, refusals, limits, draining.
 // Method: the real server on a loopback port; TLS clients are armgate's own stream in client mode.
-#include "proxy/net/server.h"
+#include "proxy/net/client/server.h"
 
 #include <gmock/gmock.h>
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "certs/tls_context.h"
-#include "proxy/net/tls_stream.h"
+#include "proxy/net/socket/tls_stream.h"
 #include "session_fixture.h"
 
 namespace armgate::net {

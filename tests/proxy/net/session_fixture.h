@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "net_test_support.h"
-#include "proxy/net/session.h"
+#include "proxy/net/client/session.h"
 
 namespace armgate::net {
 

@@ -1,11 +1,11 @@
 // Goal: an intercepted connection serves well-formed requests in order, refuses the rest, and knows what was delivered.
 // Method: the real session over a loopback connection, a handler that answers by the request's path, a clock that
 // stands.
-#include "proxy/net/session.h"
+#include "proxy/net/client/session.h"
 
 #include <gmock/gmock.h>
 
-#include "proxy/net/plain_stream.h"
+#include "proxy/net/socket/plain_stream.h"
 #include "session_fixture.h"
 
 namespace armgate::net {
@@ -227,7 +227,7 @@ TEST_F(SessionTest, GivesABodyOneDeadlineInAll) {
 TEST_F(SessionTest, ClosesAnIdleConnection) {
   ask(get("/a"), "hello");
   settle();
-  clock_.advance(std::chrono::seconds(61));
+  clock_.advance(SessionOptions{}.idle_max + std::chrono::seconds(1));
   run_until([this] { return ended_; });
   received_.take_from(client_);
   EXPECT_TRUE(received_.ended);

@@ -9,9 +9,9 @@
 #include "certs/record_pool.h"
 #include "certs/tls_context.h"
 #include "net_test_support.h"
-#include "proxy/net/input_buffer.h"
-#include "proxy/net/plain_stream.h"
-#include "proxy/net/tls_stream.h"
+#include "proxy/net/socket/input_buffer.h"
+#include "proxy/net/socket/plain_stream.h"
+#include "proxy/net/socket/tls_stream.h"
 
 namespace armgate::net {
 namespace {

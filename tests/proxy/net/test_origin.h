@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "net_test_support.h"
-#include "proxy/net/intercept.h"
-#include "proxy/net/listener.h"
+#include "proxy/net/client/intercept.h"
+#include "proxy/net/client/listener.h"
 
 namespace armgate::net {
 

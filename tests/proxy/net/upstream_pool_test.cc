@@ -1,6 +1,6 @@
 // Goal: one request goes out once, over a verified connection, and no cut answer passes for a whole one.
 // Method: the real pool against a scripted HTTPS server on loopback.
-#include "proxy/net/upstream_pool.h"
+#include "proxy/net/upstream/upstream_pool.h"
 
 #include <gmock/gmock.h>
 
@@ -197,7 +197,7 @@ TEST_F(UpstreamPoolTest, ClosesConnectionsThatIdledTooLong) {
   origin_.plays = {ok("one")};
   EXPECT_EQ(got(), "200 one");
   EXPECT_EQ(pool_->connections(), 1u);
-  clock_.advance(std::chrono::seconds(51));
+  clock_.advance(UpstreamHostOptions{}.idle_max + std::chrono::seconds(1));
   settle();
   EXPECT_EQ(pool_->connections(), 0u);
 }

@@ -1,4 +1,5 @@
-// Whether an answer shows what is known already: by its bytes at the same api-version, else by its ETag (DESIGN §3.1).
+// Whether an answer shows what is known already: by its bytes at the same api-version, else by its ETag (docs/design.md,
+// "Three records").
 #include "proxy/policy/entry_match.h"
 
 #include <gtest/gtest.h>
@@ -54,12 +55,13 @@ TEST(EntryMatch, AbsenceIsAbsence) {
 
 TEST(EntryMatch, AStateThatHasAllOfAWriteIsWhatItAskedFor) {
   Entry write;
-  EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", whole(R"({"n":1})")))) << "its body was not kept";
+  EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", whole(R"({"n":1})")), *arm::BodyFacts::generic()))
+      << "its body was not kept";
   write.asked = whole(R"({"n":1})");
-  EXPECT_TRUE(is_what_was_asked_for(write, answer_of("", whole(R"({"n":1,"filled":"in"})"))));
-  EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", whole(R"({"n":2})"))));
-  EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", partial(R"({"n":1})"))));
-  EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", nullptr)));
+  EXPECT_TRUE(is_what_was_asked_for(write, answer_of("", whole(R"({"n":1,"filled":"in"})")), *arm::BodyFacts::generic()));
+  EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", whole(R"({"n":2})")), *arm::BodyFacts::generic()));
+  EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", partial(R"({"n":1})")), *arm::BodyFacts::generic()));
+  EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", nullptr), *arm::BodyFacts::generic()));
 }
 
 TEST(EntryMatch, SoAReadOfItDoesNotLagThoughItWasThereBefore) {

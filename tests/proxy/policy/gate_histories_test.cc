@@ -1,4 +1,5 @@
-// Goal: the histories by which the rules of DESIGN §3 were chosen come out as they must, those that are accepted holes too.
+// Goal: the histories by which the rules were chosen (docs/design.md, "What was tried") come out as they must, those that are
+// accepted holes too.
 // Method: each is a line of steps, played on the modelled gateway for each kind of client, with ETags and without.
 //
 //   A0:G        actor 0 of client A reads     Gl: the connection breaks   Gu: complete, never read   Gs: it lags

@@ -1,4 +1,5 @@
-// Goal: the laws of DESIGN §3.5, for each kind of client, judged by the clients' own knowledge.
+// Goal: the laws of getting through (docs/design.md, "Getting through"), for each kind of client, judged by the clients' own
+// knowledge.
 // Method: loops of modelled clients in many random orders; the bounds are those of the law, not of a run.
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "arm/difference.h"
+#include "arm/body/difference.h"
 
 namespace armgate::policy {
 namespace {
@@ -139,6 +139,7 @@ void GateModel::match(Write& write) {
     const bool overtaken = accepted && !has_id && !earlier.had_base && others_wrote_since(write, earlier.ended);
     write.is_replay = accepted && !overtaken;
     if (!write.is_replay) {
+      if (!earlier.maybe_applied) write.facts.repeated = write.facts.arrived;
       write.facts.arrived = earlier.arrived;
       earlier.end = Sending::End::None;
     }
@@ -205,14 +206,7 @@ bool GateModel::lags(const There& there) const {
   shown.absent = there.absent;
   shown.etag = there.etag;
   shown.rendering = {std::string(kApiVersion), {}, there.absent ? nullptr : kept(there.json)};
-  if (!history_.lags(limits_, shown)) return false;
-  SharedBody asked;
-  for (const Entry& entry : history_.entries()) {
-    if (entry.cause == Cause::Written) asked = entry.asked;
-  }
-  if (!asked || there.absent) return true;
-  const arm::ComparedBody bodies[] = {{asked->bytes, arm::BodyKind::Whole}, {there.json, arm::BodyKind::Whole}};
-  return !arm::Difference(bodies, facts()).satisfied(0, 1);
+  return history_.lags(limits_, shown, facts());
 }
 
 // Reads until what it sees can be believed.
@@ -232,7 +226,7 @@ bool GateModel::conflicts_unseen(const Write& write) const {
   if (write.insists) return false;
   if (history_.written_since(write.facts.arrived.order, [&](const Entry& e) { return e.bytes == write.bytes; })) return true;
   if (write.bases.rule != BaseRule::Forgotten) return false;
-  return history_.written_since(0, [&](const Entry& e) {
+  return history_.is_known_written_since(0, [&](const Entry& e) {
     return e.writer == key_of(write.client) && (options_.actors != Actors::Many || e.bytes == write.bytes);
   });
 }
@@ -241,10 +235,10 @@ Verdict GateModel::reconcile(const Write& write, const There& there) {
   WriteFacts about = write.facts;
   about.request_id = write.id;
   about.api_version = kApiVersion;
-  const Right right = right_of(history_, limits_, about);
+  const Right right = right_of(history_, limits_, about, write.bases);
   const ThereBody now{there.absent, there.etag, there.json, kApiVersion};
   const Others others([&](uint64_t order) { return others_wrote_since(write, order); });
-  Verdict verdict = decide(write.bases, {write.json, kApiVersion}, now, right, others, facts());
+  Verdict verdict = decide(write.bases, {write.json, kApiVersion}, now, right, others, facts(), std::nullopt);
   if (verdict.by_right) history_.apply(limits_, RightUsed{key_of(write.client)});
   return verdict;
 }
@@ -252,7 +246,7 @@ Verdict GateModel::reconcile(const Write& write, const There& there) {
 GateModel::Judged GateModel::compare(const Write& write, const There& there) {
   const Sending* sending = sending_of(write);
   const bool maybe_applied = sending != nullptr && sending->maybe_applied;
-  if (maybe_applied && is_own_effect(write, write.bases.known_since, there)) return {Fate::FoundDone, true, false};
+  if (maybe_applied && is_own_effect(write, write.bases.known_since(), there)) return {Fate::FoundDone, true, false};
   const Verdict verdict = reconcile(write, there);
   const bool means_it = write.insists && !there.absent;
   return {verdict.sends || means_it ? Fate::Sent : Fate::Refused, true, verdict.by_right};
@@ -276,7 +270,8 @@ GateModel::Judged GateModel::judge(const Write& write) {
   const bool etag_decides = bases.is_certain() && !base.gone && !base.absent && !base.etag.empty();
   if (etag_decides) return base.etag == there.etag ? Judged{Fate::Sent, false, false} : compare(write, there);
   const bool creates = bases.rule == BaseRule::Create && bases.is_certain();
-  if (creates && !others_wrote_since(write, bases.known_since)) return {there.absent ? Fate::Sent : Fate::Refused, true, false};
+  if (creates && !others_wrote_since(write, bases.known_since()))
+    return {there.absent ? Fate::Sent : Fate::Refused, true, false};
   return compare(write, look());
 }
 

@@ -1,9 +1,9 @@
 // gate_model.h – one resource behind the pure core: what the gateway's stages do with history, bases and outcome, without anything
 // that waits, locks or speaks HTTP.
 //
-// Why: the laws of DESIGN §3 are about long and odd histories of one resource. Here one is a few hundred nanoseconds for each
-// step, so that they can be tried by the million. What the model knows of a request is what the gateway knows: a name, bytes, a
-// request id and times, never the actor.
+// Why: the laws (docs/design.md, "Getting through") are about long and odd histories of one resource. Here one is a few hundred
+// nanoseconds for each step, so that they can be tried by the million. What the model knows of a request is what the gateway
+// knows: a name, bytes, a request id and times, never the actor.
 //
 // What stands for what
 //   states()   ARM's own log of the resource. An ETag, if the type has them, is new with each state, also if the service alone wrote.

@@ -83,7 +83,7 @@ const std::vector<OutcomeStory> kScaleSets{
     {"a change on what was read, after the autoscaler's step around the gateway",
      {kSetOf3},
      kImage2On3,
-     Ends::Mergeable,
+     Ends::Merged,
      "/sku/capacity",
      kSetOf5},
     {"the same change on what the service alone has touched",
@@ -152,7 +152,7 @@ const std::vector<OutcomeStory> kSecurityGroups{
     {"a rule added while somebody added another around the gateway",
      {kWeb},
      kDbOnWeb,
-     Ends::Mergeable,
+     Ends::Merged,
      "/properties/securityRules/[name=ssh]",
      kWebSsh},
 };
@@ -199,7 +199,7 @@ const std::vector<OutcomeStory> kNetworks{
     {"a subnet added while another came around the gateway",
      {kNet},
      kNetAC,
-     Ends::Mergeable,
+     Ends::Merged,
      "/properties/subnets/[name=b]",
      kNetAB},
 };

@@ -13,7 +13,7 @@ namespace armgate::policy {
 enum class Ends {
   Sent,
   Refused,
-  Mergeable,  // refused, but others changed something else
+  Merged,  // refused, but others changed something else
 };
 
 // In place of a state: more than think_max passes after the next one is shown.

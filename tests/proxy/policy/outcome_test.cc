@@ -1,10 +1,11 @@
-// Goal: a write goes if all that it may have been built from says so, and its refusal says why (DESIGN §3.3, §3.4). Method: bases, the
-// write, what is there, and the verdict in words.
+// Goal: a write goes if all that it may have been built from says so, and its refusal says why (docs/design.md,
+// "Reconciliation").
+// Method: bases, the write, what is there, and the verdict in words.
 #include "proxy/policy/outcome.h"
 
 #include <gtest/gtest.h>
 
-#include "arm/difference.h"
+#include "arm/body/difference.h"
 #include "tests/proxy/policy/told.h"
 
 namespace armgate::policy {
@@ -67,14 +68,15 @@ class Judged {
     Bases all;
     all.narrow = bases;
     const ThereBody now{is_absent, there_etag, there, "v1"};
-    return decide(all, {wanted, wanted_version}, now, right, Asked(others_wrote), *arm::BodyFacts::generic());
+    return decide(all, {wanted, wanted_version}, now, right, Asked(others_wrote), *arm::BodyFacts::generic(),
+                  arm::MergeScope::All);
   }
-  // "sent", "by right", or "refused" with the pointers; "mergeable".
+  // "sent", "by right"; "refused" with what is in the way, "merged" with what others changed.
   std::string operator()(std::string_view wanted) const {
     const Verdict v = verdict(wanted);
-    if (v.sends) return v.by_right ? "by right" : "sent";
-    std::string text = v.would_merge ? "mergeable" : "refused";
-    for (const auto& pointer : v.pointers) text += " " + pointer;
+    if (v.sends && !v.merged) return v.by_right ? "by right" : "sent";
+    std::string text = v.merged ? "merged" : "refused";
+    for (const auto& pointer : v.merged ? v.merged->kept.pointers : v.pointers) text += " " + pointer;
     return text;
   }
 };
@@ -94,9 +96,7 @@ TEST(OutcomeOfOne, WhatStillIsThereIsReplaced) {
             "sent");
 }
 
-TEST(OutcomeOfOne, WhatOthersChangedElsewhereCouldBeMerged) {
-  EXPECT_EQ(on({base_of(kPlain)}, kTagged)(kTwo), "mergeable /tags/b");
-}
+TEST(OutcomeOfOne, WhatOthersChangedElsewhereIsMerged) { EXPECT_EQ(on({base_of(kPlain)}, kTagged)(kTwo), "merged /tags/b"); }
 
 TEST(OutcomeOfOne, WhatBothChangedIsInTheWay) {
   EXPECT_EQ(on({base_of(kPlain)}, kTwo)(kThree), "refused /properties/n");

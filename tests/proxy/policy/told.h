@@ -7,6 +7,7 @@
 
 #include "proxy/policy/bases.h"
 #include "proxy/policy/history.h"
+#include "proxy/policy/right.h"
 
 namespace armgate::policy {
 
@@ -105,7 +106,10 @@ class Told {
     const Bases all = bases(client, actors);
     return std::string(to_text(all.rule)) + text_of(all.narrow) + (all.wide.empty() ? "" : " |" + text_of(all.wide));
   }
-  Right right(char client, Actors actors = Actors::Unknown) { return right_of(history, limits, write_of(client, actors)); }
+  Right right(char client, Actors actors = Actors::Unknown) {
+    const WriteFacts write = write_of(client, actors);
+    return right_of(history, limits, write, possible_bases(history, limits, write));
+  }
 
   const Reader& reader(char client) const { return *history.reader(key(client)); }
   // The ETags of all entries, oldest first; "-" is absence, "w" a write of which only the acceptance is known.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "proxy/async/spawn.h"
+#include "proxy/policy/history.h"
 
 namespace armgate {
 namespace {
@@ -65,9 +66,56 @@ TEST(MemoryStore, AnOutcomeMayBeToldByAnotherThread) {
 }
 
 TEST(MemoryStore, ForgetsTheOldestBeyondItsBound) {
-  MemoryStore store(2);
+  MemoryStore store({.open_max = 2, .kept = 1});
   for (const IntentId id : {1, 2, 3, 4, 5}) run(intend(store, id));
   EXPECT_THAT(unfinished(store), testing::ElementsAre(4, 5));
+}
+
+TEST(MemoryStore, WhatHasEndedIsToldUntilItsPlaceIsNeeded) {
+  MemoryStore store({.open_max = 10, .kept = 2});
+  for (const IntentId id : {1, 2}) run(intend(store, id));
+  WriteOutcome taken;
+  taken.status = 202;
+  taken.is_running = true;
+  store.record_outcome(1, taken);
+  store.record_end(1, WallTime(std::chrono::milliseconds(5)), EndSeen::Yes, {arm::Progress::Failed, {"Bad", ""}});
+  auto all = store.newest(10, {});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[1].write.id, 1u);
+  EXPECT_EQ(all[1].write.result.how, arm::Progress::Failed);
+  EXPECT_EQ(all[1].write.result.error.code, "Bad");
+  EXPECT_EQ(store.newest(10, "/subscriptions/2").size(), 1u);
+  run(intend(store, 3));
+  all = store.newest(10, {});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[1].write.id, 2u) << "it is open";
+}
+
+TEST(MemoryStore, AnEndThatIsToldBeforeTheOutcomeStands) {
+  MemoryStore store({.kept = 10, .changes = 1});
+  run(intend(store, 1));
+  store.record_end(1, WallTime(std::chrono::milliseconds(5)), EndSeen::Yes, {arm::Progress::Canceled, {}});
+  WriteOutcome taken;
+  taken.status = 202;
+  taken.is_running = true;
+  store.record_outcome(1, taken);
+  const auto all = store.newest(1, {});
+  EXPECT_EQ(all.at(0).write.outcome->status, 202);
+  EXPECT_EQ(all.at(0).write.result.how, arm::Progress::Canceled);
+  EXPECT_FALSE(all.at(0).write.is_open());
+}
+
+TEST(MemoryStore, WhatAWriteAskedForIsToldAsLongAsSomebodyElseKeepsIt) {
+  MemoryStore store({.kept = 10, .changes = 1});
+  run(intend(store, 1));
+  auto asked = policy::kept_body("{}");
+  WriteOutcome taken;
+  taken.change.asked = asked;
+  store.record_outcome(1, taken);
+  taken.change.asked.reset();
+  EXPECT_NE(store.newest(1, {}).at(0).change.asked, nullptr);
+  asked.reset();
+  EXPECT_EQ(store.newest(1, {}).at(0).change.asked, nullptr);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The ledger's bounds: records that nobody works on are forgotten, oldest end first, by number, bytes and age (P10).
+// The ledger's bounds: records that nobody works on are forgotten, oldest end first, by number, bytes and age (promise P10,
+// docs/design.md).
 #include <gtest/gtest.h>
 
 #include "proxy/state/sending_ledger.h"

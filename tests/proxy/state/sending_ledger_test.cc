@@ -1,4 +1,5 @@
-// DESIGN §3.1 and §7: one record for each intended write; one function says whether an arriving request is a new write.
+// One record for each intended write; one function says whether an arriving request is a new write (docs/design.md, "Usually
+// once").
 #include "proxy/state/sending_ledger.h"
 
 #include <gtest/gtest.h>

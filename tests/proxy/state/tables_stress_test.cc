@@ -13,8 +13,9 @@
 
 #include "base/rng.h"
 #include "proxy/async/spawn.h"
+#include "proxy/state/budgets.h"
 #include "proxy/state/client_table.h"
-#include "proxy/state/hold_table.h"
+#include "proxy/state/lock/hold_table.h"
 #include "proxy/state/memory_store.h"
 #include "proxy/state/resource_table.h"
 
@@ -261,6 +262,34 @@ Task<void> record_often(MemoryStore& store, uint64_t id) {
   const auto recorded = co_await store.record_intent(intent);
   EXPECT_TRUE(recorded.ok());
   store.record_outcome(*recorded, {});
+}
+
+// Scarce for all of them at once: whoever asks first spends the one question that goes.
+TEST(TablesStress, OneQuestionGoesHoweverManyThreadsAsk) {
+  Budgets budgets(Hasher(HashKey{1, 2}));
+  const Hash128 principal{1, 1};
+  const auto target = [](uint64_t number) { return "/subscriptions/s" + std::to_string(number); };
+  const auto tell = [&](uint64_t subscription, std::string_view left) {
+    arm::ResponseHead head;
+    head.fields.add("x-ms-ratelimit-remaining-subscription-reads", left);
+    const std::string whose = target(subscription);
+    budgets.note({principal, whose}, arm::Method::Get, head, {kStart, WallTime{}});
+  };
+  constexpr uint64_t kScarce = 50;
+  for (uint64_t i = 0; i < kScarce; ++i) {
+    tell(i, "250");
+    tell(i, "20");
+  }
+  std::atomic<uint64_t> gone{0};
+  run_on_threads([&](Rng& rng) {
+    for (uint64_t i = 0; i < kRounds; ++i) {
+      const std::string whose = target(i % kScarce);
+      if (budgets.ask({principal, whose}, kStart) == kStart) ++gone;
+      tell(kScarce + rng.below(Budgets::kKeptMax - kScarce), "9");
+      EXPECT_LE(budgets.report(kStart).rows.size(), Budgets::kKeptMax);
+    }
+  });
+  EXPECT_EQ(gone, kScarce);
 }
 
 TEST(TablesStress, TheStoreTakesRecordsFromEveryLoop) {

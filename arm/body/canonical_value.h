@@ -1,0 +1,31 @@
+// canonical_value.h – a value as bytes that are the same for all values that count as the same.
+//
+// Why: arrays without keys are compared as one value, and what is in them counts as it does elsewhere: without what only the
+// service writes, ids without case, null as absent. For the .cc files of this folder.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arm/body/body_facts.h"
+#include "arm/json/json_value.h"
+
+namespace armgate::arm {
+
+// In the order of their names, so that the order of writing does not matter; without what only the service writes.
+std::vector<JsonMember> writable_members(const simdjson::dom::object& object, const BodyPlace& place);
+
+// Every part begins with its kind and carries its length, so that different values never give the same bytes.
+std::string canonical_value(const simdjson::dom::element& element, const BodyPlace& place);
+
+// Null and what is empty count as absent; an object without members does so in a map alone.
+bool counts_as_absent(const simdjson::dom::element& element, const BodyPlace& place);
+
+// A text as it counts at this place: ids without case, and what the facts say.
+std::string canonical_text(std::string_view text, const BodyPlace& place);
+
+// The same without making it.
+bool same_text(std::string_view a, std::string_view b, const BodyPlace& place);
+
+}  // namespace armgate::arm

@@ -1,0 +1,23 @@
+// merge_checks.h – what makes a merge wrong although no two changes meet: secrets that nobody shows, and values that must be unique.
+//
+// Why: these hold of single bodies, not of differences. For arm/body/merge.cc alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arm/body/body_facts.h"
+#include "arm/json/json_value.h"
+
+namespace armgate::arm {
+
+// It has a value where values are never shown.
+bool has_secret(const simdjson::dom::element& element, const BodyPlace& place);
+
+// It belongs to what was read, and a write of it would lose a secret, or set one to what hides it.
+bool hides_secret(const simdjson::dom::element& element, const BodyPlace& place);
+
+// Pointers of elements that have in common what must be unique in their array.
+std::vector<std::string> twins(const simdjson::dom::element& root, const BodyFacts& facts);
+
+}  // namespace armgate::arm

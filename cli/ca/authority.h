@@ -1,0 +1,40 @@
+// authority.h – the commands about the local certificate authority.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "certs/authority.h"
+#include "proxy/config/config.h"
+
+namespace armgate {
+
+// The authority's directory for one process at a time, for as long as this lives; the kernel frees it with the process.
+class AuthorityLock {
+ public:
+  explicit AuthorityLock(const std::filesystem::path& directory);
+  ~AuthorityLock();
+  AuthorityLock(const AuthorityLock&) = delete;
+  AuthorityLock& operator=(const AuthorityLock&) = delete;
+  bool held() const { return held_; }
+
+ private:
+  const int fd_;
+  bool held_ = false;
+};
+
+// A new authority in the configured directory; the certificate that tools must trust.
+Result<std::filesystem::path> init_authority(const Config& config, WallTime wall, certs::Overwrite overwrite);
+
+// The certificate that tools must trust. BadInput, with the remedy, if there is none.
+Result<std::filesystem::path> find_authority(const Config& config, std::string_view init_command);
+
+// Where `env` keeps files of certificates: beside the authority, or below `home` if the authority is another user's.
+Result<std::filesystem::path> bundle_directory(const Config& config, const std::filesystem::path& home);
+
+// Makes one unless any part of one is there. Processes that do this at the same time make one.
+Result<void> ensure_authority(const Config& config, WallTime wall);
+
+}  // namespace armgate

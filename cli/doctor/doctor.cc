@@ -1,0 +1,316 @@
+#include "cli/doctor/doctor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <locale>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "base/text.h"
+#include "certs/authority_facts.h"
+#include "cli/link/arm_host.h"
+#include "cli/view/answer.h"
+#include "proxy/config/proxy_url.h"
+#include "proxy/gateway/doors.h"
+#include "proxy/net/upstream/no_proxy.h"
+
+namespace armgate {
+namespace {
+
+constexpr auto kSkewNoticed = std::chrono::seconds(30);
+constexpr auto kSkewMax = std::chrono::minutes(5);  // beyond it tokens are not valid yet, or not any more (learn.microsoft.com)
+constexpr auto kAuthorityDaysMin = std::chrono::days(30);
+constexpr int64_t kMillisecondsPerSecond = 1000;
+
+std::string value_of(const Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::string() : found->second;
+}
+
+// What leads a shell through the service of this configuration.
+std::string env_command(const Config& config) {
+  const std::string from = config.source.empty() ? "" : " --config " + config.source;
+  return fmt::format("eval \"$(armgate env{})\"", from);
+}
+
+std::string run_command(const Config& config) {
+  return config.source.empty() ? "armgate run" : "armgate run --config " + config.source;
+}
+
+// Of an answer's Date field (RFC 9110 §5.6.7, IMF-fixdate).
+std::optional<WallTime> time_of(const std::string& date) {
+  std::tm parts{};
+  std::istringstream text(date);
+  text.imbue(std::locale::classic());
+  text >> std::get_time(&parts, "%a, %d %b %Y %H:%M:%S GMT");
+  if (text.fail()) return std::nullopt;
+  const auto day = std::chrono::year(parts.tm_year + 1900) / (parts.tm_mon + 1) / parts.tm_mday;
+  return WallTime(std::chrono::sys_days(day) + std::chrono::hours(parts.tm_hour) + std::chrono::minutes(parts.tm_min) +
+                  std::chrono::seconds(parts.tm_sec));
+}
+
+class Examination {
+ public:
+  Examination(const Config& config, const DoctorWorld& world) : config_(config), world_(world), host_(arm_host(config)) {}
+
+  std::vector<Finding> run() && {
+    look_at_authority();
+    look_at_environment();
+    look_at_service();
+    look_at_arm();
+    look_at_runtimes();
+    return std::move(findings_);
+  }
+
+ private:
+  void tell(std::string check, Health health, std::string text, std::string remedy = {}) {
+    findings_.push_back({std::move(check), health, std::move(text), std::move(remedy)});
+  }
+  void skip(std::string check, std::string why) { tell(std::move(check), Health::Skipped, std::move(why)); }
+
+  void look_at_authority() {
+    const auto directory = std::filesystem::path(config_.ca.directory);
+    const auto facts = certs::look_at_authority(directory, config_.intercept, world_.now, ca_init_command(config_));
+    if (!facts.fault.empty()) {
+      return tell("authority", Health::Failed, facts.fault, "or name the configuration of the service with --config");
+    }
+    root_ = certs::files_in(directory).root;
+    const auto left = facts.intermediate ? facts.intermediate->until - world_.now : Duration::max();
+    const auto days = std::chrono::floor<std::chrono::days>(left).count();
+    if (left < kAuthorityDaysMin) {
+      return tell(
+          "authority", Health::Warning, fmt::format("{} is valid for {} more days", root_->string(), days),
+          fmt::format("`{} --force`, start the service anew, and let tools trust the new one", ca_init_command(config_)));
+    }
+    tell("authority", Health::Good, fmt::format("{}, valid for {} more days", root_->string(), days));
+  }
+
+  // Where the variables lead; the service's own door if they lead nowhere.
+  void look_at_environment() {
+    const Environment& environment = world_.environment;
+    std::string name = "https_proxy";
+    if (value_of(environment, name).empty()) name = "HTTPS_PROXY";
+    const std::string url = value_of(environment, name);
+    const std::string remedy = fmt::format("`{}` in this shell, or `armgate exec -- COMMAND`", env_command(config_));
+    if (url.empty())
+      return tell("environment", Health::Failed, "HTTPS_PROXY is not set: this shell's tools go around armgate", remedy);
+    const auto location = parse_proxy_url(url);
+    if (!location) return tell("environment", Health::Failed, fmt::format("{} {}", name, location.error().context), remedy);
+    const std::string upper = value_of(environment, "HTTPS_PROXY");
+    if (!upper.empty() && upper != url) {
+      return tell("environment", Health::Failed,
+                  "https_proxy and HTTPS_PROXY differ: some tools look at one, some at the other", remedy);
+    }
+    if (leads_around(environment)) {
+      return tell("environment", Health::Failed, fmt::format("NO_PROXY takes {} out: tools go around armgate", host_),
+                  "take it out of NO_PROXY and no_proxy");
+    }
+    proxy_ = *location;
+    if (location->user.empty()) {
+      return tell("environment", Health::Warning,
+                  fmt::format("{} leads to {} without a user name: all tools without one are taken for the same client", name,
+                              location->address()),
+                  fmt::format("give each tool a name: {}", proxy_url("NAME", location->address())));
+    }
+    tell("environment", Health::Good,
+         fmt::format("{} leads to {}, as client \"{}\"", name, location->address(), location->user));
+  }
+
+  bool leads_around(const Environment& environment) const {
+    for (const char* name : {"no_proxy", "NO_PROXY"}) {
+      std::vector<std::string> entries;
+      std::istringstream text(lower_text(value_of(environment, name)));
+      for (std::string entry; std::getline(text, entry, ',');) entries.emplace_back(trim(entry));
+      if (net::NoProxy(entries).covers(host_, 443)) return true;
+    }
+    return false;
+  }
+
+  std::string door() const { return proxy_ ? proxy_->place() : reachable(config_.listen.proxy); }
+
+  void look_at_service() {
+    if (!world_.somebody_listens(door())) {
+      door_answers_ = false;
+      return tell("proxy", Health::Failed, fmt::format("nobody takes connections at {}", door()),
+                  fmt::format("`{}`; of a package: `systemctl status armgate`", run_command(config_)));
+    }
+    tell("proxy", Health::Good, fmt::format("{} takes connections", door()));
+    if (door() != reachable(config_.listen.proxy)) {
+      return skip("service", fmt::format("{} is not where this configuration listens ({})", door(), config_.listen.proxy));
+    }
+    if (config_.listen.admin.empty()) return skip("service", "listen.admin is not set, so the service says nothing of itself");
+    const auto json = world_.status(config_);
+    const auto status = json ? read_status(*json) : Result<ShownStatus>(json.error());
+    if (!status) return tell("service", Health::Failed, status.error().context, fmt::format("`{}`", run_command(config_)));
+    if (!status->journal_writable) {
+      return tell("service", Health::Failed, "the journal cannot be written, so no write is sent",
+                  "make room on its disk; the log says why (`attention`)");
+    }
+    const std::string what = fmt::format("armgate {}, mode {}, {} rules", status->version, status->mode, status->rules);
+    if (status->draining)
+      return tell("service", Health::Warning, what + "; it ends and takes no new connections", "start it anew");
+    if (status->mode != "protect")
+      return tell("service", Health::Warning, what + ": writes are not protected", "set \"mode\": \"protect\", send SIGHUP");
+    tell("service", Health::Good, what);
+  }
+
+  void look_at_arm() {
+    if (!door_answers_ || !root_) {
+      for (const char* check : {"certificate", "ARM", "clock"}) skip(check, "not looked at, because of what failed above");
+      return;
+    }
+    const auto [address, port] = split_address(door());
+    std::string credentials;
+    if (proxy_ && !proxy_->user.empty()) credentials = proxy_->user + ":" + proxy_->password;
+    const auto answer = world_.ask({address, port, credentials, *root_, host_});
+    if (!answer) return tell_failed_question(answer.error());
+    tell("certificate", Health::Good, fmt::format("{} signs for {} with this authority", door(), host_));
+    if (answer->code.starts_with("Armgate")) {
+      tell("ARM", Health::Failed, fmt::format("armgate does not reach {}: {}", host_, answer->message), parent_remedy());
+    } else {
+      tell("ARM", answer->status >= 500 ? Health::Warning : Health::Good,
+           fmt::format("{} answers ({}){}", host_, answer->status, through_parent()),
+           answer->status >= 500 ? "see status.azure.com" : "");
+    }
+    look_at_clock(answer->code.starts_with("Armgate") ? "" : answer->date);
+  }
+
+  void tell_failed_question(const Error& error) {
+    if (error.kind == ErrorKind::Untrusted) {
+      tell("certificate", Health::Failed,
+           fmt::format("whoever listens at {} does not sign for {} with the authority in {}", door(), host_,
+                       config_.ca.directory),
+           "name the service's own configuration with --config, or start the service anew if the authority was replaced");
+    } else {
+      tell("certificate", Health::Failed, error.context,
+           fmt::format("see whether {} is armgate's proxy (listen.proxy), and its log", door()));
+    }
+    for (const char* check : {"ARM", "clock"}) skip(check, "not looked at, because of what failed above");
+  }
+
+  std::string through_parent() const {
+    const std::string& parent = config_.upstream.proxy;
+    return parent.empty() || parent == kDirect ? "" : fmt::format(", through the proxy of upstream.proxy");
+  }
+
+  std::string parent_remedy() const {
+    return config_.upstream.proxy.empty()
+               ? "see whether the machine of the service reaches it; behind a company's proxy set upstream.proxy"
+               : "see upstream.proxy, upstream.proxy_password_file and upstream.proxy_ca_file, and whether that proxy lets this host through";
+  }
+
+  void look_at_clock(const std::string& date) {
+    const auto theirs = time_of(date);
+    if (!theirs) return skip("clock", "ARM's answer has no date to compare it with");
+    const auto apart = std::chrono::abs(world_.now - *theirs);
+    const int64_t seconds = whole_milliseconds(std::chrono::duration_cast<Duration>(apart)) / kMillisecondsPerSecond;
+    const std::string text = fmt::format("{} s {} ARM's", seconds, world_.now < *theirs ? "behind" : "ahead of");
+    const std::string remedy = "set it, or have NTP set it: tokens and certificates are judged by it";
+    if (apart > kSkewMax) return tell("clock", Health::Failed, text, remedy);
+    if (apart > kSkewNoticed) return tell("clock", Health::Warning, text, remedy);
+    tell("clock", Health::Good, seconds <= 1 ? "the same as ARM's" : text);
+  }
+
+  void look_at_runtimes() {
+    for (const Runtime& runtime : runtimes()) {
+      if (!proxy_ || !door_answers_) {
+        skip(runtime.name, "not looked at, because of what failed above");
+        continue;
+      }
+      look_at_runtime(runtime, world_.try_runtime(runtime, {host_, proxy_->place(), world_.environment}));
+    }
+  }
+
+  void look_at_runtime(const Runtime& runtime, const RuntimeVerdict& verdict) {
+    using Kind = RuntimeVerdict::Kind;
+    const std::string is_java = runtime.name == "java" ? "yes" : "";
+    switch (verdict.kind) {
+      case Kind::Missing: return skip(runtime.name, "not installed");
+      case Kind::CannotTry: return skip(runtime.name, verdict.text);
+      case Kind::Trusts: return tell(runtime.name, Health::Good, fmt::format("trusts it: {}", runtime.serves));
+      case Kind::Around:
+        return tell(runtime.name, Health::Failed,
+                    fmt::format("reaches {} around armgate: its certificate is by \"{}\"", host_, verdict.text),
+                    "see its own settings of proxies (a .curlrc, for instance), and NO_PROXY");
+      case Kind::Distrusts:
+        return tell(runtime.name, Health::Failed, fmt::format("does not trust the certificate: {}", verdict.text),
+                    trust_remedy(runtime));
+      case Kind::Fails:
+        return tell(runtime.name, Health::Failed, verdict.text,
+                    "see whether a certificate file that the environment names is missing or empty");
+      case Kind::NotThrough:
+        return tell(runtime.name, Health::Warning, fmt::format("goes around armgate: {}", verdict.text), java_remedy());
+    }
+  }
+
+  std::string trust_remedy(const Runtime& runtime) const {
+    if (runtime.name == "java") return java_remedy();
+    return fmt::format("`{}` sets {}; or `sudo armgate ca trust` for all that look at the system's store", env_command(config_),
+                       runtime.variable);
+  }
+
+  std::string java_remedy() const {
+    const auto [address, port] = split_address(door());
+    return fmt::format(
+        "JAVA_TOOL_OPTIONS=\"-Dhttps.proxyHost={} -Dhttps.proxyPort={}\", and `keytool -importcert -cacerts -file {}`", address,
+        port, root_ ? root_->string() : "ca.pem");
+  }
+
+  const Config& config_;
+  const DoctorWorld& world_;
+  const std::string host_;
+  std::optional<std::filesystem::path> root_;
+  std::optional<ProxyLocation> proxy_;  // to which the environment leads
+  bool door_answers_ = true;
+  std::vector<Finding> findings_;
+};
+
+std::string_view word_of(Health health) {
+  switch (health) {
+    case Health::Good: return "good";
+    case Health::Warning: return "warning";
+    case Health::Failed: return "FAILED";
+    case Health::Skipped: return "skipped";
+  }
+  return "FAILED";
+}
+
+size_t count_of(const std::vector<Finding>& findings, Health health) {
+  return static_cast<size_t>(
+      std::count_if(findings.begin(), findings.end(), [health](const Finding& finding) { return finding.health == health; }));
+}
+
+}  // namespace
+
+std::vector<Finding> examine(const Config& config, const DoctorWorld& world) { return Examination(config, world).run(); }
+
+bool is_well(const std::vector<Finding>& findings) { return count_of(findings, Health::Failed) == 0; }
+
+std::string findings_text(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += fmt::format("{:<8} {:<12} {}\n", word_of(finding.health), finding.check, printable(finding.text));
+    if (!finding.remedy.empty()) text += fmt::format("{:<21} -> {}\n", "", finding.remedy);
+  }
+  return text + fmt::format("{} good, {} to look at, {} failed\n", count_of(findings, Health::Good),
+                            count_of(findings, Health::Warning), count_of(findings, Health::Failed));
+}
+
+std::string findings_json(const std::vector<Finding>& findings) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const Finding& finding : findings) {
+    nlohmann::ordered_json one{
+        {"check", finding.check}, {"state", lower_text(word_of(finding.health))}, {"text", finding.text}};
+    if (!finding.remedy.empty()) one["remedy"] = finding.remedy;
+    all.push_back(std::move(one));
+  }
+  const nlohmann::ordered_json json{{"well", is_well(findings)}, {"findings", std::move(all)}};
+  return json.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace armgate

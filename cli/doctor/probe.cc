@@ -1,0 +1,34 @@
+#include "cli/doctor/probe.h"
+
+#include "arm/arm_error.h"
+#include "cli/link/send_through.h"
+
+namespace armgate {
+namespace {
+
+// ARM tells it to anybody: tools find out about a cloud by it (learn.microsoft.com, "az cloud register --endpoint-resource-manager").
+constexpr std::string_view kTarget = "/metadata/endpoints?api-version=2022-09-01";
+
+}  // namespace
+
+Result<ProbeAnswer> ask_through(const ProbeQuestion& question) {
+  arm::Request request;
+  request.head.method = arm::Method::Get;
+  request.head.method_token = "GET";
+  request.head.target = kTarget;
+  request.head.host = question.host;
+  request.head.fields.add("User-Agent", "armgate-doctor");
+  const auto answer = send_through(
+      {question.proxy_host, question.proxy_port, question.credentials, question.root, "armgate-doctor", question.patience},
+      request);
+  if (!answer) return answer.error();
+  ProbeAnswer told{answer->head.status, std::string(answer->head.fields.get("Date")), {}, {}};
+  if (told.status < 400) return told;
+  if (const auto error = arm::parse_error(answer->body)) {
+    told.code = error->code;
+    told.message = error->message;
+  }
+  return told;
+}
+
+}  // namespace armgate

@@ -1,0 +1,116 @@
+#include "cli/heal/facts/activity_log.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace armgate::heal {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kScaleSetWrite = "Microsoft.Compute/virtualMachineScaleSets/write";
+constexpr std::string_view kClusterWrite = "managedclusters/write";
+
+std::string text_at(const Json& object, std::string_view member) {
+  const auto found = object.is_object() ? object.find(member) : object.end();
+  return object.is_object() && found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string value_of(const Json& event, std::string_view member) {
+  const auto found = event.find(member);
+  return found != event.end() ? text_at(*found, "value") : std::string();
+}
+
+// The message is JSON in a text.
+std::string code_in(const Json& event) {
+  const auto properties = event.find("properties");
+  if (properties == event.end()) return {};
+  const Json message = Json::parse(text_at(*properties, "statusMessage"), nullptr, false);
+  if (!message.is_object() || !message.contains("error")) return {};
+  return text_at(message["error"], "code");
+}
+
+std::optional<int> digits(std::string_view text, size_t from, size_t count) {
+  int number = 0;
+  const char* const begin = text.data() + from;
+  const auto [end, error] = std::from_chars(begin, begin + count, number);
+  if (error != std::errc() || end != begin + count || number < 0) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::optional<WallTime> parse_time(std::string_view text) {
+  constexpr std::string_view kShape = "0000-00-00T00:00:00";
+  if (text.size() < kShape.size() + 1 || !text.ends_with('Z')) return std::nullopt;
+  for (size_t i = 0; i < kShape.size(); ++i) {
+    if (kShape[i] != '0' && text[i] != kShape[i]) return std::nullopt;
+  }
+  const std::string_view rest = text.substr(kShape.size(), text.size() - kShape.size() - 1);
+  const bool has_fraction = rest.size() > 1 && rest.front() == '.';
+  if (!rest.empty() &&
+      (!has_fraction || !std::all_of(rest.begin() + 1, rest.end(), [](char c) { return c >= '0' && c <= '9'; })))
+    return std::nullopt;
+  const auto year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
+  const auto hour = digits(text, 11, 2), minute = digits(text, 14, 2), second = digits(text, 17, 2);
+  if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day))};
+  if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
+  return WallTime(std::chrono::sys_days(date)) + std::chrono::hours(*hour) + std::chrono::minutes(*minute) +
+         std::chrono::seconds(*second);
+}
+
+std::string time_text(WallTime time) { return fmt::format("{:%FT%TZ}", std::chrono::floor<std::chrono::seconds>(time)); }
+
+Result<LogPage> read_log_page(std::string_view json) {
+  const auto unreadable = [](std::string_view why) {
+    return upstream_error(ErrorKind::BadInput, Sent::Answered, fmt::format("the activity log cannot be read: {}", why));
+  };
+  const Json body = Json::parse(json, nullptr, false);
+  if (!body.is_object() || !body.contains("value") || !body["value"].is_array()) return unreadable("there is no list");
+  LogPage page;
+  for (const Json& item : body["value"]) {
+    if (!item.is_object()) return unreadable("an event is no object");
+    const auto at = parse_time(text_at(item, "eventTimestamp"));
+    if (!at) return unreadable("an event has no time");
+    page.events.push_back(
+        {*at, text_at(item, "resourceId"), value_of(item, "operationName"), value_of(item, "status"), code_in(item)});
+  }
+  page.next = text_at(body, "nextLink");
+  return page;
+}
+
+std::string log_target(std::string_view subscription, std::string_view group, WallTime from, WallTime until) {
+  return fmt::format(
+      "/subscriptions/{}/providers/Microsoft.Insights/eventtypes/management/values?api-version=2015-04-01&$filter="
+      "eventTimestamp%20ge%20'{}'%20and%20eventTimestamp%20le%20'{}'%20and%20resourceGroupName%20eq%20'{}'",
+      subscription, time_text(from), time_text(until), group);
+}
+
+size_t storm_failures(const std::vector<LogEvent>& events, std::string_view pool) {
+  const std::string scale_set = fmt::format("/virtualmachinescalesets/aks-{}-", pool);
+  return static_cast<size_t>(std::count_if(events.begin(), events.end(), [&](const LogEvent& event) {
+    return event.status == "Failed" && equal_ignoring_case(event.operation, kScaleSetWrite) &&
+           contains_ignoring_case(event.resource, scale_set) && event.code == kStormCode;
+  }));
+}
+
+std::optional<WallTime> latest_start(const std::vector<LogEvent>& events, std::string_view cluster_id) {
+  std::optional<WallTime> latest;
+  for (const LogEvent& event : events) {
+    const bool starts = event.status == "Started" && contains_ignoring_case(event.operation, kClusterWrite) &&
+                        equal_ignoring_case(event.resource, cluster_id);
+    if (starts && (!latest || event.at > *latest)) latest = event.at;
+  }
+  return latest;
+}
+
+}  // namespace armgate::heal

@@ -1,0 +1,31 @@
+// nodes.h – what Kubernetes says of a pool's nodes, and how it is asked: by kubectl, which knows every way to log in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace armgate::heal {
+
+using Words = std::vector<std::string>;
+
+// One line for each node of the pool: name, spec.unschedulable, deletionTimestamp, the status of its condition Ready.
+Words nodes_command(const std::string& kubeconfig, const std::string& pool);
+Words cordon_command(const std::string& kubeconfig, const std::string& pool);
+Words drain_command(const std::string& kubeconfig, const std::string& pool);
+
+struct NodeCount {
+  size_t ready = 0;  // Ready, not cordoned and not on their way out
+  size_t all = 0;
+};
+// BadInput: it is no such list.
+Result<NodeCount> read_nodes(std::string_view printed);
+
+// How many nodes a pool must have at least: its minCount, else its count, else 1.
+int64_t wanted_nodes(std::string_view pool);
+
+}  // namespace armgate::heal

@@ -1,0 +1,32 @@
+// command.h – `armgate heal`: what was asked for (run_heal.h does it), and how it is told.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cli/heal/plan.h"
+#include "cli/heal/runbook.h"
+#include "proxy/config/tool_environment.h"
+
+namespace armgate::heal {
+
+struct HealRequest {
+  Target target;
+  RunOptions options;
+  bool confirm = false;
+  bool undo = false;
+  PlanAs form = PlanAs::Text;
+  std::filesystem::path runs;  // the directory
+  std::filesystem::path root;  // armgate's certificate
+  std::string who;             // for the service's log
+  std::string kubeconfig;      // for kubectl; empty: Kubernetes is not asked
+  Environment environment;
+};
+
+// The time and four random digits: "20260101T000000Z-1a2b".
+std::string new_run_id(WallTime now);
+
+// One line of progress: for people, or with component, phase and run_id for programs.
+std::string progress_line(const Told& told, WallTime at, const std::string& run, PlanAs form);
+
+}  // namespace armgate::heal

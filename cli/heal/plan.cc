@@ -1,0 +1,163 @@
+#include "cli/heal/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/heal/facts/activity_log.h"
+#include "cli/heal/steps/step.h"
+
+namespace armgate::heal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+int64_t minutes_of(Duration duration) { return std::chrono::duration_cast<std::chrono::minutes>(duration).count(); }
+
+std::string_view word_of(Guard::Says says) {
+  switch (says) {
+    case Guard::Says::Pass: return "holds";
+    case Guard::Says::NothingToDo: return "NOTHING TO DO";
+    case Guard::Says::Refuse: return "REFUSED";
+  }
+  return "";
+}
+
+// What a step sends, if what is there stays as it is. Ids may be long: people get them from the cluster on.
+std::string request_of(Target target, Phase phase, PlanAs form) {
+  if (form == PlanAs::Text) target.cluster = "CLUSTER";
+  switch (phase) {
+    case Phase::Abort: return "POST " + target.cluster + "/abort";
+    case Phase::StandIn: return "PUT " + target.stand_in_id() + "  (If-None-Match: *)";
+    case Phase::Delete: return "DELETE " + target.pool_id() + "  (If-Match: its ETag)";
+    case Phase::Recreate: return "PUT " + target.pool_id() + "  (If-None-Match: *)";
+    case Phase::Remove: return "DELETE " + target.stand_in_id() + "  (If-Match: its ETag)";
+    case Phase::Mark: return "PATCH " + target.cluster + "/providers/Microsoft.Resources/tags/default";
+    default: return "";
+  }
+}
+
+std::vector<std::string> losses(const Target& target, const PoolBodies& bodies, const RunOptions& options) {
+  return {
+      fmt::format(
+          "every node of pool {} goes, and what is on its disks (emptyDir, hostPath, images); the new ones have other names and "
+          "addresses",
+          target.pool),
+      options.drains
+          ? "the nodes are cordoned and drained with kubectl before the delete; pods that do not go in 10 min go with their node"
+          : "AKS cordons and drains the nodes as it deletes the pool",
+      options.looks_at_nodes
+          ? "the nodes of both pools are waited for until Kubernetes says that they are ready"
+          : "the readiness of nodes is not looked at (--kubeconfig): only what ARM says of the pools is waited for",
+      fmt::format("{} more node(s) of {} are needed meanwhile: without quota for them the run stops before anything is deleted",
+                  bodies.stand_in_count, bodies.vm_size),
+      fmt::format("left out of the new pool, as only the service writes it: {}", fmt::join(bodies.left_out, ", ")),
+  };
+}
+
+std::string state_of(const RunFound& run) {
+  if (!run.progress.end) return "ended in the middle";
+  const Event& end = *run.progress.end;
+  switch (end.kind) {
+    case Event::Kind::Stopped: return fmt::format("stopped in {}: {}", to_text(end.phase), end.text);
+    case Event::Kind::Finished: return "finished";
+    case Event::Kind::Recovered: return "recovered: " + end.text;
+    case Event::Kind::Undone: return "undone: " + end.text;
+    default: return "";
+  }
+}
+
+std::string steps_done(const Progress& progress) {
+  std::vector<std::string_view> names;
+  for (const Step& step : all_steps()) {
+    if (progress.is_done(step.phase)) names.push_back(to_text(step.phase));
+  }
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+Json run_json(const RunFound& run) {
+  return {{"run_id", run.id},
+          {"begun", time_text(run.progress.begun)},
+          {"cluster", run.progress.target.cluster},
+          {"pool", run.progress.target.pool},
+          {"open", run.progress.is_open()},
+          {"steps_done", steps_done(run.progress)},
+          {"state", printable(state_of(run))}};
+}
+
+}  // namespace
+
+std::string plan_text(const Target& target, const Inspection& inspection, const RunOptions& options, PlanAs form) {
+  const bool goes = inspection.bodies.has_value();
+  if (form == PlanAs::Json) {
+    Json plan{{"cluster", target.cluster}, {"pool", target.pool}, {"would_act", goes}, {"guards", Json::array()}};
+    for (const Guard& guard : inspection.guards) {
+      plan["guards"].push_back({{"name", guard.name}, {"says", word_of(guard.says)}, {"why", guard.why}});
+    }
+    if (goes) {
+      plan["steps"] = Json::array();
+      for (const Step& step : all_steps()) {
+        plan["steps"].push_back({{"phase", to_text(step.phase)},
+                                 {"title", step.title},
+                                 {"request", request_of(target, step.phase, form)},
+                                 {"deadline_min", minutes_of(step.deadline)}});
+      }
+      plan["losses"] = losses(target, *inspection.bodies, options);
+      plan["again"] = Json::parse(inspection.bodies->again);
+      plan["stand_in"] = Json::parse(inspection.bodies->stand_in);
+    }
+    return dumped(plan);
+  }
+  std::string text =
+      fmt::format("cluster {}\npool    {}\n\nIs it wedged, and may it be touched?\n", target.cluster, target.pool);
+  for (const Guard& guard : inspection.guards) {
+    text += fmt::format("  {:13}  {:15}  {}\n", word_of(guard.says), guard.name, printable(guard.why));
+  }
+  if (!goes) return text + "\nNothing would be done.\n";
+  text += "\nWhat would be done, each step until it is seen to be done, by looking at the cluster:\n";
+  size_t number = 0;
+  for (const Step& step : all_steps()) {
+    const std::string request = request_of(target, step.phase, form);
+    text += fmt::format("  {}. {} (at most {} min)\n", ++number, step.title, minutes_of(step.deadline));
+    if (!request.empty()) text += fmt::format("     {}\n", request);
+  }
+  text += "\nWhat will be lost, and needed:\n";
+  for (const std::string& loss : losses(target, *inspection.bodies, options)) text += fmt::format("  - {}\n", printable(loss));
+  text += fmt::format(
+      "\nUntil step 3 is sent it can be undone (--undo --confirm). From then on there is no way back, only forward: the run can be taken up\n"
+      "again at any point. The delete is sent only while {} min are left of the {} min for the whole run. Nobody else writes to the cluster\n"
+      "through armgate meanwhile.\n\nThis was a dry run: nothing was changed. To do it: the same command with --confirm.\n",
+      minutes_of(kReservedForRecreate), minutes_of(options.overall));
+  return text;
+}
+
+std::string resume_text(const RunFound& run, PlanAs form) {
+  if (form == PlanAs::Json) return dumped(run_json(run));
+  return fmt::format(
+      "run {} of this cluster, begun {}, {}\nsteps done: {}\n\nThis was a dry run: nothing was changed. To go on: --confirm. To go back: "
+      "--undo --confirm{}.\n",
+      run.id, time_text(run.progress.begun), printable(state_of(run)), steps_done(run.progress),
+      run.progress.of(Phase::Delete).intended ? ", which is too late here: the delete was sent" : "");
+}
+
+std::string runs_text(const std::vector<RunFound>& runs, PlanAs form) {
+  if (form == PlanAs::Json) {
+    Json list = Json::array();
+    for (const RunFound& run : runs) list.push_back(run_json(run));
+    return dumped(list);
+  }
+  if (runs.empty()) return "no runs\n";
+  std::string text;
+  for (const RunFound& run : runs) {
+    text += fmt::format("{}  pool {} of {}\n    steps done: {}; {}\n", run.id, run.progress.target.pool,
+                        run.progress.target.cluster, steps_done(run.progress), printable(state_of(run)));
+  }
+  return text;
+}
+
+}  // namespace armgate::heal

@@ -1,0 +1,23 @@
+// plan.h – what a run would do, for whoever decides at three in the morning; and earlier runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/heal/journal.h"
+#include "cli/heal/look.h"
+#include "cli/heal/runbook.h"
+
+namespace armgate::heal {
+
+enum class PlanAs { Text, Json };
+
+// Which guards hold and why, and, if all do, each request in its order, its deadline, and what will be lost.
+std::string plan_text(const Target& target, const Inspection& inspection, const RunOptions& options, PlanAs form);
+
+// Of a run that ended in the middle: how far it came, and what comes next.
+std::string resume_text(const RunFound& run, PlanAs form);
+
+std::string runs_text(const std::vector<RunFound>& runs, PlanAs form);
+
+}  // namespace armgate::heal

@@ -1,0 +1,114 @@
+#include "cli/heal/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/heal/facts/activity_log.h"
+
+namespace armgate::heal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::pair<Phase, std::string_view> kPhaseNames[] = {
+    {Phase::Guards, "guards"}, {Phase::Abort, "abort"},       {Phase::Recheck, "recheck"},   {Phase::StandIn, "stand-in"},
+    {Phase::Drain, "drain"},   {Phase::Delete, "delete"},     {Phase::Recreate, "recreate"}, {Phase::Remove, "remove"},
+    {Phase::Mark, "mark"},     {Phase::Check, "final-check"}, {Phase::Undo, "undo"}};
+constexpr std::pair<Event::Kind, std::string_view> kKindNames[] = {
+    {Event::Kind::Begin, "begin"},       {Event::Kind::Taken, "snapshot"},      {Event::Kind::Intend, "intend"},
+    {Event::Kind::Answer, "answer"},     {Event::Kind::Done, "done"},           {Event::Kind::Stopped, "stopped"},
+    {Event::Kind::Finished, "finished"}, {Event::Kind::Recovered, "recovered"}, {Event::Kind::Undone, "undone"}};
+
+template <class Table, class Value>
+std::string_view name_in(const Table& table, Value value) {
+  const auto found = std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return row.first == value; });
+  return found->second;
+}
+
+template <class Table>
+auto value_in(const Table& table, std::string_view name) {
+  const auto found = std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return row.second == name; });
+  return found == std::end(table) ? std::nullopt : std::optional(found->first);
+}
+
+}  // namespace
+
+std::string_view to_text(Phase phase) { return name_in(kPhaseNames, phase); }
+
+std::string to_text(const Snapshot& snapshot) {
+  return Json{{"pool", snapshot.pool_id},
+              {"etag", snapshot.etag},
+              {"again", Json::parse(snapshot.again)},
+              {"stand_in", Json::parse(snapshot.stand_in)}}
+             .dump(2) +
+         "\n";
+}
+
+Result<Snapshot> read_snapshot(std::string_view json, const Target& target) {
+  const auto bad = [](std::string why) { return gateway_error(ErrorKind::BadInput, std::move(why)); };
+  const Json read = Json::parse(json, nullptr, false);
+  const bool complete = read.is_object() && read.contains("pool") && read["pool"].is_string() && read.contains("etag") &&
+                        read["etag"].is_string() && read.contains("again") && read["again"].is_object() &&
+                        read.contains("stand_in") && read["stand_in"].is_object();
+  if (!complete) return bad("the snapshot is damaged: it needs pool, etag, again and stand_in");
+  Snapshot snapshot{read["pool"], read["etag"], read["again"].dump(), read["stand_in"].dump()};
+  if (!equal_ignoring_case(snapshot.pool_id, target.pool_id())) {
+    return bad(fmt::format("the snapshot is of {}, not of {}", snapshot.pool_id, target.pool_id()));
+  }
+  return snapshot;
+}
+
+std::string to_line(const Event& event) {
+  Json line{{"at", time_text(event.at)}, {"event", name_in(kKindNames, event.kind)}, {"phase", to_text(event.phase)}};
+  if (!event.text.empty()) line["text"] = event.text;
+  if (!event.pool.empty()) line["pool"] = event.pool;
+  if (event.kind == Event::Kind::Answer) line["status"] = event.status;
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::optional<Event> read_event(std::string_view line) {
+  const Json read = Json::parse(line, nullptr, false);
+  if (!read.is_object()) return std::nullopt;
+  const auto text = [&](const char* name) {
+    const auto found = read.find(name);
+    return found != read.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  const auto kind = value_in(kKindNames, text("event"));
+  const auto phase = value_in(kPhaseNames, text("phase"));
+  const auto at = parse_time(text("at"));
+  if (!kind || !phase || !at) return std::nullopt;
+  const auto status = read.find("status");
+  return Event{*kind,        *at,          *phase,
+               text("text"), text("pool"), status != read.end() && status->is_number() ? status->get<int>() : 0};
+}
+
+void apply(const Event& event, Progress& progress) {
+  const auto index = static_cast<size_t>(event.phase);
+  progress.end.reset();
+  switch (event.kind) {
+    case Event::Kind::Begin:
+      progress.begun = event.at;
+      progress.target.cluster = event.text;
+      progress.target.pool = event.pool;
+      break;
+    case Event::Kind::Taken: progress.snapshot_file = event.text; break;
+    case Event::Kind::Intend: progress.sent[index].intended = true; break;
+    case Event::Kind::Answer: progress.sent[index].status = event.status; break;
+    case Event::Kind::Done: progress.done[index] = true; break;
+    case Event::Kind::Stopped:
+      // Whoever takes it up decides anew: an answer of before says nothing any more.
+      for (Progress::Sent& sent : progress.sent) sent.status = 0;
+      progress.end = event;
+      break;
+    case Event::Kind::Finished:
+    case Event::Kind::Recovered:
+    case Event::Kind::Undone: progress.end = event; break;
+  }
+}
+
+}  // namespace armgate::heal

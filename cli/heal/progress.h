@@ -1,0 +1,76 @@
+// progress.h – how far a run has come, as its journal tells.
+//
+// Why: a run that ended in the middle is taken up again by looking at the cluster, never by assuming. What the journal adds is what no
+// look can show: what the pool was like, what was sent, and what an answer was.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "cli/heal/facts/cluster.h"
+
+namespace armgate::heal {
+
+enum class Phase { Guards, Abort, Recheck, StandIn, Drain, Delete, Recreate, Remove, Mark, Check, Undo };
+inline constexpr size_t kPhases = 11;
+std::string_view to_text(Phase phase);
+
+// What was kept of the pool before anything was touched.
+struct Snapshot {
+  std::string pool_id;   // of the pool; a snapshot of another one is refused
+  std::string etag;      // empty: none was shown
+  std::string again;     // PoolBodies::again
+  std::string stand_in;  // PoolBodies::stand_in
+};
+std::string to_text(const Snapshot& snapshot);
+Result<Snapshot> read_snapshot(std::string_view json, const Target& target);
+
+struct Event {
+  enum class Kind {
+    Begin,      // of a run; the first line
+    Taken,      // the pool was written down
+    Intend,     // a request is about to be sent
+    Answer,     // of ARM to it
+    Done,       // with a phase
+    Stopped,    // the run, before its end
+    Finished,   // the pool is new
+    Recovered,  // the cluster helped itself
+    Undone,     // the stand-in is gone, the pool as it was
+  };
+  Kind kind = Kind::Begin;
+  WallTime at{};
+  Phase phase = Phase::Guards;
+  std::string text{};  // Begin: the cluster's id. Taken: the file. Intend: what is sent. Stopped: why
+  std::string pool{};  // Begin
+  int status = 0;      // Answer; 0: none came
+};
+std::string to_line(const Event& event);
+std::optional<Event> read_event(std::string_view line);  // nothing: it was not written to its end
+
+struct Progress {
+  struct Sent {
+    bool intended = false;
+    int status = 0;  // of the answer since the last stop; 0: none
+    bool accepted() const { return status >= 200 && status < 300; }
+  };
+  WallTime begun{};
+  Target target;
+  std::string snapshot_file;
+  std::array<bool, kPhases> done{};
+  std::array<Sent, kPhases> sent{};
+  std::optional<Event> end;  // nothing: it was not ended, or is under way
+
+  const Sent& of(Phase phase) const { return sent[static_cast<size_t>(phase)]; }
+  bool is_done(Phase phase) const { return done[static_cast<size_t>(phase)]; }
+  // Whether it may be taken up again.
+  bool is_open() const { return !end || end->kind == Event::Kind::Stopped; }
+};
+void apply(const Event& event, Progress& progress);
+
+}  // namespace armgate::heal

@@ -1,0 +1,286 @@
+#include "cli/heal/runbook.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "arm/arm_error.h"
+#include "arm/long_running.h"
+#include "base/text.h"
+#include "cli/heal/facts/pool_body.h"
+
+namespace armgate::heal {
+namespace {
+
+constexpr int kRefusedConditionsMax = 3;
+
+// ARM is busy with the cluster, which passes (docs/arm.md, "Error codes").
+bool is_busy(const Reply& reply) {
+  if (reply.status == 408 || reply.status == 429 || reply.status >= 500) return true;
+  if (reply.status != 409) return false;
+  const auto error = arm::parse_error(reply.body);
+  return error && contains_ignoring_case(error->message, "in progress");
+}
+
+}  // namespace
+
+Runbook::Runbook(const World& world, Journal& journal, RunOptions options)
+    : world_(world), journal_(journal), options_(std::move(options)), ends_(world.now() + options_.overall) {}
+
+std::optional<Ending> Runbook::note(Event::Kind kind, Phase phase, std::string text, int status) {
+  const auto noted = journal_.note({kind, world_.wall(), phase, std::move(text), "", status});
+  if (noted) return std::nullopt;
+  return Ending{Ending::Kind::Stopped, noted.error().context + "; nothing was sent that is not in the journal"};
+}
+
+Ending Runbook::stop(Phase phase, std::string why, Ending::Kind kind) {
+  tell(phase, "stopped", why);
+  if (auto failed = note(Event::Kind::Stopped, phase, why)) return *failed;
+  return {kind, std::move(why)};
+}
+
+Ending Runbook::finish(Event::Kind kind, Ending::Kind ending, std::string why) {
+  if (auto failed = note(kind, Phase::Check, why)) return *failed;
+  return {ending, std::move(why)};
+}
+
+// Of a new run: the snapshot is on the disk before the first request that changes anything.
+std::optional<Ending> Runbook::prepare(const std::optional<Inspection>& inspected) {
+  const Target& target = journal_.progress().target;
+  if (journal_.progress().snapshot_file.empty()) {
+    Inspection found;
+    if (inspected) {
+      found = *inspected;
+    } else {
+      auto again = inspect(world_, target, options_.guards, {target.pool_id(), journal_.id(), options_.stand_in_count});
+      if (!again) return stop(Phase::Guards, again.error().context);
+      if (const Guard* objection = first_objection(again->guards)) return stop(Phase::Guards, objection->why);
+      found = *std::move(again);
+    }
+    snapshot_ = {target.pool_id(), found.pool->etag, found.bodies->again, found.bodies->stand_in};
+    const auto kept = journal_.keep(snapshot_, Phase::Guards, world_.wall());
+    if (!kept) return stop(Phase::Guards, kept.error().context);
+    tell(Phase::Guards, "snapshot",
+         fmt::format("pool {} is written down in {}", target.pool, journal_.snapshot_path().string()));
+    return std::nullopt;
+  }
+  auto kept = journal_.snapshot();
+  if (!kept) return stop(Phase::Guards, kept.error().context);
+  snapshot_ = *std::move(kept);
+  return std::nullopt;
+}
+
+Result<Known> Runbook::look(const Step& step) {
+  const Target& target = journal_.progress().target;
+  const auto body = read_at(world_, fmt::format("{}?api-version={}", target.cluster, target.api_version));
+  if (!body) return body.error();
+  if (!*body) return upstream_error(ErrorKind::BadInput, Sent::Answered, fmt::format("the cluster {} is gone", target.cluster));
+  auto cluster = read_cluster(**body);
+  if (!cluster) return std::move(cluster).error();
+  auto pool = read_pool_at(world_, target.pool_id(), target.api_version);
+  if (!pool) return std::move(pool).error();
+  auto stand_in = read_pool_at(world_, target.stand_in_id(), target.api_version);
+  if (!stand_in) return std::move(stand_in).error();
+  Known known{target, journal_.progress(), snapshot_, *std::move(cluster), *std::move(pool), *std::move(stand_in)};
+  known.now = world_.wall();
+  known.left = ends_ - world_.now();
+  if (step.phase == Phase::Abort && has_running_operation(known.cluster)) {
+    const auto started = operation_start(world_, target);
+    if (!started) return started.error();
+    known.operation_started = *started;
+  }
+  if (step.phase == Phase::StandIn || step.phase == Phase::Delete) known.nodes_not_ready = why_not_ready(known.stand_in);
+  if (step.phase == Phase::Recreate) known.nodes_not_ready = why_not_ready(known.pool);
+  const auto held = world_.lease_held();
+  if (!held) return held.error();
+  known.lease_held = *held;
+  return known;
+}
+
+// Whether so many nodes of the pool are ready as it must have. Nobody asks before ARM says that the pool is well.
+std::optional<std::string> Runbook::why_not_ready(const std::optional<Pool>& pool) const {
+  if (!world_.nodes || !pool || pool->state != "Succeeded") return std::nullopt;
+  const auto count = world_.nodes(pool->name);
+  if (!count) return fmt::format("the nodes of pool {} cannot be looked at: {}", pool->name, count.error().context);
+  const auto wanted = static_cast<size_t>(wanted_nodes(pool->body));
+  if (count->ready >= wanted) return std::nullopt;
+  return fmt::format("{} of {} nodes of pool {} are ready, {} are wanted", count->ready, count->all, pool->name, wanted);
+}
+
+// Before the delete. That no new pod comes to the nodes is a must; a pod that does not go will go with its node.
+std::optional<Ending> Runbook::drain() {
+  const std::string& pool = journal_.progress().target.pool;
+  tell(Phase::Drain, "begin", fmt::format("cordon and drain the nodes of pool {}", pool));
+  const auto left = world_.drain(pool);
+  if (!left) return stop(Phase::Drain, fmt::format("the nodes of pool {} cannot be cordoned: {}", pool, left.error().context));
+  if (!left->empty()) tell(Phase::Drain, "warning", fmt::format("not every pod went: {}", *left));
+  tell(Phase::Drain, "done",
+       fmt::format("the nodes of pool {} are cordoned; to go back: kubectl uncordon --selector agentpool={}", pool, pool));
+  return note(Event::Kind::Done, Phase::Drain);
+}
+
+// The guards that need no activity log once more, and the pool once more: the abort has changed both. What was evidence of the storm
+// stays evidence: it grows old while the abort takes its time.
+std::optional<Ending> Runbook::recheck() {
+  const Target& target = journal_.progress().target;
+  const bool aborted = journal_.progress().of(Phase::Abort).intended;
+  if (aborted) world_.pause(options_.settle);
+  const auto body = read_at(world_, fmt::format("{}?api-version={}", target.cluster, target.api_version));
+  if (!body || !*body) return stop(Phase::Recheck, body ? "the cluster is gone" : body.error().context);
+  Seen seen;
+  auto cluster = read_cluster(**body);
+  if (!cluster) return stop(Phase::Recheck, cluster.error().context);
+  seen.cluster = *std::move(cluster);
+  auto pools = read_pools(world_, target);
+  if (!pools) return stop(Phase::Recheck, pools.error().context);
+  seen.pools = *std::move(pools);
+  const auto guards = cheap_guards(target, seen, options_.guards);
+  if (const Guard* objection = first_objection(guards)) {
+    if (objection->says == Guard::Says::Refuse) return stop(Phase::Recheck, objection->why);
+    tell(Phase::Recheck, "recovered", objection->why);
+    if (!aborted) return finish(Event::Kind::Recovered, Ending::Kind::NothingToDo, objection->why);
+    // The abort leaves the cluster Canceled.
+    for (const Step& step : all_steps()) {
+      if (step.phase != Phase::Mark) continue;
+      if (auto ended = carry_out(step)) return ended;
+    }
+    return finish(Event::Kind::Recovered, Ending::Kind::Recovered, objection->why + "; no pool was touched");
+  }
+  auto pool = read_pool_at(world_, target.pool_id(), target.api_version);
+  if (!pool || !*pool) return stop(Phase::Recheck, pool ? fmt::format("pool {} is gone", target.pool) : pool.error().context);
+  const auto bodies =
+      pool_bodies((*pool)->body, seen.cluster.version, {target.pool_id(), journal_.id(), options_.stand_in_count});
+  if (!bodies) return stop(Phase::Recheck, bodies.error().context);
+  snapshot_ = {target.pool_id(), (*pool)->etag, bodies->again, bodies->stand_in};
+  const auto kept = journal_.keep(snapshot_, Phase::Recheck, world_.wall());
+  if (!kept) return stop(Phase::Recheck, kept.error().context);
+  tell(Phase::Recheck, "done",
+       fmt::format("the cluster is {}, the pool is still wedged, and written down anew", seen.cluster.state));
+  return note(Event::Kind::Done, Phase::Recheck);
+}
+
+// How the last write's operation goes, as far as ARM tells. What there is to see decides, this only saves looking too early, and says
+// why something failed.
+bool Runbook::operation_runs() {
+  if (operation_.empty()) return false;
+  const auto reply = world_.send({arm::Method::Get, operation_});
+  if (!reply) return false;
+  arm::ResponseHead head;
+  head.status = reply->status;
+  const auto progress = arm::progress_of_status_url(head, reply->body);
+  if (progress == arm::Progress::Running) return true;
+  if (!arm::is_terminal(progress)) return false;
+  operation_.clear();
+  const auto error = progress == arm::Progress::Succeeded ? std::nullopt : arm::parse_error(reply->body);
+  if (error) why_failed_ = fmt::format(" ({}: {})", error->code, error->message);
+  return false;
+}
+
+std::optional<Ending> Runbook::send(const Step& step, const Move& move, TimePoint deadline) {
+  if (auto failed =
+          note(Event::Kind::Intend, step.phase, fmt::format("{} {}", arm::to_text(move.write.method), move.write.target)))
+    return failed;
+  tell(step.phase, "send", move.why);
+  const auto reply = world_.send(move.write);
+  if (!reply) {
+    tell(step.phase, "warning", fmt::format("no answer ({}): the next look tells what became of it", reply.error().context));
+    world_.pause(std::min(options_.poll, deadline - world_.now()));
+    return std::nullopt;
+  }
+  if (auto failed = note(Event::Kind::Answer, step.phase, {}, reply->status)) return failed;
+  tell(step.phase, "answer", reply->status < 300 ? fmt::format("ARM answers {}", reply->status) : words_of(*reply));
+  if (reply->status < 300) {
+    operation_ = reply->operation;
+    why_failed_.clear();
+    return std::nullopt;
+  }
+  if (is_busy(*reply)) {
+    world_.pause(std::max(reply->retry_after, options_.poll));
+    return std::nullopt;
+  }
+  const bool ended_by_itself = step.phase == Phase::Abort && reply->status == 409;
+  const bool is_gone = reply->status == 404 && move.write.method == arm::Method::Delete;
+  const bool moved = reply->status == 412 && ++refused_conditions_ < kRefusedConditionsMax;
+  if (ended_by_itself || is_gone || moved) {
+    world_.pause(options_.poll);
+    return std::nullopt;
+  }
+  return stop(step.phase, fmt::format("{} was refused: {}", move.why, words_of(*reply)));
+}
+
+std::optional<Ending> Runbook::carry_out(const Step& step) {
+  const TimePoint deadline = world_.now() + step.deadline;
+  tell(step.phase, "begin", std::string(step.title));
+  std::string waited_for;
+  while (true) {
+    if (world_.interrupted() == Interrupted::Now) return stop(step.phase, "interrupted", Ending::Kind::Interrupted);
+    if (over(deadline)) {
+      return stop(step.phase, fmt::format("the step took more than {} min{}{}",
+                                          std::chrono::duration_cast<std::chrono::minutes>(step.deadline).count(),
+                                          waited_for.empty() ? "" : ": ", waited_for));
+    }
+    if (operation_runs()) {
+      constexpr std::string_view kGoesOn = "ARM's operation goes on";
+      if (waited_for != kGoesOn) tell(step.phase, "wait", std::string(kGoesOn));
+      waited_for = kGoesOn;
+      world_.pause(options_.poll);
+      continue;
+    }
+    const auto known = look(step);
+    if (!known) {
+      if (known.error().kind == ErrorKind::BadInput) return stop(step.phase, known.error().context);
+      waited_for = known.error().context;
+      tell(step.phase, "warning", "the cluster cannot be looked at: " + waited_for);
+      world_.pause(options_.poll);
+      continue;
+    }
+    const Move move = step.decide(*known);
+    switch (move.kind) {
+      case Move::Kind::Done: tell(step.phase, "done", move.why); return note(Event::Kind::Done, step.phase);
+      case Move::Kind::Stop: return stop(step.phase, move.why + why_failed_);
+      case Move::Kind::Wait:
+        if (waited_for != move.why) tell(step.phase, "wait", move.why);
+        waited_for = move.why;
+        world_.pause(options_.poll);
+        break;
+      case Move::Kind::Send:
+        if (auto ended = send(step, move, deadline)) return ended;
+        break;
+    }
+  }
+}
+
+Ending Runbook::carry_on(const std::optional<Inspection>& inspected) {
+  if (auto ended = prepare(inspected)) return *ended;
+  for (const Step& step : all_steps()) {
+    if (journal_.progress().is_done(step.phase)) continue;
+    if (world_.interrupted() != Interrupted::No) return stop(step.phase, "interrupted", Ending::Kind::Interrupted);
+    const bool has_touched_nothing = !journal_.progress().of(Phase::Delete).intended;
+    if (has_touched_nothing && over(ends_)) return stop(step.phase, "the time for the whole run is over");
+    if (step.phase == Phase::StandIn && !journal_.progress().is_done(Phase::Recheck)) {
+      if (auto ended = recheck()) return *ended;
+    }
+    const bool drains_now =
+        step.phase == Phase::Delete && world_.drain && has_touched_nothing && !journal_.progress().is_done(Phase::Drain);
+    if (drains_now) {
+      if (auto ended = drain()) return *ended;
+    }
+    if (auto ended = carry_out(step)) return *ended;
+  }
+  return finish(Event::Kind::Finished, Ending::Kind::Finished,
+                fmt::format("pool {} was made anew; nothing is left over", journal_.progress().target.pool));
+}
+
+Ending Runbook::undo() {
+  if (journal_.progress().snapshot_file.empty()) {
+    return finish(Event::Kind::Undone, Ending::Kind::Undone, "nothing had been done");
+  }
+  if (auto ended = prepare(std::nullopt)) return *ended;
+  if (auto ended = carry_out(undo_step())) return *ended;
+  return finish(Event::Kind::Undone, Ending::Kind::Undone,
+                fmt::format("pool {} is gone, pool {} is as it was", journal_.progress().target.stand_in(),
+                            journal_.progress().target.pool));
+}
+
+}  // namespace armgate::heal

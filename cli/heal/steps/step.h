@@ -1,0 +1,88 @@
+// step.h – a step of the runbook: a pure function from what is there to what is to be done next.
+//
+// A step is asked again and again, each time with a fresh look at the cluster, until it says Done or Stop. So a run that was killed
+// goes on by asking the same questions: whether a request has arrived shows in the cluster. What would not show (an abort, a delete
+// of something that came back) the journal has (progress.h).
+//
+// Each write names what it expects to find (If-Match, If-None-Match): should it come twice, the second has no effect.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "arm/http.h"
+#include "base/time.h"
+#include "cli/heal/facts/cluster.h"
+#include "cli/heal/progress.h"
+
+namespace armgate::heal {
+
+// What is known when a step is asked.
+struct Known {
+  const Target& target;
+  const Progress& progress;
+  const Snapshot& snapshot;
+  Cluster cluster;
+  std::optional<Pool> pool{};      // nothing: ARM says that there is none
+  std::optional<Pool> stand_in{};  // the same
+  bool lease_held = true;
+  Duration left{};  // of the whole run's time
+  WallTime now{};
+  std::optional<WallTime> operation_started{};  // for the abort: of the operation that runs; nothing: it is not logged
+  std::optional<std::string>
+      nodes_not_ready{};  // of the pool that the step waits for; nothing: they are, or were not looked at
+};
+
+struct Write {
+  arm::Method method = arm::Method::Put;
+  std::string target;  // with its api-version
+  std::string body{};
+  std::string if_match{};
+  std::string if_none_match{};
+};
+
+struct Move {
+  enum class Kind { Done, Wait, Send, Stop } kind = Kind::Done;
+  std::string why;  // for people
+  Write write{};    // Send
+};
+
+inline Move done(std::string why) { return {Move::Kind::Done, std::move(why)}; }
+inline Move wait(std::string why) { return {Move::Kind::Wait, std::move(why)}; }
+inline Move stop(std::string why) { return {Move::Kind::Stop, std::move(why)}; }
+inline Move send(std::string why, Write write) { return {Move::Kind::Send, std::move(why), std::move(write)}; }
+
+Move abort_operation(const Known& known);  // abort.cc
+Move add_stand_in(const Known& known);     // stand_in.cc
+Move delete_pool(const Known& known);      // delete_pool.cc
+Move recreate_pool(const Known& known);    // recreate_pool.cc
+Move remove_stand_in(const Known& known);  // remove_stand_in.cc
+Move mark_cluster(const Known& known);     // mark.cc
+Move check_result(const Known& known);     // final_check.cc
+Move undo(const Known& known);             // undo.cc
+
+// The tag's value that mark_cluster() leaves.
+std::string mark_of(const Progress& progress);
+
+// Whether the pool is this runbook's stand-in for the target's pool. `why` not, for people.
+std::optional<std::string> why_not_ours(const Pool& pool, const Known& known);
+
+struct Step {
+  Phase phase;
+  std::string_view title;
+  Move (*decide)(const Known& known);
+  Duration deadline;
+};
+
+// In their order. Between Abort and StandIn the guards are asked again (runbook.cc).
+std::span<const Step> all_steps();
+const Step& undo_step();
+
+// Before the pool is deleted so much of the run's time must be left: to make it anew.
+inline constexpr Duration kReservedForRecreate = std::chrono::minutes(20);
+
+}  // namespace armgate::heal

@@ -1,0 +1,81 @@
+// `armgate heal`: from the words of the command line to what is asked of the repair.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "cli/ca/authority.h"
+#include "cli/commands.h"
+#include "cli/heal/link/command.h"
+#include "cli/introduction.h"
+#include "cli/load.h"
+#include "proxy/config/option_table.h"
+
+namespace armgate::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path runs_of(const Asked& asked, const CliContext& context) {
+  if (!asked.heal.runs.empty()) return asked.heal.runs;
+  return state_directory(context.environment, context.surroundings.home) / "heal";
+}
+
+heal::PlanAs form_of(const Asked& asked) { return asked.output == "json" ? heal::PlanAs::Json : heal::PlanAs::Text; }
+
+Duration seconds_of(double seconds) { return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)); }
+
+heal::RunOptions options_of(const Asked::Heal& asked) {
+  heal::RunOptions options;
+  options.guards.threshold = asked.threshold;
+  options.guards.window = std::chrono::minutes(asked.window_min);
+  options.guards.skip_detection = asked.skip_detection;
+  options.poll = seconds_of(asked.poll_s);
+  options.settle = seconds_of(asked.settle_s);
+  options.overall = std::chrono::minutes(asked.deadline_min);
+  options.looks_at_nodes = !asked.kubeconfig.empty();
+  options.drains = asked.drain;
+  options.stand_in_count = static_cast<int64_t>(asked.stand_in_nodes);
+  return options;
+}
+
+}  // namespace
+
+int heal_system_pool(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Leave);
+  if (!config) return kExitBadInput;
+  auto target = heal::target_of(asked.heal.cluster, asked.heal.pool);
+  if (!target) return fail(context, target.error());
+  if (!asked.heal.api_version.empty()) target->api_version = asked.heal.api_version;
+  if (asked.heal.confirm && config->listen.admin.empty()) {
+    return fail(context,
+                gateway_error(ErrorKind::BadInput,
+                              fmt::format("listen.admin is not set in {}: without it nobody keeps others from the cluster "
+                                          "meanwhile, so nothing is begun; set it, to \"127.0.0.1:9478\" for instance",
+                                          source_text(*config))));
+  }
+  const auto root = find_authority(*config, ca_init_command(*config));
+  if (!root) return fail(context, root.error());
+  const auto user = context.environment.find("USER");
+  const heal::HealRequest request{.target = *std::move(target),
+                                  .options = options_of(asked.heal),
+                                  .confirm = asked.heal.confirm,
+                                  .undo = asked.heal.undo,
+                                  .form = form_of(asked),
+                                  .runs = runs_of(asked, context),
+                                  .root = *root,
+                                  .who = user == context.environment.end() ? "somebody" : name_of_program(user->second),
+                                  .kubeconfig = asked.heal.kubeconfig,
+                                  .environment = context.environment};
+  return context.heal(*config, request, context.out, context.err);
+}
+
+int heal_list(const Asked& asked, const CliContext& context) {
+  if (!asked.heal.list) {
+    return fail(context,
+                gateway_error(ErrorKind::BadInput, "say what to repair: armgate heal aks-system-pool CLUSTER_ID; or --list"));
+  }
+  context.out << heal::runs_text(heal::find_runs(runs_of(asked, context)), form_of(asked));
+  return kExitDone;
+}
+
+}  // namespace armgate::commands

@@ -1,0 +1,52 @@
+#include "cli/load.h"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "proxy/config/option_table.h"
+#include "proxy/gateway/parent.h"
+
+namespace armgate::commands {
+
+LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
+  std::filesystem::path file = asked.config;
+  std::error_code error;
+  if (file.empty() && std::filesystem::exists(context.default_config, error)) file = context.default_config;
+  LoadedConfig loaded = load_config(file, context.surroundings, rule_files);
+  rules::FaultList ignored;  // faults_of_flags() has told them
+  if (!asked.mode.empty()) set_option(loaded.config, "mode", asked.mode, "--mode", ignored);
+  if (!asked.listen.empty()) set_option(loaded.config, "listen/proxy", asked.listen, "--listen", ignored);
+  if (!asked.ca_directory.empty()) {
+    const std::filesystem::path absolute = std::filesystem::absolute(asked.ca_directory, error);
+    loaded.config.ca.directory = error ? asked.ca_directory : absolute.lexically_normal().string();
+  }
+  if (auto fault = fault_of_proxy(loaded.config, context.environment); !fault.empty()) {
+    loaded.faults.push_back({source_text(loaded.config), 0, "/upstream/proxy", std::move(fault)});
+  }
+  return loaded;
+}
+
+bool tell_faults(const rules::FaultList& faults, const CliContext& context) {
+  if (faults.empty()) return true;
+  for (const rules::Fault& fault : faults) fmt::print(context.err, "{}\n", rules::to_text(fault));
+  fmt::print(context.err, "armgate: {} {} found; nothing was changed\n", faults.size(),
+             faults.size() == 1 ? "fault" : "faults");
+  return false;
+}
+
+std::optional<Config> load_asked(const Asked& asked, const CliContext& context, RuleFiles rule_files) {
+  LoadedConfig loaded = load_with_flags(asked, context, rule_files);
+  if (!tell_faults(loaded.faults, context)) return std::nullopt;
+  return std::move(loaded.config);
+}
+
+int fail(const CliContext& context, const Error& error) {
+  fmt::print(context.err, "armgate: {}\n", error.context);
+  return error.kind == ErrorKind::BadInput || error.kind == ErrorKind::TooLarge ? kExitBadInput : kExitRuntime;
+}
+
+}  // namespace armgate::commands

@@ -1,0 +1,24 @@
+// load.h – the configuration that a command line asks for, and how a command says that it cannot go on.
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+
+namespace armgate::commands {
+
+// The file that was asked for, or the usual one if it exists, else the defaults; what flags say is in it.
+LoadedConfig load_with_flags(const Asked& asked, const CliContext& context, RuleFiles rule_files);
+
+// True if there are none.
+bool tell_faults(const rules::FaultList& faults, const CliContext& context);
+
+// The configuration, or nothing after the faults were printed.
+std::optional<Config> load_asked(const Asked& asked, const CliContext& context, RuleFiles rule_files);
+
+// Says what went wrong; the exit code.
+int fail(const CliContext& context, const Error& error);
+
+}  // namespace armgate::commands

@@ -1,0 +1,63 @@
+#include "cli/migrate.h"
+
+#include <fmt/ostream.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "certs/secret_file.h"
+#include "cli/load.h"
+#include "proxy/config/option_table.h"
+#include "rules/file/rule_file.h"
+
+namespace armgate {
+namespace {
+
+constexpr size_t kFileBytesMax = 64 << 20;
+
+// One file; the exit code. It is replaced as a whole or not at all.
+int migrate_file(const std::filesystem::path& file, bool only_tell, const CliContext& context) {
+  const auto text = certs::read_file(file, kFileBytesMax);
+  if (!text) return commands::fail(context, text.error());
+  if (nlohmann::json::parse(*text, nullptr, false, true).is_discarded()) {
+    fmt::print(context.err, "armgate: {} is no JSON; armgate check says where\n", file.string());
+    return kExitBadInput;
+  }
+  const auto renames = old_names_in(*text);
+  for (const rules::Rename& rename : renames) {
+    fmt::print(context.out, "{}:{}: {} is called \"{}\" now\n", file.string(), rename.line, rename.from, rename.to);
+  }
+  if (renames.empty()) {
+    fmt::print(context.out, "{}: nothing to rename\n", file.string());
+    return kExitDone;
+  }
+  if (only_tell) return kExitDone;
+  struct stat now {};
+  const mode_t mode = ::stat(file.c_str(), &now) == 0 ? now.st_mode & 07777 : 0644;
+  const auto written = certs::write_file(file, rules::renamed(*text, renames), mode);
+  if (!written) return commands::fail(context, written.error());
+  return kExitDone;
+}
+
+}  // namespace
+
+std::vector<rules::Rename> old_names_in(std::string_view text) {
+  Config config;
+  std::string schema;
+  rules::RuleDraft draft;
+  auto found = rules::renames_in(text, file_settings(config, schema));
+  const auto more = rules::renames_in(text, rules::settings_of(draft, ""));
+  found.insert(found.end(), more.begin(), more.end());
+  return found;
+}
+
+int commands::migrate(const Asked& asked, const CliContext& context) {
+  int worst = kExitDone;
+  for (const std::string& file : asked.files) worst = std::max(worst, migrate_file(file, asked.dry_run, context));
+  return worst;
+}
+
+}  // namespace armgate

@@ -1,0 +1,48 @@
+// child_command.h – runs another program as if nobody stood between it and the terminal.
+//
+// The program stays in our process group, so the terminal and its signals (Ctrl-C, Ctrl-Z) are its own; what somebody
+// sends to us alone (kill) is passed on. While it runs such signals do nothing to us. Threads   construct it before any
+// other thread exists: the signals are blocked for all of them.
+#pragma once
+
+#include <signal.h>
+#include <spawn.h>
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "proxy/config/tool_environment.h"
+
+namespace armgate {
+
+struct Finished {
+  int exit_code = 0;
+  std::string printed;  // on standard output and standard error, its end if it is long
+};
+
+class CommandRunner {
+ public:
+  CommandRunner();   // from here on the signals wait
+  ~CommandRunner();  // those that wait are dropped, later ones end us as usual
+
+  // Runs it to its end. Its exit code; 128 plus the signal that killed it; 127 if there is no such program, 126 if it
+  // cannot be run, which is told on standard error.
+  int run(const std::vector<std::string>& words, const Environment& environment);
+
+  // The same for a program that has nothing to do with the terminal: it reads nothing, and what it prints is given back.
+  Finished run_quietly(const std::vector<std::string>& words, const Environment& environment);
+
+  // Becomes it. Returns only if that failed, with the exit code.
+  static int become(const std::vector<std::string>& words, const Environment& environment);
+
+ private:
+  int start_and_wait(const std::vector<std::string>& words, const Environment& environment,
+                     const posix_spawn_file_actions_t* files);
+  int supervise(pid_t child);
+
+  sigset_t watched_{};
+  sigset_t before_{};
+};
+
+}  // namespace armgate

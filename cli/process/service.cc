@@ -1,0 +1,148 @@
+#include "cli/process/service.h"
+
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <utility>
+
+#include "certs/authority.h"
+#include "certs/secret_file.h"
+#include "cli/cli.h"
+#include "proxy/config/option_table.h"
+#include "proxy/config/tool_environment.h"
+#include "proxy/gateway/descriptors.h"
+#include "proxy/gateway/ending.h"
+#include "proxy/gateway/gateway.h"
+
+namespace armgate {
+namespace {
+
+// Waits for its signals again and again, on the gateway's first loop.
+class Signals {
+ public:
+  Signals(Gateway& gateway, std::initializer_list<int> numbers, std::function<void()> act)
+      : set_(gateway.io()), act_(std::move(act)) {
+    for (const int number : numbers) set_.add(number);
+    wait();
+  }
+
+ private:
+  void wait() {
+    set_.async_wait([this](const boost::system::error_code& failed, int) {
+      if (failed) return;
+      act_();
+      wait();
+    });
+  }
+
+  boost::asio::signal_set set_;
+  const std::function<void()> act_;
+};
+
+void reopen_log(Gateway& gateway) {
+  if (const auto reopened = gateway.log().reopen(); !reopened) {
+    // The log that is still written to is the one that was moved away.
+    std::fprintf(stderr, "armgate: %s; lines still go to the old file\n", reopened.error().context.c_str());
+    gateway.tell(LogLevel::Error, "log-not-reopened", {{"text", reopened.error().context}});
+    return;
+  }
+  gateway.tell(LogLevel::Info, "log-reopened");
+}
+
+void announce(Gateway& gateway) {
+  const Config& config = gateway.config();
+  const auto proxy = door_text(config.listen.proxy, gateway.ports().proxy);
+  const auto direct = config.listen.tls.empty() ? std::string() : door_text(config.listen.tls, gateway.ports().direct);
+  const auto admin = config.listen.admin.empty() ? std::string() : door_text(config.listen.admin, gateway.ports().admin);
+  const auto ca = certs::files_in(config.ca.directory).root.string();
+  gateway.tell(LogLevel::Info, "started",
+               {{"version", ARMGATE_VERSION},
+                {"proxy", proxy},
+                {"tls", direct},
+                {"admin", Log::Value::unless_empty(admin)},
+                {"through", Log::Value::unless_empty(gateway.parent())},
+                {"ca", ca},
+                {"config", config.source},
+                {"mode", rules::to_text(config.mode)},
+                {"rules", config.rules.size()}});
+  std::fprintf(stderr, "armgate: %s\n", usage_hint(proxy, ca).c_str());
+}
+
+// Reaching the limit costs every new connection alike, the requests of those who are in included.
+void check_descriptors(Gateway& gateway, size_t limit) {
+  const size_t connections = gateway.config().limits.connections;
+  if (limit > connections) return;
+  gateway.tell(LogLevel::Warning, "few-descriptors",
+               {{"limit", limit},
+                {"text",
+                 "open files run out before limits.connections is reached; raise the limit (ulimit -Hn, LimitNOFILE) "
+                 "or lower limits.connections"}});
+}
+
+bool can_change_at_run_time(std::string_view pointer) {
+  return pointer == "/mode" || pointer == "/unruled" || pointer == "/rules";
+}
+
+}  // namespace
+
+void reload(Gateway& gateway, LoadedConfig loaded) {
+  if (!loaded.faults.empty()) {
+    for (const rules::Fault& fault : loaded.faults) {
+      gateway.tell(LogLevel::Error, "reload-fault", {{"text", rules::to_text(fault)}});
+    }
+    gateway.tell(LogLevel::Error, "reload-refused",
+                 {{"faults", loaded.faults.size()}, {"text", "the rules and the mode stay as they were"}});
+    return;
+  }
+  for (const auto& pointer : changed_options(gateway.config(), loaded.config)) {
+    if (can_change_at_run_time(pointer)) continue;
+    gateway.tell(LogLevel::Warning, "restart-needed",
+                 {{"option", pointer}, {"text", "this option has changed; it stays as it was until armgate is started anew"}});
+  }
+  const rules::Mode mode = loaded.config.mode;
+  const size_t rules = loaded.config.rules.size();
+  gateway.use(std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors),
+                                                     std::move(loaded.config.patience), std::move(loaded.config.facts)),
+              mode);
+  gateway.tell(LogLevel::Info, "reloaded",
+               {{"config", loaded.config.source}, {"mode", rules::to_text(mode)}, {"rules", rules}});
+}
+
+int report_failure(const Error& error) {
+  std::fprintf(stderr, "armgate: %s\n", error.context.c_str());
+  return error.kind == ErrorKind::BadInput ? kExitBadInput : kExitRuntime;
+}
+
+int run_service(const Config& config, LoadAgain load_again) {
+  const size_t descriptors = raise_descriptor_limit();
+  auto opened = Gateway::open(config);
+  if (!opened) return report_failure(opened.error());
+  Gateway& gateway = **opened;
+  bool asked_before = false;
+  const Signals endings(gateway, {SIGTERM, SIGINT}, [&] {
+    if (std::exchange(asked_before, true))
+      gateway.cut("second-signal");
+    else
+      gateway.drain(gateway.config().drain_max);
+  });
+  const Signals rotations(gateway, {SIGUSR1}, [&gateway] { reopen_log(gateway); });
+  const auto ca_file = certs::files_in(config.ca.directory).root;
+  const auto ca_at_start = certs::read_file(ca_file);
+  const Signals reloads(gateway, {SIGHUP}, [&] {
+    reload(gateway, load_again());
+    const auto ca_now = certs::read_file(ca_file);
+    if (ca_at_start && ca_now && *ca_at_start == *ca_now) return;
+    gateway.tell(
+        LogLevel::Warning, "restart-needed",
+        {{"option", "/ca"},
+         {"text", "the certificate authority was replaced; the one from the start is used until armgate is started anew"}});
+  });
+  announce(gateway);
+  check_descriptors(gateway, descriptors);
+  gateway.run();
+  end_soon(kExitDone);
+  gateway.leave(kExitDone);
+}
+
+}  // namespace armgate

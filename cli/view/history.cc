@@ -1,0 +1,138 @@
+#include "cli/view/history.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "arm/resource_id.h"
+#include "base/text.h"
+#include "cli/view/answer.h"
+#include "cli/view/ask_service.h"
+#include "proxy/journal/journal_file.h"
+#include "proxy/observability/record_view.h"
+
+namespace armgate {
+namespace {
+
+using nlohmann::json;
+
+std::string canonical(std::string_view resource) {
+  while (resource.ends_with('/')) resource.remove_suffix(1);
+  const auto named = arm::parse_resource_id(resource);
+  return named ? named->id : lower_text(resource);
+}
+
+Result<json> from_journal(const Config& config, size_t most, const std::string& id) {
+  auto file = journal::JournalFile::open_to_read(config.journal.file);
+  if (!file) return std::move(file).error();
+  const auto writes = file->newest(most, id);
+  if (!writes) return writes.error();
+  const auto state = file->state_of(id);
+  if (!state) return state.error();
+  return to_json(*writes, *state);
+}
+
+Result<json> from_service(const Config& config, size_t most, const std::string& id) {
+  if (config.listen.admin.empty()) {
+    return gateway_error(
+        ErrorKind::BadInput,
+        fmt::format(
+            "journal.file is not set in {}, from where the configuration was read, so there are no records to show, nor is "
+            "listen.admin, so that the service cannot be asked what it remembers; name the service's own with --config "
+            "FILE, or set journal.file in that",
+            source_text(config)));
+  }
+  const auto answer = fetch_history(config, most, id);
+  if (!answer) return answer.error();
+  return read_history(*answer);
+}
+
+// {"writes": [...], "state": {...}}, whoever tells.
+Result<json> records(const Config& config, size_t most, const std::string& id) {
+  return config.journal.file.empty() ? from_service(config, most, id) : from_journal(config, most, id);
+}
+
+std::string text_in(const json& write, const char* name) { return printable(write.value(name, "")); }
+
+std::string error_text(const json& write) {
+  const std::string code = text_in(write, "error_code");
+  const std::string cause = text_in(write, "message_code");
+  return cause.empty() ? code : fmt::format("{} ({})", code, cause);
+}
+
+std::string took_text(const json& write) {
+  return write.contains("took_ms") ? fmt::format("{:.1f} s", static_cast<double>(write["took_ms"].get<int64_t>()) / 1000) : "-";
+}
+
+std::string line_of(const json& write) {
+  const std::string status = write.contains("status") ? std::to_string(write["status"].get<int>()) : "-";
+  std::string beside;
+  if (write.contains("error_code")) beside += "  " + error_text(write);
+  if (write.contains("merged")) beside += fmt::format("  merged with {} of others' changes", write["merged"].get<size_t>());
+  return fmt::format("{}  {:6}  {:3}  {:17}  {:>9}  {}  {}{}\n", text_in(write, "begun"), text_in(write, "method"), status,
+                     text_in(write, "state"), took_text(write), text_in(write, "client"), text_in(write, "path"), beside);
+}
+
+// "/tags/a, /sku/capacity".
+std::string changed_text(const json& write) {
+  const std::string method = text_in(write, "method");
+  if (method == "DELETE") return "all of it (deleted)";
+  if (method == "POST") {
+    const std::string path = text_in(write, "path");
+    return "action " + path.substr(path.rfind('/') + 1);
+  }
+  if (!write.contains("changed")) return "members not known";
+  std::vector<std::string> names;
+  for (const json& member : write["changed"]) names.push_back(printable(member.get<std::string>()));
+  if (names.size() == 1 && names.front().empty()) return "all of it (created)";
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool may_have_written(const json& write, const std::string& id) {
+  const std::string state = write.value("state", "");
+  return write.value("resource", "") == id && state != "refused" && state != "not-sent";
+}
+
+std::string blame_line(const json& write) {
+  const std::string tool = text_in(write, "tool");
+  const std::string error = error_text(write);
+  return fmt::format("{}  {:6}  {}{}  {}{}  {}\n", text_in(write, "begun"), text_in(write, "method"), text_in(write, "state"),
+                     error.empty() ? "" : " " + error, text_in(write, "client"), tool.empty() ? "" : fmt::format(" ({})", tool),
+                     changed_text(write));
+}
+
+std::string as_json(const json& value) { return value.dump(2, ' ', true, json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+Result<std::string> history_text(const Config& config, size_t most, std::string_view resource, HistoryAs as) {
+  const auto told = records(config, most, canonical(resource));
+  if (!told) return told.error();
+  if (as == HistoryAs::Json) return as_json((*told)["writes"]);
+  std::string text;
+  for (const json& write : (*told)["writes"]) text += line_of(write);
+  return text.empty() ? "no write is recorded\n" : text;
+}
+
+Result<std::string> blame_text(const Config& config, size_t most, std::string_view resource, HistoryAs as) {
+  const std::string id = canonical(resource);
+  auto told = records(config, most, id);
+  if (!told) return told.error();
+  json writes = json::array();
+  for (json& write : (*told)["writes"]) {
+    if (may_have_written(write, id)) writes.push_back(std::move(write));
+  }
+  (*told)["writes"] = std::move(writes);
+  if (as == HistoryAs::Json) return as_json(*told);
+  std::string text;
+  if (const auto state = told->find("state"); state != told->end()) {
+    text = fmt::format("provisioningState {} since {}\n", text_in(*state, "provisioning_state"), text_in(*state, "since"));
+  }
+  for (const json& write : (*told)["writes"]) text += blame_line(write);
+  return (*told)["writes"].empty() ? text + "no write to it is known\n" : text;
+}
+
+}  // namespace armgate

@@ -1,0 +1,114 @@
+#include "cli/view/shown.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "arm/body/content.h"
+#include "arm/etag.h"
+#include "arm/json/json_scan.h"
+#include "proxy/policy/body_etag.h"
+#include "proxy/policy/outcome.h"
+
+namespace armgate {
+namespace {
+
+constexpr size_t kPointersMax = 5;
+
+bool is_object(const std::string& text) { return arm::scan_string_member(text, "id").readable; }
+
+std::string difference(const ShownAnswer& answer, const std::string& body, const arm::BodyFacts& facts) {
+  const auto pointers = arm::changed_pointers(answer.body, body, facts, kPointersMax);
+  if (pointers.empty()) return "the body is the same";
+  if (pointers.front().empty()) return "they differ as a whole";
+  return fmt::format("they differ at {}", fmt::join(pointers, ", "));
+}
+
+std::string what_is_said(const ShownAnswer& answer, const std::string& body, const arm::BodyFacts& facts) {
+  if (answer.absent) return "there was none";
+  if (!is_object(answer.body)) return "no JSON object, so nothing is known of it; give the body of an answer without its head";
+  return difference(answer, body, facts);
+}
+
+// What the client was shown, as its history has it, and where each answer stands in it.
+struct ShownHistory {
+  policy::History history;
+  std::vector<uint64_t> entries;
+};
+
+ShownHistory history_of(const std::vector<ShownAnswer>& shown, const rules::Plan& plan) {
+  ShownHistory all;
+  uint64_t order = 0;
+  for (const ShownAnswer& answer : shown) {
+    policy::Shown event;
+    event.asked = ++order;
+    event.at.order = ++order;
+    event.absent = answer.absent;
+    event.rendering.api_version = plan.target.api_version;
+    if (!answer.absent) {
+      event.etag = arm::etag_in_body(answer.body).value_or("");
+      auto kept = std::make_shared<policy::KeptBody>();
+      kept->bytes = answer.body;
+      event.rendering.body = std::move(kept);
+    }
+    all.history.apply({}, std::move(event));
+    const auto& observed = all.history.reader({})->shown.back();
+    all.entries.push_back(observed.entry);
+  }
+  return all;
+}
+
+// What becomes of the write.
+std::string consequence_of(const policy::Bases& bases, const rules::Plan& plan) {
+  switch (bases.rule) {
+    case policy::BaseRule::Create: return "it is sent as a create, and refused if somebody made it since";
+    case policy::BaseRule::Unconditional:
+    case policy::BaseRule::Forgotten:
+      return "it is sent without a precondition, and refused once if another write finishes while it waits";
+    default: break;
+  }
+  const bool by_etag = plan.rule->guard.kind == rules::GuardKind::Etag && bases.narrow.size() == 1;
+  if (by_etag && !bases.narrow.front().etag.empty())
+    return fmt::format("it is sent with If-Match {}", bases.narrow.front().etag);
+  return bases.narrow.size() == 1
+             ? "what is there is compared with it under the lock"
+             : "what is there is compared with each of them under the lock, and it is sent if all lead to the same";
+}
+
+}  // namespace
+
+std::vector<rules::Fact> explain_shown(const std::string& body, const std::vector<ShownAnswer>& shown, const rules::Plan& plan,
+                                       policy::Actors actors) {
+  if (!plan.guarded || plan.operation != arm::OperationKind::Put) {
+    return {{"built from", "does not matter: only a full PUT of a guarded type is held to what its client was shown", {}}};
+  }
+  const ShownHistory all = history_of(shown, plan);
+  const std::string etag = policy::body_etag(plan, body);
+  policy::WriteFacts write;
+  write.actors = actors;
+  write.arrived.order = 2 * shown.size() + 1;
+  write.body_etag = etag;
+  write.api_version = plan.target.api_version;
+  auto bases = policy::possible_bases(all.history, {}, write);
+  policy::narrow_down(bases, {body, write.api_version}, *plan.facts().body);
+
+  std::vector<rules::Fact> facts;
+  if (!is_object(body)) facts.push_back({"body", "no JSON object, so nothing in it tells what it was built from", {}});
+  std::string from;
+  for (size_t i = 0; i < shown.size(); ++i) {
+    facts.push_back({fmt::format("shown {}", i + 1),
+                     fmt::format("{}: {}", shown[i].name, what_is_said(shown[i], body, *plan.facts().body)),
+                     {}});
+    const bool possible = std::any_of(bases.narrow.begin(), bases.narrow.end(),
+                                      [&](const policy::BaseState& state) { return state.entry == all.entries[i]; });
+    if (possible) from += fmt::format("{}shown {}", from.empty() ? "" : " or ", i + 1);
+  }
+  if (from.empty()) from = "none of them";
+  facts.push_back(
+      {"built from", fmt::format("{} ({}): {}", from, policy::to_text(bases.rule), consequence_of(bases, plan)), {}});
+  return facts;
+}
+
+}  // namespace armgate

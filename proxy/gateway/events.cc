@@ -1,0 +1,54 @@
+#include "proxy/gateway/events.h"
+
+#include <string>
+#include <string_view>
+
+namespace armgate {
+
+void log_finding(Log& log, WallTime wall, const WouldHave& would) {
+  std::string changed;
+  for (const auto& pointer : would.changed) changed += (changed.empty() ? "" : ", ") + pointer;
+  const bool waits = would.kind == WouldHave::Kind::Wait;
+  log.event(LogLevel::Warning, wall, "would",
+            {{"kind", to_text(would.kind)},
+             {"client", would.client},
+             {"other_client", Log::Value::unless_empty(would.other_client)},
+             {"method", would.method},
+             {"resource", would.resource},
+             {"other", Log::Value::unless_empty(would.other)},
+             {"changed", Log::Value::unless_empty(changed)},
+             {"base", Log::Value::unless_empty(would.base)},
+             {"why", Log::Value::unless_empty(would.why)},
+             {"waited_ms", waits ? Log::Value(whole_milliseconds(would.waited)) : Log::Value()}});
+}
+
+void log_lease(Log& log, WallTime wall, std::string_view event, const RunLeases::Lease& lease, std::string_view who) {
+  log.event(LogLevel::Info, wall, event,
+            {{"client", lease.client},
+             {"text", lease.purpose},
+             {"state", lease.held ? "held" : "waiting"},
+             {"age_ms", whole_milliseconds(lease.age)},
+             {"operator", who}});
+}
+
+void log_event(Log& log, WallTime wall, const net::NetEvent& event) {
+  using net::NetEventKind;
+  const auto say = [&](LogLevel level, std::string_view name) {
+    log.event(level, wall, name, {{"peer", event.peer}, {"host", event.host}, {"text", event.text}});
+  };
+  switch (event.kind) {
+    case NetEventKind::ConnectionLimit: return say(LogLevel::Warning, "connection-limit");
+    case NetEventKind::AcceptFailed: return say(LogLevel::Error, "accept-failed");
+    case NetEventKind::ProxyRefused: return say(LogLevel::Warning, "connect-refused");
+    case NetEventKind::HandshakeFailed: return say(LogLevel::Warning, "handshake-failed");
+    case NetEventKind::RequestRefused: return say(LogLevel::Warning, "request-refused");
+    case NetEventKind::TunnelFailed: return say(LogLevel::Warning, "tunnel-failed");
+    case NetEventKind::TunnelPastGuard: return say(LogLevel::Warning, "tunnel-past-guard");
+    case NetEventKind::TunnelOpened: return say(LogLevel::Debug, "tunnel-opened");
+    case NetEventKind::TunnelClosed: return say(LogLevel::Debug, "tunnel-closed");
+    case NetEventKind::ConnectionAccepted: return say(LogLevel::Debug, "connection-accepted");
+    case NetEventKind::Intercepted: return say(LogLevel::Debug, "intercepted");
+  }
+}
+
+}  // namespace armgate

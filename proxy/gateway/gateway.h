@@ -1,0 +1,84 @@
+// gateway.h – the composition root: the only place that knows every part and puts them together.
+//
+// Usage: open() binds; run() serves on the calling thread and others, or start() and join() on threads of its own.
+// drain() ends it in order; cut() at once. Threads   open, run, start, join and the destructor: the owner's. drain()
+// and tell(): any. cut(): the io() loop's.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "proxy/config/config.h"
+#include "proxy/gateway/doors.h"
+#include "proxy/observability/log.h"
+#include "proxy/observability/tally.h"
+#include "proxy/seams/clock.h"
+#include "proxy/seams/store.h"
+#include "rules/plan.h"
+
+namespace armgate {
+
+class Admin;
+
+class Gateway {
+ public:
+  // Reads the authority, opens the log, binds the doors. BadInput if the configuration does not allow that.
+  static Result<std::unique_ptr<Gateway>> open(Config config);
+  ~Gateway();  // only if it never ran; see leave()
+
+  const Config& config() const;
+  std::string parent() const;  // the proxy through which it reaches the world, for people; empty: none
+  const DoorPorts& ports() const { return ports_; }
+  GatewayTally::Counts tally() const;
+  Log& log();
+  boost::asio::io_context& io();  // the first loop's, for signals
+  void tell(LogLevel level, std::string_view name, Log::Fields fields = {});
+
+  // For the requests that arrive from now on; unfinished writes keep what they were planned with. Any thread.
+  void use(std::shared_ptr<const rules::Ruleset> rules, rules::Mode mode);
+
+  void run();
+  void start();
+  void join();
+
+  // No new connections; running exchanges finish within `limit`, then run() returns. Shortly before the limit whatever only waits
+  // is told to come again. A second call does nothing.
+  void drain(Duration limit);
+  void cut(std::string_view why);
+
+  // Ends the process, after run() or join(). Whoever follows operations and keeps places, and exchanges that were cut, are parked
+  // in tables and on timers of each other's loops: unwinding them in any order would touch what is gone.
+  [[noreturn]] void leave(int exit_code);
+
+ private:
+  struct Common;
+  class EventLoop;
+
+  explicit Gateway(std::unique_ptr<Common> common);
+  void take_up(const FormerLife& former);
+  void stop(std::string_view why);
+  std::string metrics() const;
+  std::optional<std::string> history(size_t most, const std::string& resource) const;
+  struct Counted;
+  Counted counted() const;
+  void look();  // at the counters, for the timeline; and again after a while
+
+  std::unique_ptr<Common> common_;
+  const std::unique_ptr<const Admin> admin_;
+  std::vector<std::unique_ptr<EventLoop>> loops_;
+  DoorPorts ports_;
+  std::thread runner_;
+  // The rest belongs to the first loop's thread.
+  std::unique_ptr<TimerHandle> last_call_;
+  std::unique_ptr<TimerHandle> limit_;
+  std::unique_ptr<TimerHandle> next_look_;
+  size_t drained_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace armgate

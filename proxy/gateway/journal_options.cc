@@ -1,0 +1,15 @@
+#include "proxy/gateway/journal_options.h"
+
+namespace armgate {
+
+journal::Journal::Options journal_options(const Config& config) {
+  journal::Journal::Options options;
+  options.file = config.journal.file;
+  options.durability = config.journal.durability;
+  options.write_max = config.journal.write_max;
+  options.records_max = config.journal.records_max;
+  options.recent = config.history.observation_age;
+  return options;
+}
+
+}  // namespace armgate

@@ -1,0 +1,35 @@
+// options.h – the configuration, cut into the small options of each part.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/hash.h"
+#include "proxy/config/config.h"
+#include "proxy/net/client/intercept.h"
+#include "proxy/net/client/server.h"
+#include "proxy/net/upstream/upstream_pool.h"
+#include "proxy/request/parts.h"
+
+namespace armgate {
+
+PipelineOptions pipeline_options(const Config& config);
+ClientTable::Options client_options(const Config& config);
+ResourceTable::Options resource_options(const Config& config);
+LockTable::Options lock_options(const Config& config);
+Tickets::Options ticket_options(const Config& config);
+OperationResults::Options result_options(const Config& config);
+using Parent = std::optional<net::ParentProxy>;
+net::UpstreamOptions upstream_options(const Config& config, const Parent& parent);
+net::ConnectorOptions tunnel_options(const Config& config, const Parent& parent);
+net::InterceptOptions intercept_options(const Config& config);
+
+// `bound`: the port if it is known already, else 0.
+net::ServerOptions proxy_door(const Config& config, uint16_t bound);
+std::optional<net::ServerOptions> direct_door(const Config& config, uint16_t bound);
+std::optional<net::ServerOptions> admin_door(const Config& config);
+
+// From the system's secure random source.
+HashKey random_hash_key();
+
+}  // namespace armgate

@@ -1,0 +1,34 @@
+// records.h – where writes are recorded: in the journal, or in memory.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "proxy/config/config.h"
+#include "proxy/observability/log.h"
+#include "proxy/seams/real_clock.h"
+#include "proxy/state/memory_store.h"
+
+namespace armgate {
+
+// And what was found there.
+struct Records {
+  std::unique_ptr<RealClock> clock = std::make_unique<RealClock>();
+  std::unique_ptr<Store> store;
+  const MemoryStore* memory = nullptr;  // the store, if there is no journal
+  HashKey hash_key{};
+  std::optional<FormerLife> former;
+};
+
+// Errors as of journal::Journal::open. `log` must outlive the store.
+Result<Records> open_records(const Config& config, Log& log);
+
+// What is remembered of the newest writes (record_view.h), with the names of the members that they changed.
+std::string remembered_json(const MemoryStore& memory, size_t most, std::string_view resource,
+                            const std::optional<ResourceState>& state);
+
+}  // namespace armgate

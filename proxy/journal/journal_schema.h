@@ -1,0 +1,61 @@
+// journal_schema.h – the tables of the journal file, and how those of earlier versions are brought to them.
+//
+// Invariant  a file of any earlier schema can be opened: what its writes lack is not known of them.
+#pragma once
+
+#include <cstdint>
+
+namespace armgate::journal {
+
+inline constexpr int64_t kApplicationId = 0x61726d67;  // "armg"
+inline constexpr int64_t kSchemaVersion = 4;
+
+inline constexpr const char* kSchema = R"sql(
+CREATE TABLE hash_key (digits TEXT NOT NULL);
+CREATE TABLE writes (
+  id INTEGER PRIMARY KEY,
+  begun INTEGER NOT NULL,      -- milliseconds since 1970, as all times
+  client TEXT NOT NULL,        -- keyed hashes, in hexadecimal digits
+  bytes TEXT NOT NULL,
+  resend TEXT NOT NULL,
+  client_label TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  method TEXT NOT NULL,
+  host TEXT NOT NULL,
+  path TEXT NOT NULL,
+  api_version TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  if_match TEXT NOT NULL,      -- what armgate had added
+  also_locked TEXT NOT NULL,   -- what its body named
+  outcome TEXT,                -- nothing: not known
+  status INTEGER,
+  known INTEGER,               -- when the outcome was
+  tracked_by TEXT,
+  status_url TEXT,
+  location_url TEXT,
+  ended INTEGER,               -- nothing: it may be at ARM, or its operation may run
+  given_up INTEGER,            -- not nothing: its end was not seen
+  merged INTEGER,              -- how many of others' changes were sent along; nothing: none
+  tool TEXT,
+  touched TEXT,                -- members that it changed, one a line; nothing: not known
+  result TEXT,                 -- nothing: not known
+  error_code TEXT,
+  message_code TEXT
+);
+CREATE TABLE states (
+  resource TEXT PRIMARY KEY,
+  state TEXT NOT NULL,         -- provisioningState
+  since INTEGER NOT NULL
+);
+CREATE INDEX open_writes ON writes (id) WHERE ended IS NULL;
+)sql";
+
+// What brings a file of an earlier schema to the next one.
+inline constexpr const char* kUpgrades[kSchemaVersion - 1] = {
+    "BEGIN; ALTER TABLE writes ADD COLUMN given_up INTEGER; PRAGMA user_version = 2; COMMIT;",
+    "BEGIN; ALTER TABLE writes ADD COLUMN merged INTEGER; PRAGMA user_version = 3; COMMIT;",
+    "BEGIN; ALTER TABLE writes ADD COLUMN tool TEXT; ALTER TABLE writes ADD COLUMN touched TEXT; ALTER TABLE writes ADD COLUMN result TEXT; "
+    "ALTER TABLE writes ADD COLUMN error_code TEXT; ALTER TABLE writes ADD COLUMN message_code TEXT; "
+    "CREATE TABLE states (resource TEXT PRIMARY KEY, state TEXT NOT NULL, since INTEGER NOT NULL); PRAGMA user_version = 4; COMMIT;"};
+
+}  // namespace armgate::journal

@@ -1,0 +1,94 @@
+#include "proxy/net/client/listener.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "proxy/net/socket/seldom.h"
+#include "proxy/net/upstream/address_policy.h"
+#include "proxy/net/upstream/connector.h"
+
+namespace armgate::net {
+namespace {
+
+namespace ip = boost::asio::ip;
+
+// Out of descriptors or memory: the kernel keeps the connection waiting, so trying again at once would spin.
+constexpr auto kPauseAfterFailure = std::chrono::milliseconds(100);
+constexpr auto kBetweenComplaints = std::chrono::seconds(10);  // ten lines a second would bury the log
+
+bool is_about_one_connection(int number) {
+  return number == ECONNABORTED || number == EINTR || number == EPROTO || number == EPERM || number == ENETDOWN ||
+         number == EHOSTUNREACH || number == ENETUNREACH;
+}
+
+// True, with errno, if somebody listens there, even somebody who would share the port with us.
+bool is_taken(const ip::tcp::endpoint& endpoint) {
+  const int probe = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return true;
+  const int on = 1;
+  ::setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // the last owner's connections may still be in TIME_WAIT
+  const bool taken = ::bind(probe, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0;
+  const int number = errno;
+  ::close(probe);
+  errno = number;
+  return taken;
+}
+
+std::string address_text(ip::tcp::endpoint& endpoint) { return endpoint.address().to_string(); }
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& executor, const std::string& address,
+                                                 uint16_t port, PortUse use) {
+  const auto bad = [&] {
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("cannot listen on {} port {}: {}{}", address, port, std::strerror(errno),
+                                     errno == EADDRINUSE ? "; another armgate may run there" : ""));
+  };
+  const auto parsed = address_of(address);
+  if (!parsed) return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no address to listen on", address));
+  ip::tcp::endpoint endpoint(*parsed, port);
+  if (use == PortUse::First && port != 0 && is_taken(endpoint)) return bad();
+  const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return bad();
+  auto socket = std::make_unique<Socket>(clock, executor, fd, Peer{ErrorSource::Gateway, "the listener"});
+  const int on = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  if (::bind(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) return bad();
+  if (::listen(fd, SOMAXCONN) != 0) return bad();
+  socklen_t size = static_cast<socklen_t>(endpoint.capacity());
+  if (::getsockname(fd, endpoint.data(), &size) != 0) return bad();
+  return std::unique_ptr<Listener>(new Listener(clock, std::move(socket), endpoint.port()));
+}
+
+Task<void> Listener::run(std::function<void(Accepted)> take, NetEventSink events) {
+  Seldom complaints(kBetweenComplaints);
+  while (socket_->is_open()) {
+    ip::tcp::endpoint peer;
+    socklen_t size = static_cast<socklen_t>(peer.capacity());
+    const int fd = ::accept4(socket_->fd(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      peer.resize(size);
+      tune_tcp(fd);
+      take({fd, address_text(peer)});
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      if (const auto ready = co_await socket_->wait(Waiting::Reader, Readiness::Readable, kNever); !ready) co_return;
+    } else if (!is_about_one_connection(errno)) {
+      const std::string why = std::strerror(errno);
+      if (const uint64_t times = complaints.count(clock_.now()); times > 0) {
+        const std::string text = times == 1 ? why : fmt::format("{} ({} times since this was last told)", why, times);
+        tell(events, {NetEventKind::AcceptFailed, {}, {}, text});
+      }
+      co_await clock_.sleep_for(kPauseAfterFailure);
+    }
+  }
+}
+
+}  // namespace armgate::net

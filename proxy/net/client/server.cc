@@ -1,0 +1,268 @@
+#include "proxy/net/client/server.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/async/spawn.h"
+#include "proxy/net/client/live_connections.h"
+#include "proxy/net/client/tunnel.h"
+#include "proxy/net/socket/input_buffer.h"
+#include "proxy/net/socket/plain_stream.h"
+#include "proxy/net/upstream/host_pattern.h"
+
+namespace armgate::net {
+namespace {
+
+constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
+constexpr size_t kConnectHeadBytesMax = 16 * 1024;
+constexpr char kTlsHandshake = 0x16;  // RFC 8446 §5.1
+
+// One of the process's connections; counted down when it ends, however it ends.
+class Counted {
+ public:
+  explicit Counted(ConnectionCounter& counter) : counter_(&counter) {}
+  Counted(Counted&& other) noexcept : counter_(std::exchange(other.counter_, nullptr)) {}
+  Counted& operator=(Counted&&) = delete;
+  ~Counted() {
+    if (counter_ != nullptr) counter_->open.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+ private:
+  ConnectionCounter* counter_;
+};
+
+}  // namespace
+
+struct ProxyServer::Core {
+  using CorePtr = std::shared_ptr<Core>;
+  using Place = LiveConnections::Place;
+
+  ServerParts parts;
+  const ServerOptions options;
+  std::unique_ptr<Listener> listener;
+  LiveConnections live;
+
+  Core(ServerParts with, ServerOptions chosen) : parts(std::move(with)), options(std::move(chosen)) {}
+
+  static void take(const CorePtr& core, Accepted accepted);
+  static Task<void> accept_all(CorePtr core);
+  static Task<void> serve(CorePtr core, std::unique_ptr<Socket> socket, ConnectionIdentity from, Counted counted);
+  Task<void> serve_proxy(Place& place, std::unique_ptr<Socket> socket, ConnectionIdentity from);
+  Task<void> serve_direct(Place& place, std::unique_ptr<Socket> socket, ConnectionIdentity from);
+  Task<void> serve_intercepted(Place& place, Interceptor::Intercepted intercepted, ConnectionIdentity from);
+  Task<void> serve_session(Place& place, std::unique_ptr<ByteStream> stream, std::string host, ConnectionIdentity from);
+  Task<void> serve_tunnel(Place& place, PlainStream& client, const ConnectDecision& decision, std::string early,
+                          const ConnectionIdentity& from);
+  Task<bool> read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes);
+  Task<void> refuse(PlainStream& stream, Refusal refusal, std::string_view host, std::string_view peer);
+};
+
+Result<std::unique_ptr<ProxyServer>> ProxyServer::open(ServerParts parts, ServerOptions options) {
+  auto core = std::make_shared<Core>(std::move(parts), std::move(options));
+  auto listener = Listener::open(core->parts.clock, core->parts.executor, core->options.address, core->options.port,
+                                 core->options.port_use);
+  if (!listener) return std::move(listener).error();
+  core->listener = *std::move(listener);
+  return std::unique_ptr<ProxyServer>(new ProxyServer(std::move(core)));
+}
+
+ProxyServer::~ProxyServer() = default;
+
+uint16_t ProxyServer::port() const { return core_->listener->port(); }
+
+void ProxyServer::start() { spawn(core_->parts.executor, Core::accept_all(core_)); }
+
+void ProxyServer::drain(std::function<void()> drained) {
+  core_->listener->stop();
+  core_->live.drain(std::move(drained));
+}
+
+void ProxyServer::stop_waiting() { core_->live.stop_waiting(); }
+
+void ProxyServer::abort() {
+  core_->listener->stop();
+  core_->live.abort();
+}
+
+Task<void> ProxyServer::Core::accept_all(CorePtr core) {
+  std::function<void(Accepted)> take_one = [&core](Accepted accepted) { take(core, std::move(accepted)); };
+  co_await core->listener->run(std::move(take_one), core->parts.events);
+}
+
+void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {
+  const ServerParts& parts = core->parts;
+  if (parts.counter.open.fetch_add(1, std::memory_order_relaxed) >= core->options.connections_max) {
+    parts.counter.open.fetch_sub(1, std::memory_order_relaxed);
+    if (core->options.door == Door::Proxy) {
+      const std::string answer = to_bytes({503, "ArmgateTooManyConnections", "armgate has reached its limit of connections"});
+      // Best effort: a new socket's buffer takes this much, and nobody waits for one that does not.
+      [[maybe_unused]] const ssize_t sent = ::send(accepted.fd, answer.data(), answer.size(), MSG_NOSIGNAL);
+    }
+    ::close(accepted.fd);
+    const bool own_pages = core->options.door == Door::Plain;
+    tell(parts.events, {NetEventKind::ConnectionLimit,
+                        accepted.peer,
+                        {},
+                        own_pages ? "too many connections to listen.admin" : "too many connections (limits.connections)"});
+    return;
+  }
+  Counted counted(parts.counter);
+  ConnectionIdentity from;
+  from.connection = parts.counter.last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+  from.peer = std::move(accepted.peer);
+  tell(parts.events, {NetEventKind::ConnectionAccepted, from.peer, {}, {}});
+  auto socket =
+      std::make_unique<Socket>(parts.clock, parts.executor, accepted.fd, Peer{ErrorSource::Client, "the client " + from.peer});
+  spawn(parts.executor, serve(core, std::move(socket), std::move(from), std::move(counted)));
+}
+
+Task<void> ProxyServer::Core::serve(CorePtr core, std::unique_ptr<Socket> socket, ConnectionIdentity from, Counted counted) {
+  const Counted held(std::move(counted));
+  Place place(core->live);
+  if (core->options.door == Door::Proxy) {
+    co_await core->serve_proxy(place, std::move(socket), std::move(from));
+  } else if (core->options.door == Door::Direct) {
+    co_await core->serve_direct(place, std::move(socket), std::move(from));
+  } else {
+    auto stream = std::make_unique<PlainStream>(std::move(socket));
+    co_await core->serve_session(place, std::move(stream), {}, std::move(from));
+  }
+}
+
+Task<void> ProxyServer::Core::serve_proxy(Place& place, std::unique_ptr<Socket> socket, ConnectionIdentity from) {
+  PlainStream stream(std::move(socket));
+  place.enter({[&stream] { stream.close(); }, [&stream] { stream.close(); }});
+  InputBuffer input;
+  size_t head_bytes = 0;
+  const bool whole = co_await read_first_head(stream, input, head_bytes);
+  place.leave_phase();
+  if (!whole && !input.empty() && input.bytes().front() == kTlsHandshake) {
+    // No answer can be understood; plain text makes most clients name the mistake ("wrong version number").
+    Refusal refusal{400, "ArmgateBadRequest",
+                    "the client speaks TLS to the proxy port: let its proxy URL begin with http://, not https://"};
+    co_return co_await refuse(stream, std::move(refusal), {}, from.peer);
+  }
+  if (!whole) {
+    stream.close();
+    co_return;
+  }
+  ConnectDecision decision = decide_connect(input.bytes().substr(0, head_bytes), options.session.limits, options.connect);
+  input.consume(head_bytes);
+  from.proxy_user = std::move(decision.proxy_user);
+  if (decision.action == ConnectAction::Refuse) {
+    co_return co_await refuse(stream, std::move(decision.refusal), decision.host, from.peer);
+  }
+  if (decision.action == ConnectAction::Tunnel) {
+    co_return co_await serve_tunnel(place, stream, decision, std::string(input.bytes()), from);
+  }
+  place.enter({[&stream] { stream.close(); }, [&stream] { stream.close(); }});
+  const auto written = co_await stream.write_all(kEstablished, parts.clock.now() + options.connect_head_max);
+  place.leave_phase();
+  if (!written) co_return;
+  auto inner = stream.release();
+  Socket& handshaking = *inner;
+  place.enter({[&handshaking] { handshaking.close(); }, [&handshaking] { handshaking.close(); }});
+  auto intercepted = co_await parts.interceptor.accept(std::move(inner), decision.host, std::string(input.bytes()));
+  place.leave_phase();
+  if (!intercepted) {
+    tell(parts.events, {NetEventKind::HandshakeFailed, from.peer, decision.host, intercepted.error().context});
+    co_return;
+  }
+  co_await serve_intercepted(place, *std::move(intercepted), std::move(from));
+}
+
+Task<void> ProxyServer::Core::serve_direct(Place& place, std::unique_ptr<Socket> socket, ConnectionIdentity from) {
+  Socket& handshaking = *socket;
+  place.enter({[&handshaking] { handshaking.close(); }, [&handshaking] { handshaking.close(); }});
+  auto intercepted = co_await parts.interceptor.accept_direct(std::move(socket));
+  place.leave_phase();
+  if (!intercepted) {
+    tell(parts.events, {NetEventKind::HandshakeFailed, from.peer, {}, intercepted.error().context});
+    co_return;
+  }
+  co_await serve_intercepted(place, *std::move(intercepted), std::move(from));
+}
+
+Task<void> ProxyServer::Core::serve_intercepted(Place& place, Interceptor::Intercepted intercepted, ConnectionIdentity from) {
+  tell(parts.events, {NetEventKind::Intercepted, from.peer, intercepted.host, {}});
+  return serve_session(place, std::move(intercepted.stream), std::move(intercepted.host), std::move(from));
+}
+
+Task<void> ProxyServer::Core::serve_session(Place& place, std::unique_ptr<ByteStream> stream, std::string host,
+                                            ConnectionIdentity from) {
+  Session session(std::move(stream), SessionSetup{parts.clock, parts.executor, options.session, parts.handler, parts.events,
+                                                  std::move(host), options.connect.intercepted_port, std::move(from)});
+  place.enter({[&session] { session.drain(); }, [&session] { session.abort(); }, [&session] { session.stop_waiting(); }});
+  co_await session.run();
+  place.leave_phase();
+}
+
+Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, const ConnectDecision& decision,
+                                           std::string early, const ConnectionIdentity& from) {
+  place.enter_tunnel([&client] { client.close(); });
+  const bool allowed = matches_host(decision.host, options.connect.allowed);
+  const LocalTargets local = allowed ? LocalTargets::Allow : options.connect.local_targets;
+  auto socket =
+      co_await parts.connector.connect(decision.host, decision.port, local, parts.clock.now() + options.tunnel_connect_max);
+  if (!socket) {
+    const bool refused = socket.error().kind == ErrorKind::BadInput;
+    tell(parts.events, {NetEventKind::TunnelFailed, from.peer, decision.host, socket.error().context});
+    Refusal refusal{refused ? 403 : 502, refused ? "ArmgateConnectRefused" : "ArmgateHostUnreachable", socket.error().context};
+    co_return co_await refuse(client, std::move(refusal), decision.host, from.peer);
+  }
+  PlainStream host(*std::move(socket));
+  const auto cut = [&client, &host] {
+    client.close();
+    host.close();
+  };
+  place.enter_tunnel(cut);
+  const auto written = co_await client.write_all(kEstablished, parts.clock.now() + options.connect_head_max);
+  if (written) {
+    if (matches_host(decision.host, options.connect.intercepted)) {
+      tell(parts.events, {NetEventKind::TunnelPastGuard, from.peer, decision.host,
+                          fmt::format("port {} of this host is not looked into, only port {} is", decision.port,
+                                      options.connect.intercepted_port)});
+    }
+    tell(parts.events, {NetEventKind::TunnelOpened, from.peer, decision.host, {}});
+    const TunnelCounts counts = co_await run_tunnel(client, host, std::move(early), parts.clock, options.tunnel_idle_max);
+    tell(parts.events,
+         {NetEventKind::TunnelClosed, from.peer, decision.host, {}, counts.to_host_bytes, counts.from_host_bytes});
+  }
+  place.leave_phase();
+}
+
+// False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it.
+Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes) {
+  const TimePoint deadline = parts.clock.now() + options.connect_head_max;
+  while (true) {
+    const size_t seen = input.bytes().size();
+    const auto got = co_await stream.read_some(scratch_area(), deadline);
+    if (!got || *got == 0) co_return false;
+    input.append(std::string_view(scratch_area().data(), *got));
+    if (input.bytes().front() == kTlsHandshake) co_return false;
+    const auto end = http::find_head_end(input.bytes(), seen);
+    head_bytes = end.value_or(input.bytes().size());
+    if (end || head_bytes > kConnectHeadBytesMax) co_return true;
+  }
+}
+
+Task<void> ProxyServer::Core::refuse(PlainStream& stream, Refusal refusal, std::string_view host, std::string_view peer) {
+  tell(parts.events, {NetEventKind::ProxyRefused, peer, host, refusal.message});
+  const TimePoint deadline = parts.clock.now() + options.session.linger_max;
+  const std::string answer = to_bytes(refusal);
+  if (const auto written = co_await stream.write_all(answer, deadline); written) {
+    co_await stream.shutdown(deadline);
+    while (true) {  // unread bytes would turn our close into a reset that destroys the answer
+      const auto got = co_await stream.read_some(scratch_area(), deadline);
+      if (!got || *got == 0 || parts.clock.now() >= deadline) break;
+      co_await let_others_run();
+    }
+  }
+  stream.close();
+}
+
+}  // namespace armgate::net

@@ -1,0 +1,94 @@
+// socket.h – a non-blocking socket: try first, wait for readiness only when there is nothing to do.
+//
+// Threads   one event loop.
+// Cancel    close() wakes waits; destroy only when none is running.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "proxy/async/task.h"
+#include "proxy/net/socket/deadline_timer.h"
+#include "proxy/net/socket/poller.h"
+
+namespace armgate::net {
+
+// Whom errors are about.
+struct Peer {
+  ErrorSource source = ErrorSource::Client;
+  std::string name;  // for messages: a host or an address
+};
+
+enum class Readiness { Readable, Writable };
+
+// Who waits; each has its own deadline and can be cancelled alone. A TLS read may have to wait for writability.
+enum class Waiting { Reader, Writer };
+
+class Socket final : private Polled {
+ public:
+  // Owns `fd` and makes it non-blocking.
+  Socket(Clock& clock, const Executor& executor, int fd, Peer peer);
+  ~Socket();
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  // May return although nothing is there: readiness is only news since the last wait for it.
+  Task<Result<void>> wait(Waiting who, Readiness what, TimePoint deadline);
+  void cancel(Waiting who);
+
+  // See Poller.
+  bool others_come_first() const { return poller_.others_come_first(); }
+  Task<void> turn_to_write() { return poller_.turn_to_write(); }
+
+  // Calls `readable` once, when something may be there to read, without anybody waiting for it. False if something may be
+  // there now: then it is not called. A null function takes the request back.
+  bool tell_readable(std::function<void()> readable);
+
+  void shutdown_write();
+  void close();
+
+  bool is_open() const { return fd_ >= 0; }
+  int fd() { return fd_; }
+  size_t unacknowledged() const;  // without the end of our direction, which has a sequence number as well
+  bool is_broken() const;
+  void acknowledge_now();
+  const Peer& peer() const { return peer_; }
+
+  // The errno of a failed call, as the kind of error it is to the caller.
+  Error error_of(int number) const;
+  Error cancelled() const;
+
+ private:
+  enum class Wake { Ready, TimedOut, Cancelled };
+
+  struct Side {
+    Side(Clock& clock, const Executor& executor, std::function<void()> expired)
+        : deadline(clock, executor, std::move(expired)) {}
+    Readiness what = Readiness::Readable;
+    Parked parked;
+    Wake wake = Wake::Ready;
+    DeadlineTimer deadline;
+  };
+
+  void became_ready(uint32_t events) override;
+  void abandon() override;
+  bool take_ready(Readiness what);
+  Parked unpark(Side& side, Wake wake);  // nobody if nobody waits
+  std::function<void()> take_readable();
+  void wake_later(Waiting who, Wake wake);
+
+  const Executor executor_;
+  Poller& poller_;
+  int fd_;
+  const Peer peer_;
+  uint32_t events_ = 0;  // that the poller tells
+  bool ended_ = false;   // by the peer or by an error: it stays readable
+  bool has_ended_writing_ = false;
+  std::array<bool, 2> ready_{};  // news of each kind since the last wait for it
+  std::array<Side, 2> sides_;
+  std::function<void()> readable_;
+};
+
+}  // namespace armgate::net

@@ -1,0 +1,165 @@
+#include "proxy/net/upstream/connector.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "proxy/async/waiter.h"
+#include "proxy/net/upstream/address_policy.h"
+
+namespace armgate::net {
+namespace {
+
+constexpr uint16_t kTlsPort = 443;
+
+namespace ip = boost::asio::ip;
+using Addresses = std::vector<ip::address>;
+
+Error unreachable(std::string context) { return upstream_error(ErrorKind::Unreachable, Sent::No, std::move(context)); }
+
+std::string authority_of(const std::string& name, uint16_t port) {
+  const bool is_bare_ipv6 = name.find(':') != name.npos && !name.starts_with('[');
+  return is_bare_ipv6 ? fmt::format("[{}]:{}", name, port) : fmt::format("{}:{}", name, port);
+}
+
+struct Resolution {
+  explicit Resolution(const Executor& executor) : resolver(executor), done(executor) {}
+  ip::tcp::resolver resolver;
+  Waiter done;
+  boost::system::error_code failure;
+  Addresses addresses;
+};
+
+enum ResolutionSignal : uint32_t { kResolved = 1, kTooLate = 2 };
+
+Task<Result<Addresses>> resolve_by_system(Clock& clock, std::string name, TimePoint deadline) {
+  const Executor executor = co_await current_executor();
+  const auto resolution = std::make_shared<Resolution>(executor);
+  resolution->resolver.async_resolve(name, "", [resolution](const auto& failure, const auto& results) {
+    resolution->failure = failure;
+    for (const auto& result : results) {
+      const ip::address address = result.endpoint().address();
+      auto& known = resolution->addresses;
+      if (std::find(known.begin(), known.end(), address) == known.end()) known.push_back(address);
+    }
+    resolution->done.signal(kResolved);
+  });
+  const auto timer = clock.call_at(executor, deadline, [resolution] { resolution->done.signal(kTooLate); });
+  const uint32_t signals = co_await resolution->done.wait();
+  if ((signals & kResolved) == 0) {
+    co_return upstream_error(ErrorKind::TimedOut, Sent::No, fmt::format("the name {} was not resolved in time", name));
+  }
+  if (resolution->failure || resolution->addresses.empty()) {
+    co_return unreachable(fmt::format("the name {} has no address: {}", name, resolution->failure.message()));
+  }
+  co_return std::move(resolution->addresses);
+}
+
+}  // namespace
+
+Resolve system_resolve(Clock& clock) {
+  return [&clock](std::string name, TimePoint deadline) { return resolve_by_system(clock, std::move(name), deadline); };
+}
+
+void tune_tcp(int fd) {
+  const auto set = [fd](int level, int option, int value) { ::setsockopt(fd, level, option, &value, sizeof value); };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+Connector::Place Connector::place_of(std::string_view host, uint16_t port) const {
+  const auto known = port == kTlsPort ? options_.overrides.find(host) : options_.overrides.end();
+  if (known == options_.overrides.end()) return {std::string(host), port, false};
+  return {known->second.address, known->second.port != 0 ? known->second.port : port, true};
+}
+
+const ParentProxy* Connector::parent_of(std::string_view host, uint16_t port) const {
+  if (!options_.parent || options_.parent->exceptions.covers(host, port)) return nullptr;
+  const Place place = place_of(host, port);
+  return options_.parent->exceptions.covers(place.name, place.port) ? nullptr : &*options_.parent;
+}
+
+Task<Result<std::unique_ptr<Socket>>> Connector::connect(std::string host, uint16_t port, LocalTargets local,
+                                                         TimePoint deadline) {
+  Place place = place_of(host, port);
+  const ParentProxy* const parent = parent_of(host, port);
+  if (parent != nullptr) return connect_through(*parent, std::move(host), std::move(place), deadline);
+  if (place.is_known) local = LocalTargets::Allow;
+  Named named{host, host};
+  return connect_to_any(std::move(place), local, std::move(named), deadline);
+}
+
+Task<Result<std::unique_ptr<Socket>>> Connector::connect_to_any(Place place, LocalTargets local, Named named,
+                                                                TimePoint deadline) {
+  Addresses addresses;
+  if (const auto literal = address_of(place.name)) {
+    addresses.push_back(*literal);
+  } else {
+    auto resolved = co_await resolve_(place.name, deadline);
+    if (!resolved) co_return std::move(resolved).error();
+    addresses = *std::move(resolved);
+  }
+  Error last = unreachable(fmt::format("{} has no address", named.target));
+  for (const ip::address& address : addresses) {
+    const auto refusal = refused_address(address);
+    if (refusal && local == LocalTargets::Refuse) {
+      last = upstream_error(
+          ErrorKind::BadInput, Sent::No,
+          fmt::format("{} is {}, to which armgate opens no tunnel; put the host into NO_PROXY", named.target, *refusal));
+      continue;
+    }
+    const TimePoint until = std::min(deadline, clock_.now() + options_.address_max);
+    auto socket = co_await connect_to(address, place.port, named, until);
+    if (socket) co_return socket;
+    last = std::move(socket).error();
+    if (clock_.now() >= deadline) break;
+  }
+  co_return last;
+}
+
+Task<Result<std::unique_ptr<Socket>>> Connector::connect_to(ip::address address, uint16_t port, Named named,
+                                                            TimePoint deadline) {
+  const ip::tcp::endpoint endpoint(address, port);
+  const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+  if (fd < 0) {
+    co_return gateway_error(ErrorKind::Internal, fmt::format("cannot make a socket: {}", std::strerror(errno)));
+  }
+  auto socket = std::make_unique<Socket>(clock_, executor_, fd, Peer{ErrorSource::Upstream, named.peer});
+  tune_tcp(fd);
+  const std::string where = fmt::format("{} at {} port {}", named.target, address.to_string(), port);
+  if (::connect(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0) co_return socket;
+  if (errno != EINPROGRESS) co_return unreachable(fmt::format("cannot connect to {}: {}", where, std::strerror(errno)));
+  auto ready = co_await socket->wait(Waiting::Writer, Readiness::Writable, deadline);
+  if (!ready) {
+    co_return upstream_error(ready.error().kind, Sent::No, fmt::format("no connection to {} in time", where));
+  }
+  int failure = 0;
+  socklen_t size = sizeof failure;
+  ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size);
+  if (failure != 0) co_return unreachable(fmt::format("cannot connect to {}: {}", where, std::strerror(failure)));
+  co_return socket;
+}
+
+Task<Result<std::unique_ptr<Socket>>> Connector::connect_through(const ParentProxy& parent, std::string host, Place place,
+                                                                 TimePoint deadline) {
+  if (auto refusal = parent.gate->refusal(clock_.now())) co_return *std::move(refusal);
+  Place at_parent{parent.host, parent.port, true};
+  Named named{parent.text(), fmt::format("{} (through {})", host, parent.text())};
+  auto socket = co_await connect_to_any(std::move(at_parent), LocalTargets::Allow, std::move(named), deadline);
+  if (!socket) co_return socket;
+  auto opened = co_await open_tunnel(**socket, parent, authority_of(place.name, place.port), clock_, deadline);
+  if (!opened) co_return std::move(opened).error();
+  co_return socket;
+}
+
+}  // namespace armgate::net

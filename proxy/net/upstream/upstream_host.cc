@@ -1,0 +1,151 @@
+#include "proxy/net/upstream/upstream_host.h"
+
+#include <fmt/format.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace armgate::net {
+namespace {
+
+constexpr size_t kSessionsMax = 4;
+
+enum WaitSignal : uint32_t { kTurn = 1, kTooLate = 2 };
+
+Error not_sent(Error error) {
+  error.source = ErrorSource::Upstream;
+  error.sent = Sent::No;
+  const bool keep =
+      error.kind == ErrorKind::Untrusted || error.kind == ErrorKind::TimedOut || error.kind == ErrorKind::Cancelled;
+  if (!keep) error.kind = ErrorKind::Unreachable;
+  return error;
+}
+
+}  // namespace
+
+UpstreamHost::UpstreamHost(std::string host, Clock& clock, const Executor& executor, Connector& connector, SSL_CTX* context,
+                           const UpstreamHostOptions& options)
+    : host_(std::move(host)),
+      clock_(clock),
+      executor_(executor),
+      connector_(connector),
+      context_(context),
+      options_(options),
+      expiry_(clock, executor, [this] { close_old(); }) {}
+
+Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::acquire(TimePoint deadline) {
+  const auto self = shared_from_this();
+  const bool must_wait = !waiting_.empty() || free() <= promised_;
+  if (must_wait) {
+    auto turn = co_await wait_for_turn(deadline);
+    if (!turn) co_return std::move(turn).error();
+  }
+  auto idle = take_idle();
+  if (!idle) ++open_;
+  if (must_wait) --promised_;  // only now: what take_idle() closes makes room that is ours
+  if (idle) co_return idle;
+  auto connection = co_await connect(deadline);
+  if (!connection) {
+    --open_;
+    wake_next();
+    co_return not_sent(std::move(connection).error());
+  }
+  co_return connection;
+}
+
+void UpstreamHost::give_back(std::unique_ptr<UpstreamConnection> connection) {
+  ++connection->exchanges;
+  connection->idle_since = clock_.now();
+  idle_.push_back(std::move(connection));
+  if (idle_.size() > options_.idle_connections_max) {
+    discard(std::move(idle_.front()));
+    idle_.erase(idle_.begin());
+  }
+  if (!idle_.empty()) expiry_.set(idle_.front()->idle_since + options_.idle_max);
+  wake_next();
+}
+
+void UpstreamHost::discard(std::unique_ptr<UpstreamConnection> connection) {
+  connection->stream->close();
+  --open_;
+  wake_next();
+}
+
+// The most recently used one, so that the others grow old and are closed.
+std::unique_ptr<UpstreamConnection> UpstreamHost::take_idle() {
+  close_old();
+  while (!idle_.empty()) {
+    auto connection = std::move(idle_.back());
+    idle_.pop_back();
+    if (connection->stream->is_quiet()) return connection;
+    discard(std::move(connection));
+  }
+  return nullptr;
+}
+
+void UpstreamHost::close_old() {
+  const TimePoint now = clock_.now();
+  while (!idle_.empty() && now >= idle_.front()->idle_since + options_.idle_max) {
+    auto connection = std::move(idle_.front());
+    idle_.erase(idle_.begin());
+    discard(std::move(connection));
+  }
+  if (!idle_.empty()) expiry_.set(idle_.front()->idle_since + options_.idle_max);
+}
+
+Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::connect(TimePoint deadline) {
+  auto socket = co_await connector_.connect(host_, options_.port, LocalTargets::Allow,
+                                            std::min(deadline, clock_.now() + options_.connect_max));
+  if (!socket) co_return std::move(socket).error();
+  auto stream = TlsStream::make(*std::move(socket), context_);
+  if (!stream) co_return std::move(stream).error();
+  SSL* const ssl = (*stream)->ssl();
+  SSL_set_connect_state(ssl);
+  SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  if (SSL_set_tlsext_host_name(ssl, host_.c_str()) != 1 || SSL_set1_host(ssl, host_.c_str()) != 1) {
+    co_return certs::openssl_failure(fmt::format("preparing TLS with {}", host_));
+  }
+  if (!sessions_.empty()) {
+    SSL_set_session(ssl, sessions_.back().get());
+    sessions_.pop_back();
+  }
+  (*stream)->set_session_sink([host = weak_from_this()](certs::SessionHandle session) {
+    if (const auto alive = host.lock()) alive->keep_session(std::move(session));
+  });
+  auto done = co_await (*stream)->handshake(std::min(deadline, clock_.now() + options_.handshake_max));
+  if (!done) {
+    Error error = std::move(done).error();
+    if (const ParentProxy* parent = connector_.parent_of(host_, options_.port)) error.context += handshake_hint(*parent, error);
+    co_return error;
+  }
+  auto connection = std::make_unique<UpstreamConnection>();
+  connection->stream = *std::move(stream);
+  co_return connection;
+}
+
+Task<Result<void>> UpstreamHost::wait_for_turn(TimePoint deadline) {
+  Waiter waiter(executor_);
+  waiting_.push_back(&waiter);
+  const auto timer = clock_.call_at(executor_, deadline, [&waiter] { waiter.signal(kTooLate); });
+  const uint32_t signals = co_await waiter.wait();
+  if ((signals & kTurn) != 0) co_return Result<void>{};
+  std::erase(waiting_, &waiter);
+  co_return upstream_error(ErrorKind::TimedOut, Sent::No,
+                           fmt::format("all {} connections to {} stayed in use", options_.connections_max, host_));
+}
+
+// The one in line runs later than who asks in this moment, so what became free is promised to it.
+void UpstreamHost::wake_next() {
+  if (waiting_.empty() || free() <= promised_) return;
+  ++promised_;
+  waiting_.front()->signal(kTurn);
+  waiting_.pop_front();
+}
+
+void UpstreamHost::keep_session(certs::SessionHandle session) {
+  if (sessions_.size() == kSessionsMax) sessions_.erase(sessions_.begin());
+  sessions_.push_back(std::move(session));
+}
+
+}  // namespace armgate::net

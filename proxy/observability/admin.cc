@@ -1,0 +1,256 @@
+#include "proxy/observability/admin.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "arm/resource_id.h"
+#include "base/text.h"
+#include "proxy/observability/admin/admin_page.h"
+#include "proxy/observability/admin_files.h"
+#include "proxy/request/answer.h"
+#include "proxy/request/operation/unlock.h"
+#include "proxy/state/budgets.h"
+#include "proxy/state/lock/hold_table.h"
+#include "proxy/state/operation_results.h"
+
+namespace armgate {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Nothing from elsewhere runs in it, and it stands in no page from elsewhere.
+arm::Response live_page(const AdminFile& file) {
+  arm::Response response = admin_page(200, "OK", file.type, std::string(file.content));
+  response.head.fields.add("Content-Security-Policy",
+                           "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; "
+                           "form-action 'none'; frame-ancestors 'none'");
+  response.head.fields.add("Referrer-Policy", "no-referrer");
+  return response;
+}
+
+constexpr std::string_view kUnlock = "/unlock";
+
+std::string_view to_text(LockTable::Entry::State state) {
+  switch (state) {
+    case LockTable::Entry::State::Holds: return "runs";
+    case LockTable::Entry::State::Waits: return "waits";
+    case LockTable::Entry::State::Away: return "kept";
+  }
+  return "unknown";
+}
+
+// What was more than passed on, in the words of the metric armgate_outcomes_total.
+ordered_json counts_of(const GatewayTally::Counts& tally) {
+  return {{"guarded", tally.guarded},   {"merged", tally.merged},         {"stale", tally.stale},
+          {"refused", tally.refused},   {"unanswered", tally.unanswered}, {"recovered", tally.recovered},
+          {"repeated", tally.repeated}, {"waited", tally.waited}};
+}
+
+ordered_json budgets_of(const BudgetReport& report) {
+  ordered_json rows = ordered_json::array();
+  for (const auto& row : report.rows) {
+    ordered_json told = ordered_json::array();
+    for (const auto& [budget, left, most] : row.told) {
+      told.push_back({{"budget", arm::to_text(budget)}, {"left", left}, {"most", most}});
+    }
+    rows.push_back({{"subscription", row.subscription},
+                    {"principal", row.principal},
+                    {"told", std::move(told)},
+                    {"come_again_ms", whole_milliseconds(row.come_again)}});
+  }
+  return rows;
+}
+
+std::string_view to_text(WritePhase phase) {
+  switch (phase) {
+    case WritePhase::Sent: return "sent";
+    case WritePhase::Again: return "again";
+    case WritePhase::Runs: return "runs";
+    case WritePhase::Doubt: return "doubt";
+  }
+  return "unknown";
+}
+
+constexpr std::string_view kHistory = "/history";
+constexpr size_t kHistoryMax = 100'000;  // writes at once
+constexpr size_t kFailuresShown = 10;
+
+std::string time_text(WallTime when) { return fmt::format("{:%FT%TZ}", std::chrono::floor<std::chrono::seconds>(when)); }
+
+void add_error(ordered_json& json, const arm::ErrorCodes& error) {
+  if (!error.code.empty()) json["error_code"] = error.code;
+  if (!error.message.empty()) json["message_code"] = error.message;
+}
+
+// How accepted writes have ended, whatever their types.
+ordered_json results_of(const std::vector<OperationResults::Count>& counts) {
+  std::map<std::string, uint64_t> all{{"succeeded", 0}, {"failed", 0}, {"canceled", 0}, {"unknown", 0}};
+  for (const auto& each : counts) all[lower_text(arm::to_text(each.how))] += each.count;
+  return all;
+}
+
+ordered_json failures_of(const std::vector<OperationResults::Last>& last) {
+  ordered_json all = ordered_json::array();
+  for (const auto& one : last) {
+    if (all.size() == kFailuresShown) break;
+    ordered_json failure{{"when", time_text(one.when)},
+                         {"what", one.method + " " + one.resource},
+                         {"client", one.client},
+                         {"result", arm::to_text(one.result.how)}};
+    add_error(failure, one.result.error);
+    all.push_back(std::move(failure));
+  }
+  return all;
+}
+
+ordered_json sick_of(const std::vector<OperationResults::Sick>& sick) {
+  ordered_json all = ordered_json::array();
+  for (const auto& one : sick) {
+    const bool fails = one.why == OperationResults::Sick::Why::Failing;
+    ordered_json told{{"resource", one.resource}, {"why", fails ? "failing" : "stuck"}, {"since", time_text(one.since)}};
+    if (fails) told.update({{"failures", one.failures}, {"last", time_text(one.last)}});
+    add_error(told, one.error);
+    if (!one.state.empty()) told["state"] = one.state;
+    all.push_back(std::move(told));
+  }
+  return all;
+}
+
+}  // namespace
+
+arm::Response Admin::history_page(const arm::RequestHead& request) const {
+  std::string_view resource = arm::path_of(request.target).substr(kHistory.size());
+  const auto id = arm::parse_resource_id(resource);
+  if (!resource.empty() && !id)
+    return admin_text(400, "Bad Request", "what stands behind /history is no resource id (/subscriptions/...)");
+  const std::string asked = std::string(arm::query_parameter(request.target, "last").value_or(""));
+  size_t most = 20;
+  const bool is_number = asked.empty() || std::from_chars(asked.data(), asked.data() + asked.size(), most).ec == std::errc();
+  if (!is_number || most > kHistoryMax) return admin_text(400, "Bad Request", "last is no number up to 100000");
+  auto told = sources_.history(most, id ? id->id : "");
+  if (!told) return admin_text(404, "Not Found", "the journal has the records: armgate history");
+  return admin_page(200, "OK", "application/json", *std::move(told) + "\n");
+}
+
+arm::Response Admin::answer(const arm::Request& whole, const std::string& peer) const {
+  const arm::RequestHead& request = whole.head;
+  const std::string_view path = arm::path_of(request.target);
+  const auto is_at_or_under = [&](std::string_view place) {
+    return path == place || path.starts_with(fmt::format("{}/", place));
+  };
+  if (is_at_or_under(kLeasesPath)) {
+    const auto refused = refuse_as_operator(request, peer);
+    return refused ? *refused : answer_leases(sources_.leases, whole);
+  }
+  if (!whole.body.empty()) return admin_text(413, "Content Too Large", "only POST /leases has a body");
+  const bool unlocks = is_at_or_under(kUnlock);
+  const bool reads = request.method == arm::Method::Get || request.method == arm::Method::Head;
+  if (unlocks ? request.method != arm::Method::Post : !reads) {
+    const std::string_view allowed = unlocks ? "POST" : "GET, HEAD";
+    arm::Response refused = admin_text(405, "Method Not Allowed", fmt::format("send {}", allowed));
+    refused.head.fields.add("Allow", allowed);
+    return refused;
+  }
+  if (unlocks) return unlock(request, peer);
+  if (path == "/healthz") return admin_text(200, "OK", "ok");
+  if (path == "/readyz") {
+    return sources_.state().draining ? admin_text(503, "Service Unavailable", "draining") : admin_text(200, "OK", "ready");
+  }
+  if (path == "/metrics") return admin_page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
+  const AdminFile* const file = find_admin_file(path);
+  const bool is_history = path == kHistory || path.starts_with(fmt::format("{}/", kHistory));
+  const bool is_data = path == "/status" || path == "/recent" || path == "/decisions" || is_history;
+  if (file == nullptr && !is_data) {
+    return admin_text(
+        404, "Not Found",
+        "the pages are /, /healthz, /readyz, /metrics, /status, /recent, /decisions and /history; POST /unlock/subscriptions/... releases, POST "
+        "/leases keeps");
+  }
+  if (!is_no_name(request.host)) {
+    return admin_text(403, "Forbidden",
+                      "this page is given only under an address or localhost as the host, as it names resources");
+  }
+  if (file != nullptr) return live_page(*file);
+  if (path == "/status") return status_page();
+  if (is_history) return history_page(request);
+  return admin_page(200, "OK", "application/json", path == "/recent" ? sources_.recent() : sources_.decisions());
+}
+
+arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& peer) const {
+  if (const auto refused = refuse_as_operator(request, peer)) return *refused;
+  const std::string_view who = request.fields.get("x-armgate-operator");
+  const auto resource = arm::parse_resource_id(arm::path_of(request.target).substr(kUnlock.size()));
+  if (!resource) return admin_text(400, "Bad Request", "what stands behind /unlock is no resource id (/subscriptions/...)");
+  const Unlocked unlocked = sources_.unlock(sources_.locks.key_of(resource->id), who);
+  if (unlocked.on_its_way && unlocked.released.empty()) {
+    return admin_text(
+        409, "Conflict",
+        fmt::format("a write that has {} is on its way to ARM: it ends with ARM's answer, or when that does not come",
+                    resource->id));
+  }
+  if (unlocked.released.empty()) return admin_text(404, "Not Found", fmt::format("no operation holds {}", resource->id));
+  ordered_json released = ordered_json::array();
+  for (const auto& write : unlocked.released) {
+    released.push_back({{"what", write.what}, {"client", write.client}, {"held_ms", whole_milliseconds(write.held)}});
+  }
+  const ordered_json answer = {
+      {"resource", resource->id}, {"released", std::move(released)}, {"on_its_way", unlocked.on_its_way}};
+  return admin_json(200, "OK", answer);
+}
+
+arm::Response Admin::status_page() const {
+  const ServiceState state = sources_.state();
+  const GatewayTally::Counts tally = sources_.tally();
+  const LockTable::Entries entries = sources_.locks.entries(kWritesShownMax);
+
+  ordered_json writes = ordered_json::array();
+  const TimePoint now = sources_.clock.now();
+  for (const auto& entry : entries.oldest) {
+    ordered_json write = {{"id", entry.number},
+                          {"what", entry.info.what},
+                          {"client", entry.info.client_label},
+                          {"state", to_text(entry.state)},
+                          {"since_ms", whole_milliseconds(now - entry.info.since)}};
+    if (entry.state == LockTable::Entry::State::Holds) write["phase"] = to_text(entry.phase);
+    if (entry.info.inherited) write["inherited"] = true;
+    if (entry.ahead > 0) write.update({{"ahead", entry.ahead}, {"behind", entry.behind}});
+    writes.push_back(std::move(write));
+  }
+  const ordered_json status = {
+      {"version", ARMGATE_VERSION},
+      {"mode", rules::to_text(state.mode)},
+      {"started", fmt::format("{:%FT%TZ}", std::chrono::floor<std::chrono::seconds>(state.started))},
+      {"up_ms", whole_milliseconds(state.up)},
+      {"draining", state.draining},
+      {"config", state.config},
+      {"rules", state.rules},
+      {"connections", state.connections},
+      {"waiting", state.locks.waiting},
+      {"unfinished", state.unfinished},
+      {"journal_writable", state.journal_writable},
+      {"requests", tally.requests},
+      {"counts", counts_of(tally)},
+      {"summary", summary(tally)},
+      {"budgets", budgets_of(sources_.budgets())},
+      {"results", results_of(sources_.results.counts())},
+      {"failures", failures_of(sources_.results.last())},
+      {"sick", sick_of(sources_.results.sick(now, [this](const Hash128& key) { return !sources_.holds.on_key(key).empty(); }))},
+      {"writes", std::move(writes)},
+      {"writes_left_out", entries.others}};
+  return admin_json(200, "OK", status);
+}
+
+Task<Receipt> Admin::serve(Exchange& exchange, ClientLink& client) const {
+  const arm::Response response = answer(exchange.request, exchange.from.peer);
+  co_await write_answer(exchange, client, response);
+  co_return Receipt();
+}
+
+}  // namespace armgate

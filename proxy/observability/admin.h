@@ -1,0 +1,69 @@
+// admin.h – the admin listener: is it alive, is it ready, what has it counted, what is it doing; and releasing what is held.
+//
+// Why: whoever runs armgate must see from outside whether it works, who runs and who waits, and must be able to let the others
+// go on if an operation will not end. No token, header or body is shown.
+// Threads   one event loop; everything it looks at is shared and guards itself.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "arm/http.h"
+#include "proxy/observability/admin/admin_leases.h"
+#include "proxy/observability/service_state.h"
+#include "proxy/observability/tally.h"
+#include "proxy/request/pipeline.h"
+#include "proxy/seams/client_link.h"
+#include "proxy/seams/clock.h"
+
+namespace armgate {
+
+struct BudgetReport;
+class HoldTable;
+class OperationResults;
+struct Unlocked;
+
+// What the pages show.
+struct AdminSources {
+  Clock& clock;
+  const LockTable& locks;
+  const OperationResults& results;
+  const HoldTable& holds;
+  std::function<ServiceState()> state;
+  std::function<GatewayTally::Counts()> tally;
+  std::function<std::string()> metrics;  // /metrics
+  std::function<BudgetReport()> budgets;
+  std::function<Unlocked(const Hash128& key, std::string_view who)> unlock;
+  // /history, JSON (record_view.h): what memory has; nothing: there is a journal, which knows more.
+  std::function<std::optional<std::string>(size_t most, const std::string& resource)> history;
+  std::function<std::string()> recent;     // /recent, JSON (timeline.h)
+  std::function<std::string()> decisions;  // /decisions, JSON (decision_log.h)
+  LeaseSources leases;                     // /leases
+};
+
+class Admin {
+ public:
+  // Of the writes that hold or want locks the status page shows the oldest so many.
+  static constexpr size_t kWritesShownMax = 500;
+
+  explicit Admin(AdminSources sources) : sources_(std::move(sources)) {}
+
+  // GET and HEAD of /healthz, /readyz, /metrics, /status, /recent, /decisions, /history and the live page (admin_files.h), POST of /unlock with a
+  // resource id behind it, and /leases (admin_leases.h); other paths get 404, other methods 405. All but the first three are given only under an address or "localhost" as the host: a page in a browser could
+  // otherwise use them by letting its own name lead here. /unlock and /leases are only for operators of this machine
+  // (refuse_as_operator).
+  arm::Response answer(const arm::Request& whole, const std::string& peer) const;
+
+  Task<Receipt> serve(Exchange& exchange, ClientLink& client) const;
+
+ private:
+  arm::Response status_page() const;
+  arm::Response history_page(const arm::RequestHead& request) const;
+  arm::Response unlock(const arm::RequestHead& request, const std::string& peer) const;
+
+  const AdminSources sources_;
+};
+
+}  // namespace armgate

@@ -1,0 +1,123 @@
+#include "proxy/observability/line_writer.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace armgate {
+namespace {
+
+constexpr size_t kWaitingBytesMax = 4u << 20;
+constexpr size_t kKeptBytesMax = 1u << 20;            // memory that stays for the next lines
+constexpr auto kRest = std::chrono::milliseconds(2);  // in which lines gather
+
+uint64_t lines_in(std::string_view text) { return static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n')); }
+
+}  // namespace
+
+LineWriter::LineWriter(int fd) : fd_(fd), thread_([this] { run(); }) {}
+
+LineWriter::~LineWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+  ::close(fd_);
+}
+
+uint64_t LineWriter::write(std::string_view line) {
+  bool wakes = false;
+  uint64_t lost = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() + line.size() >= kWaitingBytesMax) {
+      // Half of them at once, so that this is not to be done again for the next line.
+      const size_t end = waiting_.find('\n', waiting_.size() / 2);
+      const size_t given_up = end == std::string::npos ? waiting_.size() : end + 1;
+      lost_ += lines_in(std::string_view(waiting_).substr(0, given_up));
+      waiting_.erase(0, given_up);
+    }
+    waiting_.append(line).push_back('\n');
+    if (!failing_) lost = std::exchange(lost_, 0);
+    wakes = std::exchange(sleeps_, false);
+  }
+  if (wakes) wake_.notify_one();
+  return lost;
+}
+
+void LineWriter::use(int fd) {
+  const std::lock_guard file(file_mutex_);
+  write_waiting();
+  ::close(std::exchange(fd_, fd));
+  cut_ = false;
+}
+
+void LineWriter::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    sleeps_ = waiting_.empty();
+    wake_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+    sleeps_ = false;
+    if (waiting_.empty()) return;
+    lock.unlock();
+    {
+      const std::lock_guard file(file_mutex_);
+      write_waiting();
+    }
+    lock.lock();
+    wake_.wait_for(lock, kRest, [this] { return closing_; });
+  }
+}
+
+// Requires file_mutex_.
+void LineWriter::write_waiting() {
+  {
+    const std::lock_guard lock(mutex_);
+    writing_.swap(waiting_);
+  }
+  if (writing_.empty()) return;  // which proves nothing about the file
+  const char* const failure = write_all(writing_);
+  bool failed_before = false;
+  {
+    const std::lock_guard lock(mutex_);
+    lost_ += lines_in(writing_);
+    failed_before = std::exchange(failing_, failure != nullptr);
+  }
+  if (failure != nullptr && !failed_before) {
+    std::fprintf(stderr, "armgate: the log cannot be written: %s; its lines are lost until it can\n", failure);
+  }
+  writing_.clear();
+  if (writing_.capacity() > kKeptBytesMax) std::string().swap(writing_);
+}
+
+// Takes away what was written. Null, or why it stopped.
+const char* LineWriter::write_all(std::string& lines) {
+  size_t done = 0;
+  while (done < lines.size()) {
+    // What was written of a line that was cut is no line, but the next is to be one.
+    const std::string_view left = cut_ ? "\n" : std::string_view(lines).substr(done);
+    const ssize_t count = ::write(fd_, left.data(), left.size());
+    if (count > 0) {
+      if (!std::exchange(cut_, false)) done += static_cast<size_t>(count);
+    } else if (errno == EAGAIN) {  // whoever shares standard error may have made it so
+      pollfd room{fd_, POLLOUT, 0};
+      ::poll(&room, 1, -1);
+    } else if (errno != EINTR) {
+      break;
+    }
+  }
+  const char* const failure = done < lines.size() ? std::strerror(errno) : nullptr;
+  cut_ = cut_ || (done > 0 && lines[done - 1] != '\n');
+  lines.erase(0, done);
+  return failure;
+}
+
+}  // namespace armgate

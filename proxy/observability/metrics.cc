@@ -1,0 +1,251 @@
+#include "proxy/observability/metrics.h"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <chrono>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace armgate {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<ClientMetric::Label>;
+
+double seconds_of(Duration time) { return std::chrono::duration<double>(time).count(); }
+
+double number(const std::atomic<uint64_t>& counter) { return static_cast<double>(counter.load(std::memory_order_relaxed)); }
+
+// Families in the order in which they are told.
+class Families {
+ public:
+  void begin(MetricType type, std::string name, std::string help) {
+    families_.push_back({std::move(name), std::move(help), type, {}});
+  }
+  void gauge(std::string name, std::string help, double value, Labels labels = {}) {
+    begin(MetricType::Gauge, std::move(name), std::move(help));
+    set(std::move(labels), value);
+  }
+  void set(Labels labels, double value) { add(std::move(labels)).gauge.value = value; }
+  void count(Labels labels, double value) { add(std::move(labels)).counter.value = value; }
+  void histogram(Labels labels, const DurationHistogram::Counts& times) {
+    ClientMetric::Histogram& told = add(std::move(labels)).histogram;
+    for (size_t i = 0; i < times.buckets.size(); ++i) {
+      told.sample_count += times.buckets[i];
+      if (i < DurationHistogram::kBounds.size()) told.bucket.push_back({told.sample_count, DurationHistogram::kBounds[i]});
+    }
+    told.sample_sum = times.seconds;
+  }
+  std::string text() const {
+    std::ostringstream text;
+    prometheus::TextSerializer().Serialize(text, families_);
+    return text.str();
+  }
+
+ private:
+  ClientMetric& add(Labels labels) {
+    ClientMetric& metric = families_.back().metric.emplace_back();
+    metric.label = std::move(labels);
+    return metric;
+  }
+
+  std::vector<MetricFamily> families_;
+};
+
+void add_state(Families& families, const ServiceState& state) {
+  families.gauge("armgate_info", "The version that runs and the mode in force.", 1,
+                 {{"version", ARMGATE_VERSION}, {"mode", std::string(rules::to_text(state.mode))}});
+  families.gauge("armgate_start_time_seconds", "When the service was started, since 1970.",
+                 std::chrono::duration<double>(state.started.time_since_epoch()).count());
+  families.gauge("armgate_ready", "1 while new requests are taken, 0 while the service ends.", state.draining ? 0 : 1);
+  families.gauge("armgate_rules", "Rules as they were read at the start or at the last reload.",
+                 static_cast<double>(state.rules));
+  families.gauge("armgate_connections", "Connections of clients, tunnels among them.", static_cast<double>(state.connections));
+  families.gauge("armgate_locked_resources", "Resources that a write or its operation holds, or that are waited for.",
+                 static_cast<double>(state.locks.keys));
+  families.gauge("armgate_waiting_writes", "Writes that wait for another one, and places kept for clients that come again.",
+                 static_cast<double>(state.locks.waiting));
+  families.gauge("armgate_journal_writable", "1, or 0 while the journal cannot be written and no write is sent.",
+                 state.journal_writable ? 1 : 0);
+  families.gauge("armgate_unfinished_writes", "Writes that were sent to ARM and have no outcome yet.",
+                 static_cast<double>(state.unfinished));
+}
+
+void add_upstream(Families& families, const UpstreamCounts& upstream) {
+  families.begin(MetricType::Counter, "armgate_upstream_answers_total",
+                 "What ARM answered, to clients' requests and to armgate's own questions, by status.");
+  for (const auto& [status, count] : {std::pair<const char*, uint64_t>{"good", upstream.good},
+                                      {"409", upstream.conflicts},
+                                      {"412", upstream.preconditions},
+                                      {"429", upstream.throttled},
+                                      {"4xx", upstream.refused},
+                                      {"5xx", upstream.failed},
+                                      {"none", upstream.none}}) {
+    families.count({{"status", status}}, static_cast<double>(count));
+  }
+}
+
+void add_outcomes(Families& families, const GatewayTally::Counts& tally) {
+  families.begin(MetricType::Counter, "armgate_outcomes_total", "Requests that were more than passed on, by what was done.");
+  for (const auto& [outcome, count] : {std::pair<const char*, uint64_t>{"guarded", tally.guarded},
+                                       {"merged", tally.merged},
+                                       {"stale", tally.stale},
+                                       {"refused", tally.refused},
+                                       {"unanswered", tally.unanswered},
+                                       {"recovered", tally.recovered},
+                                       {"repeated", tally.repeated}}) {
+    families.count({{"outcome", outcome}}, static_cast<double>(count));
+  }
+}
+
+void add_results(Families& families, const std::vector<OperationResults::Count>& results) {
+  families.begin(MetricType::Counter, "armgate_operation_results_total",
+                 "How accepted writes have ended, their operations included, by type, result and ARM's error code.");
+  for (const auto& each : results) {
+    families.count({{"type", each.type}, {"result", std::string(arm::to_text(each.how))}, {"code", each.code}},
+                   static_cast<double>(each.count));
+  }
+}
+
+void add_events(Families& families, const Counters& counters) {
+  families.begin(MetricType::Counter, "armgate_events_total", "What the service met, by its kind.");
+  for (const auto& [event, counter] : {std::pair<const char*, const std::atomic<uint64_t>*>{"insisted", &counters.insisted},
+                                       {"queue_full", &counters.queue_full},
+                                       {"wait_timeout", &counters.wait_timeouts},
+                                       {"client_left", &counters.clients_left},
+                                       {"reservation_kept", &counters.places_kept},
+                                       {"reservation_claimed", &counters.places_taken},
+                                       {"spurious_412", &counters.false_alarms},
+                                       {"merged", &counters.merged},
+                                       {"outcome_unknown", &counters.outcomes_unknown},
+                                       {"replayed", &counters.replayed},
+                                       {"lease_expired", &counters.holds_expired},
+                                       {"lease_released", &counters.holds_released},
+                                       {"list_too_long", &counters.lists_too_long},
+                                       {"references_cut", &counters.references_cut},
+                                       {"question_held_back", &counters.questions_held_back},
+                                       {"resource_sick", &counters.refused_sick},
+                                       {"would_be_stale", &counters.would_be_stale},
+                                       {"would_be_merged", &counters.would_be_merged},
+                                       {"would_overlap", &counters.would_overlap},
+                                       {"would_be_duplicate", &counters.would_be_duplicate},
+                                       {"would_wait", &counters.would_wait},
+                                       {"would_be_sick", &counters.would_be_sick}}) {
+    families.count({{"event", event}}, number(*counter));
+  }
+}
+
+void add_budgets(Families& families, const BudgetReport& budgets) {
+  const auto labels_of = [](const BudgetReport::Row& row) {
+    return Labels{{"subscription", row.subscription}, {"principal", row.principal}};
+  };
+  families.begin(MetricType::Gauge, "armgate_arm_remaining_requests", "What ARM's last answer said is left of a budget.");
+  for (const auto& row : budgets.rows) {
+    for (const auto& told : row.told) {
+      Labels labels = labels_of(row);
+      labels.push_back({"budget", std::string(arm::to_text(told.budget))});
+      families.set(std::move(labels), told.left);
+    }
+  }
+  families.begin(MetricType::Gauge, "armgate_arm_come_again_seconds", "How long ARM's last 429 still asks to wait.");
+  for (const auto& row : budgets.rows) families.set(labels_of(row), seconds_of(row.come_again));
+  families.begin(MetricType::Counter, "armgate_own_questions_total", "Reads of armgate's own: polls and comparisons.");
+  families.count({}, static_cast<double>(budgets.asked));
+  families.begin(MetricType::Counter, "armgate_budgets_ignored_total", "What was told about budgets and is not kept, by why.");
+  families.count({{"why", "unreadable"}}, static_cast<double>(budgets.unreadable));
+  families.count({{"why", "too-many"}}, static_cast<double>(budgets.forgotten));
+}
+
+}  // namespace
+
+void DurationHistogram::observe(Duration took) {
+  const double seconds = seconds_of(took);
+  size_t bucket = 0;
+  while (bucket < kBounds.size() && seconds > kBounds[bucket]) ++bucket;
+  buckets_[bucket].fetch_add(1, std::memory_order_relaxed);
+  microseconds_.fetch_add(std::chrono::duration_cast<std::chrono::microseconds>(took).count(), std::memory_order_relaxed);
+}
+
+DurationHistogram::Counts DurationHistogram::counts() const {
+  Counts counts;
+  for (size_t i = 0; i < counts.buckets.size(); ++i) counts.buckets[i] = buckets_[i].load(std::memory_order_relaxed);
+  counts.seconds = static_cast<double>(microseconds_.load(std::memory_order_relaxed)) / 1'000'000;
+  return counts;
+}
+
+DurationHistogram::Counts& DurationHistogram::Counts::operator+=(const Counts& more) {
+  for (size_t i = 0; i < buckets.size(); ++i) buckets[i] += more.buckets[i];
+  seconds += more.seconds;
+  return *this;
+}
+
+void RequestMetrics::count(const Exchange& exchange, TimePoint now) {
+  const arm::Method method = exchange.request.head.method;
+  const auto status_class = static_cast<size_t>(exchange.status / 100);
+  requests_[static_cast<size_t>(method)][status_class < kStatusClasses ? status_class : 0].fetch_add(1,
+                                                                                                     std::memory_order_relaxed);
+  const bool reads = method == arm::Method::Get || method == arm::Method::Head;
+  (reads ? reads_ : others_).observe(now - exchange.arrived.time);
+  if (exchange.report.waited > Duration::zero()) waited_.observe(exchange.report.waited);
+}
+
+RequestMetrics::Counts RequestMetrics::counts() const {
+  Counts counts;
+  for (size_t method = 0; method < kMethods; ++method) {
+    for (size_t status = 0; status < kStatusClasses; ++status) {
+      counts.requests[method][status] = requests_[method][status].load(std::memory_order_relaxed);
+    }
+  }
+  counts.reads = reads_.counts();
+  counts.others = others_.counts();
+  counts.waited = waited_.counts();
+  return counts;
+}
+
+RequestMetrics::Counts& RequestMetrics::Counts::operator+=(const Counts& more) {
+  for (size_t method = 0; method < kMethods; ++method) {
+    for (size_t status = 0; status < kStatusClasses; ++status) requests[method][status] += more.requests[method][status];
+  }
+  reads += more.reads;
+  others += more.others;
+  waited += more.waited;
+  return *this;
+}
+
+std::string metrics_text(const ServiceState& state, const RequestMetrics::Counts& requests, const UpstreamCounts& upstream,
+                         const GatewayTally::Counts& tally, const Counters& counters,
+                         const std::vector<OperationResults::Count>& results, const BudgetReport& budgets) {
+  Families families;
+  add_state(families, state);
+  families.begin(
+      MetricType::Counter, "armgate_requests_total",
+      "Requests to ARM that have ended, by method and status; status \"none\": their client went without an answer.");
+  for (size_t method = 0; method < RequestMetrics::kMethods; ++method) {
+    for (size_t status = 0; status < RequestMetrics::kStatusClasses; ++status) {
+      const uint64_t count = requests.requests[method][status];
+      if (count == 0) continue;
+      const std::string status_text = status == 0 ? "none" : std::to_string(status) + "xx";
+      families.count({{"method", std::string(arm::to_text(static_cast<arm::Method>(method)))}, {"status", status_text}},
+                     static_cast<double>(count));
+    }
+  }
+  families.begin(MetricType::Histogram, "armgate_request_duration_seconds",
+                 "From a request's first byte to its answer's last, waiting and ARM's own time included.");
+  families.histogram({{"kind", "read"}}, requests.reads);
+  families.histogram({{"kind", "other"}}, requests.others);
+  families.begin(MetricType::Histogram, "armgate_waited_seconds",
+                 "How long requests waited for others' writes and before they were sent again, if they waited at all.");
+  families.histogram({}, requests.waited);
+  add_upstream(families, upstream);
+  add_outcomes(families, tally);
+  add_results(families, results);
+  add_events(families, counters);
+  add_budgets(families, budgets);
+  return families.text();
+}
+
+}  // namespace armgate

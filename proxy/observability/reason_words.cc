@@ -1,0 +1,93 @@
+#include "proxy/observability/reason_words.h"
+
+#include <algorithm>
+#include <array>
+
+namespace armgate {
+namespace {
+
+struct Row {
+  std::string_view reason;
+  ReasonWords told;
+};
+
+constexpr std::string_view kReadAgain = "read the resource again, apply the change to what it is now, and send that";
+constexpr std::string_view kComeAgain = "send the same request again; SDKs do so by themselves";
+constexpr std::string_view kLook =
+    "read the resource through armgate, under the same client name, to see whether it ran; then decide";
+constexpr std::string_view kMayRead = "let the identity that writes also read the resource";
+constexpr std::string_view kLongerTimeout = "a longer timeout for the tool, or a shorter patience for it in the rules";
+
+constexpr std::array kRows = {
+    // It waited or went again, and ARM has answered.
+    Row{"waited-for-another-write", {"waited until the write before it had ended, its operation included", ""}},
+    Row{"claimed-its-reservation", {"came back to the place in the queue that was kept for it", ""}},
+    Row{"arm-was-busy", {"ARM was busy with the resource; waited, compared, and sent again", ""}},
+    Row{"etag-moved-without-a-change", {"the ETag had moved without a change that matters; sent again with the fresh one", ""}},
+    Row{"merged", {"others had changed something else; both changes were sent together", ""}},
+    Row{"read-again-since-refusal", {"its client has read again since it was refused; sent with the fresh ETag", ""}},
+    Row{"waited-for-a-read-that-is-up-to-date", {"waited until ARM's reads showed the last accepted write", ""}},
+    Row{"waited-for-the-group-to-appear", {"waited until its new resource group was visible", ""}},
+    Row{"waited-for-the-parent-to-appear", {"waited until the new resource that it lies in was visible", ""}},
+    Row{"waited-for-a-reference-to-appear", {"waited until a new resource that it refers to was visible", ""}},
+    Row{"waited-for-the-principal-to-appear", {"waited until a new principal was visible", ""}},
+    Row{"waited-for-the-role-to-hold", {"waited until a new role assignment held", ""}},
+    Row{"waited-until-reads-show-it", {"its answer was held back until reads show what it made", ""}},
+    // Refused as stale.
+    Row{"stale", {"refused: somebody else has changed the resource since it was read", kReadAgain}},
+    Row{"conflict", {"refused: somebody else has changed the very same", kReadAgain}},
+    Row{"changed-while-busy", {"refused: another operation of ARM has changed the resource meanwhile", kReadAgain}},
+    Row{"merge-refused", {"ARM does not take it together with others' changes", kReadAgain}},
+    Row{"unconditional-after-another-write",
+        {"refused: built on nothing that armgate has seen, and another write was accepted", kReadAgain}},
+    Row{"unconditional-after-conflict",
+        {"refused: built on nothing that armgate has seen, and ARM was busy with another operation", kReadAgain}},
+    Row{"created-meanwhile", {"refused: its client was told that there is no such resource, and now there is", kReadAgain}},
+    // Kept from a sick resource.
+    Row{"resource-sick",
+        {"refused: the resource's operations keep failing",
+         "repair or delete the resource; armgate sick and armgate blame tell more"}},
+    // Told to come again.
+    Row{"waited-too-long",
+        {"told to come again: it waited as long as its client can", "find who holds it; its place in the queue is kept"}},
+    Row{"kept-for-a-run",
+        {"told to come again: the resource is kept for a run of another client", "wait for the run's end; its place is kept"}},
+    Row{"queue-full", {"told to come again: too many writes wait already", "find out who sends so many"}},
+    Row{"still-running", {"told to come again: an earlier sending of the same request is still under way", kComeAgain}},
+    Row{"verify-failed", {"not sent: the resource could not be read before it", kMayRead}},
+    Row{"armgate-ends", {"told to come again: the service was told to end", kComeAgain}},
+    Row{"journal-unavailable",
+        {"not sent: it could not be recorded in the journal", "make room on the journal's disk; the log says why"}},
+    Row{"client-left-the-queue", {"its client left while it queued; it was not sent", kLongerTimeout}},
+    Row{"client-left-while-waiting", {"its client left between two sendings", kLongerTimeout}},
+    Row{"client-left-before-sending", {"its client left before it was sent", kLongerTimeout}},
+    Row{"client-left-while-verifying", {"its client left while the resource was read; it was not sent", kLongerTimeout}},
+    // Lost answers.
+    Row{"answer-recovered-by-reading", {"ARM's answer was lost; a look shows that the write took effect", ""}},
+    Row{"answer-lost-state-unmoved", {"ARM's answer was lost, and nothing had changed; sent again with the same ETag", ""}},
+    Row{"answered-an-earlier-sending", {"the same request came twice and ran once; this is its answer", ""}},
+    Row{"answer-lost-state-moved", {"ARM's answer was lost, and the resource has changed: it may have run", kLook}},
+    Row{"outcome-unknown", {"ARM's answer was lost, and nothing shows whether it ran", kLook}},
+    Row{"still-in-doubt", {"not sent: it is not known yet whether its earlier sending ran", kLook}},
+    Row{"sent-again-after-doubt-expired", {"sent again long after an answer was lost", "see whether it ran twice"}},
+    Row{"upstream-failure",
+        {"ARM could not be reached, or its answer broke off", "see whether the service reaches ARM: armgate doctor"}},
+    // ARM's refusals that are passed on.
+    Row{"busy", {"ARM was busy; an action is never repeated", "wait for the operation that runs, then send it again"}},
+    Row{"busy-too-long",
+        {"ARM stayed busy for longer than the rule allows", "see what keeps ARM busy, or raise retry.busy in the rule"}},
+    Row{"busy-and-unreadable", {"ARM was busy, and the resource could not be read afterwards", kMayRead}},
+    Row{"dependency-failed", {"the operation on a resource that it refers to has failed", "mend that resource first"}},
+    Row{"superseded", {"ARM says that a later write took its place", "read, and see whether the later write is what you want"}},
+    Row{"ambiguous-target",
+        {"not sent: its path could name two resources", "spell each name plainly: no encoded slash, no double encoding"}},
+};
+
+}  // namespace
+
+ReasonWords words_of(std::string_view reason) {
+  const auto* const found = std::find_if(kRows.begin(), kRows.end(), [&](const Row& row) { return row.reason == reason; });
+  return found == kRows.end() ? ReasonWords{} : found->told;
+}
+
+}  // namespace armgate

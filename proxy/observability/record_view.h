@@ -1,0 +1,20 @@
+// record_view.h – records of writes as JSON, for `armgate history` and `armgate blame` and for whoever asks the service.
+//
+// Nothing that is secret is in them: no body, no hash of a client, no query of a URL.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <vector>
+
+#include "proxy/seams/store.h"
+
+namespace armgate {
+
+// The members of one are told in docs/journal.md, "Did it run?".
+nlohmann::json to_json(const JournaledWrite& write);
+
+// {"writes": [...], "state": {...}}: the oldest first; `state` is the resource's that was asked for, if it is known.
+nlohmann::json to_json(const std::vector<JournaledWrite>& newest_first, const std::optional<ResourceState>& state);
+
+}  // namespace armgate

@@ -1,0 +1,26 @@
+// service_state.h – the service at one moment, for whoever looks at it: metrics, the status page, `armgate status`.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/time.h"
+#include "proxy/state/lock/lock_table.h"
+#include "rules/rule.h"
+
+namespace armgate {
+
+struct ServiceState {
+  rules::Mode mode = rules::Mode::Protect;
+  size_t rules = 0;
+  std::string config;  // the file; empty: the built-in defaults
+  WallTime started{};
+  Duration up{};
+  bool draining = false;
+  size_t connections = 0;  // of clients, tunnels among them
+  bool journal_writable = true;
+  size_t unfinished = 0;  // writes that were sent to ARM and whose outcome is not known yet
+  LockTable::Counts locks;
+};
+
+}  // namespace armgate

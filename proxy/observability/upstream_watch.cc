@@ -1,0 +1,45 @@
+#include "proxy/observability/upstream_watch.h"
+
+#include <utility>
+
+namespace armgate {
+
+UpstreamCounts& UpstreamCounts::operator+=(const UpstreamCounts& more) {
+  good += more.good;
+  conflicts += more.conflicts;
+  preconditions += more.preconditions;
+  throttled += more.throttled;
+  refused += more.refused;
+  failed += more.failed;
+  none += more.none;
+  return *this;
+}
+
+std::atomic<uint64_t>& UpstreamWatch::counter_of(int status) {
+  if (status < 400) return good_;
+  if (status >= 500) return failed_;
+  switch (status) {
+    case 409: return conflicts_;
+    case 412: return preconditions_;
+    case 429: return throttled_;
+    default: return refused_;
+  }
+}
+
+Task<Result<UpstreamAnswer>> UpstreamWatch::send(const arm::Request& request, TimePoint deadline) {
+  auto answer = co_await watched_.send(request, deadline);
+  (answer ? counter_of(answer->head.status) : none_).fetch_add(1, std::memory_order_relaxed);
+  co_return std::move(answer);
+}
+
+UpstreamCounts UpstreamWatch::counts() const {
+  return {.good = good_,
+          .conflicts = conflicts_,
+          .preconditions = preconditions_,
+          .throttled = throttled_,
+          .refused = refused_,
+          .failed = failed_,
+          .none = none_};
+}
+
+}  // namespace armgate

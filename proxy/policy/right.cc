@@ -1,0 +1,82 @@
+#include "proxy/policy/right.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/mutant.h"
+#include "proxy/policy/seen.h"
+
+namespace armgate::policy {
+namespace {
+
+// Whether the client knew of the refusal when it sent the write.
+bool was_told(const Refusal& r, const WriteFacts& write) { return !r.lost && r.told != 0 && r.told < write.arrived.order; }
+
+// Whether it is a read that the write may be built on.
+bool may_be_its_read(const Seen& s, const WriteFacts& write, const Bases& bases) {
+  if (s.observation->as == ShownAs::OwnAnswer || s.observation->lost) return false;
+  return bases.rule != BaseRule::RequestId || s.observation->request_id == write.request_id;
+}
+
+}  // namespace
+
+Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write, const Bases& bases) {
+  Right right;
+  const Reader* reader = history.reader(write.client);
+  if (reader == nullptr || write.actors == Actors::Many || is_mutant(Mutant::NoRightAfterRefusal)) return right;
+  const Actors actors = actors_of(*reader, write);
+  const auto live = live_of(shown_before(history, *reader, limits, write), limits, write, actors);
+  const Seen* last = nullptr;
+  for (const Seen& s : live) {
+    if (may_be_its_read(s, write, bases)) last = &s;
+  }
+  if (last == nullptr) return right;  // one that lags is not what is there
+  const uint64_t born = born_at(history, write);
+  const auto gives_right = [&](const Refusal& r) {
+    return !r.used && was_told(r, write) && r.told > born && last->observation->last_asked > r.told;
+  };
+  right.may_send = std::any_of(reader->refusals.begin(), reader->refusals.end(), gives_right);
+  if (!right.may_send) return right;
+  right.last_read = state_of(*last, write, born);
+  for (const Entry& entry : history.entries()) {
+    // What perhaps had no effect (5xx, a lost answer) proves nothing against a read that shows the state of before.
+    const bool tells = entry.cause != Cause::ChildWritten && entry.cause != Cause::Acted && entry.certain;
+    if (tells && entry.number > last->entry->number) right.newer.push_back(state_of({last->observation, &entry}, write, born));
+  }
+  std::vector<Seen> older;
+  std::copy_if(live.begin(), live.end(), std::back_inserter(older),
+               [&](const Seen& s) { return s.entry->number != last->entry->number; });
+  if (actors == Actors::Unknown) right.superseded = states_of(older, write, born);
+  // Whoever was not told of it does not repeat itself on purpose.
+  std::copy_if(reader->refusals.begin(), reader->refusals.end(), std::back_inserter(right.same_change),
+               [&](const Refusal& r) { return r.reread && r.asked && r.found && was_told(r, write); });
+  return right;
+}
+
+bool insists(const History& history, const WriteFacts& write, const Hash128& bytes) {
+  const Reader* reader = history.reader(write.client);
+  if (reader == nullptr) return false;
+  const bool has_read = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const Observation& o) {
+    return o.as != ShownAs::OwnAnswer && o.first_shown.order < write.arrived.order;
+  });
+  const auto same = [&](const Refusal& r) { return r.bytes == bytes && was_told(r, write); };
+  const auto last = std::find_if(reader->refusals.rbegin(), reader->refusals.rend(), same);
+  if (has_read || last == reader->refusals.rend()) return false;
+  return !history.written_since(last->told, [](const Entry&) { return false; });
+}
+
+bool reads_in_vain(const History& history, const WriteFacts& write, const Bases& bases) {
+  const Reader* reader = history.reader(write.client);
+  if (reader == nullptr || reader->refusals.size() < 2 || write.actors == Actors::Many) return false;
+  const Refusal& last = reader->refusals.back();
+  const Refusal& before = reader->refusals[reader->refusals.size() - 2];
+  if (!last.reread || !was_told(last, write) || !was_told(before, write)) return false;
+  const bool has_read = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const Observation& o) {
+    const Entry* entry = history.find(o.entry);
+    return o.as == ShownAs::PointRead && entry != nullptr && may_be_its_read({&o, entry}, write, bases) &&
+           o.last_asked > last.told && o.first_shown.order < write.arrived.order;
+  });
+  return has_read && !history.written_since(before.told, [](const Entry&) { return false; });
+}
+
+}  // namespace armgate::policy

@@ -1,0 +1,98 @@
+#include "proxy/policy/seen.h"
+
+#include <algorithm>
+
+#include "base/mutant.h"
+
+namespace armgate::policy {
+namespace {
+
+// Something newer was shown to the client so long ago that nobody builds on this one any more, and this one not again since.
+bool is_superseded(const Seen& one, const std::vector<Seen>& seen, const HistoryLimits& limits, const WriteFacts& write) {
+  if (write.arrived.time - one.observation->last_shown.time <= limits.think_max) return false;
+  return std::any_of(seen.begin(), seen.end(), [&](const Seen& s) {
+    return !is_pending(s) && s.entry->number > one.entry->number &&
+           write.arrived.time - s.observation->first_shown.time > limits.think_max;
+  });
+}
+
+// Who writes at one api-version has read at it: as long as such a state may be in somebody's hands, what came later at others is no
+// base and gives no right. Bodies of different versions could not tell.
+void prefer_own_version(std::vector<Seen>& live, const WriteFacts& write, Actors actors) {
+  if (actors == Actors::Single || is_mutant(Mutant::ShapesMixed)) return;
+  const auto at_own = [&](const Seen& s) { return !s.entry->absent && s.observation->api_version == write.api_version; };
+  const auto own = std::find_if(live.rbegin(), live.rend(), at_own);
+  if (own == live.rend()) return;
+  const uint64_t since = own->entry->number;
+  std::erase_if(live, [&](const Seen& s) { return !s.entry->absent && !at_own(s) && s.entry->number > since; });
+}
+
+}  // namespace
+
+bool is_pending(const Seen& s) {
+  return s.observation->lost || s.observation->lagging;
+}
+
+std::vector<Seen> shown_before(const History& history, const Reader& reader, const HistoryLimits& limits,
+                               const WriteFacts& write) {
+  const bool reads = std::ranges::any_of(reader.shown, [](const Observation& o) { return o.as != ShownAs::OwnAnswer; });
+  std::vector<Seen> seen;
+  for (const Observation& o : reader.shown) {
+    const bool in_time = reads || write.arrived.time - o.last_shown.time <= limits.observation_age;
+    const Entry* entry = in_time && o.first_shown.order < write.arrived.order ? history.find(o.entry) : nullptr;
+    if (entry != nullptr) seen.push_back({&o, entry});
+  }
+  return seen;
+}
+
+BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born) {
+  const Entry& entry = *seen.entry;
+  BaseState state;
+  state.entry = entry.number;
+  state.absent = entry.absent;
+  state.gone = !entry.absent && entry.number < born;
+  state.etag = entry.etag;
+  const Rendering* rendering = entry.rendered_at(seen.observation->api_version);
+  if (const Rendering* own = entry.rendered_at(write.api_version)) rendering = own;
+  if (rendering != nullptr) {
+    state.api_version = rendering->api_version;
+    state.target = rendering->target;
+    state.body = rendering->body;
+    state.is_partial = rendering->body && rendering->body->is_partial;
+  }
+  if (entry.writer == write.client && entry.asked_for_all && entry.renderings.size() == 1) state.sent = entry.asked;
+  // What lags may be as old as can be: every write that is known came after it.
+  const uint64_t asked = seen.observation->as == ShownAs::OwnAnswer ? entry.number : seen.observation->last_asked;
+  state.known_since = seen.observation->lagging ? 0 : std::max(entry.number, asked);
+  return state;
+}
+
+std::vector<BaseState> states_of(const std::vector<Seen>& seen, const WriteFacts& write, uint64_t born) {
+  std::vector<BaseState> states;
+  for (auto it = seen.rbegin(); it != seen.rend(); ++it) {
+    BaseState state = state_of(*it, write, born);
+    const auto same = [&](const BaseState& s) { return s.entry == state.entry && s.api_version == state.api_version; };
+    if (std::none_of(states.begin(), states.end(), same)) states.push_back(std::move(state));
+  }
+  std::stable_sort(states.begin(), states.end(), [](const BaseState& a, const BaseState& b) { return a.entry > b.entry; });
+  return states;
+}
+
+uint64_t born_at(const History& history, const WriteFacts& write) {
+  return is_mutant(Mutant::DeletedEtagsCount) ? 0 : std::max(write.deleted, history.absent());
+}
+
+Actors actors_of(const Reader& reader, const WriteFacts& write) {
+  if (is_mutant(Mutant::EverybodyIsMany) && write.actors == Actors::Unknown) return Actors::Many;
+  const bool several = write.actors == Actors::Single && reader.several_until >= write.arrived.time;
+  return several ? Actors::Unknown : write.actors;
+}
+
+std::vector<Seen> live_of(const std::vector<Seen>& seen, const HistoryLimits& limits, const WriteFacts& write, Actors actors) {
+  std::vector<Seen> live = seen;
+  std::erase_if(live, [&](const Seen& s) { return is_superseded(s, seen, limits, write); });
+  prefer_own_version(live, write, actors);
+  return live;
+}
+
+}  // namespace armgate::policy

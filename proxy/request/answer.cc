@@ -1,0 +1,124 @@
+#include "proxy/request/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/sixteen_bytes.h"
+
+namespace armgate {
+namespace {
+
+// Field values are one line of printable ASCII; names in ids may be anything.
+std::string field_text(std::string text) {
+  if (sixteen_bytes::has_none(text, sixteen_bytes::not_printable)) return text;
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const auto& part : parts) {
+    if (!text.empty()) text += ", ";
+    text += part;
+  }
+  return text;
+}
+
+}  // namespace
+
+arm::Response make_error(int status, std::string_view code, std::string_view message, std::optional<Duration> retry_after,
+                         const std::vector<arm::ErrorDetail>& details) {
+  arm::Response answer;
+  answer.head.status = status;
+  answer.body = arm::error_body(code, message, {}, details);
+  answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
+  if (retry_after) {
+    const auto seconds = std::max<int64_t>(1, std::chrono::ceil<std::chrono::seconds>(*retry_after).count());
+    answer.head.fields.add("Retry-After", std::to_string(seconds));
+  }
+  return answer;
+}
+
+arm::Response make_stale(std::string_view code, std::string_view why, const std::vector<std::string>& changed) {
+  std::vector<arm::ErrorDetail> details;
+  for (const auto& pointer : changed) {
+    details.push_back({"ArmgateChangedMember", "This member changed since the state the request was built from.", pointer});
+  }
+  return make_error(412, code, fmt::format("{} Read the resource again, apply the change to what it is now, and send it.", why),
+                    std::nullopt, details);
+}
+
+arm::Response make_sick(std::string_view resource, std::string_view why, Duration probe_every) {
+  return make_error(
+      412, "ArmgateResourceSick",
+      fmt::format(
+          "{} is sick: {}. Nothing was sent. One write goes each {} s, to see whether that is over; a DELETE goes, reads and "
+          "\"abort\" do, and so does another write than those that failed while the resource is in state Failed. "
+          "\"armgate sick\" shows all such resources.",
+          resource, why, std::chrono::duration_cast<std::chrono::seconds>(probe_every).count()));
+}
+
+arm::Response make_busy(std::string_view why, Duration retry_after, Tried tried) {
+  const std::string_view so_far = tried == Tried::No ? "Nothing was sent" : "What was sent had no effect";
+  return make_error(503, "ArmgateBusy", fmt::format("{} {}; send the same request again.", why, so_far), retry_after);
+}
+
+arm::Response make_still_running(Duration retry_after) {
+  return make_error(503, "ArmgateBusy",
+                    "The same request, sent earlier, is still being carried out. Send it again to get its answer.",
+                    retry_after);
+}
+
+arm::Response make_outcome_unknown(std::string_view resource, std::string_view why) {
+  return make_error(409, "ArmgateOutcomeUnknown",
+                    fmt::format("{} Whether the request took effect is not known, and it is not sent again. Read {} through "
+                                "armgate, under the same client name, to see, then decide.",
+                                why, resource));
+}
+
+arm::Response make_upstream_failure(const Error& error) {
+  if (error.sent == Sent::No) {
+    return make_error(502, "ArmgateUpstreamUnreachable", fmt::format("No request was sent: {}.", error.context));
+  }
+  if (error.kind == ErrorKind::TimedOut) {
+    return make_error(504, "ArmgateUpstreamTimeout", fmt::format("ARM did not answer in time: {}.", error.context));
+  }
+  return make_error(502, "ArmgateUpstreamBroken", fmt::format("ARM's answer did not arrive whole: {}.", error.context));
+}
+
+void explain(arm::ResponseHead& head, const Report& report) {
+  head.fields.set("x-armgate-waited-ms", std::to_string(whole_milliseconds(report.waited)));
+  head.fields.set("x-armgate-attempts", std::to_string(report.attempts));
+  if (!report.locks.empty()) head.fields.set("x-armgate-locks", field_text(joined(report.locks)));
+  if (!report.guard.empty()) head.fields.set("x-armgate-guard", field_text(report.guard));
+  if (report.merged.count > 0) head.fields.set("x-armgate-merged", std::to_string(report.merged.count));
+  if (report.replayed) head.fields.set("x-armgate-replayed", "true");
+  if (!report.reason.empty()) head.fields.set("x-armgate-reason", field_text(report.reason));
+}
+
+void unexplain(arm::ResponseHead& head) {
+  for (const char* field : {"x-armgate-waited-ms", "x-armgate-attempts", "x-armgate-locks", "x-armgate-guard",
+                            "x-armgate-merged", "x-armgate-reason", "x-armgate-replayed"}) {
+    head.fields.remove(field);
+  }
+}
+
+Task<bool> write_answer(Exchange& exchange, ClientLink& client, const arm::Response& answer) {
+  exchange.status = answer.head.status;
+  const bool has_content = answer.head.status != 204 && answer.head.status != 304;
+  BodyLength length;
+  if (has_content) length = {BodyLength::Kind::Known, answer.body.size()};
+  if (!co_await client.write_head(answer.head, length)) co_return false;
+  if (has_content && !answer.body.empty()) {
+    if (!co_await client.write_body(answer.body)) co_return false;
+  }
+  const auto end = co_await client.finish();
+  exchange.delivered = end.ok();
+  co_return end.ok();
+}
+
+}  // namespace armgate

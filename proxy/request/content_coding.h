@@ -1,0 +1,42 @@
+// content_coding.h – bodies in plain bytes, for scanning only. What goes to the client is never touched
+// (promise P7, docs/design.md).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "arm/http.h"
+#include "base/result.h"
+#include "proxy/policy/history.h"
+
+namespace armgate {
+
+// A body in plain bytes: itself if it is plain, and then it must outlive this and stay as it is; else what it was decoded to.
+class PlainBytes {
+ public:
+  static PlainBytes given(const std::string& body) { return PlainBytes(&body, {}); }
+  static PlainBytes decoded(std::string body) { return PlainBytes(nullptr, std::move(body)); }
+
+  std::string_view text() const { return given_ != nullptr ? *given_ : decoded_; }
+  std::string into_string() && { return given_ != nullptr ? *given_ : std::move(decoded_); }
+
+ private:
+  PlainBytes(const std::string* given, std::string decoded) : given_(given), decoded_(std::move(decoded)) {}
+
+  const std::string* given_;
+  std::string decoded_;
+};
+
+// The body without its gzip or deflate content coding. BadInput for another coding or broken data,
+// TooLarge beyond `bytes_max`.
+Result<PlainBytes> plain_content(const arm::ResponseHead& head, const std::string& body, size_t bytes_max);
+
+// Keeps a body as it was received, noting its coding.
+std::shared_ptr<const policy::KeptBody> keep_body(const arm::ResponseHead& head, std::string body);
+
+// The same for a kept body.
+Result<PlainBytes> plain_body(const policy::KeptBody& body, size_t bytes_max);
+
+}  // namespace armgate

@@ -1,0 +1,91 @@
+#include "proxy/request/guard/find_bases.h"
+
+#include <memory>
+#include <utility>
+
+#include "arm/etag.h"
+#include "base/mutant.h"
+#include "proxy/policy/body_etag.h"
+#include "proxy/policy/merged_base.h"
+#include "proxy/policy/right.h"
+#include "proxy/request/content_coding.h"
+#include "proxy/request/read/remember.h"
+
+namespace armgate {
+
+void decode_bodies(std::vector<policy::BaseState>& states, size_t bytes_max) {
+  for (policy::BaseState& state : states) {
+    if (!state.body || !state.body->compressed) continue;
+    auto plain = plain_body(*state.body, bytes_max);
+    state.body = plain ? policy::kept_body((*std::move(plain)).into_string(), state.body->is_partial) : nullptr;
+  }
+}
+
+namespace {
+
+// A client's precondition that its rule lets be replaced by a stronger one.
+bool may_be_strengthened(const Write& write) {
+  const bool wanted = write.plan.guarded && write.plan.rule->guard.star == rules::Star::Strengthen;
+  return wanted && arm::asks_for_any_state(write.head().fields);
+}
+
+void leave_to_client(Write& write) {
+  write.bases = {};
+  write.bases.rule = policy::BaseRule::OwnPrecondition;
+}
+
+}  // namespace
+
+void find_bases(Write& write) {
+  const auto& shared = write.parts.shared;
+  if (write.has_own_precondition && !may_be_strengthened(write)) return leave_to_client(write);
+  if (rules::is_remembered(write.plan.rule->guard.kind)) take_list_items(write.parts, write.client, write.plan);
+  const std::string etag = policy::body_etag(write.plan, write.exchange.request.body);
+  const auto deletion = shared.resources.last_delete(write.plan.target.resource);
+  policy::WriteFacts& facts = write.facts;
+  facts.request_id = write.request_id;
+  facts.body_etag = etag;
+  facts.api_version = write.plan.target.api_version;
+  facts.deleted = deletion.order;
+  facts.deleted_by = deletion.client;
+  facts.known_from = shared.started.time;
+  facts.former = shared.former;
+  facts.pages_forgotten = write.client.state->pages_forgotten() != 0;
+  const auto& limits = shared.resources.limits();
+  shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    write.bases = policy::possible_bases(history, limits, facts);
+  });
+  facts.body_etag = {};
+  const bool nothing_better = write.is_unconditional() || write.rule() == policy::BaseRule::Create;
+  if (write.has_own_precondition && nothing_better) return leave_to_client(write);
+  const bool is_patch = write.plan.operation == arm::OperationKind::Patch;
+  const policy::WantedBody wanted{write.exchange.request.body, facts.api_version,
+                                  is_patch ? arm::BodyKind::Partial : arm::BodyKind::Whole};
+  if (!write.bases.wide.empty()) {
+    decode_bodies(write.bases.narrow, shared.options.body_keep_max);
+    decode_bodies(write.bases.wide, shared.options.body_keep_max);
+    policy::narrow_down(write.bases, wanted, *body_facts(write.plan));
+  }
+  if (!write.bases.merged.empty()) decode_bodies(write.bases.narrow, shared.options.body_keep_max);
+  policy::add_merged(write.bases, wanted, *body_facts(write.plan));
+  if (!write.is_unconditional()) write.ledger().note_had_base(write.sending);
+}
+
+bool insists(const Write& write) {
+  return write.parts.shared.resources.ask(
+      write.plan.resource_key, [&](const policy::History& history) { return policy::insists(history, write.facts, write.bytes); });
+}
+
+WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {
+  if (!write.replaces) return;
+  write.parts.shared.resources.apply(
+      write.plan.resource_key,
+      policy::Arrived{write.client.key, {write.sending, write.bytes, write.request_id}, write.parts.clock.now()});
+}
+
+WriteUnderWay::~WriteUnderWay() {
+  if (write_.replaces)
+    write_.parts.shared.resources.apply(write_.plan.resource_key, policy::Left{write_.client.key, write_.sending});
+}
+
+}  // namespace armgate

@@ -1,0 +1,166 @@
+// guard.cc – the stage that keeps a write from undoing what its sender has not seen.
+#include "proxy/request/guard/guard.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/mutant.h"
+#include "proxy/request/guard/find_bases.h"
+#include "proxy/request/guard/own_effect.h"
+#include "proxy/request/guard/reconcile.h"
+#include "proxy/request/queue/keep_place.h"
+
+namespace armgate {
+namespace {
+
+// Nothing was sent, and whoever comes again has its turn still.
+Outcome come_again(const Write& write, WriteLease lease, Outcome outcome) {
+  keep_place(write, std::move(lease).into_place());
+  return outcome;
+}
+
+// A child may stand in the content of its parent and leave the parent's ETag where it is (AKS: a pool moves its own only), so after
+// its write the ETag says nothing about the parent any more.
+bool child_written_since(const Write& write, uint64_t order) {
+  return write.parts.shared.resources.ask(write.plan.resource_key,
+                                          [&](const policy::History& h) { return h.child_written_since(order); });
+}
+
+// Whether ARM's own comparison is all it takes: one state, and an ETag that tells everything.
+bool etag_decides(const Write& write) {
+  const bool tells_all = write.plan.rule->guard.etag_covers == rules::EtagCovers::Everything;
+  if (!tells_all || !write.is_guarded_by_etag() || !write.bases.is_certain()) return false;
+  const policy::BaseState& base = write.bases.narrow.front();
+  const bool is_gone = base.gone || base.lies_before(last_absence(write));
+  return !is_gone && !base.absent && !base.etag.empty() && !child_written_since(write, base.known_since);
+}
+
+// Of whatever is known to be there.
+std::string newest_etag(const Write& write) {
+  return write.parts.shared.resources.ask(write.plan.resource_key, [](const policy::History& history) {
+    return history.entries().empty() ? std::string() : history.entries().back().etag;
+  });
+}
+
+// Whether anybody was shown that there is something, after this client was told that there is nothing.
+bool was_seen_since(const Write& write) {
+  return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    return std::ranges::any_of(history.entries(), [&](const policy::Entry& e) {
+      return e.cause == policy::Cause::Seen && e.certain && !e.absent && e.number > write.bases.known_since();
+    });
+  });
+}
+
+// Why a write without a known state must not be sent now; empty if it may. What waits must not turn a visible conflict into a silent
+// loss. Once told, its client may mean it.
+std::string_view conflict_of(const Write& write) {
+  const auto& resources = write.parts.shared.resources;
+  const bool exempt = write.plan.rule->unconditional_after_wait == rules::UnconditionalAfterWait::Send || is_mutant(Mutant::BlindAlwaysSent);
+  if (!write.replaces || exempt) return {};
+  if (insists(write)) {
+    note_insisted(write);
+    return {};
+  }
+  const auto another = [&](const policy::Entry& e) { return e.bytes == write.bytes; };
+  const auto not_its_own = [&](const policy::Entry& e) {
+    const bool own = e.writer == write.client.key && write.client.declared.actors != policy::Actors::Many;
+    return own || e.bytes == write.bytes;
+  };
+  const bool overtaken = resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    return history.ended_since(write.facts.arrived.order, another);
+  });
+  if (overtaken) {
+    return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: this "
+           "client was not shown any state of the resource.";
+  }
+  if (write.rule() != policy::BaseRule::Forgotten || !write.plan.guarded) return {};
+  const bool may_undo = resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    return history.is_known_written_since(history.deleted(), not_its_own);
+  });
+  if (!may_undo) return {};
+  return "What this client read some time ago is not remembered, and somebody else has written to this resource since.";
+}
+
+}  // namespace
+
+Task<std::variant<Guarded, Outcome>> go_unconditional(const Write& write, WriteLease lease) {
+  if (const auto conflict = conflict_of(write); !conflict.empty()) {
+    co_return refused(write, conflict, "unconditional-after-another-write", {});
+  }
+  // ARM may have carried out its earlier sending: sent again as it is, it would take back what was changed since then. Some things are
+  // to be carried out whenever they are asked for (deployments).
+  const bool looks_back = write.plan.rule->unconditional_after_wait != rules::UnconditionalAfterWait::Send;
+  if (looks_back && write.ledger().maybe_applied(write.sending)) {
+    auto looked =
+        co_await look(write, write.head().target,
+                      "The resource could not be read to see whether this write has happened already.", unreadable_for(write));
+    if (auto* ended = std::get_if<Outcome>(&looked)) co_return come_again(write, std::move(lease), std::move(*ended));
+    SeenState& now = std::get<SeenState>(looked);
+    // What there was before is not known: to anything that is satisfied already, nothing may have been done.
+    if (asks_for_exactly(write, now) && is_own_effect(write, write.facts.arrived.order, now)) {
+      co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));
+    }
+  }
+  co_return Guarded(std::move(lease), {});
+}
+
+Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease lease) {
+  const std::string chosen = std::exchange(write.report().guard, write.report().guard + ", verified");
+  auto looked = co_await look(write, target_to_read(write), "The resource could not be read to see whether it has changed.",
+                              unreadable_for(write));
+  if (auto* ended = std::get_if<Outcome>(&looked)) co_return come_again(write, std::move(lease), std::move(*ended));
+  SeenState& now = std::get<SeenState>(looked);
+  // Whoever may write but not read is as one who has read nothing.
+  if (now.is_hidden) {
+    write.report().guard = chosen + ", unverified";
+    co_return co_await go_unconditional(write, std::move(lease));
+  }
+  if (write.ledger().maybe_applied(write.sending) && is_own_effect(write, write.bases.known_since(), now)) {
+    co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));
+  }
+  policy::Verdict verdict = reconcile(write, now);
+  // What is gone cannot be changed: ARM says so.
+  verdict.sends |= now.absent() && write.plan.operation == arm::OperationKind::Patch;
+  if (!verdict.sends) {
+    const bool creates = write.rule() == policy::BaseRule::Create;
+    const std::string_view why =
+        creates        ? "Somebody else created this resource after this client was told that it does not exist."
+        : now.absent() ? "There is no such resource any more: it was deleted after this client had read it."
+                       : "The resource is not what this write may have been built from.";
+    const std::string_view reason = creates ? "created-meanwhile" : verdict.conflict ? "conflict" : "stale";
+    co_return refused(write, why, reason, verdict, &now);
+  }
+  compose_body(write, verdict);
+  Precondition precondition;
+  if (now.exists() && write.may_carry_etag()) precondition.if_match = now.etag;
+  precondition.must_be_absent = now.absent() && write.creates_only();
+  precondition.known_since = write.parts.clock.next_moment().order;
+  write.report().altered |= !precondition.if_match.empty() || precondition.must_be_absent;
+  co_return Guarded(std::move(lease), std::move(precondition));
+}
+
+Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease) {
+  if (!write.replaces) co_return Guarded(std::move(lease), {});
+  write.report().guard = policy::to_text(write.rule());
+  if (write.rule() == policy::BaseRule::OwnPrecondition) co_return Guarded(std::move(lease), {});
+  if (write.is_unconditional()) co_return co_await go_unconditional(write, std::move(lease));
+  if (is_mutant(Mutant::BaseChosenAfterWait)) {
+    co_return Guarded(std::move(lease), Precondition{newest_etag(write)});
+  }
+  if (etag_decides(write)) {
+    write.report().altered = true;
+    co_return Guarded(std::move(lease), Precondition{write.bases.narrow.front().etag});
+  }
+  const bool creates = write.rule() == policy::BaseRule::Create && write.bases.is_certain();
+  const bool made_since = creates && (others_wrote_since(write, write.bases.known_since()) || was_seen_since(write));
+  const bool may_create = !made_since || is_mutant(Mutant::BlindAlwaysSent);
+  if (creates && may_create && !write.ledger().maybe_applied(write.sending)) {
+    Precondition precondition;
+    precondition.must_be_absent = write.creates_only();
+    write.report().altered = precondition.must_be_absent;
+    co_return Guarded(std::move(lease), std::move(precondition));
+  }
+  co_return co_await compare(write, std::move(lease));
+}
+
+}  // namespace armgate

@@ -1,0 +1,87 @@
+#include "proxy/request/guard/own_effect.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "arm/body/content.h"
+#include "arm/etag.h"
+#include "proxy/request/content_coding.h"
+#include "proxy/request/guard/reconcile.h"
+#include "proxy/request/read/remember.h"
+
+namespace armgate {
+namespace {
+
+// A PUT that leaves something out asks for its end, and a state that has all of it still satisfies what is asked for. So does the
+// base of a write that does nothing else. Then a state shows an effect only if it is what the write asks for to the letter, whatever
+// somebody else did beside it.
+bool shows_effect(const Write& write, const SeenState& state) {
+  const auto& bases = write.bases.narrow;
+  const bool satisfied_before = std::any_of(bases.begin(), bases.end(), [&](const policy::BaseState& base) {
+    const auto before = base.body ? plain_body(*base.body, write.parts.shared.options.body_keep_max) : PlainBytes::decoded("");
+    return before && arm::satisfies(before->text(), write.exchange.request.body, *body_facts(write.plan));
+  });
+  return !satisfied_before || asks_for_exactly(write, state);
+}
+
+// What an earlier sending of this write was merged into, and may have done: the request becomes that. Gives the order of that sending;
+// nothing: there was none, or it was not merged.
+std::optional<uint64_t> take_up_merge(const Write& write) {
+  const Hash128 own = sending_key(write);
+  const auto earlier = write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    policy::MergedWrite last;
+    if (const policy::Reader* reader = history.reader(write.client.key)) {
+      for (const policy::MergedWrite& merged : reader->merged) {
+        if (merged.sending == own) last = merged;
+      }
+    }
+    return last;
+  });
+  if (!earlier.sent) return std::nullopt;
+  send_merged(write, earlier.sent->bytes, earlier.base);
+  return earlier.entry;
+}
+
+bool shows_what_was_sent(const Write& write, uint64_t known_since, const SeenState& state) {
+  // Not if another write was accepted after the state that it was built on. Somebody else, another actor of this client too, may have
+  // asked for the very same state (two that both count from 2 to 3), and what that one did must not be told to this one as its own.
+  return !others_wrote_since(write, known_since) && is_satisfied(write, state) && shows_effect(write, state);
+}
+
+}  // namespace
+
+bool is_satisfied(const Write& write, const SeenState& state) {
+  return arm::satisfies(state.body, write.exchange.request.body, *body_facts(write.plan));
+}
+
+bool asks_for_exactly(const Write& write, const SeenState& state) {
+  return arm::same_writable_content(state.body, write.exchange.request.body, *body_facts(write.plan));
+}
+
+bool is_own_effect(const Write& write, uint64_t known_since, const SeenState& state) {
+  if (!state.exists()) return false;
+  if (shows_what_was_sent(write, known_since, state)) return true;
+  const auto merged = write.exchange.clients_own ? std::nullopt : take_up_merge(write);
+  if (!merged) return false;
+  if (shows_what_was_sent(write, *merged, state)) return true;
+  send_as_asked(write);
+  return false;
+}
+
+Outcome was_ours(const Write& write, SeenState&& state) {
+  Outcome outcome;
+  outcome.kind = Outcome::Kind::Accepted;
+  outcome.tracking.by = arm::TrackedBy::ResourceState;
+  // Many resources show no sign of the operation that changes them.
+  outcome.runs_unseen = arm::progress_of_resource(state.head, state.body) != arm::Progress::Running;
+  outcome.answer.head.status = 200;
+  outcome.answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
+  const auto etag = arm::etag_in_head(state.head.fields);
+  if (!etag.empty()) outcome.answer.head.fields.add("ETag", etag);
+  outcome.answer.body = std::move(state.body);
+  write.report().reason = "answer-recovered-by-reading";
+  write.report().altered = true;
+  return outcome;
+}
+
+}  // namespace armgate

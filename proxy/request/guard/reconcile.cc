@@ -1,0 +1,236 @@
+#include "proxy/request/guard/reconcile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/mutant.h"
+#include "proxy/request/answer.h"
+#include "proxy/request/guard/find_bases.h"
+#include "proxy/request/guard/patch_copy.h"
+#include "proxy/request/queue/turn.h"
+#include "proxy/request/read/remember.h"
+#include "proxy/request/write/recover.h"
+
+namespace armgate {
+namespace {
+
+constexpr Duration kLagPause = std::chrono::seconds(1);
+
+class Others final : public policy::Witness {
+ public:
+  explicit Others(const Write& write) : write_(write) {}
+  bool others_wrote_since(uint64_t order) const override { return armgate::others_wrote_since(write_, order); }
+
+ private:
+  const Write& write_;
+};
+
+policy::SharedBody kept(const SeenState& seen) { return seen.exists() ? policy::kept_body(seen.body) : nullptr; }
+
+// Whether the read lacks a write that was accepted before it was asked for.
+bool lags(const Write& write, const SeenState& seen, std::string_view api_version, uint64_t asked) {
+  policy::Shown shown;
+  shown.asked = asked;
+  shown.at = write.parts.clock.next_moment();
+  shown.absent = seen.absent();
+  shown.etag = seen.etag;
+  shown.rendering.api_version = api_version;
+  shown.rendering.body = kept(seen);
+  const auto& resources = write.parts.shared.resources;
+  return resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    return history.lags(resources.limits(), shown, *body_facts(write.plan));
+  });
+}
+
+// The read stands for the api-version that its target names.
+std::string_view version_in(const Write& write, const std::string& target) {
+  for (const auto& base : write.bases.narrow) {
+    if (base.target == target) return base.api_version;
+  }
+  return write.plan.target.api_version;
+}
+
+// Whether somebody was shown that there is something, otherwise than by the answer to a write.
+bool was_ever_read(const Write& write) {
+  return write.parts.shared.resources.ask(write.plan.resource_key,
+                                          [](const policy::History& history) { return history.was_ever_read(); });
+}
+
+// When the newest change that is not this client's became known, if it passed by.
+std::string since_text(const Write& write) {
+  uint64_t base = 0;
+  for (const policy::BaseState& state : write.bases.narrow) base = std::max(base, state.entry);
+  const auto changed = write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    std::optional<TimePoint> newest;
+    for (const policy::Entry& entry : history.entries()) {
+      if (entry.number > base && entry.writer != write.client.key) newest = entry.known.time;
+    }
+    return newest;
+  });
+  if (!changed) return "since";
+  return fmt::format("{:.1f} s ago", std::chrono::duration<double>(write.parts.clock.now() - *changed).count());
+}
+
+// What of the write may be merged with others' changes; nothing: all of it has to be built on what is there.
+std::optional<arm::MergeScope> merge_scope(const Write& write) {
+  const rules::Rule& rule = *write.plan.rule;
+  const auto merging = std::max({write.parts.shared.options.merge, write.client.declared.merge, rule.guard.merging});
+  const auto names = [&](const char* field) { return !write.head().fields.get(field).empty(); };
+  const bool tied_to_its_bytes =
+      names("content-encoding") || names("content-md5") || names("content-digest") || names("digest");
+  if (merging == rules::Merging::Off || tied_to_its_bytes || write.has_own_precondition) return std::nullopt;
+  if (merging == rules::Merging::Maps) return arm::MergeScope::Maps;
+  // What was imported knows no keys of arrays.
+  const bool keys_known = write.plan.facts().strength == rules::FactStrength::Declared;
+  return keys_known ? arm::MergeScope::All : arm::MergeScope::Leaves;
+}
+
+bool reads_in_vain(const Write& write) {
+  return write.parts.shared.resources.ask(
+      write.plan.resource_key, [&](const policy::History& history) { return policy::reads_in_vain(history, write.facts, write.bases); });
+}
+
+// An answer that says something about the reader or the type, not about the resource. Of a type that has no GET at all many
+// providers say 404; then nobody was ever shown what was written, and it was not deleted either.
+bool is_hidden(const Write& write, const SeenState& seen) {
+  if (seen.exists()) return false;
+  if (seen.head.status != 404) return true;
+  if (unreadable_for(write) == Unreadable::Busy) return false;
+  const auto& bases = write.bases.narrow;
+  const uint64_t gone_at = last_absence(write);
+  const auto is_written = [&](const policy::BaseState& b) { return !b.absent && !b.gone && !b.lies_before(gone_at); };
+  return !bases.empty() && std::all_of(bases.begin(), bases.end(), is_written) && !was_ever_read(write);
+}
+
+}  // namespace
+
+const std::string& target_to_read(const Write& write) {
+  for (const auto& base : write.bases.narrow) {
+    if (!base.target.empty() && base.body) return base.target;
+  }
+  return write.head().target;
+}
+
+Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not,
+                                            Unreadable unreadable) {
+  while (true) {
+    const uint64_t asked = write.parts.clock.next_moment().order;
+    auto now = co_await read_again(write.parts, write.head().host, target, write.authorization());
+    if (write.patience.client_gone()) co_return client_left(write, "client-left-while-verifying");
+    if (now && unreadable == Unreadable::Told && is_hidden(write, *now)) {
+      now->is_hidden = true;
+      co_return *std::move(now);
+    }
+    const bool readable = now && (now->exists() || now->absent());
+    if (!readable) {
+      write.report().reason = "verify-failed";
+      write.report().altered = true;
+      co_return Outcome{Outcome::Kind::Busy, make_busy(why_not, write.parts.shared.options.retry_after), {}};
+    }
+    if (!lags(write, *now, version_in(write, target), asked)) co_return *std::move(now);
+    write.report().reason = "waited-for-a-read-that-is-up-to-date";
+    const auto end = co_await pause_counted(write, kLagPause, Patience::AtClosing::Stop);
+    if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-verifying");
+    if (end == Patience::End::Ready) continue;
+    co_return Outcome{
+        Outcome::Kind::Busy, make_busy("ARM does not show the last write yet.", write.parts.shared.options.retry_after), {}};
+  }
+}
+
+policy::Verdict reconcile(const Write& write, const SeenState& there) {
+  auto& resources = write.parts.shared.resources;
+  const size_t bytes_max = write.parts.shared.options.body_keep_max;
+  policy::Bases bases = write.bases;
+  decode_bodies(bases.narrow, bytes_max);
+  const uint64_t gone_at = last_absence(write);
+  for (policy::BaseState& base : bases.narrow) base.gone |= base.lies_before(gone_at);
+  policy::Right right = resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    return policy::right_of(history, resources.limits(), write.facts, write.bases);
+  });
+  std::vector<policy::BaseState> last_read{std::move(right.last_read)};
+  decode_bodies(last_read, bytes_max);
+  right.last_read = std::move(last_read.front());
+  decode_bodies(right.superseded, bytes_max);
+  decode_bodies(right.newer, bytes_max);
+  std::string body = there.body;
+  if (write.plan.operation == arm::OperationKind::Patch && there.exists()) keep_patched_part(write, bases, right, body);
+  const std::string& target = target_to_read(write);
+  const policy::ThereBody now{there.absent(), there.etag, body, version_in(write, target)};
+  const policy::WantedBody wanted{write.exchange.clients_body(), write.plan.target.api_version};
+  policy::Verdict verdict =
+      policy::decide(bases, wanted, now, right, Others(write), *body_facts(write.plan), merge_scope(write));
+  write.report().by_right |= verdict.by_right;
+  if (!verdict.sends && there.exists() && insists(write)) {
+    verdict.sends = true;  // it was only ever shown its own answers, and was told once
+    note_insisted(write);
+  }
+  // Of a type of which nothing is known some member may move by itself, and then no read ever is what is there.
+  if (!verdict.sends && unreadable_for(write) == Unreadable::Told && there.exists() && reads_in_vain(write)) {
+    verdict.sends = true;
+    note_insisted(write);
+  }
+  return verdict;
+}
+
+void send_as_asked(const Write& write) {
+  Exchange& exchange = write.exchange;
+  if (exchange.clients_own) exchange.request.body = std::move(exchange.clients_own->body);
+  exchange.clients_own.reset();
+  write.report().merged = {};
+}
+
+void send_merged(const Write& write, std::string body, policy::SharedBody base) {
+  Exchange& exchange = write.exchange;
+  if (!exchange.clients_own) exchange.clients_own.emplace().body = std::move(exchange.request.body);
+  exchange.clients_own->base = std::move(base);
+  exchange.request.body = std::move(body);
+  write.report().merged = {};
+  write.report().altered = true;
+}
+
+void compose_body(const Write& write, policy::Verdict& verdict) {
+  if (!verdict.merged) return send_as_asked(write);
+  send_merged(write, std::move(verdict.merged->body), std::move(verdict.merged_from));
+  write.report().merged = std::move(verdict.merged->kept);
+}
+
+uint64_t last_absence(const Write& write) {
+  if (is_mutant(Mutant::DeletedEtagsCount)) return 0;
+  const auto& resources = write.parts.shared.resources;
+  const uint64_t absent =
+      resources.ask(write.plan.resource_key, [](const policy::History& history) { return history.absent(); });
+  return std::max(absent, resources.last_delete(write.plan.target.resource).order);
+}
+
+void note_insisted(const Write& write) {
+  write.parts.shared.counters.insisted.fetch_add(1, std::memory_order_relaxed);
+  if (!write.report().guard.ends_with(kInsisted)) write.report().guard += kInsisted;
+}
+
+Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,
+                const SeenState* found) {
+  if (!verdict.conflict) return refused_by_arm(write, make_stale("ArmgateStaleWrite", why, verdict.pointers), reason, found);
+  // Some SDKs show the message alone, and none of the details.
+  const std::string_view place =
+      verdict.pointers.empty() ? std::string_view("the same") : std::string_view(verdict.pointers.front());
+  const std::string both = fmt::format("{} Somebody else changed {} {}.", why, place, since_text(write));
+  return refused_by_arm(write, make_stale("ArmgateConflict", both, verdict.pointers), reason, found);
+}
+
+Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason, const SeenState* found) {
+  write.parts.shared.counters.refused_stale.fetch_add(1, std::memory_order_relaxed);
+  write.report().reason = reason;
+  write.report().altered = true;
+  write.report().merged = {};
+  Outcome outcome;
+  outcome.kind = Outcome::Kind::Refused;
+  outcome.answer = std::move(answer);
+  outcome.turn = turn_due(write);
+  if (found != nullptr) outcome.found = kept(*found);
+  return outcome;
+}
+
+}  // namespace armgate

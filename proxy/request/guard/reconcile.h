@@ -1,0 +1,55 @@
+// reconcile.h – what a write should lead to, given all that it may have been built from and what is there now.
+//
+// Why here: what is there is read with the client's token, bodies are unpacked, and what was decided leaves its mark in the history.
+// The decision itself is proxy/policy/outcome.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "proxy/policy/outcome.h"
+#include "proxy/request/read_again.h"
+#include "proxy/request/write/write.h"
+
+namespace armgate {
+
+// Where to read what is there: as the newest possible base was read, so that the two can be compared.
+const std::string& target_to_read(const Write& write);
+
+// What becomes of a write whose client may not read.
+enum class Unreadable { Busy, Told };
+inline Unreadable unreadable_for(const Write& write) {
+  return write.plan.rule->guard.kind == rules::GuardKind::Auto ? Unreadable::Told : Unreadable::Busy;
+}
+
+// What is there, or how the write ends because that is not to be known. A read in which an accepted write is missing is made again,
+// within the client's patience. With Told: also an answer that says that the client may not read. Suspends.
+Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not,
+                                            Unreadable unreadable);
+
+// Whether the write goes, now that this is there, and as what.
+policy::Verdict reconcile(const Write& write, const SeenState& there);
+
+// Makes the request what the verdict says: what its client asks for, or that merged with what is there.
+void compose_body(const Write& write, policy::Verdict& verdict);
+void send_as_asked(const Write& write);
+void send_merged(const Write& write, std::string body, policy::SharedBody base);
+
+// Order of the last moment at which the resource is known to have been gone: an ETag from before may have been given out anew, and a
+// wait in the queue is long.
+uint64_t last_absence(const Write& write);
+
+// Stands at the end of Report::guard then.
+inline constexpr std::string_view kInsisted = ", insisted";
+// A write that was refused came again, nothing has moved since, and its client does not read: it goes, and the answer says so.
+void note_insisted(const Write& write);
+
+// The end of a write that may not go. `found`: what is there; null: not known.
+Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,
+                const SeenState* found = nullptr);
+// The same with ARM's own 412.
+Outcome refused_by_arm(const Write& write, arm::Response answer, std::string_view reason, const SeenState* found = nullptr);
+
+}  // namespace armgate

@@ -1,0 +1,181 @@
+#include "proxy/request/operation/restore.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/mutant.h"
+#include "proxy/request/operation/held_write.h"
+#include "proxy/request/operation/result.h"
+#include "proxy/request/operation/watch.h"
+#include "proxy/request/write/write.h"
+#include "rules/references.h"
+
+namespace armgate {
+namespace {
+
+constexpr Duration kDoubtInterval = std::chrono::seconds(1);  // between looks while somebody waits
+
+std::string target_of(const JournaledWrite& former) {
+  return former.api_version.empty() ? former.path : fmt::format("{}?api-version={}", former.path, former.api_version);
+}
+
+// What the rules of now make of it; nothing if they would not hold it.
+std::optional<HeldWrite> held_write(Parts& parts, const JournaledWrite& former) {
+  HeldWrite held;
+  held.method = arm::method_of(former.method);
+  auto planned = parts.shared.rules.make_plan(held.method, target_of(former));
+  const bool is_held = planned && planned->plan->kind == rules::PlanKind::Write && planned->plan->mode == rules::Mode::Protect;
+  if (!is_held) return std::nullopt;
+  held.planned = *std::move(planned);
+  held.intent = former.id;
+  held.inherited = true;
+  held.host = former.host;
+  held.client = former.client;
+  held.bytes = former.bytes;
+  held.client_label = former.client_label;
+  return held;
+}
+
+bool is_in_doubt(const JournaledWrite& former) { return !former.outcome || former.outcome->kind == OutcomeKind::InDoubt; }
+
+// Else it may have been taken all the same: ARM answered 5xx, say.
+bool was_accepted(const JournaledWrite& former) { return !is_in_doubt(former) && arm::is_success(former.outcome->status); }
+
+// Every key that it had: its plan's, and those of what its body named, as far as they outlive ARM's answer.
+std::vector<rules::LockKey> keys_of(const JournaledWrite& former, const rules::Plan& plan) {
+  std::vector<rules::LockKey> keys = plan.keys;
+  for (auto& reference : rules::without_duplicates(rules::references_in(former.also_locked), plan.keys)) {
+    if (!former.outcome || reference.until != rules::HoldUntil::Request) keys.push_back(std::move(reference.key));
+  }
+  return keys;
+}
+
+using Wanted = std::map<std::string, int>;  // keys, and by how many
+
+// Each claim is granted at once, because nobody else is there yet and keys that several of them want are shared: they ran beside
+// each other before, whatever the rules of now say of that.
+WriteLease take_keys(Parts& parts, const HeldWrite& held, WallTime begun, std::vector<rules::LockKey> keys,
+                     const Wanted& wanted) {
+  const KeyedPlan& plan = *held.planned.plan;
+  for (auto& key : keys) {
+    if (wanted.at(key.id) > 1) key.mode = rules::LockMode::Shared;
+  }
+  ClaimInfo info;
+  info.client_label = held.client_label;
+  info.what = fmt::format("{} {}", arm::to_text(held.method), held.resource().id);
+  info.since = held.opened - std::max<Duration>(parts.clock.wall() - begun, Duration::zero());  // for people only
+  info.client = held.client;
+  info.inherited = true;
+  auto place = parts.shared.locks.join(keys, std::move(info), nullptr, 0);
+  GATE_CHECK(place && place->granted(), "something had a key before the first request");
+  WriteLease lease = place->take();
+  if (held.because == HeldBecause::Accepted && may_run_beside_its_own(plan)) lease.let_own_in();
+  return lease;
+}
+
+// A DELETE may come again. So may what went with a precondition, with the same one. Of anything else nobody could tell whether it
+// would be carried out twice. Gives the write's key, which its repetition has too (sending_key).
+Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const HeldWrite& held, Moment now) {
+  if (held.method == arm::Method::Delete) return {};
+  // Nobody knows whether its client was told. The same request id would be the same request.
+  const bool may_be_untold = was_accepted(former) && held.method != arm::Method::Put && !former.request_id.empty();
+  if (!is_in_doubt(former) && !may_be_untold) return {};
+  const KeyedPlan& plan = *held.planned.plan;
+  const auto state = parts.shared.clients.find_or_add(held.client, now.time);
+  SendingLedger::Arrival arrival;
+  arrival.request = former.resend;
+  arrival.request_id = former.request_id;
+  arrival.resource = plan.resource_key;
+  arrival.at = now;
+  using Kind = SendingLedger::Ending::Kind;
+  const bool may_go_again = !former.if_match.empty() && !may_be_untold;
+  if (may_go_again) {
+    policy::Shown base;
+    base.client = held.client;
+    base.asked = now.order;
+    base.at = now;
+    base.etag = former.if_match;
+    base.rendering.api_version = former.api_version;
+    parts.shared.resources.apply(plan.resource_key, std::move(base));
+    arrival.at = parts.clock.next_moment();  // after what it was built from
+  }
+  const uint64_t sending = state->sendings().expect(arrival, may_go_again ? Kind::Expected : Kind::Unknown);
+  return may_go_again ? sending_key(parts.shared.hasher, sending, former.request_id) : Hash128{};
+}
+
+// What is known of it, to everybody who asks from now on.
+void complete(Parts& parts, const JournaledWrite& former, HeldWrite& held) {
+  const Moment now = parts.clock.next_moment();
+  held.opened = now.time;  // its age is known by the wall clock only, which may have been set meanwhile
+  if (!was_accepted(former)) held.interval = kDoubtInterval;
+  held.because = was_accepted(former) ? HeldBecause::Accepted : HeldBecause::InDoubt;
+  if (former.outcome) held.tracking = former.outcome->tracking;
+  if (held.tracking.by == arm::TrackedBy::Nothing) held.tracking = tracked_by_resource(*held.planned.plan);
+  complete_from_plan(parts, target_of(former), held);
+  const Hash128 sending = expect_repetition(parts, former, held, now);
+  note_may_have_changed(parts, held, {sending, nullptr, was_accepted(former)}, parts.clock.next_moment());
+  if (held.method == arm::Method::Delete) parts.shared.resources.being_deleted(held.planned.plan->resource_key);
+}
+
+// It is over, but who read before it and writes now must know of it, and who sends it again.
+void remember(Parts& parts, const JournaledWrite& former, const HeldWrite& held) {
+  const Moment now = parts.clock.next_moment();
+  note_may_have_changed(parts, held, {{}, nullptr, was_accepted(former)}, now);
+  for (const auto& key : held.planned.plan->lock_keys) {
+    parts.shared.resources.apply(key, policy::Ended{held.bytes, parts.clock.next_moment()});
+  }
+  if (was_accepted(former)) expect_repetition(parts, former, held, now);
+}
+
+}  // namespace
+
+Restored restore(Parts& parts, const FormerLife& former) {
+  Restored restored;
+  std::vector<std::pair<const JournaledWrite*, HeldWrite>> recent;
+  for (const JournaledWrite& write : former.recent) {
+    auto held = held_write(parts, write);
+    if (!held) continue;
+    remember(parts, write, *held);
+    recent.emplace_back(&write, *std::move(held));
+  }
+  std::stable_sort(recent.begin(), recent.end(), [](const auto& a, const auto& b) { return a.first->ended < b.first->ended; });
+  for (const auto& [write, held] : recent) remember_result(parts, held, *write);
+  struct Taken {
+    HeldWrite held;
+    WallTime begun;
+    std::vector<rules::LockKey> keys;
+  };
+  std::vector<Taken> all;
+  Wanted wanted;
+  for (const JournaledWrite& write : former.open) {
+    auto held = held_write(parts, write);
+    if (!held || is_mutant(Mutant::JournalNotTakenUp)) {
+      ++restored.dropped;
+      // What only the mode leaves out may be taken up yet.
+      const bool is_over = parts.shared.rules.mode() == rules::Mode::Protect;
+      if (is_over) parts.store.record_end(write.id, parts.clock.wall(), EndSeen::No, {});
+      continue;
+    }
+    ++(was_accepted(write) ? restored.running : restored.in_doubt);
+    complete(parts, write, *held);
+    auto keys = keys_of(write, *held->planned.plan);
+    for (const auto& key : keys) ++wanted[key.id];
+    all.push_back({*std::move(held), write.begun, std::move(keys)});
+  }
+  for (auto& [held, begun, keys] : all) {
+    WriteLease lease = take_keys(parts, held, begun, std::move(keys), wanted);
+    start_watching(parts, open_hold(parts, std::move(held), std::move(lease), {}));
+  }
+  const bool tells_anything = !former.open.empty() || !former.recent.empty();
+  parts.shared.former = tells_anything ? parts.clock.next_moment().order : 0;
+  return restored;
+}
+
+}  // namespace armgate

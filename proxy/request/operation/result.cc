@@ -1,0 +1,53 @@
+#include "proxy/request/operation/result.h"
+
+#include <algorithm>
+
+#include "arm/json/json_scan.h"
+#include "proxy/request/content_coding.h"
+
+namespace armgate {
+namespace {
+
+OperationResults::Ended ended(const HeldWrite& write, const OperationResult& result) {
+  return {.resource = write.planned.plan->resource_key,
+          .id = write.resource().id,
+          .type = write.resource().type,
+          .method = arm::to_text(write.method),
+          .client = write.client_label,
+          .bytes = write.bytes,
+          .result = result};
+}
+
+}  // namespace
+
+void note_result(const Parts& parts, const HeldWrite& write, const OperationResult& result) {
+  // Nearly all succeed, and their clocks need not be read.
+  OperationResults::Time now;
+  if (result.how != arm::Progress::Succeeded) now = {parts.clock.now(), parts.clock.wall()};
+  const bool forgets = parts.shared.results.note(ended(write, result), now);
+  if (forgets) parts.store.record_state({write.resource().id, {}, parts.clock.wall()});
+}
+
+void remember_result(const Parts& parts, const HeldWrite& write, const JournaledWrite& former) {
+  if (!former.ended) return;
+  const Duration ago = std::max<Duration>(parts.clock.wall() - *former.ended, Duration::zero());
+  parts.shared.results.remember(ended(write, former.result), {parts.clock.now() - ago, *former.ended});
+}
+
+void note_state(const Parts& parts, const KeyedPlan& plan, std::string_view state) {
+  if (state.empty() || parts.shared.results.is_known_as(plan.resource_key, state)) return;
+  const WallTime wall = parts.clock.wall();
+  const auto& id = plan.target.resource.id;
+  if (!parts.shared.results.note_state(plan.resource_key, id, state, {parts.clock.now(), wall})) return;
+  parts.store.record_state({id, std::string(state), wall});
+}
+
+void note_read(const Parts& parts, const KeyedPlan& plan, const policy::KeptBody& body) {
+  if (!parts.shared.results.is_watched(plan.resource_key)) return;
+  const auto plain = plain_body(body, parts.shared.options.body_keep_max);
+  if (!plain) return;
+  const auto state = arm::provisioning_state(plain->text());
+  note_state(parts, plan, state ? std::string_view(*state) : "Succeeded");
+}
+
+}  // namespace armgate

@@ -1,0 +1,155 @@
+// parts.h – what a pipeline works with: the seams, the shared tables, and the limits it obeys.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "base/time.h"
+#include "proxy/policy/bases.h"
+#include "proxy/request/exchange.h"
+#include "proxy/request/shadow/would_have.h"
+#include "proxy/seams/clock.h"
+#include "proxy/seams/faults.h"
+#include "proxy/seams/store.h"
+#include "proxy/seams/upstream.h"
+#include "proxy/state/budgets.h"
+#include "proxy/state/client_table.h"
+#include "proxy/state/lock/hold_table.h"
+#include "proxy/state/lock/lock_table.h"
+#include "proxy/state/lock/run_leases.h"
+#include "proxy/state/lock/tickets.h"
+#include "proxy/state/lock/turns.h"
+#include "proxy/state/newcomers.h"
+#include "proxy/state/observed_writes.h"
+#include "proxy/state/operation_results.h"
+#include "proxy/state/resource_table.h"
+#include "proxy/state/rules_in_force.h"
+#include "rules/plan.h"
+
+namespace armgate {
+
+// What the configuration says about a client.
+struct DeclaredClient {
+  policy::Actors actors = policy::Actors::Unknown;
+  rules::Merging merge = rules::Merging::On;
+};
+
+struct PipelineOptions {
+  rules::Mode mode = rules::Mode::Protect;            // at the start; from then on SharedState::rules has it
+  Duration wait_max = std::chrono::seconds(50);       // how long a client is kept waiting before 503
+  Duration retry_after = std::chrono::seconds(2);     // what the 503 says
+  Duration answer_timeout = std::chrono::minutes(5);  // for the head of ARM's answer (ARM itself gives up after 60 s)
+  size_t write_answer_bytes_max = 16u << 20;          // ARM's own limit for an answer is 8 MB
+  size_t body_keep_max = 1u << 20;                    // a longer point read is a version without a body
+  size_t list_scan_max = 4u << 20;                    // a longer list delivers no versions (counted)
+  Duration poll_first = std::chrono::seconds(1);      // own polls with a waiter, if ARM names no interval: at first,
+  Duration poll_wanted = std::chrono::seconds(10);    // and at most, however long the operation has run
+  Duration poll_idle = std::chrono::seconds(60);      // own polls without a waiter: only to bound the hold
+  Duration read_again_timeout = std::chrono::seconds(30);
+  rules::Merging merge = rules::Merging::On;               // the most that a rule or a client may allow
+  std::map<std::string, DeclaredClient> clients;           // by the user name in the proxy URL
+  std::function<bool(std::string_view host)> is_arm_host;  // where tokens may be sent; none: everywhere
+
+  bool may_ask(std::string_view host) const { return !is_arm_host || is_arm_host(host); }
+};
+
+// What is worth counting (promise P10, docs/design.md: hitting a limit is counted). Nothing that happens with each request: all
+// threads share it.
+struct Counters {
+  std::atomic<uint64_t> refused_stale{0};
+  std::atomic<uint64_t> insisted{0};
+  std::atomic<uint64_t> queue_full{0};
+  std::atomic<uint64_t> wait_timeouts{0};
+  std::atomic<uint64_t> clients_left{0};
+  std::atomic<uint64_t> places_kept{0};
+  std::atomic<uint64_t> places_taken{0};
+  std::atomic<uint64_t> false_alarms{0};
+  std::atomic<uint64_t> merged{0};
+  std::atomic<uint64_t> outcomes_unknown{0};
+  std::atomic<uint64_t> replayed{0};
+  std::atomic<uint64_t> holds_expired{0};
+  std::atomic<uint64_t> holds_released{0};  // by an operator
+  std::atomic<uint64_t> lists_too_long{0};
+  std::atomic<uint64_t> references_cut{0};
+  std::atomic<uint64_t> questions_held_back{0};  // armgate's own, as ARM's budget was scarce
+  std::atomic<uint64_t> refused_sick{0};  // by a breaker
+  // In mode observe: what would have been done.
+  std::atomic<uint64_t> would_be_stale{0};
+  std::atomic<uint64_t> would_be_merged{0};
+  std::atomic<uint64_t> would_overlap{0};
+  std::atomic<uint64_t> would_be_duplicate{0};
+  std::atomic<uint64_t> would_wait{0};
+  std::atomic<uint64_t> would_be_sick{0};
+};
+
+// The tables and options that every event loop's pipeline shares.
+struct SharedState {
+  struct Options {
+    PipelineOptions pipeline;
+    ClientTable::Options clients;
+    ResourceTable::Options resources;
+    LockTable::Options locks;
+    Tickets::Options tickets{};
+    Turns::Options turns{};
+    RunLeases::Options run_leases{};
+    Newcomers::Options newcomers{};
+    ObservedWrites::Options observed{};
+    OperationResults::Options results{};
+  };
+  SharedState(Options given, Hasher keyed, std::shared_ptr<const rules::Ruleset> ruleset)
+      : options(std::move(given.pipeline)),
+        hasher(keyed),
+        rules(std::move(ruleset), options.mode, keyed),
+        clients(given.clients),
+        resources(given.resources, keyed),
+        locks(given.locks, keyed),
+        tickets(given.tickets),
+        turns(given.turns),
+        run_leases(given.run_leases, locks, keyed),
+        newcomers(given.newcomers, keyed),
+        holds(keyed),
+        observed(given.observed),
+        results(given.results),
+        budgets(keyed) {}
+
+  const PipelineOptions options;
+  const Hasher hasher;
+  RulesInForce rules;
+  ClientTable clients;
+  ResourceTable resources;
+  LockTable locks;
+  Tickets tickets;
+  Turns turns;
+  RunLeases run_leases;
+  Newcomers newcomers;
+  HoldTable holds;
+  ObservedWrites observed;
+  OperationResults results;
+  Budgets budgets;
+  Counters counters;
+  // Since when this process knows what happens; set before the first request. What an earlier one's journal tells has an order up to
+  // `former` (restore.h); 0: nothing.
+  Moment started;
+  uint64_t former = 0;
+};
+
+struct Parts {
+  SharedState& shared;
+  Clock& clock;
+  Upstream& upstream;  // of this event loop
+  Store& store;
+  Faults& faults;
+  Rng& rng;                                                     // of this event loop
+  Executor executor;                                            // of this event loop; watchers run on it
+  std::function<void(const Exchange&)> account;                 // one call per request, when all is known about it
+  std::function<void(const std::string& message)> tell_loudly;  // an operator should know
+  std::function<void(const WouldHave&)> tell_would{};           // mode observe
+};
+
+}  // namespace armgate

@@ -1,0 +1,61 @@
+#include "proxy/request/pipeline.h"
+
+#include <utility>
+
+#include "base/mutant.h"
+#include "proxy/request/answer.h"
+#include "proxy/request/identify.h"
+#include "proxy/request/parts.h"
+#include "proxy/request/read/relay.h"
+#include "proxy/request/shadow/observe.h"
+#include "proxy/request/write/coalesce.h"
+#include "proxy/request/write/serve_write.h"
+
+namespace armgate {
+namespace {
+
+Task<Receipt> serve_planned(Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan, const Client& client) {
+  if (plan.kind == rules::PlanKind::Write && plan.mode == rules::Mode::Observe) {
+    co_return co_await observe_write(parts, exchange, link, plan, client);
+  }
+  // What is posted elsewhere than to a resource is relayed without a record, and known only if its answer was lost.
+  const bool may_be_in_doubt = plan.kind != rules::PlanKind::Write && plan.operation != arm::OperationKind::Action &&
+                               is_watched_action(exchange, plan) && client.state->sendings().size() > 0;
+  if (may_be_in_doubt && client.state->sendings().knows(arrival_of(parts, exchange, plan, client, nullptr))) {
+    auto answer = still_in_doubt(exchange, plan);
+    explain(answer.head, exchange.report);
+    co_await write_answer(exchange, link, answer);
+    co_return Receipt();
+  }
+  if (plan.kind == rules::PlanKind::Write) co_return co_await serve_write(parts, exchange, link, plan, client);
+  if (is_mutant(Mutant::ReadWaits)) co_await parts.clock.sleep_for(std::chrono::milliseconds(1));
+  co_return co_await relay(parts, exchange, link, plan, client);
+}
+
+}  // namespace
+
+Task<Receipt> Pipeline::serve(Exchange& exchange, ClientLink& link) {
+  auto& shared = parts_.shared;
+  const arm::RequestHead& head = exchange.request.head;
+  auto planned = shared.rules.make_plan(head.method, head.target);
+  Receipt receipt;
+  if (!planned) {
+    exchange.report.reason = "ambiguous-target";
+    exchange.report.altered = true;
+    auto answer = make_error(400, "ArmgateBadTarget", planned.error().context);
+    explain(answer.head, exchange.report);
+    co_await write_answer(exchange, link, answer);
+  } else {
+    exchange.planned = *std::move(planned);
+    const Client client = identify(parts_, exchange);
+    exchange.client = client.key;
+    exchange.principal = client.principal;
+    exchange.client_label = client.label;
+    shared.holds.renew(client.key, head.fields.get("authorization"));
+    receipt = co_await serve_planned(parts_, exchange, link, *exchange.planned.plan, client);
+  }
+  if (parts_.account) parts_.account(exchange);
+  co_return std::move(receipt);
+}
+
+}  // namespace armgate

@@ -1,0 +1,39 @@
+#include "proxy/request/queue/breaker.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "base/mutant.h"
+#include "proxy/request/answer.h"
+#include "proxy/request/shadow/would_be_stale.h"
+
+namespace armgate {
+
+std::optional<Outcome> refuse_if_sick(const Write& write) {
+  const rules::Breaker& breaker = write.plan.rule->breaker;
+  const bool is_delete = write.plan.operation == arm::OperationKind::Delete && !is_mutant(Mutant::BreakerStopsDeletes);
+  if (breaker.mode == rules::Mode::Off || is_delete) return std::nullopt;
+  auto& parts = write.parts;
+  const auto sick = parts.shared.results.refuse(write.plan.resource_key, write.bytes, breaker.probe_every, parts.clock.now());
+  if (!sick) return std::nullopt;
+  const auto since = std::chrono::floor<std::chrono::seconds>(sick->since);
+  const auto& error = sick->error;
+  const std::string code = error.code.empty() ? "no error code" : error.code;
+  std::string why = fmt::format("{} operations on it have failed with {}{} since {:%FT%TZ}", sick->failures, code,
+                                error.message.empty() ? "" : fmt::format(" ({})", error.message), since);
+  if (breaker.mode == rules::Mode::Observe || write.plan.mode == rules::Mode::Observe) {
+    parts.shared.counters.would_be_sick.fetch_add(1, std::memory_order_relaxed);
+    if (parts.tell_would) parts.tell_would(would_have(write, WouldHave::Kind::Sick, std::move(why)));
+    return std::nullopt;
+  }
+  parts.shared.counters.refused_sick.fetch_add(1, std::memory_order_relaxed);
+  write.report().reason = "resource-sick";
+  write.report().altered = true;
+  Outcome outcome;
+  outcome.answer = make_sick(write.plan.target.resource.id, why, breaker.probe_every);
+  return outcome;
+}
+
+}  // namespace armgate

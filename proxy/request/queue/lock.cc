@@ -1,0 +1,119 @@
+// lock.cc – the stage in which a write waits for its turn.
+#include "proxy/request/queue/lock.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/mutant.h"
+#include "proxy/request/answer.h"
+#include "proxy/request/operation/held_write.h"
+#include "proxy/request/queue/keep_place.h"
+
+namespace armgate {
+namespace {
+
+Outcome busy(const Write& write, std::string_view why, std::string_view reason) {
+  write.report().reason = reason;
+  write.report().altered = true;
+  return {Outcome::Kind::Busy, make_busy(why, write.parts.shared.options.retry_after), {}};
+}
+
+// Some clients take no more than 8 or 16 KiB of header fields.
+void tell_locks(const std::vector<rules::LockKey>& keys, Report& report) {
+  constexpr size_t kToldMax = 12;
+  for (size_t i = 0; i < keys.size() && i < kToldMax; ++i) {
+    report.locks.push_back(keys[i].mode == rules::LockMode::Shared ? keys[i].id + " (shared)" : keys[i].id);
+  }
+  if (keys.size() > kToldMax) report.locks.push_back(fmt::format("{} more", keys.size() - kToldMax));
+}
+
+// Whether the guard will read the resource, which shows nothing of use while it is being changed.
+bool looks_first(const Write& write) {
+  if (!write.replaces || write.is_unconditional() || write.rule() == policy::BaseRule::OwnPrecondition) return false;
+  const auto& bases = write.bases.narrow;
+  return !write.is_guarded_by_etag() || bases.size() != 1 || bases.front().etag.empty();
+}
+
+Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::LockKey>& keys) {
+  if (auto kept = return_to_place(write, keys)) {
+    write.report().reason = "claimed-its-reservation";
+    return *std::move(kept);
+  }
+  ClaimInfo info;
+  info.client_label = write.client.label;
+  info.what = fmt::format("{} {}", write.head().method_token, write.plan.target.resource.id);
+  info.since = write.parts.clock.now();
+  info.client = write.client.key;
+  info.reenters = may_run_beside_its_own(write.plan) && !looks_first(write);
+  auto& locks = write.parts.shared.locks;
+  std::optional<LockPlace> turns;  // kept until the write stands in line, so that nobody gets in between
+  if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) {
+    write.report().in_turn = true;
+    turns = turn->take_place();
+    info.priority = ClaimInfo::Priority::TakesTurn;
+  }
+  if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::TakesTurn;
+  Waiter* waiter = &write.patience.waiter();
+  if (turns && turns->is_for(keys)) {
+    turns->rename(std::move(info.what));
+    turns->wake(waiter, Patience::kGranted);
+    return *std::move(turns);
+  }
+  if (is_mutant(Mutant::ParentNotLocked))
+    return locks.join({write.plan.keys.back()}, std::move(info), waiter, Patience::kGranted);
+  return locks.join(keys, std::move(info), waiter, Patience::kGranted);
+}
+
+std::string still_running(const Parts& parts, const std::optional<ClaimInfo>& holder) {
+  if (!holder) return "Other writes to this resource come first.";
+  if (!holder->run.empty()) {
+    return fmt::format("The resource is kept for a run of {} since {} s: {}.", holder->client_label,
+                       whole_milliseconds(parts.clock.now() - holder->since) / 1000, holder->run);
+  }
+  return fmt::format("Another write is still running: {} of {}, since {} s.", holder->what, holder->client_label,
+                     whole_milliseconds(parts.clock.now() - holder->since) / 1000);
+}
+
+}  // namespace
+
+Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
+  auto& parts = write.parts;
+  const TimePoint asked = parts.clock.now();
+  std::vector<rules::LockKey> with_references;  // most bodies refer to nothing
+  if (!write.references.empty()) with_references = all_keys(write);
+  const auto& all = write.references.empty() ? write.plan.keys : with_references;
+  auto place = stand_in_line(write, all);
+  if (!place) {
+    parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
+    co_return busy(write, place.error().context, "queue-full");
+  }
+  tell_locks(all, write.report());
+  if (place->granted()) co_return place->take();
+
+  std::vector<Hash128> keys;
+  for (const auto& key : all) keys.push_back(parts.shared.locks.key_of(key.id));
+  HoldTable::Loan loan;
+  parts.shared.holds.hurry(keys, write.authorization(), loan);
+  const auto end = co_await write.patience.await_grant(*place);
+  write.report().waited += parts.clock.now() - asked;
+  switch (end) {
+    case Patience::End::Ready: {
+      write.report().reason = "waited-for-another-write";
+      co_return place->take();
+    }
+    case Patience::End::Gone: {
+      keep_place(write, *std::move(place));
+      co_return client_left(write, "client-left-the-queue");
+    }
+    case Patience::End::Closing: co_return busy(write, kClosing, "armgate-ends");
+    case Patience::End::TimeUp: break;
+  }
+  const auto holder = place->holder();
+  const std::string why = still_running(parts, holder);
+  keep_place(write, *std::move(place));
+  parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
+  co_return busy(write, why, holder && !holder->run.empty() ? "kept-for-a-run" : "waited-too-long");
+}
+
+}  // namespace armgate

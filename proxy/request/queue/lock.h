@@ -1,0 +1,17 @@
+// lock.h – the first step of a write: it waits for its keys, in the order of arrival.
+//
+// Limits    PipelineOptions::wait_max, and its client's patience: then 503, and its place is kept (keep_place.h).
+// Cancel    a client that leaves: nothing was sent.
+#pragma once
+
+#include <variant>
+
+#include "proxy/async/task.h"
+#include "proxy/request/write/write.h"
+
+namespace armgate {
+
+// Suspends until all keys are granted; an Outcome is Busy or Left.
+Task<std::variant<WriteLease, Outcome>> lock(const Write& write);
+
+}  // namespace armgate

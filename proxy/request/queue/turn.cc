@@ -1,0 +1,90 @@
+#include "proxy/request/queue/turn.h"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/mutant.h"
+#include "proxy/async/spawn.h"
+#include "proxy/request/parts.h"
+#include "proxy/request/wake.h"
+
+namespace armgate {
+namespace {
+
+constexpr uint32_t kTimer = 8;
+
+Task<void> watch(Parts& parts, std::shared_ptr<Turn> turn, Hash128 resource) {
+  auto& turns = parts.shared.turns;
+  const TimePoint last = parts.clock.now() + parts.shared.options.wait_max;
+  while (!turn->over() && !turn->granted() && parts.clock.now() < last)
+    co_await wait_until(parts, turn->waiter(), last, kTimer);
+  TimePoint until = parts.clock.now() + turns.options().turn_max;
+  bool counted = false;
+  while (!turn->over() && parts.clock.now() < until) {
+    if (!counted && turn->has_read()) {
+      counted = true;
+      until = parts.clock.now() + turns.options().turn_max;
+    }
+    co_await wait_until(parts, turn->waiter(), until, kTimer);
+  }
+  turns.end(resource, turn);
+}
+
+std::optional<LockPlace> reserve(const Write& write, ClaimInfo::Priority priority) {
+  ClaimInfo info;
+  info.client_label = write.client.label;
+  info.what = "its turn, after refusals";
+  info.since = write.parts.clock.now();
+  info.client = write.client.key;
+  info.priority = is_mutant(Mutant::TurnsWaitInLine) ? ClaimInfo::Priority::None : priority;
+  const std::vector<rules::LockKey> keys{{write.plan.target.resource.id, rules::LockMode::Exclusive}};
+  auto place = write.parts.shared.locks.join(keys, std::move(info), &write.patience.waiter(), Patience::kGranted);
+  return place ? std::optional(*std::move(place)) : std::nullopt;
+}
+
+void begin(const Write& write, LockPlace place) {
+  auto& parts = write.parts;
+  auto turn = parts.shared.turns.give(write.plan.resource_key, write.client.key, std::move(place), parts.executor);
+  if (turn) spawn(parts.executor, watch(parts, std::move(turn), write.plan.resource_key));
+}
+
+}  // namespace
+
+// Whoever does not take its turns up, and so keeps others waiting, gets them later and later.
+std::optional<LockPlace> turn_due(const Write& write) {
+  if (!write.replaces || write.client.declared.actors == policy::Actors::Many || is_mutant(Mutant::NoTurns))
+    return std::nullopt;
+  struct Known {
+    unsigned refused = 0;  // in a row, before this time
+    bool reads = false;    // it has read since the last time
+  };
+  const Known known = write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    const policy::Reader* reader = history.reader(write.client.key);
+    if (reader == nullptr || reader->refusals.empty()) return Known{};
+    const uint64_t told = reader->refusals.back().told;
+    const bool reads = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const policy::Observation& o) {
+      return o.as != policy::ShownAs::OwnAnswer && o.last_asked > told;
+    });
+    return Known{static_cast<unsigned>(reader->refused_in_a_row), reads};
+  });
+  const unsigned in_a_row = known.refused + 1;
+  const bool due = in_a_row >= 2 && (std::has_single_bit(in_a_row) || (write.report().in_turn && known.reads));
+  return due ? reserve(write, ClaimInfo::Priority::Turn) : std::nullopt;
+}
+
+Task<void> begin_turn(const Write& write, LockPlace place) {
+  const TimePoint asked = write.parts.clock.now();
+  const auto end = co_await write.patience.await_grant(place);
+  write.report().waited += write.parts.clock.now() - asked;
+  if (end == Patience::End::Ready || end == Patience::End::TimeUp) begin(write, std::move(place));
+}
+
+void keep_turn(const Write& write) {
+  if (!write.report().in_turn) return;
+  if (auto place = reserve(write, ClaimInfo::Priority::TakesTurn)) begin(write, *std::move(place));
+}
+
+}  // namespace armgate

@@ -1,0 +1,265 @@
+#include "proxy/request/read/relay.h"
+
+#include <memory>
+#include <utility>
+
+#include "arm/early_end.h"
+#include "proxy/request/answer.h"
+#include "proxy/request/budget.h"
+#include "proxy/request/content_coding.h"
+#include "proxy/request/operation/result.h"
+#include "proxy/request/operation/watch.h"
+#include "proxy/request/read/relayed_action.h"
+#include "proxy/request/read/remember.h"
+#include "proxy/request/write/coalesce.h"
+
+namespace armgate {
+namespace {
+
+constexpr size_t kPollBytesMax = 64u << 10;  // operation status bodies are small
+
+// Learns whether what was relayed has arrived.
+class ReadReceipt final : public Receipt::Effect {
+ public:
+  ReadReceipt(Parts& parts, std::shared_ptr<ClientState> state, const Showing& showing,
+              std::optional<SendingLedger::Asking> action)
+      : parts_(parts), state_(std::move(state)), showing_(showing), action_(action) {}
+  void confirm() override {
+    if (action_) state_->sendings().delivered(*action_);
+  }
+  void drop() override {
+    if (action_) state_->sendings().undelivered(*action_);
+    take_back(parts_, *state_, showing_);
+  }
+
+ private:
+  Parts& parts_;
+  std::shared_ptr<ClientState> state_;
+  const Showing showing_;
+  const std::optional<SendingLedger::Asking> action_;  // its record in the ledger
+};
+
+// What the answer is copied for while it streams by.
+struct Capture {
+  bool wanted = false;
+  size_t bytes_max = 0;
+  bool overflown = false;
+  std::string bytes;
+
+  void add(std::string_view piece) {
+    if (!wanted || overflown) return;
+    if (bytes.size() + piece.size() > bytes_max) {
+      overflown = true;
+      std::string().swap(bytes);  // an assignment would keep the memory
+    } else {
+      bytes.append(piece);
+    }
+  }
+};
+
+bool is_guarded_read(const rules::Plan& plan) {
+  return plan.kind == rules::PlanKind::Read && rules::is_remembered(plan.rule->guard.kind);
+}
+
+Capture capture_for(const Parts& parts, const rules::Plan& plan, const UpstreamAnswer& answer, bool is_poll, const Tap* tap) {
+  const auto& options = parts.shared.options;
+  Capture capture;
+  if (tap != nullptr) {
+    capture.wanted = true;
+    capture.bytes_max = tap->bytes_max;
+  } else if (is_guarded_read(plan) && answer.head.status == 200) {
+    capture.wanted = true;
+    capture.bytes_max = plan.operation == arm::OperationKind::List ? options.list_scan_max : options.body_keep_max;
+  } else if (is_poll) {
+    capture.wanted = true;
+    capture.bytes_max = kPollBytesMax;
+  }
+  if (capture.wanted && answer.length.kind == BodyLength::Kind::Known && answer.length.bytes <= capture.bytes_max) {
+    capture.bytes.reserve(answer.length.bytes);
+  }
+  return capture;
+}
+
+// Safe methods may be sent again when a connection dies before any of the answer was seen (RFC 9110 §9.2.1): once.
+bool may_send_again(const Exchange& exchange, const Error& error) {
+  const auto method = exchange.request.head.method;
+  const bool safe = method == arm::Method::Get || method == arm::Method::Head || method == arm::Method::Options;
+  return error.kind != ErrorKind::TimedOut && (error.sent == Sent::No || (safe && error.sent == Sent::Maybe));
+}
+
+Task<Result<UpstreamAnswer>> send_relayed(Parts& parts, Exchange& exchange) {
+  const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
+  const auto count = [&exchange](const Result<UpstreamAnswer>& sending) {
+    if (sending || sending.error().sent != Sent::No) ++exchange.report.attempts;
+  };
+  exchange.forwarded = parts.clock.next_moment();
+  auto answer = co_await parts.upstream.send(exchange.request, deadline);
+  count(answer);
+  if (!answer && may_send_again(exchange, answer.error())) {
+    answer = co_await parts.upstream.send(exchange.request, deadline);
+    count(answer);
+  }
+  const arm::RequestHead& head = exchange.request.head;
+  if (answer) note_budgets(parts, {exchange.principal, head.target}, head.method, answer->head);
+  co_return std::move(answer);
+}
+
+// What is posted to a collection or beside all resources is a query, mostly (Resource Graph, costs).
+bool acts_on_a_resource(const Exchange& exchange, const rules::Plan& plan) {
+  return is_watched_action(exchange, plan) && plan.operation == arm::OperationKind::Action;
+}
+
+// Notes why there is no whole answer. A lost or broken one to an action is told as what it is: SDKs send a POST again on 502,
+// 503, 504 and resets, and it would run twice.
+arm::Response note_failure(const Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client,
+                           RelayedAction* action, const Error& error) {
+  exchange.report.upstream_error = error.context;
+  const bool began = exchange.status != 0;
+  const bool is_refused = exchange.status >= 400 && exchange.status < 500;
+  const bool may_have_acted = began ? acts_on_a_resource(exchange, plan) && !is_refused : is_watched_action(exchange, plan);
+  if (may_have_acted && error.sent != Sent::No) {
+    exchange.report.reason = "outcome-unknown";
+    note_in_doubt(parts, exchange, plan, client, action);
+    return make_outcome_unknown(plan.target.resource.id, "ARM's answer was lost.");
+  }
+  exchange.report.reason = "upstream-failure";
+  return make_upstream_failure(error);
+}
+
+Task<void> write_failure(Exchange& exchange, ClientLink& client_link, arm::Response failure) {
+  exchange.report.altered = true;
+  explain(failure.head, exchange.report);
+  co_await write_answer(exchange, client_link, failure);
+}
+
+// ARM took a request to end what runs on a resource: whoever waits for that need not wait for the next look at it.
+void note_early_end(const Parts& parts, const KeyedPlan& plan, int status) {
+  const bool taken = plan.operation == arm::OperationKind::Action && arm::is_success(status);
+  if (!taken || !arm::ends_an_operation(plan.target.action)) return;
+  parts.shared.holds.stir(plan.resource_key, parts.clock.now());
+}
+
+struct Passing {
+  Parts& parts;
+  Exchange& exchange;
+  const KeyedPlan& plan;
+  const Client& client;
+  const Tap* tap = nullptr;
+  std::vector<HoldTable::Match> polls{};
+  Capture capture{};
+  Showing showing{};
+  bool completed = false;
+
+  // Called when the whole answer is known and before its end is written.
+  void complete(const arm::ResponseHead& head) {
+    completed = true;
+    if (tap != nullptr) {
+      tap->answered(head, capture.overflown ? std::nullopt : std::optional(std::move(capture.bytes)));
+      return;
+    }
+    std::shared_ptr<const policy::KeptBody> body;
+    if (capture.wanted && !capture.overflown) body = keep_body(head, std::move(capture.bytes));
+    if (!polls.empty()) {
+      const auto plain = body ? plain_body(*body, kPollBytesMax * 16) : PlainBytes::decoded("");
+      learn_from_poll(parts, polls, exchange.forwarded.time, head, plain ? plain->text() : "");
+    }
+    if (!is_guarded_read(plan)) return;
+    const bool shows_resource = plan.operation != arm::OperationKind::List && head.status == 200;
+    if (shows_resource && body) note_read(parts, plan, *body);
+    showing = remember_read(parts, client, exchange, plan, head, std::move(body));
+  }
+};
+
+// How far an answer came.
+struct Passed {
+  bool begun = false;  // its head went to the client
+  bool delivered = false;
+  std::optional<Error> broken;  // ARM's side ended before its end
+};
+
+// Copies the answer to the client, its head not before there is a piece of its body: until then a break can still be told. The
+// last piece of a body of known length is written only after the answer was remembered.
+Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnswer& answer) {
+  Passed passed;
+  uint64_t seen = 0;
+  while (true) {
+    auto piece = co_await answer.body->read();
+    if (!piece) {
+      passed.broken = std::move(piece).error();
+      co_return passed;
+    }
+    if (!std::exchange(passed.begun, true)) {
+      const auto written = co_await client_link.write_head(answer.head, answer.length);
+      if (!written) co_return passed;
+    }
+    if (piece->empty()) break;
+    seen += piece->size();
+    passing.capture.add(*piece);
+    if (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes) {
+      passing.complete(answer.head);
+    }
+    const auto written = co_await client_link.write_body(*piece);
+    if (!written) co_return passed;
+  }
+  if (!passing.completed) passing.complete(answer.head);
+  const auto finished = co_await client_link.finish();
+  passed.delivered = finished.ok();
+  co_return passed;
+}
+
+}  // namespace
+
+Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan, const Client& client,
+                    const Tap* tap) {
+  // Only what was accepted before this read was sent can be learnt from its answer: a slow 404 from before a resource was
+  // made says nothing about the end of its deletion.
+  std::vector<HoldTable::Match> polls;
+  if (exchange.request.head.method == arm::Method::Get) {
+    const Hash128 resource = plan.target.kind == arm::TargetKind::Resource ? plan.resource_key : Hash128{};
+    polls = parts.shared.holds.find(exchange.request.head.host, exchange.request.head.target, resource);
+  }
+  if (is_guarded_read(plan)) parts.shared.turns.note_read(plan.resource_key, client.key);
+  std::optional<RelayedAction> action;
+  if (acts_on_a_resource(exchange, plan)) action.emplace(parts, exchange, client_link, plan, client);
+  if (action && action->is_resend()) {
+    exchange.report.reason = "still-in-doubt";
+    auto known =
+        make_outcome_unknown(plan.target.resource.id, "An earlier sending of this request was not seen to be answered.");
+    co_await write_failure(exchange, client_link, std::move(known));
+    co_return Receipt();
+  }
+  auto sent = co_await send_relayed(parts, exchange);
+  if (!sent) {
+    auto failure = note_failure(parts, exchange, plan, client, action ? &*action : nullptr, sent.error());
+    if (tap != nullptr) tap->lost(sent.error());
+    co_await write_failure(exchange, client_link, std::move(failure));
+    co_return Receipt();
+  }
+  UpstreamAnswer answer = *std::move(sent);
+  exchange.status = answer.head.status;
+  note_early_end(parts, plan, answer.head.status);
+  Passing passing{parts, exchange, plan, client, tap};
+  passing.polls = std::move(polls);
+  passing.capture = capture_for(parts, plan, answer, !passing.polls.empty(), tap);
+  const bool to_be_explained = exchange.report.attempts > 1 || !exchange.report.reason.empty();
+  if (to_be_explained && plan.mode == rules::Mode::Protect) explain(answer.head, exchange.report);
+  const Passed passed = co_await pass_answer(passing, client_link, answer);
+  exchange.delivered = passed.delivered;
+  // A doubt about a write is settled by what its client has seen, not by what it may see.
+  const bool shows_resource = exchange.request.head.method == arm::Method::Get &&
+                              plan.target.kind == arm::TargetKind::Resource &&
+                              (exchange.status == 200 || exchange.status == 404);
+  if (passed.delivered && shows_resource) client.state->sendings().resolve(plan.resource_key, exchange.arrived);
+  if (tap != nullptr && !passing.completed) tap->answered(answer.head, std::nullopt);
+  if (passed.broken) {
+    auto failure = note_failure(parts, exchange, plan, client, action ? &*action : nullptr, *passed.broken);
+    if (!passed.begun) co_await write_failure(exchange, client_link, std::move(failure));
+  }
+  std::optional<SendingLedger::Asking> entry;
+  const bool may_have_run = answer.head.status < 400 || answer.head.status >= 500;
+  if (action && may_have_run && !passed.broken) entry = action->answered(passed.delivered);
+  if (!passed.delivered) take_back(parts, *client.state, passing.showing);
+  co_return Receipt(std::make_unique<ReadReceipt>(parts, client.state, passing.showing, entry));
+}
+
+}  // namespace armgate

@@ -1,0 +1,50 @@
+// relayed_action.h – an action (POST) that no rule names, while it is relayed.
+//
+// Why: it queues for nothing and is sent as it is, but must not run twice because its client lost the answer: SDKs send a POST
+// again after a reset. So its sending is known until its answer is confirmed, and a re-send is answered that nobody knows
+// (its answer is not kept), instead of forwarded.
+// Threads   one event loop; what it notes is shared.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "proxy/request/exchange.h"
+#include "proxy/request/identify.h"
+#include "proxy/request/parts.h"
+#include "rules/plan.h"
+
+namespace armgate {
+
+class RelayedAction {
+ public:
+  // Watches whether its client leaves, as long as this lives.
+  RelayedAction(Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan, const Client& client);
+  ~RelayedAction();
+  RelayedAction(const RelayedAction&) = delete;
+  RelayedAction& operator=(const RelayedAction&) = delete;
+
+  // The re-send of one whose answer is not known to have arrived: it must not be forwarded.
+  bool is_resend() const { return !asking_; }
+
+  // Its answer was lost: nobody knows whether it ran.
+  void in_doubt();
+
+  // Its answer was written, or could not be: confirmed and dropped by whoever keeps it.
+  std::optional<SendingLedger::Asking> answered(bool written);
+
+ private:
+  void end(SendingLedger::Ending ending);
+
+  Clock& clock_;
+  ClientLink& link_;
+  const std::shared_ptr<ClientState> state_;
+  Waiter waiter_;                                // nobody waits: only the link's knowledge counts
+  std::optional<SendingLedger::Asking> asking_;  // its record in the ledger
+};
+
+// The answer to an action was lost; `action`: if it is one on a resource.
+void note_in_doubt(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client,
+                   RelayedAction* action);
+
+}  // namespace armgate

@@ -1,0 +1,75 @@
+#include "proxy/request/read_again.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "arm/etag.h"
+#include "arm/throttle.h"
+#include "proxy/request/budget.h"
+#include "proxy/request/content_coding.h"
+#include "proxy/request/identify.h"
+
+namespace armgate {
+namespace {
+
+constexpr int kNotImplemented = 501;  // nor will it be at the next try
+constexpr Duration kFirstPause = std::chrono::milliseconds(500);
+constexpr Duration kLongestPause = std::chrono::seconds(5);
+
+Task<Result<SeenState>> read_by(const Parts& parts, std::string host, std::string target, std::string authorization,
+                                TimePoint may_wait_until) {
+  const auto& options = parts.shared.options;
+  if (!options.may_ask(host)) {
+    co_return gateway_error(ErrorKind::BadInput, "the URL's host is not a configured ARM host; a token is not sent there");
+  }
+  const Asker asker{principal_of(parts.shared.hasher, authorization), target};
+  auto has_budget = co_await wait_for_budget(parts, asker, may_wait_until);
+  if (!has_budget) co_return std::move(has_budget).error();
+  arm::Request request;
+  request.head.host = std::move(host);
+  request.head.target = target;
+  if (!authorization.empty()) request.head.fields.add("Authorization", authorization);
+  request.head.fields.add("Accept", "application/json");
+  request.head.fields.add("User-Agent", "armgate/" ARMGATE_VERSION);
+  const TimePoint deadline = parts.clock.now() + options.read_again_timeout;
+  auto answer = co_await parts.upstream.send(request, deadline);
+  if (!answer) co_return std::move(answer).error();
+  note_budgets(parts, asker, arm::Method::Get, answer->head);
+  auto body = co_await read_whole(*answer->body, parts.clock, {options.write_answer_bytes_max, deadline});
+  if (!body) co_return std::move(body).error();
+  auto plain = plain_content(answer->head, *body, options.write_answer_bytes_max);
+  if (!plain) co_return std::move(plain).error();
+  SeenState seen;
+  seen.head = std::move(answer->head);
+  seen.body = (*std::move(plain)).into_string();
+  seen.etag = arm::etag_of(seen.head, seen.body).value_or("");
+  co_return std::move(seen);
+}
+
+}  // namespace
+
+Task<Result<SeenState>> read_once(const Parts& parts, std::string host, std::string target, std::string authorization) {
+  const TimePoint deadline = parts.clock.now() + parts.shared.options.read_again_timeout;
+  co_return co_await read_by(parts, std::move(host), std::move(target), std::move(authorization), deadline);
+}
+
+Task<Result<SeenState>> read_again(const Parts& parts, std::string host, std::string target, std::string authorization) {
+  const TimePoint deadline = parts.clock.now() + parts.shared.options.read_again_timeout;
+  Duration pause = kFirstPause;
+  while (true) {
+    auto seen = co_await read_by(parts, host, target, authorization, deadline);
+    const bool transient = seen ? seen->head.status != kNotImplemented && arm::asks_for_another_try(seen->head.status)
+                                : seen.error().kind != ErrorKind::BadInput;
+    if (!transient) co_return std::move(seen);
+    Duration wait = pause;
+    if (seen) wait = std::max(wait, arm::retry_after(seen->head.fields, parts.clock.wall()).value_or(Duration{}));
+    if (parts.clock.now() + wait > deadline) {
+      if (!seen) co_return std::move(seen);
+      co_return upstream_error(ErrorKind::TimedOut, Sent::Answered, "ARM kept refusing to show the resource");
+    }
+    co_await parts.clock.sleep_for(wait);
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+}  // namespace armgate

@@ -1,0 +1,35 @@
+// read_again.h – armgate's own look at a resource or an operation, with the client's token.
+//
+// Why: after a 412, a busy 409 or a lost answer, only the state itself tells what to do. These reads are answered to nobody
+// and never become a version: the client has not seen them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "arm/http.h"
+#include "base/result.h"
+#include "proxy/request/parts.h"
+
+namespace armgate {
+
+struct SeenState {
+  arm::ResponseHead head;
+  std::string body;  // content coding removed
+  std::string etag;
+  bool is_hidden = false;  // ARM does not show this reader the resource: its answer says nothing about that
+  bool exists() const { return head.status == 200; }
+  bool absent() const { return head.status == 404 && !is_hidden; }
+};
+
+// Both wait for as long as what ARM lets the token's bearer read is scarce (budget.h), and fail if that takes longer than
+// read_again_timeout.
+
+// One GET. An answer of any status is a result.
+Task<Result<SeenState>> read_once(const Parts& parts, std::string host, std::string target, std::string authorization);
+
+// The same, patiently: while the connection breaks or ARM says 408, 429 or 5xx it is tried again, up to read_again_timeout.
+// An error means that the state could not be learnt.
+Task<Result<SeenState>> read_again(const Parts& parts, std::string host, std::string target, std::string authorization);
+
+}  // namespace armgate

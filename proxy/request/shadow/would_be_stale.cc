@@ -1,0 +1,118 @@
+#include "proxy/request/shadow/would_be_stale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/request/guard/find_bases.h"
+#include "proxy/request/guard/reconcile.h"
+
+namespace armgate {
+namespace {
+
+// The last change before ARM took the write, as far as it passed by.
+struct Latest {
+  std::optional<policy::Entry> state;   // the newest that is known
+  std::optional<policy::Entry> change;  // the newest write that went through armgate
+};
+
+Latest latest_before(const Write& write) {
+  const Hash128 own = sending_key(write);
+  return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    Latest latest;
+    for (const policy::Entry& entry : history.entries()) {
+      // What was read since may show this write's own effect.
+      const bool may_show_it = entry.cause == policy::Cause::Seen && entry.number > write.exchange.forwarded.order;
+      const bool is_its_own = entry.writer == write.client.key && (entry.sending == own || entry.bytes == write.bytes);
+      if (may_show_it || is_its_own || entry.cause == policy::Cause::ChildWritten || entry.cause == policy::Cause::Acted)
+        continue;
+      latest.state = entry;
+      if (entry.cause != policy::Cause::Seen) latest.change = entry;
+    }
+    return latest;
+  });
+}
+
+void name_other(const Write& write, WouldHave& would, const std::optional<policy::Entry>& change) {
+  if (!change) return;
+  const auto other = write.parts.shared.clients.find(change->writer);
+  would.other_client = other ? other->label() : std::string();
+  would.other = fmt::format("{} {}", change->cause == policy::Cause::Deleted ? "DELETE" : "PUT", would.resource);
+}
+
+WouldHave stale(const Write& write, std::string why, const Latest& latest) {
+  WouldHave would = would_have(write, WouldHave::Kind::Stale, std::move(why));
+  would.base = policy::to_text(write.rule());
+  name_other(write, would, latest.change);
+  return would;
+}
+
+// What was there, if its body passed by at an api-version of one of the bases.
+std::optional<SeenState> seen_state(const Write& write, const policy::Entry& entry) {
+  SeenState seen;
+  seen.etag = entry.etag;
+  seen.head.status = entry.absent ? 404 : 200;
+  if (entry.absent) return seen;
+  const std::string& target = target_to_read(write);
+  std::string_view api_version = write.plan.target.api_version;
+  for (const auto& base : write.bases.narrow) {
+    if (base.target == target) api_version = base.api_version;
+  }
+  const policy::Rendering* rendering = entry.rendered_at(api_version);
+  if (rendering == nullptr || !rendering->body || rendering->body->is_partial) return std::nullopt;
+  std::vector<policy::BaseState> one(1);
+  one.front().body = rendering->body;
+  decode_bodies(one, write.parts.shared.options.body_keep_max);
+  if (!one.front().body) return std::nullopt;
+  seen.body = one.front().body->bytes;
+  return seen;
+}
+
+}  // namespace
+
+WouldHave would_have(const Write& write, WouldHave::Kind kind, std::string why) {
+  WouldHave would;
+  would.kind = kind;
+  would.client = write.client.label;
+  would.method = write.head().method_token;
+  would.resource = write.plan.target.resource.id;
+  would.why = std::move(why);
+  return would;
+}
+
+std::optional<WouldHave> would_be_stale(const Write& write) {
+  if (!write.replaces || write.rule() == policy::BaseRule::OwnPrecondition) return std::nullopt;
+  const Latest latest = latest_before(write);
+  if (write.is_unconditional()) {
+    const bool exempt = insists(write) || write.plan.rule->unconditional_after_wait == rules::UnconditionalAfterWait::Send;
+    const auto& change = latest.change;
+    // What runs still would have ended while this one waited.
+    const bool overtaken = change && change->bytes != write.bytes && change->writer != write.client.key &&
+                           (change->ended == 0 || std::max(change->number, change->ended) > write.facts.arrived.order);
+    if (exempt || !overtaken) return std::nullopt;
+    return stale(write, "unconditional-after-another-write", latest);
+  }
+  if (!write.plan.guarded || !latest.state) return std::nullopt;
+  const auto& bases = write.bases.narrow;
+  const bool is_it = std::all_of(bases.begin(), bases.end(), [&](const auto& b) { return b.entry >= latest.state->number; });
+  if (is_it) return std::nullopt;
+  WouldHave would = stale(write, "changed-since-it-was-read", latest);
+  const auto seen = seen_state(write, *latest.state);
+  if (!seen) {
+    // What another wrote is not known, but that it wrote is.
+    const bool another = latest.state->cause == policy::Cause::Written && latest.state->certain;
+    return another ? std::optional(std::move(would)) : std::nullopt;
+  }
+  policy::Verdict verdict = reconcile(write, *seen);
+  if (verdict.merged) {
+    would.kind = WouldHave::Kind::Merged;
+    would.changed = std::move(verdict.merged->kept.pointers);
+    return would;
+  }
+  if (verdict.sends) return std::nullopt;
+  would.changed = std::move(verdict.pointers);
+  return would;
+}
+
+}  // namespace armgate

@@ -1,0 +1,89 @@
+#include "proxy/request/write/close_write.h"
+
+#include <utility>
+
+namespace armgate {
+namespace {
+
+using Ending = SendingLedger::Ending;
+
+// Learns whether a write's answer has arrived.
+class WriteReceipt final : public Receipt::Effect {
+ public:
+  WriteReceipt(const Write& write, const Showing& showing)
+      : parts_(write.parts), state_(write.client.state), showing_(showing), asking_{write.sending, write.asking} {}
+
+  void confirm() override { state_->sendings().delivered(asking_); }
+  void drop() override {
+    state_->sendings().undelivered(asking_);
+    take_back(parts_, *state_, showing_);
+  }
+
+ private:
+  Parts& parts_;
+  std::shared_ptr<ClientState> state_;
+  const Showing showing_;
+  const SendingLedger::Asking asking_;
+};
+
+Ending::Kind kind_of(Outcome::Kind kind, int status) {
+  switch (kind) {
+    case Outcome::Kind::Accepted: return Ending::Kind::Accepted;
+    case Outcome::Kind::Unknown: return Ending::Kind::Unknown;
+    case Outcome::Kind::Left:
+    case Outcome::Kind::Busy: return Ending::Kind::Expected;
+    case Outcome::Kind::Refused:
+    case Outcome::Kind::Answered: break;
+  }
+  return arm::asks_for_another_try(status) ? Ending::Kind::Expected : Ending::Kind::Refused;
+}
+
+policy::SharedBody body_of(const Write& write) {
+  const std::string& body = write.exchange.clients_body();
+  return body.size() > write.parts.shared.options.body_keep_max ? nullptr : policy::kept_body(body);
+}
+
+}  // namespace
+
+Showing remember_answer(const Write& write, const Outcome& outcome) {
+  const Moment now = write.parts.clock.next_moment();
+  if (outcome.kind == Outcome::Kind::Refused && write.replaces) {
+    policy::Refusal refusal;
+    refusal.bytes = write.bytes;
+    refusal.request_id = write.request_id;
+    refusal.arrived = write.facts.arrived.order;
+    refusal.told = now.order;
+    refusal.asked = outcome.found ? body_of(write) : nullptr;
+    refusal.found = outcome.found;
+    const auto took_back = write.bases.takes_back ? std::optional(now.time) : std::nullopt;
+    write.parts.shared.resources.apply(write.plan.resource_key,
+                                       policy::Refused{write.client.key, std::move(refusal), took_back});
+    return {write.client.key, write.plan.resource_key, now.order, Showing::What::State};
+  }
+  const bool shows_state = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
+  const bool remembered = rules::is_remembered(write.plan.rule->guard.kind) && shows_state;
+  if (outcome.kind != Outcome::Kind::Accepted || !remembered) return {};
+  return remember_own_answer(write.parts, write.client, write.exchange, write.plan,
+                             {outcome.answer, outcome.body_etag, sending_key(write)});
+}
+
+void share_answer(const Write& write, Outcome::Kind kind, std::shared_ptr<const arm::Response> answer) {
+  if (write.sending == 0) return;
+  Ending ending;
+  ending.kind = kind_of(kind, answer ? answer->head.status : 0);
+  if (ending.kind == Ending::Kind::Accepted || ending.kind == Ending::Kind::Refused) ending.answer = std::move(answer);
+  ending.reason = write.report().reason;
+  write.ledger().end(write.sending, std::move(ending), write.parts.clock.next_moment());
+}
+
+Receipt close_exchange(const Write& write, Outcome::Kind kind, const Showing& showing) {
+  if (!write.exchange.delivered || kind == Outcome::Kind::Left) {
+    write.ledger().undelivered({write.sending, write.asking});
+    take_back(write.parts, *write.client.state, showing);
+    return Receipt();
+  }
+  write.ledger().written({write.sending, write.asking});
+  return Receipt(std::make_unique<WriteReceipt>(write, showing));
+}
+
+}  // namespace armgate

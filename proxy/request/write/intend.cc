@@ -1,0 +1,57 @@
+// intend.cc – the stage that records a write before its first byte leaves.
+#include "proxy/request/write/intend.h"
+
+#include <utility>
+
+#include "arm/url.h"
+#include "base/mutant.h"
+#include "proxy/request/answer.h"
+#include "proxy/request/queue/keep_place.h"
+
+namespace armgate {
+namespace {
+
+constexpr size_t kToolBytesMax = 200;  // of a User-Agent: SDKs put the system behind the tool
+
+}  // namespace
+
+Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) {
+  auto& parts = write.parts;
+  const std::string also_locked = rules::to_lines(write.references);
+  IntentRecord record;
+  record.also_locked = also_locked;
+  record.client = write.client.key;
+  record.bytes = write.bytes;
+  record.resend = parts.shared.hasher.chain(write.bytes, write.client.credential);
+  record.client_label = write.client.label;
+  record.tool = write.head().fields.get("User-Agent").substr(0, kToolBytesMax);
+  record.request_id = write.request_id;
+  record.method = write.head().method_token;
+  record.host = write.head().host;
+  record.path = arm::path_of(write.head().target);
+  record.api_version = write.plan.target.api_version;
+  record.resource = write.plan.target.resource.id;
+  record.if_match = guarded.precondition().if_match;
+  record.started = parts.clock.next_moment();
+  record.begun = parts.clock.wall();
+  record.executor = write.exchange.executor;
+  const auto recorded = co_await parts.store.record_intent(record);
+  if (!recorded) {
+    write.report().reason = "journal-unavailable";
+    write.report().altered = true;
+    const auto come_again = parts.shared.options.retry_after;  // nobody is to wait for its place meanwhile
+    co_return Outcome{Outcome::Kind::Busy, make_busy("The journal cannot take the write.", come_again), {}};
+  }
+  if (write.patience.client_gone() && !is_mutant(Mutant::LeaverIsSent)) {
+    WriteOutcome not_sent;
+    not_sent.kind = OutcomeKind::NotSent;
+    not_sent.known = parts.clock.wall();
+    parts.store.record_outcome(*recorded, not_sent);
+    auto left = client_left(write, "client-left-before-sending");
+    keep_place(write, std::move(guarded).take_lease().into_place());
+    co_return std::move(left);
+  }
+  co_return Intent(std::move(guarded), *recorded);
+}
+
+}  // namespace armgate

@@ -1,0 +1,35 @@
+// intend.h – records a write before it is sent: whatever becomes of armgate then, the record says that the write may be at ARM.
+//
+// Invariant  an Intent is made here alone, from a Guarded (docs/decisions/0005).
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "proxy/async/task.h"
+#include "proxy/request/guard/guard.h"
+#include "proxy/seams/store.h"
+
+namespace armgate {
+
+class Intent {
+ public:
+  const Precondition& precondition() const { return guarded_.precondition(); }
+  IntentId id() const { return id_; }
+  // What to answer instead of sending, if the guard stage found the work done.
+  std::optional<Outcome> take_found_done() { return std::exchange(guarded_.found_done_, std::nullopt); }
+  WriteLease take_lease() && { return std::move(guarded_).take_lease(); }
+  void tell(WritePhase phase) { guarded_.lease_.tell(phase); }
+
+ private:
+  friend Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);
+  Intent(Guarded guarded, IntentId id) : guarded_(std::move(guarded)), id_(id) {}
+  Guarded guarded_;
+  IntentId id_;
+};
+
+// Nothing was sent yet if it fails.
+Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);
+
+}  // namespace armgate

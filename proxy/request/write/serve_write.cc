@@ -1,0 +1,80 @@
+#include "proxy/request/write/serve_write.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/mutant.h"
+#include "proxy/request/answer.h"
+#include "proxy/request/guard/find_bases.h"
+#include "proxy/request/guard/patch_copy.h"
+#include "proxy/request/operation/shown.h"
+#include "proxy/request/queue/breaker.h"
+#include "proxy/request/queue/lock.h"
+#include "proxy/request/queue/turn.h"
+#include "proxy/request/write/close_write.h"
+#include "proxy/request/write/coalesce.h"
+#include "proxy/request/write/forward.h"
+#include "proxy/request/write/references.h"
+#include "proxy/request/write/settle.h"
+
+namespace armgate {
+namespace {
+
+// The stages in their order; each step consumes the one before.
+Task<Outcome> run_stages(const Write& write) {
+  auto locked = co_await lock(write);
+  if (auto* outcome = std::get_if<Outcome>(&locked)) co_return std::move(*outcome);
+
+  auto guarded = co_await guard(write, std::get<WriteLease>(std::move(locked)));
+  if (auto* outcome = std::get_if<Outcome>(&guarded)) co_return std::move(*outcome);
+
+  auto intended = co_await intend(write, std::get<Guarded>(std::move(guarded)));
+  if (auto* outcome = std::get_if<Outcome>(&intended)) co_return std::move(*outcome);
+
+  Intent intent = std::get<Intent>(std::move(intended));
+  Outcome outcome = co_await forward(write, intent);
+  settle(write, std::move(intent), outcome);
+  co_await wait_until_shown(write, outcome);
+  co_return std::move(outcome);
+}
+
+Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome& outcome) {
+  if (outcome.kind == Outcome::Kind::Left) {
+    // Whoever only half-closed can still read that nothing was sent.
+    outcome.answer = make_busy("The client closed its side while the request waited.", write.parts.shared.options.retry_after);
+  }
+  if (outcome.turn) co_await begin_turn(write, *std::move(outcome.turn));
+  const Showing showing = remember_answer(write, outcome);
+  if (is_mutant(Mutant::AnswerAltered)) outcome.answer.head.fields.remove("Azure-AsyncOperation");
+  explain(outcome.answer.head, write.report());
+  // Shared with those who ask for the same; they get it as soon as it is known, however slowly this client takes it.
+  const auto answer = std::make_shared<const arm::Response>(std::move(outcome.answer));
+  const auto to_share = nothing_was_sent(outcome.kind) ? nullptr : answer;
+  if (!write.report().replayed) share_answer(write, outcome.kind, to_share);
+
+  co_await write_answer(write.exchange, client_link, *answer);
+  co_return close_exchange(write, outcome.kind, showing);
+}
+
+}  // namespace
+
+Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan,
+                          const Client& client) {
+  auto& shared = parts.shared;
+  const auto* patient = exchange.planned.made_under->patience().find(exchange.request.head.fields.get("User-Agent"));
+  const Duration wait_max = patient != nullptr ? patient->wait_max : shared.options.wait_max;
+  Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + wait_max);
+  Write write = make_write(parts, exchange, plan, client, patience);
+  const auto arrival = arrival_of(parts, exchange, plan, client, client_link.presence());
+  auto earlier = co_await coalesce(write, arrival);
+  if (earlier) co_return co_await deliver(write, client_link, *earlier);
+  if (auto refused = refuse_if_sick(write)) co_return co_await deliver(write, client_link, *refused);
+  look_for_copy(write);
+  const WriteUnderWay under_way(write);
+  if (write.replaces) find_bases(write);
+  write.references = references_of(write);
+  Outcome outcome = co_await run_stages(write);
+  co_return co_await deliver(write, client_link, outcome);
+}
+
+}  // namespace armgate

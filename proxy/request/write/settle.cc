@@ -1,0 +1,192 @@
+// settle.cc – closes the record of a write and passes its lease on: to the next writer, or to the hold that waits for the end
+// of its operation.
+#include "proxy/request/write/settle.h"
+
+#include <utility>
+
+#include "arm/arm_error.h"
+#include "arm/throttle.h"
+#include "base/mutant.h"
+#include "proxy/request/guard/reconcile.h"
+#include "proxy/request/operation/result.h"
+#include "proxy/request/operation/watch.h"
+#include "proxy/request/queue/keep_place.h"
+#include "proxy/request/queue/turn.h"
+#include "proxy/request/queue/visibility.h"
+#include "proxy/request/write/write.h"
+
+namespace armgate {
+namespace {
+
+constexpr Duration kDoubtInterval = std::chrono::seconds(1);  // between looks at a write that may be running
+
+OutcomeKind record_kind(const Outcome& outcome) {
+  switch (outcome.kind) {
+    case Outcome::Kind::Unknown: return OutcomeKind::InDoubt;
+    case Outcome::Kind::Left:
+    case Outcome::Kind::Busy: return OutcomeKind::NotSent;
+    case Outcome::Kind::Refused:
+    case Outcome::Kind::Accepted:
+    case Outcome::Kind::Answered: break;
+  }
+  return OutcomeKind::Answered;
+}
+
+// As much of it as its end needs.
+HeldWrite write_to_finish(const Write& write, IntentId intent) {
+  HeldWrite held;
+  held.intent = intent;
+  held.planned = write.exchange.planned;
+  held.method = write.head().method;
+  held.client = write.client.key;
+  held.bytes = write.bytes;
+  held.client_label = write.client.label;
+  return held;
+}
+
+HeldWrite held_write(const Write& write, const Outcome& outcome, IntentId intent) {
+  HeldWrite held = write_to_finish(write, intent);
+  const bool accepted = outcome.kind == Outcome::Kind::Accepted;
+  held.because = accepted ? HeldBecause::Accepted : HeldBecause::InDoubt;
+  held.host = write.head().host;
+  held.runs_unseen = outcome.runs_unseen;
+  held.tracking = outcome.tracking;
+  held.opened = write.parts.clock.now();
+  const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());
+  held.interval = accepted ? asked.value_or(Duration{}) : kDoubtInterval;
+  complete_from_plan(write.parts, write.head().target, held);
+  return held;
+}
+
+// For whoever wants to name the members that it changed: by what its client asked for, not by what was merged into that.
+AskedChange asked_change(const Write& write, const Change& change) {
+  AskedChange asked;
+  asked.facts = write.plan.facts().body;
+  asked.asked_for_all = change.asked_for_all;
+  asked.creates = write.rule() == policy::BaseRule::Create;
+  asked.asked = change.merged ? change.merged->asked : change.asked;
+  if (change.merged)
+    asked.before = change.merged->base;
+  else if (!write.bases.narrow.empty())
+    asked.before = write.bases.narrow.front().body;
+  return asked;
+}
+
+// Of a write whose answer is its end.
+OperationResult result_of_answer(const Write& write, const Outcome& outcome) {
+  if (outcome.kind != Outcome::Kind::Accepted) {
+    const std::string& code = write.report().upstream_code;
+    const bool is_arms = outcome.answer.head.status >= 400 && arm::looks_like_code(code);
+    return {arm::Progress::Unknown, {is_arms ? code : "", ""}};
+  }
+  if (outcome.tracking.by != arm::TrackedBy::Nothing) return {};
+  const arm::Progress shown = arm::progress_of_word(outcome.tracking.state);
+  return {arm::is_terminal(shown) ? shown : arm::Progress::Succeeded, {}};
+}
+
+// The lease without what only had to stand still until ARM's answer.
+WriteLease lease_after_answer(const Write& write, Intent intent) {
+  WriteLease lease = std::move(intent).take_lease();
+  std::vector<Hash128> over;
+  for (const auto& id : keys_until_answer(write)) over.push_back(write.parts.shared.locks.key_of(id));
+  if (!over.empty()) lease.release(over);
+  return lease;
+}
+
+}  // namespace
+
+Change change_of(const Write& write, bool accepted) {
+  Change change{sending_key(write), nullptr, accepted};
+  const bool is_meant = write.report().by_right || write.report().guard.ends_with(kInsisted);
+  change.knows_merges = write.plan.operation == arm::OperationKind::Put && (write.bases.knows_merges || is_meant);
+  const bool asks_for_a_state = write.replaces || write.plan.operation == arm::OperationKind::Patch;
+  const bool kept = asks_for_a_state && write.exchange.request.body.size() <= write.parts.shared.options.body_keep_max;
+  if (!kept) return change;
+  change.asked = policy::kept_body(write.exchange.request.body);
+  change.asked_for_all = write.plan.operation == arm::OperationKind::Put;
+  // Nobody goes on from a PATCH's own members alone.
+  if (const auto& own = write.exchange.clients_own; own && change.asked_for_all) {
+    policy::MergedWrite& merged = change.merged.emplace();
+    merged.request_id = write.request_id;
+    merged.api_version = write.plan.target.api_version;
+    merged.base = own->base;
+    merged.asked = policy::kept_body(own->body);
+    merged.sent = change.asked;
+  }
+  return change;
+}
+
+void note_accepted(const Write& write) {
+  auto& resources = write.parts.shared.resources;
+  if (write.exchange.clients_own) write.parts.shared.counters.merged.fetch_add(1, std::memory_order_relaxed);
+  if (write.replaces) write.ledger().note_maybe_applied(write.sending);
+  if (write.report().by_right) {
+    write.parts.shared.resources.apply(write.plan.resource_key, policy::RightUsed{write.client.key});
+  }
+  // Whoever was accepted is not starving.
+  if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) turn->end();
+  if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(write.plan.resource_key);
+}
+
+std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, const Change& change, ToHold given, Moment now) {
+  auto& parts = write.parts;
+  // What may have been accepted counts too.
+  const bool accepted = outcome.kind == Outcome::Kind::Accepted;
+  note_may_have_changed(parts, write_to_finish(write, given.intent), change, now);
+  const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
+                                write.plan.rule->hold.until == rules::HoldUntil::Request ||
+                                is_mutant(Mutant::LockReleasedAtAnswer);
+  if (accepted && ends_with_answer) {
+    // An answer that is not the end of the operation proves nothing about a delete.
+    const bool ended = outcome.tracking.by == arm::TrackedBy::Nothing;
+    const HeldWrite finished = write_to_finish(write, given.intent);
+    note_finished(parts, finished, ended ? arm::Progress::Succeeded : arm::Progress::Unknown);
+    note_result(parts, finished, result_of_answer(write, outcome));
+    given.lease.release();
+    return nullptr;
+  }
+  if (accepted && may_run_beside_its_own(write.plan)) given.lease.let_own_in();
+  if (outcome.runs_unseen) given.lease.let_own_in(Own::Any);  // it may have ended, and then would delay its client for nothing
+  return open_hold(parts, held_write(write, outcome, given.intent), std::move(given.lease), std::string(given.authorization));
+}
+
+void settle(const Write& write, Intent intent, const Outcome& outcome) {
+  auto& parts = write.parts;
+  const Moment now = parts.clock.next_moment();
+  const IntentId id = intent.id();
+  WriteOutcome known;
+  known.kind = record_kind(outcome);
+  known.status = outcome.answer.head.status;
+  known.known = parts.clock.wall();
+  known.merged = write.report().merged.count;
+
+  const bool accepted = outcome.kind == Outcome::Kind::Accepted;
+  if (accepted) {
+    note_accepted(write);
+    note_created(write, outcome.answer);
+  } else if (outcome.kind == Outcome::Kind::Unknown || arm::asks_for_another_try(known.status)) {
+    keep_turn(write);
+  }
+  known.result = result_of_answer(write, outcome);
+  if (!accepted && known.status >= 400 && is_mutant(Mutant::RefusalsMakeSick)) {
+    note_result(parts, write_to_finish(write, id), {arm::Progress::Failed, {"InternalOperationError", ""}});
+  }
+  const bool may_run = accepted || outcome.tracking.by != arm::TrackedBy::Nothing;
+  if (!may_run) {
+    parts.store.record_outcome(id, known);
+    // It was only waiting, for ARM instead of for another write.
+    if (nothing_was_sent(outcome.kind)) keep_place(write, std::move(intent).take_lease().into_place());
+    return;
+  }
+  const std::string_view authorization = write.head().fields.get("authorization");
+  const Change change = change_of(write, accepted);
+  known.change = asked_change(write, change);
+  note_state(parts, write.plan, outcome.tracking.state);
+  auto hold = hold_write(write, outcome, change, {lease_after_answer(write, std::move(intent)), authorization, id}, now);
+  known.is_running = hold != nullptr;
+  if (hold) known.tracking = hold->write().tracking;
+  parts.store.record_outcome(id, known);
+  if (hold && hold->open()) start_watching(parts, std::move(hold));
+}
+
+}  // namespace armgate

@@ -1,0 +1,33 @@
+// settle.h – the last step of a write: what becomes known to everybody when ARM has taken it.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "proxy/request/operation/held_write.h"
+#include "proxy/request/write/intend.h"
+#include "proxy/state/lock/hold_table.h"
+
+namespace armgate {
+
+// It may be met again by its own re-send; a delete has begun.
+void note_accepted(const Write& write);
+
+// What a write gives to its hold.
+struct ToHold {
+  WriteLease lease{};
+  std::string_view authorization{};  // copied if there is a hold
+  IntentId intent = 0;
+};
+
+// What it has changed, if it was accepted or may have been.
+Change change_of(const Write& write, bool accepted);
+
+// Opens the hold of a write that was accepted, or may have been: from now on it counts on all its keys, until its end is known.
+// Null if the answer was its end: then it is finished, and the lease is free.
+std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, const Change& change, ToHold given, Moment now);
+
+// Closes the record, and lets the lease go or hands it to the hold. `outcome` stays the caller's.
+void settle(const Write& write, Intent intent, const Outcome& outcome);
+
+}  // namespace armgate

@@ -1,0 +1,62 @@
+#include "proxy/request/write/write.h"
+
+#include <fmt/format.h>
+
+#include "arm/etag.h"
+#include "base/mutant.h"
+#include "proxy/request/read/remember.h"
+
+namespace armgate {
+
+Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience) {
+  Write write{parts, exchange, plan, client, patience};
+  write.bytes = bytes_of(parts.shared.hasher, exchange.request);
+  write.request_id = request_id_of(parts.shared.hasher, exchange);
+  write.has_own_precondition = arm::has_own_precondition(exchange.request.head.fields);
+  write.replaces = plan.operation == arm::OperationKind::Put || plan.guarded;
+  write.facts.client = client.key;
+  write.facts.actors = client.declared.actors;
+  write.facts.arrived = exchange.arrived;
+  return write;
+}
+
+std::vector<rules::LockKey> all_keys(const Write& write) {
+  std::vector<rules::LockKey> keys = write.plan.keys;
+  for (const auto& reference : write.references) keys.push_back(reference.key);
+  return keys;
+}
+
+std::vector<std::string> keys_until_answer(const Write& write) {
+  std::vector<std::string> ids;
+  for (const auto& reference : write.references) {
+    if (reference.until == rules::HoldUntil::Request) ids.push_back(reference.key.id);
+  }
+  return ids;
+}
+
+Hash128 bytes_of(const Hasher& hasher, const arm::Request& request) {
+  return hasher.hash_fields(request.head.method_token, request.head.host, request.head.target, request.body);
+}
+
+Hash128 sending_key(const Hasher& hasher, uint64_t sending, std::string_view request_id) {
+  return hasher.chain(Hash128{sending, 1}, request_id);
+}
+
+Hash128 sending_key(const Write& write) { return sending_key(write.parts.shared.hasher, write.sending, write.request_id); }
+
+bool others_wrote_since(const Write& write, uint64_t order) {
+  if (is_mutant(Mutant::ForeignStateClaimed)) return false;
+  const Hash128 own = sending_key(write);
+  return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    return history.written_since(order,
+                                 [&](const policy::Entry& e) { return e.writer == write.client.key && e.sending == own; });
+  });
+}
+
+Outcome client_left(const Write& write, std::string_view reason) {
+  write.parts.shared.counters.clients_left.fetch_add(1, std::memory_order_relaxed);
+  write.report().reason = reason;
+  return {Outcome::Kind::Left, {}, {}};
+}
+
+}  // namespace armgate

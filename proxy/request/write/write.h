@@ -1,0 +1,108 @@
+// write.h – a write on its way, and how it may end: what its steps work on. Each step has a type of its own, which makes a wrong
+// order a compile error:
+//
+//   Plan + bases  ->  lock()  ->  WriteLease  ->  guard()  ->  Guarded  ->  intend()  ->  Intent  ->  forward()  ->  Outcome  ->  settle()
+//
+// A request leaves only through forward(), which needs an Intent; an Intent is made only from a Guarded, a Guarded only
+// from a WriteLease. Each step consumes the one before (docs/decisions/0005).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "arm/http.h"
+#include "arm/long_running.h"
+#include "proxy/policy/bases.h"
+#include "proxy/request/exchange.h"
+#include "proxy/request/identify.h"
+#include "proxy/request/parts.h"
+#include "proxy/request/patience.h"
+#include "proxy/state/client_state.h"
+#include "rules/plan.h"
+#include "rules/references.h"
+
+namespace armgate {
+
+// Everything about one write that its stages need and none of them changes, but for the report.
+struct Write {
+  Parts& parts;
+  Exchange& exchange;
+  const KeyedPlan& plan;
+  const Client& client;
+  Patience& patience;
+  Hash128 bytes{};                    // of method, host, target and body
+  std::string request_id{};           // see request_id_of()
+  uint64_t sending = 0;               // its record in the client's ledger
+  uint64_t asking = 0;                // and this exchange's number there (SendingLedger::Asking)
+  bool has_own_precondition = false;  // its client's
+  bool replaces = false;              // a full write, or a PATCH that may be a copy: what it was built from matters
+  policy::WriteFacts facts{};         // for questions to the history; arrived: the first sending's
+  policy::Bases bases{};              // what it may have been built from
+  std::vector<rules::ReferenceKey> references{};  // what its body names and must stand still; none of them is in plan.keys
+
+  policy::BaseRule rule() const { return bases.rule; }
+  // True if nothing that its client was shown can tell whether it is stale.
+  bool is_unconditional() const { return rule() == policy::BaseRule::Unconditional || rule() == policy::BaseRule::Forgotten; }
+  bool may_carry_etag() const {
+    const bool is_put = plan.operation == arm::OperationKind::Put;
+    return rules::sends_etags(plan.rule->guard.kind) && (plan.guarded || is_put || exchange.clients_own);
+  }
+  // True if ARM compares the ETag that goes along; else armgate has to compare what is there.
+  bool is_guarded_by_etag() const { return plan.guarded && plan.rule->guard.kind == rules::GuardKind::Etag; }
+  // True if it is a create that may not replace anything, by its rule.
+  bool creates_only() const {
+    return plan.guarded && plan.operation == arm::OperationKind::Put && rule() == policy::BaseRule::Create &&
+           plan.rule->guard.creates == rules::CreateGuard::IfNoneMatch;
+  }
+  const arm::RequestHead& head() const { return exchange.request.head; }
+  std::string authorization() const { return std::string(head().fields.get("authorization")); }
+  Report& report() const { return exchange.report; }
+  SendingLedger& ledger() const { return client.state->sendings(); }
+};
+
+// How a write ended before or after it was sent.
+struct Outcome {
+  enum class Kind {
+    Left,      // the client is gone; nothing (more) is sent, nobody is answered
+    Busy,      // armgate's 503: nothing was sent or ARM proved it without effect; the client is expected again
+    Refused,   // 412, by ARM for an injected ETag or by armgate
+    Accepted,  // ARM took it (2xx)
+    Answered,  // any other final answer
+    Unknown,   // it may have taken effect
+  };
+  Kind kind = Kind::Answered;
+  arm::Response answer;
+  arm::Tracking tracking;                  // for Accepted and Unknown
+  std::optional<std::string> body_etag{};  // in the answer's body (empty: none), if it was looked for
+  std::optional<LockPlace> turn{};         // for Refused: its client's turn, which begins before it is answered
+  policy::SharedBody found{};              // for Refused: what is there, in plain bytes; null: not known
+  bool runs_unseen = false;                // perhaps: ARM's answer, which may have named an operation, did not arrive
+};
+
+// Nothing was sent, or it had no effect for sure, and the client is expected to send it again.
+inline bool nothing_was_sent(Outcome::Kind kind) { return kind == Outcome::Kind::Busy || kind == Outcome::Kind::Left; }
+
+// A write as it arrives.
+Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience);
+
+// Every key that it locks: its plan's, and those of what its body refers to.
+std::vector<rules::LockKey> all_keys(const Write& write);
+// Of those, what has to stand still only until ARM's answer.
+std::vector<std::string> keys_until_answer(const Write& write);
+
+// The identity of what was asked: method, host, target and body. Not who asked.
+Hash128 bytes_of(const Hasher& hasher, const arm::Request& request);
+// The same for all sendings of one write by its client, and for no other write.
+Hash128 sending_key(const Hasher& hasher, uint64_t sending, std::string_view request_id);
+Hash128 sending_key(const Write& write);
+// Whether anybody else's write was accepted since an order: not even the same bytes of the same client, which another of its actors
+// may have sent.
+bool others_wrote_since(const Write& write, uint64_t order);
+
+// Its client is gone, and nothing (more) is sent for it; counted.
+Outcome client_left(const Write& write, std::string_view reason);
+
+}  // namespace armgate

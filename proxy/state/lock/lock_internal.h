@@ -1,0 +1,74 @@
+// lock_internal.h – what a claim of the lock table is inside. Only for lock_table.cc and lock_place.cc.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "base/check.h"
+#include "proxy/state/lock/lock_table.h"
+
+namespace armgate {
+namespace internal {
+
+struct ClaimKey {
+  Hash128 hash;
+  rules::LockMode mode = rules::LockMode::Exclusive;
+  std::list<std::shared_ptr<Claim>>::iterator place;  // valid while the claim waits
+  bool given_back = false;                            // before the others
+};
+
+struct Claim {
+  enum class State { Waiting, Granted, Over };
+
+  std::vector<ClaimKey> keys;  // sorted by hash; constant after construction but for `place` and `given_back`
+  uint64_t number = 0;         // in the order of arrival: queues are sorted by it
+  ClaimInfo info;
+  // Changed only with the mutexes of all the claim's shards held; read with any one of them.
+  State state = State::Waiting;
+  Waiter* waiter = nullptr;
+  uint32_t bits = 0;
+  bool yields = false;             // waits for its owner to come back, and lets others by meanwhile
+  bool away = false;               // its owner has left and may come back; only for people
+  std::optional<Own> lets_own_in;  // granted, and the same client may go along
+  std::atomic<WritePhase> phase{WritePhase::Sent};
+  // How often others went by. Each of them holds only its own shards, of which two may have none in common.
+  std::atomic<uint64_t> passed{0};
+
+  const ClaimKey* key(const Hash128& hash) const {
+    for (const auto& k : keys) {
+      if (k.hash == hash) return &k;
+    }
+    return nullptr;
+  }
+  rules::LockMode mode_on(const Hash128& hash) const {
+    const ClaimKey* k = key(hash);
+    GATE_CHECK(k != nullptr, "a claim stands in the queue of a key that it does not name");
+    return k->mode;
+  }
+};
+
+}  // namespace internal
+
+// Locks every shard that a claim touches, in index order, so that two claims can never lock them crosswise.
+class LockTable::ShardsLocked {
+ public:
+  ShardsLocked(LockTable& table, const internal::Claim& claim) ABSL_NO_THREAD_SAFETY_ANALYSIS : table_(table) {
+    for (const auto& key : claim.keys) touched_ |= uint64_t{1} << (key.hash.high % kShards);
+    for (uint64_t left = touched_; left != 0; left &= left - 1) table_.shards_[std::countr_zero(left)].mutex.Lock();
+  }
+  ~ShardsLocked() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    for (uint64_t left = touched_; left != 0; left &= left - 1) table_.shards_[std::countr_zero(left)].mutex.Unlock();
+  }
+  ShardsLocked(const ShardsLocked&) = delete;
+  ShardsLocked& operator=(const ShardsLocked&) = delete;
+
+ private:
+  LockTable& table_;
+  uint64_t touched_ = 0;  // a bit for each shard
+  static_assert(kShards <= 64);
+};
+
+}  // namespace armgate

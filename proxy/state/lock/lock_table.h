@@ -1,0 +1,226 @@
+// lock_table.h – one writer at a time per key, waited for in the order of arrival, never blocking a thread.
+//
+// Why: ARM takes concurrent full PUTs on one resource and the later silently wins, or refuses the second with a passing 409;
+// the lock makes the second wait until the first is really over (docs/decisions/0004).
+//
+// A claim names all its keys at once. It holds none of them while it waits, and is granted all of them together when on each
+// key every holder and every claim before it is compatible with it. So there is no order of acquisition and no deadlock.
+//
+// Invariants
+//   1. A key has one exclusive holder, or any number of shared ones. A holder may let its own client's next claims in.
+//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields or this one has a turn.
+//   3. A granted place becomes a lease or passes the grant on, however its owner ends.
+//   4. A key without holders and waiters has no entry.
+// Threads   any. A grant signals the claim's Waiter.
+// Limits    Options; a claim beyond them that would have to wait is refused at once.
+// Cancel    destroying the Place leaves all queues.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cache_line.h"
+#include "base/hash.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "proxy/async/mutex.h"
+#include "proxy/async/waiter.h"
+#include "rules/plan.h"
+
+namespace armgate {
+
+class LockTable;
+
+// Who asks, for people: the queue view, refusals and loud expiry.
+struct ClaimInfo {
+  std::string client_label;
+  std::string what;  // "PUT /subscriptions/..."
+  TimePoint since{};
+  Hash128 client{};
+  bool inherited = false;  // an earlier process sent it
+  bool reenters = false;   // it may go along with what the same client has running (WriteLease::let_own_in())
+  std::string run{};       // no write, but a lease for a run of them (run_leases.h): what the run is for; empty: a write
+  // Who goes before those that came earlier (proxy/state/lock/turns): a turn before all but earlier turns, and the write that
+  // takes its turn before all. At each of its keys alike: an order that differs from key to key could make two claims wait for
+  // each other.
+  enum class Priority { None, Turn, TakesTurn } priority = Priority::None;
+};
+
+// Whom a lease lets by: claims of the same client that reenter, or all of them.
+enum class Own { Reentrant, Any };
+
+// What a write that has its keys is at, for people.
+enum class WritePhase {
+  Sent,   // about to be sent, or ARM has not answered
+  Again,  // ARM was not ready for it, or not reached; it is looked at what to do, or waited for
+  Runs,   // ARM took it, and its operation goes on
+  Doubt,  // it may have taken effect, which is being found out
+};
+
+namespace internal {
+struct Claim;
+struct ClaimKey;
+}  // namespace internal
+class LockPlace;
+
+// The right to write. Releases all its keys when destroyed.
+class WriteLease {
+ public:
+  WriteLease() = default;
+  WriteLease(WriteLease&& other) noexcept;
+  WriteLease& operator=(WriteLease&& other) noexcept;
+  ~WriteLease();
+
+  bool held() const { return claim_ != nullptr; }
+  void release();
+  // Gives back only these of its keys. Only while nobody else uses the lease.
+  void release(const std::vector<Hash128>& some);
+
+  // Requires: held(), and no key given back. The place is granted.
+  LockPlace into_place() &&;
+  // From now on these claims of the same client may hold its keys too, as far as nobody waits before them.
+  void let_own_in(Own which = Own::Reentrant);
+
+  void tell(WritePhase phase);
+
+  // True if somebody waits for one of its keys.
+  bool is_wanted() const;
+  std::vector<Hash128> keys() const;  // those it still holds
+
+ private:
+  friend class LockPlace;
+  WriteLease(LockTable* table, std::shared_ptr<internal::Claim> claim) : table_(table), claim_(std::move(claim)) {}
+  LockTable* table_ = nullptr;
+  std::shared_ptr<internal::Claim> claim_;
+};
+
+// A place in the queues of all keys of a claim.
+class LockPlace {
+ public:
+  LockPlace(LockPlace&& other) noexcept = default;
+  LockPlace& operator=(LockPlace&& other) noexcept;
+  ~LockPlace();
+
+  bool granted() const;
+
+  // Who has what it waits for, for people; nothing if that is only reserved for somebody who waits as well.
+  std::optional<ClaimInfo> holder() const;
+
+  // Requires: granted(). The place is used up.
+  WriteLease take();
+
+  // ---- a place whose owner is away (proxy/state/lock/tickets.h) ----
+  bool is_for(const std::vector<rules::LockKey>& keys) const;
+  std::vector<Hash128> keys() const;
+  void rename(std::string what);  // for entries()
+  // Who is signalled from now on; null: nobody.
+  void wake(Waiter* waiter, uint32_t bits);
+  void set_away(bool away);  // for entries()
+  // Lets others by, and gives back what was granted, without losing its place. From now on it is not granted: its waiter is
+  // signalled whenever it would be.
+  void yield();
+  // Stands on its place again, and is granted if it is its turn.
+  void insist();
+  // Whether it is granted, or would be if it did not yield.
+  bool is_its_turn() const;
+  uint64_t times_passed() const;
+
+ private:
+  friend class LockTable;
+  friend class WriteLease;
+  LockPlace(LockTable* table, std::shared_ptr<internal::Claim> claim) : table_(table), claim_(std::move(claim)) {}
+  LockTable* table_;
+  std::shared_ptr<internal::Claim> claim_;
+};
+
+class LockTable {
+ public:
+  struct Options {
+    size_t waiters_per_key_max = 1'000;
+    size_t waiters_max = 100'000;
+  };
+  struct Counts {
+    size_t keys = 0;
+    size_t waiting = 0;
+  };
+
+  LockTable(Options options, Hasher hasher);
+  ~LockTable();
+
+  // Joins the queues of all keys (at least one); duplicates count once, the stronger mode wins. `waiter` gets `bits` when
+  // the claim is granted later; it must outlive the place. TooLarge when it would have to wait and a queue is full: nothing
+  // was joined.
+  Result<LockPlace> join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits);
+
+  Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
+  // How many writes have it; those that are away are not among them.
+  size_t holders(const Hash128& key) const;
+  Counts counts() const;
+  // Who holds a key or stands in line, those who came first, and how many more there are. Looks at every key: for people who ask.
+  struct Entry {
+    enum class State { Holds, Waits, Away };  // Away: its place is kept for a client that comes again
+    ClaimInfo info;
+    State state = State::Waits;
+    WritePhase phase = WritePhase::Sent;  // for Holds
+    uint64_t number = 0;                  // its own, in the order of arrival
+    // Who stands in its way, at the key where most do: how many, and the first of them (0: nobody).
+    size_t ahead = 0;
+    uint64_t behind = 0;
+  };
+  struct Entries {
+    std::vector<Entry> oldest;
+    size_t others = 0;
+  };
+  Entries entries(size_t most) const;
+  // How many claims wait although nothing stands in their way: none, whenever no call of this table is under way. For tests.
+  size_t grantable();
+
+ private:
+  friend class WriteLease;
+  friend class LockPlace;
+  using ClaimPtr = std::shared_ptr<internal::Claim>;
+
+  struct KeyState {
+    std::list<ClaimPtr> waiting;  // those with a turn, then in order of arrival
+    std::vector<ClaimPtr> holders;
+  };
+  struct Shard {
+    mutable Mutex mutex;
+    absl::flat_hash_map<Hash128, KeyState> keys ABSL_GUARDED_BY(mutex);
+  };
+  static constexpr size_t kShards = 64;
+  class ShardsLocked;  // all shards of a claim, locked in index order
+
+  Shard& shard_of(const Hash128& key) { return shards_[key.high % kShards]; }
+  KeyState& state_of(const Hash128& key);
+  bool may_hold(const internal::Claim& claim);
+  std::vector<internal::ClaimKey> keys_of(const std::vector<rules::LockKey>& named) const;
+  enum class Queued { Yes, No };
+  void grant(const ClaimPtr& claim, Queued queued);
+  void enqueue(const ClaimPtr& claim);
+  void yield(const ClaimPtr& claim);
+  void insist(const ClaimPtr& claim);
+  void let_own_in(const ClaimPtr& claim, Own which);
+  void leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_first);
+  void give_back(const ClaimPtr& claim);
+  void give_back(const ClaimPtr& claim, const std::vector<Hash128>& some);
+  void grant_any(const std::vector<ClaimPtr>& candidates);
+  void collect_first(const Hash128& key, std::vector<ClaimPtr>& out);
+  void erase_if_idle(const Hash128& key);
+
+  const Options options_;
+  const Hasher hasher_;
+  std::array<Shard, kShards> shards_;
+  alignas(kCacheLineBytes) std::atomic<uint64_t> next_number_{1};
+  alignas(kCacheLineBytes) std::atomic<size_t> waiting_{0};
+};
+
+}  // namespace armgate

@@ -1,0 +1,97 @@
+// run_leases.h – resources that one client keeps for a whole run of writes (docs/decisions/0015).
+//
+// Why: a repair deletes and makes anew what others write to as well; between two of its writes nobody may come in. So the run asks for
+// a lease before its first write, renews it while it works, and gives it back. Everybody else queues, as behind a write.
+//
+// A lease is a claim of the lock table that goes before all that wait. It is *waiting* while an operation that began before it still
+// runs: from then on nobody else begins one. It is *held* once that has ended: then its client's own writes pass, before everybody.
+//
+// Invariants
+//   1. A resource is in one lease at most.
+//   2. A lease that is not renewed within `ttl` is over at the next expire().
+// Threads   any; one short mutex.
+// Limits    Options; beyond them a lease is refused.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "proxy/async/mutex.h"
+#include "proxy/state/lock/lock_table.h"
+#include "rules/plan.h"
+
+namespace armgate {
+
+class RunLeases {
+ public:
+  struct Options {
+    Duration ttl = std::chrono::seconds(60);
+    size_t leases_max = 100;
+    size_t resources_max = 64;  // of one lease
+  };
+  // A lease at one moment.
+  struct Lease {
+    std::string id;
+    std::string client;   // the name whose writes it lets in
+    std::string purpose;  // for people
+    bool held = false;
+    std::string behind;  // what it waits for, for people; empty if it is held
+    Duration age{};
+  };
+
+  // `locks` must outlive this.
+  RunLeases(Options options, LockTable& locks, Hasher hasher) : options_(options), locks_(locks), hasher_(hasher) {}
+
+  const Options& options() const { return options_; }
+
+  // `resources` are canonical ids, at least one. BadInput if one of them is in another client's lease, TooLarge beyond the limits.
+  // A client that has a lease on all of them gets that under a new id: its process was killed, and came again.
+  Result<Lease> take(const std::vector<std::string>& resources, const Hash128& client, std::string_view client_label,
+                     std::string_view purpose, TimePoint now);
+  // Nothing: it is over, or never was.
+  std::optional<Lease> renew(std::string_view id, TimePoint now);
+  std::optional<Lease> release(std::string_view id, TimePoint now);
+  // Ends the lease that has this resource, whoever's it is.
+  std::optional<Lease> release_on(const Hash128& resource, TimePoint now);
+  // Ends those that were not renewed in time.
+  std::vector<Lease> expire(TimePoint now);
+
+  // Whether one of the keys is in a held lease of this client.
+  bool lets_in(const Hash128& client, const std::vector<rules::LockKey>& keys) const;
+
+ private:
+  struct Kept {
+    std::vector<Hash128> resources;
+    Hash128 client{};
+    std::string client_label;
+    std::string purpose;
+    TimePoint since{};
+    TimePoint until{};
+    std::optional<LockPlace> place;  // until it is held
+    WriteLease lease;
+  };
+  using Leases = std::map<std::string, Kept, std::less<>>;
+
+  std::string next_id(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Lease hand_over(Leases::iterator found, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static void hold_if_granted(Kept& kept);
+  static Lease shown(const std::string& id, const Kept& kept, TimePoint now);
+  std::optional<Lease> end(Leases::iterator found, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Options options_;
+  LockTable& locks_;
+  const Hasher hasher_;
+  std::atomic<size_t> count_{0};  // nearly always none: then a write passes without the mutex
+  mutable Mutex mutex_;
+  uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
+  Leases leases_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace armgate

@@ -1,0 +1,305 @@
+#include "rules/file/rule_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <unordered_map>
+
+#include "arm/early_end.h"
+#include "arm/json/json_select.h"
+#include "arm/operation.h"
+#include "base/text.h"
+#include "rules/facts/imported_facts.h"
+#include "rules/facts/type_name.h"
+#include "rules/file/body_settings.h"
+#include "rules/file/editor_schema.h"
+#include "rules/match.h"
+
+namespace armgate::rules {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+std::optional<std::string> check_action(std::string& action) {
+  action = lower_text(action);
+  if (action.empty() || !std::all_of(action.begin(), action.end(), is_type_character)) {
+    return "is not the name of a POST action such as \"restart\"";
+  }
+  const arm::Target target{arm::TargetKind::Action, {}, action, {}};
+  if (arm::operation_kind(arm::Method::Post, target) == arm::OperationKind::ReadAction) {
+    return "only reads and never waits; remove it";
+  }
+  if (arm::ends_an_operation(action)) {
+    return "must be able to pass the operation that it ends; remove it";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> check_name(std::string& name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
+  if (plain && !name.empty() && name.size() <= 100) return std::nullopt;
+  return "is not a name of 1 to 100 characters on one line";
+}
+
+void check_references(const Rule& rule, const std::string& pointer, const JsonPositions& positions, FaultList& faults) {
+  const auto& references = rule.lock.references;
+  for (size_t i = 0; i < references.size(); ++i) {
+    const auto& types = references[i].types;
+    for (size_t j = 0; j < references[i].parents.size() && !types.empty(); ++j) {
+      const std::string& parent = references[i].parents[j];
+      if (can_be_parent(parent, types)) continue;
+      const std::string place = fmt::format("{}/lock/references/{}/parents/{}", pointer, i, j);
+      faults.push_back({rule.place.file, positions.line_of(place), place,
+                        fmt::format("\"{}\" is not the type of an ancestor of the types that this reference counts", parent)});
+    }
+  }
+}
+
+void check_rule(const Rule& rule, const std::string& pointer, const JsonPositions& positions, FaultList& faults) {
+  const auto fault = [&](const std::string& below, std::string message) {
+    const std::string place = pointer + below;
+    faults.push_back({rule.place.file, positions.line_of(place), place, std::move(message)});
+  };
+  const Match& match = rule.match;
+  if (!match.api_version_to.empty() && match.api_version_from > match.api_version_to) {
+    fault("/match/api_version", fmt::format("\"from\" ({}) is later than \"to\" ({}); no request would match",
+                                            match.api_version_from, match.api_version_to));
+  }
+  if (match.types.size() > 1 && std::count(match.types.begin(), match.types.end(), kAnyType) > 0) {
+    fault("/match/types", "has \"*\" beside other types, which decides after all others; give it a rule of its own");
+  }
+  for (size_t i = 0; i < rule.lock.parents.size(); ++i) {
+    if (can_be_parent(rule.lock.parents[i], match.types)) continue;
+    fault(fmt::format("/lock/parents/{}", i),
+          fmt::format("\"{}\" is not the type of an ancestor of the types that this rule matches", rule.lock.parents[i]));
+  }
+  check_references(rule, pointer, positions, faults);
+  check_body(rule.body.declared, rule.place.file, pointer, positions, faults);
+  if (rule.guard.kind == GuardKind::None && rule.guard.creates != CreateGuard::None) {
+    fault("/guard/creates",
+          "needs another \"kind\" than \"none\": with \"none\" armgate does not remember who was told "
+          "that something is absent");
+  }
+  if (rule.guard.star == Star::Strengthen && !sends_etags(rule.guard.kind)) {
+    fault("/guard/star", "needs \"kind\" \"etag\" or \"verify\": with the others no ETag goes along");
+  }
+  const auto& methods = rule.guard.methods;
+  const auto deletes = std::find(methods.begin(), methods.end(), arm::OperationKind::Delete);
+  const bool compares = rule.guard.kind == GuardKind::Verify || rule.guard.kind == GuardKind::Auto;
+  if (compares && deletes != methods.end()) {
+    fault(fmt::format("/guard/methods/{}", deletes - methods.begin()),
+          "only \"etag\" can guard DELETE: a delete asks for no state that could be compared; remove it");
+  }
+  if (rule.hold.max > rule.hold.cap) fault("/lease", "\"max\" is longer than \"cap\"; raise \"cap\" or lower \"max\"");
+  if (rule.busy.base > rule.busy.max) {
+    fault("/retry/busy", "\"base\" is longer than \"max\"; raise \"max\" or lower \"base\"");
+  }
+}
+
+// Complains of types that an earlier rule takes for all the api-versions of a later one.
+void check_order(const std::vector<Rule>& rules, FaultList& faults) {
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const Rule& rule = rules[i];
+    for (const std::string& type : rule.match.types) {
+      const auto takes_it = [&](const Rule& earlier) {
+        const auto& patterns = earlier.match.types;
+        return covers_versions(earlier.match, rule.match) &&
+               std::any_of(patterns.begin(), patterns.end(),
+                           [&](const std::string& pattern) { return takes_type(pattern, type); });
+      };
+      const auto end = rules.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto earlier = std::find_if(rules.begin(), end, takes_it);
+      if (earlier == end) continue;
+      faults.push_back({rule.place.file, rule.place.line, "",
+                        fmt::format("rule \"{}\" can never match \"{}\": rule \"{}\" on line {} takes it first", rule.name,
+                                    type, earlier->name, earlier->place.line)});
+    }
+  }
+}
+
+SettingTable settings_of(Reference& reference) {
+  return {
+      {"/pointer", Text{&reference.pointer, check_pointer}, "where in the body the ids stand; \"*\": every element",
+       Need::Required},
+      {"/types", TextList{&reference.types, check_exact_type, 1}, "the types of resources that count; left out: all"},
+      {"/parents", TextList{&reference.parents, check_exact_type, 1}, "the types of their ancestors that are locked as well"},
+      {"/mode", choice(&reference.mode, {{"shared", LockMode::Shared}, {"exclusive", LockMode::Exclusive}}),
+       "whether those who refer to one resource wait for each other"},
+      {"/until", choice(&reference.until, {{"request", HoldUntil::Request}, {"operation", HoldUntil::Operation}}),
+       "whether it is locked until ARM's answer or until the long-running operation ends"},
+  };
+}
+
+}  // namespace
+
+SettingTable settings_of(Rule& rule) {
+  using Kind = arm::OperationKind;
+  Match& match = rule.match;
+  Backoff& busy = rule.busy;
+  SettingTable table{
+      {"/name", Text{&rule.name, check_name}, "what messages and headers call the rule", Need::Required},
+      {"/match/types", TextList{&match.types, check_type, 1},
+       "the resource types it applies to, \"Microsoft.Network/*\" for every depth below, \"*\" for all that no other rule is for",
+       Need::Required},
+      {"/match/api_version/from", Text{&match.api_version_from, check_api_version}, "the first api-version it applies to"},
+      {"/match/api_version/to", Text{&match.api_version_to, check_api_version}, "the last api-version it applies to"},
+      {"/match/actions", TextList{&match.actions, check_action}, "POST actions that are queued like writes"},
+      {"/mode",
+       choice<std::optional<Mode>>(&rule.mode, {{"protect", Mode::Protect}, {"observe", Mode::Observe}, {"off", Mode::Off}}),
+       "\"observe\" tells what would be done about these types and does nothing; \"off\" passes them through unchanged"},
+      {"/guard/kind",
+       choice(&rule.guard.kind,
+              {{"auto", GuardKind::Auto}, {"etag", GuardKind::Etag}, {"verify", GuardKind::Verify}, {"none", GuardKind::None}}),
+       "whether ARM compares what a write was built from with what is there (\"etag\"), or armgate does (\"verify\"; \"auto\": if it may read)"},
+      {"/guard/etag_covers",
+       choice(&rule.guard.etag_covers, {{"everything", EtagCovers::Everything}, {"own-members", EtagCovers::OwnMembers}}),
+       "whether the ETag also moves when a child changes that stands in the body; with \"own-members\" the resource is read as well"},
+      {"/guard/methods", choices(&rule.guard.methods, {{"PUT", Kind::Put}, {"PATCH", Kind::Patch}, {"DELETE", Kind::Delete}}),
+       "the methods that are guarded"},
+      {"/guard/creates",
+       choice(&rule.guard.creates, {{"none", CreateGuard::None}, {"if-none-match", CreateGuard::IfNoneMatch}}),
+       "whether a PUT of what its client was told is absent carries \"If-None-Match: *\"; for types that honour it"},
+      {"/guard/merge", choice(&rule.guard.merging, {{"on", Merging::On}, {"maps", Merging::Maps}, {"off", Merging::Off}}),
+       "whether a full write and the changes that others made since its client read the resource are merged, if they touch different "
+       "places: \"maps\": only in tags and the like; \"off\": such a write is refused"},
+      {"/guard/star", choice(&rule.guard.star, {{"keep", Star::Keep}, {"strengthen", Star::Strengthen}}),
+       "whether a client's \"If-Match: *\" becomes the ETag of what it was shown"},
+      {"/guard/read_only",
+       Removed{"write \"body\": {\"read_only\": [...]} beside \"guard\", with a JSON pointer such as "
+               "\"/properties/instanceView\" for each place where such a member stands"},
+       ""},
+      {"/hold", Renamed{"lease"}, ""},
+      {"/reenter", Renamed{"reentrant"}, ""},
+      {"/blind_after_wait", Renamed{"unconditional_after_wait"}, ""},
+      {"/lock/parents", TextList{&rule.lock.parents, check_parent}, "the types of ancestors that a write locks too"},
+      {"/lock/references", Items{[&rule](int) { return settings_of(rule.lock.references.emplace_back()); }},
+       "where the body names resources that must stand still meanwhile"},
+      {"/lease/until",
+       choice(&rule.hold.until,
+              {{"operation", HoldUntil::Operation}, {"request", HoldUntil::Request}, {"provisioned", HoldUntil::Provisioned}}),
+       "whether the lock is held until the request, the long-running operation, or also the parents' own work ends"},
+      {"/reentrant", choice(&rule.reenter, {{"nobody", Reenter::Nobody}, {"holder", Reenter::Holder}}),
+       "whether a client's next PUT or PATCH may pass its own accepted one that still runs, if nobody else waits"},
+      {"/shown/consecutive", WholeNumber{&rule.shown.consecutive, 0, 20},
+       "how many reads in a row must find what a PUT made before its answer goes to the client; 0: none is made"},
+      {"/shown/every", TimeSpan{&rule.shown.every, milliseconds(100), minutes(1)}, "the pause between these reads"},
+      {"/lease/max", TimeSpan{&rule.hold.max, seconds(1), hours(168)},
+       "the age at which a hold is released if its operation is not seen running"},
+      {"/lease/cap", TimeSpan{&rule.hold.cap, seconds(1), hours(720)},
+       "the age at which a hold is released even if its operation is seen running"},
+      {"/retry/busy/base", TimeSpan{&busy.base, milliseconds(10), minutes(5)}, "the first delay at most"},
+      {"/retry/busy/factor", Number{&busy.factor, 1, 10}, "how much each further delay may be longer"},
+      {"/retry/busy/max", TimeSpan{&busy.max, milliseconds(10), hours(1)}, "the longest delay"},
+      {"/retry/busy/attempts", WholeNumber{&busy.attempts, 1, 1000}, "sendings in all, the first included"},
+      {"/retry/busy/deadline", TimeSpan{&busy.deadline, seconds(1), hours(24)}, "when retrying ends at the latest"},
+      {"/breaker/mode",
+       choice(&rule.breaker.mode, {{"off", Mode::Off}, {"observe", Mode::Observe}, {"protect", Mode::Protect}}),
+       "whether writes to a resource are refused while its operations keep failing with the same error (\"observe\": only told)"},
+      {"/breaker/probe_every", TimeSpan{&rule.breaker.probe_every, seconds(1), hours(24)},
+       "how often one write goes all the same, to see whether it is over"},
+      {"/unconditional_after_wait",
+       choice(&rule.unconditional_after_wait,
+              {{"refuse", UnconditionalAfterWait::Refuse}, {"send", UnconditionalAfterWait::Send}}),
+       "what becomes of a full write that was built on no delivered state when another write came before it"},
+  };
+  SettingTable body = body_settings(rule.body.declared);
+  const auto after_guard =
+      std::find_if(table.begin(), table.end(), [](const Setting& s) { return s.pointer == "/lock/parents"; });
+  table.insert(after_guard, std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
+  return table;
+}
+
+void RuleBook::add(RuleBook more) {
+  const auto append = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  append(rules, more.rules);
+  append(facts, more.facts);
+  append(errors, more.errors);
+  append(patience, more.patience);
+}
+
+SettingTable settings_of(RuleDraft& draft, const std::string& file) {
+  const auto add_to = [file](auto& list) {
+    return [&list, file](int line) {
+      auto& one = list.emplace_back();
+      one.place = {file, line};
+      return settings_of(one);
+    };
+  };
+  return {
+      {"/$schema", Text{&draft.schema, {}},
+       "where editors find the JSON Schema of this file; armgate itself does not look at it"},
+      {"/rules", Items{add_to(draft.book.rules)}, "the rules; the first that matches decides"},
+      {"/facts", Items{add_to(draft.book.facts)},
+       "what is known about the bodies of types, whatever rule decides about them; facts add up"},
+      {"/errors", Items{add_to(draft.book.errors)}, "what ARM's error answers mean; the first entry that fits decides"},
+      {"/queue_timeouts", Items{add_to(draft.book.patience)},
+       "how long which clients can be kept waiting; the first entry that fits decides"},
+      {"/patience", Renamed{"queue_timeouts"}, ""},
+      {"/cases", Items{add_to(draft.cases)}, "requests, and what the rules of this file must make of them"},
+  };
+}
+
+std::string rule_file_schema() {
+  RuleDraft draft;
+  return to_schema(
+      settings_of(draft, ""), "Rule file of armgate",
+      "Which resource types armgate protects and how, and which of ARM's errors it waits out. The manual is docs/rules.md.");
+}
+
+RuleBook read_rule_book(const std::string& file, std::string_view text, FaultList& faults) {
+  if (is_imported(text)) {
+    RuleBook imported;
+    imported.facts = read_imported_facts(file, text, faults);
+    return imported;
+  }
+  RuleDraft draft;
+  RuleBook& book = draft.book;
+  const size_t faults_before = faults.size();
+  const auto positions = read_json(file, text, settings_of(draft, file), faults);
+  if (!positions || faults.size() != faults_before) return std::move(book);
+  if (book.rules.empty() && book.facts.empty() && book.errors.empty() && book.patience.empty()) {
+    faults.push_back(
+        {file, 1, "", "says nothing; add \"rules\", \"facts\", \"errors\" or \"queue_timeouts\", or remove the file"});
+  }
+  for (size_t i = 0; i < book.rules.size(); ++i) {
+    Rule& rule = book.rules[i];
+    Lock& locked = rule.lock;
+    std::vector<std::string> pointers;
+    for (const Reference& reference : locked.references) pointers.push_back(reference.pointer);
+    locked.referred = arm::StringSelection(pointers);
+    if (!rule.body.declared.empty()) {
+      rule.body.facts = {std::make_shared<const arm::BodyFacts>(rule.body.declared), FactStrength::Declared};
+    }
+    check_rule(rule, fmt::format("/rules/{}", i), *positions, faults);
+  }
+  check_facts(book.facts, *positions, faults);
+  for (size_t i = 0; i < book.errors.size(); ++i) {
+    check_error_rule(book.errors[i], fmt::format("/errors/{}", i), *positions, faults);
+  }
+  check_order(book.rules, faults);
+  check_order(book.patience, faults);
+  if (faults.size() == faults_before) check_cases(book.rules, draft.cases, *positions, faults);
+  return std::move(book);
+}
+
+void check_names(const std::vector<Rule>& rules, FaultList& faults) {
+  std::unordered_map<std::string, const Rule*> first;
+  for (const Rule& rule : rules) {
+    if (rule.name.empty()) continue;  // its absence is a fault already
+    const auto [known, is_new] = first.try_emplace(rule.name, &rule);
+    if (is_new) continue;
+    const Place& before = known->second->place;
+    faults.push_back({rule.place.file, rule.place.line, "",
+                      fmt::format("the rule name \"{}\" stands here and at {}:{}; rename one of them", rule.name, before.file,
+                                  before.line)});
+  }
+}
+
+}  // namespace armgate::rules

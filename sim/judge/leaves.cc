@@ -1,0 +1,126 @@
+#include "sim/judge/leaves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "arm/url.h"
+#include "base/text.h"
+#include "sim/entity.h"
+#include "sim/json_text.h"
+#include "sim/machine/address.h"
+
+namespace armgate::sim {
+namespace {
+
+using Json = nlohmann::json;
+
+bool has_names(const Json& array) {
+  return !array.empty() && std::all_of(array.begin(), array.end(), [](const Json& item) {
+    return item.is_object() && item.contains("name") && item["name"].is_string();
+  });
+}
+
+void collect(const Json& value, const std::string& at, Leaves& leaves) {
+  if (value.is_object()) {
+    for (const auto& item : value.items()) collect(item.value(), fmt::format("{}/{}", at, item.key()), leaves);
+  } else if (value.is_array() && has_names(value)) {
+    for (const Json& item : value) {
+      const std::string place = fmt::format("{}/{}", at, lower_text(item["name"].get<std::string>()));
+      leaves[place] = "here";
+      collect(item, place, leaves);
+    }
+  } else if (!value.is_array() || !value.empty()) {
+    leaves[at] = json_text(value);
+  }
+}
+
+using Orders = std::map<std::string, std::vector<std::string>>;  // array -> names
+
+void collect_orders(const Json& value, const std::string& at, Orders& orders) {
+  if (value.is_object()) {
+    for (const auto& item : value.items()) collect_orders(item.value(), fmt::format("{}/{}", at, item.key()), orders);
+  } else if (value.is_array() && has_names(value)) {
+    for (const Json& item : value) {
+      const std::string name = lower_text(item["name"].get<std::string>());
+      orders[at].push_back(name);
+      collect_orders(item, fmt::format("{}/{}", at, name), orders);
+    }
+  }
+}
+
+const std::string* find(const Leaves& leaves, const std::string& at) {
+  const auto found = leaves.find(at);
+  return found == leaves.end() ? nullptr : &found->second;
+}
+
+bool same_at(const std::string& at, const Leaves& some, const Leaves& others) {
+  const std::string* one = find(some, at);
+  const std::string* other = find(others, at);
+  return one == nullptr || other == nullptr ? one == other : *one == *other;
+}
+
+}  // namespace
+
+std::set<std::string> differing(const Leaves& some, const Leaves& others) {
+  std::set<std::string> places;
+  for (const Leaves* leaves : {&some, &others}) {
+    for (const auto& [at, value] : *leaves) {
+      if (!same_at(at, some, others)) places.insert(at);
+    }
+  }
+  return places;
+}
+
+Leaves leaves_of(const Json& content) {
+  Leaves leaves;
+  collect(content, {}, leaves);
+  return leaves;
+}
+
+Leaves wanted_leaves(std::string_view target, std::string_view body) {
+  const Address address = parse_id(arm::path_of(target));
+  const bool is_group = address.kind == AddressKind::Group;
+  const ResourceType& traits = is_group ? group_type() : resource_type(address.type);
+  const Json content = json_value(body);
+  if (!content.is_object()) return {};
+  const bool is_child = address.kind == AddressKind::Child && address.child_kind != nullptr;
+  return leaves_of(is_child ? writable_child(content, traits, *address.child_kind, address.child_name)
+                            : writable_content(content, traits));
+}
+
+bool in_the_order_of(const Json& before, const Json& after) {
+  Orders was, is;
+  collect_orders(before, {}, was);
+  collect_orders(after, {}, is);
+  return std::all_of(is.begin(), is.end(), [&](const auto& array) {
+    std::vector<std::string> kept = was[array.first];
+    std::erase_if(kept, [&](const std::string& name) { return std::ranges::find(array.second, name) == array.second.end(); });
+    return std::equal(kept.begin(), kept.end(), array.second.begin());
+  });
+}
+
+std::string change_between(const Leaves& from, const Leaves& to) {
+  std::string change;
+  for (const std::string& at : differing(from, to)) {
+    const std::string* value = find(to, at);
+    change += fmt::format("{}={};", at, value == nullptr ? "absent" : *value);
+  }
+  return change;
+}
+
+bool looks_stale(const Leaves& wanted, const Leaves& there, const std::vector<Leaves>& older) {
+  const bool changes_nothing = differing(wanted, there).empty();
+  for (const Leaves& state : older) {
+    for (const std::string& at : differing(state, there)) {
+      const bool moved = find(state, at) != nullptr && find(there, at) != nullptr;
+      if (same_at(at, wanted, state) || (changes_nothing && moved)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace armgate::sim

@@ -1,0 +1,188 @@
+// Goal: what a merge leads to, place by place. Method: one line for each way in which two writes can meet; docs/merging.md has the
+// pictures.
+#include "arm/body/merge.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/arm/body/hostile_json.h"
+#include "tests/arm/body/merged.h"
+
+namespace armgate::arm {
+namespace {
+
+TEST(Merge, Maps) {
+  expect_stories({
+      {"each its own", R"({"tags":{"a":"1"}})", R"({"tags":{"a":"1","b":"2"}})", R"({"tags":{"c":"3","a":"1"}})",
+       R"({"tags":{"c":"3","a":"1","b":"2"}})"},
+      {"there were none", "{}", R"({"tags":{"b":"2"}})", R"({"x":1})", R"({"x":1,"tags":{"b":"2"}})"},
+      {"there were null", "{}", R"({"tags":{"b":"2"}})", R"({"tags":null,"x":1})", R"({"tags":{"b":"2"},"x":1})"},
+      {"all removed", R"({"tags":{"a":"1"}})", R"({"tags":{}})", R"({"tags":{"a":"1"},"x":1})", R"({"tags":{},"x":1})"},
+      {"each removes another", R"({"tags":{"a":"1","b":"2","c":"3"}})", R"({"tags":{"a":"1","c":"3"}})",
+       R"({"tags":{"b":"2","c":"3"}})", R"({"tags":{"c":"3"}})"},
+      {"both add the same", R"({"tags":{},"x":1})", R"({"tags":{"b":"2"},"x":2})", R"({"tags":{"b":"2"},"x":1})",
+       R"({"tags":{"b":"2"},"x":2})"},
+      {"both add the same and nothing else", R"({"tags":{}})", R"({"tags":{"count":"1"}})", R"({"tags":{"count":"1","o":"1"}})",
+       "412, not merged: all-there"},
+      {"both remove the same and nothing else", R"({"tags":{"b":"2"}})", R"({"tags":{}})", R"({"tags":{"o":"1"}})",
+       R"({"tags":{"o":"1"}})"},
+      {"both add one name, differently", R"({"tags":{}})", R"({"tags":{"b":"2"}})", R"({"tags":{"b":"3"}})", "412 at /tags/b"},
+      {"both set one value", R"({"tags":{"n":"3"}})", R"({"tags":{"n":"4"}})", R"({"tags":{"n":"4"}})", "412 at /tags/n"},
+      {"names that differ in case", R"({"tags":{}})", R"({"tags":{"Team":"1"}})", R"({"tags":{"team":"1"}})",
+       "412, not merged: same-name"},
+      {"left out as a whole", R"({"tags":{"a":"1"},"x":1})", R"({"x":1})", R"({"tags":{"a":"1"},"x":2})",
+       "412, not merged: left-out"},
+      {"names of the client's own", R"({"tags":{}})", R"({"tags":{"etag":"1","createdAt":"2"}})", R"({"tags":{"x":"1"}})",
+       R"({"tags":{"x":"1","etag":"1","createdAt":"2"}})"},
+      {"identities", R"({"identity":{"userAssignedIdentities":{"/a":{"clientId":"1"}}}})",
+       R"({"identity":{"userAssignedIdentities":{"/a":{},"/b":{}}}})",
+       R"({"identity":{"userAssignedIdentities":{"/a":{"clientId":"1"},"/c":{"clientId":"2"}}}})",
+       R"({"identity":{"userAssignedIdentities":{"/a":{"clientId":"1"},"/c":{"clientId":"2"},"/b":{}}}})"},
+  });
+}
+
+TEST(Merge, ElementsWithAKey) {
+  constexpr std::string_view kA = R"({"r":[{"name":"a","v":1}]})";
+  constexpr std::string_view kAB = R"({"r":[{"name":"a","v":1},{"name":"b","v":1}]})";
+  expect_stories({
+      {"new ones in the write's order, after what is there", kA, R"({"r":[{"name":"z"},{"name":"a","v":1},{"name":"c"}]})", kAB,
+       R"({"r":[{"name":"a","v":1},{"name":"b","v":1},{"name":"z"},{"name":"c"}]})"},
+      {"there were none", R"({"x":1})", kA, R"({"x":2})", "412 at /x"},
+      {"there were none, and the write keeps x", R"({"x":1})", R"({"x":1,"r":[{"name":"a","v":1}]})", R"({"x":2})",
+       R"({"x":2,"r":[{"name":"a","v":1}]})"},
+      {"one leaf each", kAB, R"({"r":[{"name":"a","v":2},{"name":"b","v":1}]})",
+       R"({"r":[{"name":"B","v":1,"w":1},{"v":1,"name":"a"}]})", R"({"r":[{"name":"B","v":1,"w":1},{"v":2,"name":"a"}]})"},
+      {"removed beside a change", kAB, R"({"r":[{"name":"b","v":1}]})", R"({"r":[{"name":"a","v":1},{"name":"b","v":2}]})",
+       R"({"r":[{"name":"b","v":2}]})"},
+      {"removed by both", kAB, R"({"r":[{"name":"b","v":1}],"x":1})", R"({"r":[{"name":"b","v":1}]})",
+       R"({"r":[{"name":"b","v":1}],"x":1})"},
+      {"removed here, changed there", kAB, R"({"r":[{"name":"b","v":1}]})", R"({"r":[{"name":"a","v":2},{"name":"b","v":1}]})",
+       "412 at /r/[name=a]"},
+      {"changed here, removed there", kAB, R"({"r":[{"name":"a","v":2},{"name":"b","v":1}]})", R"({"r":[{"name":"b","v":1}]})",
+       "412 at /r/[name=a]"},
+      {"the same added, but for what the service writes", kA, R"({"x":1,"r":[{"name":"a","v":1},{"name":"b","v":1}]})",
+       R"({"r":[{"name":"a","v":1},{"name":"b","v":1.0,"etag":"1"}]})",
+       R"({"r":[{"name":"a","v":1},{"name":"b","v":1.0,"etag":"1"}],"x":1})"},
+      {"a copied element with an old ETag", kA,
+       R"({"r":[{"name":"a","v":1},{"name":"c","etag":"0","properties":{"w":2,"provisioningState":"X"}}]})", kAB,
+       R"({"r":[{"name":"a","v":1},{"name":"b","v":1},{"name":"c","properties":{"w":2}}]})"},
+      {"no key of their own: one value", R"({"r":[{"name":"a"}],"x":1})", R"({"r":[{"name":"a"},{"name":"a"}],"x":1})",
+       R"({"r":[{"name":"a"}],"x":2})", R"({"r":[{"name":"a"},{"name":"a"}],"x":2})"},
+      {"the same, and both changed it", R"({"r":[{"name":"a"}]})", R"({"r":[{"name":"a"},{"name":"a"}]})",
+       R"({"r":[{"name":"a"},{"name":"b"}]})", "412 at /r"},
+      {"lists within elements", R"({"r":[{"name":"a","s":[{"id":"1"}]}]})",
+       R"({"r":[{"name":"a","s":[{"id":"1"},{"id":"2"}]}]})",
+       R"({"r":[{"name":"a","s":[{"id":"3"},{"id":"1"}]},{"name":"b"}]})",
+       R"({"r":[{"name":"a","s":[{"id":"3"},{"id":"1"},{"id":"2"}]},{"name":"b"}]})"},
+      {"a list left out as a whole", kA, R"({"x":1})", R"({"r":[{"name":"a","v":1}],"y":1})", "412, not merged: left-out"},
+      {"a composite key", R"({"accessPolicies":[{"tenantId":"t","objectId":"o","p":"get"}]})",
+       R"({"accessPolicies":[{"tenantId":"t","objectId":"o","p":"get"},{"tenantId":"t","objectId":"q","p":"set"}]})",
+       R"({"accessPolicies":[{"tenantId":"t","objectId":"O","p":"all"}]})",
+       R"({"accessPolicies":[{"tenantId":"t","objectId":"O","p":"all"},{"tenantId":"t","objectId":"q","p":"set"}]})"},
+  });
+}
+
+TEST(Merge, Scopes) {
+  constexpr std::string_view kBase = R"({"tags":{},"a":1,"r":[{"name":"x","v":1}],"l":[1]})";
+  const struct {
+    std::string_view wanted;
+    bool refused_by_maps, refused_by_leaves;
+  } cases[] = {
+      {R"({"tags":{"t":"1"},"a":1,"r":[{"name":"x","v":1}],"l":[1]})", false, false},
+      {R"({"tags":{},"a":2,"r":[{"name":"x","v":1}],"l":[1]})", true, false},
+      {R"({"tags":{},"a":1,"r":[{"name":"x","v":2}],"l":[1]})", true, true},
+      {R"({"tags":{},"a":1,"r":[{"name":"x","v":1},{"name":"y"}],"l":[1]})", true, true},
+      {R"({"tags":{},"a":1,"r":[{"name":"x","v":1}],"l":[1,2]})", true, true},
+  };
+  constexpr std::string_view kThere = R"({"tags":{},"a":1,"r":[{"name":"x","v":1},{"name":"o"}],"l":[1],"b":1})";
+  for (const auto& c : cases) {
+    const auto obstacle = [&](MergeScope scope) {
+      return merge({{kBase}, {c.wanted}, {kThere}}, *BodyFacts::generic(), scope).obstacle;
+    };
+    EXPECT_EQ(obstacle(MergeScope::All), MergeObstacle::None) << c.wanted;
+    EXPECT_EQ(obstacle(MergeScope::Leaves) == MergeObstacle::Scope, c.refused_by_leaves) << c.wanted;
+    EXPECT_EQ(obstacle(MergeScope::Maps) == MergeObstacle::Scope, c.refused_by_maps) << c.wanted;
+  }
+}
+
+TEST(Merge, ABaseThatSaysNotAll) {
+  const auto from = [](std::string_view base, std::string_view wanted, std::string_view there) {
+    return words_for(merge({{base, BodyKind::Partial}, {wanted}, {there}}, *BodyFacts::generic(), MergeScope::All));
+  };
+  EXPECT_EQ(from(R"({"a":1})", R"({"a":2})", R"({"a":1,"b":1})"), R"({"a":2,"b":1})");
+  EXPECT_EQ(from(R"({"a":1})", R"({"a":2,"b":2})", R"({"a":1,"b":1})"), "412 at /b");
+  EXPECT_EQ(from(R"({"a":1})", R"({"a":2,"b":2})", R"({"a":1})"), R"({"a":2,"b":2})");
+  // It was sent and is not shown: a secret that nobody knows of, or somebody removed it.
+  EXPECT_EQ(from(R"({"a":1,"key":"x"})", R"({"a":2,"key":"x"})", R"({"a":1})"), "412, not merged: secret");
+  EXPECT_EQ(from(R"({"a":1,"tags":{"t":"1"}})", R"({"a":2,"tags":{"t":"1"}})", R"({"a":1,"tags":{}})"), R"({"a":2,"tags":{}})");
+  constexpr ComparedBody kBody{R"({"a":1})"}, kPart{R"({"a":1})", BodyKind::Partial}, kNone{"", BodyKind::Absent};
+  for (const MergeBodies& bodies :
+       {MergeBodies{kBody, kPart, kBody}, MergeBodies{kBody, kBody, kPart}, MergeBodies{kNone, kBody, kBody},
+        MergeBodies{kBody, kBody, kNone}, MergeBodies{kBody, kNone, kBody}}) {
+    EXPECT_EQ(merge(bodies, *BodyFacts::generic(), MergeScope::All).obstacle, MergeObstacle::Incomplete);
+  }
+}
+
+TEST(Merge, WhatTheServiceFilledIn) {
+  static constexpr std::string_view kSent = R"({"p":{"a":1}})", kAnswer = R"({"p":{"a":1,"tier":"Basic"}})";
+  const auto filled = [&](std::string_view wanted, std::string_view there) {
+    return words_for(merge({{kAnswer}, {wanted}, {there}, {{kSent, kAnswer}}}, *BodyFacts::generic(), MergeScope::All));
+  };
+  // Left out again by the one who never had it: not removed.
+  EXPECT_EQ(filled(R"({"p":{"a":2}})", R"({"p":{"a":1,"tier":"Basic","b":1}})"), R"({"p":{"a":2,"tier":"Basic","b":1}})");
+  EXPECT_EQ(filled(R"({"p":{"a":2}})", R"({"p":{"a":1,"tier":"High"}})"), R"({"p":{"a":2,"tier":"High"}})");
+  // Without that write of its own it is.
+  EXPECT_EQ(words_for(merge({{kAnswer}, {R"({"p":{"a":2}})"}, {R"({"p":{"a":1,"tier":"Basic","b":1}})"}}, *BodyFacts::generic(),
+                            MergeScope::All)),
+            R"({"p":{"a":2,"b":1}})");
+}
+
+TEST(Merge, WhatCannotBeRead) {
+  constexpr std::string_view kGood = R"({"a":1})";
+  auto hostile = hostile_json();
+  hostile.push_back(nested_json("a", 300));
+  hostile.push_back(R"({"a":1,"a":1})");
+  for (const std::string& text : hostile) {
+    for (const MergeBodies& bodies : {MergeBodies{{text}, {kGood}, {kGood}}, MergeBodies{{kGood}, {text}, {kGood}},
+                                      MergeBodies{{kGood}, {kGood}, {text}}}) {
+      EXPECT_EQ(merge(bodies, *BodyFacts::generic(), MergeScope::All).obstacle, MergeObstacle::Unreadable)
+          << text.substr(0, 40);
+    }
+  }
+  // As deep as is read, and as wide.
+  const std::string deep = nested_json("a", 250), other = "{\"b\":2," + deep.substr(1);
+  EXPECT_EQ(merge({{deep}, {other}, {deep}}, *BodyFacts::generic(), MergeScope::All).outcome, Merge::Outcome::Merged);
+}
+
+// As much as is read at all, below a name that no pointer should repeat for each place. Square time would take minutes.
+TEST(Merge, MuchIsMergedInLinearTime) {
+  const auto body = [](size_t changed_from, size_t changed_to) {
+    std::string text = "{\"" + std::string(100'000, 'n') + "\":{\"tags\":{\"x\":1";
+    for (size_t i = 0; i < 40'000; ++i)
+      text += ",\"" + std::to_string(i) + "\":" + (i >= changed_from && i < changed_to ? "2" : "1");
+    return text + "}}}";
+  };
+  const Merge merged = merge({{body(0, 0)}, {body(0, 20'000)}, {body(20'000, 40'000)}}, *BodyFacts::generic(), MergeScope::All);
+  EXPECT_EQ(merged.body, body(0, 40'000));
+  EXPECT_EQ(merged.taken.count, 20'000u);
+  EXPECT_EQ(merged.taken.pointers.size(), Difference::kPointersMax);
+}
+
+TEST(Merge, WhatIsSaidOfIt) {
+  const Merge merged = merge(
+      {{R"({"a":1,"b":1,"tags":{}})"}, {R"({"a":2,"b":1,"tags":{"t":"1","s":"1"}})"}, {R"({"a":1,"b":2,"tags":{"t":"1"}})"}},
+      *BodyFacts::generic(), MergeScope::All);
+  EXPECT_EQ(merged.taken.pointers, (std::vector<std::string>{"/a", "/tags/s"}));
+  EXPECT_EQ(merged.kept.pointers, std::vector<std::string>{"/b"});
+  EXPECT_EQ(merged.taken.count, 2u);
+  EXPECT_EQ(merge({{R"({"a":1})"}, {R"({"a":2})"}, {R"({"a":3})"}}, *BodyFacts::generic(), MergeScope::Maps).outcome,
+            Merge::Outcome::Conflict);
+}
+
+// A container without members that one side removes and another fills is no place of its own: nothing is handed out that loses one.
+TEST(Merge, AResultThatIsNotWhatItShouldBeIsNone) {
+  expect_stories({{"removed here, filled there", R"({"a":{},"x":1})", R"({"x":1})", R"({"a":{"v":1},"x":1})",
+                   "412, not merged: contradiction"}});
+}
+
+}  // namespace
+}  // namespace armgate::arm

@@ -1,0 +1,63 @@
+// Running another program: its exit code, its environment, its signals.
+#include "cli/process/child_command.h"
+
+#include <gtest/gtest.h>
+
+namespace armgate {
+namespace {
+
+int run(const std::vector<std::string>& words, const Environment& environment = {}) {
+  return CommandRunner().run(words, environment);
+}
+
+int run_script(const std::string& script, const Environment& environment = {}) {
+  return run({"/bin/sh", "-c", script}, environment);
+}
+
+TEST(CommandRunner, GivesTheExitCodeThatAShellWouldGive) {
+  EXPECT_EQ(run_script("exit 0"), 0);
+  EXPECT_EQ(run_script("exit 7"), 7);
+  EXPECT_EQ(run_script("kill -9 $$"), 128 + 9);
+  EXPECT_EQ(run({"no-such-program-anywhere"}), 127);
+  EXPECT_EQ(run({"/"}), 126);
+}
+
+TEST(CommandRunner, PassesWordsAndVariablesUnchangedAndNothingElse) {
+  EXPECT_EQ(
+      run({"/bin/sh", "-c", "test \"$1\" = 'a  b' && test \"$A\" = 'x=y' && test -z \"$HOME\"", "sh", "a  b"}, {{"A", "x=y"}}),
+      0);
+}
+
+TEST(CommandRunner, SignalsOfOthersReachTheProgramAndDoNotEndUs) {
+  for (const int number : {SIGTERM, SIGHUP, SIGINT, SIGUSR1}) {
+    SCOPED_TRACE(number);
+    CommandRunner runner;
+    const pid_t self = ::getpid();
+    // The program itself sends the signal to us, when it is ready to take it.
+    const std::string script = "trap 'exit 9' " + std::to_string(number) + "; kill -" + std::to_string(number) + " " +
+                               std::to_string(self) + "; while :; do /bin/sleep 0.01; done";
+    EXPECT_EQ(runner.run({"/bin/sh", "-c", script}, {}), 9);
+  }
+}
+
+TEST(CommandRunner, TheProgramStartsWithTheSignalsThatWeStartedWith) {
+  EXPECT_EQ(run_script("kill -15 $$; exit 0"), 128 + 15) << "SIGTERM was still blocked";
+}
+
+TEST(CommandRunner, AQuietProgramReadsNothingAndWhatItPrintsIsGivenBack) {
+  const Finished finished = CommandRunner().run_quietly({"/bin/sh", "-c", "cat; echo one; echo two >&2; exit 3"}, {});
+  EXPECT_EQ(finished.exit_code, 3);
+  EXPECT_EQ(finished.printed, "one\ntwo\n");
+  EXPECT_EQ(CommandRunner().run_quietly({"no-such-program-anywhere"}, {}).exit_code, 127);
+}
+
+TEST(CommandRunner, OfALotOfOutputTheEndIsKeptAndWhatRunsOnIsNotWaitedFor) {
+  const Finished finished = CommandRunner().run_quietly(
+      {"/bin/sh", "-c", "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done; /bin/sleep 5 & exit 0"}, {});
+  EXPECT_EQ(finished.exit_code, 0);
+  EXPECT_EQ(finished.printed.size(), 8192u);
+  EXPECT_TRUE(finished.printed.ends_with("line 2999\n"));
+}
+
+}  // namespace
+}  // namespace armgate

@@ -1,0 +1,382 @@
+// The command line: what each command does, and how it ends.
+#include "cli/cli.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "proxy/config/option_table.h"
+#include "tests/cli/fixture.h"
+
+namespace armgate {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+TEST_F(Cli, WrongCommandLineEndsWithTwoAndRunsNothing) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{},
+                                                                                     {"rum"},
+                                                                                     {"run", "--no-such-flag"},
+                                                                                     {"run", "--config"},
+                                                                                     {"run", "extra"},
+                                                                                     {"ca"},
+                                                                                     {"ca", "show-me"},
+                                                                                     {"check", "run"},
+                                                                                     {"check", "--listen", "x:1"},
+                                                                                     {"run", "--mode", "bogus"},
+                                                                                     {"run", "--listen", "nowhere"},
+                                                                                     {"run", "--", "ls"},
+                                                                                     {"exec"},
+                                                                                     {"exec", "--"},
+                                                                                     {"exec", "--", ""},
+                                                                                     {"exec", "ls"},
+                                                                                     {"exec", "--mode", "on", "--", "ls"},
+                                                                                     {"exec", "--name", "a b", "--", "ls"},
+                                                                                     {"exec", "--actor", "two", "--", "ls"},
+                                                                                     {"env", "--shell", "csh"}}) {
+    SCOPED_TRACE(testing::PrintToString(words));
+    EXPECT_EQ(run(words), kExitUsage);
+    EXPECT_FALSE(run_with);
+    EXPECT_THAT(out.str(), IsEmpty());
+    EXPECT_FALSE(err.str().empty());
+  }
+}
+
+TEST_F(Cli, AWrongWordIsNamedWithWhatWasMeant) {
+  const struct {
+    std::vector<std::string> words;
+    std::string said;
+  } cases[] = {
+      {{"ruun"}, "\"ruun\" is no command; did you mean \"run\"?"},
+      {{"run", "--cnfig", "x"}, "\"--cnfig\" is no flag here; did you mean \"--config\"?"},
+      {{"check", "a.json"}, "\"a.json\" is not expected here; did you mean --config a.json?"},
+      {{"ca", "shwo"}, "\"shwo\" is no command; did you mean \"show\"?"},
+      {{"ca"}, "A subcommand is required"},
+      {{"unlock", "--ouptut", "json"}, "\"--ouptut\" is no flag here; did you mean \"--output\"?"},
+      {{"unlock"}, "resource is required"},
+      {{"exec", "az", "group", "list"}, "write \"--\" before the command: armgate exec -- az group list"},
+      {{"explain", "--shown", "404", "PUT", "/x"}, "--shown has a meaning only together with --body"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(run(c.words), kExitUsage) << c.said;
+    EXPECT_THAT(err.str(), HasSubstr(c.said));
+  }
+}
+
+TEST_F(Cli, AnotherProxyThatIsLeftOutIsNamed) {
+  const auto file = directory.write("a.json", R"({"ca": {"directory": "ca"}})");
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  environment = {{"HTTPS_PROXY", "http://corp:3128"}};
+  EXPECT_EQ(run({"env", "--shell", "bash", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr("HTTPS_PROXY was set, and leads to armgate from now on"));
+}
+
+TEST_F(Cli, VersionHelpAndDefaultsGoToStandardOutput) {
+  EXPECT_EQ(run({"--version"}), kExitDone);
+  EXPECT_EQ(out.str(), "armgate " ARMGATE_VERSION "\n");
+  EXPECT_EQ(run({"--help"}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("Exit codes: 0 done, 1 bad input"));
+  EXPECT_EQ(run({"--print-defaults"}), kExitDone);
+  EXPECT_EQ(out.str(), print_defaults());
+}
+
+TEST_F(Cli, CheckWarnsOfRulesThatGetInEachOthersWayAndStillCallsThemGood) {
+  std::ofstream(directory.path() / "own.json") << R"({"rules": [
+    {"name": "mine", "match": {"types": ["Microsoft.Network/*"]}}
+  ]})";
+  std::ofstream(directory.path() / "armgate.json") << R"({"rules": ["own.json", "shipped"]})";
+  EXPECT_EQ(run({"check", "--config", (directory.path() / "armgate.json").string()}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr("network.json:"));
+  EXPECT_THAT(err.str(), HasSubstr("warning: rule \"network\" never decides: rule \"mine\" at " +
+                                   (directory.path() / "own.json").string() + ":2"));
+  EXPECT_THAT(out.str(), HasSubstr(" warnings\n"));
+}
+
+TEST_F(Cli, CheckLooksAtTheFilesThatOptionsName) {
+  const auto file = directory.write("a.json", R"({"upstream": {"ca_file": "gone.pem"}, "log": {"file": "no/such/a.log"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitBadInput);
+  EXPECT_THAT(out.str(), IsEmpty());
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /upstream/ca_file: "));
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /log/file: "));
+  EXPECT_THAT(err.str(), HasSubstr("armgate: 2 faults found; nothing was changed\n"));
+}
+
+TEST_F(Cli, CheckWarnsIfNothingIsProtectedOrStrangersMayCome) {
+  const auto file = directory.write("a.json", R"({"rules": [], "listen": {"proxy": "0.0.0.0:8080"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /rules: warning: there is no rule, so nothing is protected"));
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /listen/proxy: warning: 0.0.0.0:8080 is not on loopback"));
+  EXPECT_THAT(out.str(), EndsWith(", 2 warnings\n"));
+  directory.write("a.json", R"({"rules": [], "mode": "off", "listen": {"proxy": "[::1]:8080"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(err.str(), Not(HasSubstr("warning")));
+}
+
+TEST_F(Cli, CheckRefusesWhatRunWouldRefuse) {
+  const auto file = directory.write("a.json", R"({"ca": {"directory": "ca"}})");
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  directory.write("a.json", R"({"ca": {"directory": "ca"}, "intercept": ["management.example.org"],
+                                "journal": {"file": "gone/journal.db"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitBadInput);
+  EXPECT_THAT(out.str(), IsEmpty());
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /ca/directory: "));
+  EXPECT_THAT(err.str(), HasSubstr(file.string() + ": /journal/file: there is no directory"));
+  EXPECT_THAT(err.str(), HasSubstr("armgate: 2 faults found"));
+}
+
+TEST_F(Cli, OutputThatCannotBeWrittenIsAFailure) {
+  out.setstate(std::ios::badbit);
+  EXPECT_EQ(run({"check"}), kExitRuntime);
+  EXPECT_THAT(err.str(), HasSubstr("cannot be written"));
+}
+
+TEST_F(Cli, WhatTheSystemRefusesIsToldInsteadOfEndingInACrash) {
+  while_running = [] { throw std::runtime_error("epoll: Too many open files"); };
+  EXPECT_EQ(run({"run"}), kExitRuntime);
+  EXPECT_THAT(err.str(), HasSubstr("epoll: Too many open files"));
+  EXPECT_EQ(run({"exec", "--", "true"}), kExitExecFailed);
+}
+
+TEST_F(Cli, AReloadReadsTheSameFilesWithTheSameFlags) {
+  const auto file = directory.path() / "again.json";
+  std::ofstream(file) << R"({"mode": "observe", "threads": 3})";
+  while_running = [&] {
+    EXPECT_EQ(run_with->mode, rules::Mode::Off);
+    std::ofstream(file) << R"({"mode": "protect", "threads": 4})";
+    const LoadedConfig again = load_again();
+    EXPECT_TRUE(again.faults.empty());
+    EXPECT_EQ(again.config.mode, rules::Mode::Off) << "the flag goes on overruling the file";
+    EXPECT_EQ(changed_options(*run_with, again.config), std::vector<std::string>{"/threads"});
+    std::ofstream(file) << "{\n  \"mode\": \"proect\"\n}";
+    EXPECT_EQ(load_again().faults.at(0).line, 2);
+  };
+  EXPECT_EQ(run({"run", "--config", file.string(), "--mode", "off"}), kExitDone);
+}
+
+TEST_F(Cli, RunHandsTheConfigurationToTheServiceAndItsResultBack) {
+  run_result = kExitRuntime;
+  EXPECT_EQ(run({"run", "--mode", "off", "--listen", "0.0.0.0:9"}), kExitRuntime);
+  ASSERT_TRUE(run_with);
+  EXPECT_EQ(run_with->mode, rules::Mode::Off);
+  EXPECT_EQ(run_with->listen.proxy, "0.0.0.0:9");
+  EXPECT_FALSE(run_with->rules.empty());
+  EXPECT_THAT(err.str(), HasSubstr("configuration from the built-in defaults"));
+}
+
+TEST_F(Cli, TheNamedFileComesBeforeTheDefaultOneAndThatBeforeTheBuiltIn) {
+  const auto named = directory.write("named.json", R"({"threads": 3})");
+  EXPECT_EQ(run({"run"}), kExitDone);
+  EXPECT_EQ(run_with->threads, 0);
+
+  const auto installed = directory.write("etc/armgate.json", R"({"threads": 2})");
+  EXPECT_EQ(run({"run"}), kExitDone);
+  EXPECT_EQ(run_with->threads, 2);
+  EXPECT_THAT(err.str(), HasSubstr("configuration from " + installed.string()));
+
+  EXPECT_EQ(run({"run", "--config", named.string()}), kExitDone);
+  EXPECT_EQ(run_with->threads, 3);
+  EXPECT_THAT(err.str(), HasSubstr("configuration from " + named.string()));
+}
+
+TEST_F(Cli, BadConfigurationStartsNothingAndEveryFaultIsPrinted) {
+  const auto file = directory.write("a.json", "{\"mod\": 1,\n\"threads\": -1}");
+  for (const char* command : {"run", "check"}) {
+    SCOPED_TRACE(command);
+    EXPECT_EQ(run({command, "--config", file.string()}), kExitBadInput);
+    EXPECT_FALSE(run_with);
+    EXPECT_THAT(out.str(), IsEmpty());
+    EXPECT_THAT(err.str(), StartsWith(file.string() + ":1: /mod: \"mod\" is not a known key; did you mean \"mode\"?\n" +
+                                      file.string() + ":2: /threads: must be a whole number from 0 to 256"));
+    EXPECT_THAT(err.str(), HasSubstr("armgate: 2 faults found; nothing was changed\n"));
+  }
+  EXPECT_EQ(run({"run", "--mode", "maybe", "--listen", "nowhere"}), kExitUsage);
+  EXPECT_THAT(err.str(), HasSubstr("--mode: \"maybe\" is not a valid value"));
+  EXPECT_THAT(err.str(), HasSubstr("--listen: \"nowhere\" is not \"host:port\""));
+  EXPECT_EQ(run({"check", "--config", "/nonexistent.json"}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("/nonexistent.json"));
+}
+
+TEST_F(Cli, CheckOfAGoodConfigurationSaysSoInOneLine) {
+  const auto file = directory.write("a.json", R"({"listen": {"proxy": "127.0.0.1:1234"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
+  const std::string line = out.str();
+  EXPECT_THAT(line, StartsWith("armgate: " + file.string() + ": good; mode protect, proxy on 127.0.0.1:1234, "));
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_THAT(err.str(), HasSubstr("not looked at: there is no authority")) << "whoever checks before `ca init` may go on";
+  EXPECT_FALSE(run_with);
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitDone);
+  EXPECT_EQ(out.str(), line);
+  EXPECT_THAT(err.str(), IsEmpty());
+}
+
+TEST_F(Cli, CheckTellsProgramsTheSame) {
+  const auto file = directory.write("a.json", R"({"listen": {"proxy": "0.0.0.0:1234"}})");
+  EXPECT_EQ(run({"check", "--output", "json", "--config", file.string()}), kExitDone);
+  auto told = nlohmann::json::parse(out.str());
+  EXPECT_EQ(told.at("good"), true);
+  EXPECT_EQ(told.at("configuration"), file.string());
+  EXPECT_EQ(told.at("proxy"), "0.0.0.0:1234");
+  EXPECT_EQ(told.at("warnings").size(), 1u);
+  EXPECT_EQ(told.at("warnings")[0].at("pointer"), "/listen/proxy");
+  EXPECT_EQ(told.at("notices").size(), 1u);
+  EXPECT_THAT(err.str(), IsEmpty());
+  directory.write("a.json", "{\n\"mode\": \"maybe\",\n\"threads\": -1}");
+  EXPECT_EQ(run({"check", "--output", "json", "--config", file.string()}), kExitBadInput);
+  told = nlohmann::json::parse(out.str());
+  EXPECT_EQ(told.at("good"), false);
+  ASSERT_EQ(told.at("faults").size(), 2u);
+  EXPECT_EQ(told.at("faults")[0].at("line"), 2);
+  EXPECT_EQ(told.at("faults")[1].at("pointer"), "/threads");
+}
+
+TEST_F(Cli, DoctorEndsByWhatItFinds) {
+  const auto file = directory.write("a.json", R"({"ca": {"directory": "ca"}})");
+  EXPECT_EQ(run({"doctor", "--config", file.string()}), kExitBadInput);
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("FAILED   authority"), HasSubstr("FAILED   environment")));
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  environment["HTTPS_PROXY"] = "http://me:x@127.0.0.1:8080";  // PATH leads to no runtime: they are not there
+  environment["PATH"] = "/nowhere";
+  EXPECT_EQ(run({"doctor", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("good     ARM          management.azure.com answers (200)"),
+                               HasSubstr("skipped  node         not installed"), EndsWith("6 good, 0 to look at, 0 failed\n")));
+  probed = ProbeAnswer{502, "", "ArmgateUpstreamUnreachable", "cannot connect"};
+  EXPECT_EQ(run({"doctor", "--output", "json", "--config", file.string()}), kExitBadInput);
+  EXPECT_EQ(nlohmann::json::parse(out.str()).at("well"), false);
+}
+
+TEST_F(Cli, ExecHandsTheCommandOnWordByWord) {
+  run_result = 42;
+  EXPECT_EQ(run({"exec", "--", "/opt/my tool", "--help", "--", "[a,b]", ""}), 42);
+  ASSERT_TRUE(asked);
+  EXPECT_THAT(asked->words, testing::ElementsAre("/opt/my tool", "--help", "--", "[a,b]", ""));
+  EXPECT_EQ(asked->name, "my-tool");
+  EXPECT_EQ(asked->actor, policy::Actors::Unknown);
+  EXPECT_EQ(asked->log_file, "");
+  EXPECT_EQ(asked->environment, environment);
+  EXPECT_THAT(out.str(), IsEmpty());
+  EXPECT_THAT(err.str(), HasSubstr("are protected")) << "the first time that this user runs it";
+
+  EXPECT_EQ(run({"exec", "--name", "nightly", "--actor", "many", "--log", "a.log", "--mode", "off", "--", "run"}), 42);
+  EXPECT_EQ(asked->name, "nightly");
+  EXPECT_EQ(asked->actor, policy::Actors::Many);
+  EXPECT_THAT(out.str() + err.str(), IsEmpty());
+  EXPECT_EQ(asked->log_file, "a.log");
+  EXPECT_EQ(run_with->mode, rules::Mode::Off);
+
+  EXPECT_EQ(run({"exec", "--actor", "single", "--", "run"}), 42);
+  EXPECT_EQ(asked->actor, policy::Actors::Single);
+  EXPECT_EQ(run({"exec", "--actor", "unknown", "--", "run"}), 42);
+  EXPECT_EQ(asked->actor, policy::Actors::Unknown);
+}
+
+TEST_F(Cli, ExecWithABadConfigurationIsNotTheCommandsFailure) {
+  const auto file = directory.write("a.json", R"({"threads": -1})");
+  EXPECT_EQ(run({"exec", "--config", file.string(), "--", "ls"}), kExitExecFailed);
+  EXPECT_THAT(err.str(), HasSubstr("a.json:1: /threads"));
+  EXPECT_FALSE(asked);
+}
+
+TEST_F(Cli, ExecWithinExecUsesTheGatewayThatIsThere) {
+  environment["ARMGATE_ACTIVE"] = "127.0.0.1:4321";
+  EXPECT_EQ(run({"exec", "--", "az", "login"}), kExitDone);
+  EXPECT_EQ(within, "127.0.0.1:4321");
+  EXPECT_EQ(asked->name, "az");
+  EXPECT_FALSE(run_with);
+  for (const std::vector<std::string>& own : std::vector<std::vector<std::string>>{
+           {"--log", "a.log"}, {"--mode", "off"}, {"--actor", "single"}, {"--config", "a.json"}}) {
+    SCOPED_TRACE(own.front());
+    EXPECT_EQ(run({"exec", own[0], own[1], "--", "az"}), kExitExecFailed) << "it would not be obeyed";
+    EXPECT_THAT(err.str(), StartsWith("armgate: " + own[0] + " cannot be had here: "));
+    EXPECT_THAT(err.str(), HasSubstr("unset ARMGATE_ACTIVE"));
+    EXPECT_THAT(err.str(), EndsWith("; the command was not run\n"));
+    EXPECT_FALSE(asked);
+  }
+  EXPECT_EQ(run({"exec", "--log", "a.log", "--mode", "off", "--", "az"}), kExitExecFailed);
+  EXPECT_THAT(err.str(), StartsWith("armgate: --mode, --log cannot be had here: "));
+}
+
+TEST_F(Cli, AnEmptyActiveGatewayIsNone) {
+  environment["ARMGATE_ACTIVE"] = "";
+  EXPECT_EQ(run({"exec", "--mode", "off", "--", "az"}), kExitDone) << err.str();
+  EXPECT_EQ(within, "");
+  ASSERT_TRUE(run_with);
+  EXPECT_EQ(run_with->mode, rules::Mode::Off);
+}
+
+TEST_F(Cli, EnvPrintsWhatLeadsToTheConfiguredListener) {
+  const std::string place = (directory.path() / "ca").string();
+  const auto file = directory.write("a.json", R"({"listen": {"proxy": "0.0.0.0:1234"}, "ca": {"directory": "ca"}})");
+  EXPECT_EQ(run({"env", "--config", file.string()}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("make it with `armgate ca init --config " + file.string() + "`"));
+  ASSERT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+
+  EXPECT_EQ(run({"env", "--config", file.string()}), kExitDone) << err.str();
+  EXPECT_THAT(out.str(), HasSubstr("export HTTPS_PROXY='http://shell-77:x@127.0.0.1:1234'\n"));
+  EXPECT_THAT(out.str(), HasSubstr("export SSL_CERT_FILE='" + place + "/bundle.pem'\n"));
+  EXPECT_TRUE(std::filesystem::exists(place + "/bundle.pem"));
+  EXPECT_EQ(run({"env", "--config", file.string(), "--name", "me", "--shell", "json"}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("\"https_proxy\": \"http://me:x@127.0.0.1:1234\""));
+
+  EXPECT_EQ(sought, "127.0.0.1:1234");
+  EXPECT_THAT(err.str(), IsEmpty());
+  const std::string variables = out.str();
+  service_is_there = false;
+  EXPECT_EQ(run({"env", "--config", file.string(), "--name", "me", "--shell", "json"}), kExitDone) << "it may be started later";
+  EXPECT_EQ(out.str(), variables);
+  EXPECT_THAT(err.str(), HasSubstr("nobody answers at 127.0.0.1:1234 yet"));
+  EXPECT_THAT(err.str(), HasSubstr("start `armgate run --config " + file.string() + "`"));
+
+  const auto anywhere = directory.write("b.json", R"({"listen": {"proxy": "127.0.0.1:0"}, "ca": {"directory": "ca"}})");
+  EXPECT_EQ(run({"env", "--config", anywhere.string()}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("listen.proxy has port 0"));
+}
+
+TEST_F(Cli, TheAuthorityIsMadeOnceAndFoundAgain) {
+  const std::string place = (directory.path() / "ca").string();
+  EXPECT_EQ(run({"ca", "path", "--directory", place}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("make it with `armgate ca init --directory " + place + "`"));
+
+  EXPECT_EQ(run({"ca", "init", "--directory", place}), kExitDone);
+  const std::string root = out.str();
+  EXPECT_TRUE(std::filesystem::exists(root.substr(0, root.size() - 1))) << root;
+  EXPECT_EQ(run({"ca", "path", "--directory", place}), kExitDone);
+  EXPECT_EQ(out.str(), root);
+
+  EXPECT_EQ(run({"ca", "init", "--directory", place}), kExitBadInput);
+  EXPECT_THAT(out.str(), IsEmpty());
+  EXPECT_THAT(err.str(), HasSubstr(place));
+  EXPECT_EQ(run({"ca", "init", "--force", "--directory", place}), kExitDone);
+  EXPECT_THAT(err.str(), HasSubstr("start it anew"));
+}
+
+TEST_F(Cli, TheAuthorityNeedsNoRuleFiles) {
+  directory.write("broken.json", "{");
+  const auto file = directory.write("a.json", R"({"rules": ["gone.json", "broken.json"], "ca": {"directory": "ca"}})");
+  EXPECT_EQ(run({"check", "--config", file.string()}), kExitBadInput);
+  EXPECT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone) << err.str();
+  EXPECT_EQ(run({"ca", "path", "--config", file.string()}), kExitDone) << err.str();
+  EXPECT_EQ(out.str(), (directory.path() / "ca" / "ca.pem").string() + "\n");
+
+  const auto wrong = directory.write("b.json", R"({"intercept": ["10.0.0.1"], "ca": {"directory": "other"}})");
+  EXPECT_EQ(run({"ca", "init", "--config", wrong.string()}), kExitBadInput) << "its hosts decide what it may sign";
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "other"));
+}
+
+TEST_F(Cli, TheAuthorityStandsWhereTheConfigurationSays) {
+  EXPECT_EQ(run({"ca", "init"}), kExitDone);
+  EXPECT_THAT(out.str(), StartsWith((directory.path() / "home/.armgate/ca/").string()));
+  const auto file = directory.write("conf/a.json", R"({"ca": {"directory": "own"}})");
+  EXPECT_EQ(run({"ca", "init", "--config", file.string()}), kExitDone);
+  EXPECT_THAT(out.str(), StartsWith((directory.path() / "conf/own/").string()));
+}
+
+}  // namespace
+}  // namespace armgate

@@ -1,0 +1,85 @@
+// What counts as a failure of the storm, and when the cluster's operation began.
+#include "cli/heal/facts/activity_log.h"
+
+#include <gtest/gtest.h>
+
+namespace armgate::heal {
+namespace {
+
+const std::string kCluster = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c";
+
+LogEvent failure() {
+  return {*parse_time("2026-01-01T00:00:00Z"),
+          "/subscriptions/s/resourcegroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets/aks-system-1-vmss",
+          "Microsoft.Compute/virtualMachineScaleSets/write", "Failed", std::string(kStormCode)};
+}
+
+TEST(ActivityLog, OnlyTheSignatureCounts) {
+  EXPECT_EQ(storm_failures({failure(), failure()}, "system"), 2u);
+  LogEvent spelt = failure();
+  spelt.operation = "MICROSOFT.COMPUTE/virtualmachinescalesets/WRITE";
+  spelt.resource = "/x/VIRTUALMACHINESCALESETS/AKS-SYSTEM-1-vmss";
+  EXPECT_EQ(storm_failures({spelt}, "system"), 1u) << "ids and operations have no case";
+  const auto counts = [](auto change) {
+    LogEvent event = failure();
+    change(event);
+    return storm_failures({event}, "system");
+  };
+  EXPECT_EQ(counts([](LogEvent& e) { e.status = "failed"; }), 0u);
+  EXPECT_EQ(counts([](LogEvent& e) { e.status = "Started"; }), 0u);
+  EXPECT_EQ(counts([](LogEvent& e) { e.operation = "Microsoft.Compute/virtualMachineScaleSets/delete"; }), 0u);
+  EXPECT_EQ(counts([](LogEvent& e) { e.operation = "Microsoft.Compute/virtualMachineScaleSets/extensions/write"; }), 0u);
+  EXPECT_EQ(counts([](LogEvent& e) { e.resource = "/x/virtualMachineScaleSets/aks-system2-1"; }), 0u) << "another pool";
+  EXPECT_EQ(counts([](LogEvent& e) { e.code = "QuotaExceeded"; }), 0u);
+  EXPECT_EQ(counts([](LogEvent& e) { e.code = ""; }), 0u);
+}
+
+TEST(ActivityLog, APageIsReadAndAnUnreadableMessageHasNoCode) {
+  const auto page = read_log_page(R"({"value":[
+    {"eventTimestamp":"2026-01-01T00:00:00.1234567Z","resourceId":"r","operationName":{"value":"o"},"status":{"value":"Failed"},
+     "properties":{"statusMessage":"{\"error\":{\"code\":\"C\"}}"}},
+    {"eventTimestamp":"2026-01-01T00:00:01Z","properties":{"statusMessage":"no json"}},
+    {"eventTimestamp":"2026-01-01T00:00:02Z","properties":{"statusMessage":"{\"error\":1}"}},
+    {"eventTimestamp":"2026-01-01T00:00:03Z"}],"nextLink":"more"})");
+  ASSERT_TRUE(page.ok());
+  ASSERT_EQ(page->events.size(), 4u);
+  EXPECT_EQ(page->events[0].code, "C");
+  EXPECT_EQ(page->events[0].operation, "o");
+  for (size_t i = 1; i < 4; ++i) EXPECT_EQ(page->events[i].code, "");
+  EXPECT_EQ(page->next, "more");
+  for (const char* bad : {"", "{}", R"({"value":{}})", R"({"value":[1]})", R"({"value":[{"eventTimestamp":"yesterday"}]})"})
+    EXPECT_FALSE(read_log_page(bad).ok()) << bad;
+}
+
+TEST(ActivityLog, TheNewestStartOfTheVeryClusterCounts) {
+  const auto start = [](const char* at, const std::string& resource, const char* status = "Started") {
+    return LogEvent{*parse_time(at), resource, "Microsoft.ContainerService/managedClusters/write", status, ""};
+  };
+  const std::vector<LogEvent> events = {start("2026-01-01T00:00:00Z", kCluster), start("2026-01-01T02:00:00Z", kCluster),
+                                        start("2026-01-01T03:00:00Z", kCluster + "2"),
+                                        start("2026-01-01T04:00:00Z", kCluster, "Failed"),
+                                        start("2026-01-01T01:00:00Z", kCluster)};
+  EXPECT_EQ(time_text(*latest_start(events, kCluster)), "2026-01-01T02:00:00Z");
+  EXPECT_EQ(latest_start({}, kCluster), std::nullopt);
+  std::string upper = kCluster;
+  upper.replace(1, 13, "SUBSCRIPTIONS");
+  EXPECT_TRUE(latest_start(events, upper).has_value());
+}
+
+TEST(ActivityLog, TimesAreReadStrictly) {
+  EXPECT_EQ(time_text(*parse_time("2026-02-28T23:59:59Z")), "2026-02-28T23:59:59Z");
+  for (const char* bad :
+       {"", "2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00", "2026-01-01 00:00:00Z",
+        "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00.x1Z", "2026-01-01T00:00:00+01:00", "+026-01-01T00:00:00Z"})
+    EXPECT_FALSE(parse_time(bad).has_value()) << bad;
+}
+
+TEST(ActivityLog, TheFilterIsTheOneThatAzureMonitorKnows) {
+  EXPECT_EQ(log_target("s", "MC_g", *parse_time("2026-01-01T00:00:00Z"), *parse_time("2026-01-01T00:15:00Z")),
+            "/subscriptions/s/providers/Microsoft.Insights/eventtypes/management/values?api-version=2015-04-01&$filter="
+            "eventTimestamp%20ge%20'2026-01-01T00:00:00Z'%20and%20eventTimestamp%20le%20'2026-01-01T00:15:00Z'%20and%20"
+            "resourceGroupName%20eq%20'MC_g'");
+}
+
+}  // namespace
+}  // namespace armgate::heal

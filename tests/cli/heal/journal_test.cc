@@ -1,0 +1,132 @@
+// What a run leaves on disk, and what is read of it again.
+#include "cli/heal/journal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "certs/secret_file.h"
+#include "cli/heal/facts/activity_log.h"
+#include "tests/support/temporary_directory.h"
+
+namespace armgate::heal {
+namespace {
+
+using testing::HasSubstr;
+
+const WallTime kAt = *parse_time("2026-01-01T00:00:00Z");
+const Target kTarget{"/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c", "system"};
+
+class HealJournal : public testing::Test {
+ protected:
+  Journal begin(const std::string& id = "run-1") { return *Journal::begin(directory.path() / "runs", id, kTarget, kAt); }
+  Snapshot snapshot() const {
+    return {kTarget.pool_id(), "e1", R"({"properties":{"count":3}})", R"({"properties":{"count":1}})"};
+  }
+  std::filesystem::path lines(const std::string& id = "run-1") const {
+    return directory.path() / "runs" / id / "journal.jsonl";
+  }
+
+  const TemporaryDirectory directory;
+};
+
+TEST_F(HealJournal, ARunIsReadAgainAsItWasWritten) {
+  {
+    Journal journal = begin();
+    ASSERT_TRUE(journal.keep(snapshot(), Phase::Guards, kAt).ok());
+    ASSERT_TRUE(journal.note({Event::Kind::Intend, kAt, Phase::Abort, "POST x"}).ok());
+    ASSERT_TRUE(journal.note({Event::Kind::Answer, kAt, Phase::Abort, "", "", 202}).ok());
+    ASSERT_TRUE(journal.note({Event::Kind::Done, kAt, Phase::Abort}).ok());
+    ASSERT_TRUE(journal.note({Event::Kind::Intend, kAt, Phase::StandIn, "PUT y"}).ok());
+  }
+  const Journal journal = *Journal::resume(directory.path() / "runs", "run-1");
+  const Progress& progress = journal.progress();
+  EXPECT_EQ(progress.target.cluster, kTarget.cluster);
+  EXPECT_EQ(progress.target.pool, "system");
+  EXPECT_EQ(progress.begun, kAt);
+  EXPECT_TRUE(progress.is_done(Phase::Abort));
+  EXPECT_TRUE(progress.of(Phase::Abort).accepted());
+  EXPECT_TRUE(progress.of(Phase::StandIn).intended);
+  EXPECT_FALSE(progress.of(Phase::StandIn).accepted());
+  EXPECT_FALSE(progress.is_done(Phase::StandIn));
+  EXPECT_TRUE(progress.is_open());
+  const auto read = journal.snapshot();
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->etag, "e1");
+  EXPECT_EQ(read->again, snapshot().again);
+}
+
+TEST_F(HealJournal, ALineThatWasNotWrittenToItsEndIsNotThere) {
+  {
+    Journal journal = begin();
+    ASSERT_TRUE(journal.note({Event::Kind::Done, kAt, Phase::Abort}).ok());
+  }
+  std::ofstream(lines(), std::ios::app) << R"({"at":"2026-01-01T00:00:00Z","event":"done","phase":"dele)";
+  {
+    Journal journal = *Journal::resume(directory.path() / "runs", "run-1");
+    EXPECT_TRUE(journal.progress().is_done(Phase::Abort));
+    EXPECT_FALSE(journal.progress().is_done(Phase::Delete));
+    ASSERT_TRUE(journal.note({Event::Kind::Done, kAt, Phase::StandIn}).ok());
+  }
+  EXPECT_TRUE(Journal::resume(directory.path() / "runs", "run-1")->progress().is_done(Phase::StandIn));
+}
+
+TEST_F(HealJournal, AStopForgetsAnswersAndAnEndClosesTheRun) {
+  Journal journal = begin();
+  ASSERT_TRUE(journal.note({Event::Kind::Intend, kAt, Phase::Delete}).ok());
+  ASSERT_TRUE(journal.note({Event::Kind::Answer, kAt, Phase::Delete, "", "", 202}).ok());
+  ASSERT_TRUE(journal.note({Event::Kind::Stopped, kAt, Phase::Delete, "it failed"}).ok());
+  EXPECT_FALSE(journal.progress().of(Phase::Delete).accepted());
+  EXPECT_TRUE(journal.progress().of(Phase::Delete).intended) << "that it was sent stays known: there is no way back";
+  EXPECT_TRUE(journal.progress().is_open());
+  ASSERT_TRUE(journal.note({Event::Kind::Finished, kAt, Phase::Check}).ok());
+  EXPECT_FALSE(journal.progress().is_open());
+}
+
+TEST_F(HealJournal, RunsAreFoundTheOldestFirst) {
+  EXPECT_TRUE(find_runs(directory.path() / "runs").empty());
+  begin("run-2");
+  begin("run-1");
+  std::filesystem::create_directory(directory.path() / "runs" / "no-run");
+  std::filesystem::create_directory(directory.path() / "runs" / "damaged");
+  std::ofstream(lines("damaged")) << "not json\n";
+  const auto runs = find_runs(directory.path() / "runs");
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].id, "run-1");
+  EXPECT_FALSE(Journal::resume(directory.path() / "runs", "damaged").ok());
+  EXPECT_FALSE(Journal::begin(directory.path() / "runs", "run-1", kTarget, kAt).ok()) << "a run is never begun twice";
+}
+
+TEST_F(HealJournal, ASnapshotOfAnotherClusterIsRefused) {
+  Journal journal = begin();
+  Snapshot other = snapshot();
+  other.pool_id =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/other/agentPools/system";
+  ASSERT_TRUE(journal.keep(other, Phase::Guards, kAt).ok());
+  const auto read = journal.snapshot();
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().context, HasSubstr("the snapshot is of " + other.pool_id));
+  std::ofstream(journal.snapshot_path()) << "{}";
+  EXPECT_THAT(journal.snapshot().error().context, HasSubstr("damaged"));
+}
+
+TEST_F(HealJournal, OneProcessAtATimeHasACluster) {
+  {
+    const auto lock = ClusterLock::take(directory.path() / "runs", kTarget);
+    ASSERT_TRUE(lock.ok());
+    Target same = kTarget;
+    same.cluster[1] = 'S';
+    const auto second = ClusterLock::take(directory.path() / "runs", same);
+    ASSERT_FALSE(second.ok());
+    EXPECT_THAT(second.error().context, HasSubstr("another process repairs"));
+    Target other = kTarget;
+    other.cluster += "2";
+    EXPECT_TRUE(ClusterLock::take(directory.path() / "runs", other).ok());
+  }
+  EXPECT_TRUE(ClusterLock::take(directory.path() / "runs", kTarget).ok());
+}
+
+}  // namespace
+}  // namespace armgate::heal

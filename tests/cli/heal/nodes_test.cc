@@ -1,0 +1,52 @@
+// Which nodes count as ready, and how many are wanted.
+#include "cli/heal/facts/nodes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace armgate::heal {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+TEST(Nodes, ReadyIsReadyAndNotCordonedAndNotGoing) {
+  const auto count = read_nodes(
+      "aks-system-1   <none>   <none>                 True\n"
+      "aks-system-2   true     <none>                 True\n"
+      "aks-system-3   <none>   2026-01-01T00:00:00Z   True\n"
+      "aks-system-4   <none>   <none>                 False\n"
+      "aks-system-5   <none>   <none>                 Unknown\n"
+      "aks-system-6   <none>   <none>                 <none>\n"
+      "aks-system-7   false    <none>                 True\n");
+  ASSERT_TRUE(count.ok());
+  EXPECT_EQ(count->ready, 2u);
+  EXPECT_EQ(count->all, 7u);
+  EXPECT_EQ(read_nodes("")->all, 0u);
+}
+
+TEST(Nodes, WhatIsNoListIsAnError) {
+  for (const char* bad : {"error: You must be logged in", "Warning: one two\n", "aks-1 True"}) {
+    const auto count = read_nodes(bad);
+    ASSERT_FALSE(count.ok()) << bad;
+    EXPECT_THAT(count.error().context, HasSubstr("which is no node"));
+  }
+}
+
+TEST(Nodes, WantedIsTheLeastThatThePoolMayHave) {
+  EXPECT_EQ(wanted_nodes(R"({"properties":{"minCount":2,"count":5}})"), 2);
+  EXPECT_EQ(wanted_nodes(R"({"properties":{"count":5}})"), 5);
+  EXPECT_EQ(wanted_nodes(R"({"properties":{"minCount":0,"count":0}})"), 1);
+  for (const char* odd : {"", "[]", "{}", R"({"properties":1})"}) EXPECT_EQ(wanted_nodes(odd), 1) << odd;
+}
+
+TEST(Nodes, KubectlIsAskedForThePoolWithTheGivenFile) {
+  for (const Words& words : {nodes_command("/k", "system"), cordon_command("/k", "system"), drain_command("/k", "system")}) {
+    EXPECT_EQ(words[0], "kubectl");
+    EXPECT_EQ(words[2], "/k");
+    EXPECT_THAT(words, Contains("agentpool=system"));
+  }
+}
+
+}  // namespace
+}  // namespace armgate::heal

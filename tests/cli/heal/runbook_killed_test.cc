@@ -1,0 +1,101 @@
+// A run that waits for nodes, and one that is killed: what the cluster shows and the journal says is enough to go on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/cli/heal/rig.h"
+
+namespace armgate::heal {
+namespace {
+
+using std::chrono::minutes;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Runbook, ReadyNodesAreWaitedForBeforeAndAfterTheDelete) {
+  Rig rig;
+  rig.wedge();
+  std::vector<std::string> asked;
+  rig.nodes = [&](const std::string& pool) -> Result<NodeCount> {
+    asked.push_back(pool);
+    if (asked.size() == 1) return gateway_error(ErrorKind::BadInput, "not logged in");
+    if (asked.size() == 2) return NodeCount{2, 3};
+    return NodeCount{3, 3};
+  };
+  EXPECT_EQ(rig.run().kind, Ending::Kind::Finished);
+  EXPECT_EQ(rig.taken(), kGolden);
+  ASSERT_GE(asked.size(), 5u);
+  EXPECT_EQ(asked.front(), kStandIn);
+  EXPECT_EQ(asked.back(), "system");
+  EXPECT_TRUE(rig.was_told("the nodes of pool " + kStandIn + " cannot be looked at: not logged in"));
+  EXPECT_TRUE(rig.was_told("2 of 3 nodes of pool " + kStandIn + " are ready, 3 are wanted"));
+  expect_healed(rig);
+}
+
+TEST(Runbook, WithoutReadyNodesOfTheStandInNothingIsDeleted) {
+  Rig rig;
+  rig.wedge();
+  rig.nodes = [](const std::string&) -> Result<NodeCount> { return NodeCount{0, 0}; };
+  const Ending ending = rig.run();
+  EXPECT_EQ(ending.kind, Ending::Kind::Stopped);
+  EXPECT_THAT(ending.why, HasSubstr("0 of 0 nodes of pool " + kStandIn + " are ready"));
+  EXPECT_EQ(rig.taken().size(), 2u);
+}
+
+TEST(Runbook, NodesAreDrainedOnceBeforeTheDeleteAndMustBeCordoned) {
+  Rig rig;
+  rig.wedge();
+  std::vector<std::string> drained;
+  rig.drain = [&](const std::string& pool) -> Result<std::string> {
+    drained.push_back(pool);
+    EXPECT_EQ(rig.taken().size(), 2u);
+    if (drained.size() == 1) return gateway_error(ErrorKind::BadInput, "forbidden");
+    return std::string("one pod has a budget");
+  };
+  const Ending refused = rig.run();
+  EXPECT_EQ(refused.kind, Ending::Kind::Stopped);
+  EXPECT_THAT(refused.why, HasSubstr("the nodes of pool system cannot be cordoned: forbidden"));
+  EXPECT_EQ(rig.run().kind, Ending::Kind::Finished);
+  EXPECT_THAT(drained, ElementsAre("system", "system"));
+  EXPECT_TRUE(rig.was_told("not every pod went: one pod has a budget")) << "which is a warning: it goes with its node";
+}
+
+// W9: killed at each request, at each moment, it is taken up, and each write was taken once. A quarter of the requests each.
+class RunbookKilled : public testing::TestWithParam<size_t> {};
+INSTANTIATE_TEST_SUITE_P(Quarters, RunbookKilled, testing::Range<size_t>(0, 4));
+
+TEST_P(RunbookKilled, AtAnyRequestItGoesOnAndDoesNothingTwice) {
+  RunOptions options;
+  options.poll = minutes(2);  // each request counts, and many looks are alike
+  Rig whole;
+  whole.wedge();
+  ASSERT_EQ(whole.run(options).kind, Ending::Kind::Finished);
+  const size_t inspected = [] {
+    Rig rig;
+    rig.wedge();
+    EXPECT_TRUE(rig.look().ok());
+    return rig.sent.size();
+  }();
+  size_t kills = 0;
+  for (size_t number = GetParam(); number < whole.sent.size(); number += 4) {
+    for (const Moment moment : {Moment::BeforeSending, Moment::AfterSending, Moment::AfterTheAnswer}) {
+      Rig rig;
+      rig.wedge();
+      rig.kill_at = {number, moment};
+      EXPECT_THROW(rig.run(options), Killed) << number;
+      ++kills;
+      rig.kill_at.reset();
+      const Ending ending = rig.run(options);
+      ASSERT_EQ(ending.kind, Ending::Kind::Finished) << number << ": " << ending.why;
+      EXPECT_EQ(rig.taken(), kGolden) << "killed at request " << number;
+      expect_healed(rig);
+      EXPECT_EQ(find_runs(rig.directory.path()).size(), 1u) << (number < inspected ? "a new run" : "the same run");
+    }
+  }
+  EXPECT_GT(kills, 20u);
+}
+
+}  // namespace
+}  // namespace armgate::heal

@@ -1,0 +1,127 @@
+// `armgate heal`: what the command line asks for, and what it refuses before anything is asked of anybody.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "certs/secret_file.h"
+#include "cli/heal/facts/activity_log.h"
+#include "tests/cli/fixture.h"
+
+namespace armgate {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kCluster = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c";
+
+class HealCommand : public Cli {
+ protected:
+  HealCommand() {
+    std::ofstream(file()) << R"({"listen": {"admin": "127.0.0.1:9478"}, "ca": {"directory": ")" << ca() << "\"}}";
+    EXPECT_EQ(run({"ca", "init", "--config", file()}), kExitDone) << err.str();
+  }
+  std::string file() const { return (directory.path() / "armgate.json").string(); }
+  std::string ca() const { return (directory.path() / "ca").string(); }
+  std::string runs() const { return (directory.path() / "runs").string(); }
+};
+
+TEST_F(HealCommand, ADryRunIsTheDefault) {
+  ASSERT_EQ(run({"heal", "aks-system-pool", kCluster, "--config", file()}), kExitDone) << err.str();
+  ASSERT_TRUE(to_heal.has_value());
+  EXPECT_FALSE(to_heal->confirm);
+  EXPECT_FALSE(to_heal->undo);
+  EXPECT_FALSE(to_heal->options.guards.skip_detection);
+  EXPECT_EQ(to_heal->target.pool_id(), kCluster + "/agentPools/system");
+  EXPECT_EQ(to_heal->options.guards.threshold, 10u);
+  EXPECT_EQ(to_heal->options.guards.window, std::chrono::minutes(15));
+  EXPECT_EQ(to_heal->options.overall, std::chrono::minutes(60));
+  EXPECT_EQ(to_heal->options.poll, std::chrono::seconds(30));
+  EXPECT_EQ(to_heal->options.settle, std::chrono::seconds(15));
+  EXPECT_EQ(to_heal->runs, directory.path() / "home/.local/state/armgate/heal");
+}
+
+TEST_F(HealCommand, FlagsArePassedOn) {
+  ASSERT_EQ(run({"heal",
+                 "aks-system-pool",
+                 kCluster,
+                 "--config",
+                 file(),
+                 "--confirm",
+                 "--undo",
+                 "--skip-detection",
+                 "--pool",
+                 "sys",
+                 "--threshold",
+                 "5",
+                 "--window-min",
+                 "360",
+                 "--stand-in-nodes",
+                 "2",
+                 "--runs",
+                 runs(),
+                 "--api-version",
+                 "2026-01-01",
+                 "--output",
+                 "json"}),
+            kExitDone)
+      << err.str();
+  EXPECT_TRUE(to_heal->confirm && to_heal->undo && to_heal->options.guards.skip_detection);
+  EXPECT_EQ(to_heal->target.pool, "sys");
+  EXPECT_EQ(to_heal->target.api_version, "2026-01-01");
+  EXPECT_EQ(to_heal->options.guards.threshold, 5u);
+  EXPECT_EQ(to_heal->options.guards.window, std::chrono::hours(6));
+  EXPECT_EQ(to_heal->options.stand_in_count, 2);
+  EXPECT_EQ(to_heal->form, heal::PlanAs::Json);
+  EXPECT_EQ(to_heal->runs, runs());
+}
+
+TEST_F(HealCommand, WhatIsWrongIsSaidByName) {
+  EXPECT_EQ(run({"heal", "aks-system-pool", "c", "--config", file()}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("\"c\" is no id of an AKS cluster"));
+  EXPECT_EQ(run({"heal", "aks-system-pool", kCluster, "--pool", "No", "--config", file()}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("\"No\" is no name of a pool"));
+  EXPECT_EQ(run({"heal", "aks-system-pool"}), kExitUsage);
+  EXPECT_EQ(run({"heal", "aks-system-pool", kCluster, "--undo"}), kExitUsage) << "only with --confirm";
+  for (const char* bad : {"0", "-1", "ten"}) {
+    EXPECT_EQ(run({"heal", "aks-system-pool", kCluster, "--threshold", bad}), kExitUsage) << bad;
+    EXPECT_EQ(run({"heal", "aks-system-pool", kCluster, "--window-min", bad}), kExitUsage) << bad;
+  }
+  EXPECT_EQ(run({"heal"}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("armgate heal aks-system-pool CLUSTER_ID"));
+  EXPECT_FALSE(to_heal.has_value());
+}
+
+TEST_F(HealCommand, WithoutAnAdminListenerNothingIsBegun) {
+  std::ofstream(file()) << R"({"ca": {"directory": ")" << ca() << "\"}}";
+  EXPECT_EQ(run({"heal", "aks-system-pool", kCluster, "--config", file(), "--confirm"}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("listen.admin is not set"));
+  EXPECT_FALSE(to_heal.has_value());
+  EXPECT_EQ(run({"heal", "aks-system-pool", kCluster, "--config", file()}), kExitDone) << "a dry run asks for no lease";
+}
+
+TEST_F(HealCommand, EarlierRunsAreListed) {
+  EXPECT_EQ(run({"heal", "--list", "--runs", runs()}), kExitDone);
+  EXPECT_EQ(out.str(), "no runs\n");
+  {
+    const auto target = heal::target_of(kCluster, "system");
+    const WallTime at = *heal::parse_time("2026-01-01T00:00:00Z");
+    auto journal = heal::Journal::begin(runs(), "20260101T000000Z-1a2b", *target, at);
+    ASSERT_TRUE(journal.ok());
+    ASSERT_TRUE(journal->note({heal::Event::Kind::Done, at, heal::Phase::Abort}).ok());
+    ASSERT_TRUE(journal->note({heal::Event::Kind::Stopped, at, heal::Phase::StandIn, "no quota"}).ok());
+  }
+  EXPECT_EQ(run({"heal", "--list", "--runs", runs()}), kExitDone);
+  EXPECT_EQ(out.str(),
+            "20260101T000000Z-1a2b  pool system of " + kCluster + "\n    steps done: abort; stopped in stand-in: no quota\n");
+  EXPECT_EQ(run({"heal", "--list", "--runs", runs(), "--output", "json"}), kExitDone);
+  const auto list = nlohmann::json::parse(out.str());
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0]["run_id"], "20260101T000000Z-1a2b");
+  EXPECT_EQ(list[0]["open"], true);
+}
+
+}  // namespace
+}  // namespace armgate

@@ -1,0 +1,164 @@
+// deploy/: manifests are what Kubernetes takes and fit together, dashboard and alerts ask for metrics that are there.
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { curl, sending } from "./curl.mjs";
+import { freePort, run } from "./harness.mjs";
+import { checkManifest, documentsOf } from "./manifests.mjs";
+import { samples } from "./samples.mjs";
+import { PATH, startWithScaleSet } from "./scale_set.mjs";
+
+const TREE = fileURLToPath(new URL("../../", import.meta.url));
+const KUBERNETES = path.join(TREE, "deploy/kubernetes");
+const ALERTS = path.join(TREE, "deploy/monitoring/alerts.yaml");
+
+const armgate = (world, ...words) => run(path.join(world.bin, "armgate"), words, { env: { HOME: world.directory } });
+
+async function must(program, ...args) {
+  const done = await run(program, args);
+  assert.equal(done.code, 0, `${program} ${args.join(" ")}:\n${done.stdout}${done.stderr}`);
+  return done.stdout.toString();
+}
+
+// What `kubectl apply -k` would send, with an authority that was made for it.
+async function rendered(world) {
+  const copy = world.file("kubernetes");
+  cpSync(KUBERNETES, copy, { recursive: true });
+  assert.equal((await armgate(world, "ca", "init", "--directory", path.join(copy, "ca"))).code, 0);
+  const documents = documentsOf(await must("kubectl", "kustomize", copy));
+  // It breaks long base64 into lines, which Kubernetes reads and the schema's format does not know.
+  const { data } = named(documents, "Secret");
+  for (const name of Object.keys(data)) data[name] = data[name].replaceAll("\n", "");
+  return documents;
+}
+
+const named = (documents, kind) => {
+  const found = documents.filter((document) => document.kind === kind);
+  assert.equal(found.length, 1, kind);
+  return found[0];
+};
+
+const seconds = (duration) => Number(/^([0-9]+)s$/.exec(duration)[1]);
+
+// Every expression that the dashboard and the alerts ask Prometheus, with Grafana's variables filled in.
+function expressions() {
+  const dashboard = JSON.parse(readFileSync(path.join(TREE, "deploy/monitoring/dashboard.json"), "utf8"));
+  const panels = dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ of: title, expr })));
+  const alerts = documentsOf(readFileSync(ALERTS, "utf8"))[0].groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ of: alert, expr })));
+  const filled = (expr) => expr.replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*");
+  return [...panels, ...alerts].map(({ of, expr }) => ({ of, expr: filled(expr) }));
+}
+
+// The metrics that an expression names, with the values of each label that it asks for, [] where it takes any.
+function asked(expr) {
+  return [...expr.matchAll(/\b(armgate_[a-z_]+)(?:\{([^}]*)\})?/g)].map(([, name, matchers = ""]) => ({
+    name,
+    labels: [...matchers.matchAll(/([a-z_]+)=(~?)"([^"]*)"/g)].filter(([, label]) => label !== "instance")
+      .flatMap(([, label, isPattern, text]) => (isPattern ? text.split("|") : [text]).map((value) => [label, value])),
+  }));
+}
+
+export const tests = {
+  "every manifest is one of its kind, and a mistake in one would be found": async (world) => {
+    const single = readdirSync(KUBERNETES).filter((name) => name.endsWith(".yaml") && name !== "kustomization.yaml")
+      .flatMap((name) => documentsOf(readFileSync(path.join(KUBERNETES, name), "utf8")));
+    const documents = [...single, ...(await rendered(world))];
+    for (const document of documents) checkManifest(document);
+    assert.deepEqual([...new Set(documents.map(({ kind }) => kind))].sort(),
+                     ["ConfigMap", "Deployment", "Namespace", "NetworkPolicy", "PersistentVolumeClaim", "PodMonitor", "Secret", "Service"]);
+
+    const broken = (kind, spoil) => {
+      const document = structuredClone(single.find((one) => one.kind === kind && one.metadata.name === "armgate"));
+      spoil(document.spec);
+      return () => checkManifest(document);
+    };
+    assert.throws(broken("Deployment", (spec) => { spec.template.spec.containers[0].livenessProbe.httpGet.port = {}; }));
+    assert.throws(broken("Deployment", (spec) => { spec.template.spec.containers[0].readinesProbe = {}; }), /knows no .*readinesProbe/);
+    assert.throws(broken("NetworkPolicy", (spec) => { spec.ingres = []; }), /knows no \/spec\/ingres/);
+    assert.throws(broken("PodMonitor", (spec) => { spec.podMetricsEndpoints[0].prot = "admin"; }), /additional properties/);
+  },
+
+  "they fit together: names, ports, the authority, what the group may read, and the time to drain": async (world) => {
+    const documents = await rendered(world);
+    const { template, selector } = named(documents, "Deployment").spec;
+    const { containers: [container], volumes, securityContext, terminationGracePeriodSeconds } = template.spec;
+    const configuration = named(documents, "ConfigMap");
+    const authority = named(documents, "Secret");
+    for (const document of documents.filter(({ kind }) => kind !== "Namespace")) assert.equal(document.metadata.namespace, "armgate");
+    assert.deepEqual(volumes.map(({ configMap, secret, persistentVolumeClaim }) => configMap?.name ?? secret?.secretName ?? persistentVolumeClaim.claimName),
+                     [configuration.metadata.name, authority.metadata.name, named(documents, "PersistentVolumeClaim").metadata.name]);
+    assert.deepEqual(Object.keys(authority.data).sort(), ["ca.pem", "intermediate.key", "intermediate.pem"]);
+    assert.deepEqual([volumes[1].secret.defaultMode, securityContext.fsGroup], [0o440, securityContext.runAsGroup]);
+
+    const file = world.file("armgate.json");
+    writeFileSync(file, configuration.data["armgate.json"]);
+    const checked = await armgate(world, "check", "--config", file, "--output", "json");
+    assert.deepEqual(JSON.parse(checked.stdout).faults.filter(({ pointer }) => !/^\/(ca|journal)\//.test(pointer)), []);
+    const settings = JSON.parse(configuration.data["armgate.json"].replace(/^\s*\/\/.*$/gm, ""));
+    const places = Object.fromEntries(container.volumeMounts.map(({ name, mountPath }) => [name, mountPath]));
+    assert.deepEqual([places.authority, places.journal], [settings.ca.directory, path.dirname(settings.journal.file)]);
+    assert.ok(terminationGracePeriodSeconds > seconds(settings.drain_max) + 5);
+    const ports = Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, `0.0.0.0:${containerPort}`]));
+    assert.deepEqual(ports, settings.listen);
+
+    const service = named(documents, "Service").spec;
+    const policy = named(documents, "NetworkPolicy").spec;
+    const monitor = documentsOf(readFileSync(path.join(KUBERNETES, "pod-monitor.yaml"), "utf8"))[0].spec;
+    for (const labels of [selector.matchLabels, service.selector, policy.podSelector.matchLabels, monitor.selector.matchLabels]) {
+      assert.deepEqual(labels, template.metadata.labels);
+    }
+    for (const name of [service.ports[0].targetPort, monitor.podMetricsEndpoints[0].port, ...policy.ingress.map((rule) => rule.ports[0].port)]) {
+      assert.ok(name in ports, name);
+    }
+    for (const probe of [container.livenessProbe, container.readinessProbe]) assert.ok(probe.httpGet.port in ports);
+  },
+
+  "the sidecar's pod shares its authority with armgate alone, and its tool finds armgate": () => {
+    const [{ spec: { template: { spec } } }] = documentsOf(readFileSync(path.join(KUBERNETES, "cluster-autoscaler-sidecar.yaml"), "utf8"));
+    const { initContainers: [gateway], containers: [tool], volumes, securityContext } = spec;
+    const listen = gateway.args[gateway.args.indexOf("--listen") + 1];
+    const variables = Object.fromEntries(tool.env.map(({ name, value }) => [name, value]));
+    assert.equal(new URL(variables.HTTPS_PROXY).host, listen);
+    assert.deepEqual([gateway.restartPolicy, securityContext.fsGroup], ["Always", gateway.securityContext.runAsGroup]);
+    const [own, shared] = volumes;
+    assert.ok(own.secret && shared.configMap);
+    assert.deepEqual(gateway.volumeMounts.map(({ name }) => name), [own.name]);
+    assert.deepEqual(tool.volumeMounts.map(({ name, mountPath }) => [name, mountPath]), [[shared.name, variables.SSL_CERT_DIR]]);
+  },
+
+  "dashboard and alerts ask only for what /metrics tells, and promtool takes all of it": async (world) => {
+    const admin = await freePort();
+    const { gateway } = await startWithScaleSet(world, "0", { listen: { admin: `127.0.0.1:${admin}` } });
+    assert.equal((await curl(world, gateway, PATH)).status, 200);
+    assert.equal((await curl(world, gateway, PATH, { args: sending("PATCH", { tags: { a: "1" } }) })).status, 200);
+    const text = await must("curl", "--silent", `http://127.0.0.1:${admin}/metrics`);
+    const told = Object.keys(samples(text));
+    let count = 0;
+    for (const { of, expr } of expressions()) {
+      for (const { name, labels } of asked(expr)) {
+        ++count;
+        assert.ok(told.some((sample) => sample.split("{")[0] === name), `${of}: nobody tells ${name}`);
+        for (const [label, value] of labels) {
+          assert.ok(told.some((sample) => sample.startsWith(`${name}{`) && sample.includes(`${label}="${value}"`)), `${of}: ${name} has no ${label} "${value}"`);
+        }
+      }
+    }
+    assert.ok(count > 20, `${count} metrics are named`);
+
+    const checked = await run("promtool", ["check", "metrics"], { input: text });
+    assert.equal(checked.code, 0, checked.stdout + checked.stderr);
+    await must("promtool", "check", "rules", ALERTS);
+    const recorded = expressions().map(({ expr }, number) => `      - {record: "x:${number}", expr: ${JSON.stringify(expr)}}\n`).join("");
+    writeFileSync(world.file("recorded.yaml"), `groups:\n  - name: all\n    rules:\n${recorded}`);
+    await must("promtool", "check", "rules", world.file("recorded.yaml"));
+  },
+
+  "each alert is raised when its time has come, and none while all is well": async (world) => {
+    const directory = world.file("promtool");
+    mkdirSync(directory);
+    const cases = readFileSync(new URL("alerts_test.yaml", import.meta.url), "utf8").replace("[RULES]", `[${ALERTS}]`);
+    writeFileSync(path.join(directory, "test.yaml"), cases);
+    await must("promtool", "test", "rules", path.join(directory, "test.yaml"));
+  },
+};

@@ -1,0 +1,87 @@
+// Goal: each limit has one default: what a component has on its own, in tests and in the simulator, is what the shipped configuration
+// gives it. Method: a default configuration, translated, against default components.
+#include "proxy/gateway/journal_options.h"
+#include "proxy/gateway/options.h"
+
+#include <gtest/gtest.h>
+
+#include "proxy/gateway/parent.h"
+
+namespace armgate {
+namespace {
+
+TEST(Defaults, OfThePipelineAreTheConfigurations) {
+  const PipelineOptions given = pipeline_options(Config{}), own;
+  EXPECT_EQ(given.mode, own.mode);
+  EXPECT_EQ(given.merge, own.merge);
+  EXPECT_EQ(given.wait_max, own.wait_max);
+  EXPECT_EQ(given.answer_timeout, own.answer_timeout);
+  EXPECT_EQ(given.body_keep_max, own.body_keep_max);
+  EXPECT_EQ(given.list_scan_max, own.list_scan_max);
+  EXPECT_EQ(given.poll_first, own.poll_first);
+  EXPECT_EQ(given.poll_wanted, own.poll_wanted);
+  EXPECT_EQ(given.poll_idle, own.poll_idle);
+}
+
+TEST(Defaults, OfTheTablesAreTheConfigurations) {
+  const auto clients = client_options(Config{});
+  const ClientTable::Options own_clients;
+  EXPECT_EQ(clients.page_bytes_max, own_clients.page_bytes_max);
+  EXPECT_EQ(clients.client.page_bytes_max, own_clients.client.page_bytes_max);
+  EXPECT_EQ(clients.client.observation_age, own_clients.client.observation_age);
+  EXPECT_EQ(clients.client.sendings.in_doubt_max, own_clients.client.sendings.in_doubt_max);
+  EXPECT_EQ(clients.client.sendings.keep, own_clients.client.sendings.keep);
+  EXPECT_EQ(clients.client.sendings.bytes_max, own_clients.client.sendings.bytes_max);
+  const auto resources = resource_options(Config{});
+  const ResourceTable::Options own_resources;
+  EXPECT_EQ(resources.body_bytes_max, own_resources.body_bytes_max);
+  EXPECT_EQ(resources.history.think_max, own_resources.history.think_max);
+  EXPECT_EQ(resources.history.observation_age, own_resources.history.observation_age);
+  const auto locks = lock_options(Config{});
+  const LockTable::Options own_locks;
+  EXPECT_EQ(locks.waiters_per_key_max, own_locks.waiters_per_key_max);
+  EXPECT_EQ(locks.waiters_max, own_locks.waiters_max);
+  const auto tickets = ticket_options(Config{});
+  const Tickets::Options own_tickets;
+  EXPECT_EQ(tickets.grace, own_tickets.grace);
+  EXPECT_EQ(tickets.reserve, own_tickets.reserve);
+  EXPECT_EQ(tickets.age_max, own_tickets.age_max);
+  const auto journal = journal_options(Config{});
+  const journal::Journal::Options own_journal;
+  EXPECT_EQ(journal.durability, own_journal.durability);
+  EXPECT_EQ(journal.write_max, own_journal.write_max);
+  EXPECT_EQ(journal.records_max, own_journal.records_max);
+  EXPECT_EQ(journal.recent, own_journal.recent);
+}
+
+void expect_same(const http::Limits& given, const http::Limits& own) {
+  EXPECT_EQ(given.head_bytes_max, own.head_bytes_max);
+  EXPECT_EQ(given.fields_max, own.fields_max);
+  EXPECT_EQ(given.target_bytes_max, own.target_bytes_max);
+  EXPECT_EQ(given.request_body_bytes_max, own.request_body_bytes_max);
+}
+
+TEST(Defaults, OfConnectionsAreTheConfigurations) {
+  const auto door = proxy_door(Config{}, 0);
+  const net::ServerOptions own_door;
+  EXPECT_EQ(door.address, own_door.address);
+  EXPECT_EQ(door.port, own_door.port);
+  EXPECT_EQ(door.connections_max, own_door.connections_max);
+  EXPECT_EQ(door.tunnel_idle_max, own_door.tunnel_idle_max);
+  EXPECT_EQ(door.session.idle_max, own_door.session.idle_max);
+  EXPECT_EQ(door.session.head_max, own_door.session.head_max);
+  EXPECT_EQ(door.session.body_max, own_door.session.body_max);
+  expect_same(door.session.limits, own_door.session.limits);
+  const auto upstream = upstream_options(Config{}, Parent{});
+  const net::UpstreamHostOptions own_host;
+  EXPECT_EQ(upstream.host.connections_max, own_host.connections_max);
+  EXPECT_EQ(upstream.host.idle_connections_max, own_host.idle_connections_max);
+  EXPECT_EQ(upstream.host.idle_max, own_host.idle_max);
+  EXPECT_EQ(upstream.host.connect_max, own_host.connect_max);
+  EXPECT_EQ(upstream.host.handshake_max, own_host.handshake_max);
+  expect_same(upstream.limits, net::UpstreamOptions{}.limits);
+  EXPECT_EQ(intercept_options(Config{}).handshake_max, net::InterceptOptions{}.handshake_max);
+}
+
+}  // namespace
+}  // namespace armgate

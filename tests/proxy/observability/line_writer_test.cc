@@ -1,0 +1,129 @@
+// Lines that are written by a thread of their own: in order, whole, and never at the cost of who writes them.
+#include "proxy/observability/line_writer.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "tests/support/temporary_directory.h"
+
+namespace armgate {
+namespace {
+
+using testing::ElementsAre;
+
+int end_of(const std::filesystem::path& file) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  EXPECT_GE(fd, 0);
+  return fd;
+}
+
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+  std::vector<std::string> lines;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(LineWriter, KeepsTheOrderOfEachThreadAndEndsWithTheLastLine) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "lines";
+  constexpr int kThreads = 4;
+  constexpr int kLines = 2'000;
+  {
+    LineWriter writer(end_of(file));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&writer, t] {
+        for (int i = 0; i < kLines; ++i) EXPECT_EQ(writer.write(std::to_string(t) + " " + std::to_string(i)), 0u);
+      });
+    }
+    for (auto& thread : threads) thread.join();
+  }
+  std::array<int, kThreads> next{};
+  for (const std::string& line : lines_of(file)) {
+    const auto thread = static_cast<size_t>(line.front() - '0');
+    EXPECT_EQ(line, std::to_string(thread) + " " + std::to_string(next.at(thread)++));
+  }
+  EXPECT_THAT(next, ElementsAre(kLines, kLines, kLines, kLines));
+}
+
+TEST(LineWriter, GivesUpTheOldestLinesOfAPipeThatNobodyReadsAndSaysHowMany) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  constexpr int kLines = 40'000;
+  const std::string rest(500, '.');
+  uint64_t lost = 0;
+  std::string text;
+  std::thread reader;
+  {
+    LineWriter writer(pipe[1]);
+    for (int i = 0; i < kLines; ++i) lost += writer.write(std::to_string(i) + rest);  // 20 MB; a pipe takes 64 KB
+    reader = std::thread([&] {
+      std::array<char, 65536> some{};
+      for (ssize_t count = 0; (count = ::read(pipe[0], some.data(), some.size())) > 0;)
+        text.append(some.data(), static_cast<size_t>(count));
+    });
+  }
+  reader.join();
+  ::close(pipe[0]);
+  const auto arrived = static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  EXPECT_GT(lost, 15'000u);
+  EXPECT_EQ(arrived + lost, static_cast<uint64_t>(kLines));
+  EXPECT_TRUE(text.ends_with(std::to_string(kLines - 1) + rest + "\n")) << "the newest are kept";
+}
+
+TEST(LineWriter, CountsWhatCouldNotBeWrittenWhenItCanBeAgain) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "lines";
+  {
+    LineWriter writer(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+    EXPECT_EQ(writer.write("lost"), 0u);
+    writer.use(end_of(file));
+    writer.use(end_of(file));  // with nothing to write, which proves nothing
+    EXPECT_EQ(writer.write("first"), 0u) << "whether it will be written is not known yet";
+    writer.use(end_of(file));
+    EXPECT_EQ(writer.write("second"), 1u);
+    EXPECT_EQ(writer.write("third"), 0u);
+  }
+  EXPECT_THAT(lines_of(file), ElementsAre("first", "second", "third"));
+}
+
+TEST(LineWriter, BeginsANewLineAfterOneThatWasCut) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "lines";
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit whole{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &whole), 0);
+  {
+    LineWriter writer(end_of(file));
+    const rlimit small{10, whole.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    EXPECT_EQ(writer.write("0123456789 and more"), 0u);
+    while (std::filesystem::file_size(file) < 10) ::usleep(1000);
+    uint64_t lost = 0;
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &whole), 0);
+    while (lost == 0) {
+      lost = writer.write("next");
+      ::usleep(1000);
+    }
+    EXPECT_GE(lost, 1u);
+  }
+  ::signal(SIGXFSZ, before);
+  const auto lines = lines_of(file);
+  ASSERT_GE(lines.size(), 2u);
+  EXPECT_EQ(lines[0], "0123456789");
+  EXPECT_EQ(lines[1], "next");
+}
+
+}  // namespace
+}  // namespace armgate

@@ -1,0 +1,143 @@
+// Goal: armgate's own questions are the first that stop, never stop for ever, and leave most of what is refilled to clients. Method: the
+// rules one by one, then a simulated token bucket that clients drain.
+#include "proxy/policy/read_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace armgate::policy {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr TimePoint kStart = TimePoint(std::chrono::hours(5));
+
+bool may_ask(const ReadBudget& budget, TimePoint now) { return budget.may_ask_from(now) <= now; }
+
+TEST(ReadBudget, OfWhichNothingIsToldIsNotSpared) {
+  ReadBudget budget;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(may_ask(budget, kStart));
+    budget.spend(kStart);
+  }
+}
+
+TEST(ReadBudget, ThatIsPlentyIsNotSparedEither) {
+  ReadBudget budget;
+  budget.told(250, kStart);
+  budget.told(220, kStart);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(may_ask(budget, kStart));
+    budget.spend(kStart);
+  }
+}
+
+TEST(ReadBudget, ThatIsScarceIsLeftToClientsButForOneQuestionInTenSeconds) {
+  ReadBudget budget;
+  budget.told(250, kStart);
+  budget.told(62, kStart);
+  EXPECT_TRUE(may_ask(budget, kStart)) << "the first";
+  budget.spend(kStart);
+  EXPECT_EQ(budget.may_ask_from(kStart), kStart + seconds(10));
+  budget.told(60, kStart + seconds(9));
+  EXPECT_FALSE(may_ask(budget, kStart + milliseconds(9999)));
+  EXPECT_TRUE(may_ask(budget, kStart + seconds(10))) << "whatever clients do";
+}
+
+TEST(ReadBudget, ThatRecoversIsThereAgain) {
+  ReadBudget budget;
+  budget.told(250, kStart);
+  budget.told(0, kStart);
+  budget.spend(kStart);
+  EXPECT_FALSE(may_ask(budget, kStart));
+  budget.told(230, kStart + seconds(1));
+  EXPECT_TRUE(may_ask(budget, kStart + seconds(1)));
+}
+
+TEST(ReadBudget, OfWhichNothingWasToldForAMinuteIsUnknown) {
+  ReadBudget budget;
+  budget.told(250, kStart);
+  budget.told(1, kStart);
+  for (int second = 0; second < 60; second += 10) budget.spend(kStart + seconds(second));
+  EXPECT_FALSE(may_ask(budget, kStart + seconds(59)));
+  budget.spend(kStart + seconds(60));
+  EXPECT_TRUE(may_ask(budget, kStart + seconds(60)));
+}
+
+TEST(ReadBudget, WithFewLeftIsScarceWhateverTheMost) {
+  ReadBudget budget;
+  budget.told(9, kStart);
+  budget.spend(kStart);
+  EXPECT_FALSE(may_ask(budget, kStart));
+}
+
+TEST(ReadBudget, ForgetsTheMostThatWasToldAfterAnHourOrTwo) {
+  ReadBudget budget;
+  budget.told(12'000, kStart);
+  budget.told(200, kStart + std::chrono::minutes(61));
+  EXPECT_EQ(budget.most(), 12'000u);
+  budget.told(200, kStart + std::chrono::minutes(122));
+  EXPECT_EQ(budget.most(), 200u);
+  budget.told(100, kStart + std::chrono::hours(9));
+  EXPECT_EQ(budget.most(), 100u);
+}
+
+// ARM's bucket, of which clients take what they can get, and armgate what it allows itself.
+struct Shares {
+  int clients = 0;
+  int own = 0;
+  int refused_clients = 0;
+  int refused_own = 0;
+};
+
+Shares share(double capacity, double each_second, double clients_each_second, int own_each_second, int for_seconds) {
+  ReadBudget budget;
+  Shares shares;
+  double bucket = capacity;
+  double wanted = 0;
+  constexpr int kSteps = 100;  // of a second
+  for (int step = 0; step < for_seconds * kSteps; ++step) {
+    const TimePoint now = kStart + milliseconds(step * 1000 / kSteps);
+    bucket = std::min(capacity, bucket + each_second / kSteps);
+    const auto take = [&](int& served, int& refused) {
+      if (bucket < 1) {
+        ++refused;
+        return;
+      }
+      bucket -= 1;
+      ++served;
+      budget.told(static_cast<uint32_t>(bucket), now);
+    };
+    for (wanted += clients_each_second / kSteps; wanted >= 1; wanted -= 1) take(shares.clients, shares.refused_clients);
+    for (int i = 0; step % kSteps == 0 && i < own_each_second; ++i) {
+      if (!may_ask(budget, now)) continue;
+      budget.spend(now);
+      take(shares.own, shares.refused_own);
+    }
+  }
+  return shares;
+}
+
+TEST(ReadBudget, IsSharedSoThatClientsHardlyNoticeArmgate) {
+  // Buckets as ARM has them since 2024 and had them before (docs/arm.md), with clients that want all of it and more.
+  for (const auto& [capacity, each_second] : {std::tuple{250.0, 25.0}, {3750.0, 375.0}, {12000.0, 12000.0 / 3600}}) {
+    for (const double pressure : {1.2, 3.0}) {
+      const Shares with = share(capacity, each_second, pressure * each_second, 50, 3600);
+      const Shares without = share(capacity, each_second, pressure * each_second, 0, 3600);
+      EXPECT_LE(with.own, 0.2 * (capacity + 3600 * each_second))
+          << "of all that could be asked: " << capacity << " " << pressure;
+      EXPECT_GE(with.clients, 0.8 * without.clients) << capacity << " " << pressure;
+      EXPECT_GE(with.own + with.refused_own, 300) << "one in ten seconds";
+      EXPECT_LE(with.refused_own, 370) << "but for that one it is not there when 429 begins: " << capacity << " " << pressure;
+    }
+    const Shares quiet = share(capacity, each_second, each_second / 10, 2, 600);
+    EXPECT_EQ(quiet.own, 1200) << "nobody else wants it: " << capacity;
+    EXPECT_EQ(quiet.refused_clients, 0);
+  }
+}
+
+}  // namespace
+}  // namespace armgate::policy

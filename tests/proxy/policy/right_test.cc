@@ -1,0 +1,227 @@
+// Goal: who reads after a refusal gets through, and who never reads may insist; nobody else does (law L3; docs/design.md,
+// "Unconditional writes and lagging reads"). Method: a history, and what it says of the right of the next write.
+#include <gtest/gtest.h>
+
+#include "proxy/policy/right.h"
+#include "tests/proxy/policy/told.h"
+
+namespace armgate::policy {
+namespace {
+
+// ---- the right of who has read again ---------------------------------------------------------------------------------------------
+
+TEST(Right, IsGivenByAReadAfterADelivered412) {
+  Told told;
+  told.show('A', "1");
+  EXPECT_FALSE(told.right('A').may_send);
+  told.refuse('A');
+  EXPECT_FALSE(told.right('A').may_send) << "it has not read since";
+  told.show('A', "2");
+  const Right right = told.right('A');
+  EXPECT_TRUE(right.may_send);
+  EXPECT_EQ(right.last_read.etag, "2");
+  ASSERT_EQ(right.superseded.size(), 1u);
+  EXPECT_TRUE(told.right('A', Actors::Single).superseded.empty());
+  EXPECT_FALSE(told.right('A', Actors::Many).may_send);
+}
+
+TEST(Right, AnsweringAgainByTheSameStateGivesItToo) {
+  Told told;
+  told.show('A', "1");
+  told.refuse('A');
+  told.show('A', "1");
+  EXPECT_TRUE(told.right('A').may_send);
+}
+
+TEST(Right, ButNotToAWriteThatWasOnItsWayBeforeThatRead) {
+  Told told;
+  told.show('A', "1");
+  told.refuse('A');
+  told.facts.arrived = told.tick();
+  told.show('A', "1");  // of another actor, while the write waits
+  EXPECT_FALSE(told.right('A').may_send);
+}
+
+TEST(Right, ARefusalThatWasLostGivesNone) {
+  Told told;
+  told.show('A', "1");
+  told.lose('A', told.refuse('A'));
+  told.show('A', "2");
+  EXPECT_FALSE(told.right('A').may_send);
+}
+
+TEST(Right, AReadThatLagsIsHeldAgainstWhatIsNewer) {
+  Told told;
+  told.show('A', "1");
+  told.write('B', "2");
+  told.refuse('A');
+  told.show('A', "1");
+  const Right right = told.right('A');
+  EXPECT_EQ(right.last_read.etag, "1");
+  ASSERT_EQ(right.newer.size(), 1u) << "what is there cannot be both";
+  EXPECT_EQ(right.newer[0].etag, "2");
+}
+
+TEST(Right, AReadThatWasLostGivesNone) {
+  Told told;
+  told.show('A', "1");
+  told.refuse('A');
+  told.lose('A', told.show('A', "2"));
+  EXPECT_FALSE(told.right('A').may_send);
+}
+
+TEST(Right, AReadThatWasAskedForBefore412DoesNotCount) {
+  Told told;
+  const uint64_t asked = told.tick().order;
+  told.refuse('A');
+  told.show('A', "1", {.asked = asked});
+  EXPECT_FALSE(told.right('A').may_send);
+}
+
+TEST(Right, IsUsedOnce) {
+  Told told;
+  told.show('A', "1");
+  told.refuse('A');
+  told.show('A', "2");
+  told.apply(RightUsed{Told::key('A')});
+  EXPECT_FALSE(told.right('A').may_send);
+}
+
+TEST(Right, OneThatCannotGiveItIsNotTakenForTheOneThatDid) {
+  Told told;
+  told.show('A', "1");
+  told.lose('A', told.refuse('A'));
+  told.refuse('A');
+  told.show('A', "2");
+  told.apply(RightUsed{Told::key('A')});
+  EXPECT_FALSE(told.right('A').may_send);
+}
+
+TEST(Right, EndsWithADeletion) {
+  Told told;
+  told.show('A', "1");
+  told.refuse('A');
+  told.remove('B');
+  told.show('A', "2");
+  told.apply(RightUsed{Told::key('A')});
+  EXPECT_FALSE(told.right('A').may_send);
+  told.refuse('A');
+  told.show('A', "2");
+  EXPECT_TRUE(told.right('A').may_send);
+}
+
+TEST(Right, NamesWhatBecameKnownAfterTheRead) {
+  Told told;
+  told.show('A', "1");
+  told.refuse('A');
+  told.show('A', "2");
+  told.show('B', "3");
+  told.accept('B', "4");
+  EXPECT_EQ(told.right('A').newer.size(), 2u);
+}
+
+TEST(Right, KnowsTheChangeThatWasRefusedAfterAReadAlready) {
+  Told told;
+  told.show('A', "1");
+  told.refuse('A');
+  told.show('A', "2");
+  Refusal refusal;
+  refusal.arrived = told.tick().order;
+  refusal.told = told.tick().order;
+  refusal.asked = whole("{\"a\":2}");
+  refusal.found = whole("{\"a\":1}");
+  told.apply(Refused{Told::key('A'), refusal});
+  told.show('A', "2");
+  EXPECT_EQ(told.right('A').same_change.size(), 1u);
+  told.lose('A', refusal.told);
+  EXPECT_EQ(told.right('A').same_change.size(), 0u) << "its client was not told";
+}
+
+TEST(Right, AReadAtAnotherVersionTellsNothingOfWhoHasReadAtItsOwn) {
+  Told told;
+  told.facts.api_version = "2022-11-01";
+  told.show('A', "1", {.api_version = "2022-11-01"});
+  told.refuse('A', "w");
+  told.show('A', "2", {.api_version = "2024-07-01"});  // perhaps another actor behind the same name
+  EXPECT_FALSE(told.right('A').may_send);
+  EXPECT_TRUE(told.right('A', Actors::Single).may_send) << "one alone knows what it reads";
+  told.show('A', "2", {.api_version = "2022-11-01"});
+  EXPECT_TRUE(told.right('A').may_send);
+}
+
+// What names its base is not built on what was read after it.
+TEST(Right, OfACommandIsGivenByItsOwnReadsOnly) {
+  Told told;
+  told.show('A', "1", {.id = "c"});
+  told.refuse('A');
+  told.show('A', "2", {.id = "another"});
+  told.facts.request_id = "c";
+  EXPECT_FALSE(told.right('A').may_send);
+  told.show('A', "2", {.id = "c"});
+  EXPECT_TRUE(told.right('A').may_send);
+}
+
+// ---- who does not read and means it ----------------------------------------------------------------------------------------------
+
+TEST(BasesInsisting, TheSameBytesAfterADelivered412AreMeant) {
+  Told told;
+  told.write('B', "1");
+  const uint64_t refused = told.refuse('A', "file");
+  const auto insisting = [&](const char* bytes) {
+    return insists(told.history, told.write_of('A', Actors::Unknown), Told::hash(bytes));
+  };
+  EXPECT_TRUE(insisting("file"));
+  EXPECT_FALSE(insisting("other"));
+  told.write('B', "2");
+  EXPECT_FALSE(insisting("file")) << "something was written since";
+  told.refuse('A', "file");
+  EXPECT_TRUE(insisting("file"));
+  told.show('A', "2");
+  EXPECT_FALSE(insisting("file")) << "it reads";
+  EXPECT_GT(refused, 0u);
+}
+
+TEST(BasesInsisting, ALost412IsNone) {
+  Told told;
+  told.lose('A', told.refuse('A', "file"));
+  EXPECT_FALSE(insists(told.history, told.write_of('A', Actors::Unknown), Told::hash("file")));
+}
+
+// ---- reads that are of no use ---------------------------------------------------------------------------------------------------
+
+TEST(ReadsInVain, TwoRefusalsEachAfterAReadAndOneReadMoreAndNobodyWrote) {
+  Told told;
+  const auto in_vain = [&](Actors actors) { return reads_in_vain(told.history, told.write_of('A', actors), Bases()); };
+  told.show('A', "1");
+  told.refuse('A');
+  told.show('A', "2");
+  EXPECT_FALSE(in_vain(Actors::Unknown)) << "refused once";
+  told.refuse('A');
+  EXPECT_FALSE(in_vain(Actors::Unknown)) << "not read again";
+  told.show('A', "3");
+  EXPECT_TRUE(in_vain(Actors::Unknown));
+  EXPECT_TRUE(in_vain(Actors::Single));
+  EXPECT_FALSE(in_vain(Actors::Many));
+  EXPECT_FALSE(reads_in_vain(told.history, told.write_of('B', Actors::Unknown), Bases()));
+  told.write('B', "4");
+  EXPECT_FALSE(in_vain(Actors::Unknown)) << "what moved may be another's write";
+}
+
+TEST(ReadsInVain, NotWithoutAReadBetweenTheRefusalsNorIfOneWasLost) {
+  Told blind;
+  blind.show('A', "1");
+  blind.refuse('A');
+  blind.refuse('A');
+  blind.show('A', "2");
+  EXPECT_FALSE(reads_in_vain(blind.history, blind.write_of('A', Actors::Unknown), Bases()));
+  Told lost;
+  lost.show('A', "1");
+  lost.refuse('A');
+  lost.show('A', "2");
+  lost.lose('A', lost.refuse('A'));
+  lost.show('A', "3");
+  EXPECT_FALSE(reads_in_vain(lost.history, lost.write_of('A', Actors::Unknown), Bases()));
+}
+
+}  // namespace
+}  // namespace armgate::policy

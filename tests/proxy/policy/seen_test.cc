@@ -1,0 +1,135 @@
+// What of all that a client was shown it may still have in hand when its write comes: until when, what may not have arrived, and what
+// was shown at other api-versions.
+#include "proxy/policy/seen.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/proxy/policy/told.h"
+
+namespace armgate::policy {
+namespace {
+
+// ---- until when ------------------------------------------------------------------------------------------------------------------
+
+TEST(SeenAge, AnOlderStateIsOverThinkMaxAfterANewerOneWasShown) {
+  Told told;
+  told.show('A', "1");
+  told.show('A', "2");
+  told.pass(told.limits.think_max + seconds(1));
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 2");
+}
+
+TEST(SeenAge, WhoeverPollsTheNewerOneDoesNotKeepTheOlderAlive) {
+  Told told;
+  told.show('A', "1");
+  for (int polls = 0; polls < 20; ++polls) {
+    told.show('A', "2");
+    told.pass(minutes(1));
+  }
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 2");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2");
+}
+
+TEST(SeenAge, AShowingThatWasLostSupersedesNothing) {
+  Told told;
+  told.show('A', "1");
+  told.lose('A', told.show('A', "2"));
+  told.pass(told.limits.think_max + seconds(1));
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2 1");
+}
+
+TEST(SeenAge, WhatAClientHasReadStaysItsBaseHoweverOld) {
+  Told told;
+  told.show('A', "1");
+  told.pass(told.limits.observation_age + seconds(1));
+  EXPECT_EQ(told.bases_text('A'), "newest 1");
+}
+
+TEST(SeenAge, ItsOwnAnswersAloneDoNot) {
+  Told told;
+  told.write('A', "1");
+  EXPECT_EQ(told.bases_text('A'), "newest 1");
+  told.pass(told.limits.observation_age + seconds(1));
+  EXPECT_EQ(told.bases_text('A'), "unconditional");
+  told.facts.known_from = told.now() - hours(1);
+  EXPECT_EQ(told.bases_text('A'), "forgotten");
+}
+
+TEST(SeenAge, AnOlderStateThatWasShownAgainIsPossibleAgain) {
+  Told told;
+  told.show('A', "1");
+  const uint64_t asked = told.tick().order;
+  told.show('A', "2");
+  told.pass(told.limits.think_max + seconds(1));
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 2");
+  told.show('A', "1", {.asked = asked});
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 2 1") << "an item of a page that was asked for long ago";
+}
+
+// ---- what may not have arrived ---------------------------------------------------------------------------------------------------
+
+TEST(SeenPending, ALostAnswerIsPossibleBesideTheNewest) {
+  Told told;
+  told.show('A', "1");
+  told.lose('A', told.show('A', "2"));
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2 1");
+}
+
+TEST(SeenPending, OnceSomethingNewerWasShownItIsNot) {
+  Told told;
+  told.show('A', "1");
+  told.lose('A', told.show('A', "2"));
+  told.show('A', "3");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 3");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 3 | 3 2 1");
+}
+
+TEST(SeenPending, IfNothingElseWasShownItIsTheOne) {
+  Told told;
+  told.lose('A', told.show('A', "1"));
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 1");
+}
+
+TEST(SeenPending, AReadThatLagsIsOneMoreAndSupersedesNothing) {
+  Told told;
+  told.show('A', "1");
+  told.write('A', "2");
+  told.show('A', "1");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2 1");
+}
+
+// ---- api-versions ----------------------------------------------------------------------------------------------------------------
+
+TEST(SeenVersions, WhoWritesAtOneHasReadAtIt) {
+  Told told;
+  told.show('A', "1");
+  told.show('A', "2", {.api_version = "v2"});
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 1");
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 1");
+  EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2") << "there is but one, whatever it reads at";
+}
+
+TEST(SeenVersions, OlderOnesAtOthersStay) {
+  Told told;
+  told.show('A', "1", {.api_version = "v2"});
+  told.show('A', "2");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
+}
+
+TEST(SeenVersions, WithoutAnyAtItsOwnTheOthersCount) {
+  Told told;
+  told.show('A', "1", {.api_version = "v2"});
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 1");
+}
+
+TEST(SeenVersions, TheBodyIsThatOfTheWritesVersionIfThereIsOne) {
+  Told told;
+  told.show('A', "1", whole("{\"at\":2}"), {.api_version = "v2"});
+  told.show('B', "1", whole("{\"at\":1}"));
+  const Bases bases = told.bases('A', Actors::Single);
+  EXPECT_EQ(bases.narrow[0].api_version, "v1");
+  EXPECT_EQ(bases.narrow[0].body->bytes, "{\"at\":1}");
+}
+
+}  // namespace
+}  // namespace armgate::policy

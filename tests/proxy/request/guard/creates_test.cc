@@ -1,0 +1,171 @@
+// Creates that may not replace what somebody has created meanwhile (rule key guard.creates).
+#include <gtest/gtest.h>
+
+#include "rules/file/rule_file.h"
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world {
+namespace {
+
+const std::string kWanted = R"({"sku":{"capacity":5}})";
+const std::string kMade = R"({"etag":"\"1\"","sku":{"capacity":5},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kAnothers = R"({"etag":"\"1\"","sku":{"capacity":9},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kRefusal = R"({"error":{"code":"PreconditionFailed","message":"m"}})";
+const std::string kNone = R"({"error":{"code":"ResourceNotFound","message":"m"}})";
+
+class Creates : public testing::Test {
+ protected:
+  Creates() {
+    rules::FaultList faults;
+    auto rules = rules::read_rules("r.json", R"({"rules": [{"name": "sets",
+        "match": {"types": ["Microsoft.Compute/virtualMachineScaleSets"]},
+        "guard": {"kind": "etag", "creates": "if-none-match"}}]})",
+                                   faults);
+    EXPECT_TRUE(faults.empty());
+    rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::move(rules)), rules::Mode::Protect);
+    rig.arm(get(kScaleSet), 404, {}, kNone);
+    rig.ask("one", get(kScaleSet));
+  }
+  StageRig rig;
+};
+
+TEST_F(Creates, CarryIfNoneMatchAndNothingElse) {
+  rig.arm(put(kScaleSet), 201, {}, kMade);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted, {{"If-None-Match", ""}});
+  EXPECT_EQ(answer.head.status, 201);
+  EXPECT_EQ(rig.sent_field(1, "If-None-Match"), "*");
+  EXPECT_EQ(rig.seen()[1].head.fields.count("If-None-Match"), 1u);
+  EXPECT_FALSE(rig.seen()[1].head.fields.has("If-Match"));
+  EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "create");
+}
+
+TEST_F(Creates, OfWhatSomebodyMadeMeanwhileAreRefusedByArm) {
+  rig.arm(put(kScaleSet), 412, {}, kRefusal);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_EQ(answer.body, kRefusal) << "ARM's own bytes";
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "created-meanwhile");
+  rig.arm(put(kScaleSet), 412, {}, kRefusal);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"sku":{"capacity":6}})").head.status, 412) << "it knows no more than before";
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+// ARM's own 5xx passes through, and the client sends again: what the first sending made may have been changed since.
+TEST_F(Creates, ThatMayHaveHappenedAreLookedForBeforeTheyGoAgain) {
+  rig.arm(put(kScaleSet), 504, {}, kRefusal);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 504);
+  rig.arm(get(kScaleSet), 200, {}, kMade);  // does anything still run?
+  rig.arm(get(kScaleSet), 200, {}, kMade);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.body, kMade);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST_F(Creates, ThatMayHaveHappenedDoNotTakeBackWhatWasChangedSince) {
+  rig.arm(put(kScaleSet), 504, {}, kRefusal);
+  EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 504);
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "created-meanwhile");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST_F(Creates, WhoseAnswerWasLostGoAgainWhileNothingIsThere) {
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.arm(put(kScaleSet), 412, {}, kRefusal);  // the first one has arrived after all
+  rig.arm(get(kScaleSet), 200, {}, kMade);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.body, kMade);
+  EXPECT_EQ(rig.sent_field(3, "If-None-Match"), "*");
+}
+
+TEST_F(Creates, WhoseAnswerWasLostDoNotClaimWhatAnotherMade) {
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  EXPECT_NE(rig.ask("one", put(kScaleSet), kWanted).body.find("ArmgateStaleWrite"), std::string::npos);
+}
+
+TEST_F(Creates, LeaveAPreconditionOfTheClientsOwnAlone) {
+  rig.arm(put(kScaleSet), 201, {}, kMade);
+  rig.ask("one", put(kScaleSet), kWanted, {{"If-Match", "*"}});
+  EXPECT_FALSE(rig.seen()[1].head.fields.has("If-None-Match"));
+}
+
+TEST(CreatesByDefault, CarryNothing) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.arm(put(kScaleSet), 201, {}, kMade);
+  rig.ask("one", get(kScaleSet));
+  rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_FALSE(rig.seen()[1].head.fields.has("If-None-Match"));
+}
+
+// The group was shown, deleted, and then told as a 404: that the new body has all that the old one had says nothing.
+TEST(CreatesByDefault, DoNotReplaceWhatAnotherClientHasSeenMeanwhile) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.ask("one", get(kScaleSet));
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);  // made around armgate
+  rig.ask("two", get(kScaleSet));
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "created-meanwhile");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(CreatesAgain, WhatIsGoneIsMadeAnewWithTheSameContent) {
+  StageRig rig;
+  rig.arm(get(kGroup), 200, {}, R"({"name":"g","location":"w","properties":{"provisioningState":"Deleting"}})");
+  rig.arm(get(kGroup), 404, {}, kNone);
+  rig.arm(put(kGroup), 201, {}, R"({"name":"g","location":"w","properties":{"provisioningState":"Succeeded"}})");
+  rig.ask("one", get(kGroup));
+  rig.ask("one", get(kGroup));
+  EXPECT_EQ(rig.ask("one", put(kGroup), R"({"location":"w"})").head.status, 201);
+}
+
+// Four actors behind one name were told that there is nothing.
+class CreatesBehindOneName : public testing::Test {
+ protected:
+  CreatesBehindOneName() : rig(many_actors()) {
+    for (int i = 0; i < 4; ++i) {
+      rig.arm(get(kScaleSet), 404, {}, kNone);
+      rig.ask("jvm", get(kScaleSet));
+    }
+    rig.arm(put(kScaleSet), 201, {{"ETag", "\"1\""}}, made("1", R"("a":"1")"));
+    rig.ask("jvm", put(kScaleSet), wanted(R"("a":"1")"));
+  }
+  static std::string wanted(const std::string& tags) { return R"({"location":"w","tags":{)" + tags + R"(},"properties":{}})"; }
+  static std::string made(const std::string& version, const std::string& tags) {
+    return R"({"id":"/subscriptions/s/v","name":"v","etag":"\")" + version + R"(\"","location":"w","tags":{)" + tags +
+           R"(},"properties":{"provisioningState":"Succeeded"}})";
+  }
+  StageRig rig;
+};
+
+TEST_F(CreatesBehindOneName, TheOthersAreRefusedEachOfThem) {
+  for (const char* tags : {R"("b":"1")", R"("c":"1")", R"("d":"1")", R"("b":"2")"}) {
+    rig.arm(get(kScaleSet), 200, {{"ETag", "\"1\""}}, made("1", R"("a":"1")"));
+    const auto answer = rig.ask("jvm", put(kScaleSet), wanted(tags));
+    EXPECT_EQ(answer.head.status, 412) << tags;
+    EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "any-shown, verified") << tags;
+  }
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST_F(CreatesBehindOneName, AfterThinkMaxNobodyHoldsTheAbsenceAnyMore) {
+  rig.pass(std::chrono::minutes(6));
+  rig.arm(get(kScaleSet), 200, {{"ETag", "\"1\""}}, made("1", R"("a":"1")"));
+  rig.ask("jvm", get(kScaleSet));
+  rig.arm(put(kScaleSet), 200, {{"ETag", "\"2\""}}, made("2", R"("a":"2")"));
+  EXPECT_EQ(rig.ask("jvm", put(kScaleSet), wanted(R"("a":"2")")).head.status, 200);
+}
+
+}  // namespace
+}  // namespace armgate::world

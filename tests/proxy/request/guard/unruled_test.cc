@@ -1,0 +1,259 @@
+// Types that no rule names: protected as far as it can be done without knowing them, and never worse off than without armgate.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+const std::string kWidget = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Example/widgets/w?api-version=2024-01-01";
+const std::string kRefusal = R"({"error":{"code":"Scripted","message":"m"}})";
+
+std::string widget(int capacity, std::string_view more = "") {
+  return fmt::format(R"({{"location":"westeurope","properties":{{"capacity":{}{}}}}})", capacity, more);
+}
+
+std::string guard_of(const arm::Response& answer) { return std::string(answer.head.fields.get("x-armgate-guard")); }
+std::string reason_of(const arm::Response& answer) { return std::string(answer.head.fields.get("x-armgate-reason")); }
+
+TEST(Unruled, WhatAClientWasShownIsComparedUnderTheLockAndNoEtagIsAdded) {
+  StageRig rig;
+  const arm::Headers etag{{"ETag", "\"1\""}};
+  rig.arm(get(kWidget), 200, etag, widget(1));
+  rig.arm(get(kWidget), 200, etag, widget(1));
+  rig.arm(put(kWidget), 200, etag, widget(2));
+  rig.ask("one", get(kWidget));
+  const auto answer = rig.ask("one", put(kWidget), widget(2));
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(guard_of(answer), "newest, verified");
+  EXPECT_FALSE(rig.seen()[2].head.fields.has("If-Match")) << "whether the type heeds it is not known";
+}
+
+TEST(Unruled, AStaleWriteIsRefused) {
+  StageRig rig;
+  rig.arm(get(kWidget), 200, {}, widget(1));
+  rig.arm(get(kWidget), 200, {}, widget(5));
+  rig.ask("one", get(kWidget));
+  const auto answer = rig.ask("one", put(kWidget), widget(2));
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_EQ(reason_of(answer), "conflict");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(Unruled, WhoWasShownNothingAndWhoOnlyMeansSomethingGoWithoutALook) {
+  StageRig rig;
+  rig.arm(put(kWidget), 200, {}, widget(2));
+  rig.arm("PATCH " + kWidget, 200, {}, widget(3));
+  rig.arm("DELETE " + kWidget, 204);
+  EXPECT_EQ(guard_of(rig.ask("one", put(kWidget), widget(2))), "forgotten");
+  EXPECT_EQ(rig.ask("two", "PATCH " + kWidget, widget(3)).head.status, 200);
+  EXPECT_EQ(rig.ask("two", "DELETE " + kWidget).head.status, 204);
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+// Each way in which the comparing GET can fail for good: the write goes as it would have gone without armgate, and the answer says so.
+TEST(Unruled, AWriteWhoseResourceIsNotShownToItsClientPassesAndTheAnswerSaysSo) {
+  for (const int status : {204, 302, 400, 401, 403, 405, 409, 410, 501}) {
+    SCOPED_TRACE(status);
+    StageRig rig;
+    rig.arm(get(kWidget), 200, {}, widget(1));
+    rig.arm(get(kWidget), status, {}, kRefusal);
+    rig.arm(put(kWidget), 200, {}, widget(2));
+    rig.ask("one", get(kWidget));
+    const auto answer = rig.ask("one", put(kWidget), widget(2));
+    EXPECT_EQ(answer.head.status, 200);
+    EXPECT_EQ(guard_of(answer), "newest, unverified");
+    EXPECT_TRUE(rig.script_is_done());
+  }
+}
+
+// What passes by itself is tried again, and then the client is told to come again: nothing was sent.
+TEST(Unruled, AWriteWhoseResourceCannotBeReadForAMomentWaitsForIt) {
+  for (const int status : {408, 429, 500, 503}) {
+    SCOPED_TRACE(status);
+    StageRig rig;
+    rig.arm(get(kWidget), 200, {}, widget(1));
+    rig.arm(get(kWidget), status, {}, kRefusal);
+    rig.arm(get(kWidget), 200, {}, widget(1));
+    rig.arm(put(kWidget), 200, {}, widget(2));
+    rig.ask("one", get(kWidget));
+    const auto answer = rig.ask("one", put(kWidget), widget(2));
+    EXPECT_EQ(answer.head.status, 200);
+    EXPECT_EQ(guard_of(answer), "newest, verified");
+  }
+}
+
+TEST(Unruled, AReadThatTimesOutIsTriedAgain) {
+  for (const Sent sent : {Sent::No, Sent::Maybe}) {
+    StageRig rig;
+    rig.arm(get(kWidget), 200, {}, widget(1));
+    rig.arm_fails(get(kWidget), sent);
+    rig.arm(get(kWidget), 200, {}, widget(1));
+    rig.arm(put(kWidget), 200, {}, widget(2));
+    rig.ask("one", get(kWidget));
+    const auto answer = rig.ask("one", put(kWidget), widget(2));
+    EXPECT_EQ(answer.head.status, 200);
+    EXPECT_EQ(guard_of(answer), "newest, verified");
+    EXPECT_TRUE(rig.script_is_done());
+  }
+}
+
+// What is no JSON object is still the same bytes or others.
+TEST(Unruled, AResourceThatIsNoJsonIsComparedByItsBytes) {
+  for (const std::string page : {"<html>down</html>", "[]", "null", "{", ""}) {
+    SCOPED_TRACE(page);
+    for (const bool same : {true, false}) {
+      StageRig rig;
+      rig.arm(get(kWidget), 200, {}, page);
+      rig.arm_lives([&](const arm::Request& request) {
+        Step step;
+        step.body = request.head.method == arm::Method::Put || !same ? widget(2) : page;
+        return step;
+      });
+      rig.ask("one", get(kWidget));
+      EXPECT_EQ(rig.ask("one", put(kWidget), widget(3)).head.status, same ? 200 : 412);
+    }
+  }
+}
+
+TEST(Unruled, OneThatCannotBeReadForLongIsToldToComeAgain) {
+  for (const int status : {429, 500}) {
+    StageRig rig;
+    rig.arm(get(kWidget), 200, {}, widget(1));
+    rig.ask("one", get(kWidget));
+    rig.arm_lives([&](const arm::Request& request) {
+      EXPECT_EQ(request.head.method, arm::Method::Get) << "nothing was sent";
+      return Step{
+          .expected = "GET ", .status = status, .fields = {}, .body = kRefusal, .failure = {}, .breaks_at = {}, .takes = {}};
+    });
+    const auto answer = rig.ask("one", put(kWidget), widget(2));
+    EXPECT_EQ(answer.head.status, 503);
+    EXPECT_EQ(reason_of(answer), "verify-failed");
+  }
+}
+
+// Many types answer every GET with 404, or have none.
+TEST(Unruled, ATypeWithoutAGetIsNoDeletedResource) {
+  StageRig rig;
+  rig.arm(put(kWidget), 201, {}, widget(1));
+  rig.arm(get(kWidget), 404, {}, kRefusal);
+  rig.arm(put(kWidget), 200, {}, widget(2));
+  rig.ask("one", put(kWidget), widget(1));
+  const auto answer = rig.ask("one", put(kWidget), widget(2));
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(guard_of(answer), "newest, unverified");
+  EXPECT_EQ(answer.head.fields.get("x-armgate-waited-ms"), "0") << "it is no read that lags behind";
+}
+
+TEST(Unruled, OneThatWasReadAndIsGoneIsStale) {
+  StageRig rig;
+  rig.arm(put(kWidget), 201, {}, widget(1));
+  rig.arm(get(kWidget), 200, {}, widget(1));
+  rig.arm_lives([](const arm::Request& request) {
+    EXPECT_EQ(request.head.method, arm::Method::Get) << "nothing was sent";
+    return Step{.expected = "GET ", .status = 404, .fields = {}, .body = kRefusal, .failure = {}, .breaks_at = {}, .takes = {}};
+  });
+  rig.ask("one", put(kWidget), widget(1));
+  rig.ask("one", get(kWidget));
+  EXPECT_EQ(rig.ask("one", put(kWidget), widget(2)).head.status, 412);
+}
+
+TEST(Unruled, OneThatAnotherDeletedIsNotMadeAgainUnawares) {
+  StageRig rig;
+  rig.arm(put(kWidget), 201, {}, widget(1));
+  rig.arm("DELETE " + kWidget, 200);
+  rig.arm(get(kWidget), 404, {}, kRefusal);
+  rig.ask("one", put(kWidget), widget(1));
+  rig.ask("two", "DELETE " + kWidget);
+  EXPECT_EQ(rig.ask("one", put(kWidget), widget(2)).head.status, 412);
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(Unruled, WritesOfSeveralWaitForTheOperationAndOneClientsOwnDoNot) {
+  StageRig rig;
+  const std::string running = widget(1, R"(,"provisioningState":"Updating")");
+  rig.arm(put(kWidget), 200, {}, running);
+  rig.arm("PATCH " + kWidget, 200, {}, running);
+  rig.ask("one", put(kWidget), widget(1));
+  EXPECT_EQ(rig.ask("one", "PATCH " + kWidget, R"({"properties":{"capacity":2}})").head.fields.get("x-armgate-waited-ms"), "0");
+  rig.arm_lives([&](const arm::Request& request) {
+    Step step{.expected = "", .status = 200, .fields = {}, .body = running, .failure = {}, .breaks_at = {}, .takes = {}};
+    if (request.head.method == arm::Method::Get && rig.now().time_since_epoch() > seconds(20)) step.body = widget(2);
+    return step;
+  });
+  const auto answer = rig.ask("two", "PATCH " + kWidget, widget(3));
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(reason_of(answer), "waited-for-another-write");
+}
+
+// A member that no two reads show alike: after two refusals its client is believed, unless somebody wrote meanwhile.
+TEST(Unruled, AMemberThatMovesByItselfDoesNotMakeAResourceUnusable) {
+  for (const bool somebody_wrote : {false, true}) {
+    StageRig rig(unmerged());
+    int reads = 0;
+    rig.arm_lives([&](const arm::Request&) {
+      const std::string clock = fmt::format(R"(,"readings":{})", ++reads);
+      return Step{
+          .expected = "", .status = 200, .fields = {}, .body = widget(1, clock), .failure = {}, .breaks_at = {}, .takes = {}};
+    });
+    std::vector<int> statuses;
+    for (int tries = 0; tries < 3; ++tries) {
+      const auto shown = rig.ask("one", get(kWidget));
+      if (somebody_wrote && tries == 1) rig.ask("two", "PATCH " + kWidget, R"({"tags":{}})");
+      const auto answer = rig.ask("one", put(kWidget), widget(2, fmt::format(R"(,"readings":{})", reads)));
+      statuses.push_back(answer.head.status);
+      EXPECT_EQ(guard_of(answer).ends_with(", insisted"), answer.head.status == 200) << guard_of(answer);
+    }
+    EXPECT_EQ(statuses, (somebody_wrote ? std::vector{412, 412, 412} : std::vector{412, 412, 200}));
+  }
+}
+
+// Merged, it is in nobody's way.
+TEST(Unruled, WhatMovesByItselfBesideAChangeIsKeptAsItIs) {
+  StageRig rig;
+  int reads = 0;
+  rig.arm_lives([&](const arm::Request&) {
+    const std::string clock = fmt::format(R"(,"readings":{})", ++reads);
+    return Step{
+        .expected = "", .status = 200, .fields = {}, .body = widget(1, clock), .failure = {}, .breaks_at = {}, .takes = {}};
+  });
+  for (int tries = 0; tries < 3; ++tries) {
+    rig.ask("one", get(kWidget));
+    const auto answer = rig.ask("one", put(kWidget), widget(2, fmt::format(R"(,"readings":{})", reads)));
+    EXPECT_EQ(answer.head.status, 200) << "at try " << tries;
+    EXPECT_EQ(rig.seen().back().body.find(R"("readings":0)"), std::string::npos);
+  }
+}
+
+// A state that is none of ARM's terminal ones.
+TEST(Unruled, AnOperationThatNeverEndsShutsOthersOutForABoundedTime) {
+  StageRig rig;
+  rig.arm_lives([](const arm::Request&) {
+    return Step{.expected = "",
+                .status = 200,
+                .fields = {},
+                .body = widget(1, R"(,"provisioningState":"Ready")"),
+                .failure = {},
+                .breaks_at = {},
+                .takes = {}};
+  });
+  const TimePoint start = rig.now();
+  rig.ask("one", put(kWidget), widget(1));
+  int status = 503;
+  while (status == 503 && rig.now() - start < minutes(40)) {
+    status = rig.ask("two", "PATCH " + kWidget, widget(2)).head.status;
+    if (status == 503) rig.pass(seconds(2));
+  }
+  EXPECT_EQ(status, 200);
+  EXPECT_LE(rig.now() - start, minutes(31));
+  ASSERT_EQ(rig.loud().size(), 1u);
+  EXPECT_TRUE(rig.loud().front().starts_with("lease expired:")) << rig.loud().front();
+}
+
+}  // namespace
+}  // namespace armgate::world

@@ -1,0 +1,126 @@
+// Which writes a breaker keeps from a resource whose operations keep failing.
+#include "proxy/request/queue/breaker.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "rules/file/rule_file.h"
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world {
+namespace {
+
+using std::chrono::minutes;
+
+const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1";
+const std::string kPoll = "GET /subscriptions/s/operations/1";
+const std::string kPatch = patch(kScaleSet);
+const std::string kDelete = "DELETE " + std::string(kScaleSet);
+const std::string kBody = R"({"a":1})";
+const std::string kFailedState = R"({"properties":{"provisioningState":"Failed"}})";
+
+class BreakerTest : public testing::Test {
+ protected:
+  void use(const std::string& mode) {
+    rules::FaultList faults;
+    auto rules = rules::read_rules("r.json", R"({"rules": [{"name": "sets",
+      "match": {"types": ["Microsoft.Compute/virtualMachineScaleSets"]}, "guard": {"kind": "etag"},
+      "breaker": {"mode": ")" + mode + R"(", "probe_every": "5m"}}]})",
+                                   faults);
+    EXPECT_TRUE(faults.empty());
+    rig_.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::move(rules)), rules::Mode::Protect);
+  }
+  void fail(int times) {
+    for (int i = 0; i < times; ++i) {
+      rig_.arm("", 202, {{"Azure-AsyncOperation", kOperation}});
+      rig_.arm(kPoll, 200, {}, R"({"status":"Failed","error":{"code":"Bad","message":"x"}})");
+      EXPECT_EQ(rig_.ask("one", kPatch, kBody).head.status, 202);
+      rig_.ask("one", kPoll);
+    }
+  }
+  bool goes(const std::string& request, const std::string& body = kBody) {
+    rig_.arm("", 200, {}, kFailedState);
+    const size_t before = rig_.seen().size();
+    last_ = rig_.ask("two", request, body);
+    return rig_.seen().size() > before;
+  }
+
+  StageRig rig_;
+  arm::Response last_;
+};
+
+TEST_F(BreakerTest, AWriteToASickResourceIsRefusedWithTheWayOut) {
+  use("protect");
+  fail(10);
+  const arm::Response refused = rig_.ask("two", kPatch, kBody);
+  EXPECT_EQ(refused.head.status, 412) << "go-autorest sends a request again that got 409";
+  EXPECT_FALSE(refused.head.fields.has("Retry-After"));
+  EXPECT_EQ(refused.head.fields.get("x-armgate-reason"), "resource-sick");
+  EXPECT_EQ(refused.head.fields.get("x-armgate-attempts"), "0");
+  for (const char* part : {"\"ArmgateResourceSick\"", "10 operations", "Bad", " since ", "each 300 s", "DELETE"})
+    EXPECT_NE(refused.body.find(part), std::string::npos) << refused.body;
+  EXPECT_EQ(rig_.shared().counters.refused_sick, 1u);
+}
+
+TEST_F(BreakerTest, ReadsDeletesAndAbortGo) {
+  use("protect");
+  fail(10);
+  EXPECT_TRUE(goes(get(kScaleSet), ""));
+  EXPECT_TRUE(goes(
+      "POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/abort?api-version=2024-07-01"));
+  EXPECT_TRUE(goes(kDelete, ""));
+}
+
+TEST_F(BreakerTest, AnotherWriteRepairsAFailedResource) {
+  use("protect");
+  fail(10);
+  EXPECT_TRUE(goes(get(kScaleSet), "")) << "which shows that it is Failed";
+  EXPECT_FALSE(rig_.ask("two", kPatch, kBody).head.status == 200);
+  rig_.arm(kPatch, 200, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
+  EXPECT_EQ(rig_.ask("two", kPatch, R"({"a":2})").head.status, 200);
+  rig_.arm(kPatch, 200, {}, "{}");
+  EXPECT_EQ(rig_.ask("two", kPatch, kBody).head.status, 200) << "that made it well";
+}
+
+TEST_F(BreakerTest, OneProbeGoesEachSoOftenAndItsSuccessEndsIt) {
+  use("protect");
+  fail(10);
+  rig_.pass(minutes(5));
+  fail(1);
+  EXPECT_EQ(rig_.ask("two", kPatch, kBody).head.status, 412);
+  rig_.pass(minutes(5));
+  rig_.arm(kPatch, 200, {}, "{}");
+  EXPECT_EQ(rig_.ask("two", kPatch, kBody).head.status, 200);
+  rig_.arm(kPatch, 200, {}, "{}");
+  EXPECT_EQ(rig_.ask("two", kPatch, kBody).head.status, 200);
+}
+
+TEST_F(BreakerTest, WhatArmRefusesBeforeItTakesItDoesNotCount) {
+  use("protect");
+  for (int i = 0; i < 20; ++i) {
+    rig_.arm(kPatch, 400, {}, R"({"error":{"code":"Bad","message":"x"}})");
+    EXPECT_EQ(rig_.ask("one", kPatch, kBody).head.status, 400);
+  }
+}
+
+TEST_F(BreakerTest, ObserveOnlyTells) {
+  use("observe");
+  fail(10);
+  EXPECT_TRUE(goes(kPatch));
+  EXPECT_EQ(last_.head.status, 200);
+  ASSERT_EQ(rig_.would().size(), 1u);
+  EXPECT_EQ(rig_.would()[0].kind, WouldHave::Kind::Sick);
+  EXPECT_NE(rig_.would()[0].why.find("10 operations"), std::string::npos);
+  EXPECT_EQ(rig_.shared().counters.would_be_sick, 1u);
+}
+
+TEST_F(BreakerTest, ItIsOffUnlessTheRuleSaysSo) {
+  use("off");
+  fail(10);
+  EXPECT_TRUE(goes(kPatch));
+  EXPECT_TRUE(rig_.would().empty());
+}
+
+}  // namespace
+}  // namespace armgate::world

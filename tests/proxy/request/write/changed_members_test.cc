@@ -1,0 +1,57 @@
+#include "proxy/request/write/changed_members.h"
+
+#include <gtest/gtest.h>
+
+#include "arm/body/body_facts.h"
+#include "proxy/policy/history.h"
+
+namespace armgate {
+namespace {
+
+AskedChange change(const char* before, std::string asked, bool for_all = true) {
+  AskedChange given;
+  if (before != nullptr) given.before = policy::kept_body(before);
+  given.asked = policy::kept_body(std::move(asked));
+  given.facts = arm::BodyFacts::generic();
+  given.asked_for_all = for_all;
+  return given;
+}
+
+constexpr const char* kBefore = R"({"sku":{"capacity":1},"tags":{"a":"1"},"properties":{"rules":[{"name":"web","port":1}]}})";
+
+TEST(ChangedMembers, AreNamedWithoutTheirValues) {
+  const auto told = changed_members(change(
+      kBefore, R"({"sku":{"capacity":2},"tags":{"a":"1","b":"hidden"},"properties":{"rules":[{"name":"web","port":2}]}})"));
+  EXPECT_EQ(told, "/sku/capacity\n/tags/b\n/properties/rules/[name=web]/port");
+}
+
+TEST(ChangedMembers, OfAPatchAreWhatItSets) {
+  EXPECT_EQ(changed_members(change(kBefore, R"({"sku":{"capacity":2}})", false)), "/sku/capacity");
+  EXPECT_EQ(changed_members(change(nullptr, R"({"sku":{"capacity":2}})", false)), "/sku/capacity");
+}
+
+TEST(ChangedMembers, OfACreateAreAllOfIt) {
+  AskedChange made = change(nullptr, "{}");
+  made.creates = true;
+  EXPECT_EQ(changed_members(made), "");
+}
+
+TEST(ChangedMembers, AreNotKnownWithoutBothBodies) {
+  EXPECT_FALSE(changed_members(change(nullptr, "{}")).has_value()) << "what the PUT was built from is not known";
+  EXPECT_FALSE(changed_members({}).has_value());
+  EXPECT_FALSE(changed_members(change(kBefore, "no JSON")).has_value());
+  EXPECT_FALSE(changed_members(change(kBefore, std::string(kComparedBytesMax + 1, ' '))).has_value());
+}
+
+TEST(ChangedMembers, AreSoManyAtMost) {
+  std::string asked = R"({"tags":{)";
+  for (int i = 0; i < 30; ++i) asked += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":\"x\"";
+  const auto told = changed_members(change("{}", asked + "}}", false));
+  EXPECT_EQ(std::count(told->begin(), told->end(), '\n'), kChangedMembersMax);
+  EXPECT_TRUE(told->ends_with("\n..."));
+}
+
+TEST(ChangedMembers, AWriteThatChangesNothingSaysSo) { EXPECT_EQ(changed_members(change(kBefore, kBefore)), "(nothing)"); }
+
+}  // namespace
+}  // namespace armgate

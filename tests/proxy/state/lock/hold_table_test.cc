@@ -1,0 +1,215 @@
+#include "proxy/state/lock/hold_table.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "proxy/async/spawn.h"
+
+namespace armgate {
+namespace {
+
+// {"oid":"o"} and {"oid":"p"}, unsigned.
+constexpr char kOldToken[] = "Bearer e30.eyJvaWQiOiJvIn0.b2xk";
+constexpr char kNewToken[] = "Bearer e30.eyJvaWQiOiJvIn0.bmV3";
+constexpr char kNewestToken[] = "Bearer e30.eyJvaWQiOiJvIn0.bmV3ZXN0";
+constexpr char kOtherPrincipal[] = "Bearer e30.eyJvaWQiOiJwIn0.bmV3";
+
+using arm::Progress;
+using arm::TrackedBy;
+
+const std::string kResource = "/subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/v";
+const std::string kStatus = "https://management.azure.com/op/1?t=a%2Fb";
+const std::string kLocation = "https://management.azure.com/result/1";
+
+const Hasher kHasher(HashKey{1, 2});
+
+class HoldTableTest : public testing::Test {
+ protected:
+  std::shared_ptr<Hold> open(arm::Tracking tracking, arm::Method method = arm::Method::Put, uint64_t client = 1) {
+    return open(HeldWrite{}, std::move(tracking), method, client, kOldToken);
+  }
+  // Of an earlier process.
+  std::shared_ptr<Hold> open_inherited() {
+    HeldWrite write;
+    write.inherited = true;
+    return open(std::move(write), {TrackedBy::ResourceState, "", ""}, arm::Method::Put, 1, "");
+  }
+  std::shared_ptr<Hold> open(HeldWrite write, arm::Tracking tracking, arm::Method method, uint64_t client, std::string token) {
+    auto plan = std::make_shared<KeyedPlan>();
+    plan->resource_key = kHasher.hash(kResource);
+    write.planned.plan = std::move(plan);
+    write.method = method;
+    write.tracking = std::move(tracking);
+    write.client = {client, client};
+    auto place = locks_.join({{"key" + std::to_string(++holds_), rules::LockMode::Exclusive}}, {}, nullptr, 1);
+    auto hold = std::make_shared<Hold>(std::move(write), place->take(), std::move(token), io_.get_executor());
+    table_.open(hold);
+    return hold;
+  }
+  std::vector<TrackedBy> find(std::string_view target, std::string_view resource = {},
+                              std::string_view host = "management.azure.com") {
+    std::vector<TrackedBy> ways;
+    for (const auto& match : table_.find(host, target, resource.empty() ? Hash128{} : kHasher.hash(resource)))
+      ways.push_back(match.by);
+    return ways;
+  }
+
+  boost::asio::io_context io_;
+  LockTable locks_{{}, kHasher};
+  HoldTable table_{kHasher};
+  int holds_ = 0;
+};
+
+using Ways = std::vector<TrackedBy>;
+
+TEST_F(HoldTableTest, AHoldIsFoundByTheUrlsThatTellItsEnd) {
+  const auto hold = open({TrackedBy::StatusUrl, kStatus, kLocation});
+  EXPECT_EQ(find("/op/1?t=a%2Fb"), Ways{TrackedBy::StatusUrl});
+  EXPECT_EQ(find("/result/1"), Ways{TrackedBy::LocationUrl});
+  EXPECT_EQ(find("/op/1?t=a/b"), Ways{}) << "signed URLs are compared byte by byte";
+  EXPECT_EQ(find("/op/1?t=a%2Fb", {}, "management.usgovcloudapi.net"), Ways{});
+  EXPECT_EQ(find("/x", kResource), Ways{}) << "the resource's own state does not tell the operation's end";
+}
+
+TEST_F(HoldTableTest, AHoldWithoutUrlsIsFoundByItsResource) {
+  const auto hold = open({TrackedBy::ResourceState, "", ""});
+  EXPECT_EQ(find("/x", kResource), Ways{TrackedBy::ResourceState});
+  EXPECT_EQ(find("/x", kResource + "/subnets/a"), Ways{});
+  EXPECT_EQ(find("/x"), Ways{});
+}
+
+TEST_F(HoldTableTest, ADeleteEndsWhenItsResourceIsGoneWhateverElseTellsIt) {
+  const auto hold = open({TrackedBy::StatusUrl, kStatus, ""}, arm::Method::Delete);
+  EXPECT_EQ(find("/x", kResource), Ways{TrackedBy::ResourceGone});
+}
+
+TEST_F(HoldTableTest, OneUrlForBothIsTheStatusUrl) {
+  const auto hold = open({TrackedBy::StatusUrl, kStatus, kStatus});
+  for (const auto way : find("/op/1?t=a%2Fb")) EXPECT_EQ(way, TrackedBy::StatusUrl);
+  table_.close(hold);
+  EXPECT_EQ(find("/op/1?t=a%2Fb"), Ways{});
+}
+
+TEST_F(HoldTableTest, AClosedHoldIsNotFound) {
+  const auto hold = open({TrackedBy::ResourceState, kStatus, kLocation}, arm::Method::Delete);
+  EXPECT_EQ(table_.size(), 1u);
+  table_.close(hold);
+  EXPECT_TRUE(table_.empty());
+  EXPECT_EQ(find("/op/1?t=a%2Fb", kResource), Ways{});
+  EXPECT_EQ(hold.use_count(), 1) << "no index keeps it";
+}
+
+TEST_F(HoldTableTest, TwoHoldsOfOneResourceAreBothFoundAndClosedApart) {
+  const auto first = open({TrackedBy::ResourceState, "", ""});
+  const auto second = open({TrackedBy::ResourceState, "", ""});
+  EXPECT_EQ(find("/x", kResource).size(), 2u);
+  table_.close(first);
+  const auto left = table_.find("management.azure.com", "/x", kHasher.hash(kResource));
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(left[0].hold, second);
+}
+
+TEST_F(HoldTableTest, AHoldEndsOnceAndWakesItsWatcher) {
+  const auto hold = open({TrackedBy::ResourceState, "", ""});
+  EXPECT_TRUE(hold->open());
+  EXPECT_EQ(hold->finished(), std::nullopt);
+  EXPECT_TRUE(hold->finish(Progress::Succeeded));
+  EXPECT_FALSE(hold->finish(Progress::Failed));
+  EXPECT_EQ(hold->finished(), Progress::Succeeded);
+  EXPECT_FALSE(hold->open());
+}
+
+TEST_F(HoldTableTest, ItsKeysStayHeldUntilItIsReleased) {
+  const auto hold = open({TrackedBy::ResourceState, "", ""});
+  auto next = locks_.join({{"key1", rules::LockMode::Exclusive}}, {}, nullptr, 1);
+  EXPECT_TRUE(hold->wanted());
+  hold->finish(Progress::Succeeded);
+  EXPECT_FALSE(next->granted());
+  hold->release();
+  EXPECT_TRUE(next->granted());
+  EXPECT_FALSE(hold->wanted());
+  hold->release();
+  EXPECT_EQ(hold->keys(), (std::vector<Hash128>{locks_.key_of("key1")})) << "for closing it";
+}
+
+TEST_F(HoldTableTest, TheNewestTokenOfItsOwnClientIsUsedAndForgottenAtTheEnd) {
+  const auto mine = open({TrackedBy::ResourceState, "", ""});
+  const auto theirs = open({TrackedBy::ResourceState, "", ""}, arm::Method::Put, 2);
+  table_.renew({1, 1}, kNewToken);
+  EXPECT_EQ(mine->authorization(), kNewToken);
+  EXPECT_EQ(theirs->authorization(), kOldToken);
+  table_.renew({1, 1}, kOtherPrincipal);
+  EXPECT_EQ(mine->authorization(), kNewToken) << "a client of two tenants must not poll the one with the other's token";
+  table_.renew({1, 1}, "");
+  EXPECT_EQ(mine->authorization(), kNewToken) << "a request without a token takes none away";
+  mine->finish(Progress::Succeeded);
+  EXPECT_EQ(mine->authorization(), "");
+  table_.renew({1, 1}, kNewestToken);
+  EXPECT_EQ(mine->authorization(), "") << "a token is kept only while the operation runs";
+}
+
+TEST_F(HoldTableTest, AnInheritedHoldIsLentTokensUntilItHasOneOfItsClient) {
+  const auto inherited = open_inherited();
+  const auto other = open({TrackedBy::ResourceState, "", ""});
+  {
+    HoldTable::Loan first;
+    HoldTable::Loan second;
+    table_.hurry({locks_.key_of("key1"), locks_.key_of("key2")}, kNewToken, first);
+    table_.hurry({locks_.key_of("key1")}, kNewestToken, second);
+    EXPECT_EQ(inherited->authorization(), kNewToken);
+    EXPECT_EQ(other->authorization(), kOldToken) << "who has one needs none";
+  }
+  EXPECT_EQ(inherited->authorization(), "") << "taken back with what it came with";
+  table_.renew({1, 1}, kOtherPrincipal);
+  EXPECT_EQ(inherited->authorization(), kOtherPrincipal);
+  HoldTable::Loan late;
+  table_.hurry({locks_.key_of("key1")}, kNewToken, late);
+  EXPECT_EQ(inherited->authorization(), kOtherPrincipal);
+  EXPECT_TRUE(inherited->distrust(kOtherPrincipal));
+  EXPECT_EQ(inherited->authorization(), kNewToken) << "its client's was not good for it";
+  inherited->distrust(kNewToken);
+  EXPECT_EQ(inherited->authorization(), kNewToken) << "there is no other";
+  inherited->finish(Progress::Succeeded);
+  EXPECT_EQ(inherited->authorization(), "");
+}
+
+TEST_F(HoldTableTest, AClientsDeadTokenIsReplacedByALentOneUntilItsNewOneComes) {
+  const auto hold = open({TrackedBy::ResourceState, "", ""});
+  EXPECT_TRUE(hold->distrust(kOldToken));
+  EXPECT_EQ(hold->authorization(), kOldToken) << "there is no other";
+  {
+    HoldTable::Loan loan;
+    table_.hurry({locks_.key_of("key1")}, kOtherPrincipal, loan);
+    EXPECT_EQ(hold->authorization(), kOtherPrincipal);
+    EXPECT_FALSE(hold->distrust(kOtherPrincipal));
+    table_.renew({1, 1}, kOldToken);
+    EXPECT_EQ(hold->authorization(), kOtherPrincipal) << "the same token again is no newer one";
+    table_.renew({1, 1}, kNewToken);
+    EXPECT_EQ(hold->authorization(), kNewToken);
+  }
+  EXPECT_EQ(hold->authorization(), kNewToken);
+}
+
+Task<void> collect(Waiter& waiter, uint32_t& bits) { bits |= co_await waiter.wait(); }
+
+TEST_F(HoldTableTest, AWaitingWriterHurriesTheWatchersOfItsKeysOnly) {
+  const auto first = open({TrackedBy::ResourceState, "", ""});
+  const auto second = open({TrackedBy::ResourceState, "", ""});
+  uint32_t woken_first = 0;
+  uint32_t woken_second = 0;
+  spawn(io_.get_executor(), collect(first->waiter(), woken_first));
+  spawn(io_.get_executor(), collect(second->waiter(), woken_second));
+  HoldTable::Loan loan;
+  table_.hurry({locks_.key_of("key2"), locks_.key_of("unknown")}, kNewToken, loan);
+  io_.poll();
+  EXPECT_EQ(woken_first, 0u);
+  EXPECT_EQ(woken_second, Hold::kWake);
+  first->finish(Progress::Succeeded);
+  io_.restart();
+  io_.run();
+  EXPECT_EQ(woken_first, Hold::kWake);
+}
+
+}  // namespace
+}  // namespace armgate

@@ -1,0 +1,113 @@
+// A place whose owner is away, and a lease that its client may share (every interleaving: lock_table_search_test.cc).
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <utility>
+
+#include "proxy/async/spawn.h"
+#include "proxy/state/lock/lock_table.h"
+
+namespace armgate {
+namespace {
+
+using rules::LockKey;
+using rules::LockMode;
+
+class LockPlaces : public testing::Test {
+ protected:
+  LockPlace join(const std::vector<LockKey>& keys = {{"a", LockMode::Exclusive}}, Waiter* waiter = nullptr) {
+    return *locks.join(keys, {}, waiter, 1);
+  }
+  LockTable locks{LockTable::Options{2, 100}, Hasher(HashKey{1, 2})};
+};
+
+TEST_F(LockPlaces, WhoYieldsIsPassedAndCounted) {
+  LockPlace away = join();
+  away.yield();
+  EXPECT_TRUE(away.is_its_turn());
+  EXPECT_EQ(away.times_passed(), 0u);
+  WriteLease other = join().take();
+  EXPECT_FALSE(away.is_its_turn());
+  EXPECT_EQ(away.times_passed(), 1u);
+  other.release();
+  EXPECT_TRUE(away.is_its_turn());
+  away.insist();
+  EXPECT_TRUE(away.granted());
+}
+
+TEST_F(LockPlaces, WhatYieldedIsBeforeWhoCameLaterAlsoIfSeveralDo) {
+  LockPlace first = join();
+  LockPlace second = join();
+  first.yield();
+  ASSERT_TRUE(second.granted());
+  second.yield();
+  WriteLease passing = join().take();
+  second.insist();
+  first.insist();
+  passing.release();
+  EXPECT_TRUE(first.granted());
+  EXPECT_FALSE(second.granted());
+}
+
+Task<void> collect(Waiter& waiter, uint32_t& bits) { bits += co_await waiter.wait(); }
+
+TEST_F(LockPlaces, ItsTurnIsSignalledToWhoKeepsItNow) {
+  boost::asio::io_context loop;
+  Waiter before(loop.get_executor());
+  Waiter keeper(loop.get_executor());
+  uint32_t heard = 0;
+  spawn(loop.get_executor(), collect(keeper, heard));
+  WriteLease held = join().take();
+  LockPlace place = join({{"a", LockMode::Exclusive}}, &before);
+  place.wake(&keeper, 8);
+  place.yield();
+  held.release();
+  loop.run();
+  EXPECT_EQ(heard, 8u);
+  EXPECT_FALSE(place.granted()) << "it is told, and nothing is taken";
+}
+
+TEST_F(LockPlaces, KnowsWhichKeysItIsFor) {
+  const LockPlace place = join({{"b", LockMode::Shared}, {"a", LockMode::Exclusive}});
+  EXPECT_TRUE(place.is_for({{"a", LockMode::Exclusive}, {"b", LockMode::Shared}}));
+  EXPECT_FALSE(place.is_for({{"a", LockMode::Exclusive}, {"b", LockMode::Exclusive}}));
+  EXPECT_FALSE(place.is_for({{"a", LockMode::Exclusive}}));
+}
+
+TEST_F(LockPlaces, ALeaseBecomesAPlaceAgain) {
+  WriteLease lease = join().take();
+  LockPlace next = join();
+  LockPlace place = std::move(lease).into_place();
+  EXPECT_TRUE(place.granted());
+  place.yield();
+  EXPECT_TRUE(next.granted());
+}
+
+TEST_F(LockPlaces, YieldingCountsAsWaiting) {
+  LockPlace one = join();
+  LockPlace two = join();
+  LockPlace three = join();
+  EXPECT_EQ(locks.counts().waiting, 2u);
+  EXPECT_FALSE(locks.join({{"a", LockMode::Exclusive}}, {}, nullptr, 1).ok()) << "the queue is full";
+  one.yield();
+  EXPECT_EQ(locks.counts().waiting, 2u) << "one waits again, and two is granted";
+}
+
+TEST_F(LockPlaces, ALeaseLetsInWhichOfItsOwnClientsItWasAskedTo) {
+  const auto ask = [this](uint64_t client, bool reenters) {
+    ClaimInfo info;
+    info.client = {client, client};
+    info.reenters = reenters;
+    return *locks.join({{"a", LockMode::Exclusive}}, std::move(info), nullptr, 1);
+  };
+  WriteLease lease = ask(1, false).take();
+  lease.let_own_in(Own::Reentrant);
+  EXPECT_FALSE(ask(1, false).granted());
+  EXPECT_TRUE(ask(1, true).granted());
+  lease.let_own_in(Own::Any);
+  EXPECT_TRUE(ask(1, false).granted());
+  EXPECT_FALSE(ask(2, true).granted());
+}
+
+}  // namespace
+}  // namespace armgate

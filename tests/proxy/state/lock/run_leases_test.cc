@@ -1,0 +1,141 @@
+// Leases for runs of writes: who gets in, who waits, and when they are over.
+#include "proxy/state/lock/run_leases.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <utility>
+
+namespace armgate {
+namespace {
+
+using rules::LockMode;
+using std::chrono::seconds;
+
+const Hash128 kHeal{1, 1};
+const Hash128 kOther{2, 2};
+
+class RunLeaseTable : public testing::Test {
+ protected:
+  LockPlace write(const Hash128& client, const std::string& key = "cluster") {
+    const std::vector<rules::LockKey> keys{{key, LockMode::Exclusive}};
+    ClaimInfo info;
+    info.client = client;
+    info.client_label = client == kHeal ? "heal" : "other";
+    info.what = "PUT " + key;
+    info.since = now;
+    if (leases.lets_in(client, keys)) info.priority = ClaimInfo::Priority::TakesTurn;
+    return *locks.join(keys, std::move(info), nullptr, 1);
+  }
+  Result<RunLeases::Lease> take(const std::vector<std::string>& resources = {"cluster", "pool"}) {
+    return leases.take(resources, kHeal, "heal", "a repair", now);
+  }
+
+  TimePoint now{seconds(100)};
+  LockTable locks{{}, Hasher(HashKey{1, 2})};
+  RunLeases leases{[] {
+                     RunLeases::Options options;
+                     options.leases_max = 2;
+                     options.resources_max = 3;
+                     return options;
+                   }(),
+                   locks, Hasher(HashKey{1, 2})};
+};
+
+TEST_F(RunLeaseTable, ItsClientsWritesPassBeforeEverybodyWhoWaits) {
+  const auto lease = take();
+  ASSERT_TRUE(lease.ok());
+  EXPECT_TRUE(lease->held);
+  const LockPlace waits = write(kOther);
+  const LockPlace waits_too = write(kOther, "pool");
+  EXPECT_FALSE(waits.granted());
+  EXPECT_FALSE(waits_too.granted());
+  WriteLease own = write(kHeal).take();
+  const LockPlace next = write(kHeal);
+  EXPECT_FALSE(next.granted()) << "one write at a time, among its own too";
+  own.release();
+  EXPECT_TRUE(next.granted());
+  EXPECT_FALSE(waits.granted());
+  EXPECT_TRUE(write(kOther, "elsewhere").granted());
+  EXPECT_EQ(waits.holder()->what, "LEASE cluster");
+  EXPECT_EQ(waits.holder()->run, "a repair");
+}
+
+TEST_F(RunLeaseTable, BehindARunningWriteItWaitsAndNobodyElseBegins) {
+  WriteLease runs = write(kOther).take();
+  const LockPlace earlier = write(kOther);
+  const auto lease = take();
+  ASSERT_TRUE(lease.ok());
+  EXPECT_FALSE(lease->held);
+  EXPECT_EQ(lease->behind, "PUT cluster of other, since 0 s");
+  EXPECT_FALSE(leases.lets_in(kHeal, {{"cluster", LockMode::Exclusive}})) << "not before it is held";
+  runs.release();
+  EXPECT_FALSE(earlier.granted());
+  now += seconds(5);
+  const auto renewed = leases.renew(lease->id, now);
+  ASSERT_TRUE(renewed.has_value());
+  EXPECT_TRUE(renewed->held);
+  EXPECT_EQ(renewed->behind, "");
+  EXPECT_EQ(renewed->age, seconds(5));
+}
+
+TEST_F(RunLeaseTable, GivenBackItLetsTheOthersGoOn) {
+  const auto lease = take();
+  const LockPlace waits = write(kOther);
+  ASSERT_TRUE(leases.release(lease->id, now).has_value());
+  EXPECT_TRUE(waits.granted());
+  EXPECT_FALSE(leases.release(lease->id, now).has_value());
+  EXPECT_FALSE(leases.renew(lease->id, now).has_value());
+}
+
+TEST_F(RunLeaseTable, WhatIsNotRenewedInTimeIsOver) {
+  const auto lease = take();
+  const LockPlace waits = write(kOther);
+  now += seconds(59);
+  EXPECT_TRUE(leases.renew(lease->id, now).has_value());
+  now += seconds(59);
+  EXPECT_TRUE(leases.expire(now).empty());
+  now += seconds(1);
+  EXPECT_FALSE(leases.renew(lease->id, now).has_value());
+  const auto expired = leases.expire(now);
+  ASSERT_EQ(expired.size(), 1u);
+  EXPECT_EQ(expired[0].client, "heal");
+  EXPECT_TRUE(waits.granted());
+}
+
+TEST_F(RunLeaseTable, AResourceIsInOneLeaseAndLimitsHold) {
+  ASSERT_TRUE(take({"a"}).ok());
+  const auto second = leases.take({"b", "a"}, kOther, "other", "theirs", now);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().context, "a is in a lease of heal since 0 s (a repair)");
+  EXPECT_TRUE(write(kOther, "b").granted()) << "a refused lease leaves nothing behind";
+  EXPECT_EQ(take({"c", "d", "e", "f"}).error().kind, ErrorKind::TooLarge);
+  ASSERT_TRUE(take({"c"}).ok());
+  EXPECT_EQ(take({"d"}).error().kind, ErrorKind::TooLarge);
+}
+
+TEST_F(RunLeaseTable, AClientThatComesAgainGetsItsLeaseUnderANewId) {
+  const auto first = take();
+  const LockPlace waits = write(kOther);
+  now += seconds(30);
+  const auto again = take();
+  ASSERT_TRUE(again.ok());
+  EXPECT_TRUE(again->held);
+  EXPECT_NE(again->id, first->id);
+  EXPECT_EQ(again->age, seconds(30));
+  EXPECT_FALSE(leases.renew(first->id, now).has_value());
+  EXPECT_FALSE(waits.granted()) << "nobody came in between";
+  EXPECT_FALSE(leases.take({"cluster", "pool"}, kOther, "other", "theirs", now).ok());
+}
+
+TEST_F(RunLeaseTable, AnOperatorEndsItByItsResource) {
+  const auto lease = take();
+  EXPECT_FALSE(leases.release_on(locks.key_of("elsewhere"), now).has_value());
+  const auto ended = leases.release_on(locks.key_of("pool"), now);
+  ASSERT_TRUE(ended.has_value());
+  EXPECT_EQ(ended->id, lease->id);
+  EXPECT_TRUE(write(kOther).granted());
+}
+
+}  // namespace
+}  // namespace armgate

@@ -1,0 +1,102 @@
+// Who is sent before whom (promise P3): first come, first served, and who was sent away from the queue comes back to its place.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "proxy/state/lock/tickets.h"
+#include "tests/support/checkers/checkers.h"
+
+namespace armgate::world {
+
+// Its place stays for as long as the grace at least, which only runs while it could go on.
+void Checkers::keep_place(Record& record, const Report& report) {
+  const bool from_the_queue =
+      record.sends == 0 && (report.reason == "waited-too-long" || report.reason == "client-left-the-queue");
+  if (!from_the_queue) return;
+  const TimePoint since = record.served + report.waited;
+  // Who came back before the answer was written down has the place already.
+  const bool may_be_taken = std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    return entry.first != record.id && entry.second.same_bytes == record.same_bytes && entry.second.served >= since;
+  });
+  record.place_kept_until = may_be_taken ? since : since + Tickets::Options().grace;
+}
+
+// Finds out whether the record surely stands on an earlier one's place again: not if another sending of the same bytes may have
+// taken it, and not if rules were replaced, because a place is one for certain keys.
+void Checkers::return_to_place(Record& record) {
+  record.place = ++last_place_;
+  if (!record.is_write) return;
+  std::vector<Record*> kept;
+  bool surely = true;
+  for (auto& [id, other] : records_) {
+    if (other.same_bytes != record.same_bytes || other.life != life_) continue;
+    const bool may_be_its_double = !record.has_id && other.sent_by != record.sent_by;
+    if (other.link != nullptr || may_be_its_double) surely = false;
+    if (!other.place_kept_until) continue;
+    if (*other.place_kept_until <= clock_.now() || rules_replaced_) surely = false;
+    kept.push_back(&other);
+  }
+  if (kept.empty()) return;
+  // Of several places the one that was kept first is taken, which need not be the first place: then nothing is sure of any.
+  surely = surely && kept.size() == 1;
+  record.came_back = surely;
+  if (surely) record.place = kept.front()->place;
+  for (Record* one : kept) one->place_kept_until = surely ? std::nullopt : std::optional(clock_.now());
+}
+
+// Of a write that is sent now. It may have got back a place that it was not sure to get.
+uint64_t Checkers::place_of(const Record& record) const {
+  uint64_t place = record.place;
+  if (record.link == nullptr || !record.link->exchange.report.kept_place) return place;
+  for (const auto& [id, other] : records_) {
+    if (other.same_bytes == record.same_bytes && other.life == life_) place = std::min(place, other.place);
+  }
+  return place;
+}
+
+// Whether it waits for the answer of an earlier sending of the same write instead of its turn, or did until that one's client
+// was found gone: its own turn in the queue begins then. Without request ids the same bytes are the same write to armgate.
+bool Checkers::waits_for_own(const Record& record) const {
+  return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    const Record& other = entry.second;
+    const bool same = other.write_id == record.write_id || (!record.has_id && other.asked == record.asked);
+    return same && other.id < record.id && (other.sends > 0 || other.left_undecided);
+  });
+}
+
+void Checkers::check_order(const Record& record) {
+  if (record.sends > 0) return;
+  if (record.left && *record.left < clock_.now()) violated("P3", record.what + " was sent although its client had left");
+  // Whoever was refused twice in a row on a resource goes before others there, once. Of a name with several actors the order in which
+  // their answers were taken in is not known here.
+  const bool shared_name = record.sent_as != record.sent_by;
+  const bool may_have_a_turn = std::any_of(refusals_.begin(), refusals_.end(), [&](const auto& entry) {
+    const auto& [name, entity] = entry.first;
+    return name == record.sent_as && (shared_name || (entity == record.entity && entry.second >= 2));
+  });
+  if (may_have_a_turn) return;
+  const uint64_t place = place_of(record);
+  // Nothing but its turn is waited for before the first sending, but the guard's look at the resource, which does not count.
+  // A place that was reserved for it had its turn before.
+  TimePoint turn = clock_.now();
+  if (record.link != nullptr) {
+    const Report& report = record.link->exchange.report;
+    const bool was_reserved = report.kept_place && report.waited == Duration{};
+    turn = was_reserved ? TimePoint{} : record.served + report.waited;
+  }
+  for (const auto& key : record.keys) {
+    for (const uint64_t id : queues_[key]) {
+      const Record& before = records_.at(id);
+      const bool came_in_time = !before.came_back || before.served < turn;
+      // A crowd behind one name has more writes away than places are kept for a name.
+      const bool may_be_dropped = before.came_back && before.sent_as != before.sent_by;
+      if (id == record.id || before.place > place || !came_in_time || may_be_dropped) continue;
+      const bool being_answered = before.link != nullptr && before.link->heads_written() > 0;
+      if (before.sends == 0 && !before.left && !being_answered && !waits_for_own(before)) {
+        violated("P3", fmt::format("{} overtook {} on {}", record.what, before.what, key));
+      }
+    }
+  }
+}
+
+}  // namespace armgate::world

@@ -1,0 +1,183 @@
+#include "tests/support/world/sim_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/async/spawn.h"
+
+namespace armgate::world {
+namespace {
+
+constexpr Duration kClientsMax = std::chrono::hours(48);  // beyond it they are stuck in a circle
+constexpr Duration kAfterwards = std::chrono::hours(14);  // longer than any hold
+
+// armgate is told what its operator declares; ARM keeps a log for those who judge.
+WorldOptions completed(WorldOptions options) {
+  for (const auto& [name, kind] : options.kinds) {
+    if (kind == ClientKind::Single) options.pipeline.clients[name].actors = policy::Actors::Single;
+    if (kind == ClientKind::Many) options.pipeline.clients[name].actors = policy::Actors::Many;
+  }
+  options.arm.keep_states = true;
+  return options;
+}
+
+}  // namespace
+
+SimWorld::SimWorld(WorldOptions options)
+    : options_(completed(std::move(options))),
+      rng_(options_.seed),
+      clock_(loop_, options_.seed ^ 0xc10c4),
+      trace_(options_.echo),
+      arm_(options_.arm, options_.seed ^ 0xa43),
+      rules_(options_.rules),
+      checkers_(clock_, arm_, rules_in_force(), trace_,
+                {options_.pipeline.mode,
+                 options_.pipeline.mode == rules::Mode::Protect ? options_.harms : Harms::Counted,
+                 options_.journal,
+                 options_.kinds,
+                 policy::HistoryLimits{}.think_max,
+                 options_.liveness,
+                 {options_.results.failures, options_.results.window}}),
+      upstream_(clock_, arm_, checkers_, trace_, options_.network, options_.seed ^ 0x0e7),
+      gate_(make_gate()) {}
+
+std::shared_ptr<Gate> SimWorld::make_gate() {
+  GateOptions options{options_.seed,
+                      gates_.size() + 1,
+                      options_.pipeline,
+                      options_.results,
+                      rules_in_force(),
+                      options_.poll_skipped,
+                      options_.journal ? &journal_ : nullptr};
+  Gate::Voice voice;
+  voice.tell_loudly = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
+  voice.tell_would = [this](const WouldHave& would) {
+    trace_.add(clock_.now(), "would: {} {} {} by {} after {}: {} {}", to_text(would.kind), would.method,
+               short_path(would.resource), would.client, would.other_client, would.base, would.why);
+    ++tally_[fmt::format("would: {}", to_text(would.kind))];
+  };
+  gates_.push_back(std::make_shared<Gate>(std::move(options), clock_, upstream_, loop_.get_executor(), std::move(voice)));
+  return gates_.back();
+}
+
+void SimWorld::crash(Duration down) {
+  if (!gate_ || unfinished_.empty()) return;
+  trace_.add(clock_.now(), "armgate dies");
+  ++tally_["lives of armgate ended"];
+  checkers_.life_ended();
+  gate_->cut();
+  gate_ = nullptr;
+  clock_.at(clock_.now() + down, [this] {
+    trace_.add(clock_.now(), "armgate starts");
+    gate_ = make_gate();
+  });
+}
+
+Task<void> SimWorld::drain_and_start_anew(SimWorld& world, std::shared_ptr<Gate> old, TimePoint limit, Duration down) {
+  while (old->running() > 0 && world.clock_.now() < limit) co_await world.clock_.sleep_for(std::chrono::milliseconds(50));
+  if (world.gate_ == old) world.crash(down);
+}
+
+void SimWorld::drain(Duration most, Duration down) {
+  if (!open_gate() || unfinished_.empty()) return;
+  trace_.add(clock_.now(), "armgate drains");
+  gate_->drain();
+  const auto last_call = clock_.now() + most - std::min<Duration>(std::chrono::seconds(5), most / 5);
+  clock_.at(last_call, [gate = gate_] { gate->stop_waiting(); });
+  spawn(executor(), drain_and_start_anew(*this, gate_, clock_.now() + most, down));
+}
+
+Task<void> SimWorld::live(SimWorld& world, std::string name, Task<void> life) {
+  co_await std::move(life);
+  world.unfinished_.erase(name);
+}
+
+void SimWorld::add_client(const std::string& name, Task<void> life) {
+  unfinished_[name] = "about to start";
+  spawn(executor(), live(*this, name, std::move(life)));
+}
+
+void SimWorld::run() {
+  const TimePoint limit = clock_.now() + kClientsMax;
+  bool stuck = false;
+  while (!unfinished_.empty() && !stuck) {
+    const bool moved = clock_.step();
+    check_turns();
+    stuck = !unfinished_.empty() && (!moved || clock_.now() > limit);
+  }
+  if (stuck) {
+    for (const auto& [name, what] : unfinished_) checkers_.violated("P3", fmt::format("deadlock: {} waits: {}", name, what));
+    return;
+  }
+  upstream_.calm();
+  const TimePoint end = clock_.now() + kAfterwards;
+  while (clock_.now() < end && clock_.step()) {
+  }
+  clock_.leap(std::max(Duration{}, end - clock_.now()));
+  checkers_.at_rest();
+  for (const auto& [reason, times] : checkers_.excused()) tally_["excused: " + reason] += times;
+  for (const auto& [law, times] : checkers_.laws_broken())
+    tally_[fmt::format("broken, but counted: {}", to_text(law))] += times;
+  for (const auto& [what, times] : checkers_.liveness().counts()) tally_["liveness: " + what] += times;
+  check_empty();
+}
+
+std::shared_ptr<const rules::Ruleset> SimWorld::rules_in_force() const {
+  return std::make_shared<const rules::Ruleset>(rules_, options_.errors, std::vector<rules::PatienceRule>{}, options_.facts);
+}
+
+void SimWorld::use_rules(std::vector<rules::Rule> rules) {
+  if (unfinished_.empty()) return;
+  trace_.add(clock_.now(), "the rules are replaced");
+  ++tally_["rules replaced"];
+  rules_ = std::move(rules);
+  checkers_.use_rules(rules_in_force());
+  if (gate_) gate_->shared().rules.replace(rules_in_force(), options_.pipeline.mode);
+}
+
+// A free key with a queue would be freed by the end of a wait at the latest; whoever waits is not to know that.
+void SimWorld::check_turns() {
+  const size_t forgotten = gate_ ? gate_->shared().locks.grantable() : 0;
+  if (forgotten > forgotten_) checkers_.violated("P3", "a write waits although nothing is in its way");
+  forgotten_ = forgotten;
+}
+
+// All is over and every grace has passed: nothing is locked or expected any more, and what is remembered fits its bounds.
+void SimWorld::check_empty() {
+  if (!gate_) return checkers_.violated("P10", "armgate did not come back");
+  SharedState& shared = gate_->shared();
+  const auto none = [this](size_t count, std::string_view what) {
+    if (count != 0) checkers_.violated("P10", fmt::format("{} {} left over", count, what));
+  };
+  const auto at_most = [this](size_t count, size_t most, std::string_view what) {
+    if (count > most) checkers_.violated("P10", fmt::format("{} {}, more than {}", count, what, most));
+  };
+  const auto locks = shared.locks.counts();
+  none(locks.keys, "lock keys are");
+  none(locks.waiting, "waiting writes are");
+  none(shared.holds.size(), "holds are");
+  none(shared.tickets.size(), "kept places are");
+  none(shared.rules.draining(), "replaced rules are");
+  none(shared.observed.size(), "observed writes are");
+  const ClientTable::Options limits;
+  size_t page_bytes = 0;
+  for (const Hash128& client : gate_->clients()) {
+    const auto state = shared.clients.find_or_add(client, clock_.now());
+    state->busy(clock_.now());  // forgets what is not expected any more
+    const auto counts = state->counts();
+    none(counts.sendings, "sendings are");
+    at_most(counts.page_bytes, limits.client.page_bytes_max, "bytes of list pages");
+    page_bytes += counts.page_bytes;
+  }
+  at_most(shared.clients.size(), gate_->clients().size(), "clients");
+  none(shared.turns.size(), "turns are");
+  at_most(shared.resources.counts().body_bytes, ResourceTable::Options{}.body_bytes_max, "bytes of bodies");
+  if (shared.clients.budget().page_bytes != page_bytes) {
+    checkers_.violated("P10", fmt::format("{} bytes of list pages are kept, but {} are counted", page_bytes,
+                                          shared.clients.budget().page_bytes.load()));
+  }
+}
+
+}  // namespace armgate::world

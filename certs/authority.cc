@@ -98,9 +98,10 @@ Result<void> check_presence(const std::filesystem::path& root, std::string_view 
   std::error_code failure;
   if (std::filesystem::exists(root, failure)) return {};
   if (!failure && is_read_only(root.parent_path())) {
-    return bad_input(fmt::format("{} is not there, and can only be mounted there: make an authority elsewhere "
-                                 "(`armgate ca init --directory DIR`) and mount DIR, or a Secret with its three files, at {}",
-                                 root.string(), root.parent_path().string()));
+    return bad_input(
+        fmt::format("{} is not there, and can only be mounted there: make an authority elsewhere "
+                    "(`armgate ca init --directory DIR`) and mount DIR, or a Secret with its three files, at {}",
+                    root.string(), root.parent_path().string()));
   }
   if (!failure) return bad_input(fmt::format("{} is not there; make it with `{}`", root.string(), init_command));
   return bad_input(

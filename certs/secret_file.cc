@@ -130,10 +130,12 @@ Result<std::string> read_secret_file(const std::filesystem::path& file) {
   const Reader reader = this_process();
   const auto refused = [&](std::string_view why, std::string_view remedy) {
     const char* in_a_pod = reader.user == 0 ? "" : "; for a Secret in a pod: defaultMode 0440 and securityContext.fsGroup";
-    return gateway_error(ErrorKind::BadInput, fmt::format("{} {}; run: {} {}{}", file.string(), why, remedy, file.string(), in_a_pod));
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("{} {}; run: {} {}{}", file.string(), why, remedy, file.string(), in_a_pod));
   };
   const auto of_another = [&](uid_t owner) {
-    return refused(fmt::format("belongs to user {}, armgate runs as user {}", owner, reader.user), fmt::format("chown {}", reader.user));
+    return refused(fmt::format("belongs to user {}, armgate runs as user {}", owner, reader.user),
+                   fmt::format("chown {}", reader.user));
   };
   struct stat status {};
   const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));

@@ -175,18 +175,18 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   const auto types_commands = declare_types(app, asked);
   CLI::App* types_command = types_commands.back().first;
 
-  for (CLI::App* command :
-       {run_command, exec_command, env_command, check_command, doctor_command, explain_command, status_command, queue_command,
-        top_command, history_command, blame_command, sick_command, unlock_command, types_command, heal_commands.front().first, init_command, path_command,
-        show_command, trust_command, untrust_command}) {
+  for (CLI::App* command : {run_command,     exec_command,   env_command,    check_command, doctor_command,
+                            explain_command, status_command, queue_command,  top_command,   history_command,
+                            blame_command,   sick_command,   unlock_command, types_command, heal_commands.front().first,
+                            init_command,    path_command,   show_command,   trust_command, untrust_command}) {
     command
         ->add_option("--config", asked.config,
                      "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)")
         ->type_name(kFile);
   }
-  for (CLI::App* command :
-       {check_command, doctor_command, explain_command, status_command, queue_command, top_command, history_command,
-        blame_command, sick_command, unlock_command, types_command, show_command, heal_commands.front().first, heal_commands.back().first}) {
+  for (CLI::App* command : {check_command, doctor_command, explain_command, status_command, queue_command, top_command,
+                            history_command, blame_command, sick_command, unlock_command, types_command, show_command,
+                            heal_commands.front().first, heal_commands.back().first}) {
     command->add_option("--output", asked.output, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();

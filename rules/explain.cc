@@ -22,6 +22,18 @@ std::string_view words_for(PlanKind kind) {
   return "unknown";
 }
 
+// A PATCH that its rule does not guard as a whole is compared as far as it is a copy (docs/whose-write.md, "PATCH").
+bool compares_copies(const Plan& plan) {
+  return plan.kind == PlanKind::Write && !plan.guarded && plan.operation == arm::OperationKind::Patch &&
+         is_remembered(plan.rule->guard.kind);
+}
+
+std::string_view what_is_done(const Plan& plan) {
+  if (plan.kind != PlanKind::Write || plan.guarded) return words_for(plan.kind);
+  return compares_copies(plan) ? "write: queued, compared where it replaces what its client has read, followed to its end"
+                               : "write: queued, not guarded, followed to its end";
+}
+
 std::string list_of(const std::vector<std::string>& texts) {
   std::string list;
   for (const auto& text : texts) list += (list.empty() ? "" : ", ") + text;
@@ -112,12 +124,17 @@ void add_write(std::vector<Fact>& facts, const FactTable& table, const Plan& pla
   facts.push_back({"guard", std::string(words_for(rule.guard.kind)), by});
   if (rule.guard.kind != GuardKind::None) {
     facts.push_back({"guarded methods", guarded_methods(rule), by});
-    facts.push_back({"this request is guarded", plan.guarded ? "yes" : "no", by});
+    facts.push_back({"this request is guarded",
+                     plan.guarded            ? "yes"
+                     : compares_copies(plan) ? "its maps and arrays, and all of it if it repeats what others changed"
+                                             : "no",
+                     by});
     if (rule.guard.kind == GuardKind::Etag && rule.guard.etag_covers == EtagCovers::OwnMembers)
       facts.push_back({"its ETag", "does not move with its children: the resource is read and compared as well", by});
     if (rule.guard.star == Star::Strengthen)
       facts.push_back({"a client's If-Match: *", "becomes the ETag of what it was shown, if that is known", by});
-    if (plan.guarded) facts.push_back({"others' changes elsewhere", std::string(words_for_merging(plan)), by});
+    if (plan.guarded || compares_copies(plan))
+      facts.push_back({"others' changes elsewhere", std::string(words_for_merging(plan)), by});
     if (rule.guard.creates == CreateGuard::IfNoneMatch) facts.push_back({"creates", "carry If-None-Match: *", by});
   }
   add_type_facts(facts, table, plan);
@@ -185,9 +202,7 @@ Result<std::vector<Fact>> explain_plan(const Ruleset& rules, Mode mode, arm::Met
   add("operation", arm::to_text(plan.operation));
   if (rule) add("rule", rule->name, fmt::format("{}:{}", rule->place.file, rule->place.line));
   add_mode(facts, plan, rule.get(), mode);
-  const bool only_queued = plan.kind == PlanKind::Write && !plan.guarded;
-  add("what is done", only_queued ? "write: queued, not guarded, followed to its end" : words_for(plan.kind),
-      plan.rule ? words_for(*plan.rule) : std::string());
+  add("what is done", what_is_done(plan), plan.rule ? words_for(*plan.rule) : std::string());
   if (plan.kind == PlanKind::Pass) {
     const bool by_rule = rule && plan.mode != Mode::Off;  // who switched it off is told as the mode
     add("because", reason_to_pass(rules, plan), by_rule ? words_for(*rule) : std::string());

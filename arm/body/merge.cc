@@ -187,7 +187,7 @@ class Merging {
       early = impossible(MergeObstacle::Contradiction, std::move(wrong));
       return false;
     }
-    auto shared = twins(table.columns[columns[kResult]].document->root(), facts_);
+    auto shared = twins(table.columns[columns[kResult]].document->root(), {&root(kWanted), &root(kThere)}, facts_);
     if (shared.empty()) return true;
     early = conflict({shared.size(), std::move(shared)});
     return false;

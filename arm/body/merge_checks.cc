@@ -1,8 +1,11 @@
 #include "arm/body/merge_checks.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "arm/body/array_keys.h"
 #include "arm/body/canonical_value.h"
@@ -61,11 +64,18 @@ struct Way {
     if (above == nullptr) return {};
     return above->pointer() + "/" + (index ? std::to_string(*index) : pointer_token(name));
   }
+  // The same for all elements of an array: what an element stands at is another place in each body.
+  std::string pattern() const {
+    if (above == nullptr) return {};
+    return above->pattern() + "/" + (index ? "*" : pointer_token(name));
+  }
 };
 
 class TwinSearch {
  public:
-  explicit TwinSearch(size_t most) : most_(most) {}
+  // Calls `found` with each element that has in common with an earlier one what must be unique: both ways, and what they share.
+  using Found = std::function<void(const Way& first, const Way& second, const std::string& shared)>;
+  explicit TwinSearch(Found found) : found_(std::move(found)) {}
 
   void look_at(const dom::element& element, const BodyPlace& place, const Way& way) {
     if (is_object(element)) {
@@ -74,7 +84,6 @@ class TwinSearch {
       look_at_array(element, place, way);
     }
   }
-  std::vector<std::string> take() { return std::move(found_); }
 
  private:
   void look_at_array(const dom::array& array, const BodyPlace& place, const Way& way) {
@@ -85,9 +94,9 @@ class TwinSearch {
       const Way here{.above = &way, .index = count++};
       look_at(element, place.element(), here);
       const auto shared = unique.empty() ? std::string() : values_at(element, place.element(), unique);
-      if (shared.empty() || found_.size() >= most_) continue;
+      if (shared.empty()) continue;
       const auto [first, is_new] = seen.emplace(shared, *here.index);
-      if (!is_new) found_.insert(found_.end(), {Way{.above = &way, .index = first->second}.pointer(), here.pointer()});
+      if (!is_new) found_({.above = &way, .index = first->second}, here, shared);
     }
   }
 
@@ -102,8 +111,7 @@ class TwinSearch {
     return values;
   }
 
-  const size_t most_;
-  std::vector<std::string> found_;
+  const Found found_;
 };
 
 }  // namespace
@@ -121,10 +129,18 @@ bool hides_secret(const dom::element& element, const BodyPlace& place) {
   return any_item(element, place, hides_secret);
 }
 
-std::vector<std::string> twins(const dom::element& root, const BodyFacts& facts) {
-  TwinSearch search(Difference::kPointersMax);
+std::vector<std::string> twins(const dom::element& root, const TwinSides& sides, const BodyFacts& facts) {
+  std::set<std::pair<std::string, std::string>> known;
+  TwinSearch of_a_side(
+      [&](const Way& first, const Way&, const std::string& shared) { known.emplace(first.pattern(), shared); });
+  for (const dom::element* side : sides) of_a_side.look_at(*side, facts.top(), {});
+  std::vector<std::string> found;
+  TwinSearch search([&](const Way& first, const Way& second, const std::string& shared) {
+    if (found.size() >= Difference::kPointersMax || known.contains({first.pattern(), shared})) return;
+    found.insert(found.end(), {first.pointer(), second.pointer()});
+  });
   search.look_at(root, facts.top(), {});
-  return search.take();
+  return found;
 }
 
 }  // namespace armgate::arm

@@ -1,6 +1,5 @@
 #include "cli/ca/ca_show.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/utc.h"
 #include "certs/authority_facts.h"
 
 namespace armgate {
@@ -41,10 +41,6 @@ Standing standing_of(const SystemTrust& system, const certs::CertificateFacts& r
   return standing;
 }
 
-std::string time_text(WallTime when) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", std::chrono::floor<std::chrono::seconds>(when));
-}
-
 int64_t days_left(const certs::CertificateFacts& certificate, WallTime now) {
   return std::chrono::floor<std::chrono::days>(certificate.until - now).count();
 }
@@ -52,7 +48,7 @@ int64_t days_left(const certs::CertificateFacts& certificate, WallTime now) {
 std::string validity_text(const certs::CertificateFacts& certificate, WallTime now) {
   const int64_t days = days_left(certificate, now);
   const std::string left = now >= certificate.until ? "expired" : fmt::format("{} day{} left", days, days == 1 ? "" : "s");
-  return fmt::format("{} to {}, {}", time_text(certificate.from), time_text(certificate.until),
+  return fmt::format("{} to {}, {}", utc_text(certificate.from), utc_text(certificate.until),
                      now < certificate.from ? "not valid yet" : left);
 }
 
@@ -112,8 +108,8 @@ nlohmann::json json_of(const certs::CertificateFacts& certificate, const fs::pat
   return {{"file", file.string()},
           {"fingerprint_sha256", certificate.fingerprint},
           {"subject", certificate.subject},
-          {"valid_from", time_text(certificate.from)},
-          {"valid_until", time_text(certificate.until)},
+          {"valid_from", utc_text(certificate.from)},
+          {"valid_until", utc_text(certificate.until)},
           {"days_left", days_left(certificate, now)}};
 }
 

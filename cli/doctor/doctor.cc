@@ -167,7 +167,7 @@ class Examination {
     const auto [address, port] = split_address(door());
     std::string credentials;
     if (proxy_ && !proxy_->user.empty()) credentials = proxy_->user + ":" + proxy_->password;
-    const auto answer = world_.ask({address, port, credentials, *root_, host_});
+    const auto answer = world_.ask({{address, port, credentials, *root_, "armgate-doctor"}, host_});
     if (!answer) return tell_failed_question(answer.error());
     tell("certificate", Health::Good, fmt::format("{} signs for {} with this authority", door(), host_));
     if (answer->code.starts_with("Armgate")) {

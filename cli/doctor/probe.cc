@@ -1,7 +1,6 @@
 #include "cli/doctor/probe.h"
 
 #include "arm/arm_error.h"
-#include "cli/link/send_through.h"
 
 namespace armgate {
 namespace {
@@ -18,9 +17,7 @@ Result<ProbeAnswer> ask_through(const ProbeQuestion& question) {
   request.head.target = kTarget;
   request.head.host = question.host;
   request.head.fields.add("User-Agent", "armgate-doctor");
-  const auto answer = send_through(
-      {question.proxy_host, question.proxy_port, question.credentials, question.root, "armgate-doctor", question.patience},
-      request);
+  const auto answer = send_through(question.through, request);
   if (!answer) return answer.error();
   ProbeAnswer told{answer->head.status, std::string(answer->head.fields.get("Date")), {}, {}};
   if (told.status < 400) return told;

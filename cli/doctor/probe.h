@@ -1,23 +1,18 @@
 // probe.h – asks ARM one question the way a tool does: through armgate as its proxy, with armgate's certificate.
 //
-// Limits    `patience` in all, then TimedOut.
+// Limits    those of send_through.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "base/result.h"
-#include "base/time.h"
+#include "cli/link/send_through.h"
 
 namespace armgate {
 
 struct ProbeQuestion {
-  std::string proxy_host;  // where armgate listens
-  uint16_t proxy_port = 0;
-  std::string credentials;     // "name:password" of the proxy's URL; empty: none
-  std::filesystem::path root;  // the only certificate that is trusted
-  std::string host;            // of ARM
-  Duration patience = std::chrono::seconds(30);
+  Through through;
+  std::string host;  // of ARM
 };
 
 struct ProbeAnswer {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/heal/facts/activity_log.h"
+#include "base/utc.h"
 #include "cli/heal/steps/step.h"
 
 namespace armgate::heal {
@@ -82,7 +82,7 @@ std::string steps_done(const Progress& progress) {
 
 Json run_json(const RunFound& run) {
   return {{"run_id", run.id},
-          {"begun", time_text(run.progress.begun)},
+          {"begun", utc_text(run.progress.begun)},
           {"cluster", run.progress.target.cluster},
           {"pool", run.progress.target.pool},
           {"open", run.progress.is_open()},
@@ -141,7 +141,7 @@ std::string resume_text(const RunFound& run, PlanAs form) {
   return fmt::format(
       "run {} of this cluster, begun {}, {}\nsteps done: {}\n\nThis was a dry run: nothing was changed. To go on: --confirm. To go back: "
       "--undo --confirm{}.\n",
-      run.id, time_text(run.progress.begun), printable(state_of(run)), steps_done(run.progress),
+      run.id, utc_text(run.progress.begun), printable(state_of(run)), steps_done(run.progress),
       run.progress.of(Phase::Delete).intended ? ", which is too late here: the delete was sent" : "");
 }
 

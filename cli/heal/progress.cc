@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/heal/facts/activity_log.h"
+#include "base/utc.h"
 
 namespace armgate::heal {
 namespace {
@@ -64,7 +64,7 @@ Result<Snapshot> read_snapshot(std::string_view json, const Target& target) {
 }
 
 std::string to_line(const Event& event) {
-  Json line{{"at", time_text(event.at)}, {"event", name_in(kKindNames, event.kind)}, {"phase", to_text(event.phase)}};
+  Json line{{"at", utc_text(event.at)}, {"event", name_in(kKindNames, event.kind)}, {"phase", to_text(event.phase)}};
   if (!event.text.empty()) line["text"] = event.text;
   if (!event.pool.empty()) line["pool"] = event.pool;
   if (event.kind == Event::Kind::Answer) line["status"] = event.status;
@@ -80,7 +80,7 @@ std::optional<Event> read_event(std::string_view line) {
   };
   const auto kind = value_in(kKindNames, text("event"));
   const auto phase = value_in(kPhaseNames, text("phase"));
-  const auto at = parse_time(text("at"));
+  const auto at = parse_utc(text("at"));
   if (!kind || !phase || !at) return std::nullopt;
   const auto status = read.find("status");
   return Event{*kind,        *at,          *phase,

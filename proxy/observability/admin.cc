@@ -1,6 +1,5 @@
 #include "proxy/observability/admin.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -12,6 +11,7 @@
 
 #include "arm/resource_id.h"
 #include "base/text.h"
+#include "base/utc.h"
 #include "proxy/observability/admin/admin_page.h"
 #include "proxy/observability/admin_files.h"
 #include "proxy/request/answer.h"
@@ -82,8 +82,6 @@ constexpr std::string_view kHistory = "/history";
 constexpr size_t kHistoryMax = 100'000;  // writes at once
 constexpr size_t kFailuresShown = 10;
 
-std::string time_text(WallTime when) { return fmt::format("{:%FT%TZ}", std::chrono::floor<std::chrono::seconds>(when)); }
-
 void add_error(ordered_json& json, const arm::ErrorCodes& error) {
   if (!error.code.empty()) json["error_code"] = error.code;
   if (!error.message.empty()) json["message_code"] = error.message;
@@ -100,7 +98,7 @@ ordered_json failures_of(const std::vector<OperationResults::Last>& last) {
   ordered_json all = ordered_json::array();
   for (const auto& one : last) {
     if (all.size() == kFailuresShown) break;
-    ordered_json failure{{"when", time_text(one.when)},
+    ordered_json failure{{"when", utc_text(one.when)},
                          {"what", one.method + " " + one.resource},
                          {"client", one.client},
                          {"result", arm::to_text(one.result.how)}};
@@ -114,8 +112,8 @@ ordered_json sick_of(const std::vector<OperationResults::Sick>& sick) {
   ordered_json all = ordered_json::array();
   for (const auto& one : sick) {
     const bool fails = one.why == OperationResults::Sick::Why::Failing;
-    ordered_json told{{"resource", one.resource}, {"why", fails ? "failing" : "stuck"}, {"since", time_text(one.since)}};
-    if (fails) told.update({{"failures", one.failures}, {"last", time_text(one.last)}});
+    ordered_json told{{"resource", one.resource}, {"why", fails ? "failing" : "stuck"}, {"since", utc_text(one.since)}};
+    if (fails) told.update({{"failures", one.failures}, {"last", utc_text(one.last)}});
     add_error(told, one.error);
     if (!one.state.empty()) told["state"] = one.state;
     all.push_back(std::move(told));
@@ -226,7 +224,7 @@ arm::Response Admin::status_page() const {
   const ordered_json status = {
       {"version", ARMGATE_VERSION},
       {"mode", rules::to_text(state.mode)},
-      {"started", fmt::format("{:%FT%TZ}", std::chrono::floor<std::chrono::seconds>(state.started))},
+      {"started", utc_text(state.started)},
       {"up_ms", whole_milliseconds(state.up)},
       {"draining", state.draining},
       {"config", state.config},

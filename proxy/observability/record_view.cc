@@ -1,23 +1,18 @@
 #include "proxy/observability/record_view.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "base/utc.h"
 #include "proxy/request/operation/held_write.h"
 
 namespace armgate {
 namespace {
 
 using nlohmann::json;
-
-std::string time_text(WallTime when) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(when);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", seconds, (when - seconds).count());
-}
 
 // How what ARM took has ended, in the words of the manual.
 std::string_view word_of(arm::Progress result) {
@@ -57,7 +52,7 @@ json members_of(std::string_view lines) {
 
 json to_json(const JournaledWrite& write) {
   json told{{"id", write.id},
-            {"begun", time_text(write.begun)},
+            {"begun", utc_text_with_milliseconds(write.begun)},
             {"state", state_of(write)},
             {"method", write.method},
             {"host", write.host},
@@ -74,13 +69,13 @@ json to_json(const JournaledWrite& write) {
   add("message_code", write.result.error.message);
   if (write.touched) told["changed"] = members_of(*write.touched);
   if (write.ended) {
-    told["ended"] = time_text(*write.ended);
+    told["ended"] = utc_text_with_milliseconds(*write.ended);
     told["took_ms"] = (*write.ended - write.begun).count();
   }
   if (!write.outcome) return told;
   if (write.outcome->kind == OutcomeKind::Answered) told["status"] = write.outcome->status;
   if (write.outcome->merged > 0) told["merged"] = write.outcome->merged;
-  told["known"] = time_text(write.outcome->known);
+  told["known"] = utc_text_with_milliseconds(write.outcome->known);
   add("operation", url_for_people(write.outcome->tracking));
   add("operation_id", arm::operation_id(write.outcome->tracking));
   return told;
@@ -89,7 +84,7 @@ json to_json(const JournaledWrite& write) {
 json to_json(const std::vector<JournaledWrite>& newest_first, const std::optional<ResourceState>& state) {
   json told{{"writes", json::array()}};
   for (auto write = newest_first.rbegin(); write != newest_first.rend(); ++write) told["writes"].push_back(to_json(*write));
-  if (state) told["state"] = {{"provisioning_state", state->state}, {"since", time_text(state->since)}};
+  if (state) told["state"] = {{"provisioning_state", state->state}, {"since", utc_text_with_milliseconds(state->since)}};
   return told;
 }
 

@@ -75,7 +75,8 @@ bool may_be_former(const History& history, const HistoryLimits& limits, const Wr
 Bases without_states(const History& history, const Reader* reader, const HistoryLimits& limits, const WriteFacts& write) {
   Bases bases;
   const bool young = write.arrived.time - write.known_from < limits.observation_age;
-  const bool dropped = history.readers_forgotten() != 0 || write.pages_forgotten || (reader != nullptr && reader->forgotten != 0);
+  const bool dropped =
+      history.readers_forgotten() != 0 || write.pages_forgotten || (reader != nullptr && reader->forgotten != 0);
   bases.rule = young || dropped ? BaseRule::Forgotten : BaseRule::Unconditional;
   return bases;
 }

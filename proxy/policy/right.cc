@@ -13,14 +13,14 @@ namespace {
 bool was_told(const Refusal& r, const WriteFacts& write) { return !r.lost && r.told != 0 && r.told < write.arrived.order; }
 
 // Whether it is a read that the write may be built on.
-bool may_be_its_read(const Seen& s, const WriteFacts& write, const Bases& bases) {
-  if (s.observation->as == ShownAs::OwnAnswer || s.observation->lost) return false;
-  return bases.rule != BaseRule::RequestId || s.observation->request_id == write.request_id;
+bool may_be_its_read(const Observation& o, const WriteFacts& write, BaseRule rule) {
+  if (o.as == ShownAs::OwnAnswer || o.lost) return false;
+  return rule != BaseRule::RequestId || o.request_id == write.request_id;
 }
 
 }  // namespace
 
-Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write, const Bases& bases) {
+Right right_of(const History& history, const HistoryLimits& limits, const WriteFacts& write, BaseRule rule) {
   Right right;
   const Reader* reader = history.reader(write.client);
   if (reader == nullptr || write.actors == Actors::Many || is_mutant(Mutant::NoRightAfterRefusal)) return right;
@@ -28,7 +28,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   const auto live = live_of(shown_before(history, *reader, limits, write), limits, write, actors);
   const Seen* last = nullptr;
   for (const Seen& s : live) {
-    if (may_be_its_read(s, write, bases)) last = &s;
+    if (may_be_its_read(*s.observation, write, rule)) last = &s;
   }
   if (last == nullptr) return right;  // one that lags is not what is there
   const uint64_t born = born_at(history, write);
@@ -65,16 +65,15 @@ bool insists(const History& history, const WriteFacts& write, const Hash128& byt
   return !history.written_since(last->told, [](const Entry&) { return false; });
 }
 
-bool reads_in_vain(const History& history, const WriteFacts& write, const Bases& bases) {
+bool reads_in_vain(const History& history, const WriteFacts& write, BaseRule rule) {
   const Reader* reader = history.reader(write.client);
   if (reader == nullptr || reader->refusals.size() < 2 || write.actors == Actors::Many) return false;
   const Refusal& last = reader->refusals.back();
   const Refusal& before = reader->refusals[reader->refusals.size() - 2];
   if (!last.reread || !was_told(last, write) || !was_told(before, write)) return false;
   const bool has_read = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const Observation& o) {
-    const Entry* entry = history.find(o.entry);
-    return o.as == ShownAs::PointRead && entry != nullptr && may_be_its_read({&o, entry}, write, bases) &&
-           o.last_asked > last.told && o.first_shown.order < write.arrived.order;
+    return o.as == ShownAs::PointRead && may_be_its_read(o, write, rule) && o.last_asked > last.told &&
+           o.first_shown.order < write.arrived.order;
   });
   return has_read && !history.written_since(before.told, [](const Entry&) { return false; });
 }

@@ -29,9 +29,7 @@ void prefer_own_version(std::vector<Seen>& live, const WriteFacts& write, Actors
 
 }  // namespace
 
-bool is_pending(const Seen& s) {
-  return s.observation->lost || s.observation->lagging;
-}
+bool is_pending(const Seen& s) { return s.observation->lost || s.observation->lagging; }
 
 std::vector<Seen> shown_before(const History& history, const Reader& reader, const HistoryLimits& limits,
                                const WriteFacts& write) {

@@ -22,7 +22,8 @@ bool is_pending(const Seen& seen);
 
 // What the client was shown before the write came, oldest first. Its own answers alone count for observation_age; what a client has
 // read is what it builds on, however old that is.
-std::vector<Seen> shown_before(const History& history, const Reader& reader, const HistoryLimits& limits, const WriteFacts& write);
+std::vector<Seen> shown_before(const History& history, const Reader& reader, const HistoryLimits& limits,
+                               const WriteFacts& write);
 
 // The states without what was replaced for the client so long ago that nobody builds on it any more, and what came at other
 // api-versions than the write's.

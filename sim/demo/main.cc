@@ -167,7 +167,7 @@ Task<Result<RaceResult>> show_race(Executor executor, Clock& clock, std::string 
 }
 
 void print_table(const RaceResult& straight, const RaceResult& gated) {
-  const auto row = [](const char* name, auto first, auto second) { fmt::print("  {:<44}{:>10}{:>18}\n", name, first, second); };
+  const auto row = [](const char* name, auto first, auto second) { fmt::print("  {:<48}{:>10}{:>18}\n", name, first, second); };
   const auto seconds_of = [](Duration lasted) {
     return fmt::format("{:.1f}", static_cast<double>(whole_milliseconds(lasted)) / 1000);
   };
@@ -178,7 +178,7 @@ void print_table(const RaceResult& straight, const RaceResult& gated) {
   row("writes that met a running one", straight.overlaps(), gated.overlaps());
   row("writes that ran twice", straight.report.applied_twice, gated.report.applied_twice);
   row("stale writes refused, read again and done (412)", straight.tally.read_again, gated.tally.read_again);
-  row("answers lost on the way, and said so", straight.tally.unknown, gated.tally.unknown);
+  row("clients told that the outcome is unknown (409)", straight.tally.unknown, gated.tally.unknown);
   row("seconds", seconds_of(straight.lasted), seconds_of(gated.lasted));
 }
 

@@ -4,7 +4,6 @@
 //
 //   POST /__sim/wedges {"cluster": ID, "pool": NAME, "now": SECONDS_SINCE_1970, "started_s": 2700, "failures": 12, "every_s": 60,
 //                       "on_delete": "ends", "hangs" or "fails"}
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -12,6 +11,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "base/utc.h"
 #include "sim/answers.h"
 #include "sim/machine/machine.h"
 
@@ -19,8 +19,6 @@ namespace armgate::sim {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string utc(int64_t seconds) { return fmt::format("{:%FT%TZ}", std::chrono::sys_seconds(std::chrono::seconds(seconds))); }
 
 Json event_of(const std::string& time, const std::string& resource, std::string_view operation, std::string_view status) {
   return {{"eventTimestamp", time},
@@ -66,7 +64,8 @@ arm::Response SimArm::Machine::add_wedge(std::string_view json, TimePoint now) {
     cluster->wedge->on_delete = Wedge::OnDelete::Fails;
   else if (on_delete != "ends")
     return error_answer(400, "BadWedge", "on_delete is ends, hangs or fails.");
-  const auto at = wanted["now"].get<int64_t>();
+  const auto now_s = wanted["now"].get<int64_t>();
+  const auto ago = [&](int64_t seconds) { return utc_text(WallTime(std::chrono::seconds(now_s - seconds))); };
   if (const int64_t started = wanted.value("started_s", int64_t{2700}); started > 0) {
     Operation runs;
     runs.entity_key = cluster->key;
@@ -74,8 +73,7 @@ arm::Response SimArm::Machine::add_wedge(std::string_view json, TimePoint now) {
     runs.start = now;
     runs.end = now + kHangs;
     operations_.start(std::move(runs), cluster->traits->urls, parse_id(cluster->id));
-    activity_log_.push_back(
-        event_of(utc(at - started), cluster->id, "Microsoft.ContainerService/managedClusters/write", "Started"));
+    activity_log_.push_back(event_of(ago(started), cluster->id, "Microsoft.ContainerService/managedClusters/write", "Started"));
   } else {
     cluster->ended_badly[cluster->wedge->pool] = "Failed";
   }
@@ -85,7 +83,7 @@ arm::Response SimArm::Machine::add_wedge(std::string_view json, TimePoint now) {
       cluster->subscription, nodes, pool);
   const auto every = wanted.value("every_s", int64_t{60});
   for (auto left = wanted.value("failures", int64_t{12}); left > 0; --left) {
-    Json failed = event_of(utc(at - left * every), scale_set, "Microsoft.Compute/virtualMachineScaleSets/write", "Failed");
+    Json failed = event_of(ago(left * every), scale_set, "Microsoft.Compute/virtualMachineScaleSets/write", "Failed");
     failed["properties"]["statusMessage"] =
         R"({"status":"Failed","error":{"code":"NetworkingInternalOperationError","message":"An unexpected error occurred while processing the network profile of the VM."}})";
     activity_log_.push_back(std::move(failed));

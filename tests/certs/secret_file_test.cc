@@ -2,8 +2,8 @@
 #include "certs/secret_file.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <grp.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,7 +48,8 @@ TEST(SecretFile, OfRootIsTakenFromItsOneGroupIfThatMayOnlyRead) {
     return whose_secret(status, reader);
   };
   const Reader armgate{kArmgate, {100, kGroup}};
-  for (const mode_t mode : {0400, 0600, 0200}) EXPECT_EQ(whose(kArmgate, 100, mode, armgate), SecretOf::Reader) << std::oct << mode;
+  for (const mode_t mode : {0400, 0600, 0200})
+    EXPECT_EQ(whose(kArmgate, 100, mode, armgate), SecretOf::Reader) << std::oct << mode;
   for (const mode_t mode : {0440, 0640, 0040}) EXPECT_EQ(whose(0, kGroup, mode, armgate), SecretOf::Reader) << std::oct << mode;
   for (const mode_t mode : {0460, 0660, 0450, 0444, 0644, 0442, 0441, 0540, 02440, 04440, 01440}) {
     EXPECT_EQ(whose(0, kGroup, mode, armgate), SecretOf::Many) << std::oct << mode;

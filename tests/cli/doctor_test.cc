@@ -69,8 +69,8 @@ TEST_F(Doctor, AGoodSetUpIsWell) {
   }
   EXPECT_EQ(sought, "127.0.0.1:8080");
   EXPECT_EQ(asked.host, "management.azure.com");
-  EXPECT_EQ(asked.credentials, "me:x");
-  EXPECT_EQ(asked.root, directory.path() / "ca" / "ca.pem");
+  EXPECT_EQ(asked.through.credentials, "me:x");
+  EXPECT_EQ(asked.through.root, directory.path() / "ca" / "ca.pem");
 }
 
 TEST_F(Doctor, AnEnvironmentThatLeadsAroundArmgateIsSaidWithTheRemedy) {

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/utc.h"
 #include "certs/secret_file.h"
-#include "cli/heal/facts/activity_log.h"
 #include "tests/cli/fixture.h"
 
 namespace armgate {
@@ -107,7 +107,7 @@ TEST_F(HealCommand, EarlierRunsAreListed) {
   EXPECT_EQ(out.str(), "no runs\n");
   {
     const auto target = heal::target_of(kCluster, "system");
-    const WallTime at = *heal::parse_time("2026-01-01T00:00:00Z");
+    const WallTime at = *parse_utc("2026-01-01T00:00:00Z");
     auto journal = heal::Journal::begin(runs(), "20260101T000000Z-1a2b", *target, at);
     ASSERT_TRUE(journal.ok());
     ASSERT_TRUE(journal->note({heal::Event::Kind::Done, at, heal::Phase::Abort}).ok());

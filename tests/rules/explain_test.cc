@@ -100,9 +100,15 @@ TEST(Explain, AWriteIsToldWithEverythingThatItsRuleDecides) {
 }
 
 TEST(Explain, WhatIsNotGuardedIsSaidToBeSo) {
-  EXPECT_EQ(fact(explained(Mode::Protect, Method::Patch, kSubnet), "this request is guarded"),
+  EXPECT_EQ(fact(explained(Mode::Protect, Method::Delete, kSubnet), "this request is guarded"),
             "no [rule \"subnets\" at own.json:3]");
-  EXPECT_EQ(fact(explained(Mode::Protect, Method::Patch, kSubnet), "unconditional after a wait"), "");
+  const auto patch = explained(Mode::Protect, Method::Patch, kSubnet);
+  EXPECT_EQ(fact(patch, "this request is guarded"),
+            "its maps and arrays, and all of it if it repeats what others changed [rule \"subnets\" at own.json:3]");
+  EXPECT_EQ(
+      fact(patch, "what is done"),
+      "write: queued, compared where it replaces what its client has read, followed to its end [rule \"subnets\" at own.json:3]");
+  EXPECT_EQ(fact(patch, "unconditional after a wait"), "");
 }
 
 TEST(Explain, AReadSaysWhetherItIsRemembered) {

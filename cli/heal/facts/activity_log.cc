@@ -1,14 +1,13 @@
 #include "cli/heal/facts/activity_log.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "base/utc.h"
 
 namespace armgate::heal {
 namespace {
@@ -37,38 +36,7 @@ std::string code_in(const Json& event) {
   return text_at(message["error"], "code");
 }
 
-std::optional<int> digits(std::string_view text, size_t from, size_t count) {
-  int number = 0;
-  const char* const begin = text.data() + from;
-  const auto [end, error] = std::from_chars(begin, begin + count, number);
-  if (error != std::errc() || end != begin + count || number < 0) return std::nullopt;
-  return number;
-}
-
 }  // namespace
-
-std::optional<WallTime> parse_time(std::string_view text) {
-  constexpr std::string_view kShape = "0000-00-00T00:00:00";
-  if (text.size() < kShape.size() + 1 || !text.ends_with('Z')) return std::nullopt;
-  for (size_t i = 0; i < kShape.size(); ++i) {
-    if (kShape[i] != '0' && text[i] != kShape[i]) return std::nullopt;
-  }
-  const std::string_view rest = text.substr(kShape.size(), text.size() - kShape.size() - 1);
-  const bool has_fraction = rest.size() > 1 && rest.front() == '.';
-  if (!rest.empty() &&
-      (!has_fraction || !std::all_of(rest.begin() + 1, rest.end(), [](char c) { return c >= '0' && c <= '9'; })))
-    return std::nullopt;
-  const auto year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
-  const auto hour = digits(text, 11, 2), minute = digits(text, 14, 2), second = digits(text, 17, 2);
-  if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day))};
-  if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
-  return WallTime(std::chrono::sys_days(date)) + std::chrono::hours(*hour) + std::chrono::minutes(*minute) +
-         std::chrono::seconds(*second);
-}
-
-std::string time_text(WallTime time) { return fmt::format("{:%FT%TZ}", std::chrono::floor<std::chrono::seconds>(time)); }
 
 Result<LogPage> read_log_page(std::string_view json) {
   const auto unreadable = [](std::string_view why) {
@@ -79,7 +47,7 @@ Result<LogPage> read_log_page(std::string_view json) {
   LogPage page;
   for (const Json& item : body["value"]) {
     if (!item.is_object()) return unreadable("an event is no object");
-    const auto at = parse_time(text_at(item, "eventTimestamp"));
+    const auto at = parse_utc(text_at(item, "eventTimestamp"));
     if (!at) return unreadable("an event has no time");
     page.events.push_back(
         {*at, text_at(item, "resourceId"), value_of(item, "operationName"), value_of(item, "status"), code_in(item)});
@@ -92,7 +60,7 @@ std::string log_target(std::string_view subscription, std::string_view group, Wa
   return fmt::format(
       "/subscriptions/{}/providers/Microsoft.Insights/eventtypes/management/values?api-version=2015-04-01&$filter="
       "eventTimestamp%20ge%20'{}'%20and%20eventTimestamp%20le%20'{}'%20and%20resourceGroupName%20eq%20'{}'",
-      subscription, time_text(from), time_text(until), group);
+      subscription, utc_text(from), utc_text(until), group);
 }
 
 size_t storm_failures(const std::vector<LogEvent>& events, std::string_view pool) {

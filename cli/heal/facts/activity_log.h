@@ -43,8 +43,4 @@ size_t storm_failures(const std::vector<LogEvent>& events, std::string_view pool
 // When the newest operation on the cluster began; nothing if none is logged.
 std::optional<WallTime> latest_start(const std::vector<LogEvent>& events, std::string_view cluster_id);
 
-// "2026-01-01T00:00:00Z", with a fraction of a second or without; nothing if it is no such time.
-std::optional<WallTime> parse_time(std::string_view text);
-std::string time_text(WallTime time);
-
 }  // namespace armgate::heal

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "base/utc.h"
 #include "cli/heal/facts/activity_log.h"
 
 namespace armgate::heal {
@@ -92,7 +93,7 @@ Guard operation_age(const Cluster& cluster, std::optional<WallTime> started, Wal
   const Duration age = now - *started;
   const auto minutes = [](Duration d) { return std::chrono::duration_cast<std::chrono::minutes>(d).count(); };
   return {"operation age", age >= kAbortAge ? Says::Pass : Says::NothingToDo,
-          fmt::format("the cluster's operation runs since {} ({} min; before {} it is left alone)", time_text(*started),
+          fmt::format("the cluster's operation runs since {} ({} min; before {} it is left alone)", utc_text(*started),
                       minutes(age), minutes(kAbortAge))};
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/utc.h"
 #include "cli/heal/facts/activity_log.h"
 #include "cli/heal/link/arm_link.h"
 #include "cli/heal/link/lease_keeper.h"
@@ -229,7 +230,7 @@ std::string progress_line(const Told& told, WallTime at, const std::string& run,
     return fmt::format("{:%H:%M:%S}  {:11}  {:8}  {}\n", std::chrono::floor<std::chrono::seconds>(at), to_text(told.phase),
                        told.event, printable(told.text));
   }
-  const nlohmann::ordered_json line{{"at", time_text(at)},          {"component", "armgate-heal"}, {"run_id", run},
+  const nlohmann::ordered_json line{{"at", utc_text(at)},           {"component", "armgate-heal"}, {"run_id", run},
                                     {"phase", to_text(told.phase)}, {"event", told.event},         {"text", told.text}};
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

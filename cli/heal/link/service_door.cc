@@ -2,8 +2,8 @@
 
 #include <chrono>
 
-#include "proxy/config/tool_environment.h"
 #include "proxy/config/config.h"
+#include "proxy/config/tool_environment.h"
 #include "proxy/gateway/doors.h"
 
 namespace armgate::heal {

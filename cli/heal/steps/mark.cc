@@ -3,12 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/heal/facts/activity_log.h"
+#include "base/utc.h"
 #include "cli/heal/steps/step.h"
 
 namespace armgate::heal {
 
-std::string mark_of(const Progress& progress) { return time_text(progress.begun); }
+std::string mark_of(const Progress& progress) { return utc_text(progress.begun); }
 
 Move mark_cluster(const Known& known) {
   const std::string value = mark_of(known.progress);

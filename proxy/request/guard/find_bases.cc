@@ -52,9 +52,8 @@ void find_bases(Write& write) {
   facts.former = shared.former;
   facts.pages_forgotten = write.client.state->pages_forgotten() != 0;
   const auto& limits = shared.resources.limits();
-  shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
-    write.bases = policy::possible_bases(history, limits, facts);
-  });
+  shared.resources.ask(write.plan.resource_key,
+                       [&](const policy::History& history) { write.bases = policy::possible_bases(history, limits, facts); });
   facts.body_etag = {};
   const bool nothing_better = write.is_unconditional() || write.rule() == policy::BaseRule::Create;
   if (write.has_own_precondition && nothing_better) return leave_to_client(write);
@@ -72,8 +71,9 @@ void find_bases(Write& write) {
 }
 
 bool insists(const Write& write) {
-  return write.parts.shared.resources.ask(
-      write.plan.resource_key, [&](const policy::History& history) { return policy::insists(history, write.facts, write.bytes); });
+  return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+    return policy::insists(history, write.facts, write.bytes);
+  });
 }
 
 WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {

@@ -55,7 +55,8 @@ bool was_seen_since(const Write& write) {
 // loss. Once told, its client may mean it.
 std::string_view conflict_of(const Write& write) {
   const auto& resources = write.parts.shared.resources;
-  const bool exempt = write.plan.rule->unconditional_after_wait == rules::UnconditionalAfterWait::Send || is_mutant(Mutant::BlindAlwaysSent);
+  const bool exempt =
+      write.plan.rule->unconditional_after_wait == rules::UnconditionalAfterWait::Send || is_mutant(Mutant::BlindAlwaysSent);
   if (!write.replaces || exempt) return {};
   if (insists(write)) {
     note_insisted(write);

@@ -89,8 +89,8 @@ std::optional<arm::MergeScope> merge_scope(const Write& write) {
 }
 
 bool reads_in_vain(const Write& write) {
-  return write.parts.shared.resources.ask(
-      write.plan.resource_key, [&](const policy::History& history) { return policy::reads_in_vain(history, write.facts, write.bases); });
+  const auto ask = [&](const policy::History& history) { return policy::reads_in_vain(history, write.facts, write.rule()); };
+  return write.parts.shared.resources.ask(write.plan.resource_key, ask);
 }
 
 // An answer that says something about the reader or the type, not about the resource. Of a type that has no GET at all many
@@ -148,7 +148,7 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   const uint64_t gone_at = last_absence(write);
   for (policy::BaseState& base : bases.narrow) base.gone |= base.lies_before(gone_at);
   policy::Right right = resources.ask(write.plan.resource_key, [&](const policy::History& history) {
-    return policy::right_of(history, resources.limits(), write.facts, write.bases);
+    return policy::right_of(history, resources.limits(), write.facts, write.rule());
   });
   std::vector<policy::BaseState> last_read{std::move(right.last_read)};
   decode_bodies(last_read, bytes_max);

@@ -1,11 +1,9 @@
 #include "proxy/request/queue/breaker.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "base/mutant.h"
+#include "base/utc.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/shadow/would_be_stale.h"
 
@@ -18,11 +16,10 @@ std::optional<Outcome> refuse_if_sick(const Write& write) {
   auto& parts = write.parts;
   const auto sick = parts.shared.results.refuse(write.plan.resource_key, write.bytes, breaker.probe_every, parts.clock.now());
   if (!sick) return std::nullopt;
-  const auto since = std::chrono::floor<std::chrono::seconds>(sick->since);
   const auto& error = sick->error;
   const std::string code = error.code.empty() ? "no error code" : error.code;
-  std::string why = fmt::format("{} operations on it have failed with {}{} since {:%FT%TZ}", sick->failures, code,
-                                error.message.empty() ? "" : fmt::format(" ({})", error.message), since);
+  std::string why = fmt::format("{} operations on it have failed with {}{} since {}", sick->failures, code,
+                                error.message.empty() ? "" : fmt::format(" ({})", error.message), utc_text(sick->since));
   if (breaker.mode == rules::Mode::Observe || write.plan.mode == rules::Mode::Observe) {
     parts.shared.counters.would_be_sick.fetch_add(1, std::memory_order_relaxed);
     if (parts.tell_would) parts.tell_would(would_have(write, WouldHave::Kind::Sick, std::move(why)));

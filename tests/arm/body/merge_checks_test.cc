@@ -40,7 +40,20 @@ TEST(MergeChecks, WhereASecretMayBe) {
 TEST(MergeChecks, TwinsAreNamed) {
   const BodyFacts facts({.arrays = {{"/a/*/r", ArrayKind::Keyed, {"name"}, {"/port"}}}});
   const JsonDocument document(R"({"a":[{"r":[{"port":1},{"port":2},{"port":1.0},{},{}]},{"r":[{"port":1}]}]})");
-  EXPECT_EQ(twins(document.root(), facts), (std::vector<std::string>{"/a/0/r/0", "/a/0/r/2"}));
+  const JsonDocument none("{}"), first(R"({"a":[{"r":[{"port":1},{"port":2}]}]})");
+  const std::vector<std::string> both{"/a/0/r/0", "/a/0/r/2"};
+  EXPECT_EQ(twins(document.root(), {&none.root(), &none.root()}, facts), both);
+  EXPECT_EQ(twins(document.root(), {&first.root(), &none.root()}, facts), both);
+}
+
+// Found by the fuzzer of merges: one turn took the array as it is, the other refused it.
+TEST(MergeChecks, TwinsOfOneSideAreNotTheMerges) {
+  const BodyFacts facts({.arrays = {{"/o", ArrayKind::Ordered, {"k"}, {"/p"}}}});
+  constexpr std::string_view kBase = R"({"o":[{"k":"a","p":1},{"k":"b"}]})";
+  for (const std::string_view twins : {R"({"o":[{"p":1},{"p":1}]})", R"({"o":[{"k":"a","p":1},{"k":"b","p":1}]})"}) {
+    EXPECT_EQ(merge({{kBase}, {twins}, {kBase}}, facts, MergeScope::All).outcome, Merge::Outcome::Merged) << twins;
+    EXPECT_EQ(merge({{kBase}, {kBase}, {twins}}, facts, MergeScope::All).outcome, Merge::Outcome::Merged) << twins;
+  }
 }
 
 TEST(MergeChecks, WhatMayNotBeTheSame) {

@@ -3,13 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include "base/utc.h"
+
 namespace armgate::heal {
 namespace {
 
 const std::string kCluster = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c";
 
 LogEvent failure() {
-  return {*parse_time("2026-01-01T00:00:00Z"),
+  return {*parse_utc("2026-01-01T00:00:00Z"),
           "/subscriptions/s/resourcegroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets/aks-system-1-vmss",
           "Microsoft.Compute/virtualMachineScaleSets/write", "Failed", std::string(kStormCode)};
 }
@@ -53,29 +55,21 @@ TEST(ActivityLog, APageIsReadAndAnUnreadableMessageHasNoCode) {
 
 TEST(ActivityLog, TheNewestStartOfTheVeryClusterCounts) {
   const auto start = [](const char* at, const std::string& resource, const char* status = "Started") {
-    return LogEvent{*parse_time(at), resource, "Microsoft.ContainerService/managedClusters/write", status, ""};
+    return LogEvent{*parse_utc(at), resource, "Microsoft.ContainerService/managedClusters/write", status, ""};
   };
   const std::vector<LogEvent> events = {start("2026-01-01T00:00:00Z", kCluster), start("2026-01-01T02:00:00Z", kCluster),
                                         start("2026-01-01T03:00:00Z", kCluster + "2"),
                                         start("2026-01-01T04:00:00Z", kCluster, "Failed"),
                                         start("2026-01-01T01:00:00Z", kCluster)};
-  EXPECT_EQ(time_text(*latest_start(events, kCluster)), "2026-01-01T02:00:00Z");
+  EXPECT_EQ(utc_text(*latest_start(events, kCluster)), "2026-01-01T02:00:00Z");
   EXPECT_EQ(latest_start({}, kCluster), std::nullopt);
   std::string upper = kCluster;
   upper.replace(1, 13, "SUBSCRIPTIONS");
   EXPECT_TRUE(latest_start(events, upper).has_value());
 }
 
-TEST(ActivityLog, TimesAreReadStrictly) {
-  EXPECT_EQ(time_text(*parse_time("2026-02-28T23:59:59Z")), "2026-02-28T23:59:59Z");
-  for (const char* bad :
-       {"", "2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00", "2026-01-01 00:00:00Z",
-        "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00.x1Z", "2026-01-01T00:00:00+01:00", "+026-01-01T00:00:00Z"})
-    EXPECT_FALSE(parse_time(bad).has_value()) << bad;
-}
-
 TEST(ActivityLog, TheFilterIsTheOneThatAzureMonitorKnows) {
-  EXPECT_EQ(log_target("s", "MC_g", *parse_time("2026-01-01T00:00:00Z"), *parse_time("2026-01-01T00:15:00Z")),
+  EXPECT_EQ(log_target("s", "MC_g", *parse_utc("2026-01-01T00:00:00Z"), *parse_utc("2026-01-01T00:15:00Z")),
             "/subscriptions/s/providers/Microsoft.Insights/eventtypes/management/values?api-version=2015-04-01&$filter="
             "eventTimestamp%20ge%20'2026-01-01T00:00:00Z'%20and%20eventTimestamp%20le%20'2026-01-01T00:15:00Z'%20and%20"
             "resourceGroupName%20eq%20'MC_g'");

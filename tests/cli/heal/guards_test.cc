@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/heal/facts/activity_log.h"
+#include "base/utc.h"
 
 namespace armgate::heal {
 namespace {
@@ -37,8 +37,8 @@ Seen wedged() {
   seen.cluster.state = "Updating";
   seen.pools = {pool_of("system", "System", "Updating"), pool_of("work", "User", "Succeeded")};
   seen.failures = 10;
-  seen.now = *parse_time("2026-01-01T01:00:00Z");
-  seen.operation_started = *parse_time("2026-01-01T00:30:00Z");
+  seen.now = *parse_utc("2026-01-01T01:00:00Z");
+  seen.operation_started = *parse_utc("2026-01-01T00:30:00Z");
   return seen;
 }
 

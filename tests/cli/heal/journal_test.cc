@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/utc.h"
 #include "certs/secret_file.h"
-#include "cli/heal/facts/activity_log.h"
 #include "tests/support/temporary_directory.h"
 
 namespace armgate::heal {
@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const WallTime kAt = *parse_time("2026-01-01T00:00:00Z");
+const WallTime kAt = *parse_utc("2026-01-01T00:00:00Z");
 const Target kTarget{"/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c", "system"};
 
 class HealJournal : public testing::Test {

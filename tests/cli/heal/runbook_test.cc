@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/utc.h"
 #include "tests/cli/heal/rig.h"
 
 namespace armgate::heal {
@@ -28,7 +29,7 @@ TEST(Runbook, MakesTheWedgedPoolAnewInTheRunbooksOrder) {
   expect_healed(rig);
   const json cluster = json::parse(rig.ask("GET", kClusterId).body);
   EXPECT_EQ(cluster["tags"]["team"], "a");
-  EXPECT_EQ(cluster["tags"].value("armgate-recreated", ""), time_text(find_runs(rig.directory.path())[0].progress.begun));
+  EXPECT_EQ(cluster["tags"].value("armgate-recreated", ""), utc_text(find_runs(rig.directory.path())[0].progress.begun));
 }
 
 TEST(Runbook, EachWriteNamesWhatItExpectsToFind) {

@@ -1,7 +1,7 @@
 // Goal: each limit has one default: what a component has on its own, in tests and in the simulator, is what the shipped configuration
 // gives it. Method: a default configuration, translated, against default components.
-#include "proxy/gateway/journal_options.h"
 #include "proxy/gateway/options.h"
+#include "proxy/gateway/journal_options.h"
 
 #include <gtest/gtest.h>
 

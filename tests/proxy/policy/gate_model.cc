@@ -235,7 +235,7 @@ Verdict GateModel::reconcile(const Write& write, const There& there) {
   WriteFacts about = write.facts;
   about.request_id = write.id;
   about.api_version = kApiVersion;
-  const Right right = right_of(history_, limits_, about, write.bases);
+  const Right right = right_of(history_, limits_, about, write.bases.rule);
   const ThereBody now{there.absent, there.etag, there.json, kApiVersion};
   const Others others([&](uint64_t order) { return others_wrote_since(write, order); });
   Verdict verdict = decide(write.bases, {write.json, kApiVersion}, now, right, others, facts(), std::nullopt);

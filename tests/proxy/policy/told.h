@@ -108,7 +108,7 @@ class Told {
   }
   Right right(char client, Actors actors = Actors::Unknown) {
     const WriteFacts write = write_of(client, actors);
-    return right_of(history, limits, write, possible_bases(history, limits, write));
+    return right_of(history, limits, write, possible_bases(history, limits, write).rule);
   }
 
   const Reader& reader(char client) const { return *history.reader(key(client)); }

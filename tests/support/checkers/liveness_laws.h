@@ -21,7 +21,8 @@ enum class Liveness { Counted, Forbidden };
 constexpr std::array kOnlyCounted{Law::L1, Law::L2, Law::L3, Law::L4, Law::L4Total};
 
 constexpr Liveness promise_of(Law law) {
-  return std::find(kOnlyCounted.begin(), kOnlyCounted.end(), law) == kOnlyCounted.end() ? Liveness::Forbidden : Liveness::Counted;
+  return std::find(kOnlyCounted.begin(), kOnlyCounted.end(), law) == kOnlyCounted.end() ? Liveness::Forbidden
+                                                                                        : Liveness::Counted;
 }
 
 // How many actors a name stands for, as far as the configuration says (docs/design.md, "Clients

@@ -17,7 +17,7 @@ bool is_host_character(char c) {
 }
 
 // What may stand in a request line: visible ASCII without a fragment mark (RFC 9112 §3.2).
-bool is_target_character(char c) { return c > 0x20 && c < 0x7f && c != '#'; }
+constexpr auto is_target_character = [](char c) { return c > 0x20 && c < 0x7f && c != '#'; };
 
 std::optional<uint16_t> parse_port(std::string_view digits) {
   uint16_t port = 0;

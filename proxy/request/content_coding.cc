@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -10,15 +11,26 @@
 namespace armgate {
 namespace {
 
+constexpr std::string_view kAcceptEncoding = "Accept-Encoding";
+
 enum class Coding { Identity, Compressed, Unknown };
 
-Coding coding_of(const arm::ResponseHead& head) {
-  const auto coding = trim(head.fields.get("content-encoding"));
+Coding coding_named(std::string_view coding) {
   if (coding.empty() || equal_ignoring_case(coding, "identity")) return Coding::Identity;
   if (equal_ignoring_case(coding, "gzip") || equal_ignoring_case(coding, "x-gzip") || equal_ignoring_case(coding, "deflate")) {
     return Coding::Compressed;
   }
   return Coding::Unknown;
+}
+
+Coding coding_of(const arm::ResponseHead& head) { return coding_named(trim(head.fields.get("content-encoding"))); }
+
+// Whether one part of an Accept-Encoding says which coding is not wanted ("br;q=0").
+bool is_refused(std::string_view part) {
+  const size_t weight = part.find(';');
+  if (weight == part.npos) return false;
+  const std::string_view q = trim(part.substr(weight + 1));
+  return q.size() > 2 && lower(q[0]) == 'q' && q[1] == '=' && q.find_first_not_of("0.", 2) == q.npos;
 }
 
 Result<PlainBytes> inflate(const std::string& body, size_t bytes_max) {
@@ -28,6 +40,39 @@ Result<PlainBytes> inflate(const std::string& body, size_t bytes_max) {
 }
 
 }  // namespace
+
+std::optional<std::string> readable_codings(std::string_view accepted) {
+  std::string left;
+  bool all_are = true;
+  const auto keep = [&left](std::string_view part) {
+    if (!left.empty()) left += ", ";
+    left += part;
+  };
+  while (!accepted.empty()) {
+    const std::string_view part = trim(accepted.substr(0, accepted.find(',')));
+    accepted.remove_prefix(std::min(accepted.size(), accepted.find(',')));
+    if (!accepted.empty()) accepted.remove_prefix(1);
+    const std::string_view name = trim(part.substr(0, part.find(';')));
+    if (coding_named(name) != Coding::Unknown || is_refused(part)) {
+      if (!part.empty()) keep(part);
+      continue;
+    }
+    all_are = false;
+    if (name == "*") keep("gzip");
+  }
+  if (all_are) return std::nullopt;
+  return left.empty() ? "identity" : left;
+}
+
+void accept_readable_codings(arm::Headers& fields) {
+  std::string accepted;  // of all its lines
+  for (const arm::Field field : fields) {
+    if (!equal_ignoring_case(field.name, kAcceptEncoding)) continue;
+    if (!accepted.empty()) accepted += ',';
+    accepted += field.value;
+  }
+  if (const auto readable = readable_codings(accepted)) fields.set(kAcceptEncoding, *readable);
+}
 
 Result<PlainBytes> plain_content(const arm::ResponseHead& head, const std::string& body, size_t bytes_max) {
   switch (coding_of(head)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,13 @@ class PlainBytes {
   const std::string* given_;
   std::string decoded_;
 };
+
+// An Accept-Encoding (RFC 9110 §12.5.3) without the codings that cannot be read here; nothing if it has none of these. What is
+// left of it is never empty: that would allow all codings.
+std::optional<std::string> readable_codings(std::string_view accepted);
+
+// The same for a request whose answer is to be read here: bodies in Brotli, say, could not be compared, nor a conflict recognised.
+void accept_readable_codings(arm::Headers& fields);
 
 // The body without its gzip or deflate content coding. BadInput for another coding or broken data,
 // TooLarge beyond `bytes_max`.

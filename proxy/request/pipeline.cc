@@ -4,6 +4,7 @@
 
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
+#include "proxy/request/content_coding.h"
 #include "proxy/request/identify.h"
 #include "proxy/request/parts.h"
 #include "proxy/request/read/relay.h"
@@ -15,6 +16,9 @@ namespace armgate {
 namespace {
 
 Task<Receipt> serve_planned(Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan, const Client& client) {
+  if (plan.kind != rules::PlanKind::Pass && plan.mode == rules::Mode::Protect) {
+    accept_readable_codings(exchange.request.head.fields);
+  }
   if (plan.kind == rules::PlanKind::Write && plan.mode == rules::Mode::Observe) {
     co_return co_await observe_write(parts, exchange, link, plan, client);
   }

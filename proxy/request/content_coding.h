@@ -21,7 +21,10 @@ class PlainBytes {
   static PlainBytes decoded(std::string body) { return PlainBytes(nullptr, std::move(body)); }
 
   std::string_view text() const { return given_ != nullptr ? *given_ : decoded_; }
-  std::string into_string() && { return given_ != nullptr ? *given_ : std::move(decoded_); }
+  std::string into_string() && {
+    if (given_ != nullptr) return *given_;
+    return std::move(decoded_);
+  }
 
  private:
   PlainBytes(const std::string* given, std::string decoded) : given_(given), decoded_(std::move(decoded)) {}

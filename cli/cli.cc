@@ -96,6 +96,10 @@ std::vector<std::pair<CLI::App*, Command>> declare_heal(CLI::App& app, Asked& as
   pool->add_option("--kubeconfig", heal.kubeconfig,
                    "Wait until the nodes are ready, as kubectl says with this file (default: only what ARM says of the pools)")
       ->type_name(kFile);
+  pool->add_option("--nodes-min", heal.nodes_min, "Minutes for a pool's nodes to become ready, once ARM says that it is well")
+      ->check(CLI::Range(0.01, 1'440.0))
+      ->needs(pool->get_option("--kubeconfig"))
+      ->capture_default_str();
   pool->add_flag("--drain", heal.drain,
                  "Cordon and drain the nodes with kubectl before the delete (default: AKS does as it deletes)")
       ->needs(pool->get_option("--kubeconfig"));
@@ -175,18 +179,18 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   const auto types_commands = declare_types(app, asked);
   CLI::App* types_command = types_commands.back().first;
 
-  for (CLI::App* command :
-       {run_command, exec_command, env_command, check_command, doctor_command, explain_command, status_command, queue_command,
-        top_command, history_command, blame_command, sick_command, unlock_command, types_command, heal_commands.front().first, init_command, path_command,
-        show_command, trust_command, untrust_command}) {
+  for (CLI::App* command : {run_command,     exec_command,   env_command,    check_command, doctor_command,
+                            explain_command, status_command, queue_command,  top_command,   history_command,
+                            blame_command,   sick_command,   unlock_command, types_command, heal_commands.front().first,
+                            init_command,    path_command,   show_command,   trust_command, untrust_command}) {
     command
         ->add_option("--config", asked.config,
                      "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)")
         ->type_name(kFile);
   }
-  for (CLI::App* command :
-       {check_command, doctor_command, explain_command, status_command, queue_command, top_command, history_command,
-        blame_command, sick_command, unlock_command, types_command, show_command, heal_commands.front().first, heal_commands.back().first}) {
+  for (CLI::App* command : {check_command, doctor_command, explain_command, status_command, queue_command, top_command,
+                            history_command, blame_command, sick_command, unlock_command, types_command, show_command,
+                            heal_commands.front().first, heal_commands.back().first}) {
     command->add_option("--output", asked.output, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();

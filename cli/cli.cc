@@ -96,6 +96,10 @@ std::vector<std::pair<CLI::App*, Command>> declare_heal(CLI::App& app, Asked& as
   pool->add_option("--kubeconfig", heal.kubeconfig,
                    "Wait until the nodes are ready, as kubectl says with this file (default: only what ARM says of the pools)")
       ->type_name(kFile);
+  pool->add_option("--nodes-min", heal.nodes_min, "Minutes for a pool's nodes to become ready, once ARM says that it is well")
+      ->check(CLI::Range(0.01, 1'440.0))
+      ->needs(pool->get_option("--kubeconfig"))
+      ->capture_default_str();
   pool->add_flag("--drain", heal.drain,
                  "Cordon and drain the nodes with kubectl before the delete (default: AKS does as it deletes)")
       ->needs(pool->get_option("--kubeconfig"));

@@ -56,6 +56,7 @@ struct Asked {
     double settle_s = 15;
     size_t stand_in_nodes = 0;  // 0: as many as the pool
     std::string kubeconfig;     // empty: Kubernetes is not asked
+    double nodes_min = 20;
     bool drain = false;
     std::string runs;  // the directory; empty: the user's own
   } heal;

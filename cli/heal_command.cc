@@ -32,6 +32,7 @@ heal::RunOptions options_of(const Asked::Heal& asked) {
   options.poll = seconds_of(asked.poll_s);
   options.settle = seconds_of(asked.settle_s);
   options.overall = std::chrono::minutes(asked.deadline_min);
+  options.nodes = seconds_of(asked.nodes_min * 60);
   options.looks_at_nodes = !asked.kubeconfig.empty();
   options.drains = asked.drain;
   options.stand_in_count = static_cast<int64_t>(asked.stand_in_nodes);

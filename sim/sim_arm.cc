@@ -26,6 +26,8 @@ bool SimArm::is_newer(std::string_view resource_path, std::string_view etag, std
 
 States SimArm::states_of(std::string_view resource_path) const { return machine_->states_of(resource_path); }
 
+std::vector<ClusterPool> SimArm::pools() const { return machine_->pools(); }
+
 std::string to_json(const Report& report) {
   const nlohmann::ordered_json json{
       {"requests", report.requests},

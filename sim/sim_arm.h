@@ -27,7 +27,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "arm/http.h"
 #include "base/time.h"
@@ -35,6 +37,15 @@
 #include "sim/state_log.h"
 
 namespace armgate::sim {
+
+// A pool of an AKS cluster, as far as it has nodes.
+struct ClusterPool {
+  std::string name;
+  std::string mode;
+  std::string kubernetes_version;
+  int64_t count = 0;
+  bool has_network = true;  // false: it is wedged
+};
 
 class SimArm {
  public:
@@ -62,6 +73,9 @@ class SimArm {
 
   // Everything that the resource or child of this path was, oldest first (SimOptions::keep_states).
   States states_of(std::string_view resource_path) const;
+
+  // Of all clusters. A pool that is being made has nodes already, one that is being deleted still.
+  std::vector<ClusterPool> pools() const;
 
  private:
   class Machine;

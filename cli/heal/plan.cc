@@ -52,7 +52,9 @@ std::vector<std::string> losses(const Target& target, const PoolBodies& bodies, 
           ? "the nodes are cordoned and drained with kubectl before the delete; pods that do not go in 10 min go with their node"
           : "AKS cordons and drains the nodes as it deletes the pool",
       options.looks_at_nodes
-          ? "the nodes of both pools are waited for until Kubernetes says that they are ready"
+          ? fmt::format(
+                "the nodes of both pools are waited for until Kubernetes says that they are ready, {:.3g} min at most each",
+                std::chrono::duration<double, std::ratio<60>>(options.nodes).count())
           : "the readiness of nodes is not looked at (--kubeconfig): only what ARM says of the pools is waited for",
       fmt::format("{} more node(s) of {} are needed meanwhile: without quota for them the run stops before anything is deleted",
                   bodies.stand_in_count, bodies.vm_size),

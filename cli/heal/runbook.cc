@@ -105,7 +105,7 @@ std::optional<std::string> Runbook::why_not_ready(const std::optional<Pool>& poo
   if (!count) return fmt::format("the nodes of pool {} cannot be looked at: {}", pool->name, count.error().context);
   const auto wanted = static_cast<size_t>(wanted_nodes(pool->body));
   if (count->ready >= wanted) return std::nullopt;
-  return fmt::format("{} of {} nodes of pool {} are ready, {} are wanted", count->ready, count->all, pool->name, wanted);
+  return text_of(*count, pool->name, wanted);
 }
 
 // Before the delete. That no new pod comes to the nodes is a must; a pod that does not go will go with its node.
@@ -210,15 +210,18 @@ std::optional<Ending> Runbook::send(const Step& step, const Move& move, TimePoin
 }
 
 std::optional<Ending> Runbook::carry_out(const Step& step) {
-  const TimePoint deadline = world_.now() + step.deadline;
+  TimePoint deadline = world_.now() + step.deadline;
+  bool waits_for_nodes = false;
   tell(step.phase, "begin", std::string(step.title));
   std::string waited_for;
   while (true) {
     if (world_.interrupted() == Interrupted::Now) return stop(step.phase, "interrupted", Ending::Kind::Interrupted);
     if (over(deadline)) {
-      return stop(step.phase, fmt::format("the step took more than {} min{}{}",
-                                          std::chrono::duration_cast<std::chrono::minutes>(step.deadline).count(),
-                                          waited_for.empty() ? "" : ": ", waited_for));
+      const double minutes =
+          std::chrono::duration<double, std::ratio<60>>(waits_for_nodes ? options_.nodes : step.deadline).count();
+      return stop(step.phase,
+                  fmt::format("{} took more than {:.3g} min{}{}", waits_for_nodes ? "waiting for nodes" : "the step", minutes,
+                              waited_for.empty() ? "" : ": ", waited_for));
     }
     if (operation_runs()) {
       constexpr std::string_view kGoesOn = "ARM's operation goes on";
@@ -235,6 +238,8 @@ std::optional<Ending> Runbook::carry_out(const Step& step) {
       world_.pause(options_.poll);
       continue;
     }
+    // ARM has done its part in time: the nodes have a time of their own.
+    if (known->nodes_not_ready && !std::exchange(waits_for_nodes, true)) deadline = world_.now() + options_.nodes;
     const Move move = step.decide(*known);
     switch (move.kind) {
       case Move::Kind::Done: tell(step.phase, "done", move.why); return note(Event::Kind::Done, step.phase);

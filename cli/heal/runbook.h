@@ -24,9 +24,10 @@ struct RunOptions {
   Duration poll = std::chrono::seconds(30);    // between two looks
   Duration settle = std::chrono::seconds(15);  // after the abort
   Duration overall = std::chrono::minutes(60);
-  int64_t stand_in_count = 0;   // nodes; 0: as many as the pool
-  bool looks_at_nodes = false;  // World::nodes is there
-  bool drains = false;          // World::drain is
+  Duration nodes = std::chrono::minutes(20);  // until they are ready, once ARM says that their pool is well
+  int64_t stand_in_count = 0;                 // nodes; 0: as many as the pool
+  bool looks_at_nodes = false;                // World::nodes is there
+  bool drains = false;                        // World::drain is
 };
 
 struct Ending {

@@ -45,6 +45,7 @@ class SimArm::Machine {
   bool is_current(std::string_view resource_path, std::string_view etag) const;
   bool is_newer(std::string_view resource_path, std::string_view etag, std::string_view base, std::string_view client) const;
   States states_of(std::string_view resource_path) const { return states_.of(resource_path); }
+  std::vector<ClusterPool> pools() const;
 
  private:
   // A move of resources excludes every other write below its two groups; this marks the groups' keys for that.

@@ -111,6 +111,20 @@ arm::Response SimArm::Machine::read_activity_log(const Call& call) const {
   return page_of(call, std::move(events));
 }
 
+std::vector<ClusterPool> SimArm::Machine::pools() const {
+  std::vector<ClusterPool> found;
+  for (const auto& [key, entity] : entities_) {
+    if (entity.type != "microsoft.containerservice/managedclusters") continue;
+    const Json properties = entity.content->value("properties", Json::object());
+    for (const Json& pool : properties.value("agentPoolProfiles", Json::array())) {
+      const std::string name = pool.value("name", "");
+      found.push_back({name, pool.value("mode", ""), properties.value("currentKubernetesVersion", ""),
+                       pool.value("count", int64_t{1}), !entity.wedge || entity.wedge->pool != lower_text(name)});
+    }
+  }
+  return found;
+}
+
 void SimArm::Machine::note_aborted(Entity& entity) {
   if (!entity.wedge) return;
   entity.ended_badly[""] = "Canceled";

@@ -1,120 +1,37 @@
 #include "sim/server/arm_server.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <exception>
 #include <utility>
 
-#include "proxy/async/asio_call.h"
-#include "proxy/async/spawn.h"
-#include "sim/server/http_stream.h"
-
 namespace armgate::sim {
-namespace {
 
-namespace asio = boost::asio;
-using tcp = asio::ip::tcp;
-
-constexpr auto kIdleMax = std::chrono::seconds(120);
-
-asio::ssl::context make_tls_context(const ServerIdentity& identity) {
-  asio::ssl::context context(asio::ssl::context::tls_server);
-  context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
-  context.use_certificate_chain(asio::buffer(identity.chain_pem));
-  context.use_private_key(asio::buffer(identity.key_pem), asio::ssl::context::pem);
-  return context;
-}
-
-}  // namespace
-
-ArmServer::ArmServer(asio::io_context& io, Clock& clock, const ServerIdentity& identity, ServerOptions options,
+ArmServer::ArmServer(boost::asio::io_context& io, Clock& clock, const ServerIdentity& identity, ServerOptions options,
                      SimOptions sim_options)
     : io_(io),
       clock_(clock),
       options_(std::move(options)),
-      tls_(make_tls_context(identity)),
-      acceptor_(io),
       arm_(std::move(sim_options), options_.seed),
-      rng_(options_.seed + 1) {}
+      kubernetes_(clock.now(), clock.wall()),
+      server_(io, clock, identity, options_,
+              [this](const arm::Request& request, TimePoint now) { return handle(request, now); }) {}
 
-Result<uint16_t> ArmServer::start() {
-  ErrorCode error;
-  const auto address = asio::ip::make_address(options_.address, error);
-  if (error) {
-    return gateway_error(ErrorKind::BadInput, fmt::format("'{}' is no address to listen on.", options_.address));
+SimAnswer ArmServer::handle(const arm::Request& request, TimePoint now) {
+  if (arm::path_of(request.head.target) == "/__sim/kubernetes") {
+    arm_.advance(now);
+    return {kubernetes_.control(request, arm_.pools(), now), false};
   }
-  const tcp::endpoint endpoint(address, options_.port);
-  acceptor_.open(endpoint.protocol());
-  acceptor_.set_option(asio::socket_base::reuse_address(true));
-  acceptor_.bind(endpoint, error);
-  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-  if (error) {
-    return gateway_error(ErrorKind::Unreachable,
-                         fmt::format("Cannot listen on {}:{}: {}.", options_.address, options_.port, error.message()));
-  }
-  spawn(io_.get_executor(), accept());
-  return acceptor_.local_endpoint().port();
+  SimAnswer answer = arm_.handle(request, now);
+  kubernetes_.observe(arm_.pools(), now);
+  return answer;
 }
 
-Task<void> ArmServer::accept() {
-  while (true) {
-    ErrorCode error;
-    tcp::socket socket(io_);
-    co_await asio_call(error, [&](auto handler) { acceptor_.async_accept(socket, std::move(handler)); });
-    if (error == asio::error::operation_aborted) co_return;
-    // Out of descriptors or a connection that is gone already: the next one may do.
-    if (error) {
-      co_await clock_.sleep_for(std::chrono::milliseconds(20));
-      continue;
-    }
-    spawn(io_.get_executor(), serve(std::move(socket)));
-  }
-}
-
-// A defect of the simulated ARM costs one answer, and is told: a run of hours must not end with it.
-SimAnswer ArmServer::handle(const arm::Request& request) {
-  try {
-    return arm_.handle(request, clock_.now());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "armsim: defect at %s %s: %s\n", request.head.method_token.c_str(), request.head.target.c_str(),
-                 error.what());
-    arm::Response answer;
-    answer.head.status = 500;
-    return {std::move(answer), false};
-  }
-}
-
-Task<void> ArmServer::serve(tcp::socket socket) {
-  ErrorCode error;
-  socket.set_option(tcp::no_delay(true), error);
-  HttpStream stream(std::move(socket));
-  stream.expire_after(kIdleMax);
-  error = co_await stream.accept_tls(tls_);
-  if (error) co_return;
-  bool open = true;
-  while (open) {
-    arm::Request request;
-    const bool another = co_await stream.read_request(request);
-    if (!another) break;
-    const Duration latency =
-        options_.latency_min + Duration(static_cast<Duration::rep>(rng_.below(static_cast<uint64_t>(
-                                   std::max<Duration::rep>((options_.latency_max - options_.latency_min).count(), 0)))));
-    stream.expire_after({});
-    if (latency > Duration{}) co_await clock_.sleep_for(latency / 2);
-    SimAnswer answer = handle(request);
-    if (latency > Duration{}) co_await clock_.sleep_for(latency / 2);
-    if (answer.drop) {
-      stream.reset();
-      co_return;
-    }
-    stream.expire_after(kIdleMax);
-    open = co_await stream.write_response(std::move(answer.response));
-  }
-  stream.expire_after(std::chrono::seconds(2));
-  co_await stream.close_tls();
+Result<uint16_t> ArmServer::start_kubernetes(const ServerIdentity& identity) {
+  ServerOptions options;
+  options.address = options_.address;
+  kubernetes_server_.emplace(io_, clock_, identity, options, [this](const arm::Request& request, TimePoint now) {
+    arm_.advance(now);
+    return SimAnswer{kubernetes_.handle(request, arm_.pools(), now), false};
+  });
+  return kubernetes_server_->start();
 }
 
 }  // namespace armgate::sim

@@ -1,32 +1,22 @@
-// arm_server.h – the simulated ARM behind TLS and HTTP/1.1.
+// arm_server.h – the simulated ARM behind TLS and HTTP/1.1, and beside it the Kubernetes API of its clusters.
 //
-// Why: it is built on Beast and Asio's TLS (http_stream.h) and shares nothing with proxy/http and proxy/net, which it checks.
-// Limits    http_stream.h's, and 120 s between requests.
 // Threads   the io_context's, which must be one.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <memory>
-#include <string>
+#include <cstdint>
+#include <optional>
 
+#include "arm/http.h"
 #include "base/result.h"
-#include "base/rng.h"
-#include "proxy/async/task.h"
+#include "base/time.h"
 #include "proxy/seams/clock.h"
+#include "sim/kubernetes/kubernetes_api.h"
+#include "sim/server/https_server.h"
 #include "sim/server/self_made_ca.h"
 #include "sim/sim_arm.h"
 
 namespace armgate::sim {
-
-struct ServerOptions {
-  std::string address = "127.0.0.1";
-  uint16_t port = 0;       // 0: any free one
-  Duration latency_min{};  // per request, half of it before and half after it takes effect
-  Duration latency_max{};
-  uint64_t seed = 1;
-};
 
 class ArmServer {
  public:
@@ -34,20 +24,20 @@ class ArmServer {
             SimOptions sim_options);
 
   // Starts to accept; returns the port. The server must outlive the io_context's run.
-  Result<uint16_t> start();
+  Result<uint16_t> start() { return server_.start(); }
+  // The same for the Kubernetes API, on a port of its own; any free one.
+  Result<uint16_t> start_kubernetes(const ServerIdentity& identity);
 
  private:
-  Task<void> accept();
-  SimAnswer handle(const arm::Request& request);
-  Task<void> serve(boost::asio::ip::tcp::socket socket);
+  SimAnswer handle(const arm::Request& request, TimePoint now);
 
   boost::asio::io_context& io_;
   Clock& clock_;
   const ServerOptions options_;
-  boost::asio::ssl::context tls_;
-  boost::asio::ip::tcp::acceptor acceptor_;
   SimArm arm_;
-  Rng rng_;
+  KubernetesApi kubernetes_;
+  HttpsServer server_;
+  std::optional<HttpsServer> kubernetes_server_;
 };
 
 }  // namespace armgate::sim

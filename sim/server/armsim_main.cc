@@ -23,6 +23,7 @@ struct Arguments {
   std::string key;
   std::string ca_directory;
   std::string port_file;
+  std::string kubernetes_directory;
   std::string origin = "https://management.azure.com";
   std::string exclusivity = "refuse";
   std::string state_shown = "honest";
@@ -56,6 +57,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--make-ca", arguments.ca_directory, "Make a certificate for management.azure.com and write ca.pem here")
       ->excludes(certificate);
   app.add_option("--port-file", arguments.port_file, "Write the port to this file once connections are taken");
+  app.add_option("--kubernetes", arguments.kubernetes_directory,
+                 "Serve the Kubernetes API of its AKS clusters too, and write a kubeconfig for it here");
   app.add_option("--origin", arguments.origin, "Origin of operation URLs")->capture_default_str();
   app.add_option("--operation-ms", arguments.operation_ms, "How long operations last")
       ->check(not_negative)
@@ -182,6 +185,24 @@ Result<ServerIdentity> load_or_make_identity(const Arguments& arguments, WallTim
   return identity;
 }
 
+// Serves it, and writes what kubectl needs to get there.
+Result<void> start_kubernetes(ArmServer& server, const std::filesystem::path& directory, WallTime now) {
+  const Result<ServerIdentity> identity = make_server_identity(now, "kubernetes");
+  if (!identity) return identity.error();
+  const Result<uint16_t> port = server.start_kubernetes(*identity);
+  if (!port) return port.error();
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  const Result<void> saved = save_file(directory / "kubernetes-ca.pem", identity->ca_pem);
+  if (!saved) return saved.error();
+  return save_file(directory / "kubeconfig", R"({"apiVersion": "v1", "kind": "Config", "current-context": "armsim",
+ "clusters": [{"name": "armsim", "cluster": {"server": "https://127.0.0.1:)" +
+                                                 std::to_string(*port) + R"(", "certificate-authority": "kubernetes-ca.pem"}}],
+ "users": [{"name": "armsim", "user": {"token": "armsim"}}],
+ "contexts": [{"name": "armsim", "context": {"cluster": "armsim", "user": "armsim"}}]}
+)");
+}
+
 int fail(const std::string& sentence) {
   std::fprintf(stderr, "armsim: %s\n", sentence.c_str());
   return 1;
@@ -202,6 +223,10 @@ int run(const Arguments& arguments) {
   }
   const Result<uint16_t> port = server->start();
   if (!port) return fail(port.error().context);
+  if (!arguments.kubernetes_directory.empty()) {
+    const Result<void> started = start_kubernetes(*server, arguments.kubernetes_directory, clock.wall());
+    if (!started) return fail(started.error().context);
+  }
   boost::asio::signal_set signals(io, SIGTERM, SIGINT);
   signals.async_wait([&io](const boost::system::error_code&, int) { io.stop(); });
   if (!arguments.port_file.empty()) {

@@ -6,18 +6,18 @@
 
 namespace armgate::sim {
 
-Result<ServerIdentity> make_server_identity(WallTime now) {
+Result<ServerIdentity> make_server_identity(WallTime now, const std::string& name) {
   const certs::Validity validity{now - std::chrono::hours(1), now + std::chrono::days(30)};
   const certs::CertificateRequest authority{
       "Simulated ARM authority",
       validity,
       {{NID_basic_constraints, "critical,CA:TRUE"}, {NID_key_usage, "critical,keyCertSign,cRLSign"}}};
-  const certs::CertificateRequest server{"management.azure.com",
+  const certs::CertificateRequest server{name,
                                          validity,
                                          {{NID_basic_constraints, "critical,CA:FALSE"},
                                           {NID_key_usage, "critical,digitalSignature"},
                                           {NID_ext_key_usage, "serverAuth"},
-                                          {NID_subject_alt_name, "DNS:management.azure.com,DNS:localhost,IP:127.0.0.1"}}};
+                                          {NID_subject_alt_name, "DNS:" + name + ",DNS:localhost,IP:127.0.0.1"}}};
   Result<certs::KeyHandle> authority_key = certs::make_key();
   if (!authority_key) return authority_key.error();
   Result<certs::KeyHandle> server_key = certs::make_key();

@@ -21,7 +21,8 @@ const GOLDEN = ["POST abort", "PUT stand-in", "DELETE system", "PUT system", "DE
 
 // A wedged cluster behind a tap behind armgate with its admin listener.
 async function beginWedged(world, { wedge = {}, onRequest } = {}) {
-  const sim = await world.startSim(["--operation-ms", "120", "--retry-after", "0"]);
+  const kubernetes = mkdtempSync(world.file("kubernetes-"));
+  const sim = await world.startSim(["--operation-ms", "120", "--retry-after", "0", "--kubernetes", kubernetes]);
   await sim.make(GROUP, "2021-04-01", { location: "westeurope" });
   await sim.make(CLUSTER, VERSION, { location: "westeurope", properties: {
     nodeResourceGroup: "MC_g1", currentKubernetesVersion: "1.30.4",
@@ -37,7 +38,8 @@ async function beginWedged(world, { wedge = {}, onRequest } = {}) {
   });
   const admin = await freePort();
   const gateway = await world.startGateway(tap, { listen: { admin: `127.0.0.1:${admin}` } });
-  return { sim, gateway, seen, admin, runs: mkdtempSync(world.file("runs-")) };
+  return { sim, gateway, seen, admin, runs: mkdtempSync(world.file("runs-")), withNodes: ["--kubeconfig", path.join(kubernetes, "kubeconfig")],
+           kubernetes: (settings) => sim.control("POST", "kubernetes", JSON.stringify(settings)) };
 }
 
 function healArguments(gateway, runs, flags) {
@@ -190,29 +192,64 @@ export const tests = {
     await assertHealed(rig);
   },
 
-  // A stand-in for kubectl: the nodes of a pool become ready one by one, at each look.
+  // kubectl is the real one. A wedged pool's nodes are not ready.
   "with a kubeconfig it waits for ready nodes, and drains before the delete": async (world) => {
     const rig = await beginWedged(world);
-    const bin = mkdtempSync(world.file("bin-"));
-    const calls = path.join(bin, "calls");
-    writeFileSync(path.join(bin, "kubectl"), `#!/bin/sh
-echo "$*" >> "${calls}"
-case "$*" in
-  *"get nodes"*)
-    n=$(grep -c "get nodes.*\${8#agentpool=}" "${calls}")
-    for i in 1 2 3; do [ "$n" -gt "$i" ] && ready=True || ready=False; echo "node-$i <none> <none> $ready"; done;;
-  *drain*) echo "error: a pod has a budget"; exit 1;;
-esac
-`, { mode: 0o755 });
-    const options = { env: { HOME: world.directory, ARMGATE_HEAL_TOKEN: "token-of-heal", PATH: `${bin}:${process.env.PATH}` }, seconds: 120 };
-    const done = await run(path.join(world.bin, "armgate"), healArguments(rig.gateway, rig.runs, ["--confirm", "--drain", "--kubeconfig", "/the/kubeconfig"]), options);
+    await rig.kubernetes({ ready_ms: 1500, pod_ready_ms: 4000, workloads: [{ name: "shop", pool: "system", replicas: 2, min_available: 1 }] });
+    await sleep(4100);
+    const done = await heal(world, rig, "--confirm", "--drain", ...rig.withNodes);
     assert.equal(done.code, 0, done.stdout + done.stderr);
-    assert.match(done.stdout.toString(), /stand-in +wait +0 of 3 nodes of pool tmp\w+ are ready, 3 are wanted/);
-    assert.match(done.stdout.toString(), /drain +warning +not every pod went: kubectl ended with 1: error: a pod has a budget/);
+    const text = done.stdout.toString();
+    for (const [phase, pool] of [["stand-in", "tmp\\w+"], ["recreate", "system"]]) {
+      assert.match(text, new RegExp(`${phase} +wait +0 of 3 nodes of pool ${pool} are ready, 3 are wanted; not ready: aks-${pool}-\\d+-vmss000000, `));
+    }
+    assert.doesNotMatch(text, /warning/);
     assert.deepEqual(taken(rig.seen), GOLDEN);
-    const asked = readFileSync(calls, "utf8").trimEnd().split("\n");
-    assert.ok(asked.every((call) => call.startsWith("--kubeconfig /the/kubeconfig ")));
-    assert.deepEqual(asked.filter((call) => !call.includes("get nodes")).map((call) => call.match(/cordon|drain/)[0]), ["cordon", "drain"]);
+    const seen = await rig.sim.control("GET", "kubernetes");
+    assert.deepEqual([seen.cordoned, seen.evicted], [3, 2], "every node, and every pod but the daemon set's");
+    assert.ok(seen.refused > 0, "the budget refused the second pod until the first one's successor was ready");
+    await assertHealed(rig);
+  },
+
+  "nodes that never become ready end it by name before anything is deleted, a kubeconfig for another cluster too": async (world) => {
+    const rig = await beginWedged(world);
+    await rig.kubernetes({ never_ready: "vmss000002" });
+    const late = await heal(world, rig, "--confirm", "--nodes-min", "0.05", ...rig.withNodes);
+    assert.equal(late.code, 1);
+    assert.match(late.stderr, /stopped: waiting for nodes took more than 0\.05 min: 2 of 3 nodes of pool tmp\w+ are ready, 3 are wanted; not ready: aks-tmp\w+-\d+-vmss000002\n/);
+    await rig.kubernetes({ never_ready: "" });
+    const other = mkdtempSync(world.file("kubernetes-"));
+    await world.startSim(["--kubernetes", other]);
+    const elsewhere = await heal(world, rig, "--confirm", "--nodes-min", "0.02", "--kubeconfig", path.join(other, "kubeconfig"));
+    assert.equal(elsewhere.code, 1);
+    assert.match(elsewhere.stderr, /took more than 0\.02 min: 0 of 0 nodes of pool tmp\w+ are ready, 3 are wanted\n/);
+    assert.deepEqual(taken(rig.seen), GOLDEN.slice(0, 2), "nothing was deleted");
+    const done = await heal(world, rig, "--confirm", ...rig.withNodes);
+    assert.equal(done.code, 0, done.stdout + done.stderr);
+    assert.deepEqual(taken(rig.seen), GOLDEN);
+  },
+
+  "while the API server is away nothing is deleted, and when it is back the run goes on": async (world) => {
+    const rig = await beginWedged(world);
+    const door = await freePort();  // to the API server; closed
+    const kubeconfig = world.file("kubeconfig");
+    const given = readFileSync(rig.withNodes[1], "utf8");
+    const apiPort = Number(given.match(/127\.0\.0\.1:(\d+)/)[1]);
+    writeFileSync(kubeconfig, given.replace(`:${apiPort}`, `:${door}`).replace("kubernetes-ca.pem", path.join(path.dirname(rig.withNodes[1]), "kubernetes-ca.pem")));
+    const started = startHeal(world, rig, "--confirm", "--drain", "--kubeconfig", kubeconfig);
+    await waitFor("a look that failed", async () => /wait +the nodes of pool tmp\w+ cannot be looked at: kubectl ended with 1: .* was refused/.test(started.log));
+    await sleep(500);
+    assert.deepEqual(taken(rig.seen), GOLDEN.slice(0, 2));
+    const opened = net.createServer((client) => {
+      const api = net.connect(apiPort, "127.0.0.1");
+      client.pipe(api).pipe(client);
+      for (const side of [client, api]) side.on("error", () => { client.destroy(); api.destroy(); });
+    }).listen(door, "127.0.0.1");
+    world.servers.push(Object.assign(opened, { closeAllConnections() {} }));
+    const [code] = await started.exit;
+    assert.equal(code, 0, started.log);
+    assert.deepEqual(taken(rig.seen), GOLDEN);
+    assert.equal((await rig.sim.control("GET", "kubernetes")).cordoned, 3);
     await assertHealed(rig);
   },
 

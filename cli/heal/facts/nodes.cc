@@ -1,7 +1,9 @@
 #include "cli/heal/facts/nodes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -53,9 +55,23 @@ Result<NodeCount> read_nodes(std::string_view printed) {
     }
     const bool cordoned = words[1] != kNothing && words[1] != "false";
     ++count.all;
-    if (!cordoned && words[2] == kNothing && words[3] == "True") ++count.ready;
+    if (!cordoned && words[2] == kNothing && words[3] == "True")
+      ++count.ready;
+    else
+      count.others.push_back(printable(words[0]));
   }
   return count;
+}
+
+std::string text_of(const NodeCount& count, std::string_view pool, size_t wanted) {
+  constexpr size_t kNamesMax = 5;
+  std::string text = fmt::format("{} of {} nodes of pool {} are ready, {} are wanted", count.ready, count.all, pool, wanted);
+  if (count.others.empty()) return text;
+  const size_t named = std::min(count.others.size(), kNamesMax);
+  text += fmt::format("; not ready: {}",
+                      fmt::join(count.others.begin(), count.others.begin() + static_cast<ptrdiff_t>(named), ", "));
+  if (named < count.others.size()) text += fmt::format(" and {} more", count.others.size() - named);
+  return text;
 }
 
 int64_t wanted_nodes(std::string_view pool) {

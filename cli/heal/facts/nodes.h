@@ -21,9 +21,13 @@ Words drain_command(const std::string& kubeconfig, const std::string& pool);
 struct NodeCount {
   size_t ready = 0;  // Ready, not cordoned and not on their way out
   size_t all = 0;
+  Words others{};  // the names of those that are not ready
 };
 // BadInput: it is no such list.
 Result<NodeCount> read_nodes(std::string_view printed);
+
+// "2 of 3 nodes of pool system are ready, 3 are wanted; not ready: NAME". The first few names.
+std::string text_of(const NodeCount& count, std::string_view pool, size_t wanted);
 
 // How many nodes a pool must have at least: its minCount, else its count, else 1.
 int64_t wanted_nodes(std::string_view pool);

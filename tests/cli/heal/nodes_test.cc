@@ -22,7 +22,13 @@ TEST(Nodes, ReadyIsReadyAndNotCordonedAndNotGoing) {
   ASSERT_TRUE(count.ok());
   EXPECT_EQ(count->ready, 2u);
   EXPECT_EQ(count->all, 7u);
+  EXPECT_EQ(text_of(*count, "system", 3),
+            "2 of 7 nodes of pool system are ready, 3 are wanted; not ready: aks-system-2, aks-system-3, aks-system-4, "
+            "aks-system-5, aks-system-6");
   EXPECT_EQ(read_nodes("")->all, 0u);
+  EXPECT_EQ(text_of({}, "system", 3), "0 of 0 nodes of pool system are ready, 3 are wanted");
+  EXPECT_EQ(text_of({0, 6, {"a", "b", "c", "d", "e", "f"}}, "p", 1),
+            "0 of 6 nodes of pool p are ready, 1 are wanted; not ready: a, b, c, d, e and 1 more");
 }
 
 TEST(Nodes, WhatIsNoListIsAnError) {

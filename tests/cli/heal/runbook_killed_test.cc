@@ -44,6 +44,26 @@ TEST(Runbook, WithoutReadyNodesOfTheStandInNothingIsDeleted) {
   EXPECT_EQ(rig.taken().size(), 2u);
 }
 
+// What ARM took for its part does not count.
+TEST(Runbook, NodesHaveATimeOfTheirOwn) {
+  Rig rig;
+  rig.wedge();
+  RunOptions options;
+  options.nodes = minutes(45);
+  std::optional<TimePoint> asked_first;
+  rig.nodes = [&](const std::string& pool) -> Result<NodeCount> {
+    const TimePoint now = rig.world().now();
+    if (!asked_first) asked_first = now;
+    if (pool == kStandIn && now - *asked_first < minutes(30)) return NodeCount{2, 3, {"aks-3"}};
+    return pool == kStandIn ? NodeCount{3, 3} : NodeCount{0, 1, {"aks-1"}};
+  };
+  const Ending ending = rig.run(options);
+  EXPECT_EQ(ending.kind, Ending::Kind::Stopped);
+  EXPECT_EQ(ending.why,
+            "waiting for nodes took more than 45 min: 0 of 1 nodes of pool system are ready, 3 are wanted; not ready: aks-1");
+  EXPECT_EQ(rig.taken().size(), 4u) << "the stand-in's became ready after 30 min, the new pool's never";
+}
+
 TEST(Runbook, NodesAreDrainedOnceBeforeTheDeleteAndMustBeCordoned) {
   Rig rig;
   rig.wedge();

@@ -77,6 +77,7 @@ json to_json(const JournaledWrite& write) {
     told["ended"] = time_text(*write.ended);
     told["took_ms"] = (*write.ended - write.begun).count();
   }
+  if (write.replays > 0) told["replays"] = write.replays;
   if (!write.outcome) return told;
   if (write.outcome->kind == OutcomeKind::Answered) told["status"] = write.outcome->status;
   if (write.outcome->merged > 0) told["merged"] = write.outcome->merged;

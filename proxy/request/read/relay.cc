@@ -222,9 +222,7 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
   std::optional<RelayedAction> action;
   if (acts_on_a_resource(exchange, plan)) action.emplace(parts, exchange, client_link, plan, client);
   if (action && action->is_resend()) {
-    exchange.report.reason = "still-in-doubt";
-    auto known =
-        make_outcome_unknown(plan.target.resource.id, "An earlier sending of this request was not seen to be answered.");
+    auto known = not_again(action->match(), exchange, plan);
     co_await write_failure(exchange, client_link, std::move(known));
     co_return Receipt();
   }

@@ -27,7 +27,8 @@ Result<std::optional<Repeatability>> repeatability_of(const Headers& fields) {
   }
   const std::string_view client = fields.get(kClientId);
   if (id->empty() || id->size() > kIdMax || client.size() > kIdMax) {
-    return fault(fmt::format("{} is empty, or it or {} has more than {} bytes; a GUID is usual", kRequestId, kClientId, kIdMax));
+    return fault(
+        fmt::format("{} is empty, or it or {} has more than {} bytes; a GUID is usual", kRequestId, kClientId, kIdMax));
   }
   const auto when = parse_http_date(*first_sent);
   if (!when) return fault(fmt::format("{} is no HTTP date; write it as \"Tue, 24 Nov 2026 03:00:00 GMT\"", kFirstSent));

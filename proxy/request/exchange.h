@@ -61,7 +61,7 @@ struct Report {
 
 // A request that its client has named, so that its repetition is known (arm/repeatability.h).
 struct NamedRequest {
-  Hash128 key{};         // keyed hash of the name and of who gave it
+  Hash128 key{};          // keyed hash of the name and of who gave it
   WallTime first_sent{};  // by its client's clock
 };
 

@@ -78,7 +78,7 @@ struct Counters {
   std::atomic<uint64_t> lists_too_long{0};
   std::atomic<uint64_t> references_cut{0};
   std::atomic<uint64_t> questions_held_back{0};  // armgate's own, as ARM's budget was scarce
-  std::atomic<uint64_t> refused_sick{0};  // by a breaker
+  std::atomic<uint64_t> refused_sick{0};         // by a breaker
   // In mode observe: what would have been done.
   std::atomic<uint64_t> would_be_stale{0};
   std::atomic<uint64_t> would_be_merged{0};

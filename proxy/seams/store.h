@@ -34,9 +34,9 @@ using IntentId = uint64_t;  // given by the store; later writes have higher ones
 // Views of what the write itself keeps: a store copies what it needs.
 struct IntentRecord {
   Hash128 client{};
-  Hash128 bytes{};   // of method, host, target and body
-  Hash128 resend{};  // the same with the credential: by it the client's own repetition is known again
-  Hash128 named{};   // of the name that its client gave it (repeatability id); zero: none
+  Hash128 bytes{};        // of method, host, target and body
+  Hash128 resend{};       // the same with the credential: by it the client's own repetition is known again
+  Hash128 named{};        // of the name that its client gave it (repeatability id); zero: none
   WallTime first_sent{};  // the same, by its client's clock
   std::string_view client_label;
   std::string_view tool;        // its User-Agent, cut
@@ -110,7 +110,7 @@ struct JournaledWrite {
   std::optional<WallTime> ended;        // when nothing of it was left running, or was waited for any more
   bool given_up = false;                // the latter: it may run on
   OperationResult result{};
-  uint64_t replays = 0;  // how often its answer was given again
+  uint64_t replays = 0;                  // how often its answer was given again
   std::optional<std::string> touched{};  // the members that it changed, as JSON pointers, one a line; nothing: not known
 
   bool is_open() const { return !ended; }

@@ -263,7 +263,7 @@ class SendingLedger {
   absl::flat_hash_map<uint64_t, Place> by_id_ ABSL_GUARDED_BY(mutex_);
   Index<Call> by_call_ ABSL_GUARDED_BY(mutex_);
   Index<Hash128> whatever_id_ ABSL_GUARDED_BY(mutex_);  // by request: those in doubt, and what is given again whatever its id
-  Index<Hash128> unsettled_ ABSL_GUARDED_BY(mutex_);  // those that a read or another write may settle, by resource
+  Index<Hash128> unsettled_ ABSL_GUARDED_BY(mutex_);    // those that a read or another write may settle, by resource
   std::set<std::pair<TimePoint, uint64_t>> repeats_until_ ABSL_GUARDED_BY(mutex_);  // of what is kept, by its end
   WallTime forgotten_ ABSL_GUARDED_BY(mutex_){};  // the latest Repeats::first_sent of what is not known any more
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;

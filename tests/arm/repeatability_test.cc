@@ -43,8 +43,10 @@ TEST(Repeatability, WhatIsWrongIsNamed) {
 }
 
 TEST(Repeatability, AnIdOfAnyLengthIsNotTaken) {
-  EXPECT_TRUE(repeatability_of({{"Repeatability-Request-ID", std::string(128, 'a')}, {"Repeatability-First-Sent", kDate}}).ok());
-  EXPECT_FALSE(repeatability_of({{"Repeatability-Request-ID", std::string(129, 'a')}, {"Repeatability-First-Sent", kDate}}).ok());
+  EXPECT_TRUE(
+      repeatability_of({{"Repeatability-Request-ID", std::string(128, 'a')}, {"Repeatability-First-Sent", kDate}}).ok());
+  EXPECT_FALSE(
+      repeatability_of({{"Repeatability-Request-ID", std::string(129, 'a')}, {"Repeatability-First-Sent", kDate}}).ok());
 }
 
 }  // namespace

@@ -119,7 +119,8 @@ bool is_given_again(const Parts& parts, const JournaledWrite& former, const Send
 // Called when everybody knows what it has changed: what is accepted from now on came after it.
 void give_again(Parts& parts, const JournaledWrite& former, SendingLedger::Arrival arrival) {
   SendingLedger::Recorded recorded{former.outcome->status, former.outcome->etag, former.outcome->tracking};
-  if (!former.is_open()) recorded.tracking.status_url = recorded.tracking.location_url = "";  // without what they were signed with
+  if (!former.is_open())
+    recorded.tracking.status_url = recorded.tracking.location_url = "";  // without what they were signed with
   SendingLedger::Ending ending;
   ending.kind = SendingLedger::Ending::Kind::Accepted;
   ending.intent = former.id;

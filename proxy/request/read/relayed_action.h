@@ -40,7 +40,7 @@ class RelayedAction {
   Clock& clock_;
   ClientLink& link_;
   const std::shared_ptr<ClientState> state_;
-  Waiter waiter_;                                // nobody waits: only the link's knowledge counts
+  Waiter waiter_;  // nobody waits: only the link's knowledge counts
   SendingLedger::Match match_ = SendingLedger::Match::New;
   std::optional<SendingLedger::Asking> asking_;  // its record in the ledger
 };

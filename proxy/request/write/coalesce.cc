@@ -73,14 +73,16 @@ arm::Response not_again(SendingLedger::Match match, Exchange& exchange, const ru
   if (match == Match::Misused) {
     exchange.report.reason = "repeatability-id-of-another-request";
     exchange.report.repeatability = "rejected";
-    return make_error(400, "ArmgateBadRepeatability",
-                      "The Repeatability-Request-ID is that of another request: its method, URL or body was different. Give each "
-                      "request an id of its own.");
+    return make_error(
+        400, "ArmgateBadRepeatability",
+        "The Repeatability-Request-ID is that of another request: its method, URL or body was different. Give each "
+        "request an id of its own.");
   }
   if (match == Match::Forgotten) {
     exchange.report.reason = "first-sent-before-memory";
     exchange.report.repeatability = "rejected";
-    return make_outcome_unknown(resource, "By its Repeatability-First-Sent it may have been carried out before all that armgate remembers.");
+    return make_outcome_unknown(
+        resource, "By its Repeatability-First-Sent it may have been carried out before all that armgate remembers.");
   }
   exchange.report.reason = "still-in-doubt";
   return make_outcome_unknown(resource, "An earlier sending of this request was not seen to be answered.");

@@ -33,15 +33,15 @@ struct Write {
   const KeyedPlan& plan;
   const Client& client;
   Patience& patience;
-  Hash128 bytes{};                    // of method, host, target and body
-  std::string request_id{};           // see request_id_of()
-  uint64_t sending = 0;               // its record in the client's ledger
-  uint64_t asking = 0;                // and this exchange's number there (SendingLedger::Asking)
-  bool is_repeatable = false;         // its answer may be given again after it has arrived (repeat.h)
-  bool has_own_precondition = false;  // its client's
-  bool replaces = false;              // a full write, or a PATCH that may be a copy: what it was built from matters
-  policy::WriteFacts facts{};         // for questions to the history; arrived: the first sending's
-  policy::Bases bases{};              // what it may have been built from
+  Hash128 bytes{};                                // of method, host, target and body
+  std::string request_id{};                       // see request_id_of()
+  uint64_t sending = 0;                           // its record in the client's ledger
+  uint64_t asking = 0;                            // and this exchange's number there (SendingLedger::Asking)
+  bool is_repeatable = false;                     // its answer may be given again after it has arrived (repeat.h)
+  bool has_own_precondition = false;              // its client's
+  bool replaces = false;                          // a full write, or a PATCH that may be a copy: what it was built from matters
+  policy::WriteFacts facts{};                     // for questions to the history; arrived: the first sending's
+  policy::Bases bases{};                          // what it may have been built from
   std::vector<rules::ReferenceKey> references{};  // what its body names and must stand still; none of them is in plan.keys
 
   policy::BaseRule rule() const { return bases.rule; }

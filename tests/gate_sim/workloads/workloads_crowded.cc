@@ -150,11 +150,16 @@ Subject clusters_and_outsiders(SimWorld& world) {
 
 const std::vector<Workload>& crowded_workloads() {
   static const std::vector<Workload> all{
-      {"groups", keep_default, groups},     {"tags-beside", keep_default, tags_beside},
-      {"sessions", count_harms, sessions},  {"duplicates", lose_answers, duplicates},
-      {"networks", keep_default, networks}, {"rules-beside-group", keep_default, rules_beside_group},
-      {"clusters", keep_default, clusters}, {"clusters-and-outsiders", keep_default, clusters_and_outsiders},
-      {"named-restarts", keep_default, named_restarts}, {"once-restarts", say_once, once_restarts},
+      {"groups", keep_default, groups},
+      {"tags-beside", keep_default, tags_beside},
+      {"sessions", count_harms, sessions},
+      {"duplicates", lose_answers, duplicates},
+      {"networks", keep_default, networks},
+      {"rules-beside-group", keep_default, rules_beside_group},
+      {"clusters", keep_default, clusters},
+      {"clusters-and-outsiders", keep_default, clusters_and_outsiders},
+      {"named-restarts", keep_default, named_restarts},
+      {"once-restarts", say_once, once_restarts},
   };
   return all;
 }

@@ -50,7 +50,9 @@ void write_once(ClientState& state, Rng& rng, const Executor& executor, const Ha
   Waiter waiter(executor);
   SendingLedger::Arrival arrival{{7, rng.below(4)}, rng.chance(0.5) ? "id" : "", resource, when, presence, rng.chance(0.5)};
   SendingLedger::Questions ask;
-  ask.written = [](uint64_t, uint64_t order) { return order % 2 == 0 ? SendingLedger::Since::Written : SendingLedger::Since::Nothing; };
+  ask.written = [](uint64_t, uint64_t order) {
+    return order % 2 == 0 ? SendingLedger::Since::Written : SendingLedger::Since::Nothing;
+  };
   const auto found = ledger.match(arrival, &waiter, 1, ask);
   if (found.match == SendingLedger::Match::InDoubt) return;
   if (found.match == SendingLedger::Match::Shared) {

@@ -30,8 +30,7 @@ const arm::Headers kAccepted{{"Azure-AsyncOperation", kOperation}, {"Retry-After
 
 arm::Headers named(const StageRig& rig, std::string_view id, Duration ago = {}) {
   const auto when = std::chrono::floor<seconds>(rig.parts().clock.wall() - std::chrono::floor<std::chrono::milliseconds>(ago));
-  return {{"Repeatability-Request-ID", id},
-          {"Repeatability-First-Sent", fmt::format("{:%a, %d %b %Y %H:%M:%S GMT}", when)}};
+  return {{"Repeatability-Request-ID", id}, {"Repeatability-First-Sent", fmt::format("{:%a, %d %b %Y %H:%M:%S GMT}", when)}};
 }
 
 arm::Headers with(arm::Headers fields, std::string_view name, std::string_view value) {
@@ -46,9 +45,10 @@ void let_rules_say_once(StageRig& rig, Duration window) {
   rules::FaultList faults;
   rules::RuleBook all = shipped_rules(faults);
   for (rules::Rule& rule : all.rules) rule.once.window = window;
-  rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors),
-                                                                    std::move(all.patience), rules::share(std::move(all.facts))),
-                             rules::Mode::Protect);
+  rig.shared().rules.replace(
+      std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors), std::move(all.patience),
+                                             rules::share(std::move(all.facts))),
+      rules::Mode::Protect);
 }
 
 // ---- by its client's own word
@@ -80,7 +80,8 @@ TEST(Repeat, AnotherNameIsAnotherRequest) {
   rig.ask("one", kRun, "", named(rig, "a"));
   EXPECT_FALSE(rig.ask("one", kRun, "", named(rig, "b")).head.fields.has("x-armgate-replayed"));
   rig.arm(kRun, 200, {});
-  EXPECT_FALSE(rig.ask("two", kRun, "", named(rig, "a")).head.fields.has("x-armgate-replayed")) << "each client has names of its own";
+  EXPECT_FALSE(rig.ask("two", kRun, "", named(rig, "a")).head.fields.has("x-armgate-replayed"))
+      << "each client has names of its own";
   EXPECT_TRUE(rig.script_is_done());
 }
 
@@ -114,7 +115,8 @@ TEST(Repeat, HalfANameIsRefusedAndNothingSent) {
     EXPECT_EQ(reason(answer), "bad-repeatability");
   }
   rig.arm(get(kScaleSet), 200, {}, kMade);
-  EXPECT_EQ(rig.ask("one", get(kScaleSet), "", {{"Repeatability-Request-ID", "a"}}).head.status, 200) << "reads are as they are";
+  EXPECT_EQ(rig.ask("one", get(kScaleSet), "", {{"Repeatability-Request-ID", "a"}}).head.status, 200)
+      << "reads are as they are";
 }
 
 TEST(Repeat, WhereArmgateOnlyLooksOnNamesAreArms) {
@@ -135,6 +137,18 @@ TEST(Repeat, AnActionThatNoRuleNamesDoesNotRunTwiceButItsAnswerIsNotKept) {
   const auto again = rig.ask("one", kAction, "", fields);
   EXPECT_EQ(again.head.status, 409);
   EXPECT_EQ(reason(again), "still-in-doubt");
+}
+
+TEST(Repeat, AfterAnErrorThatAsksForAnotherTryItIsTried) {
+  for (const auto& [what, status] : {std::pair(kRun, 429), std::pair(kAction, 503)}) {
+    StageRig rig;
+    rig.pass(seconds(2));
+    rig.arm(what, status);
+    rig.arm(what, 200);
+    const auto fields = named(rig, "a");
+    EXPECT_EQ(rig.ask("one", what, "", fields).head.status, status) << what;
+    EXPECT_EQ(rig.ask("one", what, "", fields).head.status, 200) << what;
+  }
 }
 
 TEST(Repeat, WhatWasFirstSentBeforeTheProcessBeganIsNotDecided) {
@@ -165,10 +179,13 @@ TEST(Repeat, WithAnotherTokenItsBearerShowsThatItMayRead) {
     const auto named_as = [&](const arm::Headers& bearer) { return with(name, "Authorization", bearer.get("Authorization")); };
     rig.arm(kPut, 200, {{"ETag", "\"2\""}}, kMade);
     rig.ask("one", kPut, kBody, named_as(token));
-    for (int tries = seen == 503 ? 8 : 1; tries > 0; --tries) rig.arm(get(kScaleSet), seen, {{"Retry-After", "5"}}, seen == 200 ? kLater : "{}");
+    for (int tries = seen == 503 ? 8 : 1; tries > 0; --tries)
+      rig.arm(get(kScaleSet), seen, {{"Retry-After", "5"}}, seen == 200 ? kLater : "{}");
     const auto again = rig.ask("one", kPut, kBody, named_as(later));
     EXPECT_EQ(again.head.status, seen == 200 ? 200 : seen == 503 ? 503 : 409) << seen;
-    EXPECT_EQ(reason(again), seen == 200 ? "answered-as-recorded" : seen == 503 ? "verify-failed" : "recorded-answer-not-at-hand");
+    EXPECT_EQ(reason(again), seen == 200   ? "answered-as-recorded"
+                             : seen == 503 ? "verify-failed"
+                                           : "recorded-answer-not-at-hand");
     if (seen != 200) continue;
     EXPECT_EQ(again.body, kLater);
     EXPECT_EQ(field(again, "ETag"), "\"2\"");
@@ -184,7 +201,8 @@ struct Former {
 };
 
 // A process that answered a named request, and died.
-Former answered(const std::string& what, const std::string& body, int status, const arm::Headers& answer, const std::string& made) {
+Former answered(const std::string& what, const std::string& body, int status, const arm::Headers& answer,
+                const std::string& made) {
   Former former;
   StageRig dead(former.journal);
   dead.pass(seconds(2));

@@ -31,6 +31,9 @@ enum class Mutant {
   LeaverIsSent,           // whoever left the queue is sent all the same
   LiveWritersJoined,      // the same bytes without an id are the same write, though the first one's sender still listens
   IdsIgnoredInJoin,       // two request ids are one request
+  DeliveredIsForgotten,   // what is to be given again is carried out again
+  RepeatsNotTakenUp,      // what an earlier process had answered is carried out again
+  RepeatedWhateverCame,   // it is given again although something else was accepted meanwhile
   PollErrorLeaksHold,     // a failed poll ends the watch, not the hold
   JournalNotTakenUp,      // what an earlier process left behind holds nothing
   CutOffTakenForEnded,    // a resource at rest shows that a write which was on its way will not come any more

@@ -159,6 +159,11 @@ struct Breaker {
   Duration probe_every = std::chrono::minutes(5);  // one write goes, to see whether it is over
 };
 
+// Which requests are one.
+struct Once {
+  Duration window{};  // the same PUT or action, for so long after ARM accepted it; zero: each is a request of its own
+};
+
 enum class UnconditionalAfterWait { Refuse, Send };
 
 struct Rule {
@@ -175,6 +180,7 @@ struct Rule {
   Reenter reenter = Reenter::Nobody;
   Backoff busy;
   Breaker breaker;
+  Once once;
   UnconditionalAfterWait unconditional_after_wait = UnconditionalAfterWait::Refuse;
 };
 

@@ -111,6 +111,7 @@ struct Config {
     Duration observation_age = std::chrono::hours(12);
     Duration in_doubt_max = std::chrono::minutes(5);
     Duration answer_keep = std::chrono::minutes(5);
+    Duration repeat_keep = std::chrono::hours(12);
     size_t answer_bytes = 8u << 20;
     size_t client_bytes = 32u << 20;
     size_t total_bytes = 512u << 20;

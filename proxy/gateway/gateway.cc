@@ -275,7 +275,7 @@ Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
     if (auto opened = gateway->loops_.back()->open(gateway->ports_, *gateway->admin_); !opened)
       return std::move(opened).error();
   }
-  gateway->common_->shared.started = gateway->common_->clock.next_moment();
+  gateway->common_->shared.begin(gateway->common_->clock);
   if (former) gateway->take_up(*former);
   return gateway;
 }

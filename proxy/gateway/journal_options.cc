@@ -1,5 +1,7 @@
 #include "proxy/gateway/journal_options.h"
 
+#include <algorithm>
+
 namespace armgate {
 
 journal::Journal::Options journal_options(const Config& config) {
@@ -8,7 +10,7 @@ journal::Journal::Options journal_options(const Config& config) {
   options.durability = config.journal.durability;
   options.write_max = config.journal.write_max;
   options.records_max = config.journal.records_max;
-  options.recent = config.history.observation_age;
+  options.recent = std::max(config.history.observation_age, config.history.repeat_keep);
   return options;
 }
 

@@ -85,6 +85,7 @@ ClientTable::Options client_options(const Config& config) {
   options.client.observation_age = config.history.observation_age;
   options.client.sendings.in_doubt_max = config.history.in_doubt_max;
   options.client.sendings.keep = config.history.answer_keep;
+  options.client.sendings.repeat_keep = config.history.repeat_keep;
   options.client.sendings.bytes_max = config.history.answer_bytes;
   return options;
 }

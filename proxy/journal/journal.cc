@@ -179,6 +179,7 @@ Result<void> Journal::write(const Entry& entry) {
   }
   if (const auto* outcome = std::get_if<Outcome>(&entry)) return write(*outcome);
   if (const auto* state = std::get_if<ResourceState>(&entry)) return file_.set_state(*state);
+  if (const auto* replay = std::get_if<Replay>(&entry)) return file_.count_replay(replay->id);
   const End& end = std::get<End>(entry);
   return file_.set_end(end.id, end.when, end.seen, end.result);
 }

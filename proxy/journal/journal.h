@@ -53,6 +53,7 @@ class Journal final : public Store {
   Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
   void record_outcome(IntentId id, const WriteOutcome& outcome) override;
   void record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) override;
+  void record_replay(IntentId id) override { enqueue(Replay{id}); }
   void record_state(const ResourceState& state) override { enqueue(state); }
   bool writable() const override { return !unwritable_.load(std::memory_order_relaxed); }
   std::vector<Unfinished> unfinished() const override { return under_way_.unfinished(); }
@@ -74,7 +75,10 @@ class Journal final : public Store {
     EndSeen seen;
     OperationResult result;
   };
-  using Entry = std::variant<Intent, Outcome, End, ResourceState>;
+  struct Replay {
+    IntentId id;
+  };
+  using Entry = std::variant<Intent, Outcome, End, Replay, ResourceState>;
 
   Journal(Options options, Clock& clock, JournalFile file, TellLoudly tell_loudly, NameMembers name_members);
   bool enqueue(Entry entry);  // false: there is no room

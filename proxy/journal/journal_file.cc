@@ -19,11 +19,6 @@ namespace {
 constexpr int64_t kForgottenAtOnce = 5'000;  // records; whoever writes waits for it
 constexpr int kRecentMax = 100'000;          // records that are looked at for what was written lately
 
-constexpr std::string_view kColumns =
-    "id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, outcome, status, known, "
-    "tracked_by, status_url, location_url, ended, if_match, also_locked, given_up, merged, tool, touched, result, error_code, "
-    "message_code";
-
 template <class Value>
 using Names = std::pair<Value, std::string_view>;
 
@@ -89,6 +84,10 @@ JournaledWrite read_row(const Statement& row) {
   if (!row.is_nothing(18)) write.ended = as_time(row.number(18));
   write.tool = row.text(23);
   if (!row.is_nothing(24)) write.touched = row.text(24);
+  if (!row.is_nothing(28)) write.named = Hash128::from_hex(row.text(28)).value_or(Hash128{});
+  if (!row.is_nothing(29)) write.first_sent = as_time(row.number(29));
+  if (write.outcome) write.outcome->etag = row.text(30);
+  if (!row.is_nothing(31)) write.replays = static_cast<uint64_t>(row.number(31));
   write.result = {value_of(kResults, row.text(25), arm::Progress::Unknown), {row.text(26), row.text(27)}};
   return write;
 }
@@ -224,17 +223,12 @@ Result<void> JournalFile::read_key(const std::filesystem::path& file) {
 
 Result<void> JournalFile::prepare_statements() {
   const std::pair<Statement*, std::string_view> commands[] = {
-      {&add_,
-       "INSERT INTO writes (id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, if_match, "
-       "also_locked, tool) "
-       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-      {&outcome_,
-       "UPDATE writes SET outcome = ?, status = ?, known = ?, tracked_by = ?, status_url = ?, location_url = ?, "
-       "ended = coalesce(ended, ?), merged = ?, result = coalesce(result, nullif(?, '')), error_code = coalesce(error_code, nullif(?, '')), "
-       "message_code = coalesce(message_code, nullif(?, '')) WHERE id = ?"},
+      {&add_, kAddWrite},
+      {&outcome_, kSetOutcome},
       {&end_,
        "UPDATE writes SET ended = ?, given_up = ?, result = nullif(?, ''), error_code = nullif(?, ''), message_code = nullif(?, '') "
        "WHERE id = ? AND ended IS NULL"},
+      {&replay_, "UPDATE writes SET replays = coalesce(replays, 0) + 1 WHERE id = ?"},
       {&touched_, "UPDATE writes SET touched = ? WHERE id = ?"},
       {&state_,
        "INSERT INTO states (resource, state, since) VALUES (?, ?, ?) ON CONFLICT (resource) DO UPDATE SET "
@@ -284,11 +278,17 @@ Result<FormerLife> JournalFile::former_life(Duration recent) {
       kColumns, kRecentMax));
   if (!lately) return std::move(lately).error();
   lately->bind(whole_milliseconds(recent));
+  auto since = database_->prepare(kKnownSince);
+  if (!since) return std::move(since).error();
+  const auto known = since->bind(whole_milliseconds(recent)).bind(int64_t{kRecentMax}).step();
+  if (!known) return known.error();
   auto running = select(*open);
   if (!running) return std::move(running).error();
   auto ended = select(*lately);
   if (!ended) return std::move(ended).error();
-  return FormerLife{*std::move(running), *std::move(ended)};
+  FormerLife former{*std::move(running), *std::move(ended), std::nullopt};
+  if (!since->is_nothing(0)) former.since = as_time(std::max(since->number(0), since->number(1)));
+  return former;
 }
 
 Result<std::vector<JournaledWrite>> JournalFile::newest(size_t most, std::string_view resource) {
@@ -329,6 +329,8 @@ Result<void> JournalFile::add(const JournaledWrite& write) {
       .bind(write.if_match)
       .bind(write.also_locked)
       .bind(write.tool)
+      .bind(write.named.is_zero() ? std::string() : write.named.hex())
+      .bind(write.named.is_zero() ? int64_t{0} : as_number(write.first_sent))
       .run();
 }
 
@@ -348,7 +350,7 @@ Result<void> JournalFile::set_outcome(IntentId id, const WriteOutcome& outcome) 
   else
     outcome_.bind(static_cast<int64_t>(outcome.merged));
   bind_result(outcome_, outcome.result);
-  if (auto set = outcome_.bind(static_cast<int64_t>(id)).run(); !set) return set;
+  if (auto set = outcome_.bind(outcome.etag).bind(static_cast<int64_t>(id)).run(); !set) return set;
   return outcome.tracking.by == arm::TrackedBy::Nothing ? Result<void>() : strip_.bind(static_cast<int64_t>(id)).run();
 }
 
@@ -362,6 +364,8 @@ Result<void> JournalFile::set_end(IntentId id, WallTime when, EndSeen seen, cons
   if (auto set = end_.bind(static_cast<int64_t>(id)).run(); !set) return set;
   return strip_.bind(static_cast<int64_t>(id)).run();
 }
+
+Result<void> JournalFile::count_replay(IntentId id) { return replay_.bind(static_cast<int64_t>(id)).run(); }
 
 Result<void> JournalFile::set_touched(IntentId id, std::string_view members) {
   return touched_.bind(members).bind(static_cast<int64_t>(id)).run();

@@ -49,6 +49,7 @@ class JournalFile {
   Result<void> add(const JournaledWrite& write);
   Result<void> set_outcome(IntentId id, const WriteOutcome& outcome);
   Result<void> set_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result = {});
+  Result<void> count_replay(IntentId id);
   Result<void> set_touched(IntentId id, std::string_view members);
   // Since when it has it stays, if it had it already.
   Result<void> set_state(const ResourceState& state);
@@ -79,7 +80,7 @@ class JournalFile {
 
   Claim claim_;
   std::optional<Database> database_;
-  Statement add_, outcome_, end_, strip_, touched_, state_, forget_, forget_states_, begin_, commit_, roll_back_;
+  Statement add_, outcome_, end_, strip_, touched_, replay_, state_, forget_, forget_states_, begin_, commit_, roll_back_;
   HashKey key_;
   bool is_new_ = false;
   int64_t former_schema_ = 0;  // an earlier one, which is brought to this one; 0: it is this one

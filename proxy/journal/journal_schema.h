@@ -1,14 +1,15 @@
-// journal_schema.h – the tables of the journal file, and how those of earlier versions are brought to them.
+// journal_schema.h – the tables of the journal file, how those of earlier versions are brought to them, and the longer commands.
 //
 // Invariant  a file of any earlier schema can be opened: what its writes lack is not known of them.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace armgate::journal {
 
 inline constexpr int64_t kApplicationId = 0x61726d67;  // "armg"
-inline constexpr int64_t kSchemaVersion = 4;
+inline constexpr int64_t kSchemaVersion = 5;
 
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE hash_key (digits TEXT NOT NULL);
@@ -40,7 +41,11 @@ CREATE TABLE writes (
   touched TEXT,                -- members that it changed, one a line; nothing: not known
   result TEXT,                 -- nothing: not known
   error_code TEXT,
-  message_code TEXT
+  message_code TEXT,
+  named TEXT,                  -- keyed hash of the name that its client gave it; nothing: none
+  first_sent INTEGER,          -- the same, by its client's clock
+  answer_etag TEXT,            -- that ARM's answer showed, if that may be asked for again
+  replays INTEGER              -- how often it was given again; nothing: never
 );
 CREATE TABLE states (
   resource TEXT PRIMARY KEY,
@@ -56,6 +61,30 @@ inline constexpr const char* kUpgrades[kSchemaVersion - 1] = {
     "BEGIN; ALTER TABLE writes ADD COLUMN merged INTEGER; PRAGMA user_version = 3; COMMIT;",
     "BEGIN; ALTER TABLE writes ADD COLUMN tool TEXT; ALTER TABLE writes ADD COLUMN touched TEXT; ALTER TABLE writes ADD COLUMN result TEXT; "
     "ALTER TABLE writes ADD COLUMN error_code TEXT; ALTER TABLE writes ADD COLUMN message_code TEXT; "
-    "CREATE TABLE states (resource TEXT PRIMARY KEY, state TEXT NOT NULL, since INTEGER NOT NULL); PRAGMA user_version = 4; COMMIT;"};
+    "CREATE TABLE states (resource TEXT PRIMARY KEY, state TEXT NOT NULL, since INTEGER NOT NULL); PRAGMA user_version = 4; COMMIT;",
+    "BEGIN; ALTER TABLE writes ADD COLUMN named TEXT; ALTER TABLE writes ADD COLUMN first_sent INTEGER; "
+    "ALTER TABLE writes ADD COLUMN answer_etag TEXT; ALTER TABLE writes ADD COLUMN replays INTEGER; PRAGMA user_version = 5; COMMIT;"};
+
+// ---- the longer commands
+
+inline constexpr std::string_view kColumns =
+    "id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, outcome, status, known, "
+    "tracked_by, status_url, location_url, ended, if_match, also_locked, given_up, merged, tool, touched, result, error_code, "
+    "message_code, named, first_sent, answer_etag, replays";
+
+inline constexpr std::string_view kAddWrite =
+    "INSERT INTO writes (id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, if_match, "
+    "also_locked, tool, named, first_sent) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, 0))";
+
+inline constexpr std::string_view kSetOutcome =
+    "UPDATE writes SET outcome = ?, status = ?, known = ?, tracked_by = ?, status_url = ?, location_url = ?, "
+    "ended = coalesce(ended, ?), merged = ?, result = coalesce(result, nullif(?, '')), error_code = coalesce(error_code, nullif(?, '')), "
+    "message_code = coalesce(message_code, nullif(?, '')), answer_etag = nullif(?, '') WHERE id = ?";
+
+// From when on all that may have changed something is read back: by age, and by how many records are looked at.
+inline constexpr std::string_view kKnownSince =
+    "SELECT max((SELECT min(begun) FROM writes), (SELECT begun FROM writes ORDER BY id DESC LIMIT 1) - ?), "
+    "(SELECT begun FROM writes ORDER BY id DESC LIMIT 1 OFFSET ?)";
 
 }  // namespace armgate::journal

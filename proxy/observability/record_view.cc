@@ -72,6 +72,7 @@ json to_json(const JournaledWrite& write) {
     told["ended"] = utc_text_with_milliseconds(*write.ended);
     told["took_ms"] = (*write.ended - write.begun).count();
   }
+  if (write.replays > 0) told["replays"] = write.replays;
   if (!write.outcome) return told;
   if (write.outcome->kind == OutcomeKind::Answered) told["status"] = write.outcome->status;
   if (write.outcome->merged > 0) told["merged"] = write.outcome->merged;

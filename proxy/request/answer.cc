@@ -96,6 +96,7 @@ void explain(arm::ResponseHead& head, const Report& report) {
   if (!report.locks.empty()) head.fields.set("x-armgate-locks", field_text(joined(report.locks)));
   if (!report.guard.empty()) head.fields.set("x-armgate-guard", field_text(report.guard));
   if (report.merged.count > 0) head.fields.set("x-armgate-merged", std::to_string(report.merged.count));
+  if (!report.repeatability.empty()) head.fields.set("Repeatability-Result", report.repeatability);
   if (report.replayed) head.fields.set("x-armgate-replayed", "true");
   if (!report.reason.empty()) head.fields.set("x-armgate-reason", field_text(report.reason));
 }

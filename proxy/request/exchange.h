@@ -50,12 +50,19 @@ struct Report {
   std::string upstream_code;       // ARM's error code of the last attempt that met an error, if any
   std::string upstream_message;    // what it said, if something was done about it; fit for the log
   std::string upstream_error;      // why no whole answer of ARM's came, the last time; fit for the log
+  std::string_view repeatability;  // "accepted" or "rejected", of a request with a repeatability id; empty: not told
   arm::MergePlaces merged{};       // others' changes that were merged into it
   bool kept_place = false;         // it came back to the place in the queue that was kept for it
   bool replayed = false;           // the answer is that of an earlier sending of the same request
   bool by_right = false;           // it goes because its client has read again since it was refused
   bool in_turn = false;            // it came in its client's turn (proxy/state/lock/turns)
   bool altered = false;            // a header was added, or the answer is not ARM's answer to these bytes
+};
+
+// A request that its client has named, so that its repetition is known (arm/repeatability.h).
+struct NamedRequest {
+  Hash128 key{};          // keyed hash of the name and of who gave it
+  WallTime first_sent{};  // by its client's clock
 };
 
 // What a client asked for in a write whose body was merged with what others had changed.
@@ -66,6 +73,7 @@ struct ClientsOwn {
 
 struct Exchange {
   arm::Request request;                     // as it goes to ARM
+  std::optional<NamedRequest> named{};      // set by the pipeline, for what may change something
   std::optional<ClientsOwn> clients_own{};  // if its body is a merge; nothing: what goes is what the client sent
   ConnectionIdentity from;
   Sender* last_sender = nullptr;  // of the connection, which must outlive this; null: nobody keeps it

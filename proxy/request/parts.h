@@ -137,6 +137,14 @@ struct SharedState {
   // `former` (restore.h); 0: nothing.
   Moment started;
   uint64_t former = 0;
+  // The same by the wall clock: of all requests, and of what is recorded, which an earlier process may have been told.
+  WallTime began;
+  WallTime recorded_from;
+
+  void begin(Clock& clock) {
+    started = clock.next_moment();
+    began = recorded_from = clock.wall();
+  }
 };
 
 struct Parts {

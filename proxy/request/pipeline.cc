@@ -10,6 +10,7 @@
 #include "proxy/request/read/relay.h"
 #include "proxy/request/shadow/observe.h"
 #include "proxy/request/write/coalesce.h"
+#include "proxy/request/write/repeat.h"
 #include "proxy/request/write/serve_write.h"
 
 namespace armgate {
@@ -22,11 +23,19 @@ Task<Receipt> serve_planned(Parts& parts, Exchange& exchange, ClientLink& link, 
   if (plan.kind == rules::PlanKind::Write && plan.mode == rules::Mode::Observe) {
     co_return co_await observe_write(parts, exchange, link, plan, client);
   }
+  const bool may_change = plan.kind == rules::PlanKind::Write || is_watched_action(exchange, plan);
+  if (may_change) {
+    if (auto misnamed = name_request(parts, exchange, client)) {
+      explain(misnamed->head, exchange.report);
+      co_await write_answer(exchange, link, *misnamed);
+      co_return Receipt();
+    }
+  }
   // What is posted elsewhere than to a resource is relayed without a record, and known only if its answer was lost.
   const bool may_be_in_doubt = plan.kind != rules::PlanKind::Write && plan.operation != arm::OperationKind::Action &&
                                is_watched_action(exchange, plan) && client.state->sendings().size() > 0;
   if (may_be_in_doubt && client.state->sendings().knows(arrival_of(parts, exchange, plan, client, nullptr))) {
-    auto answer = still_in_doubt(exchange, plan);
+    auto answer = not_again(SendingLedger::Match::InDoubt, exchange, plan);
     explain(answer.head, exchange.report);
     co_await write_answer(exchange, link, answer);
     co_return Receipt();

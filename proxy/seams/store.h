@@ -34,8 +34,10 @@ using IntentId = uint64_t;  // given by the store; later writes have higher ones
 // Views of what the write itself keeps: a store copies what it needs.
 struct IntentRecord {
   Hash128 client{};
-  Hash128 bytes{};   // of method, host, target and body
-  Hash128 resend{};  // the same with the credential: by it the client's own repetition is known again
+  Hash128 bytes{};        // of method, host, target and body
+  Hash128 resend{};       // the same with the credential: by it the client's own repetition is known again
+  Hash128 named{};        // of the name that its client gave it (repeatability id); zero: none
+  WallTime first_sent{};  // the same, by its client's clock
   std::string_view client_label;
   std::string_view tool;        // its User-Agent, cut
   std::string_view request_id;  // as the client gave it (x-ms-client-request-id), or its hash if it is long
@@ -79,6 +81,7 @@ struct WriteOutcome {
   size_t merged = 0;         // others' changes that were sent along
   OperationResult result{};  // as far as the answer tells
   AskedChange change{};      // if ARM took it
+  std::string etag{};        // that the answer showed, if the answer may be asked for again
 };
 
 // Whether the end was seen of what a write began, or nobody waits for it any more.
@@ -90,6 +93,8 @@ struct JournaledWrite {
   Hash128 client{};
   Hash128 bytes{};
   Hash128 resend{};
+  Hash128 named{};
+  WallTime first_sent{};
   std::string client_label;
   std::string tool;
   std::string request_id;
@@ -105,6 +110,7 @@ struct JournaledWrite {
   std::optional<WallTime> ended;        // when nothing of it was left running, or was waited for any more
   bool given_up = false;                // the latter: it may run on
   OperationResult result{};
+  uint64_t replays = 0;                  // how often its answer was given again
   std::optional<std::string> touched{};  // the members that it changed, as JSON pointers, one a line; nothing: not known
 
   bool is_open() const { return !ended; }
@@ -115,6 +121,8 @@ inline void describe(const IntentRecord& record, JournaledWrite& write) {
   write.client = record.client;
   write.bytes = record.bytes;
   write.resend = record.resend;
+  write.named = record.named;
+  write.first_sent = record.first_sent;
   write.client_label = record.client_label;
   write.tool = record.tool;
   write.request_id = record.request_id;
@@ -139,6 +147,7 @@ struct ResourceState {
 struct FormerLife {
   std::vector<JournaledWrite> open;    // writes that may be at ARM now, or whose operations may run
   std::vector<JournaledWrite> recent;  // may have changed something, and ended a short while ago; the oldest first
+  std::optional<WallTime> since{};     // all that was begun from then on is among them, or had no effect
 };
 
 class Store {
@@ -151,6 +160,8 @@ class Store {
   virtual void record_outcome(IntentId id, const WriteOutcome& outcome) = 0;
   // What the write began has ended, or is given up.
   virtual void record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) = 0;
+  // The answer to the write was given again.
+  virtual void record_replay(IntentId id) = 0;
   // The resource has another provisioningState than it had, as far as this process knows.
   virtual void record_state(const ResourceState& state) = 0;
 

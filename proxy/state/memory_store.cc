@@ -31,6 +31,7 @@ MemoryStore::Slot& MemoryStore::place_for(Shard& shard, IntentId id) const {
   slot.id = id;
   slot.how = arm::Progress::Unknown;
   slot.is_open = true;
+  slot.replays = 0;
   slot.has_outcome = slot.is_running = slot.has_ended = slot.given_up = false;
   if (slot.ending) slot.ending.reset();
   shard.open.insert_or_assign(id, at);
@@ -74,6 +75,7 @@ JournaledWrite MemoryStore::Slot::write() const {
   }
   if (has_ended) told.ended = ended;
   told.given_up = given_up;
+  told.replays = replays;
   told.result.how = how;
   if (ending) told.result.error = ending->error;
   return told;
@@ -152,6 +154,17 @@ void MemoryStore::record_end(IntentId id, WallTime when, EndSeen seen, const Ope
     slot.ending->error = result.error;
     return !slot.has_outcome;
   });
+}
+
+// Seldom, and of what has ended mostly: it is looked for.
+void MemoryStore::record_replay(IntentId id) {
+  for (Shard& shard : shards_) {
+    MutexLock lock(&shard.mutex);
+    const auto slot = std::find_if(shard.slots.begin(), shard.slots.end(), [id](const Slot& s) { return s.id == id; });
+    if (slot == shard.slots.end()) continue;
+    ++slot->replays;
+    return;
+  }
 }
 
 void MemoryStore::forget(IntentId id) {

@@ -35,6 +35,7 @@ class MemoryStore final : public Store {
   Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
   void record_outcome(IntentId id, const WriteOutcome& outcome) override;
   void record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) override;
+  void record_replay(IntentId id) override;
   void record_state(const ResourceState&) override {}
 
   std::vector<Unfinished> unfinished() const override;
@@ -70,6 +71,7 @@ class MemoryStore final : public Store {
     arm::Progress how = arm::Progress::Unknown;
     int status = 0;
     uint32_t merged = 0;
+    uint32_t replays = 0;
     bool is_open = false;
     bool has_outcome = false;
     bool is_running = false;

@@ -14,17 +14,16 @@ using Kind = SendingLedger::Ending::Kind;
 
 // ---- what an arriving request is
 
-SendingLedger::Match SendingLedger::judge(const Sending& earlier, const Arrival& arrival,
-                                          const WrittenSince& written_since) const {
+// Whether it is an earlier one whose answer has not arrived.
+SendingLedger::Match SendingLedger::judge_lost(const Sending& earlier, const Arrival& arrival, const Questions& ask) const {
   const bool same_id = earlier.request_id == arrival.request_id;
   const bool has_id = !arrival.request_id.empty() && same_id;
   const bool other_call = !same_id && !arrival.request_id.empty() && !earlier.request_id.empty();
-  if (is_over(earlier, arrival.at.time)) return Match::New;
   if (earlier.ending && earlier.ending->kind == Kind::Unknown) {
     // An id where there was none, or none where there was one, may be the same call.
     if (other_call || (earlier.settled && !has_id)) return Match::New;
-    const bool expired = arrival.at.time - earlier.ended.time > options_.in_doubt_max && earlier.sharers.empty();
-    return expired ? Match::DoubtExpired : Match::InDoubt;
+    const bool for_long = arrival.at.time - earlier.ended.time > options_.in_doubt_max;
+    return for_long && earlier.sharers.empty() && !earlier.repeats.by_id ? Match::DoubtExpired : Match::InDoubt;
   }
   if (!same_id && !is_mutant(Mutant::IdsIgnoredInJoin)) return Match::New;
   const bool gone = earlier.undelivered || (earlier.asker && earlier.asker->gone.load(std::memory_order_acquire));
@@ -42,27 +41,58 @@ SendingLedger::Match SendingLedger::judge(const Sending& earlier, const Arrival&
     case Kind::Unknown: break;
     case Kind::Accepted: {
       if (!gone && !has_id) return Match::New;
-      if (!earlier.ending->answer) return gone ? Match::InDoubt : Match::New;
+      if (!earlier.ending->answer) return gone && !earlier.ending->recorded ? Match::InDoubt : Match::New;
       // What was sent without a base is judged once more if somebody else has written since.
-      const bool overtaken = !has_id && !earlier.had_base && written_since && written_since(earlier.id, earlier.ended.order);
+      const bool overtaken =
+          !has_id && !earlier.had_base && ask.written && ask.written(earlier.id, earlier.ended.order) != Since::Nothing;
       return overtaken ? Match::Again : Match::Shared;
     }
   }
   return Match::New;
 }
 
-SendingLedger::Found SendingLedger::find_earlier(const Arrival& arrival, const WrittenSince& written_since) {
+// Whether it is one whose answer is given again although it has arrived.
+SendingLedger::Match SendingLedger::judge_repeated(const Sending& earlier, const Arrival& arrival, const Questions& ask) const {
+  if (earlier.ending && earlier.ending->kind != Kind::Accepted) return Match::New;
+  const Match given = !earlier.ending || earlier.ending->answer || earlier.ending->recorded ? Match::Shared : Match::InDoubt;
+  if (earlier.repeats.by_id && arrival.repeats.by_id) return given;
+  const Duration window = std::min(earlier.repeats.window, arrival.repeats.window);
+  const bool is_within = window > Duration::zero() && (!earlier.ending || arrival.at.time - earlier.ended.time <= window);
+  const bool both_join = earlier.repeats.running > Duration::zero() && arrival.repeats.running > Duration::zero();
+  const bool runs = both_join && earlier.ending && ask.runs && ask.runs(earlier.ending->intent);
+  if (!is_within && !runs) return Match::New;
+  if (!earlier.ending || is_mutant(Mutant::RepeatedWhateverCame)) return given;
+  const Since since = ask.written ? ask.written(earlier.id, earlier.ended.order) : Since::Unknown;
+  if (since == Since::Nothing) return given;
+  // Carrying it out again is what the rule forbids; and that somebody has written is not known.
+  return since == Since::Unknown && is_within ? Match::InDoubt : Match::New;
+}
+
+// What is kept longer than an answer that did not arrive is kept for another reason.
+bool SendingLedger::may_be_lost(const Sending& earlier, TimePoint now) const {
+  const bool is_done = earlier.ending && earlier.ending->kind == Kind::Accepted;
+  return !earlier.told && (!is_done || now - earlier.ended.time <= options_.keep);
+}
+
+SendingLedger::Match SendingLedger::judge(const Sending& earlier, const Arrival& arrival, const Questions& ask) const {
+  if (is_over(earlier, arrival.at.time)) return Match::New;
+  if (arrival.repeats.by_id && earlier.content != arrival.content) return Match::Misused;
+  const Match lost = may_be_lost(earlier, arrival.at.time) ? judge_lost(earlier, arrival, ask) : Match::New;
+  return lost != Match::New || is_mutant(Mutant::DeliveredIsForgotten) ? lost : judge_repeated(earlier, arrival, ask);
+}
+
+SendingLedger::Found SendingLedger::find_earlier(const Arrival& arrival, const Questions& ask) {
   const auto newest_in = [&](const auto& index, const auto& key) {
     const auto it = index.find(key);
     if (it == index.end()) return Found();
     for (auto place = it->second.rbegin(); place != it->second.rend(); ++place) {
-      const Match match = judge(**place, arrival, written_since);
+      const Match match = judge(**place, arrival, ask);
       if (match != Match::New) return Found{match, *place};
     }
     return Found();
   };
   const Found same_call = newest_in(by_call_, call_of(arrival.request, arrival.request_id));
-  return same_call.match != Match::New ? same_call : newest_in(doubts_, arrival.request);
+  return same_call.match != Match::New ? same_call : newest_in(whatever_id_, arrival.request);
 }
 
 void SendingLedger::share(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) {
@@ -72,24 +102,31 @@ void SendingLedger::share(Sending& sending, const Arrival& arrival, Waiter* wait
   if (sending.ending) waiter->signal(bits);
 }
 
-SendingLedger::Matched SendingLedger::match(const Arrival& arrival, Waiter* waiter, uint32_t bits,
-                                            const WrittenSince& written_since) {
+SendingLedger::Matched SendingLedger::match(const Arrival& arrival, Waiter* waiter, uint32_t bits, const Questions& ask) {
   MutexLock lock(&mutex_);
   settle(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
-  Found found = find_earlier(arrival, written_since);
+  expire_repeats(arrival.at.time);
+  Found found = find_earlier(arrival, ask);
+  const bool is_named = arrival.repeats.by_id && found.match == Match::New;
+  if (is_named && arrival.repeats.first_sent <= std::max(arrival.repeats.known_from, forgotten_)) {
+    return {Match::Forgotten, {}, {}};
+  }
   switch (found.match) {
+    case Match::Forgotten:
+    case Match::Misused:
     case Match::InDoubt: return {found.match, {}, {}};
     case Match::New: found.place = add_locked(arrival); break;
     case Match::Again:
     case Match::DoubtExpired: run_again(found.place, arrival); break;
     case Match::Shared: share(*found.place, arrival, waiter, bits); break;
   }
-  return {found.match, {found.place->id, found.place->asking}, found.place->arrived};
+  const Sending& sending = *found.place;
+  return {found.match, {sending.id, sending.asking}, sending.arrived, sending.resend != arrival.resend};
 }
 
 bool SendingLedger::knows(const Arrival& arrival) {
   MutexLock lock(&mutex_);
-  const Match match = find_earlier(arrival, nullptr).match;
+  const Match match = find_earlier(arrival, {}).match;
   return match == Match::Shared || match == Match::InDoubt;
 }
 
@@ -100,12 +137,13 @@ SendingLedger::Asking SendingLedger::add(const Arrival& arrival) {
   return {place->id, place->asking};
 }
 
-uint64_t SendingLedger::expect(const Arrival& arrival, Ending::Kind kind) {
+uint64_t SendingLedger::expect(const Arrival& arrival, Ending ending) {
   MutexLock lock(&mutex_);
   const Place place = add_locked(arrival);
+  place->told = ending.kind == Kind::Accepted;  // nobody knows; but being given again is all that it is kept for
   place->sent = place->undelivered = place->maybe_applied = place->had_base = true;
   place->ended = arrival.at;
-  set_ending(place, Ending{kind, nullptr, {}});
+  set_ending(place, std::move(ending));
   return place->id;
 }
 
@@ -146,7 +184,8 @@ void SendingLedger::end(uint64_t sending, Ending ending, Moment now) {
   const bool is_shared = !place->sharers.empty();
   if (ending.kind != Kind::Accepted && !is_shared) ending.answer = nullptr;  // sent again, it is decided again
   const bool is_too_large = bytes_of(ending) > options_.bytes_max && !is_shared;
-  if (is_too_large) return forget(place);
+  if (is_too_large && !(place->repeats.any() && ending.recorded)) return forget(place);
+  if (is_too_large) ending.answer = nullptr;
   place->ended = now;
   set_ending(place, std::move(ending));
   for (const Sharer& sharer : place->sharers) sharer.waiter->signal(sharer.bits);
@@ -157,7 +196,10 @@ void SendingLedger::close(const Asking& asking, bool has_arrived) {
   const Sending* s = find_locked(asking);
   if (s == nullptr || !s->ending || !s->sharers.empty()) return;
   const Kind kind = s->ending->kind;
-  if (kind == Kind::Refused || (kind == Kind::Accepted && has_arrived)) forget(by_id_.at(s->id));
+  const bool is_closed = kind == Kind::Refused || (kind == Kind::Accepted && has_arrived);
+  if (!is_closed) return;
+  const Place place = by_id_.at(s->id);
+  is_kept(*place) ? tell(place) : forget(place);
 }
 
 void SendingLedger::written(const Asking& asking) {
@@ -209,10 +251,13 @@ void SendingLedger::settle(const Hash128& resource, uint64_t since, SettledBy by
     const Kind kind = place->ending->kind;
     const bool in_doubt = kind == Kind::Unknown;
     const bool by_other = place->request != request && (kind == Kind::Accepted || (place->one_actor && !in_doubt));
-    if ((by == SettledBy::OtherWrite && !by_other) || !place->sharers.empty() || place->ended.order >= since) {
+    const bool is_settled = by == SettledBy::OtherWrite ? by_other : !place->told;
+    if (!is_settled || !place->sharers.empty() || place->ended.order >= since) {
       unsettled_[resource].push_back(place);
     } else if (in_doubt && !place->request_id.empty()) {
       place->settled = true;
+    } else if (is_kept(*place) && (by == SettledBy::Read || place->repeats.window > Duration::zero())) {
+      tell(place);
     } else {
       forget(place);
     }

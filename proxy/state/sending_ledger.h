@@ -10,6 +10,11 @@
 // one's client is gone without the answer, or was told to come again; while it listens, the same bytes are a second write (two actors
 // may both count from 2 to 3).
 //
+// Once means once (Repeats). What ARM accepted outlives its answer's arrival where its client named the request (a repeatability id),
+// where a rule says for how long the same request is one, and for the PUT of one actor while its operation runs. Then the record
+// stands for the answer: the same request gets it again. Under a repeatability id it is the id that makes two requests the same; one
+// with another content is a misuse, and one of which the record may have been forgotten is not decided.
+//
 // When it is over. What ARM accepted: when its answer has arrived; without an id also with its client's next read or other write. What
 // was refused: when the refusal was written as a whole, or without an id with a read, for a client that reads and comes again must not
 // be judged by what it had read before. What is in doubt: with a read; an id outlives that. Of a client that is one actor, its next read or other write ends
@@ -17,8 +22,9 @@
 //
 // Threads   any; one short mutex. Waiters of those who share an answer are signalled under it, so that none can die meanwhile. What
 //           match() asks is asked under it, too, and may lock the resource's history.
-// Limits    Options. Beyond them goes what nobody works on: first what had no effect, then what was done, last what is in doubt, each
-//           the oldest first. A re-send is then a new write.
+// Limits    Options. Beyond them goes what nobody works on: first what had no effect, then what was done, what is given again, last
+//           what is in doubt, each the oldest first. A re-send is then a new write, but for repeatability ids: of these it stays known
+//           that some were forgotten. Their answers' bytes go before they do.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -30,17 +36,20 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "arm/http.h"
+#include "arm/long_running.h"
 #include "base/hash.h"
 #include "base/time.h"
 #include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
 #include "proxy/seams/client_link.h"
+#include "proxy/seams/store.h"
 
 namespace armgate {
 
@@ -49,18 +58,39 @@ class SendingLedger {
   struct Options {
     Duration keep = std::chrono::minutes(5);          // how long a re-send is waited for
     Duration in_doubt_max = std::chrono::minutes(5);  // how long a write of unknown outcome keeps its re-send from being sent
+    Duration repeat_keep = std::chrono::hours(12);    // how long what has a repeatability id is remembered
     size_t sendings_max = 10'000;
     size_t bytes_max = 8u << 20;  // of the answers' bodies
   };
 
+  // Which later requests get the answer again of one that ARM accepted.
+  struct Repeats {
+    bool by_id = false;     // those under its repeatability id
+    Duration window{};      // the same request for so long, unless something else was accepted on the resource meanwhile
+    Duration running{};     // the same while the operation of this one runs, likewise; at most for so long
+    WallTime first_sent{};  // by_id: by its client's clock
+    WallTime known_from{};  // by_id: what was first sent before may have reached a process of which nothing is known
+    bool any() const { return by_id || window > Duration::zero() || running > Duration::zero(); }
+  };
+
   // One request as it arrives.
   struct Arrival {
-    Hash128 request{};       // keyed hash of all that makes two requests the same
+    Hash128 request{};       // keyed hash of all that makes two requests the same; under a repeatability id of that
     std::string request_id;  // may be empty
     Hash128 resource{};
     Moment at;
     std::shared_ptr<const Presence> asker;
     bool one_actor = false;  // its client is said to be one
+    Hash128 content{};       // keyed hash of what it asks for
+    Hash128 resend{};        // and of that with its credential
+    Repeats repeats{};
+  };
+
+  // What outlives the answer itself, and the process.
+  struct Recorded {
+    int status = 0;
+    std::string etag;
+    arm::Tracking tracking;
   };
 
   // Who is to get the answer of a sending. That changes when the sending runs again, or somebody takes the place of a client that is
@@ -76,11 +106,14 @@ class SendingLedger {
     Shared,        // an earlier one that runs, or whose answer did not arrive: it gets that answer
     InDoubt,       // an earlier one whose outcome nobody knows: it must not be sent
     DoubtExpired,  // the same, for so long that it is sent; told once
+    Misused,       // under the repeatability id of another request
+    Forgotten,     // under a repeatability id that may have been here before
   };
   struct Matched {
     Match match = Match::New;
-    Asking asking;   // InDoubt: none
-    Moment arrived;  // of its first sending
+    Asking asking;             // InDoubt, Misused, Forgotten: none
+    Moment arrived;            // of its first sending
+    bool as_recorded = false;  // Shared: it came with another credential, and must show what it may read
   };
 
   // What became of a write.
@@ -93,20 +126,28 @@ class SendingLedger {
     } kind = Kind::Refused;
     std::shared_ptr<const arm::Response> answer;  // null: not to be had again
     std::string reason;                           // what its headers say was done; empty if nothing was
+    IntentId intent = 0;                          // its record in the store; 0: none
+    std::shared_ptr<const Recorded> recorded{};   // of what ARM accepted; null: not kept
   };
 
   explicit SendingLedger(Options options) : options_(options) {}
 
-  // Whether the resource was written since an order, but by that sending; asked only for writes without request id.
-  using WrittenSince = std::function<bool(uint64_t sending, uint64_t order)>;
+  // What decides beside the record; a function that is not given is not asked.
+  enum class Since { Nothing, Written, Unknown };
+  struct Questions {
+    // Whether the resource was written since an order, but by that sending.
+    std::function<Since(uint64_t sending, uint64_t order)> written{};
+    // Whether what the write began still runs.
+    std::function<bool(IntentId)> runs{};
+  };
   // Shared: signals `waiter` with `bits` when it has ended, until leave(). Takes the place of a client that is gone.
-  Matched match(const Arrival& arrival, Waiter* waiter, uint32_t bits, const WrittenSince& written_since);
+  Matched match(const Arrival& arrival, Waiter* waiter, uint32_t bits, const Questions& ask);
   // The same without taking part: whether an earlier write is the same (mode observe).
   bool knows(const Arrival& arrival);
   // A write of its own, whatever came before.
   Asking add(const Arrival& arrival);
-  // Of an earlier process: it may have taken effect, and may come again.
-  uint64_t expect(const Arrival& arrival, Ending::Kind kind);
+  // Of an earlier process: it may come again. Accepted: it took effect, and its answer is given again as its Repeats say.
+  uint64_t expect(const Arrival& arrival, Ending ending);
 
   // ---- the exchange that runs the write ----
   void sent(uint64_t sending);
@@ -136,8 +177,8 @@ class SendingLedger {
 
  private:
   // Where a record stands, by what it is waiting for. Each is in the order in which that began.
-  enum class Stage : uint8_t { Running, WithoutEffect, Done, InDoubt };
-  static constexpr size_t kStages = 4;
+  enum class Stage : uint8_t { Running, WithoutEffect, Done, Repeatable, Recorded, InDoubt };
+  static constexpr size_t kStages = 6;
 
   struct Sharer {
     Waiter* waiter;
@@ -158,6 +199,11 @@ class SendingLedger {
     bool maybe_applied = false;
     bool undelivered = false;
     bool settled = false;  // by a read, for all but who sends the same request again by its own word
+    bool told = false;     // its answer has arrived, and the record stays
+    Hash128 content{};
+    Hash128 resend{};
+    Repeats repeats{};
+    TimePoint repeats_until{TimePoint::min()};
     int visibility_tries = 0;
     std::optional<Ending> ending;
     Moment ended;
@@ -175,16 +221,24 @@ class SendingLedger {
   static Call call_of(const Hash128& request, const std::string& request_id);
   static Stage stage_of(const Sending& sending);
   static bool may_be_settled(const Sending& sending);
+  static bool is_found_by_content(const Sending& sending);
+  static bool is_kept(const Sending& sending);
   bool is_over(const Sending& sending, TimePoint now) const;
-  Match judge(const Sending& earlier, const Arrival& arrival, const WrittenSince& written_since) const;
+  TimePoint end_of_repeats(const Sending& sending) const;
+  bool may_be_lost(const Sending& earlier, TimePoint now) const;
+  Match judge(const Sending& earlier, const Arrival& arrival, const Questions& ask) const;
+  Match judge_lost(const Sending& earlier, const Arrival& arrival, const Questions& ask) const;
+  Match judge_repeated(const Sending& earlier, const Arrival& arrival, const Questions& ask) const;
 
   struct Found {
     Match match = Match::New;
     Place place{};  // unless New
   };
-  Found find_earlier(const Arrival& arrival, const WrittenSince& written_since) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Found find_earlier(const Arrival& arrival, const Questions& ask) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Place add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void set_ending(Place place, std::optional<Ending> ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void tell(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void drop_answer(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void take_asking(Sending& sending, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void run_again(Place place, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void share(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -200,6 +254,7 @@ class SendingLedger {
   void unindex(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void forget(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void expire_locked(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void expire_repeats(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void keep_within_bounds(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
@@ -207,8 +262,10 @@ class SendingLedger {
   std::array<std::list<Sending>, kStages> stages_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<uint64_t, Place> by_id_ ABSL_GUARDED_BY(mutex_);
   Index<Call> by_call_ ABSL_GUARDED_BY(mutex_);
-  Index<Hash128> doubts_ ABSL_GUARDED_BY(mutex_);     // those in doubt, by request
-  Index<Hash128> unsettled_ ABSL_GUARDED_BY(mutex_);  // those that a read or another write may settle, by resource
+  Index<Hash128> whatever_id_ ABSL_GUARDED_BY(mutex_);  // by request: those in doubt, and what is given again whatever its id
+  Index<Hash128> unsettled_ ABSL_GUARDED_BY(mutex_);    // those that a read or another write may settle, by resource
+  std::set<std::pair<TimePoint, uint64_t>> repeats_until_ ABSL_GUARDED_BY(mutex_);  // of what is kept, by its end
+  WallTime forgotten_ ABSL_GUARDED_BY(mutex_){};  // the latest Repeats::first_sent of what is not known any more
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
   uint64_t next_asking_ ABSL_GUARDED_BY(mutex_) = 1;

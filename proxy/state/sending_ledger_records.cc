@@ -54,18 +54,42 @@ SendingLedger::Stage SendingLedger::stage_of(const Sending& sending) {
     case Kind::Expected:
     case Kind::Refused: return Stage::WithoutEffect;
     case Kind::Accepted:
+      if (is_kept(sending)) return sending.ending->answer ? Stage::Repeatable : Stage::Recorded;
       return sending.ending->answer ? Stage::Done : Stage::InDoubt;  // done, but its client cannot be told so
     case Kind::Unknown: break;
   }
-  return Stage::InDoubt;
+  return is_kept(sending) ? Stage::Recorded : Stage::InDoubt;
+}
+
+// Beyond the arrival of its answer.
+bool SendingLedger::is_kept(const Sending& sending) {
+  if (!sending.ending) return false;
+  const bool may_have_run = sending.ending->kind == Kind::Unknown && sending.repeats.by_id;
+  return may_have_run || (sending.ending->kind == Kind::Accepted && sending.repeats.any());
+}
+
+bool SendingLedger::is_found_by_content(const Sending& sending) {
+  const bool in_doubt = sending.ending && sending.ending->kind == Kind::Unknown;
+  const bool is_joined = sending.ending && sending.repeats.running > Duration::zero();
+  return in_doubt || is_joined || sending.repeats.window > Duration::zero();
+}
+
+TimePoint SendingLedger::end_of_repeats(const Sending& sending) const {
+  const Repeats& repeats = sending.repeats;
+  const Duration unnamed = std::max({repeats.window, repeats.running, options_.keep});
+  return sending.ended.time + (repeats.by_id ? options_.repeat_keep : unnamed);
 }
 
 bool SendingLedger::may_be_settled(const Sending& sending) {
   if (!sending.ending || sending.settled) return false;
   switch (sending.ending->kind) {
     case Kind::Expected: return sending.request_id.empty() && sending.one_actor;
-    case Kind::Refused:
-    case Kind::Accepted: return sending.request_id.empty();
+    case Kind::Refused: return sending.request_id.empty();
+    case Kind::Accepted: {
+      // What waits for the end of its operation alone is over with its client's next write.
+      const bool only_joined = !sending.repeats.by_id && sending.repeats.window == Duration::zero();
+      return sending.told ? only_joined : sending.request_id.empty();
+    }
     case Kind::Unknown: break;
   }
   return true;
@@ -73,13 +97,15 @@ bool SendingLedger::may_be_settled(const Sending& sending) {
 
 void SendingLedger::index(Place place) {
   if (may_be_settled(*place)) unsettled_[place->resource].push_back(place);
-  if (place->ending && place->ending->kind == Kind::Unknown) doubts_[place->request].push_back(place);
+  if (is_found_by_content(*place)) whatever_id_[place->request].push_back(place);
+  if (is_kept(*place)) repeats_until_.emplace(place->repeats_until, place->id);
   if (place->ending) bytes_ += bytes_of(*place->ending);
 }
 
 void SendingLedger::unindex(Place place) {
   if (may_be_settled(*place)) remove_from(unsettled_, place->resource, place);
-  if (place->ending && place->ending->kind == Kind::Unknown) remove_from(doubts_, place->request, place);
+  if (is_found_by_content(*place)) remove_from(whatever_id_, place->request, place);
+  if (is_kept(*place)) repeats_until_.erase({place->repeats_until, place->id});
   if (place->ending) bytes_ -= bytes_of(*place->ending);
 }
 
@@ -89,6 +115,23 @@ void SendingLedger::set_ending(Place place, std::optional<Ending> ending) {
   unindex(place);
   place->ending = std::move(ending);
   place->settled = false;
+  place->repeats_until = end_of_repeats(*place);
+  auto& after = list_of(stage_of(*place));
+  after.splice(after.end(), before, place);
+  index(place);
+}
+
+// Its answer has arrived, and is given again.
+void SendingLedger::tell(Place place) {
+  unindex(place);
+  place->told = true;
+  index(place);
+}
+
+void SendingLedger::drop_answer(Place place) {
+  auto& before = list_of(stage_of(*place));
+  unindex(place);
+  place->ending->answer = nullptr;
   auto& after = list_of(stage_of(*place));
   after.splice(after.end(), before, place);
   index(place);
@@ -102,14 +145,19 @@ SendingLedger::Place SendingLedger::add_locked(const Arrival& arrival) {
   place->request_id = arrival.request_id;
   place->resource = arrival.resource;
   place->arrived = arrival.at;
+  place->content = arrival.content;
+  place->resend = arrival.resend;
+  place->repeats = arrival.repeats;
   take_asking(*place, arrival);
   by_id_.emplace(place->id, place);
   by_call_[call_of(place->request, place->request_id)].push_back(place);
+  index(place);
   keep_within_bounds(arrival.at.time);
   return place;
 }
 
 void SendingLedger::forget(Place place) {
+  if (is_kept(*place) && place->repeats.by_id) forgotten_ = std::max(forgotten_, place->repeats.first_sent);
   unindex(place);
   remove_from(by_call_, call_of(place->request, place->request_id), place);
   by_id_.erase(place->id);
@@ -126,7 +174,11 @@ void SendingLedger::take_asking(Sending& sending, const Arrival& arrival) {
 void SendingLedger::run_again(Place place, const Arrival& arrival) {
   set_ending(place, std::nullopt);
   take_asking(*place, arrival);
-  place->sent = false;
+  unindex(place);
+  place->resend = arrival.resend;
+  place->repeats = arrival.repeats;
+  index(place);
+  place->told = place->sent = false;
   if (place->request_id == arrival.request_id) return;
   remove_from(by_call_, call_of(place->request, place->request_id), place);
   place->request_id = arrival.request_id;
@@ -137,13 +189,22 @@ void SendingLedger::run_again(Place place, const Arrival& arrival) {
 
 bool SendingLedger::is_over(const Sending& sending, TimePoint now) const {
   if (!sending.ending || !sending.sharers.empty()) return false;
+  if (is_kept(sending)) return now > sending.repeats_until;
   const bool in_doubt = sending.ending->kind == Kind::Unknown;
   // One in doubt says so once when its time is over.
   return now - sending.ended.time > (in_doubt ? options_.in_doubt_max + options_.keep : options_.keep);
 }
 
-// Those of a stage have ended in the order in which they stand.
+void SendingLedger::expire_repeats(TimePoint now) {
+  for (auto it = repeats_until_.begin(); it != repeats_until_.end() && it->first < now;) {
+    const Place place = by_id_.at(it++->second);
+    if (place->sharers.empty()) forget(place);
+  }
+}
+
+// Those of the other stages have ended in the order in which they stand.
 void SendingLedger::expire_locked(TimePoint now) {
+  expire_repeats(now);
   for (const Stage stage : {Stage::WithoutEffect, Stage::Done, Stage::InDoubt}) {
     auto& list = list_of(stage);
     for (auto it = list.begin(); it != list.end();) {
@@ -165,7 +226,12 @@ void SendingLedger::keep_within_bounds(TimePoint now) {
     }
   };
   make_room(Stage::Done, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return bytes_ > options_.bytes_max; });
-  for (const Stage stage : {Stage::WithoutEffect, Stage::Done, Stage::InDoubt}) {
+  while (bytes_ > options_.bytes_max && !list_of(Stage::Repeatable).empty()) {
+    const Place oldest = list_of(Stage::Repeatable).begin();
+    if (!oldest->sharers.empty()) break;
+    oldest->ending->recorded ? drop_answer(oldest) : forget(oldest);
+  }
+  for (const Stage stage : {Stage::WithoutEffect, Stage::Done, Stage::Repeatable, Stage::Recorded, Stage::InDoubt}) {
     make_room(stage, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return by_id_.size() > options_.sendings_max; });
   }
 }

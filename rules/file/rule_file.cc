@@ -202,6 +202,8 @@ SettingTable settings_of(Rule& rule) {
        "whether writes to a resource are refused while its operations keep failing with the same error (\"observe\": only told)"},
       {"/breaker/probe_every", TimeSpan{&rule.breaker.probe_every, seconds(1), hours(24)},
        "how often one write goes all the same, to see whether it is over"},
+      {"/once/window", TimeSpan{&rule.once.window, seconds(0), hours(24)},
+       "for how long the same PUT or action again gets the answer of the first instead of being sent, if nothing else was accepted; 0s: it is sent"},
       {"/unconditional_after_wait",
        choice(&rule.unconditional_after_wait,
               {{"refuse", UnconditionalAfterWait::Refuse}, {"send", UnconditionalAfterWait::Send}}),

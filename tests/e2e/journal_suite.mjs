@@ -10,7 +10,7 @@ import { PATH, SCALE_SET, patchTags, startHeldUpstream, startWithScaleSet, waitF
 import { client, tagsOf } from "./tools.mjs";
 
 const journalOf = (gateway) => path.join(path.dirname(gateway.configFile), "journal.db");
-const KEPT = { journal: { file: "journal.db" } };  // beside the configuration
+export const KEPT = { journal: { file: "journal.db" } };  // beside the configuration
 const RESTART = `${SCALE_SET}/restart?api-version=2024-07-01`;
 
 async function listens(port) {
@@ -26,13 +26,13 @@ async function listens(port) {
 }
 
 // As when the machine runs out of memory: nothing is said, nothing is finished.
-async function kill(gateway) {
+export async function kill(gateway) {
   await sleep(50);  // outcomes are on the disk a moment after the answer; until then they are in doubt
   gateway.process.child.kill("SIGKILL");
   await gateway.process.exit;
 }
 
-async function startAgain(world, gateway) {
+export async function startAgain(world, gateway) {
   const process = await world.start("armgate", ["run", "--config", gateway.configFile], () => listens(gateway.port));
   return { ...gateway, process };
 }
@@ -40,7 +40,7 @@ async function startAgain(world, gateway) {
 const takesUp = (gateway, { running, in_doubt }) =>
   waitFor("the line of the log", async () => gateway.process.log.includes(`"event":"journal-taken-up","running":${running},"in_doubt":${in_doubt},"dropped":0`));
 
-async function history(world, gateway, ...words) {
+export async function history(world, gateway, ...words) {
   const asked = await run(path.join(world.bin, "armgate"), ["history", "--config", gateway.configFile, "--output", "json", ...words],
                           { env: { HOME: world.directory } });
   assert.equal(asked.code, 0, asked.stderr);

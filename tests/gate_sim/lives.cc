@@ -1,5 +1,6 @@
 #include "tests/gate_sim/lives.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <utility>
@@ -212,6 +213,25 @@ Task<void> restart_repeatedly(std::shared_ptr<SimClient> client, Subject subject
     const Got got = co_await client->perform(std::move(asked));
     if (got.ok()) co_await client->follow(got.answer);
     co_await client->pause(std::chrono::seconds(5));
+  }
+}
+
+Task<void> restart_forgetfully(std::shared_ptr<SimClient> client, Subject subject, int times, Names names) {
+  SimWorld& world = client->world();
+  const std::string target = fmt::format("{}/restart?{}", arm::path_of(subject.target), arm::query_of(subject.target));
+  for (int i = 0; i < times; ++i) {
+    arm::Headers fields{{"x-sim-write-id", client->next_id("write")}};
+    if (names == Names::Given) {
+      const auto now = std::chrono::floor<std::chrono::seconds>(world.clock().wall());
+      fields.add("Repeatability-Request-ID", client->next_id("name"));
+      fields.add("Repeatability-First-Sent", fmt::format("{:%a, %d %b %Y %H:%M:%S GMT}", now));
+    }
+    for (uint64_t again = 1 + world.rng().below(4); again > 0; --again) {
+      Asked asked{"POST", target, "", fields};
+      const Got got = co_await client->call(std::move(asked));
+      if (got.ok() && world.rng().chance(0.5)) co_await client->follow(got.answer);
+      co_await client->pause(std::chrono::seconds(20));
+    }
   }
 }
 

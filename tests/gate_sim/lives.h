@@ -45,6 +45,10 @@ Task<void> write_file_repeatedly(std::shared_ptr<SimClient> client, Subject subj
 // POST .../restart, with the same request sent again after a lost answer, as SDKs do.
 Task<void> restart_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times);
 
+// The same and again, as if its answer had not come: each under a name of its own, or without.
+enum class Names { Given, None };
+Task<void> restart_forgetfully(std::shared_ptr<SimClient> client, Subject subject, int times, Names names);
+
 // Reads all the time.
 Task<void> read_repeatedly(std::shared_ptr<SimClient> client, Subject subject, int times);
 

@@ -80,7 +80,7 @@ StageRig::StageRig(PipelineOptions options, std::unique_ptr<Store> store)
       store_(std::move(store)),
       parts_{shared_, clock_, upstream_, *store_, faults_, rng_, loop_.get_executor(), {}, {}},
       pipeline_(parts_) {
-  shared_.started = clock_.next_moment();
+  shared_.begin(clock_);
   parts_.tell_loudly = [this](const std::string& message) { loud_.push_back(message); };
   parts_.tell_would = [this](const WouldHave& would) { would_.push_back(would); };
 }

@@ -14,6 +14,7 @@
 #include "proxy/request/operation/held_write.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"
+#include "proxy/request/write/repeat.h"
 #include "proxy/request/write/write.h"
 #include "rules/references.h"
 
@@ -80,22 +81,70 @@ WriteLease take_keys(Parts& parts, const HeldWrite& held, WallTime begun, std::v
   return lease;
 }
 
-// A DELETE may come again. So may what went with a precondition, with the same one. Of anything else nobody could tell whether it
-// would be carried out twice. Gives the write's key, which its repetition has too (sending_key).
-Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const HeldWrite& held, Moment now) {
-  if (held.method == arm::Method::Delete) return {};
+std::optional<NamedRequest> name_of(const JournaledWrite& former) {
+  if (former.named.is_zero() || is_mutant(Mutant::RepeatsNotTakenUp)) return std::nullopt;
+  return NamedRequest{former.named, former.first_sent};
+}
+
+bool is_of_one_actor(const Parts& parts, const JournaledWrite& former) {
+  const auto declared = parts.shared.options.clients.find(former.client_label);
+  const bool is_single = declared != parts.shared.options.clients.end() && declared->second.actors == policy::Actors::Single;
+  return is_single && client_key(parts.shared.hasher, former.client_label) == former.client;
+}
+
+SendingLedger::Arrival arrival_of(const Parts& parts, const JournaledWrite& former, const KeyedPlan& plan) {
+  SendingLedger::Arrival arrival;
+  arrival.content = former.bytes;
+  arrival.resend = former.resend;
+  arrival.request_id = former.request_id;
+  identify_request(arrival, name_of(former));
+  arrival.resource = plan.resource_key;
+  arrival.one_actor = is_of_one_actor(parts, former);
+  arrival.repeats = repeats_of(parts.shared, plan, arrival.one_actor, name_of(former));
+  return arrival;
+}
+
+// How long ago its outcome was known, by the wall clock, which may have been set meanwhile.
+Duration age_of(const Parts& parts, const JournaledWrite& former) {
+  return std::max<Duration>(parts.clock.wall() - former.outcome->known, Duration::zero());
+}
+
+// Whether its answer is given again: as far as that is recorded.
+bool is_given_again(const Parts& parts, const JournaledWrite& former, const SendingLedger::Repeats& repeats) {
+  if (!was_accepted(former)) return false;
+  const bool is_within = repeats.window > age_of(parts, former);
+  return repeats.by_id || is_within || (former.is_open() && repeats.running > Duration::zero());
+}
+
+// Called when everybody knows what it has changed: what is accepted from now on came after it.
+void give_again(Parts& parts, const JournaledWrite& former, SendingLedger::Arrival arrival) {
+  SendingLedger::Recorded recorded{former.outcome->status, former.outcome->etag, former.outcome->tracking};
+  if (!former.is_open())
+    recorded.tracking.status_url = recorded.tracking.location_url = "";  // without what they were signed with
+  SendingLedger::Ending ending;
+  ending.kind = SendingLedger::Ending::Kind::Accepted;
+  ending.intent = former.id;
+  ending.recorded = std::make_shared<const SendingLedger::Recorded>(std::move(recorded));
+  arrival.at = parts.clock.next_moment();
+  arrival.at.time -= age_of(parts, former);
+  parts.shared.clients.find_or_add(former.client, parts.clock.now())->sendings().expect(arrival, std::move(ending));
+}
+
+// A DELETE may come again. So may what went with a precondition, with the same one, as long as it is awaited. Of anything else nobody
+// could tell whether it would be carried out twice. Gives the write's key, which its repetition has too (sending_key).
+Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const HeldWrite& held, SendingLedger::Arrival arrival) {
+  const bool is_named = arrival.repeats.by_id;
+  if (held.method == arm::Method::Delete && !is_named) return {};
   // Nobody knows whether its client was told. The same request id would be the same request.
   const bool may_be_untold = was_accepted(former) && held.method != arm::Method::Put && !former.request_id.empty();
   if (!is_in_doubt(former) && !may_be_untold) return {};
   const KeyedPlan& plan = *held.planned.plan;
+  const Moment now = parts.clock.next_moment();
   const auto state = parts.shared.clients.find_or_add(held.client, now.time);
-  SendingLedger::Arrival arrival;
-  arrival.request = former.resend;
-  arrival.request_id = former.request_id;
-  arrival.resource = plan.resource_key;
   arrival.at = now;
-  using Kind = SendingLedger::Ending::Kind;
-  const bool may_go_again = !former.if_match.empty() && !may_be_untold;
+  SendingLedger::Ending ending;
+  ending.kind = SendingLedger::Ending::Kind::Unknown;
+  const bool may_go_again = !former.if_match.empty() && !may_be_untold && former.is_open();
   if (may_go_again) {
     policy::Shown base;
     base.client = held.client;
@@ -105,8 +154,9 @@ Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const Held
     base.rendering.api_version = former.api_version;
     parts.shared.resources.apply(plan.resource_key, std::move(base));
     arrival.at = parts.clock.next_moment();  // after what it was built from
+    ending.kind = SendingLedger::Ending::Kind::Expected;
   }
-  const uint64_t sending = state->sendings().expect(arrival, may_go_again ? Kind::Expected : Kind::Unknown);
+  const uint64_t sending = state->sendings().expect(arrival, std::move(ending));
   return may_go_again ? sending_key(parts.shared.hasher, sending, former.request_id) : Hash128{};
 }
 
@@ -119,8 +169,11 @@ void complete(Parts& parts, const JournaledWrite& former, HeldWrite& held) {
   if (former.outcome) held.tracking = former.outcome->tracking;
   if (held.tracking.by == arm::TrackedBy::Nothing) held.tracking = tracked_by_resource(*held.planned.plan);
   complete_from_plan(parts, target_of(former), held);
-  const Hash128 sending = expect_repetition(parts, former, held, now);
+  auto arrival = arrival_of(parts, former, *held.planned.plan);
+  const bool again = is_given_again(parts, former, arrival.repeats);
+  const Hash128 sending = again ? Hash128{} : expect_repetition(parts, former, held, arrival);
   note_may_have_changed(parts, held, {sending, nullptr, was_accepted(former)}, parts.clock.next_moment());
+  if (again) give_again(parts, former, std::move(arrival));
   if (held.method == arm::Method::Delete) parts.shared.resources.being_deleted(held.planned.plan->resource_key);
 }
 
@@ -131,7 +184,11 @@ void remember(Parts& parts, const JournaledWrite& former, const HeldWrite& held)
   for (const auto& key : held.planned.plan->lock_keys) {
     parts.shared.resources.apply(key, policy::Ended{held.bytes, parts.clock.next_moment()});
   }
-  if (was_accepted(former)) expect_repetition(parts, former, held, now);
+  auto arrival = arrival_of(parts, former, *held.planned.plan);
+  if (is_given_again(parts, former, arrival.repeats))
+    give_again(parts, former, std::move(arrival));
+  else if (was_accepted(former) || arrival.repeats.by_id)
+    expect_repetition(parts, former, held, std::move(arrival));
 }
 
 }  // namespace
@@ -174,6 +231,7 @@ Restored restore(Parts& parts, const FormerLife& former) {
     start_watching(parts, open_hold(parts, std::move(held), std::move(lease), {}));
   }
   const bool tells_anything = !former.open.empty() || !former.recent.empty();
+  if (former.since) parts.shared.recorded_from = std::min(parts.shared.recorded_from, *former.since);
   parts.shared.former = tells_anything ? parts.clock.next_moment().order : 0;
   return restored;
 }

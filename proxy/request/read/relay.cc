@@ -222,9 +222,7 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
   std::optional<RelayedAction> action;
   if (acts_on_a_resource(exchange, plan)) action.emplace(parts, exchange, client_link, plan, client);
   if (action && action->is_resend()) {
-    exchange.report.reason = "still-in-doubt";
-    auto known =
-        make_outcome_unknown(plan.target.resource.id, "An earlier sending of this request was not seen to be answered.");
+    auto known = not_again(action->match(), exchange, plan);
     co_await write_failure(exchange, client_link, std::move(known));
     co_return Receipt();
   }
@@ -256,7 +254,9 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
     if (!passed.begun) co_await write_failure(exchange, client_link, std::move(failure));
   }
   std::optional<SendingLedger::Asking> entry;
-  const bool may_have_run = answer.head.status < 400 || answer.head.status >= 500;
+  // Under a name the same may come again after an error, as ARM says.
+  const bool is_undecided = exchange.named && arm::asks_for_another_try(answer.head.status);
+  const bool may_have_run = (answer.head.status < 400 || answer.head.status >= 500) && !is_undecided;
   if (action && may_have_run && !passed.broken) entry = action->answered(passed.delivered);
   if (!passed.delivered) take_back(parts, *client.state, passing.showing);
   co_return Receipt(std::make_unique<ReadReceipt>(parts, client.state, passing.showing, entry));

@@ -11,9 +11,12 @@ using Ending = SendingLedger::Ending;
 RelayedAction::RelayedAction(Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan, const Client& client)
     : clock_(parts.clock), link_(link), state_(client.state), waiter_(exchange.executor) {
   SendingLedger& ledger = state_->sendings();
-  const auto found = ledger.match(arrival_of(parts, exchange, plan, client, link.presence()), &waiter_, 1, nullptr);
-  if (found.match == SendingLedger::Match::Shared) ledger.leave(found.asking.sending, &waiter_, SendingLedger::With::Nothing);
-  if (found.match == SendingLedger::Match::Shared || found.match == SendingLedger::Match::InDoubt) return;
+  using Match = SendingLedger::Match;
+  const auto found = ledger.match(arrival_of(parts, exchange, plan, client, link.presence()), &waiter_, 1, {});
+  match_ = found.match;
+  if (found.match == Match::Shared) ledger.leave(found.asking.sending, &waiter_, SendingLedger::With::Nothing);
+  const bool is_sent = match_ == Match::New || match_ == Match::Again || match_ == Match::DoubtExpired;
+  if (!is_sent) return;
   if (found.match == SendingLedger::Match::DoubtExpired) exchange.report.reason = "sent-again-after-doubt-expired";
   asking_ = found.asking;
   ledger.sent(asking_->sending);

@@ -26,6 +26,7 @@ class RelayedAction {
 
   // The re-send of one whose answer is not known to have arrived: it must not be forwarded.
   bool is_resend() const { return !asking_; }
+  SendingLedger::Match match() const { return match_; }
 
   // Its answer was lost: nobody knows whether it ran.
   void in_doubt();
@@ -39,7 +40,8 @@ class RelayedAction {
   Clock& clock_;
   ClientLink& link_;
   const std::shared_ptr<ClientState> state_;
-  Waiter waiter_;                                // nobody waits: only the link's knowledge counts
+  Waiter waiter_;  // nobody waits: only the link's knowledge counts
+  SendingLedger::Match match_ = SendingLedger::Match::New;
   std::optional<SendingLedger::Asking> asking_;  // its record in the ledger
 };
 

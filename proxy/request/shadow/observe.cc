@@ -149,7 +149,8 @@ void answered(Observed& observed, const arm::ResponseHead& head, std::optional<s
   }
   std::shared_ptr<const arm::Response> answer;
   if (is_whole) answer = std::make_shared<const arm::Response>(std::move(outcome.answer));
-  share_answer(write, observed.kind, std::move(answer));
+  outcome.kind = observed.kind;
+  share_answer(write, outcome, std::move(answer));
 }
 
 // No answer came. It may have taken effect: its re-send is a second one then.
@@ -158,9 +159,9 @@ void lost(Observed& observed, const Error& error) {
   end_observed(write.parts, observed.id, ObservedWrites::End::Unseen);
   if (error.sent != Sent::No) {
     write.ledger().note_maybe_applied(write.sending);
-    share_answer(write, Outcome::Kind::Unknown, nullptr);
+    share_answer(write, {Outcome::Kind::Unknown, {}, {}}, nullptr);
   } else {
-    share_answer(write, Outcome::Kind::Answered, nullptr);
+    share_answer(write, {Outcome::Kind::Answered, {}, {}}, nullptr);
   }
 }
 

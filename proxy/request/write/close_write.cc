@@ -60,6 +60,10 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
                                        policy::Refused{write.client.key, std::move(refusal), took_back});
     return {write.client.key, write.plan.resource_key, now.order, Showing::What::State};
   }
+  if (outcome.read) {
+    const auto& read = *outcome.read;
+    return remember_read(write.parts, write.client, write.exchange, write.plan, read.head, policy::kept_body(read.body));
+  }
   const bool shows_state = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
   const bool remembered = rules::is_remembered(write.plan.rule->guard.kind) && shows_state;
   if (outcome.kind != Outcome::Kind::Accepted || !remembered) return {};
@@ -67,10 +71,15 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
                              {outcome.answer, outcome.body_etag, sending_key(write)});
 }
 
-void share_answer(const Write& write, Outcome::Kind kind, std::shared_ptr<const arm::Response> answer) {
+void share_answer(const Write& write, const Outcome& outcome, std::shared_ptr<const arm::Response> answer) {
   if (write.sending == 0) return;
   Ending ending;
-  ending.kind = kind_of(kind, answer ? answer->head.status : 0);
+  ending.kind = kind_of(outcome.kind, answer ? answer->head.status : 0);
+  ending.intent = outcome.intent;
+  if (write.is_repeatable && answer && ending.kind == Ending::Kind::Accepted) {
+    ending.recorded = std::make_shared<const SendingLedger::Recorded>(
+        SendingLedger::Recorded{answer->head.status, etag_of(outcome, answer->head), outcome.tracking});
+  }
   if (ending.kind == Ending::Kind::Accepted || ending.kind == Ending::Kind::Refused) ending.answer = std::move(answer);
   ending.reason = write.report().reason;
   write.ledger().end(write.sending, std::move(ending), write.parts.clock.next_moment());

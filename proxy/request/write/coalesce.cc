@@ -2,10 +2,12 @@
 
 #include <absl/cleanup/cleanup.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "proxy/request/answer.h"
 #include "proxy/request/read/remember.h"
+#include "proxy/request/write/repeat.h"
 
 namespace armgate {
 namespace {
@@ -13,10 +15,8 @@ namespace {
 using Match = SendingLedger::Match;
 
 Outcome take_over(Write& write, const SendingLedger::Ending& ending) {
-  write.parts.shared.counters.replayed.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = ending.reason.empty() ? "answered-an-earlier-sending" : ending.reason;
-  write.report().replayed = true;
-  write.report().altered = true;
+  note_replay(write, ending);
   Outcome outcome;
   outcome.kind = ending.kind == SendingLedger::Ending::Kind::Accepted ? Outcome::Kind::Accepted : Outcome::Kind::Answered;
   outcome.answer = *ending.answer;
@@ -24,9 +24,23 @@ Outcome take_over(Write& write, const SendingLedger::Ending& ending) {
   return outcome;
 }
 
-Outcome in_doubt(Write& write) {
+Outcome refused_again(Write& write, Match match) {
   write.sending = 0;
-  return {Outcome::Kind::Answered, still_in_doubt(write.exchange, write.plan), {}};
+  return {Outcome::Kind::Answered, not_again(match, write.exchange, write.plan), {}};
+}
+
+// What others did to the resource since an order, and whether that is known.
+SendingLedger::Since written_since(const Write& write, uint64_t order) {
+  if (!others_wrote_since(write, order)) return SendingLedger::Since::Nothing;
+  const bool is_forgotten = write.parts.shared.resources.ask(
+      write.plan.resource_key, [order](const policy::History& history) { return history.forgotten() > order; });
+  return is_forgotten ? SendingLedger::Since::Unknown : SendingLedger::Since::Written;
+}
+
+bool still_runs(const Write& write, IntentId intent) {
+  const auto holds = write.parts.shared.holds.on_key(write.plan.resource_key);
+  return std::any_of(holds.begin(), holds.end(),
+                     [&](const auto& hold) { return hold->write().intent == intent && hold->open(); });
 }
 
 }  // namespace
@@ -35,13 +49,16 @@ SendingLedger::Arrival arrival_of(const Parts& parts, const Exchange& exchange, 
                                   std::shared_ptr<const Presence> asker) {
   const Hasher& hasher = parts.shared.hasher;
   SendingLedger::Arrival arrival;
+  arrival.content = bytes_of(hasher, exchange.request);
   // With the credential: claims alone are unverified, so only who shows the same token asks for the same.
-  arrival.request = hasher.chain(bytes_of(hasher, exchange.request), client.credential);
+  arrival.resend = hasher.chain(arrival.content, client.credential);
   arrival.request_id = request_id_of(hasher, exchange);
+  identify_request(arrival, exchange.named);
   arrival.resource = plan.resource_key;
   arrival.at = exchange.arrived;
   arrival.asker = std::move(asker);
   arrival.one_actor = client.declared.actors == policy::Actors::Single;
+  arrival.repeats = repeats_of(parts.shared, plan, arrival.one_actor, exchange.named);
   return arrival;
 }
 
@@ -50,24 +67,42 @@ bool is_watched_action(const Exchange& exchange, const rules::Plan& plan) {
          plan.operation != arm::OperationKind::ReadAction;
 }
 
-arm::Response still_in_doubt(Exchange& exchange, const rules::Plan& plan) {
-  exchange.report.reason = "still-in-doubt";
+arm::Response not_again(SendingLedger::Match match, Exchange& exchange, const rules::Plan& plan) {
+  const auto& resource = plan.target.resource.id;
   exchange.report.altered = true;
-  return make_outcome_unknown(plan.target.resource.id, "An earlier sending of this request got no answer.");
+  if (match == Match::Misused) {
+    exchange.report.reason = "repeatability-id-of-another-request";
+    exchange.report.repeatability = "rejected";
+    return make_error(
+        400, "ArmgateBadRepeatability",
+        "The Repeatability-Request-ID is that of another request: its method, URL or body was different. Give each "
+        "request an id of its own.");
+  }
+  if (match == Match::Forgotten) {
+    exchange.report.reason = "first-sent-before-memory";
+    exchange.report.repeatability = "rejected";
+    return make_outcome_unknown(
+        resource, "By its Repeatability-First-Sent it may have been carried out before all that armgate remembers.");
+  }
+  exchange.report.reason = "still-in-doubt";
+  return make_outcome_unknown(resource, "An earlier sending of this request was not seen to be answered.");
 }
 
 Task<std::optional<Outcome>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
   SendingLedger& ledger = write.ledger();
-  const auto written_since = [&write](uint64_t sending, uint64_t order) {
+  SendingLedger::Questions ask;
+  ask.written = [&write](uint64_t sending, uint64_t order) {
     write.sending = sending;  // what it has done itself is not another's
-    return others_wrote_since(write, order);
+    return written_since(write, order);
   };
+  ask.runs = [&write](IntentId intent) { return still_runs(write, intent); };
   while (true) {
     const TimePoint before = write.parts.clock.now();
-    const auto found = ledger.match(arrival, &write.patience.waiter(), Patience::kJoinedEnded, written_since);
+    const auto found = ledger.match(arrival, &write.patience.waiter(), Patience::kJoinedEnded, ask);
     write.sending = found.asking.sending;
     write.asking = found.asking.number;
-    if (found.match == Match::InDoubt) co_return in_doubt(write);
+    const bool is_refused = found.match == Match::InDoubt || found.match == Match::Misused || found.match == Match::Forgotten;
+    if (is_refused) co_return refused_again(write, found.match);
     if (found.match == Match::DoubtExpired) write.report().reason = "sent-again-after-doubt-expired";
     if (found.match != Match::Shared) {
       write.facts.arrived = found.arrived;
@@ -87,9 +122,17 @@ Task<std::optional<Outcome>> coalesce(Write& write, const SendingLedger::Arrival
       co_return Outcome{Outcome::Kind::Busy, make_still_running(write.parts.shared.options.retry_after), {}};
     }
     const auto ending = ledger.ending(sending);
-    if (ending && ending->kind == SendingLedger::Ending::Kind::Unknown) co_return in_doubt(write);
+    if (ending && ending->kind == SendingLedger::Ending::Kind::Unknown) co_return refused_again(write, Match::InDoubt);
+    const bool is_accepted = ending && ending->kind == SendingLedger::Ending::Kind::Accepted;
+    if (is_accepted && ending->recorded && (found.as_recorded || !ending->answer)) {
+      with = SendingLedger::With::Answer;
+      const auto credential = found.as_recorded ? Credential::Other : Credential::Same;
+      Outcome told = co_await answer_as_recorded(write, *ending, credential);
+      if (!write.report().replayed) write.sending = 0;  // the record stays what it is
+      co_return std::move(told);
+    }
     const bool has_answer = ending && ending->answer && ending->kind != SendingLedger::Ending::Kind::Expected;
-    if (!has_answer) continue;
+    if (!has_answer || found.as_recorded) continue;
     with = SendingLedger::With::Answer;
     co_return take_over(write, *ending);
   }

@@ -16,8 +16,8 @@ SendingLedger::Arrival arrival_of(const Parts& parts, const Exchange& exchange, 
 // True for a POST that may change something while armgate protects, whether or not a rule names it.
 bool is_watched_action(const Exchange& exchange, const rules::Plan& plan);
 
-// The answer to a re-send of a write whose outcome nobody knows.
-arm::Response still_in_doubt(Exchange& exchange, const rules::Plan& plan);
+// The answer to a request that is not carried out, because it was here before or may have been.
+arm::Response not_again(SendingLedger::Match match, Exchange& exchange, const rules::Plan& plan);
 
 // Matches the write against its client's ledger, and waits for the end of an earlier sending whose answer it may have. The outcome is
 // that answer, or Busy or Left if it was too long to wait, or Answered if the earlier one is in doubt; nothing: the write is to be

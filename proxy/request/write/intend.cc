@@ -23,6 +23,10 @@ Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) 
   record.client = write.client.key;
   record.bytes = write.bytes;
   record.resend = parts.shared.hasher.chain(write.bytes, write.client.credential);
+  if (const auto& named = write.exchange.named) {
+    record.named = named->key;
+    record.first_sent = named->first_sent;
+  }
   record.client_label = write.client.label;
   record.tool = write.head().fields.get("User-Agent").substr(0, kToolBytesMax);
   record.request_id = write.request_id;

@@ -32,7 +32,9 @@ Task<Outcome> run_stages(const Write& write) {
   if (auto* outcome = std::get_if<Outcome>(&intended)) co_return std::move(*outcome);
 
   Intent intent = std::get<Intent>(std::move(intended));
+  const IntentId record = intent.id();
   Outcome outcome = co_await forward(write, intent);
+  outcome.intent = record;
   settle(write, std::move(intent), outcome);
   co_await wait_until_shown(write, outcome);
   co_return std::move(outcome);
@@ -46,11 +48,12 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome& outc
   if (outcome.turn) co_await begin_turn(write, *std::move(outcome.turn));
   const Showing showing = remember_answer(write, outcome);
   if (is_mutant(Mutant::AnswerAltered)) outcome.answer.head.fields.remove("Azure-AsyncOperation");
+  if (write.exchange.named && arm::is_success(outcome.answer.head.status)) write.report().repeatability = "accepted";
   explain(outcome.answer.head, write.report());
   // Shared with those who ask for the same; they get it as soon as it is known, however slowly this client takes it.
   const auto answer = std::make_shared<const arm::Response>(std::move(outcome.answer));
   const auto to_share = nothing_was_sent(outcome.kind) ? nullptr : answer;
-  if (!write.report().replayed) share_answer(write, outcome.kind, to_share);
+  if (!write.report().replayed) share_answer(write, outcome, to_share);
 
   co_await write_answer(write.exchange, client_link, *answer);
   co_return close_exchange(write, outcome.kind, showing);
@@ -66,6 +69,7 @@ Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_l
   Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + wait_max);
   Write write = make_write(parts, exchange, plan, client, patience);
   const auto arrival = arrival_of(parts, exchange, plan, client, client_link.presence());
+  write.is_repeatable = arrival.repeats.any();
   auto earlier = co_await coalesce(write, arrival);
   if (earlier) co_return co_await deliver(write, client_link, *earlier);
   if (auto refused = refuse_if_sick(write)) co_return co_await deliver(write, client_link, *refused);

@@ -159,6 +159,7 @@ void settle(const Write& write, Intent intent, const Outcome& outcome) {
   known.status = outcome.answer.head.status;
   known.known = parts.clock.wall();
   known.merged = write.report().merged.count;
+  if (write.is_repeatable) known.etag = etag_of(outcome, outcome.answer.head);
 
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
   if (accepted) {

@@ -20,6 +20,11 @@ Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const 
   return write;
 }
 
+std::string etag_of(const Outcome& outcome, const arm::ResponseHead& answer) {
+  const auto in_head = arm::etag_in_head(answer.fields);
+  return in_head.empty() ? outcome.body_etag.value_or("") : std::string(in_head);
+}
+
 std::vector<rules::LockKey> all_keys(const Write& write) {
   std::vector<rules::LockKey> keys = write.plan.keys;
   for (const auto& reference : write.references) keys.push_back(reference.key);

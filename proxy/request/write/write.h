@@ -37,6 +37,7 @@ struct Write {
   std::string request_id{};                       // see request_id_of()
   uint64_t sending = 0;                           // its record in the client's ledger
   uint64_t asking = 0;                            // and this exchange's number there (SendingLedger::Asking)
+  bool is_repeatable = false;                     // its answer may be given again after it has arrived (repeat.h)
   bool has_own_precondition = false;              // its client's
   bool replaces = false;                          // a full write, or a PATCH that may be a copy: what it was built from matters
   policy::WriteFacts facts{};                     // for questions to the history; arrived: the first sending's
@@ -79,8 +80,13 @@ struct Outcome {
   std::optional<std::string> body_etag{};  // in the answer's body (empty: none), if it was looked for
   std::optional<LockPlace> turn{};         // for Refused: its client's turn, which begins before it is answered
   policy::SharedBody found{};              // for Refused: what is there, in plain bytes; null: not known
+  IntentId intent = 0;                     // its record in the store; 0: none
+  std::optional<arm::Response> read{};     // what a look for this answer showed, which its client is shown with it
   bool runs_unseen = false;                // perhaps: ARM's answer, which may have named an operation, did not arrive
 };
+
+// Of the state that the answer shows; empty: none.
+std::string etag_of(const Outcome& outcome, const arm::ResponseHead& answer);
 
 // Nothing was sent, or it had no effect for sure, and the client is expected to send it again.
 inline bool nothing_was_sent(Outcome::Kind kind) { return kind == Outcome::Kind::Busy || kind == Outcome::Kind::Left; }

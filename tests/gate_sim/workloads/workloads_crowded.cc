@@ -52,6 +52,34 @@ Subject sessions(SimWorld& world) {
   return subject;
 }
 
+// Restarts that come again though they were answered: under a name for good, ...
+Subject named_restarts(SimWorld& world) {
+  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  prepare(world, subject);
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = fmt::format("restarter{}", i);
+    world.add_client(name, restart_forgetfully(client_of(world, name, name, any_tool(world)), subject, 3, Names::Given));
+  }
+  start_writers(world, subject, Writing{}, 1);
+  return subject;
+}
+
+// ... or by a rule for a minute, as long as nobody writes.
+void say_once(WorldOptions& options) {
+  for (rules::Rule& rule : options.rules) rule.once.window = std::chrono::minutes(1);
+}
+
+Subject once_restarts(SimWorld& world) {
+  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  prepare(world, subject);
+  for (int i = 0; i < 2; ++i) {
+    const std::string name = fmt::format("restarter{}", i);
+    world.add_client(name, restart_forgetfully(client_of(world, name, name, any_tool(world)), subject, 4, Names::None));
+  }
+  start_writers(world, subject, Writing{}, 2);
+  return subject;
+}
+
 void lose_answers(WorldOptions& options) { options.clients.lose_answer = 0.3; }
 
 // Every third answer gets lost, and the identical bytes come again: under the same id, or under none.
@@ -122,10 +150,16 @@ Subject clusters_and_outsiders(SimWorld& world) {
 
 const std::vector<Workload>& crowded_workloads() {
   static const std::vector<Workload> all{
-      {"groups", keep_default, groups},     {"tags-beside", keep_default, tags_beside},
-      {"sessions", count_harms, sessions},  {"duplicates", lose_answers, duplicates},
-      {"networks", keep_default, networks}, {"rules-beside-group", keep_default, rules_beside_group},
-      {"clusters", keep_default, clusters}, {"clusters-and-outsiders", keep_default, clusters_and_outsiders},
+      {"groups", keep_default, groups},
+      {"tags-beside", keep_default, tags_beside},
+      {"sessions", count_harms, sessions},
+      {"duplicates", lose_answers, duplicates},
+      {"networks", keep_default, networks},
+      {"rules-beside-group", keep_default, rules_beside_group},
+      {"clusters", keep_default, clusters},
+      {"clusters-and-outsiders", keep_default, clusters_and_outsiders},
+      {"named-restarts", keep_default, named_restarts},
+      {"once-restarts", say_once, once_restarts},
   };
   return all;
 }

@@ -133,13 +133,17 @@ TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
 }
 
 TEST_F(JournalFileTest, AFileOfAnEarlierSchemaIsBroughtToThisOne) {
-  std::string to_third;
+  std::string to_fourth;
+  for (const char* column : {"named", "first_sent", "answer_etag", "replays"})
+    to_fourth += fmt::format("ALTER TABLE writes RENAME COLUMN {0} TO {0}_; ", column);
+  to_fourth += "PRAGMA user_version = 4; ";
+  std::string to_third = to_fourth;
   for (const char* column : {"tool", "touched", "result", "error_code", "message_code"})
     to_third += fmt::format("ALTER TABLE writes RENAME COLUMN {0} TO {0}_; ", column);
   to_third += "DROP TABLE states; PRAGMA user_version = 3; ";
   const std::string to_second = to_third + "ALTER TABLE writes RENAME COLUMN merged TO other; PRAGMA user_version = 2; ";
   const std::string to_first = to_second + "ALTER TABLE writes RENAME COLUMN given_up TO another; PRAGMA user_version = 1";
-  for (const std::string& back : {to_third, to_second, to_first}) {
+  for (const std::string& back : {to_fourth, to_third, to_second, to_first}) {
     std::filesystem::remove(path_);
     {
       JournalFile file = open();
@@ -153,13 +157,49 @@ TEST_F(JournalFileTest, AFileOfAnEarlierSchemaIsBroughtToThisOne) {
     EXPECT_EQ(former->open[0].result.how, arm::Progress::Unknown);
     EXPECT_FALSE(former->open[0].touched.has_value());
     EXPECT_FALSE((*file.state_of("/subscriptions/s/resourcegroups/g")).has_value());
+    EXPECT_TRUE(former->open[0].named.is_zero());
     WriteOutcome outcome;
     outcome.merged = 3;
     ASSERT_TRUE(file.set_outcome(1, outcome).ok());
     ASSERT_TRUE(file.set_end(1, at(200), EndSeen::No).ok());
+    ASSERT_TRUE(file.count_replay(1).ok());
     EXPECT_EQ(file.newest(1)->at(0).outcome->merged, 3u);
+    EXPECT_EQ(file.newest(1)->at(0).replays, 1u);
     EXPECT_TRUE(JournalFile::open_to_read(path_).ok());
   }
+}
+
+TEST_F(JournalFileTest, WhatIsGivenAgainComesBackByItsName) {
+  {
+    JournalFile file = open();
+    JournaledWrite write = a_write(1);
+    write.named = {7, 9};
+    write.first_sent = at(50);
+    ASSERT_TRUE(file.add(write).ok());
+    ASSERT_TRUE(file.add(a_write(2)).ok());
+    WriteOutcome made = done(201, 100);
+    made.etag = "\"4\"";
+    ASSERT_TRUE(file.set_outcome(1, made).ok());
+    ASSERT_TRUE(file.count_replay(1).ok());
+    ASSERT_TRUE(file.count_replay(1).ok());
+  }
+  JournalFile file = open();
+  const auto known = file.newest(10);
+  EXPECT_TRUE(known->at(0).named.is_zero());
+  EXPECT_EQ(known->at(0).replays, 0u);
+  EXPECT_EQ(known->at(1).named, (Hash128{7, 9}));
+  EXPECT_EQ(known->at(1).first_sent, at(50));
+  EXPECT_EQ(known->at(1).outcome->etag, "\"4\"");
+  EXPECT_EQ(known->at(1).replays, 2u);
+}
+
+TEST_F(JournalFileTest, HowFarItReachesBackIsSaid) {
+  JournalFile file = open();
+  EXPECT_FALSE(file.former_life(kRecent)->since) << "nothing is known of what was before it";
+  ASSERT_TRUE(file.add(a_write(10)).ok());
+  ASSERT_TRUE(file.add(a_write(30)).ok());
+  EXPECT_EQ(file.former_life(std::chrono::hours(1))->since, at(10));
+  EXPECT_EQ(file.former_life(std::chrono::seconds(5))->since, at(25));
 }
 
 TEST_F(JournalFileTest, HowAWriteEndedComesBack) {

@@ -82,9 +82,9 @@ TEST(SendingLedger, TheQuestionWhetherOthersWroteIsAskedForTheEarlierSending) {
   LedgerRig rig;
   const auto write = lost(rig, 1);
   uint64_t asked = 0;
-  rig.written_since = [&](uint64_t sending, uint64_t) {
+  rig.ask.written = [&](uint64_t sending, uint64_t) {
     asked = sending;
-    return false;
+    return SendingLedger::Since::Nothing;
   };
   EXPECT_EQ(rig.match(1), Match::Shared);
   EXPECT_EQ(asked, write.sending()) << "the end of its own operation is not another's write";
@@ -107,7 +107,7 @@ TEST(SendingLedger, AnotherWriteThatCameBeforeTheEndSettlesNothing) {
   auto other = rig.arrival(2, "", std::make_shared<Presence>());
   lost(rig, 1);
   Waiter waiter(rig.loop.get_executor());
-  rig.ledger.match(other, &waiter, 1, nullptr);  // its body was slow
+  rig.ledger.match(other, &waiter, 1, {});  // its body was slow
   EXPECT_EQ(rig.match(1), Match::Shared);
 }
 

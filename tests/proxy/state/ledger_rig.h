@@ -53,14 +53,25 @@ struct LedgerRig {
   std::list<Waiter> waiters;
   TimePoint now{std::chrono::hours(1)};
   uint64_t order = 0;
-  SendingLedger::WrittenSince written_since;
+  SendingLedger::Questions ask;
+  SendingLedger::Repeats repeats;
   bool one_actor = false;
+  Hash128 content{};
+  Hash128 resend{};
 
   Moment tick() { return {++order, now}; }
   void pass(Duration time) { now += time; }
 
   SendingLedger::Arrival arrival(uint64_t request, std::string_view id, std::shared_ptr<const Presence> asker) {
-    return {Hash128{request, request}, std::string(id), kResource, tick(), std::move(asker), one_actor};
+    return {.request = Hash128{request, request},
+            .request_id = std::string(id),
+            .resource = kResource,
+            .at = tick(),
+            .asker = std::move(asker),
+            .one_actor = one_actor,
+            .content = content,
+            .resend = resend,
+            .repeats = repeats};
   }
   // A request arrives, each on a connection of its own.
   LedgerWrite begin(uint64_t request, std::string_view id = {}) { return begin_at(request, kResource, id); }
@@ -69,7 +80,7 @@ struct LedgerRig {
     Waiter* waiter = &waiters.emplace_back(loop.get_executor());
     auto arriving = arrival(request, id, asker);
     arriving.resource = resource;
-    return {ledger, ledger.match(arriving, waiter, kEnded, written_since), asker, waiter};
+    return {ledger, ledger.match(arriving, waiter, kEnded, ask), asker, waiter};
   }
   SendingLedger::Match match(uint64_t request, std::string_view id = {}) { return begin(request, id).match(); }
   bool knows(uint64_t request, std::string_view id = {}) {

@@ -190,9 +190,9 @@ TEST(SendingLedger, WithoutIdAndBaseAnAnswerIsNotGivenAgainAfterAnothersWrite) {
     rig.end(write, Kind::Accepted).lose();
     const uint64_t ended = rig.order;
     uint64_t asked = 0;
-    rig.written_since = [&](uint64_t, uint64_t order) {
+    rig.ask.written = [&](uint64_t, uint64_t order) {
       asked = order;
-      return row.written_since;
+      return row.written_since ? SendingLedger::Since::Written : SendingLedger::Since::Nothing;
     };
     EXPECT_EQ(rig.match(1, row.id), row.expected) << row.name;
     EXPECT_TRUE(asked == 0 || asked == ended) << "since its end";
@@ -303,7 +303,7 @@ TEST(SendingLedger, AnotherWriteSettlesNeitherWhatHasAnIdNorWhatIsInDoubt) {
 TEST(SendingLedger, WhatAnEarlierProcessSentMayComeAgain) {
   for (const auto& [kind, match] : {std::pair(Kind::Expected, Match::Again), std::pair(Kind::Unknown, Match::InDoubt)}) {
     LedgerRig rig;
-    const uint64_t former = rig.ledger.expect(rig.arrival(1, "x", nullptr), kind);
+    const uint64_t former = rig.ledger.expect(rig.arrival(1, "x", nullptr), {kind, nullptr, {}});
     EXPECT_TRUE(rig.ledger.maybe_applied(former));
     EXPECT_EQ(rig.match(1, "x"), match);
   }

@@ -49,7 +49,11 @@ void write_once(ClientState& state, Rng& rng, const Executor& executor, const Ha
   const auto presence = std::make_shared<Presence>();
   Waiter waiter(executor);
   SendingLedger::Arrival arrival{{7, rng.below(4)}, rng.chance(0.5) ? "id" : "", resource, when, presence, rng.chance(0.5)};
-  const auto found = ledger.match(arrival, &waiter, 1, [](uint64_t, uint64_t order) { return order % 2 == 0; });
+  SendingLedger::Questions ask;
+  ask.written = [](uint64_t, uint64_t order) {
+    return order % 2 == 0 ? SendingLedger::Since::Written : SendingLedger::Since::Nothing;
+  };
+  const auto found = ledger.match(arrival, &waiter, 1, ask);
   if (found.match == SendingLedger::Match::InDoubt) return;
   if (found.match == SendingLedger::Match::Shared) {
     const auto ending = ledger.ending(found.asking.sending);
@@ -135,7 +139,7 @@ TEST(TablesStress, OneRequestRunsOnceHoweverManyThreadsBringIt) {
       Waiter waiter(loop.get_executor());
       const Moment when{++order, kStart};
       const SendingLedger::Arrival arrival{{request, 1}, "id", {1, 1}, when, std::make_shared<Presence>(), false};
-      const auto found = ledger.match(arrival, &waiter, 1, nullptr);
+      const auto found = ledger.match(arrival, &waiter, 1, {});
       if (found.match == SendingLedger::Match::Shared) {
         while (!ledger.ending(found.asking.sending)) std::this_thread::yield();
         EXPECT_TRUE(ledger.ending(found.asking.sending)->answer);

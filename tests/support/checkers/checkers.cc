@@ -53,7 +53,9 @@ std::string asked_content(const std::string& body) {
 
 bool Checkers::is_armgates(const arm::Response& answer) { return answer.body.find(R"("code":"Armgate)") != std::string::npos; }
 
-bool Checkers::is_armgate_field(const arm::Field& field) { return starts_with_ignoring_case(field.name, "x-armgate-"); }
+bool Checkers::is_armgate_field(const arm::Field& field) {
+  return starts_with_ignoring_case(field.name, "x-armgate-") || equal_ignoring_case(field.name, "Repeatability-Result");
+}
 
 Checkers::Checkers(SimClock& clock, sim::SimArm& arm, Rules rules, Trace& trace, Promised promised)
     : clock_(clock),
@@ -98,6 +100,8 @@ void Checkers::served(const SimLink& link) {
   record.asked =
       fmt::format("{} {} {} {} {}", link.known_as, request_id, head.method_token, head.target, link.exchange.request.body);
   record.body = link.exchange.request.body;
+  const auto name = head.fields.get("Repeatability-Request-ID");
+  if (!name.empty()) record.name = fmt::format("{} {}", link.known_as, name);
   record.rules = rules_;
   record.base_read = moment_in(head.fields.get("x-sim-base-read-at"));
   record.base_etag = head.fields.get("x-sim-base-etag");
@@ -172,6 +176,7 @@ void Checkers::answered(const SimLink& link) {
   if (answer.head.status == 412 && !kept_away) record.refused = clock_.now();
   if (!link.body_fits()) violated("P5", record.what + " got a body of another length than declared");
   check_unaltered(record, link);
+  if (link.exchange.report.replayed) check_repeated(record);
   if (promised_.mode == rules::Mode::Observe) check_own_answer(record, link);
   if (is_armgates(answer) && answer.head.status != 503 && answer.head.fields.has("Retry-After")) {
     violated("P5", record.what + " was refused for good with a Retry-After");
@@ -211,7 +216,8 @@ bool Checkers::is_the_same(const arm::Response& answer, const arm::Response& arm
 
 void Checkers::check_unaltered(const Record& record, const SimLink& link) {
   const auto& answer = link.answer();
-  if (is_armgates(answer) || link.exchange.report.reason == "answer-recovered-by-reading") return;
+  const auto& reason = link.exchange.report.reason;
+  if (is_armgates(answer) || reason == "answer-recovered-by-reading" || reason == "answered-as-recorded") return;
   const bool replayed = link.exchange.report.replayed;
   const Record* answered = replayed ? sending_of(record) : &record;
   const bool has_answer = answered != nullptr && answered->last_answer.has_value();
@@ -219,6 +225,10 @@ void Checkers::check_unaltered(const Record& record, const SimLink& link) {
   if (replayed && answers_an_orphan(record, answer)) {
     accepted_ids_.insert(record.write_id);
     ++excused_["new writes taken for the re-send of an orphan"];
+    return;
+  }
+  if (replayed && may_be_told_again(record, answer)) {
+    accepted_ids_.insert(record.write_id);
     return;
   }
   if (!has_answer) return violated("P5", record.what + " got an answer that ARM never gave");

@@ -124,6 +124,7 @@ class Checkers final : public UpstreamWatch {
     std::string base_version;
     std::optional<TimePoint> answered;
     std::optional<TimePoint> left;
+    std::string name;        // the client's, and what it named the request; empty: it did not
     std::string same_bytes;  // equal for what one client sends again, byte for byte
     uint64_t place =
         0;  // in the queue, in the order of arrival: its own, or that of the earlier sending whose place it surely has
@@ -179,6 +180,10 @@ class Checkers final : public UpstreamWatch {
   const Record* sending_of(const Record& record) const;
   bool answers_an_orphan(const Record& record, const arm::Response& answer) const;
   void check_unaltered(const Record& record, const SimLink& link);
+  // checkers_once.cc
+  void check_once(const Record& record);
+  void check_repeated(const Record& record);
+  bool may_be_told_again(const Record& record, const arm::Response& answer) const;
   // checkers_sending.cc
   void check_proof(const Record& record, const arm::Request& request);
   void check_alone(const Record& record);
@@ -226,6 +231,7 @@ class Checkers final : public UpstreamWatch {
   std::set<std::string> clients_;                        // who ever sent a request through armgate
   std::map<std::pair<std::string, std::string>, int>
       refusals_;  // (name, entity) -> in a row, or just before its last accepted write
+  std::set<std::string> names_carried_out_;
   std::set<std::string> accepted_ids_;
   std::map<std::string, Want> wanted_by_id_;      // by write id
   std::set<Want> accepted_wants_;                 // a second write of one client may find its first one's effect

@@ -229,6 +229,7 @@ void Checkers::applied(const arm::Request& request, const sim::SimAnswer& given,
   liveness_.handled(found->first, given.seen, took_effect, late);
   if (!took_effect) return;
   Record& record = found->second;
+  check_once(record);
   record.took_effect = clock_.now();
   const auto if_match = request.head.fields.get("If-Match");
   const bool again = !accepted_ids_.insert(record.write_id).second;

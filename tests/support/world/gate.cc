@@ -47,7 +47,7 @@ Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Execut
              std::move(voice.tell_loudly),
              std::move(voice.tell_would)},
       pipeline_(parts_) {
-  shared_.started = clock.next_moment();
+  shared_.begin(clock);
   if (options.journal == nullptr || options.journal->is_new()) return;
   const FormerLife former = options.journal->former_life(shared_.resources.limits().observation_age);
   for (const auto* writes : {&former.open, &former.recent}) {

@@ -1,5 +1,6 @@
 #include "tests/support/world/sim_journal.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace armgate::world {
@@ -8,6 +9,7 @@ FormerLife SimJournal::former_life(Duration recent) const {
   FormerLife former;
   if (writes_.empty()) return former;
   const WallTime newest = writes_.rbegin()->second.begun;
+  former.since = std::max(writes_.begin()->second.begun, newest - std::chrono::floor<std::chrono::milliseconds>(recent));
   for (const auto& [id, write] : writes_) {
     const bool may_have_changed = !write.outcome || write.outcome->kind == OutcomeKind::InDoubt ||
                                   write.outcome->tracking.by != arm::TrackedBy::Nothing ||
@@ -34,6 +36,11 @@ void SimStore::record_outcome(IntentId id, const WriteOutcome& outcome) {
   found->second.outcome = outcome;
   if (!found->second.ended) found->second.result = outcome.result;
   if (!outcome.is_running && !found->second.ended) found->second.ended = outcome.known;
+}
+
+void SimStore::record_replay(IntentId id) {
+  const auto found = journal_.writes_.find(id);
+  if (!is_gone_() && found != journal_.writes_.end()) ++found->second.replays;
 }
 
 void SimStore::record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) {

@@ -15,6 +15,7 @@ namespace armgate::world {
 class SimJournal {
  public:
   bool is_new() const { return writes_.empty(); }
+  const std::map<IntentId, JournaledWrite>& writes() const { return writes_; }
   // As JournalFile::former_life().
   FormerLife former_life(Duration recent) const;
 
@@ -31,6 +32,7 @@ class SimStore final : public Store {
   Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
   void record_outcome(IntentId id, const WriteOutcome& outcome) override;
   void record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) override;
+  void record_replay(IntentId id) override;
   void record_state(const ResourceState&) override {}
   std::vector<Unfinished> unfinished() const override { return {}; }
   size_t unfinished_count() const override { return 0; }

@@ -1,0 +1,134 @@
+#include "proxy/request/write/repeat.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "arm/repeatability.h"
+#include "proxy/request/answer.h"
+#include "proxy/request/read_again.h"
+
+namespace armgate {
+namespace {
+
+constexpr const char* kNamed = "named";  // two requests under one name are one by their client's own word
+
+using Recorded = SendingLedger::Recorded;
+
+bool is_of_state(const rules::Plan& plan) {
+  return plan.operation == arm::OperationKind::Put || plan.operation == arm::OperationKind::Patch;
+}
+
+// The status that is still true. "Accepted" without an operation to ask would be none.
+int status_now(const Recorded& recorded, const rules::Plan& plan) {
+  const bool has_url = !recorded.tracking.status_url.empty() || !recorded.tracking.location_url.empty();
+  if (recorded.status != 202 || has_url) return recorded.status;
+  return is_of_state(plan) ? 200 : 0;
+}
+
+// Of an action's result nothing is kept but that it has none.
+bool is_enough(const Recorded& recorded, const rules::Plan& plan) {
+  if (is_of_state(plan) || plan.operation == arm::OperationKind::Delete) return status_now(recorded, plan) != 0;
+  return recorded.status == 204 || (recorded.status == 202 && status_now(recorded, plan) != 0);
+}
+
+arm::Response compose(const Recorded& recorded, const rules::Plan& plan) {
+  arm::Response answer;
+  answer.head.status = status_now(recorded, plan);
+  if (!recorded.etag.empty()) answer.head.fields.add("ETag", recorded.etag);
+  if (!recorded.tracking.status_url.empty()) answer.head.fields.add("Azure-AsyncOperation", recorded.tracking.status_url);
+  if (!recorded.tracking.location_url.empty()) answer.head.fields.add("Location", recorded.tracking.location_url);
+  return answer;
+}
+
+Outcome not_at_hand(const Write& write, const Recorded& recorded) {
+  write.report().reason = "recorded-answer-not-at-hand";
+  write.report().altered = true;
+  return {Outcome::Kind::Answered,
+          make_outcome_unknown(write.plan.target.resource.id,
+                               fmt::format("ARM accepted this very request before, with status {}, and its answer is not kept.",
+                                           recorded.status)),
+          {}};
+}
+
+}  // namespace
+
+std::optional<arm::Response> name_request(const Parts& parts, Exchange& exchange, const Client& client) {
+  auto named = arm::repeatability_of(exchange.request.head.fields);
+  if (!named) {
+    exchange.report.reason = "bad-repeatability";
+    exchange.report.altered = true;
+    exchange.report.repeatability = "rejected";
+    return make_error(400, "ArmgateBadRepeatability", named.error().context);
+  }
+  if (!*named) return std::nullopt;
+  const auto& given = **named;
+  // Whoever has another identity has other requests, whatever names they have.
+  const Hash128 key = parts.shared.hasher.chain(
+      parts.shared.hasher.hash_fields("repeatability", given.request_id, given.client_id), client.principal);
+  // A clock that is ahead must not make others' requests look forgotten.
+  exchange.named = NamedRequest{key, std::min(given.first_sent, parts.clock.wall())};
+  return std::nullopt;
+}
+
+SendingLedger::Repeats repeats_of(const SharedState& shared, const rules::Plan& plan, bool one_actor,
+                                  const std::optional<NamedRequest>& named) {
+  SendingLedger::Repeats repeats;
+  const bool is_recorded = plan.kind == rules::PlanKind::Write;
+  if (named) {
+    repeats.by_id = true;
+    repeats.first_sent = named->first_sent;
+    repeats.known_from = is_recorded ? shared.recorded_from : shared.began;
+    return repeats;
+  }
+  const bool is_put = plan.operation == arm::OperationKind::Put;
+  const bool may_be_once = is_recorded && (is_put || plan.operation == arm::OperationKind::Action);
+  if (may_be_once) repeats.window = plan.rule->once.window;
+  if (is_recorded && is_put && one_actor) repeats.running = plan.rule->hold.cap;
+  return repeats;
+}
+
+void identify_request(SendingLedger::Arrival& arrival, const std::optional<NamedRequest>& named) {
+  arrival.request = named ? named->key : arrival.resend;
+  if (named) arrival.request_id = kNamed;
+}
+
+void note_replay(const Write& write, const SendingLedger::Ending& ending) {
+  write.parts.shared.counters.replayed.fetch_add(1, std::memory_order_relaxed);
+  write.report().replayed = true;
+  write.report().altered = true;
+  if (ending.intent != 0) write.parts.store.record_replay(ending.intent);
+}
+
+Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& ending, Credential credential) {
+  const Recorded& recorded = *ending.recorded;
+  const rules::Plan& plan = write.plan;
+  // Claims are unverified: who comes with another credential shows by reading that it is good.
+  const bool can_read = plan.operation != arm::OperationKind::Action;
+  const bool must_read = is_of_state(plan) || credential == Credential::Other;
+  if (!is_enough(recorded, plan) || (must_read && !can_read)) co_return not_at_hand(write, recorded);
+  Outcome outcome{Outcome::Kind::Answered, compose(recorded, plan), {}};
+  if (must_read) {
+    write.exchange.forwarded = write.parts.clock.next_moment();
+    auto seen = co_await read_again(write.parts, write.head().host, write.head().target, write.authorization());
+    if (!seen || arm::asks_for_another_try(seen->head.status)) {
+      write.report().reason = "verify-failed";
+      co_return Outcome{Outcome::Kind::Busy,
+                        make_busy("The resource cannot be read to answer what was carried out before.",
+                                  write.parts.shared.options.retry_after),
+                        {}};
+    }
+    if (!seen->exists() && (is_of_state(plan) || !seen->absent())) co_return not_at_hand(write, recorded);
+    if (is_of_state(plan)) {
+      outcome.answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
+      outcome.answer.body = seen->body;
+      outcome.read = arm::Response{std::move(seen->head), std::move(seen->body)};
+    }
+  }
+  write.report().reason = "answered-as-recorded";
+  note_replay(write, ending);
+  co_return std::move(outcome);
+}
+
+}  // namespace armgate

@@ -1,0 +1,389 @@
+// Who asks for the same again gets the same answer, also when the first one had arrived, and over the life of a process
+// (docs/design.md, "Once means once").
+#include "proxy/request/write/repeat.h"
+
+#include <fmt/chrono.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/shipped_rules.h"
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+const std::string kRun = "POST " + std::string(kRestart);
+const std::string kAction =
+    "POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/reticulate?api-version=2024-07-01";
+const std::string kPut = put(kScaleSet);
+const std::string kBody = R"({"sku":{"capacity":5}})";
+const std::string kMade = R"({"etag":"\"2\"","sku":{"capacity":5},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kLater = R"({"etag":"\"3\"","sku":{"capacity":7},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1?t=signed";
+const std::string kPoll = "GET /subscriptions/s/operations/1?t=signed";
+const arm::Headers kAccepted{{"Azure-AsyncOperation", kOperation}, {"Retry-After", "20"}, {"ETag", "\"2\""}};
+
+arm::Headers named(const StageRig& rig, std::string_view id, Duration ago = {}) {
+  const auto when = std::chrono::floor<seconds>(rig.parts().clock.wall() - std::chrono::floor<std::chrono::milliseconds>(ago));
+  return {{"Repeatability-Request-ID", id}, {"Repeatability-First-Sent", fmt::format("{:%a, %d %b %Y %H:%M:%S GMT}", when)}};
+}
+
+arm::Headers with(arm::Headers fields, std::string_view name, std::string_view value) {
+  fields.add(name, value);
+  return fields;
+}
+
+std::string_view field(const arm::Response& answer, std::string_view name) { return answer.head.fields.get(name); }
+std::string_view reason(const arm::Response& answer) { return field(answer, "x-armgate-reason"); }
+
+void let_rules_say_once(StageRig& rig, Duration window) {
+  rules::FaultList faults;
+  rules::RuleBook all = shipped_rules(faults);
+  for (rules::Rule& rule : all.rules) rule.once.window = window;
+  rig.shared().rules.replace(
+      std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors), std::move(all.patience),
+                                             rules::share(std::move(all.facts))),
+      rules::Mode::Protect);
+}
+
+// ---- by its client's own word
+
+TEST(Repeat, AnActionUnderOneNameRunsOnceThoughItsAnswerHasArrived) {
+  StageRig rig;
+  rig.pass(seconds(2));
+  rig.arm(kRun, 202, kAccepted);
+  const auto fields = named(rig, "a");
+  const auto first = rig.ask("one", kRun, "", fields);
+  EXPECT_EQ(field(first, "Repeatability-Result"), "accepted");
+  rig.arm(get(kScaleSet), 200, {}, kMade);
+  rig.ask("one", get(kScaleSet));
+  rig.pass(hours(2));
+  const auto again = rig.ask("one", kRun, "", with(fields, "x-ms-client-request-id", "another"));
+  EXPECT_EQ(again.head.status, 202);
+  EXPECT_EQ(field(again, "Azure-AsyncOperation"), kOperation);
+  EXPECT_EQ(field(again, "x-armgate-replayed"), "true");
+  EXPECT_EQ(field(again, "Repeatability-Result"), "accepted");
+  EXPECT_EQ(reason(again), "answered-an-earlier-sending");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(Repeat, AnotherNameIsAnotherRequest) {
+  StageRig rig;
+  rig.pass(seconds(2));
+  rig.arm(kRun, 200, {});
+  rig.arm(kRun, 200, {});
+  rig.ask("one", kRun, "", named(rig, "a"));
+  EXPECT_FALSE(rig.ask("one", kRun, "", named(rig, "b")).head.fields.has("x-armgate-replayed"));
+  rig.arm(kRun, 200, {});
+  EXPECT_FALSE(rig.ask("two", kRun, "", named(rig, "a")).head.fields.has("x-armgate-replayed"))
+      << "each client has names of its own";
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(Repeat, APutUnderOneNameIsAnsweredAlsoAfterOthersHaveWritten) {
+  StageRig rig;
+  rig.pass(seconds(2));
+  rig.arm(kPut, 200, {}, kMade);
+  const auto fields = named(rig, "a");
+  rig.ask("one", kPut, kBody, fields);
+  rig.arm(patch(kScaleSet), 200, {}, kLater);
+  rig.ask("two", patch(kScaleSet), R"({"sku":{"capacity":7}})");
+  EXPECT_EQ(rig.ask("one", kPut, kBody, fields).body, kMade) << "that is what became of this request";
+}
+
+TEST(Repeat, TheNameOfAnotherRequestIsRefused) {
+  StageRig rig;
+  rig.pass(seconds(2));
+  rig.arm(kPut, 200, {}, kMade);
+  rig.ask("one", kPut, kBody, named(rig, "a"));
+  const auto other = rig.ask("one", kPut, R"({"sku":{"capacity":6}})", named(rig, "a"));
+  EXPECT_EQ(other.head.status, 400);
+  EXPECT_EQ(reason(other), "repeatability-id-of-another-request");
+  EXPECT_EQ(field(other, "Repeatability-Result"), "rejected");
+}
+
+TEST(Repeat, HalfANameIsRefusedAndNothingSent) {
+  StageRig rig;
+  for (const std::string& what : {kRun, kPut, kAction}) {
+    const auto answer = rig.ask("one", what, "", {{"Repeatability-Request-ID", "a"}});
+    EXPECT_EQ(answer.head.status, 400) << what;
+    EXPECT_EQ(reason(answer), "bad-repeatability");
+  }
+  rig.arm(get(kScaleSet), 200, {}, kMade);
+  EXPECT_EQ(rig.ask("one", get(kScaleSet), "", {{"Repeatability-Request-ID", "a"}}).head.status, 200)
+      << "reads are as they are";
+}
+
+TEST(Repeat, WhereArmgateOnlyLooksOnNamesAreArms) {
+  StageRig rig;
+  rig.set_mode(rules::Mode::Observe);
+  rig.arm(kRun, 202, {});
+  rig.arm(kRun, 202, {});
+  EXPECT_EQ(rig.ask("one", kRun, "", {{"Repeatability-Request-ID", "a"}}).head.status, 202);
+  EXPECT_EQ(rig.ask("one", kRun, "", {{"Repeatability-Request-ID", "a"}}).head.status, 202);
+}
+
+TEST(Repeat, AnActionThatNoRuleNamesDoesNotRunTwiceButItsAnswerIsNotKept) {
+  StageRig rig;
+  rig.pass(seconds(2));
+  rig.arm(kAction, 200, {}, R"({"result":1})");
+  const auto fields = named(rig, "a");
+  EXPECT_EQ(rig.ask("one", kAction, "", fields).head.status, 200);
+  const auto again = rig.ask("one", kAction, "", fields);
+  EXPECT_EQ(again.head.status, 409);
+  EXPECT_EQ(reason(again), "still-in-doubt");
+}
+
+TEST(Repeat, AfterAnErrorThatAsksForAnotherTryItIsTried) {
+  for (const auto& [what, status] : {std::pair(kRun, 429), std::pair(kAction, 503)}) {
+    StageRig rig;
+    rig.pass(seconds(2));
+    rig.arm(what, status);
+    rig.arm(what, 200);
+    const auto fields = named(rig, "a");
+    EXPECT_EQ(rig.ask("one", what, "", fields).head.status, status) << what;
+    EXPECT_EQ(rig.ask("one", what, "", fields).head.status, 200) << what;
+  }
+}
+
+TEST(Repeat, WhatWasFirstSentBeforeTheProcessBeganIsNotDecided) {
+  StageRig rig;
+  const auto answer = rig.ask("one", kRun, "", named(rig, "a", minutes(1)));
+  EXPECT_EQ(answer.head.status, 409);
+  EXPECT_EQ(reason(answer), "first-sent-before-memory");
+  EXPECT_EQ(field(answer, "Repeatability-Result"), "rejected");
+}
+
+TEST(Repeat, WhatWasRefusedUnderANameIsDecidedAgain) {
+  StageRig rig;
+  rig.pass(seconds(2));
+  rig.arm(kRun, 409, {}, R"({"error":{"code":"OperationNotAllowed","message":"quota"}})");
+  rig.arm(kRun, 202, {});
+  const auto fields = named(rig, "a");
+  EXPECT_EQ(rig.ask("one", kRun, "", fields).head.status, 409);
+  EXPECT_EQ(rig.ask("one", kRun, "", fields).head.status, 202);
+}
+
+TEST(Repeat, WithAnotherTokenItsBearerShowsThatItMayRead) {
+  for (const int seen : {200, 401, 404, 503}) {
+    StageRig rig;
+    rig.pass(seconds(2));
+    const arm::Headers token{{"Authorization", "Bearer e30.eyJvaWQiOiJvIn0.b2xk"}};
+    const arm::Headers later{{"Authorization", "Bearer e30.eyJvaWQiOiJvIn0.bmV3"}};
+    const auto name = named(rig, "a");
+    const auto named_as = [&](const arm::Headers& bearer) { return with(name, "Authorization", bearer.get("Authorization")); };
+    rig.arm(kPut, 200, {{"ETag", "\"2\""}}, kMade);
+    rig.ask("one", kPut, kBody, named_as(token));
+    for (int tries = seen == 503 ? 8 : 1; tries > 0; --tries)
+      rig.arm(get(kScaleSet), seen, {{"Retry-After", "5"}}, seen == 200 ? kLater : "{}");
+    const auto again = rig.ask("one", kPut, kBody, named_as(later));
+    EXPECT_EQ(again.head.status, seen == 200 ? 200 : seen == 503 ? 503 : 409) << seen;
+    EXPECT_EQ(reason(again), seen == 200   ? "answered-as-recorded"
+                             : seen == 503 ? "verify-failed"
+                                           : "recorded-answer-not-at-hand");
+    if (seen != 200) continue;
+    EXPECT_EQ(again.body, kLater);
+    EXPECT_EQ(field(again, "ETag"), "\"2\"");
+    EXPECT_EQ(rig.sent_field(1, "Authorization"), later.get("Authorization"));
+  }
+}
+
+// ---- over the life of a process
+
+struct Former {
+  SimJournal journal;
+  arm::Headers fields;
+};
+
+// A process that answered a named request, and died.
+Former answered(const std::string& what, const std::string& body, int status, const arm::Headers& answer,
+                const std::string& made) {
+  Former former;
+  StageRig dead(former.journal);
+  dead.pass(seconds(2));
+  former.fields = named(dead, "a");
+  dead.arm(what, status, answer, made);
+  dead.ask("one", what, body, former.fields);
+  return former;
+}
+
+TEST(Repeat, AfterARestartAPutHasItsStatusETagAndOperationAndWhatIsThere) {
+  Former former = answered(kPut, kBody, 201, kAccepted, kMade);
+  StageRig rig(former.journal);
+  rig.arm(get(kScaleSet), 200, {{"ETag", "\"3\""}}, kLater);
+  const auto again = rig.ask("one", kPut, kBody, former.fields);
+  EXPECT_EQ(again.head.status, 201);
+  EXPECT_EQ(field(again, "ETag"), "\"2\"");
+  EXPECT_EQ(field(again, "Azure-AsyncOperation"), kOperation);
+  EXPECT_EQ(again.body, kLater);
+  EXPECT_EQ(reason(again), "answered-as-recorded");
+  EXPECT_EQ(former.journal.writes().begin()->second.replays, 1u);
+  EXPECT_EQ(former.journal.writes().size(), 1u) << "nothing was sent";
+}
+
+// What its client builds on the answer is held against what the answer showed it.
+TEST(Repeat, WhatTheRecordedAnswerShowsIsWhatItsClientWasShown) {
+  Former former = answered(kPut, kBody, 200, {{"ETag", "\"2\""}}, kMade);
+  StageRig rig(former.journal);
+  rig.arm(get(kScaleSet), 200, {{"ETag", "\"3\""}}, kLater);
+  rig.ask("one", kPut, kBody, former.fields);
+  rig.arm(kPut, 200, {{"ETag", "\"4\""}}, kLater);
+  rig.ask("one", kPut, R"({"sku":{"capacity":8}})");
+  EXPECT_EQ(rig.sent_field(1, "If-Match"), "\"3\"");
+}
+
+TEST(Repeat, AfterARestartAnActionRunsNotAgain) {
+  struct Case {
+    int status;
+    arm::Headers answer;
+    int again;
+    std::string_view reason;
+  };
+  const Case cases[] = {{202, kAccepted, 202, "answered-as-recorded"},
+                        {204, {}, 204, "answered-as-recorded"},
+                        {200, {}, 409, "recorded-answer-not-at-hand"}};
+  for (const auto& c : cases) {
+    Former former = answered(kRun, "", c.status, c.answer, "");
+    StageRig rig(former.journal);
+    const auto again = rig.ask("one", kRun, "", former.fields);
+    EXPECT_EQ(again.head.status, c.again) << c.status;
+    EXPECT_EQ(reason(again), c.reason) << c.status;
+    EXPECT_TRUE(rig.seen().empty());
+  }
+}
+
+TEST(Repeat, AfterARestartADeleteIsDoneAndMadeAnewItStays) {
+  Former former = answered("DELETE " + std::string(kScaleSet), "", 204, {}, "");
+  StageRig rig(former.journal);
+  const auto again = rig.ask("one", "DELETE " + std::string(kScaleSet), "", former.fields);
+  EXPECT_EQ(again.head.status, 204);
+  EXPECT_TRUE(rig.seen().empty());
+}
+
+TEST(Repeat, AfterARestartWhatIsGoneCannotBeToldAgain) {
+  Former former = answered(kPut, kBody, 200, {}, kMade);
+  StageRig rig(former.journal);
+  rig.arm(get(kScaleSet), 404);
+  const auto again = rig.ask("one", kPut, kBody, former.fields);
+  EXPECT_EQ(again.head.status, 409);
+  EXPECT_EQ(reason(again), "recorded-answer-not-at-hand");
+}
+
+TEST(Repeat, AfterARestartANewNameIsANewRequestAndAnOlderOneIsNotDecided) {
+  Former former = answered(kPut, kBody, 200, {}, kMade);
+  StageRig rig(former.journal);
+  rig.arm(kRun, 202, {});
+  rig.pass(seconds(2));
+  EXPECT_EQ(rig.ask("one", kRun, "", named(rig, "b")).head.status, 202);
+  EXPECT_EQ(reason(rig.ask("one", kRun, "", named(rig, "c", hours(1)))), "first-sent-before-memory");
+}
+
+// ---- by a rule
+
+TEST(Repeat, UnderARuleTheSameRequestIsOneForAWhile) {
+  for (const std::string& what : {kRun, kPut}) {
+    StageRig rig;
+    let_rules_say_once(rig, minutes(10));
+    const std::string body = what == kPut ? kBody : "";
+    rig.arm(what, 200, {}, what == kPut ? kMade : "");
+    rig.ask("jvm", what, body, {{"x-ms-client-request-id", "r1"}});
+    rig.pass(minutes(9));
+    const auto again = rig.ask("jvm", what, body, {{"x-ms-client-request-id", "r2"}});
+    EXPECT_EQ(field(again, "x-armgate-replayed"), "true") << what;
+    rig.pass(minutes(2));
+    rig.arm_lives([&](const arm::Request&) { return Step{{}, 200, {}, what == kPut ? kMade : "", {}, {}, {}}; });
+    EXPECT_FALSE(rig.ask("jvm", what, body).head.fields.has("x-armgate-replayed")) << what;
+  }
+}
+
+TEST(Repeat, UnderARuleADoubleClickIsOneRequest) {
+  StageRig rig;
+  let_rules_say_once(rig, minutes(10));
+  rig.arm_takes(seconds(5), kRun, 202, {});
+  const auto first = rig.start("jvm", kRun, "", {{"x-ms-client-request-id", "r1"}});
+  rig.pass(seconds(1));
+  const auto second = rig.ask("jvm", kRun, "", {{"x-ms-client-request-id", "r2"}});
+  EXPECT_EQ(field(second, "x-armgate-replayed"), "true");
+  EXPECT_TRUE(first->done);
+  EXPECT_EQ(rig.seen().size(), 1u);
+}
+
+TEST(Repeat, UnderARuleWhatSomebodyMayHaveUndoneIsCarriedOutAgain) {
+  StageRig rig;
+  let_rules_say_once(rig, minutes(10));
+  rig.arm(kRun, 200, {});
+  rig.ask("jvm", kRun);
+  rig.arm(patch(kScaleSet), 200, {}, kLater);
+  rig.ask("two", patch(kScaleSet), R"({"sku":{"capacity":7}})");
+  rig.arm(kRun, 200, {});
+  EXPECT_FALSE(rig.ask("jvm", kRun).head.fields.has("x-armgate-replayed"));
+}
+
+// ---- of one actor
+
+TEST(Repeat, OneActorJoinsItsOwnRunningOperation) {
+  struct Case {
+    const char* why;
+    std::string client = "one";
+    bool writes_between = false;
+    bool has_ended = false;
+    bool joins = false;
+  };
+  const Case cases[] = {{"it forgot its operation", "one", false, false, true},
+                        {"another kind of client may have meant it twice", "jvm"},
+                        {"it has ended", "one", false, true}};
+  for (const auto& c : cases) {
+    StageRig rig;
+    rig.arm(kPut, 201, kAccepted, kMade);
+    rig.ask(c.client, kPut, kBody, {{"x-ms-client-request-id", "r1"}});
+    rig.arm(get(kScaleSet), 200, {}, kMade);
+    rig.ask(c.client, get(kScaleSet));
+    if (c.has_ended) {
+      rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
+      rig.ask(c.client, kPoll);
+    }
+    rig.arm_lives([&](const arm::Request& request) {
+      const bool is_poll = request.head.target.find("operations") != std::string::npos;
+      return Step{{}, 200, {}, is_poll ? R"({"status":"Succeeded"})" : kMade, {}, {}, {}};
+    });
+    const auto again = rig.ask(c.client, kPut, kBody, {{"x-ms-client-request-id", "r2"}});
+    EXPECT_EQ(field(again, "x-armgate-replayed") == "true", c.joins) << c.why;
+    if (!c.joins) continue;
+    EXPECT_EQ(again.head.status, 201);
+    EXPECT_EQ(field(again, "Azure-AsyncOperation"), kOperation);
+  }
+}
+
+TEST(Repeat, OneActorJoinsTheOperationOfAnEarlierProcess) {
+  SimJournal journal;
+  {
+    StageRig dead(journal);
+    dead.arm(kPut, 201, kAccepted, kMade);
+    dead.ask("one", kPut, kBody);
+  }
+  StageRig rig(journal);
+  rig.arm(get(kScaleSet), 200, {}, kMade);
+  const auto again = rig.ask("one", kPut, kBody);
+  EXPECT_EQ(again.head.status, 201);
+  EXPECT_EQ(field(again, "Azure-AsyncOperation"), kOperation);
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(Repeat, WhatOneActorAsksForElseIsNoRepetition) {
+  StageRig rig;
+  rig.arm(kPut, 201, kAccepted, kMade);
+  rig.ask("one", kPut, kBody);
+  rig.arm_lives([&](const arm::Request& request) {
+    const bool is_poll = request.head.target.find("operations") != std::string::npos;
+    return Step{{}, 200, {}, is_poll ? R"({"status":"Succeeded"})" : kLater, {}, {}, {}};
+  });
+  EXPECT_FALSE(rig.ask("one", kPut, R"({"sku":{"capacity":7}})").head.fields.has("x-armgate-replayed"));
+}
+
+}  // namespace
+}  // namespace armgate::world

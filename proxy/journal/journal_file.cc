@@ -22,7 +22,7 @@ constexpr int kRecentMax = 100'000;          // records that are looked at for w
 constexpr std::string_view kColumns =
     "id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, outcome, status, known, "
     "tracked_by, status_url, location_url, ended, if_match, also_locked, given_up, merged, tool, touched, result, error_code, "
-    "message_code";
+    "message_code, owned";
 
 template <class Value>
 using Names = std::pair<Value, std::string_view>;
@@ -90,8 +90,11 @@ JournaledWrite read_row(const Statement& row) {
   write.tool = row.text(23);
   if (!row.is_nothing(24)) write.touched = row.text(24);
   write.result = {value_of(kResults, row.text(25), arm::Progress::Unknown), {row.text(26), row.text(27)}};
+  write.owned = as_hash(row.text(28));
   return write;
 }
+
+std::string digits_of(const Hash128& hash) { return hash.is_zero() ? std::string() : hash.hex(); }
 
 void bind_result(Statement& statement, const OperationResult& result) {
   statement.bind(name_of(kResults, result.how)).bind(result.error.code).bind(result.error.message);
@@ -226,12 +229,12 @@ Result<void> JournalFile::prepare_statements() {
   const std::pair<Statement*, std::string_view> commands[] = {
       {&add_,
        "INSERT INTO writes (id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, if_match, "
-       "also_locked, tool) "
-       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+       "also_locked, tool, owned) "
+       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''))"},
       {&outcome_,
        "UPDATE writes SET outcome = ?, status = ?, known = ?, tracked_by = ?, status_url = ?, location_url = ?, "
        "ended = coalesce(ended, ?), merged = ?, result = coalesce(result, nullif(?, '')), error_code = coalesce(error_code, nullif(?, '')), "
-       "message_code = coalesce(message_code, nullif(?, '')) WHERE id = ?"},
+       "message_code = coalesce(message_code, nullif(?, '')), owned = coalesce(owned, nullif(?, '')) WHERE id = ?"},
       {&end_,
        "UPDATE writes SET ended = ?, given_up = ?, result = nullif(?, ''), error_code = nullif(?, ''), message_code = nullif(?, '') "
        "WHERE id = ? AND ended IS NULL"},
@@ -329,6 +332,7 @@ Result<void> JournalFile::add(const JournaledWrite& write) {
       .bind(write.if_match)
       .bind(write.also_locked)
       .bind(write.tool)
+      .bind(digits_of(write.owned))
       .run();
 }
 
@@ -348,7 +352,7 @@ Result<void> JournalFile::set_outcome(IntentId id, const WriteOutcome& outcome) 
   else
     outcome_.bind(static_cast<int64_t>(outcome.merged));
   bind_result(outcome_, outcome.result);
-  if (auto set = outcome_.bind(static_cast<int64_t>(id)).run(); !set) return set;
+  if (auto set = outcome_.bind(digits_of(outcome.owned)).bind(static_cast<int64_t>(id)).run(); !set) return set;
   return outcome.tracking.by == arm::TrackedBy::Nothing ? Result<void>() : strip_.bind(static_cast<int64_t>(id)).run();
 }
 

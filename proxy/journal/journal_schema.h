@@ -8,7 +8,7 @@
 namespace armgate::journal {
 
 inline constexpr int64_t kApplicationId = 0x61726d67;  // "armg"
-inline constexpr int64_t kSchemaVersion = 4;
+inline constexpr int64_t kSchemaVersion = 5;
 
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE hash_key (digits TEXT NOT NULL);
@@ -40,7 +40,8 @@ CREATE TABLE writes (
   touched TEXT,                -- members that it changed, one a line; nothing: not known
   result TEXT,                 -- nothing: not known
   error_code TEXT,
-  message_code TEXT
+  message_code TEXT,
+  owned TEXT                   -- the operation of armgate's own that it is a sending of; nothing: none
 );
 CREATE TABLE states (
   resource TEXT PRIMARY KEY,
@@ -56,6 +57,7 @@ inline constexpr const char* kUpgrades[kSchemaVersion - 1] = {
     "BEGIN; ALTER TABLE writes ADD COLUMN merged INTEGER; PRAGMA user_version = 3; COMMIT;",
     "BEGIN; ALTER TABLE writes ADD COLUMN tool TEXT; ALTER TABLE writes ADD COLUMN touched TEXT; ALTER TABLE writes ADD COLUMN result TEXT; "
     "ALTER TABLE writes ADD COLUMN error_code TEXT; ALTER TABLE writes ADD COLUMN message_code TEXT; "
-    "CREATE TABLE states (resource TEXT PRIMARY KEY, state TEXT NOT NULL, since INTEGER NOT NULL); PRAGMA user_version = 4; COMMIT;"};
+    "CREATE TABLE states (resource TEXT PRIMARY KEY, state TEXT NOT NULL, since INTEGER NOT NULL); PRAGMA user_version = 4; COMMIT;",
+    "BEGIN; ALTER TABLE writes ADD COLUMN owned TEXT; PRAGMA user_version = 5; COMMIT;"};
 
 }  // namespace armgate::journal

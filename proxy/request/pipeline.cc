@@ -5,6 +5,7 @@
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/identify.h"
+#include "proxy/request/operation/owned_poll.h"
 #include "proxy/request/parts.h"
 #include "proxy/request/read/relay.h"
 #include "proxy/request/shadow/observe.h"
@@ -15,6 +16,9 @@ namespace armgate {
 namespace {
 
 Task<Receipt> serve_planned(Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan, const Client& client) {
+  // Whatever the mode is by now: nobody but armgate knows the URL.
+  const OwnedPoll poll = owned_poll_of(parts, exchange.request.head);
+  if (poll.operation) co_return co_await serve_owned_poll(parts, exchange, link, poll);
   if (plan.kind == rules::PlanKind::Write && plan.mode == rules::Mode::Observe) {
     co_return co_await observe_write(parts, exchange, link, plan, client);
   }

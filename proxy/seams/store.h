@@ -46,6 +46,7 @@ struct IntentRecord {
   std::string_view resource;     // canonical id
   std::string_view if_match;     // what armgate adds; empty: nothing
   std::string_view also_locked;  // what its body names: lines of references.h
+  Hash128 owned{};  // the operation of armgate's own that it is another sending of (owned_operations.h); zero: none
   Moment started;
   WallTime begun;
   Executor executor;  // where its writer waits
@@ -79,6 +80,7 @@ struct WriteOutcome {
   size_t merged = 0;         // others' changes that were sent along
   OperationResult result{};  // as far as the answer tells
   AskedChange change{};      // if ARM took it
+  Hash128 owned{};           // the operation of armgate's own that its client polls instead; zero: none
 };
 
 // Whether the end was seen of what a write began, or nobody waits for it any more.
@@ -105,6 +107,7 @@ struct JournaledWrite {
   std::optional<WallTime> ended;        // when nothing of it was left running, or was waited for any more
   bool given_up = false;                // the latter: it may run on
   OperationResult result{};
+  Hash128 owned{};                       // the operation of armgate's own that it is a sending of; zero: none
   std::optional<std::string> touched{};  // the members that it changed, as JSON pointers, one a line; nothing: not known
 
   bool is_open() const { return !ended; }
@@ -125,7 +128,27 @@ inline void describe(const IntentRecord& record, JournaledWrite& write) {
   write.resource = record.resource;
   write.if_match = record.if_match;
   write.also_locked = record.also_locked;
+  write.owned = record.owned;
   write.begun = record.begun;
+}
+
+// What is recorded of another sending of the same write, but for what is new with it: its ETag and its time.
+inline IntentRecord another_sending(const JournaledWrite& write) {
+  IntentRecord record;
+  record.client = write.client;
+  record.bytes = write.bytes;
+  record.resend = write.resend;
+  record.client_label = write.client_label;
+  record.tool = write.tool;
+  record.request_id = write.request_id;
+  record.method = write.method;
+  record.host = write.host;
+  record.path = write.path;
+  record.api_version = write.api_version;
+  record.resource = write.resource;
+  record.also_locked = write.also_locked;
+  record.owned = write.owned;
+  return record;
 }
 
 // A resource's provisioningState, and since when it has it, as far as armgate saw.

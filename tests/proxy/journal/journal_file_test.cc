@@ -108,9 +108,26 @@ TEST_F(JournalFileTest, AWriteComesBackAsItWasRecorded) {
   EXPECT_EQ(write.resource, expected.resource);
   EXPECT_EQ(write.if_match, expected.if_match);
   EXPECT_EQ(write.also_locked, expected.also_locked);
+  EXPECT_EQ(write.owned, expected.owned);
   EXPECT_EQ(write.begun, expected.begun);
   EXPECT_FALSE(write.outcome.has_value());
   EXPECT_TRUE(write.is_open());
+}
+
+TEST_F(JournalFileTest, AnOperationOfArmgatesOwnIsKnownOfEachOfItsSendings) {
+  JournalFile file = open();
+  const Hash128 own{1, 2};
+  ASSERT_TRUE(file.add(a_write(1)).ok());
+  EXPECT_TRUE(file.newest(1)->at(0).owned.is_zero());
+  WriteOutcome taken = running("https://management.azure.com/op/1?t=signed");
+  taken.owned = own;
+  ASSERT_TRUE(file.set_outcome(1, taken).ok());
+  EXPECT_EQ(file.newest(1)->at(0).owned, own);
+  JournaledWrite second = a_write(2);
+  second.owned = own;
+  ASSERT_TRUE(file.add(second).ok());
+  ASSERT_TRUE(file.set_outcome(2, running("https://management.azure.com/op/2?t=signed")).ok());
+  EXPECT_EQ(file.newest(1)->at(0).owned, own) << "what an outcome does not tell stays";
 }
 
 TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
@@ -133,13 +150,14 @@ TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
 }
 
 TEST_F(JournalFileTest, AFileOfAnEarlierSchemaIsBroughtToThisOne) {
-  std::string to_third;
+  const std::string to_fourth = "ALTER TABLE writes RENAME COLUMN owned TO owned_; PRAGMA user_version = 4; ";
+  std::string to_third = to_fourth;
   for (const char* column : {"tool", "touched", "result", "error_code", "message_code"})
     to_third += fmt::format("ALTER TABLE writes RENAME COLUMN {0} TO {0}_; ", column);
   to_third += "DROP TABLE states; PRAGMA user_version = 3; ";
   const std::string to_second = to_third + "ALTER TABLE writes RENAME COLUMN merged TO other; PRAGMA user_version = 2; ";
   const std::string to_first = to_second + "ALTER TABLE writes RENAME COLUMN given_up TO another; PRAGMA user_version = 1";
-  for (const std::string& back : {to_third, to_second, to_first}) {
+  for (const std::string& back : {to_fourth, to_third, to_second, to_first}) {
     std::filesystem::remove(path_);
     {
       JournalFile file = open();

@@ -183,6 +183,7 @@ Task<Came> try_again(Parts& parts, const std::shared_ptr<Hold>& hold, TimePoint 
   Try attempt{parts, hold, hold->write().owned->again(), {}};
   attempt.token = co_await wait_for_turn(parts, hold, due);
   if (attempt.token.empty() || !attempt.again) co_return Came::Never;
+  if (parts.shared.rules.mode() != rules::Mode::Protect) co_return Came::Never;  // the kill switch
   const bool no_effect = co_await has_had_no_effect(attempt);
   if (!no_effect || !hold->open()) co_return Came::Never;
   IntentRecord record = another_sending(attempt.again->record);

@@ -26,8 +26,11 @@ std::string how_of(const arm::Response& answer) {
 void Checkers::note_owned(const Record& record, const arm::Response& answer) {
   const auto url = arm::parse_url(answer.head.fields.get("Azure-AsyncOperation"));
   if (!url || url->target.find(kOwn) == std::string::npos) return;
-  // The answer may be that of an earlier exchange, which the client was not given.
-  if (newest_operation_.contains(record.id)) owned_.emplace(std::string(arm::path_of(url->target)), record.id);
+  // The answer may be that of an earlier exchange, which its client was not given.
+  for (const auto& [id, other] : records_) {
+    const bool same = other.write_id == record.write_id || (!record.has_id && other.asked == record.asked);
+    if (same && newest_operation_.contains(id)) owned_.emplace(std::string(arm::path_of(url->target)), id);
+  }
 }
 
 bool Checkers::is_owned_poll(const Record& record) const {

@@ -259,7 +259,7 @@ void Checkers::returned(const arm::Request& request, How how, const arm::Respons
   const bool by_armgate = found->second.is_write && found->second.answered;
   if (by_armgate) {
     found->second.resent_answer = answer != nullptr ? std::optional(*answer) : std::nullopt;
-    if (answer == nullptr) newest_operation_.erase(found->first);
+    if (how == How::Lost) newest_operation_.erase(found->first);
   } else if (answer != nullptr) {
     found->second.last_answer = *answer;
   } else {

@@ -140,6 +140,17 @@ TEST_F(SendAgainTest, APartialEffectIsTheClientsBusiness) {
   EXPECT_EQ(rig_.shared().counters.given_up_late, 1u);
 }
 
+TEST_F(SendAgainTest, NothingIsSentOnceTheModeIsAnother) {
+  const std::string own = write();
+  rig_.arm(poll(1), 200, {}, kBusy);
+  asked(own);
+  rig_.set_mode(rules::Mode::Off);
+  rig_.pass(seconds(3));
+  EXPECT_TRUE(rig_.script_is_done());
+  rig_.arm(poll(1), 200, {}, kBusy);
+  EXPECT_EQ(asked(own).body, kBusy) << "its client still has the URL";
+}
+
 TEST_F(SendAgainTest, WhatIsFinalIsToldAtOnce) {
   const std::string own = write();
   rig_.arm(poll(1), 200, {}, failed("QuotaExceeded"));

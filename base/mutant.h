@@ -42,6 +42,9 @@ enum class Mutant {
   SickForEver,            // a success does not make a resource well
   BreakerStopsDeletes,    // a DELETE of a sick resource is refused too
   RefusalsMakeSick,       // what ARM refused before it took it counts as a failed operation
+  PartialEffectIgnored,   // what is there need not be what a write was built from that is sent again after its operation failed
+  FirstOperationTold,     // whose operation was taken twice is told how the first one ended
+  OwnLeaseGivenUp,        // others come in between the two
   // Of merging (arm/body/merge*.cc).
   MergeDropsRemoval,       // what the write removes stays
   MergeResurrectsElement,  // what others removed comes back with a write that still has it

@@ -148,6 +148,7 @@ void add_write(std::vector<Fact>& facts, const FactTable& table, const Plan& pla
          fmt::format("after {} reads in a row that find it, {} apart", rule.shown.consecutive, to_text(rule.shown.every)), by});
   }
   facts.push_back({"retries when busy", busy_of(rule.busy), by});
+  if (rule.late.is_on()) facts.push_back({"retries when its operation fails", busy_of(rule.late.backoff), by});
   if (plan.operation == arm::OperationKind::Put) {
     const bool sends = rule.unconditional_after_wait == UnconditionalAfterWait::Send;
     facts.push_back({"unconditional after a wait", sends ? "sent" : "refused if another write finished meanwhile", by});

@@ -153,6 +153,14 @@ struct Backoff {
   Duration deadline = std::chrono::minutes(10);
 };
 
+// Sends a write again whose operation has failed after ARM had taken it (docs/decisions/0016).
+struct LateRetry {
+  Backoff backoff{std::chrono::seconds(5), 2.0, std::chrono::minutes(1), 1, std::chrono::minutes(10)};
+  Duration polled_within = std::chrono::minutes(2);  // only for a client that has polled the operation so lately
+
+  bool is_on() const { return backoff.attempts > 1; }
+};
+
 // Keeps writes from a resource whose operations keep failing.
 struct Breaker {
   Mode mode = Mode::Off;                           // Observe: only tells
@@ -179,6 +187,7 @@ struct Rule {
   Hold hold;
   Reenter reenter = Reenter::Nobody;
   Backoff busy;
+  LateRetry late;
   Breaker breaker;
   Once once;
   UnconditionalAfterWait unconditional_after_wait = UnconditionalAfterWait::Refuse;

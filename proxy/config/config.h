@@ -123,6 +123,8 @@ struct Config {
     Duration poll_first = std::chrono::seconds(1);
     Duration poll_waited = std::chrono::seconds(10);
     Duration poll_unwaited = std::chrono::seconds(60);
+    size_t owned_max = 10'000;
+    size_t resend_bytes = 32u << 20;
   } operations;
 
   struct Sick {

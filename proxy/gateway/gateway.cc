@@ -42,13 +42,7 @@ struct Gateway::Common {
         memory(records.memory),
         store(std::move(records.store)),
         cert_cache(std::move(minter), certs::CertCacheOptions{}),
-        shared({.pipeline = pipeline_options(config),
-                .clients = client_options(config),
-                .resources = resource_options(config),
-                .locks = lock_options(config),
-                .tickets = ticket_options(config),
-                .results = result_options(config)},
-               Hasher(records.hash_key),
+        shared(shared_options(config), Hasher(records.hash_key),
                std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience, config.facts)) {}
 
   const Config config;

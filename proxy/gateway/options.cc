@@ -116,6 +116,16 @@ OperationResults::Options result_options(const Config& config) {
   return options;
 }
 
+SharedState::Options shared_options(const Config& config) {
+  return {.pipeline = pipeline_options(config),
+          .clients = client_options(config),
+          .resources = resource_options(config),
+          .locks = lock_options(config),
+          .tickets = ticket_options(config),
+          .results = result_options(config),
+          .owned = {config.operations.owned_max, config.operations.resend_bytes}};
+}
+
 net::ConnectorOptions tunnel_options(const Config& config, const Parent& parent) {
   net::ConnectorOptions options = connector_options(config, parent);
   // Of a host that is looked into, only what goes past that (another port) gets here.

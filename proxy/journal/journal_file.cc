@@ -84,13 +84,16 @@ JournaledWrite read_row(const Statement& row) {
   if (!row.is_nothing(18)) write.ended = as_time(row.number(18));
   write.tool = row.text(23);
   if (!row.is_nothing(24)) write.touched = row.text(24);
-  if (!row.is_nothing(28)) write.named = Hash128::from_hex(row.text(28)).value_or(Hash128{});
+  write.named = as_hash(row.text(28));
   if (!row.is_nothing(29)) write.first_sent = as_time(row.number(29));
   if (write.outcome) write.outcome->etag = row.text(30);
   if (!row.is_nothing(31)) write.replays = static_cast<uint64_t>(row.number(31));
   write.result = {value_of(kResults, row.text(25), arm::Progress::Unknown), {row.text(26), row.text(27)}};
+  write.owned = as_hash(row.text(32));
   return write;
 }
+
+std::string digits_of(const Hash128& hash) { return hash.is_zero() ? std::string() : hash.hex(); }
 
 void bind_result(Statement& statement, const OperationResult& result) {
   statement.bind(name_of(kResults, result.how)).bind(result.error.code).bind(result.error.message);
@@ -329,8 +332,9 @@ Result<void> JournalFile::add(const JournaledWrite& write) {
       .bind(write.if_match)
       .bind(write.also_locked)
       .bind(write.tool)
-      .bind(write.named.is_zero() ? std::string() : write.named.hex())
+      .bind(digits_of(write.named))
       .bind(write.named.is_zero() ? int64_t{0} : as_number(write.first_sent))
+      .bind(digits_of(write.owned))
       .run();
 }
 
@@ -350,7 +354,8 @@ Result<void> JournalFile::set_outcome(IntentId id, const WriteOutcome& outcome) 
   else
     outcome_.bind(static_cast<int64_t>(outcome.merged));
   bind_result(outcome_, outcome.result);
-  if (auto set = outcome_.bind(outcome.etag).bind(static_cast<int64_t>(id)).run(); !set) return set;
+  outcome_.bind(outcome.etag).bind(digits_of(outcome.owned));
+  if (auto set = outcome_.bind(static_cast<int64_t>(id)).run(); !set) return set;
   return outcome.tracking.by == arm::TrackedBy::Nothing ? Result<void>() : strip_.bind(static_cast<int64_t>(id)).run();
 }
 

@@ -45,7 +45,8 @@ CREATE TABLE writes (
   named TEXT,                  -- keyed hash of the name that its client gave it; nothing: none
   first_sent INTEGER,          -- the same, by its client's clock
   answer_etag TEXT,            -- that ARM's answer showed, if that may be asked for again
-  replays INTEGER              -- how often it was given again; nothing: never
+  replays INTEGER,             -- how often it was given again; nothing: never
+  owned TEXT                   -- the operation of armgate's own that it is a sending of; nothing: none
 );
 CREATE TABLE states (
   resource TEXT PRIMARY KEY,
@@ -63,24 +64,25 @@ inline constexpr const char* kUpgrades[kSchemaVersion - 1] = {
     "ALTER TABLE writes ADD COLUMN error_code TEXT; ALTER TABLE writes ADD COLUMN message_code TEXT; "
     "CREATE TABLE states (resource TEXT PRIMARY KEY, state TEXT NOT NULL, since INTEGER NOT NULL); PRAGMA user_version = 4; COMMIT;",
     "BEGIN; ALTER TABLE writes ADD COLUMN named TEXT; ALTER TABLE writes ADD COLUMN first_sent INTEGER; "
-    "ALTER TABLE writes ADD COLUMN answer_etag TEXT; ALTER TABLE writes ADD COLUMN replays INTEGER; PRAGMA user_version = 5; COMMIT;"};
+    "ALTER TABLE writes ADD COLUMN answer_etag TEXT; ALTER TABLE writes ADD COLUMN replays INTEGER; "
+    "ALTER TABLE writes ADD COLUMN owned TEXT; PRAGMA user_version = 5; COMMIT;"};
 
 // ---- the longer commands
 
 inline constexpr std::string_view kColumns =
     "id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, outcome, status, known, "
     "tracked_by, status_url, location_url, ended, if_match, also_locked, given_up, merged, tool, touched, result, error_code, "
-    "message_code, named, first_sent, answer_etag, replays";
+    "message_code, named, first_sent, answer_etag, replays, owned";
 
 inline constexpr std::string_view kAddWrite =
     "INSERT INTO writes (id, begun, client, bytes, resend, client_label, request_id, method, host, path, api_version, resource, if_match, "
-    "also_locked, tool, named, first_sent) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, 0))";
+    "also_locked, tool, named, first_sent, owned) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, 0), nullif(?, ''))";
 
 inline constexpr std::string_view kSetOutcome =
     "UPDATE writes SET outcome = ?, status = ?, known = ?, tracked_by = ?, status_url = ?, location_url = ?, "
     "ended = coalesce(ended, ?), merged = ?, result = coalesce(result, nullif(?, '')), error_code = coalesce(error_code, nullif(?, '')), "
-    "message_code = coalesce(message_code, nullif(?, '')), answer_etag = nullif(?, '') WHERE id = ?";
+    "message_code = coalesce(message_code, nullif(?, '')), answer_etag = nullif(?, ''), owned = coalesce(owned, nullif(?, '')) WHERE id = ?";
 
 // From when on all that may have changed something is read back: by age, and by how many records are looked at.
 inline constexpr std::string_view kKnownSince =

@@ -129,6 +129,8 @@ void add_events(Families& families, const Counters& counters) {
                                        {"references_cut", &counters.references_cut},
                                        {"question_held_back", &counters.questions_held_back},
                                        {"resource_sick", &counters.refused_sick},
+                                       {"sent_again_late", &counters.sent_again_late},
+                                       {"given_up_late", &counters.given_up_late},
                                        {"would_be_stale", &counters.would_be_stale},
                                        {"would_be_merged", &counters.would_be_merged},
                                        {"would_overlap", &counters.would_overlap},

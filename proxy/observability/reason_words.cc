@@ -33,6 +33,11 @@ constexpr std::array kRows = {
     Row{"waited-for-the-principal-to-appear", {"waited until a new principal was visible", ""}},
     Row{"waited-for-the-role-to-hold", {"waited until a new role assignment held", ""}},
     Row{"waited-until-reads-show-it", {"its answer was held back until reads show what it made", ""}},
+    // Behind an operation URL of armgate's own.
+    Row{"own-operation-url", {"ARM took it; should its operation fail for a passing reason, it is sent again", ""}},
+    Row{"operation-sent-again", {"its operation failed for a passing reason; it is being sent again", ""}},
+    Row{"own-operation-followed", {"ARM does not tell yet how the operation goes", ""}},
+    Row{"last-word", {"ARM does not know the operation any more; this is what it said last", ""}},
     // Refused as stale.
     Row{"stale", {"refused: somebody else has changed the resource since it was read", kReadAgain}},
     Row{"conflict", {"refused: somebody else has changed the very same", kReadAgain}},

@@ -28,6 +28,7 @@
 #include "proxy/state/newcomers.h"
 #include "proxy/state/observed_writes.h"
 #include "proxy/state/operation_results.h"
+#include "proxy/state/owned_operations.h"
 #include "proxy/state/resource_table.h"
 #include "proxy/state/rules_in_force.h"
 #include "rules/plan.h"
@@ -79,6 +80,8 @@ struct Counters {
   std::atomic<uint64_t> references_cut{0};
   std::atomic<uint64_t> questions_held_back{0};  // armgate's own, as ARM's budget was scarce
   std::atomic<uint64_t> refused_sick{0};         // by a breaker
+  std::atomic<uint64_t> sent_again_late{0};      // after their operations had failed
+  std::atomic<uint64_t> given_up_late{0};        // the same, but then the client was told ARM's failure
   // In mode observe: what would have been done.
   std::atomic<uint64_t> would_be_stale{0};
   std::atomic<uint64_t> would_be_merged{0};
@@ -101,6 +104,7 @@ struct SharedState {
     Newcomers::Options newcomers{};
     ObservedWrites::Options observed{};
     OperationResults::Options results{};
+    OwnedOperations::Options owned{};
   };
   SharedState(Options given, Hasher keyed, std::shared_ptr<const rules::Ruleset> ruleset)
       : options(std::move(given.pipeline)),
@@ -116,6 +120,7 @@ struct SharedState {
         holds(keyed),
         observed(given.observed),
         results(given.results),
+        owned(given.owned),
         budgets(keyed) {}
 
   const PipelineOptions options;
@@ -131,6 +136,7 @@ struct SharedState {
   HoldTable holds;
   ObservedWrites observed;
   OperationResults results;
+  OwnedOperations owned;
   Budgets budgets;
   Counters counters;
   // Since when this process knows what happens; set before the first request. What an earlier one's journal tells has an order up to

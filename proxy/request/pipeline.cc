@@ -6,6 +6,7 @@
 #include "proxy/request/answer.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/identify.h"
+#include "proxy/request/operation/owned_poll.h"
 #include "proxy/request/parts.h"
 #include "proxy/request/read/relay.h"
 #include "proxy/request/shadow/observe.h"
@@ -17,9 +18,11 @@ namespace armgate {
 namespace {
 
 Task<Receipt> serve_planned(Parts& parts, Exchange& exchange, ClientLink& link, const KeyedPlan& plan, const Client& client) {
-  if (plan.kind != rules::PlanKind::Pass && plan.mode == rules::Mode::Protect) {
-    accept_readable_codings(exchange.request.head.fields);
-  }
+  // Whatever the mode is by now: nobody but armgate knows the URL.
+  const OwnedPoll poll = owned_poll_of(parts, exchange.request.head);
+  const bool protects = plan.kind != rules::PlanKind::Pass && plan.mode == rules::Mode::Protect;
+  if (protects || poll.operation) accept_readable_codings(exchange.request.head.fields);
+  if (poll.operation) co_return co_await serve_owned_poll(parts, exchange, link, poll);
   if (plan.kind == rules::PlanKind::Write && plan.mode == rules::Mode::Observe) {
     co_return co_await observe_write(parts, exchange, link, plan, client);
   }

@@ -48,6 +48,7 @@ struct IntentRecord {
   std::string_view resource;     // canonical id
   std::string_view if_match;     // what armgate adds; empty: nothing
   std::string_view also_locked;  // what its body names: lines of references.h
+  Hash128 owned{};  // the operation of armgate's own that it is another sending of (owned_operations.h); zero: none
   Moment started;
   WallTime begun;
   Executor executor;  // where its writer waits
@@ -82,6 +83,7 @@ struct WriteOutcome {
   OperationResult result{};  // as far as the answer tells
   AskedChange change{};      // if ARM took it
   std::string etag{};        // that the answer showed, if the answer may be asked for again
+  Hash128 owned{};           // the operation of armgate's own that its client polls instead; zero: none
 };
 
 // Whether the end was seen of what a write began, or nobody waits for it any more.
@@ -111,6 +113,7 @@ struct JournaledWrite {
   bool given_up = false;                // the latter: it may run on
   OperationResult result{};
   uint64_t replays = 0;                  // how often its answer was given again
+  Hash128 owned{};                       // the operation of armgate's own that it is a sending of; zero: none
   std::optional<std::string> touched{};  // the members that it changed, as JSON pointers, one a line; nothing: not known
 
   bool is_open() const { return !ended; }
@@ -133,7 +136,27 @@ inline void describe(const IntentRecord& record, JournaledWrite& write) {
   write.resource = record.resource;
   write.if_match = record.if_match;
   write.also_locked = record.also_locked;
+  write.owned = record.owned;
   write.begun = record.begun;
+}
+
+// What is recorded of another sending of the same write, but for what is new with it: its ETag and its time.
+inline IntentRecord another_sending(const JournaledWrite& write) {
+  IntentRecord record;
+  record.client = write.client;
+  record.bytes = write.bytes;
+  record.resend = write.resend;
+  record.client_label = write.client_label;
+  record.tool = write.tool;
+  record.request_id = write.request_id;
+  record.method = write.method;
+  record.host = write.host;
+  record.path = write.path;
+  record.api_version = write.api_version;
+  record.resource = write.resource;
+  record.also_locked = write.also_locked;
+  record.owned = write.owned;
+  return record;
 }
 
 // A resource's provisioningState, and since when it has it, as far as armgate saw.

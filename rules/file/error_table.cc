@@ -27,11 +27,15 @@ bool fits_header(const ErrorRule& rule, const arm::Headers& fields) {
   return value ? equal_ignoring_case(*value, rule.header_value) : rule.header_absent == ErrorRule::IfAbsent::Matches;
 }
 
+bool fits_error(const ErrorRule& rule, const arm::Headers& fields, const arm::ArmError& error) {
+  const bool code = std::any_of(rule.codes.begin(), rule.codes.end(), [&](const auto& known) { return error.has_code(known); });
+  return code && fits_header(rule, fields) && fits_message(rule, error);
+}
+
 bool fits(const ErrorRule& rule, const arm::ResponseHead& head, const arm::ArmError& error, OwnPrecondition own) {
   const bool status = std::find(rule.statuses.begin(), rule.statuses.end(), head.status) != rule.statuses.end();
   if (!status || (own == OwnPrecondition::Present && rule.clients == ErrorRule::ForClients::WithoutPrecondition)) return false;
-  const bool code = std::any_of(rule.codes.begin(), rule.codes.end(), [&](const auto& known) { return error.has_code(known); });
-  return code && fits_header(rule, head.fields) && fits_message(rule, error);
+  return fits_error(rule, head.fields, error);
 }
 
 std::optional<std::string> check_code(std::string& code) {
@@ -57,6 +61,12 @@ std::optional<std::string> check_field_name(std::string& name) {
 const ErrorRule* ErrorTable::find(const arm::ResponseHead& head, const arm::ArmError& error, OwnPrecondition own) const {
   const auto found =
       std::find_if(rules_.begin(), rules_.end(), [&](const ErrorRule& rule) { return fits(rule, head, error, own); });
+  return found == rules_.end() ? nullptr : &*found;
+}
+
+const ErrorRule* ErrorTable::find_late(const arm::ArmError& error) const {
+  const auto found =
+      std::find_if(rules_.begin(), rules_.end(), [&](const ErrorRule& rule) { return fits_error(rule, {}, error); });
   return found == rules_.end() ? nullptr : &*found;
 }
 

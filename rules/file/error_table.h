@@ -76,6 +76,10 @@ class ErrorTable {
   // The first entry that applies; null if none does.
   const ErrorRule* find(const arm::ResponseHead& head, const arm::ArmError& error, OwnPrecondition own) const;
 
+  // The same for the error of an operation that failed after ARM had taken its write: told in the body of a poll, whose status and
+  // fields say nothing about it.
+  const ErrorRule* find_late(const arm::ArmError& error) const;
+
   const std::vector<ErrorRule>& rules() const { return rules_; }
 
  private:

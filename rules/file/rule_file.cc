@@ -99,6 +99,9 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
   if (rule.busy.base > rule.busy.max) {
     fault("/retry/busy", "\"base\" is longer than \"max\"; raise \"max\" or lower \"base\"");
   }
+  if (rule.late.backoff.base > rule.late.backoff.max) {
+    fault("/retry/operation", "\"base\" is longer than \"max\"; raise \"max\" or lower \"base\"");
+  }
 }
 
 // Complains of types that an earlier rule takes for all the api-versions of a later one.
@@ -141,6 +144,7 @@ SettingTable settings_of(Rule& rule) {
   using Kind = arm::OperationKind;
   Match& match = rule.match;
   Backoff& busy = rule.busy;
+  Backoff& late = rule.late.backoff;
   SettingTable table{
       {"/name", Text{&rule.name, check_name}, "what messages and headers call the rule", Need::Required},
       {"/match/types", TextList{&match.types, check_type, 1},
@@ -197,6 +201,16 @@ SettingTable settings_of(Rule& rule) {
       {"/retry/busy/max", TimeSpan{&busy.max, milliseconds(10), hours(1)}, "the longest delay"},
       {"/retry/busy/attempts", WholeNumber{&busy.attempts, 1, 1000}, "sendings in all, the first included"},
       {"/retry/busy/deadline", TimeSpan{&busy.deadline, seconds(1), hours(24)}, "when retrying ends at the latest"},
+      {"/retry/operation/attempts", WholeNumber{&late.attempts, 1, 20},
+       "sendings in all of a PUT or PATCH that ARM takes and whose operation then fails for a passing reason, without a partial "
+       "effect; 1: it is not sent again. Above 1 its client polls an operation URL of armgate's own"},
+      {"/retry/operation/base", TimeSpan{&late.base, milliseconds(10), minutes(5)}, "the first delay before that at most"},
+      {"/retry/operation/factor", Number{&late.factor, 1, 10}, "how much each further delay may be longer"},
+      {"/retry/operation/max", TimeSpan{&late.max, milliseconds(10), hours(1)}, "the longest delay"},
+      {"/retry/operation/deadline", TimeSpan{&late.deadline, seconds(1), hours(24)},
+       "how long after ARM took the first sending such a write may go again"},
+      {"/retry/operation/polled_within", TimeSpan{&rule.late.polled_within, seconds(1), hours(1)},
+       "it goes again only if its client has polled the operation within this time"},
       {"/breaker/mode",
        choice(&rule.breaker.mode, {{"off", Mode::Off}, {"observe", Mode::Observe}, {"protect", Mode::Protect}}),
        "whether writes to a resource are refused while its operations keep failing with the same error (\"observe\": only told)"},

@@ -165,6 +165,7 @@ void Judge::removed(const std::string& entity_key) {
 
 void Judge::rolled_back(const std::string& entity_key, const std::string& write_key) {
   Watched& watched = watched_[entity_key];
+  if (const auto applied = applications_.find(write_key); applied != applications_.end()) --applied->second;
   std::erase_if(watched.members, [&](const auto& entry) { return entry.second.write_key == write_key; });
   for (auto& [pointer, counter] : watched.counters) {
     const auto found = counter.increments.find(write_key);

@@ -26,6 +26,7 @@ const SUITES = [
   "liveness_lost",
   "admin",
   "journal",
+  "late",
   "heal",
   "traps",
   "unruled",

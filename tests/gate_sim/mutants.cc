@@ -39,6 +39,9 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::SickForEver, "sick-for-ever", "sick-set", {"none"}, 100},
       {Mutant::BreakerStopsDeletes, "breaker-stops-deletes", "sick-set", {"none"}, 100},
       {Mutant::RefusalsMakeSick, "refusals-make-sick", "sick-set", {"throttling"}, 100},
+      {Mutant::PartialEffectIgnored, "partial-effect-ignored", "late-failures", {"none"}, 100},
+      {Mutant::FirstOperationTold, "first-operation-told", "late-failures", {"none"}, 100},
+      {Mutant::OwnLeaseGivenUp, "own-lease-given-up", "late-failures", {"none"}, 100},
       // What is put together wrongly; arm/body/merge's own tests notice all of these, too.
       {Mutant::MergeDropsRemoval, "merge-drops-removal", "edited-rules", {}, 500},
       {Mutant::MergeResurrectsElement, "merge-resurrects-element", "edited-rules", {}, 500},

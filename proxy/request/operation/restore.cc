@@ -160,6 +160,21 @@ Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const Held
   return may_go_again ? sending_key(parts.shared.hasher, sending, former.request_id) : Hash128{};
 }
 
+// What the URL that its client was given stands for: the newest sending, as far as it is known. Its body is gone, so that it will not go
+// again.
+std::shared_ptr<OwnedOperation> own_again(Parts& parts, const JournaledWrite& former) {
+  if (former.owned.is_zero()) return nullptr;
+  // Of what has ended the URLs are not whole any more: their queries are signatures, which are not kept.
+  const auto tracking = former.outcome && former.is_open() ? former.outcome->tracking : arm::Tracking{};
+  auto owned = parts.shared.owned.find(former.owned);
+  if (owned && owned->known().newest > former.id) return nullptr;
+  owned = std::make_shared<OwnedOperation>(former.owned, former.host, target_of(former), former.id, tracking, nullptr);
+  if (is_in_doubt(former)) owned->doubt(former.id);
+  if (!former.is_open()) owned->end(former.id, former.result);
+  parts.shared.owned.add(owned);
+  return owned;
+}
+
 // What is known of it, to everybody who asks from now on.
 void complete(Parts& parts, const JournaledWrite& former, HeldWrite& held) {
   const Moment now = parts.clock.next_moment();
@@ -167,6 +182,7 @@ void complete(Parts& parts, const JournaledWrite& former, HeldWrite& held) {
   if (!was_accepted(former)) held.interval = kDoubtInterval;
   held.because = was_accepted(former) ? HeldBecause::Accepted : HeldBecause::InDoubt;
   if (former.outcome) held.tracking = former.outcome->tracking;
+  held.owned = own_again(parts, former);
   if (held.tracking.by == arm::TrackedBy::Nothing) held.tracking = tracked_by_resource(*held.planned.plan);
   complete_from_plan(parts, target_of(former), held);
   auto arrival = arrival_of(parts, former, *held.planned.plan);
@@ -197,6 +213,7 @@ Restored restore(Parts& parts, const FormerLife& former) {
   Restored restored;
   std::vector<std::pair<const JournaledWrite*, HeldWrite>> recent;
   for (const JournaledWrite& write : former.recent) {
+    own_again(parts, write);
     auto held = held_write(parts, write);
     if (!held) continue;
     remember(parts, write, *held);

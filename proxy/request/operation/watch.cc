@@ -14,6 +14,7 @@
 #include "proxy/request/budget.h"
 #include "proxy/request/operation/rest.h"
 #include "proxy/request/operation/result.h"
+#include "proxy/request/operation/send_again.h"
 #include "proxy/request/read_again.h"
 #include "proxy/request/wake.h"
 
@@ -59,6 +60,7 @@ void learn_more(const Parts& parts, Hold& hold, arm::TrackedBy by, arm::Progress
   const bool at_url = by == arm::TrackedBy::StatusUrl || by == arm::TrackedBy::LocationUrl;
   const bool ended_badly = progress == arm::Progress::Failed || progress == arm::Progress::Canceled;
   if (at_url && ended_badly) hold.note_error(arm::error_codes(body));
+  if (at_url && ended_badly) note_late_failure(hold.write(), body);
   if (by != arm::TrackedBy::ResourceState) return;
   if (const auto state = arm::provisioning_state(body)) note_state(parts, *hold.write().planned.plan, *state);
 }
@@ -278,6 +280,8 @@ Task<void> watch(Parts& parts, std::shared_ptr<Hold> hold) {
       co_await look(parts, watcher);
     }
   }
+  co_await go_again(parts, hold);
+  if (hold->open() && hold->write().must_rest.empty()) conclude(parts, hold, *hold->operation_end());
   while (hold->open()) {
     const Rest rest = co_await wait_for_rest(parts, hold, watcher.expires);
     if (rest == Rest::Yes)
@@ -312,7 +316,10 @@ void note_finished(const Parts& parts, const HeldWrite& write, arm::Progress las
   resources.apply(resource, std::move(told));
 }
 
-bool conclude(const Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last, EndSeen seen) {
+namespace {
+
+// All but that the lease goes to the next.
+bool end(const Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last, EndSeen seen) {
   if (!hold->finish(last)) return false;
   note_finished(parts, hold->write(), last);
   const HeldWrite& write = hold->write();
@@ -322,16 +329,29 @@ bool conclude(const Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progre
     note_result(parts, write, result);
   }
   if (write.intent != 0) parts.store.record_end(write.intent, parts.clock.wall(), seen, result);
+  if (write.owned) write.owned->end(write.intent, result);
   parts.shared.holds.close(hold);
+  return true;
+}
+
+}  // namespace
+
+bool conclude(const Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last, EndSeen seen) {
+  if (!end(parts, hold, last, seen)) return false;
   hold->release();
   return true;
 }
 
+std::optional<WriteLease> hand_over(const Parts& parts, const std::shared_ptr<Hold>& hold) {
+  if (!end(parts, hold, hold->operation_end().value_or(arm::Progress::Unknown), EndSeen::Yes)) return std::nullopt;
+  return hold->take_lease();
+}
+
 void operation_ended(const Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last) {
-  if (hold->write().must_rest.empty())
-    conclude(parts, hold, last);
-  else
+  if (is_to_go_again(parts, *hold, last) || !hold->write().must_rest.empty())
     hold->note_operation_end(last);
+  else
+    conclude(parts, hold, last);
 }
 
 std::shared_ptr<Hold> open_hold(Parts& parts, HeldWrite write, WriteLease lease, std::string authorization) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "arm/long_running.h"
@@ -18,7 +19,10 @@ void note_finished(const Parts& parts, const HeldWrite& write, arm::Progress las
 // Ends a hold: its write is finished, and the lease goes to the next. False, and nothing happens, if it has ended before.
 bool conclude(const Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last, EndSeen seen = EndSeen::Yes);
 
-// The operation has ended: so has the hold, unless something has to come to rest first, for which its watcher looks.
+// The same, but the lease goes on with what took the write's place: nothing if the hold has ended before, and somebody else has it.
+std::optional<WriteLease> hand_over(const Parts& parts, const std::shared_ptr<Hold>& hold);
+
+// The operation has ended: so has the hold, unless its watcher has more to do: the write goes again, or something has to come to rest first.
 void operation_ended(const Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last);
 
 // Opens the hold: from now on a client's poll can end it.

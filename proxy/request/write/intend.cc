@@ -15,9 +15,7 @@ constexpr size_t kToolBytesMax = 200;  // of a User-Agent: SDKs put the system b
 
 }  // namespace
 
-Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) {
-  auto& parts = write.parts;
-  const std::string also_locked = rules::to_lines(write.references);
+IntentRecord record_of(const Write& write, std::string_view also_locked) {
   IntentRecord record;
   record.also_locked = also_locked;
   record.client = write.client.key;
@@ -35,6 +33,13 @@ Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) 
   record.path = arm::path_of(write.head().target);
   record.api_version = write.plan.target.api_version;
   record.resource = write.plan.target.resource.id;
+  return record;
+}
+
+Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) {
+  auto& parts = write.parts;
+  const std::string also_locked = rules::to_lines(write.references);
+  IntentRecord record = record_of(write, also_locked);
   record.if_match = guarded.precondition().if_match;
   record.started = parts.clock.next_moment();
   record.begun = parts.clock.wall();

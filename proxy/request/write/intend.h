@@ -29,6 +29,9 @@ class Intent {
   IntentId id_;
 };
 
+// What is recorded of the write whatever goes along with it; it refers to the write and to `also_locked`.
+IntentRecord record_of(const Write& write, std::string_view also_locked);
+
 // Nothing was sent yet if it fails.
 Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);
 

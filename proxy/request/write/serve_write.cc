@@ -14,6 +14,7 @@
 #include "proxy/request/write/close_write.h"
 #include "proxy/request/write/coalesce.h"
 #include "proxy/request/write/forward.h"
+#include "proxy/request/write/own_operation.h"
 #include "proxy/request/write/references.h"
 #include "proxy/request/write/settle.h"
 
@@ -75,7 +76,7 @@ Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_l
   if (auto refused = refuse_if_sick(write)) co_return co_await deliver(write, client_link, *refused);
   look_for_copy(write);
   const WriteUnderWay under_way(write);
-  if (write.replaces) find_bases(write);
+  if (write.replaces || may_be_owned(write)) find_bases(write);
   write.references = references_of(write);
   Outcome outcome = co_await run_stages(write);
   co_return co_await deliver(write, client_link, outcome);

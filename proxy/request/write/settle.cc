@@ -13,6 +13,7 @@
 #include "proxy/request/queue/keep_place.h"
 #include "proxy/request/queue/turn.h"
 #include "proxy/request/queue/visibility.h"
+#include "proxy/request/write/own_operation.h"
 #include "proxy/request/write/write.h"
 
 namespace armgate {
@@ -145,12 +146,15 @@ std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, con
     given.lease.release();
     return nullptr;
   }
-  if (accepted && may_run_beside_its_own(write.plan)) given.lease.let_own_in();
+  HeldWrite held = held_write(write, outcome, given.intent);
+  if (accepted) held.owned = own_operation(write, outcome, held);
+  // What may be sent again is not passed by its own client's next write: that would be taken back.
+  if (accepted && !held.owned && may_run_beside_its_own(write.plan)) given.lease.let_own_in();
   if (outcome.runs_unseen) given.lease.let_own_in(Own::Any);  // it may have ended, and then would delay its client for nothing
-  return open_hold(parts, held_write(write, outcome, given.intent), std::move(given.lease), std::string(given.authorization));
+  return open_hold(parts, std::move(held), std::move(given.lease), std::string(given.authorization));
 }
 
-void settle(const Write& write, Intent intent, const Outcome& outcome) {
+void settle(const Write& write, Intent intent, Outcome& outcome) {
   auto& parts = write.parts;
   const Moment now = parts.clock.next_moment();
   const IntentId id = intent.id();
@@ -186,6 +190,12 @@ void settle(const Write& write, Intent intent, const Outcome& outcome) {
   auto hold = hold_write(write, outcome, change, {lease_after_answer(write, std::move(intent)), authorization, id}, now);
   known.is_running = hold != nullptr;
   if (hold) known.tracking = hold->write().tracking;
+  if (const auto* owned = hold ? hold->write().owned.get() : nullptr) {
+    known.owned = owned->id();
+    put_own_urls(*owned, outcome.answer.head.fields);
+    write.report().altered = true;
+    if (write.report().reason.empty()) write.report().reason = "own-operation-url";
+  }
   parts.store.record_outcome(id, known);
   if (hold && hold->open()) start_watching(parts, std::move(hold));
 }

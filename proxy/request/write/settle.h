@@ -27,7 +27,7 @@ Change change_of(const Write& write, bool accepted);
 // Null if the answer was its end: then it is finished, and the lease is free.
 std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, const Change& change, ToHold given, Moment now);
 
-// Closes the record, and lets the lease go or hands it to the hold. `outcome` stays the caller's.
-void settle(const Write& write, Intent intent, const Outcome& outcome);
+// Closes the record, and lets the lease go or hands it to the hold. The answer may get operation URLs of armgate's own.
+void settle(const Write& write, Intent intent, Outcome& outcome);
 
 }  // namespace armgate

@@ -136,12 +136,11 @@ std::optional<arm::Progress> Hold::finished() const {
   return finished_;
 }
 
-void Hold::release() {
-  WriteLease lease;
-  {
-    MutexLock lock(&mutex_);
-    lease = std::move(lease_);
-  }
+void Hold::release() { WriteLease let_go = take_lease(); }
+
+WriteLease Hold::take_lease() {
+  MutexLock lock(&mutex_);
+  return std::move(lease_);
 }
 
 Hash128 HoldTable::url_key(std::string_view host, std::string_view target) const { return hasher_.hash_fields(host, target); }

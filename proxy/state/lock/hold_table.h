@@ -33,6 +33,8 @@
 
 namespace armgate {
 
+class OwnedOperation;
+
 // Whether ARM took the held write, or nobody knows.
 enum class HeldBecause { Accepted, InDoubt };
 
@@ -54,7 +56,8 @@ struct HeldWrite {
   Duration interval{};  // between polls, as ARM's answer to the write asked; zero if it did not
   Duration max{};
   Duration cap{};
-  std::vector<std::string> must_rest{};  // targets that have to be at rest, after the operation's end, before it is over
+  std::shared_ptr<OwnedOperation> owned{};  // what its client polls in place of ARM's operation; null: that
+  std::vector<std::string> must_rest{};     // targets that have to be at rest, after the operation's end, before it is over
 
   const arm::ResourceId& resource() const { return planned.plan->target.resource; }
 };
@@ -108,6 +111,7 @@ class Hold {
   bool finish(arm::Progress last);
   std::optional<arm::Progress> finished() const;
   void release();
+  WriteLease take_lease();  // of one that is finished
 
  private:
   const HeldWrite write_;

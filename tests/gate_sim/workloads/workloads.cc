@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/check.h"
 #include "tests/gate_sim/workloads/cast.h"
 #include "tests/gate_sim/workloads/scenario.h"
 
@@ -189,6 +190,34 @@ Subject sick_set(SimWorld& world) {
   return subject;
 }
 
+// Operations that fail after ARM has taken their writes, most of them for a passing reason and without an effect: those go again
+// behind a URL of armgate's own.
+void send_again_late(WorldOptions& options) {
+  for (rules::Rule& rule : options.rules) {
+    const auto& types = rule.match.types;
+    if (std::find(types.begin(), types.end(), "microsoft.compute/virtualmachinescalesets") == types.end()) continue;
+    rule.late.backoff = {std::chrono::seconds(1), 2.0, std::chrono::seconds(5), 4, std::chrono::minutes(10)};
+    rule.late.polled_within = std::chrono::seconds(30);
+  }
+}
+
+Subject late_failures(SimWorld& world) {
+  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  prepare(world, subject);
+  arm::Request script;
+  script.head.method = arm::Method::Post;
+  script.head.method_token = "POST";
+  script.head.target = "/__sim/faults";
+  script.body =
+      R"({"faults":[{"method":"PUT","path":"virtualMachineScaleSets","kind":"fail-later-AnotherOperationInProgress","chance":0.4},
+    {"method":"PUT","path":"virtualMachineScaleSets","kind":"fail-partly-AnotherOperationInProgress","chance":0.1},
+    {"method":"PUT","path":"virtualMachineScaleSets","kind":"fail-later-OperationPreempted","chance":0.1},
+    {"method":"PUT","path":"virtualMachineScaleSets","kind":"fail-later-QuotaExceeded","chance":0.05}]})";
+  GATE_CHECK(world.arm().handle(script, world.clock().now()).response.head.status == 204, "the fault script is wrong");
+  start_writers(world, subject, Writing{}, 3);
+  return subject;
+}
+
 std::vector<Workload> with_others(std::vector<Workload> all) {
   all.insert(all.end(), crowded_workloads().begin(), crowded_workloads().end());
   all.insert(all.end(), hidden_workloads().begin(), hidden_workloads().end());
@@ -217,6 +246,7 @@ const std::vector<Workload>& workloads() {
       {"readers", long_operations, readers_beside_writers},
       {"failing-operations", keep_default, failing_operations},
       {"sick-set", break_often, sick_set},
+      {"late-failures", send_again_late, late_failures},
   });
   return all;
 }

@@ -46,6 +46,9 @@ TEST(Defaults, OfTheTablesAreTheConfigurations) {
   EXPECT_EQ(tickets.grace, own_tickets.grace);
   EXPECT_EQ(tickets.reserve, own_tickets.reserve);
   EXPECT_EQ(tickets.age_max, own_tickets.age_max);
+  const OwnedOperations::Options owned = shared_options(Config{}).owned;
+  EXPECT_EQ(owned.operations_max, OwnedOperations::Options{}.operations_max);
+  EXPECT_EQ(owned.bytes_max, OwnedOperations::Options{}.bytes_max);
   const auto journal = journal_options(Config{});
   const journal::Journal::Options own_journal;
   EXPECT_EQ(journal.durability, own_journal.durability);

@@ -108,9 +108,26 @@ TEST_F(JournalFileTest, AWriteComesBackAsItWasRecorded) {
   EXPECT_EQ(write.resource, expected.resource);
   EXPECT_EQ(write.if_match, expected.if_match);
   EXPECT_EQ(write.also_locked, expected.also_locked);
+  EXPECT_EQ(write.owned, expected.owned);
   EXPECT_EQ(write.begun, expected.begun);
   EXPECT_FALSE(write.outcome.has_value());
   EXPECT_TRUE(write.is_open());
+}
+
+TEST_F(JournalFileTest, AnOperationOfArmgatesOwnIsKnownOfEachOfItsSendings) {
+  JournalFile file = open();
+  const Hash128 own{1, 2};
+  ASSERT_TRUE(file.add(a_write(1)).ok());
+  EXPECT_TRUE(file.newest(1)->at(0).owned.is_zero());
+  WriteOutcome taken = running("https://management.azure.com/op/1?t=signed");
+  taken.owned = own;
+  ASSERT_TRUE(file.set_outcome(1, taken).ok());
+  EXPECT_EQ(file.newest(1)->at(0).owned, own);
+  JournaledWrite second = a_write(2);
+  second.owned = own;
+  ASSERT_TRUE(file.add(second).ok());
+  ASSERT_TRUE(file.set_outcome(2, running("https://management.azure.com/op/2?t=signed")).ok());
+  EXPECT_EQ(file.newest(1)->at(0).owned, own) << "what an outcome does not tell stays";
 }
 
 TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
@@ -134,7 +151,7 @@ TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
 
 TEST_F(JournalFileTest, AFileOfAnEarlierSchemaIsBroughtToThisOne) {
   std::string to_fourth;
-  for (const char* column : {"named", "first_sent", "answer_etag", "replays"})
+  for (const char* column : {"named", "first_sent", "answer_etag", "replays", "owned"})
     to_fourth += fmt::format("ALTER TABLE writes RENAME COLUMN {0} TO {0}_; ", column);
   to_fourth += "PRAGMA user_version = 4; ";
   std::string to_third = to_fourth;

@@ -143,6 +143,7 @@ class Checkers final : public UpstreamWatch {
     std::optional<How> last_how;
     std::string last_if_match;
     std::optional<arm::Response> last_answer;
+    std::optional<arm::Response> resent_answer;  // to what armgate sent again after the write had been answered
   };
 
   struct Accepted {
@@ -197,6 +198,10 @@ class Checkers final : public UpstreamWatch {
   bool made_by_its_own_orphan(const Record& record);
   bool goes_along(const Record& running, const Record& next) const;
   bool exclude_each_other(const Record& one, const Record& other) const;
+  // checkers_owned.cc
+  void note_owned(const Record& record, const arm::Response& answer);
+  bool is_owned_poll(const Record& record) const;
+  void check_owned_poll(const Record& record, const arm::Response& answer);
   // checkers_observe.cc
   void check_untouched(const Record& record, const arm::Request& request);
   void check_own_answer(const Record& record, const SimLink& link);
@@ -224,6 +229,8 @@ class Checkers final : public UpstreamWatch {
   std::set<uint64_t> in_flight_;                         // writes that are on their way
   std::map<std::string, std::vector<uint64_t>> queues_;  // lock key -> exchanges in the pipeline, in order of arrival
   std::vector<Accepted> accepted_;                       // writes whose operation may still run
+  std::map<std::string, uint64_t> owned_;                // path of an operation URL of armgate's own -> the write's exchange
+  std::map<uint64_t, std::string> newest_operation_;     // of a write that ARM took: the URL of its newest sending's operation
   std::map<std::string, TimePoint> from_earlier_lives_;  // entity -> when a write of an earlier life last took effect
   std::map<std::string, uint64_t> created_by_;           // entity -> the exchange that last created it
   std::map<std::string, TimePoint> deleted_;             // entity -> when it was last deleted

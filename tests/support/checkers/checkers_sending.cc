@@ -64,7 +64,8 @@ void Checkers::sending(const arm::Request& request) {
 // ARM must have proved that the sending before had no effect, or a second one must be harmless.
 void Checkers::check_proof(const Record& record, const arm::Request& request) {
   if (record.is_read || !record.last_how) return;
-  const int status = record.last_answer ? record.last_answer->head.status : 0;
+  const auto& before = record.resent_answer ? record.resent_answer : record.last_answer;
+  const int status = before ? before->head.status : 0;
   // The one before carries an ETag that is over, and ARM will not take it any more.
   const bool over = !record.last_if_match.empty() && etag_of(request.head.target) != record.last_if_match;
   bool harmless = false;
@@ -242,7 +243,10 @@ void Checkers::applied(const arm::Request& request, const sim::SimAnswer& given,
                          request.head.fields.get("x-sim-base") == "absent";
   if (overwrote && !made_by_its_own_orphan(record))
     harmed(record, if_match, record.what + " was a create and overwrote what had been created meanwhile");
-  if (!late && record.is_write && !operation_url(answer).empty()) accepted_.push_back({record.id, operation_url(answer)});
+  if (!late && record.is_write && !operation_url(answer).empty()) {
+    accepted_.push_back({record.id, operation_url(answer)});
+    newest_operation_[record.id] = operation_url(answer);
+  }
   if (record.life < life_) from_earlier_lives_[record.entity] = clock_.now();
 }
 
@@ -253,7 +257,11 @@ void Checkers::returned(const arm::Request& request, How how, const arm::Respons
   if (answer != nullptr && found->second.is_write) sick_.written(found->second.entity, *answer, clock_.now());
   in_flight_.erase(found->first);
   found->second.last_how = how;
-  if (answer != nullptr) {
+  const bool by_armgate = found->second.is_write && found->second.answered;
+  if (by_armgate) {
+    found->second.resent_answer = answer != nullptr ? std::optional(*answer) : std::nullopt;
+    if (how == How::Lost) newest_operation_.erase(found->first);
+  } else if (answer != nullptr) {
     found->second.last_answer = *answer;
   } else {
     found->second.last_answer.reset();

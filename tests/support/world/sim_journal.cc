@@ -34,6 +34,7 @@ void SimStore::record_outcome(IntentId id, const WriteOutcome& outcome) {
   const auto found = journal_.writes_.find(id);
   if (is_gone_() || found == journal_.writes_.end()) return;
   found->second.outcome = outcome;
+  if (!outcome.owned.is_zero()) found->second.owned = outcome.owned;
   if (!found->second.ended) found->second.result = outcome.result;
   if (!outcome.is_running && !found->second.ended) found->second.ended = outcome.known;
 }

@@ -1,0 +1,166 @@
+#include "proxy/request/operation/owned_poll.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arm/url.h"
+#include "proxy/request/answer.h"
+#include "proxy/request/budget.h"
+#include "proxy/request/content_coding.h"
+#include "proxy/request/operation/watch.h"
+#include "proxy/request/write/own_operation.h"
+
+namespace armgate {
+namespace {
+
+using Form = arm::OperationUrl;
+using Known = OwnedOperation::Known;
+using Phase = OwnedOperation::Phase;
+
+constexpr int kRoundsMax = 3;  // a poll during which the write went again asks for the new operation
+
+arm::Response json_answer(int status, std::string body) {
+  arm::Response answer;
+  answer.head.status = status;
+  answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
+  answer.body = std::move(body);
+  return answer;
+}
+
+// {"id","name","status"} as ARM tells an operation; `more` goes before the closing brace.
+std::string status_body(const OwnedOperation& operation, std::string_view status, std::string_view more = {}) {
+  const auto url = arm::parse_url(arm::owned_url(operation.host(), operation.target(), {operation.id(), Form::Status}));
+  const std::string_view id = url ? arm::path_of(url->target) : std::string_view();
+  return fmt::format(R"({{"id":"{}","name":"{}","status":"{}"{}}})", id, operation.id().hex(), status, more);
+}
+
+arm::Response make_running(const OwnedOperation& operation, Form form, Duration retry_after) {
+  const bool is_status = form == Form::Status;
+  arm::Response answer = is_status ? json_answer(200, status_body(operation, "InProgress")) : json_answer(202, "");
+  if (!is_status)
+    answer.head.fields.add("Location", arm::owned_url(operation.host(), operation.target(), {operation.id(), form}));
+  const auto seconds = std::max<int64_t>(1, std::chrono::ceil<std::chrono::seconds>(retry_after).count());
+  answer.head.fields.add("Retry-After", std::to_string(seconds));
+  return answer;
+}
+
+// What is known of the end, for an operation of which ARM tells nothing (any more).
+arm::Response make_last_word(const OwnedOperation& operation, Form form, const Known& known) {
+  const bool is_status = form == Form::Status;
+  if (known.result.how == arm::Progress::Succeeded && !known.in_doubt) {
+    return is_status ? json_answer(200, status_body(operation, "Succeeded")) : json_answer(204, "");
+  }
+  const bool ended = !known.in_doubt && arm::is_terminal(known.result.how);
+  const std::string code = !ended                       ? "ArmgateOutcomeUnknown"
+                           : known.result.error.empty() ? "OperationFailed"
+                                                        : known.result.error.code;
+  const std::string_view why = ended ? "This is ARM's last word on the operation, which it does not know any more."
+                                     : "How the operation ended is not known. Read the resource to see, then decide.";
+  const std::string error = arm::error_body(code, why);
+  const std::string_view how = ended ? arm::to_text(known.result.how) : "Failed";
+  if (!is_status) return json_answer(409, error);
+  return json_answer(200, status_body(operation, how, "," + error.substr(1, error.size() - 2)));
+}
+
+// Where ARM tells it; nothing: nowhere, in this form.
+std::optional<arm::Url> place_of(const OwnedOperation& operation, Form form, const Known& known) {
+  const bool is_status = form == Form::Status;
+  const auto url = arm::parse_url(is_status ? known.tracking.status_url : known.tracking.location_url);
+  if (url) return url;
+  // The result of a success is the resource, with the reader's own token.
+  const bool shows_result =
+      !is_status && known.phase == Phase::Over && known.result.how == arm::Progress::Succeeded && !known.in_doubt;
+  if (!shows_result) return std::nullopt;
+  return arm::Url{operation.host(), 443, operation.target()};
+}
+
+Task<Result<arm::Response>> ask(Parts& parts, Exchange& exchange, const arm::Url& at) {
+  arm::Request request = exchange.request;
+  request.head.host = at.host;
+  request.head.target = at.target;
+  const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
+  ++exchange.report.attempts;
+  auto answer = co_await parts.upstream.send(request, deadline);
+  if (!answer) co_return std::move(answer).error();
+  note_budgets(parts, {exchange.principal, at.target}, request.head.method, answer->head);
+  auto body = co_await read_whole(*answer->body, parts.clock, {parts.shared.options.write_answer_bytes_max, deadline});
+  if (!body) co_return std::move(body).error();
+  co_return arm::Response{std::move(answer->head), *std::move(body)};
+}
+
+// Its watchers hear what ARM said, and may look for what they wait for.
+void learn(const Parts& parts, const std::vector<HoldTable::Match>& matches, TimePoint asked, const arm::Response& answer) {
+  const auto plain = plain_content(answer.head, answer.body, parts.shared.options.write_answer_bytes_max);
+  learn_from_poll(parts, matches, asked, answer.head, plain ? plain->text() : "");
+}
+
+bool is_gone(int status) { return status == 404 || status == 410; }
+
+std::vector<HoldTable::Match> holds_at(const Parts& parts, const std::optional<arm::Url>& place) {
+  return place ? parts.shared.holds.find(place->host, place->target, Hash128{}) : std::vector<HoldTable::Match>();
+}
+
+Task<arm::Response> answer_to(Parts& parts, Exchange& exchange, const OwnedOperation& operation, Form form) {
+  const Duration soon = parts.shared.options.retry_after;
+  Report& report = exchange.report;
+  for (int round = 0; round < kRoundsMax; ++round) {
+    const Known known = operation.known();
+    const auto place = place_of(operation, form, known);
+    const auto matches = holds_at(parts, place);
+    if (known.phase == Phase::Again) {
+      for (const auto& match : matches) match.hold->waiter().signal(Hold::kWake);
+      break;
+    }
+    if (!place && known.phase != Phase::Over) {
+      report.reason = "own-operation-followed";
+      co_return make_running(operation, form, soon);
+    }
+    if (!place) {
+      report.reason = "last-word";
+      co_return make_last_word(operation, form, known);
+    }
+    const TimePoint asked = parts.clock.now();
+    auto answer = co_await ask(parts, exchange, *place);
+    if (!answer) {
+      report.upstream_error = answer.error().context;
+      report.reason = "upstream-failure";
+      co_return make_upstream_failure(answer.error());
+    }
+    learn(parts, matches, asked, *answer);
+    const Known after = operation.known();
+    if (after.newest != known.newest) continue;
+    if (after.phase == Phase::Again) break;
+    if (after.phase == Phase::Over && is_gone(answer->head.status)) {
+      report.reason = "last-word";
+      co_return make_last_word(operation, form, after);
+    }
+    put_own_urls(operation, answer->head.fields);
+    co_return *std::move(answer);
+  }
+  report.reason = "operation-sent-again";
+  co_return make_running(operation, form, soon);
+}
+
+}  // namespace
+
+OwnedPoll owned_poll_of(const Parts& parts, const arm::RequestHead& head) {
+  if (parts.shared.owned.empty() || head.method != arm::Method::Get) return {};
+  const auto url = arm::owned_url_in(head.target);
+  if (!url) return {};
+  return {parts.shared.owned.find(url->id), url->form};
+}
+
+Task<Receipt> serve_owned_poll(Parts& parts, Exchange& exchange, ClientLink& link, const OwnedPoll& poll) {
+  poll.operation->note_poll(exchange.principal, exchange.request.head.fields.get("Authorization"), parts.clock.now());
+  auto answer = co_await answer_to(parts, exchange, *poll.operation, poll.form);
+  exchange.report.altered = true;
+  explain(answer.head, exchange.report);
+  co_await write_answer(exchange, link, answer);
+  co_return Receipt();
+}
+
+}  // namespace armgate

@@ -1,0 +1,26 @@
+// owned_poll.h – answers polls of operation URLs that are armgate's own (docs/decisions/0016).
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "arm/owned_url.h"
+#include "proxy/request/exchange.h"
+#include "proxy/request/parts.h"
+#include "proxy/request/receipt.h"
+#include "proxy/seams/client_link.h"
+
+namespace armgate {
+
+struct OwnedPoll {
+  std::shared_ptr<OwnedOperation> operation;  // null: it is none, or of none that is known, and ARM says 404
+  arm::OperationUrl form = arm::OperationUrl::Status;
+};
+
+OwnedPoll owned_poll_of(const Parts& parts, const arm::RequestHead& head);
+
+// What ARM says of the newest sending's operation, asked with the poll's own token; while the write is to go again that it runs; and
+// what is known of its end where ARM does not tell any more.
+Task<Receipt> serve_owned_poll(Parts& parts, Exchange& exchange, ClientLink& link, const OwnedPoll& poll);
+
+}  // namespace armgate

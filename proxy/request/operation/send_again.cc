@@ -1,0 +1,237 @@
+#include "proxy/request/operation/send_again.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "arm/throttle.h"
+#include "base/mutant.h"
+#include "proxy/policy/error_class.h"
+#include "proxy/request/budget.h"
+#include "proxy/request/content_coding.h"
+#include "proxy/request/operation/held_write.h"
+#include "proxy/request/operation/result.h"
+#include "proxy/request/operation/watch.h"
+#include "proxy/request/read_again.h"
+#include "proxy/request/wake.h"
+
+namespace armgate {
+namespace {
+
+// One try to send the write again.
+struct Try {
+  Parts& parts;
+  std::shared_ptr<Hold> hold;
+  std::shared_ptr<const SendAgain> again;
+  std::string token;
+  std::string if_match{};
+  bool must_be_absent = false;
+  IntentId intent = 0;
+
+  OwnedOperation& owned() const { return *hold->write().owned; }
+  const rules::LateRetry& rule() const { return hold->write().planned.plan->rule->late; }
+  const KeyedPlan& plan() const { return *hold->write().planned.plan; }
+};
+
+// What came of it.
+enum class Came {
+  Over,   // another hold goes on, or nobody is left who could
+  Again,  // ARM refused it for the moment
+  Never,
+};
+
+void tell(const Parts& parts, const HeldWrite& write, std::string_view what) {
+  if (parts.tell_loudly)
+    parts.tell_loudly(fmt::format("{} {} by {}: its operation failed; {}", arm::to_text(write.method), write.resource().id,
+                                  write.client_label, what));
+}
+
+// A token of its client's that polls; empty: the client has stopped to.
+Task<std::string> wait_for_turn(Parts& parts, const std::shared_ptr<Hold>& hold, TimePoint due) {
+  const OwnedOperation& owned = *hold->write().owned;
+  const Duration gap = hold->write().planned.plan->rule->late.polled_within;
+  while (hold->open()) {
+    const TimePoint now = parts.clock.now();
+    const std::string token = owned.token(now - gap);
+    if (now >= due && !token.empty()) co_return token;
+    const TimePoint stays_until = std::max({owned.last_poll(), hold->write().opened, due}) + gap;
+    if (now >= stays_until) break;
+    co_await wait_until(parts, hold->waiter(), now < due ? due : stays_until, Hold::kWake);
+  }
+  co_return std::string();
+}
+
+// Whether what is there is what the write was built from; then the precondition is that.
+Task<bool> has_had_no_effect(Try& attempt) {
+  const SendAgain& again = *attempt.again;
+  const auto seen = co_await read_again(attempt.parts, again.request.head.host, again.read_target, attempt.token);
+  if (!seen || (!seen->exists() && !seen->absent())) co_return false;
+  const policy::SeenBody there{seen->absent(), seen->body};
+  if (!policy::is_base_still(again.base, there, *attempt.plan().facts().body)) co_return false;
+  attempt.if_match = seen->exists() && again.carries_etag ? seen->etag : std::string();
+  attempt.must_be_absent = seen->absent() && again.creates_only;
+  co_return true;
+}
+
+Task<Result<arm::Response>> send(Try& attempt) {
+  auto& parts = attempt.parts;
+  arm::Request request = attempt.again->request;
+  request.head.fields.add("Authorization", attempt.token);
+  if (!attempt.if_match.empty()) request.head.fields.add("If-Match", attempt.if_match);
+  if (attempt.must_be_absent) request.head.fields.add("If-None-Match", "*");
+  const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
+  auto answer = co_await parts.upstream.send(request, deadline);
+  if (!answer) co_return std::move(answer).error();
+  note_budgets(parts, {attempt.again->principal, request.head.target}, request.head.method, answer->head);
+  auto body = co_await read_whole(*answer->body, parts.clock, {parts.shared.options.write_answer_bytes_max, deadline});
+  if (!body) {
+    Error error = std::move(body).error();
+    error.sent = Sent::Maybe;
+    co_return error;
+  }
+  co_return arm::Response{std::move(answer->head), *std::move(body)};
+}
+
+// It may have been taken: from now on everybody knows, and the lease is its own operation's.
+void go_on(const Try& attempt, HeldBecause because, const arm::ResponseHead& head, arm::Tracking tracking) {
+  auto& parts = attempt.parts;
+  const SendAgain& again = *attempt.again;
+  const bool accepted = because == HeldBecause::Accepted;
+  HeldWrite held = attempt.hold->write();
+  held.because = because;
+  held.intent = attempt.intent;
+  held.tracking = std::move(tracking);
+  held.opened = parts.clock.now();
+  held.interval = arm::retry_after(head.fields, parts.clock.wall()).value_or(Duration{});
+  held.must_rest.clear();
+  complete_from_plan(parts, again.request.head.target, held);
+  const bool runs = held.tracking.by != arm::TrackedBy::Nothing;
+  WriteOutcome known;
+  known.kind = accepted ? OutcomeKind::Answered : OutcomeKind::InDoubt;
+  known.status = head.status;
+  known.known = parts.clock.wall();
+  known.is_running = runs;
+  known.tracking = held.tracking;
+  known.owned = attempt.owned().id();
+  known.result.how = runs ? arm::Progress::Unknown : arm::Progress::Succeeded;
+  known.change = {again.base.body, again.asked, attempt.plan().facts().body, attempt.hold->write().method == arm::Method::Put,
+                  again.base.absent};
+  parts.store.record_outcome(attempt.intent, known);
+  if (accepted)
+    attempt.owned().follow(attempt.intent, held.tracking);
+  else
+    attempt.owned().doubt(attempt.intent);
+  auto lease = hand_over(parts, attempt.hold);
+  Change change{again.sending, again.asked, accepted};
+  change.knows_merges = again.knows_merges;
+  change.asked_for_all = attempt.hold->write().method == arm::Method::Put;
+  note_may_have_changed(parts, held, change, parts.clock.next_moment());
+  if (runs && lease && lease->held()) {
+    start_watching(parts, open_hold(parts, std::move(held), *std::move(lease), attempt.token));
+    return;
+  }
+  // Its end is its answer; or somebody let others in meanwhile (armgate unlock), and nobody looks for it.
+  note_finished(parts, held, known.result.how);
+  if (accepted) note_result(parts, held, known.result);
+  parts.store.record_end(attempt.intent, parts.clock.wall(), runs ? EndSeen::No : EndSeen::Yes, known.result);
+  attempt.owned().end(attempt.intent, known.result);
+}
+
+Came note_not_taken(const Try& attempt, OutcomeKind kind, int status, const policy::LateFailure& failure) {
+  auto& parts = attempt.parts;
+  WriteOutcome known;
+  known.kind = kind;
+  known.status = status;
+  known.known = parts.clock.wall();
+  parts.store.record_outcome(attempt.intent, known);
+  const auto due = attempt.owned().refuse(failure, attempt.rule(), parts.clock.now(), parts.rng);
+  return due ? Came::Again : Came::Never;
+}
+
+// Answers that do not tell whether the write took effect.
+bool may_have_been_taken(int status) { return status == 408 || status >= 500; }
+
+Task<Came> send_and_hear(Try& attempt) {
+  auto& parts = attempt.parts;
+  const policy::LateFailure passing{rules::ErrorClass::Busy, std::nullopt};
+  auto answer = co_await send(attempt);
+  if (!answer && answer.error().sent == Sent::No) co_return note_not_taken(attempt, OutcomeKind::NotSent, 0, passing);
+  if (!answer || may_have_been_taken(answer->head.status)) {
+    parts.shared.counters.outcomes_unknown.fetch_add(1, std::memory_order_relaxed);
+    go_on(attempt, HeldBecause::InDoubt, {}, tracked_by_resource(attempt.plan()));
+    co_return Came::Over;
+  }
+  const auto plain = plain_content(answer->head, answer->body, parts.shared.options.write_answer_bytes_max);
+  const std::string_view body = plain ? plain->text() : std::string_view();
+  if (arm::is_success(answer->head.status)) {
+    go_on(attempt, HeldBecause::Accepted, answer->head, arm::tracking_of(attempt.hold->write().method, answer->head, body));
+    co_return Came::Over;
+  }
+  const int status = answer->head.status;
+  if (status == 401) {  // its client's next poll brings another
+    attempt.owned().distrust(attempt.token);
+    co_return note_not_taken(attempt, OutcomeKind::Answered, status, passing);
+  }
+  const auto facts = policy::classify_error(attempt.hold->write().planned.made_under->errors(), answer->head, body,
+                                            rules::OwnPrecondition::Absent, parts.clock.wall());
+  co_return note_not_taken(attempt, OutcomeKind::Answered, status, {facts.kind, facts.come_back});
+}
+
+Task<Came> try_again(Parts& parts, const std::shared_ptr<Hold>& hold, TimePoint due) {
+  Try attempt{parts, hold, hold->write().owned->again(), {}};
+  attempt.token = co_await wait_for_turn(parts, hold, due);
+  if (attempt.token.empty() || !attempt.again) co_return Came::Never;
+  if (parts.shared.rules.mode() != rules::Mode::Protect) co_return Came::Never;  // the kill switch
+  const bool no_effect = co_await has_had_no_effect(attempt);
+  if (!no_effect || !hold->open()) co_return Came::Never;
+  IntentRecord record = another_sending(attempt.again->record);
+  record.if_match = attempt.if_match;
+  record.started = parts.clock.next_moment();
+  record.begun = parts.clock.wall();
+  record.executor = parts.executor;
+  const auto recorded = co_await parts.store.record_intent(record);
+  if (!recorded) co_return Came::Never;
+  attempt.intent = *recorded;
+  if (!hold->open()) {
+    note_not_taken(attempt, OutcomeKind::NotSent, 0, {});
+    co_return Came::Never;
+  }
+  attempt.owned().note_sending();
+  parts.shared.counters.sent_again_late.fetch_add(1, std::memory_order_relaxed);
+  tell(parts, hold->write(), fmt::format("sent again ({} of {})", attempt.owned().sendings(), attempt.rule().backoff.attempts));
+  co_return co_await send_and_hear(attempt);
+}
+
+}  // namespace
+
+void note_late_failure(const HeldWrite& write, std::string_view body) {
+  if (!write.owned || !write.owned->again()) return;
+  write.owned->note_failure(write.intent, policy::classify_late_failure(write.planned.made_under->errors(), body));
+}
+
+bool is_to_go_again(const Parts& parts, const Hold& hold, arm::Progress last) {
+  const HeldWrite& write = hold.write();
+  const bool failed = last == arm::Progress::Failed || last == arm::Progress::Canceled;
+  if (!write.owned || !failed || write.because != HeldBecause::Accepted) return false;
+  return write.owned->fail(write.intent, write.planned.plan->rule->late, parts.clock.now(), parts.rng).has_value();
+}
+
+Task<void> go_again(Parts& parts, std::shared_ptr<Hold> hold) {
+  const HeldWrite& write = hold->write();
+  while (hold->open() && write.owned) {
+    const auto due = write.owned->due();
+    if (!due) co_return;
+    if (is_mutant(Mutant::OwnLeaseGivenUp)) hold->release();
+    const Came came = co_await try_again(parts, hold, *due);
+    if (came == Came::Over) co_return;
+    if (came == Came::Again) continue;
+    parts.shared.counters.given_up_late.fetch_add(1, std::memory_order_relaxed);
+    tell(parts, write, "it is not sent again, and its client is told so");
+    write.owned->give_up();
+    co_return;
+  }
+}
+
+}  // namespace armgate

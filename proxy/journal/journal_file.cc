@@ -228,20 +228,12 @@ Result<void> JournalFile::prepare_statements() {
   const std::pair<Statement*, std::string_view> commands[] = {
       {&add_, kAddWrite},
       {&outcome_, kSetOutcome},
-      {&end_,
-       "UPDATE writes SET ended = ?, given_up = ?, result = nullif(?, ''), error_code = nullif(?, ''), message_code = nullif(?, '') "
-       "WHERE id = ? AND ended IS NULL"},
+      {&end_, kSetEnd},
       {&replay_, "UPDATE writes SET replays = coalesce(replays, 0) + 1 WHERE id = ?"},
       {&touched_, "UPDATE writes SET touched = ? WHERE id = ?"},
-      {&state_,
-       "INSERT INTO states (resource, state, since) VALUES (?, ?, ?) ON CONFLICT (resource) DO UPDATE SET "
-       "since = CASE WHEN state = excluded.state THEN since ELSE excluded.since END, state = excluded.state"},
-      {&forget_states_,
-       "DELETE FROM states WHERE rowid IN "
-       "(SELECT rowid FROM states ORDER BY since LIMIT max(0, (SELECT count(*) FROM states) - ?))"},
-      {&strip_,
-       "UPDATE writes SET status_url = substr(status_url, 1, instr(status_url || '?', '?') - 1), "
-       "location_url = substr(location_url, 1, instr(location_url || '?', '?') - 1) WHERE id = ? AND ended IS NOT NULL"},
+      {&state_, kKeepState},
+      {&forget_states_, kForgetStates},
+      {&strip_, kStripUrls},
       {&forget_, "DELETE FROM writes WHERE id IN (SELECT id FROM writes WHERE ended IS NOT NULL ORDER BY id LIMIT ?)"},
       {&begin_, "BEGIN IMMEDIATE"},
       {&commit_, "COMMIT"},

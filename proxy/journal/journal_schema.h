@@ -84,6 +84,22 @@ inline constexpr std::string_view kSetOutcome =
     "ended = coalesce(ended, ?), merged = ?, result = coalesce(result, nullif(?, '')), error_code = coalesce(error_code, nullif(?, '')), "
     "message_code = coalesce(message_code, nullif(?, '')), answer_etag = nullif(?, ''), owned = coalesce(owned, nullif(?, '')) WHERE id = ?";
 
+inline constexpr std::string_view kSetEnd =
+    "UPDATE writes SET ended = ?, given_up = ?, result = nullif(?, ''), error_code = nullif(?, ''), message_code = nullif(?, '') "
+    "WHERE id = ? AND ended IS NULL";
+
+inline constexpr std::string_view kKeepState =
+    "INSERT INTO states (resource, state, since) VALUES (?, ?, ?) ON CONFLICT (resource) DO UPDATE SET "
+    "since = CASE WHEN state = excluded.state THEN since ELSE excluded.since END, state = excluded.state";
+
+inline constexpr std::string_view kForgetStates =
+    "DELETE FROM states WHERE rowid IN "
+    "(SELECT rowid FROM states ORDER BY since LIMIT max(0, (SELECT count(*) FROM states) - ?))";
+
+inline constexpr std::string_view kStripUrls =
+    "UPDATE writes SET status_url = substr(status_url, 1, instr(status_url || '?', '?') - 1), "
+    "location_url = substr(location_url, 1, instr(location_url || '?', '?') - 1) WHERE id = ? AND ended IS NOT NULL";
+
 // From when on all that may have changed something is read back: by age, and by how many records are looked at.
 inline constexpr std::string_view kKnownSince =
     "SELECT max((SELECT min(begun) FROM writes), (SELECT begun FROM writes ORDER BY id DESC LIMIT 1) - ?), "

@@ -14,6 +14,7 @@
 #include "proxy/request/operation/held_write.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"
+#include "proxy/request/write/own_operation.h"
 #include "proxy/request/write/repeat.h"
 #include "proxy/request/write/write.h"
 #include "rules/references.h"
@@ -119,7 +120,9 @@ bool is_given_again(const Parts& parts, const JournaledWrite& former, const Send
 // Called when everybody knows what it has changed: what is accepted from now on came after it.
 void give_again(Parts& parts, const JournaledWrite& former, SendingLedger::Arrival arrival) {
   SendingLedger::Recorded recorded{former.outcome->status, former.outcome->etag, former.outcome->tracking};
-  if (!former.is_open())
+  if (const auto owned = parts.shared.owned.find(former.owned))
+    put_own_urls(*owned, recorded.tracking);
+  else if (!former.is_open())
     recorded.tracking.status_url = recorded.tracking.location_url = "";  // without what they were signed with
   SendingLedger::Ending ending;
   ending.kind = SendingLedger::Ending::Kind::Accepted;

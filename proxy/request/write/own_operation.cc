@@ -28,6 +28,10 @@ bool has_url(const arm::Tracking& tracking) {
   return tracking.by == arm::TrackedBy::StatusUrl || tracking.by == arm::TrackedBy::LocationUrl;
 }
 
+std::string url_of(const OwnedOperation& operation, arm::OperationUrl form) {
+  return arm::owned_url(operation.host(), operation.target(), {operation.id(), form});
+}
+
 }  // namespace
 
 bool may_be_owned(const Write& write) {
@@ -71,10 +75,14 @@ std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome&
 }
 
 void put_own_urls(const OwnedOperation& operation, arm::Headers& fields) {
-  using Form = arm::OperationUrl;
-  const auto url = [&](Form form) { return arm::owned_url(operation.host(), operation.target(), {operation.id(), form}); };
   const bool has_location = !operation.known().tracking.location_url.empty();
-  arm::replace_operation_urls(fields, url(Form::Status), has_location ? url(Form::Location) : std::string());
+  arm::replace_operation_urls(fields, url_of(operation, arm::OperationUrl::Status),
+                              has_location ? url_of(operation, arm::OperationUrl::Location) : std::string());
+}
+
+void put_own_urls(const OwnedOperation& operation, arm::Tracking& answer) {
+  if (!answer.status_url.empty()) answer.status_url = url_of(operation, arm::OperationUrl::Status);
+  if (!answer.location_url.empty()) answer.location_url = url_of(operation, arm::OperationUrl::Location);
 }
 
 }  // namespace armgate

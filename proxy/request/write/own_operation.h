@@ -18,5 +18,6 @@ std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome&
 
 // Puts the operation's own URLs in the place of ARM's.
 void put_own_urls(const OwnedOperation& operation, arm::Headers& fields);
+void put_own_urls(const OwnedOperation& operation, arm::Tracking& answer);
 
 }  // namespace armgate

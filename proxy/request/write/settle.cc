@@ -193,6 +193,7 @@ void settle(const Write& write, Intent intent, Outcome& outcome) {
   if (const auto* owned = hold ? hold->write().owned.get() : nullptr) {
     known.owned = owned->id();
     put_own_urls(*owned, outcome.answer.head.fields);
+    put_own_urls(*owned, outcome.tracking);  // as its answer, if that is given again
     write.report().altered = true;
     if (write.report().reason.empty()) write.report().reason = "own-operation-url";
   }

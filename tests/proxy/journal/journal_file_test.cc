@@ -7,66 +7,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "tests/support/temporary_directory.h"
+#include "tests/proxy/journal/journal_rig.h"
 
 namespace armgate::journal {
 namespace {
-
-constexpr HashKey kKey{1, 2};
-constexpr Duration kRecent = std::chrono::minutes(5);
-
-WallTime at(int seconds) { return WallTime(std::chrono::seconds(1'000'000 + seconds)); }
-
-JournaledWrite a_write(IntentId id, std::string resource = "/subscriptions/s/resourcegroups/g") {
-  JournaledWrite write;
-  write.id = id;
-  write.client = {1, 2};
-  write.bytes = {3, 4};
-  write.resend = {5, ~0ULL};
-  write.client_label = "spinnaker";
-  write.request_id = "r";
-  write.method = "PUT";
-  write.host = "management.azure.com";
-  write.path = "/subscriptions/s/resourceGroups/G";
-  write.api_version = "2021-04-01";
-  write.resource = std::move(resource);
-  write.if_match = "W/\"1\"";
-  write.also_locked = "shared answer /subscriptions/s/a b\n";
-  write.begun = at(static_cast<int>(id));
-  return write;
-}
-
-WriteOutcome running(std::string url) {
-  WriteOutcome outcome;
-  outcome.status = 202;
-  outcome.is_running = true;
-  outcome.tracking = {arm::TrackedBy::StatusUrl, std::move(url), "https://management.azure.com/location?secret"};
-  outcome.known = at(100);
-  return outcome;
-}
-
-WriteOutcome done(int status, int seconds) {
-  WriteOutcome outcome;
-  outcome.status = status;
-  outcome.known = at(seconds);
-  return outcome;
-}
-
-class JournalFileTest : public testing::Test {
- protected:
-  JournalFile open() {
-    auto file = JournalFile::open(path_, Durability::Process, kKey);
-    EXPECT_TRUE(file.ok()) << file.error().context;
-    return *std::move(file);
-  }
-  std::string error_of_opening() {
-    const auto file = JournalFile::open(path_, Durability::Process, kKey);
-    return file.ok() ? "" : file.error().context;
-  }
-
-  const TemporaryDirectory directory_;
-  const std::filesystem::path path_ = directory_.path() / "journal.db";
-};
 
 TEST_F(JournalFileTest, ANewFileIsPrivateAndKeepsItsKey) {
   EXPECT_TRUE(open().is_new());
@@ -363,51 +307,6 @@ TEST_F(JournalFileTest, WhatIsRolledBackNeverWas) {
   file.roll_back();
   EXPECT_TRUE(file.newest(10)->empty());
   ASSERT_TRUE(file.begin().ok()) << "and the next begins anew";
-}
-
-TEST_F(JournalFileTest, OnlyOneArmgateHasIt) {
-  {
-    const JournalFile file = open();
-    EXPECT_NE(error_of_opening().find("another armgate"), std::string::npos) << error_of_opening();
-    const auto read = JournalFile::open_to_read(path_);
-    EXPECT_TRUE(read.ok()) << "people may look: " << (read.ok() ? "" : read.error().context);
-  }
-  EXPECT_EQ(error_of_opening(), "") << "it is free when the first is gone";
-}
-
-TEST_F(JournalFileTest, WhatMustNotBeUsedIsRefusedWithTheRemedy) {
-  EXPECT_FALSE(JournalFile::open_to_read(path_).ok()) << "to look at a file makes none";
-  EXPECT_FALSE(std::filesystem::exists(path_));
-  { open(); }
-  ::chmod(path_.c_str(), 0640);
-  EXPECT_NE(error_of_opening().find("chmod 600"), std::string::npos) << error_of_opening();
-  ::chmod(path_.c_str(), 0600);
-  {
-    auto database = Database::open(path_, Database::Access::Write);
-    ASSERT_TRUE(database->run("PRAGMA user_version = 99").ok());
-  }
-  EXPECT_NE(error_of_opening().find("another version"), std::string::npos) << error_of_opening();
-}
-
-TEST_F(JournalFileTest, AnotherProgramsDatabaseStaysAsItIs) {
-  {
-    auto database = Database::open(path_, Database::Access::Write);
-    ASSERT_TRUE(database->run("CREATE TABLE theirs (x)").ok());
-  }
-  ::chmod(path_.c_str(), 0600);
-  const auto content = [&] {
-    std::ifstream in(path_, std::ios::binary);
-    return std::string{std::istreambuf_iterator<char>(in), {}};
-  };
-  const std::string before = content();
-  EXPECT_NE(error_of_opening().find("another program"), std::string::npos) << error_of_opening();
-  EXPECT_EQ(content(), before);
-}
-
-TEST_F(JournalFileTest, ASymbolicLinkIsNotFollowed) {
-  std::filesystem::create_symlink(directory_.path() / "elsewhere", path_);
-  EXPECT_NE(error_of_opening(), "");
-  EXPECT_FALSE(std::filesystem::exists(directory_.path() / "elsewhere"));
 }
 
 }  // namespace

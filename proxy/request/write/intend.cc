@@ -20,7 +20,7 @@ IntentRecord record_of(const Write& write, std::string_view also_locked) {
   record.also_locked = also_locked;
   record.client = write.client.key;
   record.bytes = write.bytes;
-  record.resend = parts.shared.hasher.chain(write.bytes, write.client.credential);
+  record.resend = write.parts.shared.hasher.chain(write.bytes, write.client.credential);
   if (const auto& named = write.exchange.named) {
     record.named = named->key;
     record.first_sent = named->first_sent;

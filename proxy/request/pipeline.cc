@@ -28,7 +28,7 @@ Task<Receipt> serve_planned(Parts& parts, Exchange& exchange, ClientLink& link, 
   }
   const bool may_change = plan.kind == rules::PlanKind::Write || is_watched_action(exchange, plan);
   if (may_change) {
-    if (auto misnamed = name_request(parts, exchange, client)) {
+    if (auto misnamed = name_request(parts, exchange)) {
       explain(misnamed->head, exchange.report);
       co_await write_answer(exchange, link, *misnamed);
       co_return Receipt();

@@ -140,7 +140,8 @@ Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const Held
   if (held.method == arm::Method::Delete && !is_named) return {};
   // Nobody knows whether its client was told. The same request id would be the same request.
   const bool may_be_untold = was_accepted(former) && held.method != arm::Method::Put && !former.request_id.empty();
-  if (!is_in_doubt(former) && !may_be_untold) return {};
+  const bool is_unsure = is_named && former.outcome && may_have_run(held.method, former.outcome->status);
+  if (!is_in_doubt(former) && !may_be_untold && !is_unsure) return {};
   const KeyedPlan& plan = *held.planned.plan;
   const Moment now = parts.clock.next_moment();
   const auto state = parts.shared.clients.find_or_add(held.client, now.time);

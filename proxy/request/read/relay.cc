@@ -254,9 +254,7 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
     if (!passed.begun) co_await write_failure(exchange, client_link, std::move(failure));
   }
   std::optional<SendingLedger::Asking> entry;
-  // Under a name the same may come again after an error, as ARM says.
-  const bool is_undecided = exchange.named && arm::asks_for_another_try(answer.head.status);
-  const bool may_have_run = (answer.head.status < 400 || answer.head.status >= 500) && !is_undecided;
+  const bool may_have_run = answer.head.status < 400 || answer.head.status >= 500;
   if (action && may_have_run && !passed.broken) entry = action->answered(passed.delivered);
   if (!passed.delivered) take_back(parts, *client.state, passing.showing);
   co_return Receipt(std::make_unique<ReadReceipt>(parts, client.state, passing.showing, entry));

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "proxy/request/write/repeat.h"
+
 namespace armgate {
 namespace {
 
@@ -76,6 +78,9 @@ void share_answer(const Write& write, const Outcome& outcome, std::shared_ptr<co
   Ending ending;
   ending.kind = kind_of(outcome.kind, answer ? answer->head.status : 0);
   ending.intent = outcome.intent;
+  const bool was_sent = outcome.kind == Outcome::Kind::Answered && write.report().attempts > 0;
+  const bool is_unsure = write.exchange.named && was_sent && answer && may_have_run(write.head().method, answer->head.status);
+  if (is_unsure) ending.kind = Ending::Kind::Unknown;
   if (write.is_repeatable && answer && ending.kind == Ending::Kind::Accepted) {
     ending.recorded = std::make_shared<const SendingLedger::Recorded>(
         SendingLedger::Recorded{answer->head.status, etag_of(outcome, answer->head), outcome.tracking});

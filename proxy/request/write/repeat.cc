@@ -54,7 +54,7 @@ Outcome not_at_hand(const Write& write, const Recorded& recorded) {
 
 }  // namespace
 
-std::optional<arm::Response> name_request(const Parts& parts, Exchange& exchange, const Client& client) {
+std::optional<arm::Response> name_request(const Parts& parts, Exchange& exchange) {
   auto named = arm::repeatability_of(exchange.request.head.fields);
   if (!named) {
     exchange.report.reason = "bad-repeatability";
@@ -64,9 +64,7 @@ std::optional<arm::Response> name_request(const Parts& parts, Exchange& exchange
   }
   if (!*named) return std::nullopt;
   const auto& given = **named;
-  // Whoever has another identity has other requests, whatever names they have.
-  const Hash128 key = parts.shared.hasher.chain(
-      parts.shared.hasher.hash_fields("repeatability", given.request_id, given.client_id), client.principal);
+  const Hash128 key = parts.shared.hasher.hash_fields("repeatability", given.request_id, given.client_id);
   // A clock that is ahead must not make others' requests look forgotten.
   exchange.named = NamedRequest{key, std::min(given.first_sent, parts.clock.wall())};
   return std::nullopt;
@@ -92,6 +90,10 @@ SendingLedger::Repeats repeats_of(const SharedState& shared, const rules::Plan& 
 void identify_request(SendingLedger::Arrival& arrival, const std::optional<NamedRequest>& named) {
   arrival.request = named ? named->key : arrival.resend;
   if (named) arrival.request_id = kNamed;
+}
+
+bool may_have_run(arm::Method method, int status) {
+  return method != arm::Method::Put && arm::asks_for_another_try(status) && status != 429;
 }
 
 void note_replay(const Write& write, const SendingLedger::Ending& ending) {

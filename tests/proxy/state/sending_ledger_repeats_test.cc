@@ -203,9 +203,10 @@ TEST(SendingLedgerRepeats, OfAnEarlierProcessItIsGivenAsItIsRecorded) {
   ending.kind = Kind::Accepted;
   ending.recorded = std::make_shared<const SendingLedger::Recorded>(SendingLedger::Recorded{201, "\"2\"", {}});
   rig.ledger.expect(rig.arrival(1, "named", nullptr), std::move(ending));
-  const auto again = rig.begin(1, "named");
+  auto again = rig.begin(1, "named");
   EXPECT_EQ(again.match(), Match::Shared);
   EXPECT_EQ(rig.ledger.ending(again.sending())->recorded->status, 201);
+  again.share_no_more(SendingLedger::With::Answer);
   rig.pass(hours(13));
   EXPECT_EQ(rig.match(2, "named"), Match::Forgotten);
 }

@@ -1,0 +1,116 @@
+// What a process answers that comes after one that died, to requests which that one had answered.
+#include <gtest/gtest.h>
+
+#include "tests/proxy/request/write/named.h"
+
+namespace armgate::world {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+
+struct Former {
+  SimJournal journal;
+  arm::Headers fields;
+};
+
+// A process that answered a named request, and died.
+Former answered(const std::string& what, const std::string& body, int status, const arm::Headers& answer,
+                const std::string& made) {
+  Former former;
+  StageRig dead(former.journal);
+  dead.pass(seconds(2));
+  former.fields = named(dead, "a");
+  dead.arm(what, status, answer, made);
+  dead.ask("one", what, body, former.fields);
+  return former;
+}
+
+TEST(Repeat, AfterARestartAPutHasItsStatusETagAndOperationAndWhatIsThere) {
+  Former former = answered(kPut, kBody, 201, kAccepted, kMade);
+  StageRig rig(former.journal);
+  rig.arm(get(kScaleSet), 200, {{"ETag", "\"3\""}}, kLater);
+  const auto again = rig.ask("one", kPut, kBody, former.fields);
+  EXPECT_EQ(again.head.status, 201);
+  EXPECT_EQ(field(again, "ETag"), "\"2\"");
+  EXPECT_EQ(field(again, "Azure-AsyncOperation"), kOperation);
+  EXPECT_EQ(again.body, kLater);
+  EXPECT_EQ(reason(again), "answered-as-recorded");
+  EXPECT_EQ(former.journal.writes().begin()->second.replays, 1u);
+  EXPECT_EQ(former.journal.writes().size(), 1u) << "nothing was sent";
+}
+
+// What its client builds on the answer is held against what the answer showed it.
+TEST(Repeat, WhatTheRecordedAnswerShowsIsWhatItsClientWasShown) {
+  Former former = answered(kPut, kBody, 200, {{"ETag", "\"2\""}}, kMade);
+  StageRig rig(former.journal);
+  rig.arm(get(kScaleSet), 200, {{"ETag", "\"3\""}}, kLater);
+  rig.ask("one", kPut, kBody, former.fields);
+  rig.arm(kPut, 200, {{"ETag", "\"4\""}}, kLater);
+  rig.ask("one", kPut, R"({"sku":{"capacity":8}})");
+  EXPECT_EQ(rig.sent_field(1, "If-Match"), "\"3\"");
+}
+
+TEST(Repeat, AfterARestartAnActionRunsNotAgain) {
+  struct Case {
+    int status;
+    arm::Headers answer;
+    int again;
+    std::string_view reason;
+  };
+  const Case cases[] = {{202, kAccepted, 202, "answered-as-recorded"},
+                        {204, {}, 204, "answered-as-recorded"},
+                        {200, {}, 409, "recorded-answer-not-at-hand"}};
+  for (const auto& c : cases) {
+    Former former = answered(kRun, "", c.status, c.answer, "");
+    StageRig rig(former.journal);
+    const auto again = rig.ask("one", kRun, "", former.fields);
+    EXPECT_EQ(again.head.status, c.again) << c.status;
+    EXPECT_EQ(reason(again), c.reason) << c.status;
+    EXPECT_TRUE(rig.seen().empty());
+  }
+}
+
+TEST(Repeat, AfterARestartADeleteIsDoneAndMadeAnewItStays) {
+  Former former = answered("DELETE " + std::string(kScaleSet), "", 204, {}, "");
+  StageRig rig(former.journal);
+  const auto again = rig.ask("one", "DELETE " + std::string(kScaleSet), "", former.fields);
+  EXPECT_EQ(again.head.status, 204);
+  EXPECT_TRUE(rig.seen().empty());
+}
+
+TEST(Repeat, AfterARestartWhatIsGoneCannotBeToldAgain) {
+  Former former = answered(kPut, kBody, 200, {}, kMade);
+  StageRig rig(former.journal);
+  rig.arm(get(kScaleSet), 404);
+  const auto again = rig.ask("one", kPut, kBody, former.fields);
+  EXPECT_EQ(again.head.status, 409);
+  EXPECT_EQ(reason(again), "recorded-answer-not-at-hand");
+}
+
+TEST(Repeat, AfterARestartANewNameIsANewRequestAndAnOlderOneIsNotDecided) {
+  Former former = answered(kPut, kBody, 200, {}, kMade);
+  StageRig rig(former.journal);
+  rig.arm(kRun, 202, {});
+  rig.pass(seconds(2));
+  EXPECT_EQ(rig.ask("one", kRun, "", named(rig, "b")).head.status, 202);
+  EXPECT_EQ(reason(rig.ask("one", kRun, "", named(rig, "c", hours(1)))), "first-sent-before-memory");
+}
+
+TEST(Repeat, OneActorJoinsTheOperationOfAnEarlierProcess) {
+  SimJournal journal;
+  {
+    StageRig dead(journal);
+    dead.arm(kPut, 201, kAccepted, kMade);
+    dead.ask("one", kPut, kBody);
+  }
+  StageRig rig(journal);
+  rig.arm(get(kScaleSet), 200, {}, kMade);
+  const auto again = rig.ask("one", kPut, kBody);
+  EXPECT_EQ(again.head.status, 201);
+  EXPECT_EQ(field(again, "Azure-AsyncOperation"), kOperation);
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+}  // namespace
+}  // namespace armgate::world

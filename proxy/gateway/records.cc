@@ -8,6 +8,7 @@
 #include "proxy/gateway/options.h"
 #include "proxy/observability/record_view.h"
 #include "proxy/request/write/changed_members.h"
+#include "proxy/state/memory_store.h"
 
 namespace armgate {
 namespace {

@@ -11,9 +11,11 @@
 #include "proxy/config/config.h"
 #include "proxy/observability/log.h"
 #include "proxy/seams/real_clock.h"
-#include "proxy/state/memory_store.h"
+#include "proxy/seams/store.h"
 
 namespace armgate {
+
+class MemoryStore;
 
 // And what was found there.
 struct Records {

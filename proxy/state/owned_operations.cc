@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/mutant.h"
+#include "proxy/policy/late_failure.h"
 
 namespace armgate {
 
@@ -43,16 +44,19 @@ TimePoint OwnedOperation::last_poll() const {
 
 void OwnedOperation::note_failure(IntentId sending, const policy::LateFailure& failure) {
   MutexLock lock(&mutex_);
-  if (sending == known_.newest && known_.phase == Phase::Follows) failure_ = failure;
+  if (sending == known_.newest && known_.phase == Phase::Follows) {
+    failed_as_ = failure.kind;
+    come_back_ = failure.come_back;
+  }
 }
 
 std::optional<TimePoint> OwnedOperation::schedule(const policy::LateFailure& failure, const rules::LateRetry& rule,
                                                   TimePoint now, Rng& rng) {
   due_.reset();
   if (!again_) return std::nullopt;
-  so_far_.spent = now - again_->taken;
-  if (const auto pause = policy::pause_before_next(failure, so_far_, rule, rng)) due_ = now + *pause;
-  if (due_ && failure.kind == rules::ErrorClass::Superseded) ++so_far_.superseded;
+  const policy::SentSoFar so_far{sendings_, superseded_, now - again_->taken};
+  if (const auto pause = policy::pause_before_next(failure, so_far, rule, rng)) due_ = now + *pause;
+  if (due_ && failure.kind == rules::ErrorClass::Superseded) ++superseded_;
   return due_;
 }
 
@@ -60,7 +64,7 @@ std::optional<TimePoint> OwnedOperation::fail(IntentId sending, const rules::Lat
   MutexLock lock(&mutex_);
   if (known_.phase == Phase::Again) return due_;
   if (sending != known_.newest || known_.phase != Phase::Follows || known_.in_doubt) return std::nullopt;
-  const auto due = schedule(failure_, rule, now, rng);
+  const auto due = schedule({failed_as_, come_back_}, rule, now, rng);
   if (due)
     known_.phase = Phase::Again;
   else
@@ -86,12 +90,12 @@ std::shared_ptr<const SendAgain> OwnedOperation::again() const {
 
 void OwnedOperation::note_sending() {
   MutexLock lock(&mutex_);
-  ++so_far_.sendings;
+  ++sendings_;
 }
 
 int OwnedOperation::sendings() const {
   MutexLock lock(&mutex_);
-  return so_far_.sendings;
+  return sendings_;
 }
 
 void OwnedOperation::follow(IntentId sending, arm::Tracking tracking) {
@@ -99,7 +103,8 @@ void OwnedOperation::follow(IntentId sending, arm::Tracking tracking) {
   known_.phase = Phase::Follows;
   known_.newest = sending;
   if (!is_mutant(Mutant::FirstOperationTold)) known_.tracking = std::move(tracking);
-  failure_ = {};
+  failed_as_ = rules::ErrorClass::Final;
+  come_back_.reset();
   due_.reset();
 }
 

@@ -22,10 +22,17 @@
 #include "arm/http.h"
 #include "arm/long_running.h"
 #include "base/hash.h"
+#include "base/rng.h"
 #include "base/time.h"
 #include "proxy/async/mutex.h"
-#include "proxy/policy/late_failure.h"
+#include "proxy/policy/bases.h"
 #include "proxy/seams/store.h"
+#include "rules/file/error_table.h"
+#include "rules/rule.h"
+
+namespace armgate::policy {
+struct LateFailure;
+}  // namespace armgate::policy
 
 namespace armgate {
 
@@ -121,8 +128,10 @@ class OwnedOperation {
   mutable Mutex mutex_;
   Known known_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const SendAgain> again_ ABSL_GUARDED_BY(mutex_);
-  policy::SentSoFar so_far_ ABSL_GUARDED_BY(mutex_);
-  policy::LateFailure failure_ ABSL_GUARDED_BY(mutex_);
+  int sendings_ ABSL_GUARDED_BY(mutex_) = 1;
+  int superseded_ ABSL_GUARDED_BY(mutex_) = 0;                                      // times
+  rules::ErrorClass failed_as_ ABSL_GUARDED_BY(mutex_) = rules::ErrorClass::Final;  // the newest sending's operation
+  std::optional<Duration> come_back_ ABSL_GUARDED_BY(mutex_);
   std::optional<TimePoint> due_ ABSL_GUARDED_BY(mutex_);
   std::string token_ ABSL_GUARDED_BY(mutex_);
   TimePoint last_poll_ ABSL_GUARDED_BY(mutex_){};

@@ -9,6 +9,7 @@
 #include "arm/throttle.h"
 #include "base/mutant.h"
 #include "proxy/policy/error_class.h"
+#include "proxy/policy/late_failure.h"
 #include "proxy/request/budget.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/operation/held_write.h"

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "proxy/policy/late_failure.h"
+
 namespace armgate {
 namespace {
 

@@ -26,10 +26,11 @@ std::string how_of(const arm::Response& answer) {
 void Checkers::note_owned(const Record& record, const arm::Response& answer) {
   const auto url = arm::parse_url(answer.head.fields.get("Azure-AsyncOperation"));
   if (!url || url->target.find(kOwn) == std::string::npos) return;
-  // The answer may be that of an earlier exchange, which its client was not given.
+  // The answer may be that of an earlier exchange, which its client was not given: that one's, which ARM answered so.
   for (const auto& [id, other] : records_) {
     const bool same = other.write_id == record.write_id || (!record.has_id && other.asked == record.asked);
-    if (same && newest_operation_.contains(id)) owned_.emplace(std::string(arm::path_of(url->target)), id);
+    const bool is_its_answer = other.last_answer && is_the_same(answer, *other.last_answer);
+    if (same && is_its_answer && newest_operation_.contains(id)) owned_.emplace(std::string(arm::path_of(url->target)), id);
   }
 }
 

@@ -47,7 +47,8 @@ struct Gateway::Common {
                 .resources = resource_options(config),
                 .locks = lock_options(config),
                 .tickets = ticket_options(config),
-                .results = result_options(config)},
+                .results = result_options(config),
+                .budgets = budget_options(config)},
                Hasher(records.hash_key),
                std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience, config.facts)) {}
 
@@ -236,7 +237,9 @@ Gateway::Gateway(std::unique_ptr<Common> common)
     : common_(std::move(common)),
       admin_(std::make_unique<const Admin>(
           AdminSources{common_->clock,
-                       common_->shared.locks, common_->shared.results, common_->shared.holds,
+                       common_->shared.locks,
+                       common_->shared.results,
+                       common_->shared.holds,
                        [this] { return common_->state(); },
                        [this] { return tally(); },
                        [this] { return metrics(); },

@@ -115,6 +115,10 @@ OperationResults::Options result_options(const Config& config) {
   return options;
 }
 
+Budgets::Options budget_options(const Config& config) {
+  return {static_cast<double>(config.budgets.own_percent) / 100, config.budgets.fair, config.budgets.waiters_max};
+}
+
 net::ConnectorOptions tunnel_options(const Config& config, const Parent& parent) {
   net::ConnectorOptions options = connector_options(config, parent);
   // Of a host that is looked into, only what goes past that (another port) gets here.

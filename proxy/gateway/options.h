@@ -19,6 +19,7 @@ ResourceTable::Options resource_options(const Config& config);
 LockTable::Options lock_options(const Config& config);
 Tickets::Options ticket_options(const Config& config);
 OperationResults::Options result_options(const Config& config);
+Budgets::Options budget_options(const Config& config);
 using Parent = std::optional<net::ParentProxy>;
 net::UpstreamOptions upstream_options(const Config& config, const Parent& parent);
 net::ConnectorOptions tunnel_options(const Config& config, const Parent& parent);

@@ -128,6 +128,7 @@ void add_events(Families& families, const Counters& counters) {
                                        {"list_too_long", &counters.lists_too_long},
                                        {"references_cut", &counters.references_cut},
                                        {"question_held_back", &counters.questions_held_back},
+                                       {"share_waited_for", &counters.paced},
                                        {"resource_sick", &counters.refused_sick},
                                        {"would_be_stale", &counters.would_be_stale},
                                        {"would_be_merged", &counters.would_be_merged},

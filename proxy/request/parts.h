@@ -78,7 +78,8 @@ struct Counters {
   std::atomic<uint64_t> lists_too_long{0};
   std::atomic<uint64_t> references_cut{0};
   std::atomic<uint64_t> questions_held_back{0};  // armgate's own, as ARM's budget was scarce
-  std::atomic<uint64_t> refused_sick{0};  // by a breaker
+  std::atomic<uint64_t> paced{0};                // clients' requests that waited for their part of a budget
+  std::atomic<uint64_t> refused_sick{0};         // by a breaker
   // In mode observe: what would have been done.
   std::atomic<uint64_t> would_be_stale{0};
   std::atomic<uint64_t> would_be_merged{0};
@@ -101,6 +102,7 @@ struct SharedState {
     Newcomers::Options newcomers{};
     ObservedWrites::Options observed{};
     OperationResults::Options results{};
+    Budgets::Options budgets{};
   };
   SharedState(Options given, Hasher keyed, std::shared_ptr<const rules::Ruleset> ruleset)
       : options(std::move(given.pipeline)),
@@ -116,7 +118,7 @@ struct SharedState {
         holds(keyed),
         observed(given.observed),
         results(given.results),
-        budgets(keyed) {}
+        budgets(given.budgets, keyed) {}
 
   const PipelineOptions options;
   const Hasher hasher;

@@ -237,9 +237,7 @@ Gateway::Gateway(std::unique_ptr<Common> common)
     : common_(std::move(common)),
       admin_(std::make_unique<const Admin>(
           AdminSources{common_->clock,
-                       common_->shared.locks,
-                       common_->shared.results,
-                       common_->shared.holds,
+                       common_->shared.locks, common_->shared.results, common_->shared.holds,
                        [this] { return common_->state(); },
                        [this] { return tally(); },
                        [this] { return metrics(); },

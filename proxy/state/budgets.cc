@@ -1,10 +1,13 @@
 #include "proxy/state/budgets.h"
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <tuple>
 
 #include "arm/throttle.h"
 #include "base/text.h"
+#include "proxy/policy/fair_share.h"
 
 namespace armgate {
 namespace {
@@ -23,15 +26,25 @@ Hash128 Budgets::key_of(const Asker& asker) const {
   return hasher_.chain(asker.principal, lower_text(arm::subscription_of(asker.target)));
 }
 
-bool Budgets::Kept::is_waited_for() const {
-  return std::any_of(shared.begin(), shared.end(), [](const Shared& one) { return !one.standing.empty(); });
-}
+struct Budgets::Shared {
+  struct Standing {
+    std::string label;
+    std::string what;
+    TimePoint since{};
+    Waiter* waiter = nullptr;
+    uint32_t bits = 0;
+  };
+  explicit Shared(Duration full_in) : share(full_in) {}
+  policy::FairShare share;
+  std::map<uint64_t, Standing> standing{};  // in line
+};
 
 bool Budgets::make_room() {
   if (kept_.size() < kKeptMax) return true;
   auto oldest = kept_.end();
   for (auto it = kept_.begin(); it != kept_.end(); ++it) {
-    if (it->second.is_waited_for()) continue;
+    const AllShared& shared = *it->second.all_shared;
+    if (std::any_of(shared.begin(), shared.end(), [](const Shared& one) { return !one.standing.empty(); })) continue;
     if (oldest == kept_.end() || it->second.heard < oldest->second.heard) oldest = it;
   }
   ++forgotten_;
@@ -52,6 +65,9 @@ void Budgets::note(const Asker& asker, arm::Method method, const arm::ResponseHe
   if (at == kept_.end()) {
     if (!make_room()) return;
     at = kept_.try_emplace(key).first;
+    using std::chrono::seconds;
+    at->second.all_shared =
+        std::make_shared<AllShared>(AllShared{Shared(seconds(10)), Shared(seconds(20)), Shared(seconds(20))});
     at->second.subscription = lower_text(arm::subscription_of(asker.target));
     at->second.principal = asker.principal;
   }
@@ -72,7 +88,7 @@ void Budgets::note(const Asker& asker, arm::Method method, const arm::ResponseHe
   const auto left = told.left[static_cast<size_t>(kBudgetOf[kind])];
   // A provider's own 429 passes with what ARM says is left, and says nothing about that: it may be busy with one resource.
   if (is_throttled && (!left || *left <= policy::FairShare::kReserve)) {
-    kept.shared[kind].share.refused(pause, time.now);
+    (*kept.all_shared)[kind].share.refused(pause, time.now);
   } else {
     note_shared(kept, told, time.now);
   }
@@ -82,8 +98,8 @@ void Budgets::note_shared(Kept& kept, const arm::BudgetsLeft& told, TimePoint no
   for (const Kind kind : {kReads, kWrites, kDeletes}) {
     const auto left = told.left[static_cast<size_t>(kBudgetOf[kind])];
     if (!left) continue;
-    kept.shared[kind].share.told(*left, now);
-    let_go(kept.shared[kind], now);
+    (*kept.all_shared)[kind].share.told(*left, now);
+    let_go((*kept.all_shared)[kind], now);
   }
 }
 
@@ -104,9 +120,9 @@ std::optional<Budgets::Place> Budgets::join(const Asker& asker, Joining joining,
   if (at == kept_.end()) return Place();
   if (waiting_ >= options_.waiters_max) return std::nullopt;
   const size_t kind = kind_of(joining.method);
-  Shared& shared = at->second.shared[kind];
+  Shared& shared = (*at->second.all_shared)[kind];
   const uint64_t number = ++numbers_;
-  shared.share.join(number, joining.client, joining.rank);
+  shared.share.join(number, joining.client, joining.can_wait ? policy::FairShare::Rank::Later : policy::FairShare::Rank::First);
   shared.standing[number] = {std::move(joining.label), std::move(joining.what), now, waiter, bits};
   ++waiting_;
   let_go(shared, now);
@@ -116,7 +132,7 @@ std::optional<Budgets::Place> Budgets::join(const Asker& asker, Joining joining,
 // There as long as a Place of it is in line; who was let go may outlive it.
 Budgets::Shared* Budgets::find(const Place::At& at) {
   const auto found = kept_.find(at.key);
-  return found == kept_.end() ? nullptr : &found->second.shared[at.kind];
+  return found == kept_.end() ? nullptr : &(*found->second.all_shared)[at.kind];
 }
 
 bool Budgets::is_granted(const Place::At& at) {
@@ -185,7 +201,7 @@ BudgetReport Budgets::report(TimePoint now) const {
       const bool is_shown = budget.is_known() && now - budget.when() <= kShownMax;
       if (is_shown) row.told.push_back({static_cast<arm::Budget>(i), budget.left(), budget.most()});
     }
-    for (const Shared& shared : kept.shared) {
+    for (const Shared& shared : *kept.all_shared) {
       for (const auto& [number, standing] : shared.standing) {
         row.waiting.push_back({standing.label, standing.what, Duration(now - standing.since)});
       }

@@ -13,7 +13,7 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +26,6 @@
 #include "base/time.h"
 #include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
-#include "proxy/policy/fair_share.h"
 #include "proxy/policy/read_budget.h"
 
 namespace armgate {
@@ -125,7 +124,7 @@ class Budgets {
   };
   struct Joining {
     arm::Method method;
-    policy::FairShare::Rank rank;
+    bool can_wait;  // nobody waits for what it shows: of its client's requests, those that can go last
     Hash128 client;
     std::string label;  // of the client, for people
     std::string what;
@@ -135,19 +134,9 @@ class Budgets {
   std::optional<Place> join(const Asker& asker, Joining joining, Waiter* waiter, uint32_t bits, TimePoint now);
 
  private:
-  struct Standing {
-    std::string label;
-    std::string what;
-    TimePoint since{};
-    Waiter* waiter = nullptr;
-    uint32_t bits = 0;
-  };
   // Reads, writes and deletes each have a bucket (docs/arm.md).
-  struct Shared {
-    explicit Shared(Duration full_in) : share(full_in) {}
-    policy::FairShare share;
-    std::map<uint64_t, Standing> standing{};  // in line
-  };
+  struct Shared;
+  using AllShared = std::array<Shared, 3>;
   struct Kept {
     std::string subscription;
     Hash128 principal;
@@ -155,9 +144,7 @@ class Budgets {
     TimePoint heard{};
     TimePoint pause_until{};    // for armgate's own reads
     TimePoint come_again_at{};  // whatever was asked
-    std::array<Shared, 3> shared{Shared(std::chrono::seconds(10)), Shared(std::chrono::seconds(20)),
-                                 Shared(std::chrono::seconds(20))};
-    bool is_waited_for() const;
+    std::shared_ptr<AllShared> all_shared;
   };
 
   static TimePoint from(const Kept& kept, TimePoint now);

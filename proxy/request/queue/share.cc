@@ -21,10 +21,7 @@ Share refused(const Parts& parts, Exchange& exchange, std::string_view why, std:
 }
 
 // Others may wait for what a read of one thing shows, a poll or what a write is to be built from; nobody does for a list.
-policy::FairShare::Rank rank_of(const KeyedPlan& plan) {
-  const bool can_wait = plan.operation == arm::OperationKind::List;
-  return can_wait ? policy::FairShare::Rank::Later : policy::FairShare::Rank::First;
-}
+bool can_wait(const KeyedPlan& plan) { return plan.operation == arm::OperationKind::List; }
 
 // Suspends until it is let go.
 Task<Patience::End> await_turn(const Parts& parts, const Executor& executor, Patience& patience, Budgets::Place& place) {
@@ -54,7 +51,7 @@ Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan,
   const TimePoint asked = parts.clock.now();
   std::string what = fmt::format("{} {}", head.method_token, arm::path_of(head.target));
   auto place = parts.shared.budgets.join({exchange.principal, head.target},
-                                         {head.method, rank_of(plan), client.key, client.label, std::move(what)},
+                                         {head.method, can_wait(plan), client.key, client.label, std::move(what)},
                                          &patience.waiter(), Patience::kGranted, asked);
   if (!place) {
     parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);

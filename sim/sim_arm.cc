@@ -49,6 +49,7 @@ std::string to_json(const Report& report) {
       {"undeserved_412", report.undeserved_412},
       {"precondition_failed", report.precondition_failed},
       {"conflicts", report.conflicts},
+      {"throttled", report.throttled},
       {"group_not_found", report.group_not_found},
       {"dropped_before", report.dropped_before},
       {"dropped_after", report.dropped_after},

@@ -54,6 +54,12 @@ enum class ListItems {
 // so its users cannot follow a URL whose very bytes are compared.
 enum class UrlEscapes { Odd, None };
 
+// How many requests of one kind are taken of a principal for a subscription. Size zero: as many as come.
+struct Bucket {
+  double size = 0;
+  double each_second = 0;  // is refilled
+};
+
 struct SimOptions {
   std::string origin = "https://management.azure.com";  // of operation URLs and nextLink
 
@@ -86,6 +92,8 @@ struct SimOptions {
 
   double drop_before_chance = 0;  // of writes: the connection breaks before / after the write was applied
   double drop_after_chance = 0;
+
+  Bucket reads, writes, deletes;
 
   bool keep_states = false;  // every content of every resource, for SimArm::states_of(); it only grows
 };
@@ -123,6 +131,7 @@ struct Report {
 
   uint64_t precondition_failed = 0;
   uint64_t conflicts = 0;        // 409
+  uint64_t throttled = 0;        // 429, as a bucket was empty
   uint64_t group_not_found = 0;  // 404 ResourceGroupNotFound
   uint64_t dropped_before = 0;
   uint64_t dropped_after = 0;

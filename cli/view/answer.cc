@@ -39,6 +39,8 @@ ShownBudgets budgets_in(const json& row) {
                        .come_again_ms = number_in<int64_t>(row, "come_again_ms")};
   for (const json& told : row.at("told"))
     budgets.told.push_back({text_in(told, "budget"), number_in<uint64_t>(told, "left"), number_in<uint64_t>(told, "most")});
+  for (const json& waiting : row.value("waiting", json::array()))
+    budgets.waiting.push_back({text_in(waiting, "client"), text_in(waiting, "what"), number_in<int64_t>(waiting, "waited_ms")});
   return budgets;
 }
 

@@ -38,6 +38,12 @@ struct ShownBudgets {
   std::string principal;
   std::vector<Told> told;
   int64_t come_again_ms = 0;  // its last 429 asks to wait still
+  struct Waiting {
+    std::string client;
+    std::string what;
+    int64_t waited_ms = 0;
+  };
+  std::vector<Waiting> waiting{};  // for their part of it
 };
 
 // An operation that failed or was canceled.

@@ -40,6 +40,10 @@ std::string line_of(const ShownBudgets& budgets) {
   for (const auto& told : budgets.told) text += fmt::format(" {} {} of {},", told.budget, told.left, told.most);
   if (budgets.come_again_ms > 0) text += fmt::format(" come again in {} (429),", age_text(budgets.come_again_ms));
   text.back() = '\n';
+  for (const auto& waiting : budgets.waiting) {
+    text +=
+        fmt::format("       {:>12}  {}  {}  waits for its share\n", age_text(waiting.waited_ms), waiting.client, waiting.what);
+  }
   return text;
 }
 

@@ -133,6 +133,12 @@ struct Config {
     Duration stuck_after = std::chrono::hours(1);
   } sick;
 
+  struct Budgets {
+    size_t own_percent = 20;
+    bool fair = false;
+    size_t waiters_max = 1000;
+  } budgets;
+
   struct Journal {
     std::string file;  // empty: records are kept in memory only
     journal::Durability durability = journal::Durability::Process;

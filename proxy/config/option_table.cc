@@ -204,6 +204,12 @@ void add_protection(SettingTable& table, Config& config) {
           {"/sick/window", TimeSpan{&config.sick.window, seconds(10), hours(168)}, "how long a failure counts"},
           {"/sick/stuck_after", TimeSpan{&config.sick.stuck_after, minutes(1), hours(720)},
            "a resource is sick too if it has been at work (provisioningState) for so long without an operation that is known to run"},
+          {"/budgets/own_percent", WholeNumber{&config.budgets.own_percent, 0, 100},
+           "of what ARM refills of a budget that is not plenty, so much in the hundred may armgate's own reads take"},
+          {"/budgets/fair", rules::choice(&config.budgets.fair, {{"off", false}, {"on", true}}),
+           "on: when what ARM takes of a principal for a subscription is used up, its clients' requests wait, each client for its part, in place of 429"},
+          {"/budgets/waiters_max", WholeNumber{&config.budgets.waiters_max, 1, 1'000'000},
+           "requests that wait for their part of a budget, at most"},
       });
 }
 

@@ -116,6 +116,10 @@ OperationResults::Options result_options(const Config& config) {
   return options;
 }
 
+Budgets::Options budget_options(const Config& config) {
+  return {static_cast<double>(config.budgets.own_percent) / 100, config.budgets.fair, config.budgets.waiters_max};
+}
+
 SharedState::Options shared_options(const Config& config) {
   return {.pipeline = pipeline_options(config),
           .clients = client_options(config),
@@ -123,7 +127,8 @@ SharedState::Options shared_options(const Config& config) {
           .locks = lock_options(config),
           .tickets = ticket_options(config),
           .results = result_options(config),
-          .owned = {config.operations.owned_max, config.operations.resend_bytes}};
+          .owned = {config.operations.owned_max, config.operations.resend_bytes},
+          .budgets = budget_options(config)};
 }
 
 net::ConnectorOptions tunnel_options(const Config& config, const Parent& parent) {

@@ -21,6 +21,7 @@ Tickets::Options ticket_options(const Config& config);
 OperationResults::Options result_options(const Config& config);
 // Those of all shared tables.
 SharedState::Options shared_options(const Config& config);
+Budgets::Options budget_options(const Config& config);
 using Parent = std::optional<net::ParentProxy>;
 net::UpstreamOptions upstream_options(const Config& config, const Parent& parent);
 net::ConnectorOptions tunnel_options(const Config& config, const Parent& parent);

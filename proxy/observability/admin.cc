@@ -60,10 +60,15 @@ ordered_json budgets_of(const BudgetReport& report) {
     for (const auto& [budget, left, most] : row.told) {
       told.push_back({{"budget", arm::to_text(budget)}, {"left", left}, {"most", most}});
     }
+    ordered_json waiting = ordered_json::array();
+    for (const auto& [client, what, waited] : row.waiting) {
+      waiting.push_back({{"client", client}, {"what", what}, {"waited_ms", whole_milliseconds(waited)}});
+    }
     rows.push_back({{"subscription", row.subscription},
                     {"principal", row.principal},
                     {"told", std::move(told)},
-                    {"come_again_ms", whole_milliseconds(row.come_again)}});
+                    {"come_again_ms", whole_milliseconds(row.come_again)},
+                    {"waiting", std::move(waiting)}});
   }
   return rows;
 }

@@ -128,6 +128,7 @@ void add_events(Families& families, const Counters& counters) {
                                        {"list_too_long", &counters.lists_too_long},
                                        {"references_cut", &counters.references_cut},
                                        {"question_held_back", &counters.questions_held_back},
+                                       {"share_waited_for", &counters.paced},
                                        {"resource_sick", &counters.refused_sick},
                                        {"sent_again_late", &counters.sent_again_late},
                                        {"given_up_late", &counters.given_up_late},

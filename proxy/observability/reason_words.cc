@@ -21,6 +21,7 @@ constexpr std::string_view kLongerTimeout = "a longer timeout for the tool, or a
 constexpr std::array kRows = {
     // It waited or went again, and ARM has answered.
     Row{"waited-for-another-write", {"waited until the write before it had ended, its operation included", ""}},
+    Row{"waited-for-its-share", {"waited for its client's part of what ARM takes of its principal", ""}},
     Row{"claimed-its-reservation", {"came back to the place in the queue that was kept for it", ""}},
     Row{"arm-was-busy", {"ARM was busy with the resource; waited, compared, and sent again", ""}},
     Row{"etag-moved-without-a-change", {"the ETag had moved without a change that matters; sent again with the fresh one", ""}},
@@ -53,6 +54,9 @@ constexpr std::array kRows = {
         {"refused: the resource's operations keep failing",
          "repair or delete the resource; armgate sick and armgate blame tell more"}},
     // Told to come again.
+    Row{"budget-used-up",
+        {"what ARM takes of its principal is used up, and its turn did not come in time",
+         "fewer requests, or more than one principal; armgate status tells who waits"}},
     Row{"waited-too-long",
         {"told to come again: it waited as long as its client can", "find who holds it; its place in the queue is kept"}},
     Row{"kept-for-a-run",

@@ -6,7 +6,7 @@ namespace armgate::policy {
 
 uint32_t ReadBudget::most() const { return std::max(most_now_, most_before_); }
 
-void ReadBudget::told(uint32_t left, TimePoint now) {
+void ReadBudget::told(uint32_t left, TimePoint now, double share) {
   if (!known_ || now - window_ >= kMemory) {
     most_before_ = known_ && now - window_ < 2 * kMemory ? most_now_ : 0;
     most_now_ = 0;
@@ -16,7 +16,7 @@ void ReadBudget::told(uint32_t left, TimePoint now) {
   const double cap = std::max(1.0, kSaved * most());
   // The request that was answered took one itself. What others took in between hides some of what was refilled, never adds to it.
   const double refilled = known_ ? std::max(0.0, static_cast<double>(left) - left_ + 1) : 0;
-  allowance_ = left >= kPlenty * most() ? cap : std::min(cap, allowance_ + kShare * refilled);
+  allowance_ = left >= kPlenty * most() ? cap : std::min(cap, allowance_ + share * refilled);
   left_ = left;
   told_ = now;
   known_ = true;

@@ -6,7 +6,7 @@
 //
 // How: what ARM says is left is held against the most that it said lately.
 //   plenty (from kPlenty of that on)  armgate asks as it likes
-//   between                           its questions take at most kShare of what is seen to be refilled
+//   between                           its questions take at most a share of what is seen to be refilled
 //   scarce (kScarce, or kFewest)      it asks nothing
 // but one question in each kEvery, since nobody else may be asking and only an answer tells that there is more again. What was told
 // longer ago than kBelieved tells nothing any more.
@@ -23,15 +23,14 @@ class ReadBudget {
  public:
   static constexpr double kPlenty = 7.0 / 8;
   static constexpr double kScarce = 1.0 / 4;
-  static constexpr double kShare = 1.0 / 5;
   static constexpr double kSaved = 1.0 / 20;  // of the most: what may be left over of that share for later
   static constexpr uint32_t kFewest = 10;
   static constexpr Duration kEvery = std::chrono::seconds(10);  // ARM's small buckets fill up in as long (docs/arm.md)
   static constexpr Duration kBelieved = std::chrono::minutes(1);
   static constexpr Duration kMemory = std::chrono::hours(1);  // of the most that was told
 
-  // An answer of ARM's said what is left.
-  void told(uint32_t left, TimePoint now);
+  // An answer of ARM's said what is left. `share`: of what is refilled, for armgate's own questions.
+  void told(uint32_t left, TimePoint now, double share);
 
   // From when on armgate may ask, if nothing else is told until then; `now` or earlier: it may.
   TimePoint may_ask_from(TimePoint now) const;

@@ -79,6 +79,7 @@ struct Counters {
   std::atomic<uint64_t> lists_too_long{0};
   std::atomic<uint64_t> references_cut{0};
   std::atomic<uint64_t> questions_held_back{0};  // armgate's own, as ARM's budget was scarce
+  std::atomic<uint64_t> paced{0};                // clients' requests that waited for their part of a budget
   std::atomic<uint64_t> refused_sick{0};         // by a breaker
   std::atomic<uint64_t> sent_again_late{0};      // after their operations had failed
   std::atomic<uint64_t> given_up_late{0};        // the same, but then the client was told ARM's failure
@@ -105,6 +106,7 @@ struct SharedState {
     ObservedWrites::Options observed{};
     OperationResults::Options results{};
     OwnedOperations::Options owned{};
+    Budgets::Options budgets{};
   };
   SharedState(Options given, Hasher keyed, std::shared_ptr<const rules::Ruleset> ruleset)
       : options(std::move(given.pipeline)),
@@ -121,7 +123,7 @@ struct SharedState {
         observed(given.observed),
         results(given.results),
         owned(given.owned),
-        budgets(keyed) {}
+        budgets(given.budgets, keyed) {}
 
   const PipelineOptions options;
   const Hasher hasher;

@@ -8,6 +8,8 @@
 #include "proxy/request/identify.h"
 #include "proxy/request/operation/owned_poll.h"
 #include "proxy/request/parts.h"
+#include "proxy/request/patience.h"
+#include "proxy/request/queue/share.h"
 #include "proxy/request/read/relay.h"
 #include "proxy/request/shadow/observe.h"
 #include "proxy/request/write/coalesce.h"
@@ -45,7 +47,18 @@ Task<Receipt> serve_planned(Parts& parts, Exchange& exchange, ClientLink& link, 
   }
   if (plan.kind == rules::PlanKind::Write) co_return co_await serve_write(parts, exchange, link, plan, client);
   if (is_mutant(Mutant::ReadWaits)) co_await parts.clock.sleep_for(std::chrono::milliseconds(1));
-  co_return co_await relay(parts, exchange, link, plan, client);
+  if (!parts.shared.budgets.is_fair() || plan.mode != rules::Mode::Protect) {
+    co_return co_await relay(parts, exchange, link, plan, client);
+  }
+  Share share;
+  {
+    Patience patience(parts.clock, exchange.executor, link, exchange.arrived.time + patience_of(parts, exchange));
+    share = co_await await_share(parts, exchange, plan, client, patience);
+  }
+  if (share.place) co_return co_await relay(parts, exchange, link, plan, client);
+  explain(share.busy.head, exchange.report);
+  co_await write_answer(exchange, link, share.busy);
+  co_return Receipt();
 }
 
 }  // namespace

@@ -1,22 +1,56 @@
 #include "proxy/state/budgets.h"
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <tuple>
 
 #include "arm/throttle.h"
 #include "base/text.h"
+#include "proxy/policy/fair_share.h"
 
 namespace armgate {
+namespace {
+
+enum Kind : size_t { kReads, kWrites, kDeletes };
+constexpr std::array kBudgetOf{arm::Budget::Reads, arm::Budget::Writes, arm::Budget::Deletes};
+
+Kind kind_of(arm::Method method) {
+  if (method == arm::Method::Get || method == arm::Method::Head) return kReads;
+  return method == arm::Method::Delete ? kDeletes : kWrites;
+}
+
+}  // namespace
 
 Hash128 Budgets::key_of(const Asker& asker) const {
   return hasher_.chain(asker.principal, lower_text(arm::subscription_of(asker.target)));
 }
 
-void Budgets::make_room() {
-  if (kept_.size() < kKeptMax) return;
-  kept_.erase(std::min_element(kept_.begin(), kept_.end(),
-                               [](const auto& a, const auto& b) { return a.second.heard < b.second.heard; }));
+struct Budgets::Shared {
+  struct Standing {
+    std::string label;
+    std::string what;
+    TimePoint since{};
+    Waiter* waiter = nullptr;
+    uint32_t bits = 0;
+  };
+  explicit Shared(Duration full_in) : share(full_in) {}
+  policy::FairShare share;
+  std::map<uint64_t, Standing> standing{};  // in line
+};
+
+bool Budgets::make_room() {
+  if (kept_.size() < kKeptMax) return true;
+  auto oldest = kept_.end();
+  for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+    const AllShared& shared = *it->second.all_shared;
+    if (std::any_of(shared.begin(), shared.end(), [](const Shared& one) { return !one.standing.empty(); })) continue;
+    if (oldest == kept_.end() || it->second.heard < oldest->second.heard) oldest = it;
+  }
   ++forgotten_;
+  if (oldest == kept_.end()) return false;
+  kept_.erase(oldest);
+  return true;
 }
 
 void Budgets::note(const Asker& asker, arm::Method method, const arm::ResponseHead& answer, Time time) {
@@ -29,21 +63,101 @@ void Budgets::note(const Asker& asker, arm::Method method, const arm::ResponseHe
   const Hash128 key = key_of(asker);
   auto at = kept_.find(key);
   if (at == kept_.end()) {
-    make_room();
+    if (!make_room()) return;
     at = kept_.try_emplace(key).first;
+    using std::chrono::seconds;
+    at->second.all_shared =
+        std::make_shared<AllShared>(AllShared{Shared(seconds(10)), Shared(seconds(20)), Shared(seconds(20))});
     at->second.subscription = lower_text(arm::subscription_of(asker.target));
     at->second.principal = asker.principal;
   }
   Kept& kept = at->second;
   kept.heard = time.now;
   for (size_t i = 0; i < arm::kBudgets; ++i) {
-    if (told.left[i]) kept.budgets[i].told(*told.left[i], time.now);
+    if (told.left[i]) kept.budgets[i].told(*told.left[i], time.now, options_.own_share);
   }
-  if (!is_throttled) return;
-  const Duration pause = std::min(arm::retry_after(answer.fields, time.wall).value_or(kPauseWithoutWord), kPauseMax);
-  kept.come_again_at = std::max(kept.come_again_at, time.now + pause);
-  const bool is_read = method == arm::Method::Get || method == arm::Method::Head;
-  if (is_read) kept.pause_until = std::max(kept.pause_until, time.now + pause);
+  Duration pause{};
+  if (is_throttled) {
+    pause = std::min(arm::retry_after(answer.fields, time.wall).value_or(kPauseWithoutWord), kPauseMax);
+    kept.come_again_at = std::max(kept.come_again_at, time.now + pause);
+    const bool is_read = method == arm::Method::Get || method == arm::Method::Head;
+    if (is_read) kept.pause_until = std::max(kept.pause_until, time.now + pause);
+  }
+  if (!options_.fair) return;
+  const Kind kind = kind_of(method);
+  const auto left = told.left[static_cast<size_t>(kBudgetOf[kind])];
+  // A provider's own 429 passes with what ARM says is left, and says nothing about that: it may be busy with one resource.
+  if (is_throttled && (!left || *left <= policy::FairShare::kReserve)) {
+    (*kept.all_shared)[kind].share.refused(pause, time.now);
+  } else {
+    note_shared(kept, told, time.now);
+  }
+}
+
+void Budgets::note_shared(Kept& kept, const arm::BudgetsLeft& told, TimePoint now) {
+  for (const Kind kind : {kReads, kWrites, kDeletes}) {
+    const auto left = told.left[static_cast<size_t>(kBudgetOf[kind])];
+    if (!left) continue;
+    (*kept.all_shared)[kind].share.told(*left, now);
+    let_go((*kept.all_shared)[kind], now);
+  }
+}
+
+void Budgets::let_go(Shared& shared, TimePoint now) {
+  for (const uint64_t number : shared.share.grant(now)) {
+    const auto at = shared.standing.find(number);
+    at->second.waiter->signal(at->second.bits);
+    shared.standing.erase(at);
+    --waiting_;
+  }
+}
+
+std::optional<Budgets::Place> Budgets::join(const Asker& asker, Joining joining, Waiter* waiter, uint32_t bits, TimePoint now) {
+  if (!options_.fair || asker.principal.is_zero()) return Place();
+  const Hash128 key = key_of(asker);
+  MutexLock lock(&mutex_);
+  const auto at = kept_.find(key);
+  if (at == kept_.end()) return Place();
+  if (waiting_ >= options_.waiters_max) return std::nullopt;
+  const size_t kind = kind_of(joining.method);
+  Shared& shared = (*at->second.all_shared)[kind];
+  const uint64_t number = ++numbers_;
+  shared.share.join(number, joining.client, joining.can_wait ? policy::FairShare::Rank::Later : policy::FairShare::Rank::First);
+  shared.standing[number] = {std::move(joining.label), std::move(joining.what), now, waiter, bits};
+  ++waiting_;
+  let_go(shared, now);
+  return Place(this, {key, kind, number});
+}
+
+// There as long as a Place of it is in line; who was let go may outlive it.
+Budgets::Shared* Budgets::find(const Place::At& at) {
+  const auto found = kept_.find(at.key);
+  return found == kept_.end() ? nullptr : &(*found->second.all_shared)[at.kind];
+}
+
+bool Budgets::is_granted(const Place::At& at) {
+  MutexLock lock(&mutex_);
+  const Shared* const shared = find(at);
+  return shared == nullptr || !shared->standing.contains(at.number);
+}
+
+TimePoint Budgets::due(const Place::At& at, TimePoint now) {
+  MutexLock lock(&mutex_);
+  const Shared* const shared = find(at);
+  return shared == nullptr ? now : shared->share.due(at.number, now);
+}
+
+void Budgets::look(const Place::At& at, TimePoint now) {
+  MutexLock lock(&mutex_);
+  if (Shared* const shared = find(at)) let_go(*shared, now);
+}
+
+void Budgets::leave(const Place::At& at) {
+  MutexLock lock(&mutex_);
+  Shared* const shared = find(at);
+  if (shared == nullptr) return;
+  shared->share.leave(at.number);
+  waiting_ -= shared->standing.erase(at.number);
 }
 
 TimePoint Budgets::from(const Kept& kept, TimePoint now) {
@@ -81,13 +195,18 @@ BudgetReport Budgets::report(TimePoint now) const {
   report.forgotten = forgotten_;
   for (const auto& [key, kept] : kept_) {
     BudgetReport::Row row{
-        kept.subscription, kept.principal.tag(), {}, std::max(Duration::zero(), Duration(kept.come_again_at - now))};
+        kept.subscription, kept.principal.tag(), {}, std::max(Duration::zero(), Duration(kept.come_again_at - now)), {}};
     for (size_t i = 0; i < arm::kBudgets; ++i) {
       const policy::ReadBudget& budget = kept.budgets[i];
       const bool is_shown = budget.is_known() && now - budget.when() <= kShownMax;
       if (is_shown) row.told.push_back({static_cast<arm::Budget>(i), budget.left(), budget.most()});
     }
-    if (!row.told.empty() || row.come_again > Duration::zero()) report.rows.push_back(std::move(row));
+    for (const Shared& shared : *kept.all_shared) {
+      for (const auto& [number, standing] : shared.standing) {
+        row.waiting.push_back({standing.label, standing.what, Duration(now - standing.since)});
+      }
+    }
+    if (!row.waiting.empty() || !row.told.empty() || row.come_again > Duration::zero()) report.rows.push_back(std::move(row));
   }
   std::sort(report.rows.begin(), report.rows.end(), [](const BudgetReport::Row& a, const BudgetReport::Row& b) {
     return std::tie(a.subscription, a.principal) < std::tie(b.subscription, b.principal);

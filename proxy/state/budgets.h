@@ -1,19 +1,23 @@
 // budgets.h – what ARM says is left of the requests that it takes: for each subscription and principal, as the answers that pass tell it.
 //
-// Why: people want to see whose budget is low before it is used up, and armgate's own questions must not be what uses it up
-// (proxy/policy/read_budget.h).
+// Why: people want to see whose budget is low before it is used up, armgate's own questions must not be what uses it up
+// (proxy/policy/read_budget.h), and clients that share one may be let go in turns (Options::fair; proxy/policy/fair_share.h).
 //
 // Invariants  what is not known holds nobody back.
-// Threads     any; one short mutex.
-// Limits      kKeptMax pairs of subscription and principal; the one that was heard of longest ago is forgotten first (counted).
+// Threads     any; one short mutex. A Place must not outlive the Budgets.
+// Limits      kKeptMax pairs of subscription and principal; of those that nobody waits for, the one that was heard of longest ago is
+//             forgotten first (counted). Options::waiters_max requests wait.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
 
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arm/budget.h"
@@ -21,6 +25,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "proxy/async/mutex.h"
+#include "proxy/async/waiter.h"
 #include "proxy/policy/read_budget.h"
 
 namespace armgate {
@@ -43,6 +48,12 @@ struct BudgetReport {
     std::string principal;     // Hash128::tag()
     std::vector<Told> told;
     Duration come_again{};  // ARM answered 429, and this long is still to pass
+    struct Waiting {
+      std::string client;
+      std::string what;
+      Duration waited{};
+    };
+    std::vector<Waiting> waiting;  // for their part of it, the oldest first
   };
   std::vector<Row> rows;    // what is not too old, by subscription and principal
   uint64_t asked = 0;       // own questions
@@ -57,7 +68,13 @@ class Budgets {
   static constexpr Duration kPauseMax = std::chrono::minutes(5);          // that a 429 holds armgate's own questions back
   static constexpr Duration kPauseWithoutWord = std::chrono::seconds(5);  // the same if it does not say how long
 
-  explicit Budgets(Hasher hasher) : hasher_(hasher) {}
+  struct Options {
+    double own_share = 0.2;  // of what is refilled, for armgate's own questions
+    bool fair = false;       // clients are let go in turns
+    size_t waiters_max = 1000;
+  };
+
+  Budgets(Options options, Hasher hasher) : options_(options), hasher_(hasher) {}
 
   struct Time {
     TimePoint now;
@@ -74,7 +91,52 @@ class Budgets {
 
   BudgetReport report(TimePoint now) const;
 
+  // A client's request that is about to be sent: first in line, then under way until this goes.
+  class Place {
+   public:
+    Place() = default;  // let go at once
+    Place(Place&& other) noexcept : budgets_(std::exchange(other.budgets_, nullptr)), at_(other.at_) {}
+    Place& operator=(Place&& other) noexcept {
+      std::swap(budgets_, other.budgets_);
+      std::swap(at_, other.at_);
+      return *this;
+    }
+    ~Place() {
+      if (budgets_ != nullptr) budgets_->leave(at_);
+    }
+    bool granted() const { return budgets_ == nullptr || budgets_->is_granted(at_); }
+    // When to ask look() at the latest, which lets those go that may.
+    TimePoint due(TimePoint now) const { return budgets_ == nullptr ? now : budgets_->due(at_, now); }
+    void look(TimePoint now) {
+      if (budgets_ != nullptr) budgets_->look(at_, now);
+    }
+
+   private:
+    friend class Budgets;
+    struct At {
+      Hash128 key;
+      size_t kind = 0;
+      uint64_t number = 0;
+    };
+    Place(Budgets* budgets, const At& at) : budgets_(budgets), at_(at) {}
+    Budgets* budgets_ = nullptr;
+    At at_;
+  };
+  struct Joining {
+    arm::Method method;
+    bool can_wait;  // nobody waits for what it shows: of its client's requests, those that can go last
+    Hash128 client;
+    std::string label;  // of the client, for people
+    std::string what;
+  };
+  bool is_fair() const { return options_.fair; }
+  // Nothing: too many wait. `waiter` is signalled with `bits` when it is let go, and must outlive the Place.
+  std::optional<Place> join(const Asker& asker, Joining joining, Waiter* waiter, uint32_t bits, TimePoint now);
+
  private:
+  // Reads, writes and deletes each have a bucket (docs/arm.md).
+  struct Shared;
+  using AllShared = std::array<Shared, 3>;
   struct Kept {
     std::string subscription;
     Hash128 principal;
@@ -82,18 +144,29 @@ class Budgets {
     TimePoint heard{};
     TimePoint pause_until{};    // for armgate's own reads
     TimePoint come_again_at{};  // whatever was asked
+    std::shared_ptr<AllShared> all_shared;
   };
 
   static TimePoint from(const Kept& kept, TimePoint now);
   Hash128 key_of(const Asker& asker) const;
-  void make_room() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool make_room() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void note_shared(Kept& kept, const arm::BudgetsLeft& told, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void let_go(Shared& shared, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Shared* find(const Place::At& at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool is_granted(const Place::At& at);
+  TimePoint due(const Place::At& at, TimePoint now);
+  void look(const Place::At& at, TimePoint now);
+  void leave(const Place::At& at);
 
+  const Options options_;
   const Hasher hasher_;
   mutable Mutex mutex_;
   absl::flat_hash_map<Hash128, Kept> kept_ ABSL_GUARDED_BY(mutex_);
   uint64_t asked_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t unreadable_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t forgotten_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t numbers_ ABSL_GUARDED_BY(mutex_) = 0;  // of requests, whatever they take of
 };
 
 }  // namespace armgate

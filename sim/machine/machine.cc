@@ -61,6 +61,11 @@ SimAnswer SimArm::Machine::handle(const arm::Request& request, TimePoint now) {
   const bool reading = is_read_method(request.head.method);
   ++counts_.requests;
   ++(reading ? counts_.reads : counts_.writes);
+  if (auto throttled = buckets_.take(request.head, address.subscription, now)) {
+    ++counts_.throttled;
+    stamp(*throttled, request.head, address.subscription);
+    return {*std::move(throttled), false};
+  }
   const Fault fault = faults_.next(request.head, options_, rng_);
   if (fault.kind == Fault::Kind::DropBefore) {
     ++counts_.dropped_before;
@@ -79,7 +84,7 @@ SimAnswer SimArm::Machine::handle(const arm::Request& request, TimePoint now) {
     if (result.drop) ++counts_.dropped_after;
   }
   if (!fault.retry_after.empty()) result.response.head.fields.set("Retry-After", fault.retry_after);
-  stamp(result.response, request.head);
+  stamp(result.response, request.head, address.subscription);
   return result;
 }
 
@@ -218,7 +223,7 @@ void SimArm::Machine::move_neighbour(TimePoint now) {
   move_etag(chosen->second, now);
 }
 
-void SimArm::Machine::stamp(arm::Response& answer, const arm::RequestHead& head) {
+void SimArm::Machine::stamp(arm::Response& answer, const arm::RequestHead& head, std::string_view subscription) {
   arm::Headers& fields = answer.head.fields;
   const std::string id = make_guid(rng_);
   fields.add("Cache-Control", "no-cache");
@@ -230,9 +235,10 @@ void SimArm::Machine::stamp(arm::Response& answer, const arm::RequestHead& head)
     fields.add("x-ms-client-request-id", head.fields.get("x-ms-client-request-id"));
   }
   const bool reading = is_read_method(head.method);
-  fields.add(
-      reading ? "x-ms-ratelimit-remaining-subscription-global-reads" : "x-ms-ratelimit-remaining-subscription-global-writes",
-      reading ? "3749" : "2999");
+  if (!buckets_.tell(head, subscription, fields))
+    fields.add(
+        reading ? "x-ms-ratelimit-remaining-subscription-global-reads" : "x-ms-ratelimit-remaining-subscription-global-writes",
+        reading ? "3749" : "2999");
   if (answer.head.status == 409) ++counts_.conflicts;
 }
 
@@ -252,6 +258,7 @@ arm::Response SimArm::Machine::control(const arm::Request& request, const std::s
     states_ = StateLog();
     removed_.clear();
     faults_ = FaultScript();
+    buckets_.clear();
     activity_log_.clear();
     counts_ = Report();
     return plain_answer(204);

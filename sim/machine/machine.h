@@ -26,6 +26,7 @@
 #include "sim/fault_script.h"
 #include "sim/judge/judge.h"
 #include "sim/machine/address.h"
+#include "sim/machine/token_buckets.h"
 #include "sim/operations.h"
 #include "sim/sim_arm.h"
 #include "sim/state_log.h"
@@ -82,7 +83,7 @@ class SimArm::Machine {
   void remove(const std::string& key, TimePoint now, std::string_view by);
   void take_out(const std::string& key, TimePoint now, std::string_view by);
   void move_neighbour(TimePoint now);
-  void stamp(arm::Response& answer, const arm::RequestHead& head);
+  void stamp(arm::Response& answer, const arm::RequestHead& head, std::string_view subscription);
 
   // machine_state.cc
   Entity* find_entity(std::string_view key);
@@ -183,6 +184,7 @@ class SimArm::Machine {
   Judge judge_;
   StateLog states_;
   FaultScript faults_;
+  TokenBuckets buckets_{options_};
   std::vector<nlohmann::json> activity_log_;  // oldest first
   Report counts_;
   TimePoint neighbour_at_ = kNever;

@@ -24,6 +24,7 @@ struct Arguments {
   std::string ca_directory;
   std::string port_file;
   std::string kubernetes_directory;
+  std::vector<double> reads, writes, deletes;  // a bucket's size, and what is refilled each second
   std::string origin = "https://management.azure.com";
   std::string exclusivity = "refuse";
   std::string state_shown = "honest";
@@ -94,6 +95,13 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--page-items", arguments.page_items, "Items on one page of a list")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  for (const auto& [name, bucket] :
+       {std::pair{"--reads", &arguments.reads}, {"--writes", &arguments.writes}, {"--deletes", &arguments.deletes}}) {
+    app.add_option(name, *bucket,
+                   "So many at once of a principal, and so many more each second; else 429 (250 25 is ARM's of reads)")
+        ->expected(2)
+        ->check(not_negative);
+  }
   app.add_option("--seed", arguments.seed, "Of everything that looks random")->capture_default_str();
 }
 
@@ -120,6 +128,10 @@ SimOptions sim_options(const Arguments& arguments) {
   options.drop_after_chance = arguments.drop_after_chance;
   options.retry_after = std::chrono::seconds(arguments.retry_after_seconds);
   options.page_items = arguments.page_items;
+  const auto bucket_of = [](const std::vector<double>& given) { return given.empty() ? Bucket{} : Bucket{given[0], given[1]}; };
+  options.reads = bucket_of(arguments.reads);
+  options.writes = bucket_of(arguments.writes);
+  options.deletes = bucket_of(arguments.deletes);
   if (arguments.exclusivity == "accept") options.exclusivity = Exclusivity::Accept;
   if (arguments.exclusivity == "supersede") options.exclusivity = Exclusivity::Supersede;
   if (arguments.url_escapes == "none") options.url_escapes = UrlEscapes::None;

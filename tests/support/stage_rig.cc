@@ -66,17 +66,20 @@ PipelineOptions StageRig::default_options() {
   return options;
 }
 
-StageRig::StageRig(PipelineOptions options) : StageRig(std::move(options), std::make_unique<MemoryStore>()) {}
+StageRig::StageRig(PipelineOptions options, Budgets::Options budgets)
+    : StageRig(std::move(options), budgets, std::make_unique<MemoryStore>()) {}
 
 StageRig::StageRig(SimJournal& journal, PipelineOptions options)
-    : StageRig(std::move(options), std::make_unique<SimStore>(journal, [] { return false; })) {
+    : StageRig(std::move(options), {}, std::make_unique<SimStore>(journal, [] { return false; })) {
   if (!journal.is_new()) restore(parts_, journal.former_life(shared_.resources.limits().observation_age));
 }
 
-StageRig::StageRig(PipelineOptions options, std::unique_ptr<Store> store)
+StageRig::StageRig(PipelineOptions options, const Budgets::Options& budgets, std::unique_ptr<Store> store)
     : clock_(loop_, 1),
       upstream_(clock_),
-      shared_(SharedState::Options{std::move(options), {}, {}, {}}, Hasher(HashKey{1, 2}), shipped_ruleset()),
+      shared_(
+          SharedState::Options{.pipeline = std::move(options), .clients = {}, .resources = {}, .locks = {}, .budgets = budgets},
+          Hasher(HashKey{1, 2}), shipped_ruleset()),
       store_(std::move(store)),
       parts_{shared_, clock_, upstream_, *store_, faults_, rng_, loop_.get_executor(), {}, {}},
       pipeline_(parts_) {

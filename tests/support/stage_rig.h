@@ -50,7 +50,7 @@ enum class Arrived { Confirmed, Unknown };
 
 class StageRig {
  public:
-  explicit StageRig(PipelineOptions options = default_options());
+  explicit StageRig(PipelineOptions options = default_options(), Budgets::Options budgets = {});
   // A process that keeps `journal`, and begins with taking up what it finds there.
   explicit StageRig(SimJournal& journal, PipelineOptions options = default_options());
 
@@ -92,7 +92,7 @@ class StageRig {
   const std::vector<WouldHave>& would() const { return would_; }
 
  private:
-  StageRig(PipelineOptions options, std::unique_ptr<Store> store);
+  StageRig(PipelineOptions options, const Budgets::Options& budgets, std::unique_ptr<Store> store);
   static Task<void> serve(Pipeline& pipeline, std::shared_ptr<Running> running);
 
   boost::asio::io_context loop_{1};

@@ -10,6 +10,7 @@
 #include "proxy/request/operation/shown.h"
 #include "proxy/request/queue/breaker.h"
 #include "proxy/request/queue/lock.h"
+#include "proxy/request/queue/share.h"
 #include "proxy/request/queue/turn.h"
 #include "proxy/request/write/close_write.h"
 #include "proxy/request/write/coalesce.h"
@@ -23,6 +24,11 @@ namespace {
 
 // The stages in their order; each step consumes the one before.
 Task<Outcome> run_stages(const Write& write) {
+  // Before the lock, so that nobody waits for a write that waits for ARM's budget.
+  auto share = co_await await_share(write.parts, write.exchange, write.plan, write.client, write.patience);
+  if (!share.place) {
+    co_return Outcome{share.is_gone ? Outcome::Kind::Left : Outcome::Kind::Busy, std::move(share.busy), {}};
+  }
   auto locked = co_await lock(write);
   if (auto* outcome = std::get_if<Outcome>(&locked)) co_return std::move(*outcome);
 
@@ -64,10 +70,7 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome& outc
 
 Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan,
                           const Client& client) {
-  auto& shared = parts.shared;
-  const auto* patient = exchange.planned.made_under->patience().find(exchange.request.head.fields.get("User-Agent"));
-  const Duration wait_max = patient != nullptr ? patient->wait_max : shared.options.wait_max;
-  Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + wait_max);
+  Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + patience_of(parts, exchange));
   Write write = make_write(parts, exchange, plan, client, patience);
   const auto arrival = arrival_of(parts, exchange, plan, client, client_link.presence());
   write.is_repeatable = arrival.repeats.any();

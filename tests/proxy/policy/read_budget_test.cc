@@ -14,6 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr TimePoint kStart = TimePoint(std::chrono::hours(5));
+constexpr double kShare = 1.0 / 5;
 
 bool may_ask(const ReadBudget& budget, TimePoint now) { return budget.may_ask_from(now) <= now; }
 
@@ -27,8 +28,8 @@ TEST(ReadBudget, OfWhichNothingIsToldIsNotSpared) {
 
 TEST(ReadBudget, ThatIsPlentyIsNotSparedEither) {
   ReadBudget budget;
-  budget.told(250, kStart);
-  budget.told(220, kStart);
+  budget.told(250, kStart, kShare);
+  budget.told(220, kStart, kShare);
   for (int i = 0; i < 100; ++i) {
     EXPECT_TRUE(may_ask(budget, kStart));
     budget.spend(kStart);
@@ -37,30 +38,30 @@ TEST(ReadBudget, ThatIsPlentyIsNotSparedEither) {
 
 TEST(ReadBudget, ThatIsScarceIsLeftToClientsButForOneQuestionInTenSeconds) {
   ReadBudget budget;
-  budget.told(250, kStart);
-  budget.told(62, kStart);
+  budget.told(250, kStart, kShare);
+  budget.told(62, kStart, kShare);
   EXPECT_TRUE(may_ask(budget, kStart)) << "the first";
   budget.spend(kStart);
   EXPECT_EQ(budget.may_ask_from(kStart), kStart + seconds(10));
-  budget.told(60, kStart + seconds(9));
+  budget.told(60, kStart + seconds(9), kShare);
   EXPECT_FALSE(may_ask(budget, kStart + milliseconds(9999)));
   EXPECT_TRUE(may_ask(budget, kStart + seconds(10))) << "whatever clients do";
 }
 
 TEST(ReadBudget, ThatRecoversIsThereAgain) {
   ReadBudget budget;
-  budget.told(250, kStart);
-  budget.told(0, kStart);
+  budget.told(250, kStart, kShare);
+  budget.told(0, kStart, kShare);
   budget.spend(kStart);
   EXPECT_FALSE(may_ask(budget, kStart));
-  budget.told(230, kStart + seconds(1));
+  budget.told(230, kStart + seconds(1), kShare);
   EXPECT_TRUE(may_ask(budget, kStart + seconds(1)));
 }
 
 TEST(ReadBudget, OfWhichNothingWasToldForAMinuteIsUnknown) {
   ReadBudget budget;
-  budget.told(250, kStart);
-  budget.told(1, kStart);
+  budget.told(250, kStart, kShare);
+  budget.told(1, kStart, kShare);
   for (int second = 0; second < 60; second += 10) budget.spend(kStart + seconds(second));
   EXPECT_FALSE(may_ask(budget, kStart + seconds(59)));
   budget.spend(kStart + seconds(60));
@@ -69,19 +70,19 @@ TEST(ReadBudget, OfWhichNothingWasToldForAMinuteIsUnknown) {
 
 TEST(ReadBudget, WithFewLeftIsScarceWhateverTheMost) {
   ReadBudget budget;
-  budget.told(9, kStart);
+  budget.told(9, kStart, kShare);
   budget.spend(kStart);
   EXPECT_FALSE(may_ask(budget, kStart));
 }
 
 TEST(ReadBudget, ForgetsTheMostThatWasToldAfterAnHourOrTwo) {
   ReadBudget budget;
-  budget.told(12'000, kStart);
-  budget.told(200, kStart + std::chrono::minutes(61));
+  budget.told(12'000, kStart, kShare);
+  budget.told(200, kStart + std::chrono::minutes(61), kShare);
   EXPECT_EQ(budget.most(), 12'000u);
-  budget.told(200, kStart + std::chrono::minutes(122));
+  budget.told(200, kStart + std::chrono::minutes(122), kShare);
   EXPECT_EQ(budget.most(), 200u);
-  budget.told(100, kStart + std::chrono::hours(9));
+  budget.told(100, kStart + std::chrono::hours(9), kShare);
   EXPECT_EQ(budget.most(), 100u);
 }
 
@@ -93,7 +94,8 @@ struct Shares {
   int refused_own = 0;
 };
 
-Shares share(double capacity, double each_second, double clients_each_second, int own_each_second, int for_seconds) {
+Shares share(double capacity, double each_second, double clients_each_second, int own_each_second, int for_seconds,
+             double own_share = kShare) {
   ReadBudget budget;
   Shares shares;
   double bucket = capacity;
@@ -109,7 +111,7 @@ Shares share(double capacity, double each_second, double clients_each_second, in
       }
       bucket -= 1;
       ++served;
-      budget.told(static_cast<uint32_t>(bucket), now);
+      budget.told(static_cast<uint32_t>(bucket), now, own_share);
     };
     for (wanted += clients_each_second / kSteps; wanted >= 1; wanted -= 1) take(shares.clients, shares.refused_clients);
     for (int i = 0; step % kSteps == 0 && i < own_each_second; ++i) {
@@ -137,6 +139,14 @@ TEST(ReadBudget, IsSharedSoThatClientsHardlyNoticeArmgate) {
     EXPECT_EQ(quiet.own, 1200) << "nobody else wants it: " << capacity;
     EXPECT_EQ(quiet.refused_clients, 0);
   }
+}
+
+TEST(ReadBudget, TakesTheShareThatItIsGiven) {
+  const Shares none = share(250, 25, 30, 50, 3600, 0);
+  const Shares half = share(250, 25, 30, 50, 3600, 0.5);
+  EXPECT_LE(none.own, 400) << "one in ten seconds, and what is plenty";
+  EXPECT_GT(half.own, 2 * share(250, 25, 30, 50, 3600).own);
+  EXPECT_LE(half.own, 0.5 * (250 + 3600 * 25));
 }
 
 }  // namespace

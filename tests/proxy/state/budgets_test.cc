@@ -39,7 +39,7 @@ class BudgetsTable : public testing::Test {
     EXPECT_TRUE(may_ask(who, target)) << "one question goes";
   }
 
-  Budgets budgets_{Hasher(HashKey{1, 2})};
+  Budgets budgets_{{}, Hasher(HashKey{1, 2})};
 };
 
 TEST_F(BudgetsTable, HoldBackWhoAsksForTheSamePrincipalAndSubscription) {

@@ -270,7 +270,7 @@ Task<void> record_often(MemoryStore& store, uint64_t id) {
 
 // Scarce for all of them at once: whoever asks first spends the one question that goes.
 TEST(TablesStress, OneQuestionGoesHoweverManyThreadsAsk) {
-  Budgets budgets(Hasher(HashKey{1, 2}));
+  Budgets budgets({}, Hasher(HashKey{1, 2}));
   const Hash128 principal{1, 1};
   const auto target = [](uint64_t number) { return "/subscriptions/s" + std::to_string(number); };
   const auto tell = [&](uint64_t subscription, std::string_view left) {

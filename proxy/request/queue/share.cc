@@ -1,0 +1,86 @@
+#include "proxy/request/queue/share.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/request/answer.h"
+
+namespace armgate {
+namespace {
+
+constexpr Duration kLongestLook = std::chrono::seconds(1);  // what is told meanwhile, and who leaves, moves everybody's turn
+
+Share refused(const Parts& parts, Exchange& exchange, std::string_view why, std::string_view reason) {
+  exchange.report.reason = reason;
+  exchange.report.altered = true;
+  Share share;
+  share.busy = make_busy(why, parts.shared.options.retry_after);
+  return share;
+}
+
+// Others may wait for what a read of one thing shows, a poll or what a write is to be built from; nobody does for a list.
+bool can_wait(const KeyedPlan& plan) { return plan.operation == arm::OperationKind::List; }
+
+// Suspends until it is let go.
+Task<Patience::End> await_turn(const Parts& parts, const Executor& executor, Patience& patience, Budgets::Place& place) {
+  while (true) {
+    const TimePoint now = parts.clock.now();
+    const TimePoint look = std::min(std::max(place.due(now), now + Duration(1)), now + kLongestLook);
+    const auto timer = parts.clock.call_at(executor, look, [&patience] { patience.waiter().signal(Patience::kGranted); });
+    const auto end = co_await patience.await_ready(
+        [&parts, &place, look] { return place.granted() || parts.clock.now() >= look; }, Patience::AtClosing::Stop);
+    if (end != Patience::End::Ready || place.granted()) co_return end;
+    place.look(parts.clock.now());
+    if (place.granted()) co_return Patience::End::Ready;
+  }
+}
+
+}  // namespace
+
+Duration patience_of(const Parts& parts, const Exchange& exchange) {
+  // Of what is relayed no rules are kept: it waits as clients do of which nothing is known.
+  if (exchange.planned.made_under == nullptr) return parts.shared.options.wait_max;
+  const auto* patient = exchange.planned.made_under->patience().find(exchange.request.head.fields.get("User-Agent"));
+  return patient != nullptr ? patient->wait_max : parts.shared.options.wait_max;
+}
+
+Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience) {
+  const arm::RequestHead& head = exchange.request.head;
+  const TimePoint asked = parts.clock.now();
+  std::string what = fmt::format("{} {}", head.method_token, arm::path_of(head.target));
+  auto place = parts.shared.budgets.join({exchange.principal, head.target},
+                                         {head.method, can_wait(plan), client.key, client.label, std::move(what)},
+                                         &patience.waiter(), Patience::kGranted, asked);
+  if (!place) {
+    parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
+    co_return refused(parts, exchange, "Too many requests wait for what ARM takes of this principal.", "queue-full");
+  }
+  Share share;
+  if (place->granted()) {
+    share.place = std::move(place);
+    co_return std::move(share);
+  }
+  parts.shared.counters.paced.fetch_add(1, std::memory_order_relaxed);
+  const auto end = co_await await_turn(parts, exchange.executor, patience, *place);
+  exchange.report.waited += parts.clock.now() - asked;
+  switch (end) {
+    case Patience::End::Ready:
+      exchange.report.reason = "waited-for-its-share";
+      share.place = std::move(place);
+      co_return std::move(share);
+    case Patience::End::Closing: co_return refused(parts, exchange, kClosing, "armgate-ends");
+    case Patience::End::Gone: {
+      share = refused(parts, exchange, "The client closed its side while the request waited.", "client-left-the-queue");
+      share.is_gone = true;
+      co_return std::move(share);
+    }
+    case Patience::End::TimeUp: break;
+  }
+  parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
+  co_return refused(parts, exchange, "What ARM takes of this principal for the subscription is used up, and others come first.",
+                    "budget-used-up");
+}
+
+}  // namespace armgate

@@ -1,0 +1,28 @@
+// share.h – where a request waits for its client's part of a budget of ARM's (budgets.fair; proxy/policy/fair_share.h).
+//
+// Why: what would be told 429 waits instead, each client for its part; and a client that is told 503 before its patience ends comes
+// again, where a 429 stops whole processes.
+// Limits    the client's patience, and Budgets::Options::waiters_max.
+#pragma once
+
+#include <optional>
+
+#include "proxy/request/identify.h"
+#include "proxy/request/parts.h"
+#include "proxy/request/patience.h"
+
+namespace armgate {
+
+// How long the exchange's client can be kept waiting, by its User-Agent.
+Duration patience_of(const Parts& parts, const Exchange& exchange);
+
+// A request that may go; it takes of the budget until this goes. Or why not, and what its client is told.
+struct Share {
+  std::optional<Budgets::Place> place;
+  arm::Response busy;    // 503, if there is no place
+  bool is_gone = false;  // the client is
+};
+
+Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience);
+
+}  // namespace armgate

@@ -7,7 +7,7 @@
 
 #include "arm/throttle.h"
 #include "base/text.h"
-#include "proxy/policy/fair_share.h"
+#include "proxy/policy/budget/fair_share.h"
 
 namespace armgate {
 namespace {

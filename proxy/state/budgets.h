@@ -1,7 +1,7 @@
 // budgets.h – what ARM says is left of the requests that it takes: for each subscription and principal, as the answers that pass tell it.
 //
 // Why: people want to see whose budget is low before it is used up, armgate's own questions must not be what uses it up
-// (proxy/policy/read_budget.h), and clients that share one may be let go in turns (Options::fair; proxy/policy/fair_share.h).
+// (proxy/policy/budget/read_budget.h), and clients that share one may be let go in turns (Options::fair; proxy/policy/budget/fair_share.h).
 //
 // Invariants  what is not known holds nobody back.
 // Threads     any; one short mutex. A Place must not outlive the Budgets.
@@ -26,7 +26,7 @@
 #include "base/time.h"
 #include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
-#include "proxy/policy/read_budget.h"
+#include "proxy/policy/budget/read_budget.h"
 
 namespace armgate {
 

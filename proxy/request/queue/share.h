@@ -1,4 +1,4 @@
-// share.h – where a request waits for its client's part of a budget of ARM's (budgets.fair; proxy/policy/fair_share.h).
+// share.h – where a request waits for its client's part of a budget of ARM's (budgets.fair; proxy/policy/budget/fair_share.h).
 //
 // Why: what would be told 429 waits instead, each client for its part; and a client that is told 503 before its patience ends comes
 // again, where a 429 stops whole processes.

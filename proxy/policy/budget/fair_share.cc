@@ -1,4 +1,4 @@
-#include "proxy/policy/fair_share.h"
+#include "proxy/policy/budget/fair_share.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 // Goal: armgate's own questions are the first that stop, never stop for ever, and leave most of what is refilled to clients. Method: the
 // rules one by one, then a simulated token bucket that clients drain.
-#include "proxy/policy/read_budget.h"
+#include "proxy/policy/budget/read_budget.h"
 
 #include <gtest/gtest.h>
 

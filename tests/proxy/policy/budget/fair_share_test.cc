@@ -1,6 +1,6 @@
 // Goal: nobody waits while there is something left, then each client gets its part, soon, whatever others ask for. Method: the rules one by
 // one, then a simulated token bucket.
-#include "proxy/policy/fair_share.h"
+#include "proxy/policy/budget/fair_share.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "proxy/policy/read_budget.h"
+#include "proxy/policy/budget/read_budget.h"
 
 #include <algorithm>
 

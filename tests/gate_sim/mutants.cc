@@ -24,7 +24,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::ParentNotLocked, "parent-not-locked", "subnets", {}, 100},
       {Mutant::LastComeFirstServed, "last-come-first-served", "", {}, 500},
       {Mutant::GrantLostOnCancel, "grant-lost-on-cancel", "", {"leaving-clients"}, 500},
-      {Mutant::TicketIgnored, "ticket-ignored", "", {"impatient"}, 500},
+      {Mutant::TicketIgnored, "ticket-ignored", "", {"short-waits"}, 500},
       {Mutant::LeaverIsSent, "leaver-is-sent", "", {"leaving-clients"}, 500},
       {Mutant::LiveWritersJoined, "live-writers-joined", "hidden-counters", {}, 500},
       {Mutant::IdsIgnoredInJoin, "ids-ignored-in-join", "", {}, 3000},

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/gate_sim/mutants.h"
+#include "tests/gate_sim/seed_file.h"
 
 namespace armgate::world {
 namespace {
@@ -22,6 +23,16 @@ std::string test_name(const ::testing::TestParamInfo<MutantCase>& info) {
   std::string name(info.param.name);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
+}
+
+// What a case names that there is not, would silently be left out.
+TEST(Mutants, NameDisturbancesAndWorkloadsThatThereAre) {
+  for (const MutantCase& mutant : mutants()) {
+    for (const auto& disturbance : mutant.disturbances)
+      EXPECT_TRUE(parse_disturbances(disturbance).ok()) << mutant.name << ": " << disturbance;
+    const bool is_known = mutant.workload.empty() || parse_workload(mutant.workload).ok();
+    EXPECT_TRUE(is_known) << mutant.name << ": " << mutant.workload;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(GateSim, EveryMutant, ::testing::ValuesIn(mutants()), test_name);

@@ -141,12 +141,22 @@ TEST(ReadBudget, IsSharedSoThatClientsHardlyNoticeArmgate) {
   }
 }
 
+// Questions that may be asked at once, and do not reach ARM.
+int asked_at_once(ReadBudget& budget, TimePoint now) {
+  int asked = 0;
+  for (; may_ask(budget, now); ++asked) budget.spend(now);
+  return asked;
+}
+
 TEST(ReadBudget, TakesTheShareThatItIsGiven) {
-  const Shares none = share(250, 25, 30, 50, 3600, 0);
-  const Shares half = share(250, 25, 30, 50, 3600, 0.5);
-  EXPECT_LE(none.own, 400) << "one in ten seconds, and what is plenty";
-  EXPECT_GT(half.own, 2 * share(250, 25, 30, 50, 3600).own);
-  EXPECT_LE(half.own, 0.5 * (250 + 3600 * 25));
+  for (const auto& [share, more] : {std::pair{0.0, 0}, {0.2, 2}, {0.5, 5}}) {
+    ReadBudget budget;
+    budget.told(100, kStart, share);
+    budget.told(50, kStart + milliseconds(10), share);
+    EXPECT_EQ(asked_at_once(budget, kStart + milliseconds(20)), 5) << "what is kept for later, a twentieth of all";
+    budget.told(59, kStart + milliseconds(30), share);  // ten more, and what that answer took
+    EXPECT_EQ(asked_at_once(budget, kStart + milliseconds(40)), more) << share;
+  }
 }
 
 }  // namespace

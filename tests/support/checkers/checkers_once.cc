@@ -7,7 +7,7 @@ namespace armgate::world {
 
 // ARM carries it out.
 void Checkers::check_once(const Record& record) {
-  if (record.name.empty()) return;
+  if (record.name.empty() || promised_.mode == rules::Mode::Observe) return;
   if (!names_carried_out_.insert(record.name).second) violated("once", record.what + " was carried out twice under one name");
 }
 

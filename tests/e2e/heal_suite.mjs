@@ -195,8 +195,8 @@ export const tests = {
   // kubectl is the real one. A wedged pool's nodes are not ready.
   "with a kubeconfig it waits for ready nodes, and drains before the delete": async (world) => {
     const rig = await beginWedged(world);
-    await rig.kubernetes({ ready_ms: 1500, pod_ready_ms: 4000, workloads: [{ name: "shop", pool: "system", replicas: 2, min_available: 1 }] });
-    await sleep(4100);
+    await rig.kubernetes({ ready_ms: 5000, pod_ready_ms: 4000, workloads: [{ name: "shop", pool: "system", replicas: 2, min_available: 1 }] });
+    await sleep(5100);
     const done = await heal(world, rig, "--confirm", "--drain", ...rig.withNodes);
     assert.equal(done.code, 0, done.stdout + done.stderr);
     const text = done.stdout.toString();

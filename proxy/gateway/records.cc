@@ -1,11 +1,13 @@
 #include "proxy/gateway/records.h"
 
+#include <sys/random.h>
+
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "proxy/gateway/journal_options.h"
-#include "proxy/gateway/options.h"
 #include "proxy/observability/record_view.h"
 #include "proxy/request/write/changed_members.h"
 #include "proxy/state/memory_store.h"
@@ -18,6 +20,13 @@ constexpr size_t kKept = 500;
 constexpr size_t kChangesKept = 64;
 
 }  // namespace
+
+HashKey random_hash_key() {
+  HashKey key;
+  const ssize_t got = ::getrandom(&key, sizeof key, 0);
+  GATE_CHECK(got == static_cast<ssize_t>(sizeof key), "the system gives no random bytes");
+  return key;
+}
 
 Result<Records> open_records(const Config& config, Log& log) {
   Records records;

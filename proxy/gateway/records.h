@@ -17,6 +17,9 @@ namespace armgate {
 
 class MemoryStore;
 
+// From the system's secure random source.
+HashKey random_hash_key();
+
 // And what was found there.
 struct Records {
   std::unique_ptr<RealClock> clock = std::make_unique<RealClock>();

@@ -18,7 +18,7 @@
 #include "proxy/request/operation/unlock.h"
 #include "proxy/state/budgets.h"
 #include "proxy/state/lock/hold_table.h"
-#include "proxy/state/operation_results.h"
+#include "proxy/state/operation/operation_results.h"
 
 namespace armgate {
 namespace {

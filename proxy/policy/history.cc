@@ -21,8 +21,14 @@ void add_rendering(Entry& entry, Rendering rendering) {
     if (says_more) *same = std::move(rendering);
     return;
   }
-  entry.renderings.push_back(std::move(rendering));
-  if (entry.renderings.size() > kRenderingsMax) entry.renderings.erase(entry.renderings.begin());
+  add_bounded(entry.renderings, std::move(rendering), kRenderingsMax);
+}
+
+// The newest entry that is so; null: none.
+template <class Entries, class Is>
+auto newest(Entries& entries, Is is) -> decltype(&entries.front()) {
+  const auto it = std::find_if(entries.rbegin(), entries.rend(), is);
+  return it == entries.rend() ? nullptr : &*it;
 }
 
 bool repeats(const Observation& last, const Observation& next) {
@@ -47,8 +53,7 @@ void History::apply(const HistoryLimits& limits, Event event) {
 }
 
 const Entry* History::find(uint64_t number) const {
-  const auto it = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number == number; });
-  return it == entries_.rend() ? nullptr : &*it;
+  return newest(entries_, [&](const Entry& e) { return e.number == number; });
 }
 
 const Reader* History::reader(const Hash128& client) const {
@@ -62,9 +67,7 @@ bool History::child_written_since(uint64_t since) const {
 }
 
 const Entry* History::last_written_after(uint64_t number) const {
-  const auto it =
-      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number > number && is_write(e); });
-  return it == entries_.rend() ? nullptr : &*it;
+  return newest(entries_, [&](const Entry& e) { return e.number > number && is_write(e); });
 }
 
 void History::forget_until(uint64_t order) {
@@ -87,9 +90,7 @@ bool History::is_overtaken(const Shown& seen) const {
 
 // What is newer than the answer was not shown by it: items of lists are looked up when a write comes.
 Entry* History::same_as(const Shown& seen) {
-  const auto it = std::find_if(entries_.rbegin(), entries_.rend(),
-                               [&](const Entry& e) { return e.number <= seen.at.order && is_shown_by(e, seen); });
-  return it == entries_.rend() ? nullptr : &*it;
+  return newest(entries_, [&](const Entry& e) { return e.number <= seen.at.order && is_shown_by(e, seen); });
 }
 
 bool History::is_back(const Entry& entry, const Shown& seen) const {
@@ -127,9 +128,8 @@ bool History::lags(const HistoryLimits& limits, const Shown& seen, const arm::Bo
   if (!counts || last->number >= seen.asked || !within(*last)) return false;
   // Something was written since the last delete: nobody has read it yet, or it was deleted around armgate.
   if (seen.absent) return !was_read_since(last->number);
-  const auto same =
-      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.certain && is_shown_by(e, seen); });
-  const bool was_there_before = same != entries_.rend() && same->number < last->number && same->known.order < last->number;
+  const Entry* same = newest(entries_, [&](const Entry& e) { return e.certain && is_shown_by(e, seen); });
+  const bool was_there_before = same != nullptr && same->number < last->number && same->known.order < last->number;
   return was_there_before && !is_what_was_asked_for(*last, seen, facts);
 }
 
@@ -202,18 +202,14 @@ void History::on(const HistoryLimits& limits, Shown event) {
   observed.last_shown = event.at;
   observed.lagging = event.as != ShownAs::OwnAnswer && lags(limits, event, *arm::BodyFacts::generic());
 
-  Entry* entry = nullptr;
+  Entry* entry;
   if (event.as == ShownAs::OwnAnswer && !event.absent) {
-    const auto own = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) {
+    entry = newest(entries_, [&](const Entry& e) {
       return e.cause == Cause::Written && e.sending == event.sending && e.writer == event.client;
     });
-    const bool is_first = own != entries_.rend() && own->renderings.empty();
-    if (is_first) own->etag = event.etag;
-    if (is_first || (own != entries_.rend() && is_shown_by(*own, event))) {
-      entry = &*own;
-    } else if (own != entries_.rend()) {
-      entry = same_as(event);
-    }
+    const bool is_first = entry != nullptr && entry->renderings.empty();
+    if (is_first) entry->etag = event.etag;
+    if (entry != nullptr && !is_first && !is_shown_by(*entry, event)) entry = same_as(event);
   } else {
     entry = same_as(event);
     // What was made anew may be as it was before its deletion: whether that, or this, was read is not known then.
@@ -237,9 +233,8 @@ void History::on(const HistoryLimits& limits, Shown event) {
 }
 
 void History::on(const HistoryLimits& limits, NotModified event) {
-  const auto entry =
-      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return !e.etag.empty() && e.etag == event.etag; });
-  if (entry == entries_.rend()) return;
+  const Entry* entry = newest(entries_, [&](const Entry& e) { return !e.etag.empty() && e.etag == event.etag; });
+  if (entry == nullptr) return;
   Shown same;
   same.client = event.client;
   same.request_id = std::move(event.request_id);
@@ -263,15 +258,15 @@ void History::on(const HistoryLimits& limits, Accepted event) {
   entry.asked = std::move(event.asked);
   entry.asked_for_all = event.asked_for_all;
   add(limits, std::move(entry));
+  if (event.deletes) created_.reset();
   if (event.cause != Cause::Written) return;
   const auto reader = readers_.find(event.client);
   if (reader != readers_.end()) reader->second.accept(limits, std::move(event));
 }
 
 void History::on(const HistoryLimits&, Ended event) {
-  const auto entry =
-      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.bytes == event.bytes && e.ended == 0; });
-  if (entry == entries_.rend()) {
+  Entry* entry = newest(entries_, [&](const Entry& e) { return e.bytes == event.bytes && e.ended == 0; });
+  if (entry == nullptr) {
     forgotten_ = std::max(forgotten_, event.at.order);
     return;
   }
@@ -282,6 +277,7 @@ void History::on(const HistoryLimits&, Ended event) {
 
 void History::on(const HistoryLimits& limits, Deleted event) {
   for (auto& [client, reader] : readers_) reader.merged.clear();
+  created_.reset();
   deleted_ = event.at.order;
   deleted_by_ = event.client;
   Entry entry;
@@ -302,8 +298,7 @@ void History::on(const HistoryLimits& limits, Arrived event) {
     auto& ids = reader.overlapped_ids;
     const bool same_id = !other.request_id.empty() && other.request_id == event.write.request_id;
     if (!same_id || std::find(ids.begin(), ids.end(), other.request_id) != ids.end()) continue;
-    ids.push_back(other.request_id);
-    if (ids.size() > kOverlappedIdsMax) ids.erase(ids.begin());
+    add_bounded(ids, other.request_id, kOverlappedIdsMax);
   }
   reader.under_way.push_back(std::move(event.write));
 }
@@ -325,8 +320,7 @@ void History::on(const HistoryLimits& limits, Refused event) {
   };
   event.refusal.reread = std::any_of(reader.refusals.begin(), reader.refusals.end(), read_after);
   if (event.took_back) reader.unmerged_until = *event.took_back + limits.observation_age;
-  reader.refusals.push_back(std::move(event.refusal));
-  if (reader.refusals.size() > limits.refusals_max) reader.refusals.erase(reader.refusals.begin());
+  add_bounded(reader.refusals, std::move(event.refusal), limits.refusals_max);
 }
 
 void History::on(const HistoryLimits&, AnswerLost event) {

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -41,6 +42,13 @@ struct KeptBody {
 };
 using SharedBody = std::shared_ptr<const KeptBody>;
 SharedBody kept_body(std::string bytes, bool is_partial = false);  // not compressed
+
+// Adds to what is bounded: the oldest makes room.
+template <class T>
+void add_bounded(std::vector<T>& all, T one, size_t most) {
+  all.push_back(std::move(one));
+  if (all.size() > most) all.erase(all.begin());
+}
 
 // What a state looks like at one api-version.
 struct Rendering {
@@ -180,6 +188,7 @@ struct Accepted {
   std::optional<MergedWrite> merged{};  // if what was asked of ARM is not what the client asked for
   bool knows_merges = false;            // its client knows of all that was merged into its earlier writes
   bool asked_for_all = false;           // what was asked for is a whole resource
+  bool deletes = false;                 // it was a delete, whose end is Deleted
 };
 
 // The operation of that write has ended.
@@ -193,6 +202,11 @@ struct Ended {
 struct Deleted {
   Hash128 client{};
   Moment at;
+};
+
+// ARM made it for an accepted create.
+struct Created {
+  TimePoint at{};
 };
 
 struct Arrived {
@@ -223,7 +237,8 @@ struct RightUsed {
   Hash128 client{};
 };
 
-using Event = std::variant<Shown, NotModified, Accepted, Ended, Deleted, Arrived, Left, Refused, AnswerLost, RightUsed>;
+using Event =
+    std::variant<Shown, NotModified, Accepted, Ended, Deleted, Created, Arrived, Left, Refused, AnswerLost, RightUsed>;
 
 struct HistoryLimits {
   size_t entries_max = 64;
@@ -270,6 +285,8 @@ class History {
   // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known before
   // that write, which has not ended, or not for longer than lag_max, and it is not what that write asked for.
   bool lags(const HistoryLimits& limits, const Shown& seen, const arm::BodyFacts& facts) const;
+  // When it was created, if that passed by and no delete has begun since: what refers to it may not be shown it everywhere yet.
+  std::optional<TimePoint> created() const { return created_; }
   // Order of the last delete of the resource itself; 0: none.
   uint64_t deleted() const { return deleted_; }
   Hash128 deleted_by() const { return deleted_by_; }
@@ -293,6 +310,7 @@ class History {
   void on(const HistoryLimits& limits, Accepted event);
   void on(const HistoryLimits& limits, Ended event);
   void on(const HistoryLimits& limits, Deleted event);
+  void on(const HistoryLimits&, Created event) { created_ = event.at; }
   void on(const HistoryLimits& limits, Arrived event);
   void on(const HistoryLimits& limits, Left event);
   void on(const HistoryLimits& limits, Refused event);
@@ -314,6 +332,7 @@ class History {
 
   std::vector<Entry> entries_;  // oldest first
   std::map<Hash128, Reader> readers_;
+  std::optional<TimePoint> created_;
   uint64_t deleted_ = 0;
   Hash128 deleted_by_{};
   uint64_t forgotten_ = 0;          // entries up to this number may be missing

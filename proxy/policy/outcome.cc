@@ -72,7 +72,7 @@ struct Judged {
 };
 
 Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<size_t> wanted, size_t at,
-             const ThereBody& there, const Difference& difference, const Witness& witness) {
+             const ThereBody& there, const Difference& difference, const OthersWroteSince& others_wrote_since) {
   if (base.gone) return {};
   const bool both_absent = base.absent && there.absent;
   if (base.absent || there.absent) return {both_absent, both_absent};
@@ -80,12 +80,12 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
   if (!index) return {by_etag, by_etag};
   if (shows_the_same(base, *index, at, there, difference)) {
     // What was sent, or an item of a list, leaves out what others may have set.
-    const bool is_there = !base.is_partial || by_etag || !witness.others_wrote_since(base.entry);
+    const bool is_there = !base.is_partial || by_etag || !others_wrote_since(base.entry);
     return {is_there, is_there};
   }
   if (!wanted) return {.pointers = difference.changed(*index, at)};
   auto found = difference.reconcile(*index, *wanted, at);
-  const bool unseen_by_others = found.unseen && witness.others_wrote_since(base.entry);
+  const bool unseen_by_others = found.unseen && others_wrote_since(base.entry);
   const bool sends = (found.outcome == arm::Outcome::Send || found.outcome == arm::Outcome::Contained) && !unseen_by_others;
   const bool overlooked = is_mutant(Mutant::FalseAlarmIgnoresLeaf) && found.pointers.size() <= 1;
   if (overlooked) return {true, true};
@@ -193,8 +193,8 @@ void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& f
   bases.wide.clear();
 }
 
-Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right, const Witness& witness,
-               const arm::BodyFacts& facts, std::optional<arm::MergeScope> scope) {
+Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right,
+               const OthersWroteSince& others_wrote_since, const arm::BodyFacts& facts, std::optional<arm::MergeScope> scope) {
   Table table(there.api_version);
   const size_t at = *table.add(there.absent ? ComparedBody{{}, BodyKind::Absent} : ComparedBody{there.json, BodyKind::Whole});
   std::optional<size_t> asked;
@@ -207,7 +207,7 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   const Difference difference = table.compare(facts);
   std::vector<Judged> judged;
   for (size_t i = 0; i < bases.narrow.size(); ++i) {
-    judged.push_back(judge(bases.narrow[i], indices[i], asked, at, there, difference, witness));
+    judged.push_back(judge(bases.narrow[i], indices[i], asked, at, there, difference, others_wrote_since));
   }
 
   Verdict verdict;

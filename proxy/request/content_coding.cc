@@ -97,4 +97,10 @@ Result<PlainBytes> plain_body(const policy::KeptBody& body, size_t bytes_max) {
   return body.compressed ? inflate(body.bytes, bytes_max) : PlainBytes::given(body.bytes);
 }
 
+policy::SharedBody in_plain_bytes(const policy::SharedBody& body, size_t bytes_max) {
+  if (!body || !body->compressed) return body;
+  auto plain = plain_body(*body, bytes_max);
+  return plain ? policy::kept_body((*std::move(plain)).into_string(), body->is_partial) : nullptr;
+}
+
 }  // namespace armgate

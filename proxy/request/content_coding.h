@@ -50,4 +50,7 @@ std::shared_ptr<const policy::KeptBody> keep_body(const arm::ResponseHead& head,
 // The same for a kept body.
 Result<PlainBytes> plain_body(const policy::KeptBody& body, size_t bytes_max);
 
+// Itself if it is in plain bytes or null; null if it cannot be decoded.
+policy::SharedBody in_plain_bytes(const policy::SharedBody& body, size_t bytes_max);
+
 }  // namespace armgate

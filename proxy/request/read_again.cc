@@ -8,6 +8,7 @@
 #include "proxy/request/budget.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/identify.h"
+#include "proxy/request/send_whole.h"
 
 namespace armgate {
 namespace {
@@ -32,12 +33,9 @@ Task<Result<SeenState>> read_by(const Parts& parts, std::string host, std::strin
   request.head.fields.add("Accept", "application/json");
   request.head.fields.add("User-Agent", "armgate/" ARMGATE_VERSION);
   const TimePoint deadline = parts.clock.now() + options.read_again_timeout;
-  auto answer = co_await parts.upstream.send(request, deadline);
+  auto answer = co_await send_whole(parts, asker.principal, request, deadline);
   if (!answer) co_return std::move(answer).error();
-  note_budgets(parts, asker, arm::Method::Get, answer->head);
-  auto body = co_await read_whole(*answer->body, parts.clock, {options.write_answer_bytes_max, deadline});
-  if (!body) co_return std::move(body).error();
-  auto plain = plain_content(answer->head, *body, options.write_answer_bytes_max);
+  auto plain = plain_content(answer->head, answer->body, options.write_answer_bytes_max);
   if (!plain) co_return std::move(plain).error();
   SeenState seen;
   seen.head = std::move(answer->head);

@@ -236,6 +236,8 @@ class SendingLedger {
   };
   Found find_earlier(const Arrival& arrival, const Questions& ask) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Place add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  template <class How>
+  void change(Place place, How how) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void set_ending(Place place, std::optional<Ending> ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void tell(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void drop_answer(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -61,7 +61,7 @@ std::optional<LockPlace> turn_due(const Write& write) {
     unsigned refused = 0;  // in a row, before this time
     bool reads = false;    // it has read since the last time
   };
-  const Known known = write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+  const Known known = write.ask([&](const policy::History& history) {
     const policy::Reader* reader = history.reader(write.client.key);
     if (reader == nullptr || reader->refusals.empty()) return Known{};
     const uint64_t told = reader->refusals.back().told;

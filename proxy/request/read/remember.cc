@@ -44,13 +44,10 @@ Showing remember_page(const Parts& parts, const Client& client, const Exchange& 
 // Reads a page once and keeps where its items stand. One that cannot be read is as good as forgotten.
 void index_items(const Parts& parts, const Client& client, const UnreadPage& page) {
   auto index = std::make_shared<PageIndex>();
-  policy::SharedBody plain = page.body;
-  if (page.body->compressed) {
-    auto decoded = std::make_shared<policy::KeptBody>();
-    auto text = plain_body(*page.body, parts.shared.options.list_scan_max);
-    if (text) decoded->bytes = (*std::move(text)).into_string();
-    if (!text) client.state->note_page_missed(page.shown);
-    plain = std::move(decoded);
+  auto plain = in_plain_bytes(page.body, parts.shared.options.list_scan_max);
+  if (!plain) {
+    client.state->note_page_missed(page.shown);
+    plain = policy::kept_body({});
   }
   for (const auto& item : arm::list_items(plain->bytes)) {
     const auto id = arm::parse_resource_id(item.id);

@@ -58,8 +58,7 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
     refusal.asked = outcome.found ? body_of(write) : nullptr;
     refusal.found = outcome.found;
     const auto took_back = write.bases.takes_back ? std::optional(now.time) : std::nullopt;
-    write.parts.shared.resources.apply(write.plan.resource_key,
-                                       policy::Refused{write.client.key, std::move(refusal), took_back});
+    write.tell(policy::Refused{write.client.key, std::move(refusal), took_back});
     return {write.client.key, write.plan.resource_key, now.order, Showing::What::State};
   }
   if (outcome.read) {

@@ -32,8 +32,7 @@ Outcome refused_again(Write& write, Match match) {
 // What others did to the resource since an order, and whether that is known.
 SendingLedger::Since written_since(const Write& write, uint64_t order) {
   if (!others_wrote_since(write, order)) return SendingLedger::Since::Nothing;
-  const bool is_forgotten = write.parts.shared.resources.ask(
-      write.plan.resource_key, [order](const policy::History& history) { return history.forgotten() > order; });
+  const bool is_forgotten = write.ask([order](const policy::History& history) { return history.forgotten() > order; });
   return is_forgotten ? SendingLedger::Since::Unknown : SendingLedger::Since::Written;
 }
 
@@ -88,7 +87,7 @@ arm::Response not_again(SendingLedger::Match match, Exchange& exchange, const ru
   return make_outcome_unknown(resource, "An earlier sending of this request was not seen to be answered.");
 }
 
-Task<std::optional<Outcome>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
+Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
   SendingLedger& ledger = write.ledger();
   SendingLedger::Questions ask;
   ask.written = [&write](uint64_t sending, uint64_t order) {
@@ -108,7 +107,7 @@ Task<std::optional<Outcome>> coalesce(Write& write, const SendingLedger::Arrival
       write.facts.arrived = found.arrived;
       const bool is_repeated = found.arrived.order < arrival.at.order && !ledger.maybe_applied(write.sending);
       if (is_repeated) write.facts.repeated = arrival.at;
-      co_return std::nullopt;
+      co_return Step<void>();
     }
     auto with = SendingLedger::With::Nothing;
     const uint64_t sending = found.asking.sending;

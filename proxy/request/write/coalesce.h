@@ -22,6 +22,6 @@ arm::Response not_again(SendingLedger::Match match, Exchange& exchange, const ru
 // Matches the write against its client's ledger, and waits for the end of an earlier sending whose answer it may have. The outcome is
 // that answer, or Busy or Left if it was too long to wait, or Answered if the earlier one is in doubt; nothing: the write is to be
 // carried out. Afterwards write.sending is its record, and write.facts.arrived that of its first sending.
-Task<std::optional<Outcome>> coalesce(Write& write, const SendingLedger::Arrival& arrival);
+Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival);
 
 }  // namespace armgate

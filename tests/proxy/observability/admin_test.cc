@@ -21,7 +21,7 @@
 #include "proxy/state/budgets.h"
 #include "proxy/state/lock/hold_table.h"
 #include "proxy/state/lock/tickets.h"
-#include "proxy/state/operation_results.h"
+#include "proxy/state/operation/operation_results.h"
 
 namespace armgate {
 namespace {

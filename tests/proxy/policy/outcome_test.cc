@@ -48,12 +48,6 @@ BaseState without_body(std::string etag) {
   return base;
 }
 
-struct Asked final : Witness {
-  explicit Asked(bool written) : written_(written) {}
-  bool others_wrote_since(uint64_t) const override { return written_; }
-  bool written_;
-};
-
 class Judged {
  public:
   std::vector<BaseState> bases;
@@ -68,7 +62,8 @@ class Judged {
     Bases all;
     all.narrow = bases;
     const ThereBody now{is_absent, there_etag, there, "v1"};
-    return decide(all, {wanted, wanted_version}, now, right, Asked(others_wrote), *arm::BodyFacts::generic(),
+    const auto others_wrote_since = [this](uint64_t) { return others_wrote; };
+    return decide(all, {wanted, wanted_version}, now, right, others_wrote_since, *arm::BodyFacts::generic(),
                   arm::MergeScope::All);
   }
   // "sent", "by right"; "refused" with what is in the way, "merged" with what others changed.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -57,6 +58,9 @@ struct Table : ResourceTable {
     return ask(resource, [&](const policy::History& history) {
       return history.ended_since(since, [&](const policy::Entry& entry) { return entry.writer == mine; });
     });
+  }
+  std::optional<TimePoint> created_at(const Hash128& resource) const {
+    return ask(resource, [](const policy::History& history) { return history.created(); });
   }
   uint64_t forgotten(const Hash128& resource) const {
     return ask(resource, [](const policy::History& history) { return history.forgotten(); });
@@ -267,16 +271,19 @@ TEST(ResourceTable, ADeleteThatWasForgottenMayHaveBeenOfAnythingInItsShard) {
 
 TEST(ResourceTable, ACreationIsEvidenceUntilADeleteIsAccepted) {
   Table table;
-  table.created(key(kGroup), at(5));
+  table.apply(key(kGroup), policy::Created{at(5).time});
   EXPECT_EQ(table.created_at(key(kGroup)), at(5).time);
-  table.being_deleted(key(kGroup));
+  table.accept(key(kGroup), 6);
+  EXPECT_EQ(table.created_at(key(kGroup)), at(5).time) << "it is there still";
+  policy::Accepted deletes;
+  deletes.at = at(7);
+  deletes.deletes = true;
+  table.apply(key(kGroup), deletes);
   EXPECT_EQ(table.created_at(key(kGroup)), std::nullopt);
-  table.created(key(kGroup), at(8));
+  table.apply(key(kGroup), policy::Created{at(8).time});
   EXPECT_EQ(table.created_at(key(kGroup)), at(8).time);
   table.remove(key(kGroup), 9);
   EXPECT_EQ(table.created_at(key(kGroup)), std::nullopt);
-  table.being_deleted(key("/unknown"));
-  EXPECT_EQ(table.counts().resources, 1u) << "what is unknown leaves nothing behind";
 }
 
 }  // namespace

@@ -197,10 +197,10 @@ TEST(TablesStress, TheHistoriesAreChangedAndAskedAtOnce) {
       const Hash128 client{rng.below(3), 0};
       const Moment when{++order, kStart};
       switch (rng.below(8)) {
-        case 0: table.being_deleted(resource); break;
-        case 1: table.created(resource, when); break;
+        case 0: table.apply(resource, policy::Deleted{client, when}); break;
+        case 1: table.apply(resource, policy::Created{when.time}); break;
         case 2: (void)table.last_delete({id, kType}); break;
-        case 3: (void)table.created_at(resource); break;
+        case 3: table.ask(resource, [](const policy::History& history) { return history.created(); }); break;
         case 4:
           table.ask(resource, [&](const policy::History& history) {
             for (const auto& entry : history.entries()) EXPECT_LE(entry.number, order.load());

@@ -1,4 +1,4 @@
-#include "proxy/state/operation_results.h"
+#include "proxy/state/operation/operation_results.h"
 
 #include <algorithm>
 #include <tuple>

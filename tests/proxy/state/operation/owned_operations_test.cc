@@ -1,4 +1,4 @@
-#include "proxy/state/owned_operations.h"
+#include "proxy/state/operation/owned_operations.h"
 
 #include <gtest/gtest.h>
 

@@ -10,10 +10,7 @@
 // Limits    Options; of what is over the oldest is forgotten first.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <atomic>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +24,7 @@
 #include "proxy/async/mutex.h"
 #include "proxy/policy/bases.h"
 #include "proxy/seams/store.h"
+#include "proxy/state/aged_map.h"
 #include "rules/file/error_table.h"
 #include "rules/rule.h"
 
@@ -161,8 +159,7 @@ class OwnedOperations {
   const std::shared_ptr<std::atomic<size_t>> bytes_ = std::make_shared<std::atomic<size_t>>(0);
   std::atomic<size_t> count_{0};
   mutable Mutex mutex_;
-  absl::flat_hash_map<Hash128, std::shared_ptr<OwnedOperation>> all_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Hash128> in_order_ ABSL_GUARDED_BY(mutex_);  // the oldest first
+  AgedMap<Hash128, std::shared_ptr<OwnedOperation>> all_ ABSL_GUARDED_BY(mutex_);  // by when they began
 };
 
 }  // namespace armgate

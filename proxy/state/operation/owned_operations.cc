@@ -1,4 +1,4 @@
-#include "proxy/state/owned_operations.h"
+#include "proxy/state/operation/owned_operations.h"
 
 #include <algorithm>
 #include <utility>
@@ -146,16 +146,12 @@ std::unique_ptr<KeptBytes> OwnedOperations::keep(size_t bytes) {
 
 bool OwnedOperations::add(const std::shared_ptr<OwnedOperation>& operation) {
   MutexLock lock(&mutex_);
-  if (all_.size() >= options_.operations_max) {
-    const auto is_over = [this](const Hash128& id) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-      return all_.at(id)->known().phase == OwnedOperation::Phase::Over;
-    };
-    const auto oldest = std::find_if(in_order_.begin(), in_order_.end(), is_over);
-    if (oldest == in_order_.end()) return false;
-    all_.erase(*oldest);
-    in_order_.erase(oldest);
-  }
-  if (all_.insert_or_assign(operation->id(), operation).second) in_order_.push_back(operation->id());
+  const auto is_over = [](const Hash128&, const auto& one) { return one->known().phase == OwnedOperation::Phase::Over; };
+  if (!all_.make_room(options_.operations_max, is_over)) return false;
+  if (auto* earlier = all_.find(operation->id()))
+    *earlier = operation;
+  else
+    all_.add(operation->id(), operation);
   count_.store(all_.size(), std::memory_order_relaxed);
   return true;
 }
@@ -163,8 +159,8 @@ bool OwnedOperations::add(const std::shared_ptr<OwnedOperation>& operation) {
 std::shared_ptr<OwnedOperation> OwnedOperations::find(const Hash128& id) const {
   if (empty()) return nullptr;
   MutexLock lock(&mutex_);
-  const auto found = all_.find(id);
-  return found == all_.end() ? nullptr : found->second;
+  const auto* found = all_.find(id);
+  return found == nullptr ? nullptr : *found;
 }
 
 }  // namespace armgate

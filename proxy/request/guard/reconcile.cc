@@ -105,6 +105,22 @@ bool is_hidden(const Write& write, const SeenState& seen) {
   return !bases.empty() && std::all_of(bases.begin(), bases.end(), is_written) && !was_ever_read(write);
 }
 
+// Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those.
+Task<void> look_elsewhere(const Write& write, const std::string& target, SeenState& there) {
+  std::vector<std::string_view> read_at{version_in(write, target)};
+  for (const auto& base : write.bases.narrow) {
+    const bool is_proven = !base.etag.empty() && base.etag == there.etag;
+    const bool is_comparable = base.body && !base.target.empty() && !base.absent && !base.gone;
+    if (is_proven || !is_comparable || std::ranges::find(read_at, base.api_version) != read_at.end()) continue;
+    read_at.push_back(base.api_version);
+    const uint64_t asked = write.parts.clock.next_moment().order;
+    auto other = co_await read_again(write.parts, write.head().host, base.target, write.authorization());
+    // It may have moved meanwhile, or be an older state.
+    const bool is_same = other && other->exists() && other->etag == there.etag && !lags(write, *other, base.api_version, asked);
+    if (is_same) there.elsewhere.push_back({base.api_version, std::move(other->body)});
+  }
+}
+
 }  // namespace
 
 const std::string& target_to_read(const Write& write) {
@@ -130,7 +146,10 @@ Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::strin
       write.report().altered = true;
       co_return Outcome{Outcome::Kind::Busy, make_busy(why_not, write.parts.shared.options.retry_after), {}};
     }
-    if (!lags(write, *now, version_in(write, target), asked)) co_return *std::move(now);
+    if (!lags(write, *now, version_in(write, target), asked)) {
+      if (now->exists()) co_await look_elsewhere(write, target, *now);
+      co_return *std::move(now);
+    }
     write.report().reason = "waited-for-a-read-that-is-up-to-date";
     const auto end = co_await pause_counted(write, kLagPause, Patience::AtClosing::Stop);
     if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-verifying");
@@ -158,7 +177,7 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   std::string body = there.body;
   if (write.plan.operation == arm::OperationKind::Patch && there.exists()) keep_patched_part(write, bases, right, body);
   const std::string& target = target_to_read(write);
-  const policy::ThereBody now{there.absent(), there.etag, body, version_in(write, target)};
+  const policy::ThereBody now{there.absent(), there.etag, body, version_in(write, target), there.elsewhere};
   const policy::WantedBody wanted{write.exchange.clients_body(), write.plan.target.api_version};
   policy::Verdict verdict =
       policy::decide(bases, wanted, now, right, Others(write), *body_facts(write.plan), merge_scope(write));

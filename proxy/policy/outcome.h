@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,12 @@ struct ThereBody {
   std::string_view etag;
   std::string_view json;
   std::string_view api_version;
+  // The same state at other api-versions.
+  struct Elsewhere {
+    std::string api_version;
+    std::string json;
+  };
+  std::span<const Elsewhere> elsewhere{};
 };
 
 // Decides whether the write looks stale, and leaves in `narrow` all that it may have been built from; `wide` is empty afterwards.

@@ -6,9 +6,11 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "arm/http.h"
 #include "base/result.h"
+#include "proxy/policy/outcome.h"
 #include "proxy/request/parts.h"
 
 namespace armgate {
@@ -17,6 +19,7 @@ struct SeenState {
   arm::ResponseHead head;
   std::string body;  // content coding removed
   std::string etag;
+  std::vector<policy::ThereBody::Elsewhere> elsewhere;  // the same state at other api-versions, where that is asked for
   bool is_hidden = false;  // ARM does not show this reader the resource: its answer says nothing about that
   bool exists() const { return head.status == 200; }
   bool absent() const { return head.status == 404 && !is_hidden; }

@@ -87,6 +87,22 @@ bool is_hidden(const Write& write, const SeenState& seen) {
   return !bases.empty() && std::all_of(bases.begin(), bases.end(), is_written) && !was_ever_read(write);
 }
 
+// Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those.
+Task<void> look_elsewhere(const Write& write, const std::string& target, SeenState& there) {
+  std::vector<std::string_view> read_at{version_in(write, target)};
+  for (const auto& base : write.bases.narrow) {
+    const bool is_proven = !base.etag.empty() && base.etag == there.etag;
+    const bool is_comparable = base.body && !base.target.empty() && !base.absent && !base.gone;
+    if (is_proven || !is_comparable || std::ranges::find(read_at, base.api_version) != read_at.end()) continue;
+    read_at.push_back(base.api_version);
+    const uint64_t asked = write.parts.clock.next_moment().order;
+    auto other = co_await read_again(write.parts, write.head().host, base.target, write.authorization());
+    // It may have moved meanwhile, or be an older state.
+    const bool is_same = other && other->exists() && other->etag == there.etag && !lags(write, *other, base.api_version, asked);
+    if (is_same) there.elsewhere.push_back({base.api_version, std::move(other->body)});
+  }
+}
+
 }  // namespace
 
 const std::string& target_to_read(const Write& write) {
@@ -114,7 +130,10 @@ Task<Step<SeenState>> look(const Write& write, const std::string& target, std::s
     }
     const bool readable = now && (now->exists() || now->absent());
     if (!readable) co_return busy(write, why_not, "verify-failed");
-    if (!lags(write, *now, version_in(write, target), asked)) co_return *std::move(now);
+    if (!lags(write, *now, version_in(write, target), asked)) {
+      if (now->exists()) co_await look_elsewhere(write, target, *now);
+      co_return *std::move(now);
+    }
     constexpr std::string_view kWaited = "waited-for-a-read-that-is-up-to-date";
     write.report().reason = kWaited;
     const auto end = co_await pause_counted(write, kLagPause, Patience::AtClosing::Stop);
@@ -139,7 +158,7 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   std::string body = there.body;
   if (write.plan.operation == arm::OperationKind::Patch && there.exists()) keep_patched_part(write, bases, right, body);
   const std::string& target = target_to_read(write);
-  const policy::ThereBody now{there.absent(), there.etag, body, version_in(write, target)};
+  const policy::ThereBody now{there.absent(), there.etag, body, version_in(write, target), there.elsewhere};
   const policy::WantedBody wanted{write.exchange.clients_body(), write.plan.target.api_version};
   policy::Verdict verdict = policy::decide(
       bases, wanted, now, right, [&](uint64_t order) { return others_wrote_since(write, order); }, *body_facts(write.plan),

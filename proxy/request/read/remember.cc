@@ -129,8 +129,8 @@ Showing remember_own_answer(const Parts& parts, const Client& client, const Exch
   shown.etag = std::string(arm::etag_in_head(answer.head.fields));
   if (shown.etag.empty()) shown.etag = own.body_etag ? *own.body_etag : etag_in(body.get(), keep_max);
   if (!body && shown.etag.empty()) {
-    if (plan.operation != arm::OperationKind::Put) return {};
-    body = policy::kept_body(exchange.request.body, true);
+    if (!own.stand_in) return {};
+    body = own.stand_in;
   }
   if (body && body->bytes.size() <= keep_max) shown.rendering.body = std::move(body);
   return remember(parts, plan, std::move(shown));

@@ -27,11 +27,12 @@ struct Showing {
 Showing remember_read(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                       const arm::ResponseHead& head, policy::SharedBody body);
 
-// ARM's 2xx answer to the client's own full or partial write. Without a body, a full PUT's own body stands in.
+// ARM's 2xx answer to the client's own full or partial write.
 struct OwnAnswer {
   const arm::Response& answer;
   const std::optional<std::string>& body_etag;  // see Outcome
   Hash128 sending{};                            // see sending_key()
+  policy::SharedBody stand_in{};                // what its client takes it to show, if it has no body; null: not known
 };
 Showing remember_own_answer(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                             const OwnAnswer& own);

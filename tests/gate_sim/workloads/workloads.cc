@@ -201,8 +201,7 @@ void send_again_late(WorldOptions& options) {
   }
 }
 
-Subject late_failures(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+Subject fail_later(SimWorld& world, Subject subject) {
   prepare(world, subject);
   arm::Request script;
   script.head.method = arm::Method::Post;
@@ -216,6 +215,14 @@ Subject late_failures(SimWorld& world) {
   GATE_CHECK(world.arm().handle(script, world.clock().now()).response.head.status == 204, "the fault script is wrong");
   start_writers(world, subject, Writing{}, 3);
   return subject;
+}
+
+Subject late_failures(SimWorld& world) { return fail_later(world, scale_set("set", ChangeKind::AddTag)); }
+
+// What failed may be what another has asked for as well: both count from 2 to 3.
+Subject late_counters(SimWorld& world) {
+  const bool in_tag = world.rng().chance(0.5);
+  return fail_later(world, scale_set("set", in_tag ? ChangeKind::CountInTag : ChangeKind::RaiseCapacity));
 }
 
 std::vector<Workload> with_others(std::vector<Workload> all) {
@@ -247,6 +254,8 @@ const std::vector<Workload>& workloads() {
       {"failing-operations", keep_default, failing_operations},
       {"sick-set", break_often, sick_set},
       {"late-failures", send_again_late, late_failures},
+      {"late-counters", send_again_late, late_counters},
+      {"late-counters-told", keep_default, late_counters},
   });
   return all;
 }

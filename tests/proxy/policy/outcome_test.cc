@@ -172,6 +172,19 @@ TEST(OutcomeOfSeveral, AnOlderOneDoesNotMatterIfTheWriteHasWhatOthersAdded) {
       << "nobody was shown that tag: it may be a count from nothing";
 }
 
+// An operation made it so, and failed; then it was made so by somebody else, who did the same as this write.
+TEST(OutcomeOfSeveral, OneThatOnlyLooksLikeWhatIsThereDoesNotVouchForTheOthers) {
+  Judged judged = on({base_of(kPlain, "3"), base_of(kTagged, "2")}, kTagged);
+  judged.others_wrote = true;
+  judged.there_etag = "4";
+  EXPECT_EQ(judged(kTagged), "refused /tags/b");
+  judged.others_wrote = false;
+  EXPECT_EQ(judged(kTagged), "refused /tags/b") << "its client was shown something else since";
+  judged.others_wrote = true;
+  judged.there_etag = "2";
+  EXPECT_EQ(judged(kTagged), "sent") << "it is what is there";
+}
+
 TEST(OutcomeOfSeveral, AGoneOneIsInTheWayOfEverything) {
   EXPECT_EQ(on({base_of(kPlain), gone(kPlain)}, kPlain)(kTwo), "refused");
 }

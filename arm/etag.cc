@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "arm/json/json_scan.h"
 #include "base/text.h"
+#include "json/scan.h"
 
 namespace armgate::arm {
 namespace {

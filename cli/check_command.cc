@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/check.h"
 #include "cli/load.h"
+#include "json/tree.h"
 #include "proxy/gateway/parent.h"
 #include "rules/overlap.h"
 
@@ -47,7 +47,7 @@ int check_as_json(LoadedConfig loaded, const CliContext& context) {
   }
   told["good"] = faults.empty();
   told["faults"] = json_of(faults);
-  context.out << told.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+  context.out << dump_json(told, 2) << "\n";
   return faults.empty() ? kExitDone : kExitBadInput;
 }
 

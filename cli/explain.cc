@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "arm/etag.h"
 #include "arm/url.h"
+#include "json/tree.h"
 #include "proxy/net/client/connect_policy.h"
 #include "proxy/net/upstream/host_pattern.h"
 #include "proxy/policy/body_etag.h"
@@ -160,7 +160,7 @@ std::string to_json(const std::vector<Fact>& facts) {
     else
       told = std::move(entry);
   }
-  return document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return dump_json(document, 2) + "\n";
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 #include "arm/body/array_keys.h"
 #include "arm/body/canonical_value.h"
 #include "arm/body/difference.h"
-#include "arm/json/json_select.h"
 #include "base/json_pointer.h"
 #include "base/text.h"
+#include "json/select.h"
 
 namespace armgate::arm {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "arm/body/content.h"
 #include "arm/body/difference_table.h"
-#include "arm/json/json_scan.h"
-#include "arm/json/json_spans.h"
-#include "arm/json/json_value.h"
 #include "base/text.h"
+#include "json/document.h"
+#include "json/scan.h"
+#include "json/spans.h"
 
 namespace armgate::arm {
 namespace {

@@ -4,18 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "base/utc.h"
 #include "cli/heal/steps/step.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string dumped(const Json& json) { return dump_json(json, 2, JsonLetters::AsTheyAre) + "\n"; }
 
 int64_t minutes_of(Duration duration) { return std::chrono::duration_cast<std::chrono::minutes>(duration).count(); }
 

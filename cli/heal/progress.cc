@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.h"
 #include "base/utc.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {
@@ -68,7 +68,7 @@ std::string to_line(const Event& event) {
   if (!event.text.empty()) line["text"] = event.text;
   if (!event.pool.empty()) line["pool"] = event.pool;
   if (event.kind == Event::Kind::Answer) line["status"] = event.status;
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dump_json(line, kOneLine, JsonLetters::AsTheyAre) + "\n";
 }
 
 std::optional<Event> read_event(std::string_view line) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "base/text.h"
 #include "cli/view/answer.h"
 #include "cli/view/ask_service.h"
+#include "json/tree.h"
 #include "proxy/journal/journal_file.h"
 #include "proxy/observability/record_view.h"
 
@@ -104,7 +104,7 @@ std::string blame_line(const json& write) {
                      changed_text(write));
 }
 
-std::string as_json(const json& value) { return value.dump(2, ' ', true, json::error_handler_t::replace) + "\n"; }
+std::string as_json(const json& value) { return dump_json(value, 2) + "\n"; }
 
 }  // namespace
 

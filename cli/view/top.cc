@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
+
+#include "json/tree.h"
 
 namespace armgate {
 namespace {
@@ -76,7 +77,7 @@ std::string top_screen(const ShownStatus& now, const ShownStatus* before, std::o
 std::string top_line(const Result<std::string>& status) {
   using nlohmann::ordered_json;
   const ordered_json told = status ? ordered_json::parse(*status) : ordered_json{{"error", status.error().context}};
-  return told.dump(-1, ' ', true, ordered_json::error_handler_t::replace) + "\n";
+  return dump_json(told) + "\n";
 }
 
 }  // namespace armgate

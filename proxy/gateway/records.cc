@@ -1,9 +1,9 @@
 #include "proxy/gateway/records.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "json/tree.h"
 #include "proxy/gateway/journal_options.h"
 #include "proxy/gateway/options.h"
 #include "proxy/observability/record_view.h"
@@ -49,7 +49,7 @@ std::string remembered_json(const MemoryStore& memory, size_t most, std::string_
     write.touched = changed_members(change);
     writes.push_back(std::move(write));
   }
-  return to_json(writes, state).dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
+  return dump_json(to_json(writes, state), 2);
 }
 
 }  // namespace armgate

@@ -4,7 +4,6 @@
 
 #include <charconv>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "arm/resource_id.h"
 #include "base/text.h"
 #include "base/utc.h"
+#include "json/tree.h"
 #include "proxy/observability/admin/admin_page.h"
 #include "proxy/observability/admin_files.h"
 #include "proxy/request/answer.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "json/tree.h"
 #include "proxy/observability/reason_words.h"
 #include "proxy/observability/tally.h"
 
@@ -159,7 +159,7 @@ std::string DecisionLog::json(WallTime wall, TimePoint now) const {
                              {"decisions", std::move(decisions)},
                              {"clients", json_of(clients, now)},
                              {"resources", json_of(resources, now)}};
-  return told.dump(-1, ' ', true, ordered_json::error_handler_t::replace) + "\n";
+  return dump_json(told) + "\n";
 }
 
 }  // namespace armgate

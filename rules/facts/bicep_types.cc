@@ -1,16 +1,16 @@
 #include "rules/facts/bicep_types.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
 
 #include "arm/body/body_facts.h"
-#include "arm/json/json_select.h"
 #include "base/json_pointer.h"
 #include "base/text.h"
+#include "json/document.h"
+#include "json/select.h"
 
 namespace armgate::rules {
 namespace {
@@ -34,7 +34,7 @@ bool flag_of(const dom::element& element, std::string_view key) {
 // What is known of every type needs no line in a file.
 bool is_generic(const std::string& pointer) {
   arm::BodyPlace place = arm::BodyFacts::generic()->top();
-  for (const std::string& token : arm::pointer_tokens(pointer)) {
+  for (const std::string& token : pointer_tokens(pointer)) {
     place = token == "*" ? place.element() : place.member(token);
     if (place.read_only()) return true;
   }
@@ -47,7 +47,7 @@ bool stands_below(const std::string& pointer, const std::vector<std::string>& ot
 
 bool is_known_map(const std::string& pointer) {
   arm::BodyPlace place = arm::BodyFacts::generic()->top();
-  for (const std::string& token : arm::pointer_tokens(pointer)) place = token == "*" ? place.element() : place.member(token);
+  for (const std::string& token : pointer_tokens(pointer)) place = token == "*" ? place.element() : place.member(token);
   return place.is_map();
 }
 

@@ -1,14 +1,14 @@
 #include "rules/facts/imported_facts.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/json_pointer.h"
 #include "base/text.h"
+#include "json/document.h"
+#include "json/tree.h"
 #include "rules/facts/type_name.h"
 
 namespace armgate::rules {

@@ -8,9 +8,9 @@
 #include <unordered_map>
 
 #include "arm/early_end.h"
-#include "arm/json/json_select.h"
 #include "arm/operation.h"
 #include "base/text.h"
+#include "json/select.h"
 #include "rules/facts/imported_facts.h"
 #include "rules/facts/type_name.h"
 #include "rules/file/body_settings.h"
@@ -289,7 +289,7 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
     Lock& locked = rule.lock;
     std::vector<std::string> pointers;
     for (const Reference& reference : locked.references) pointers.push_back(reference.pointer);
-    locked.referred = arm::StringSelection(pointers);
+    locked.referred = StringSelection(pointers);
     if (!rule.body.declared.empty()) {
       rule.body.facts = {std::make_shared<const arm::BodyFacts>(rule.body.declared), FactStrength::Declared};
     }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "json/tree.h"
 
 namespace armgate::sim {
 namespace {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "arm/http.h"
+#include "json/tree_fwd.h"
 #include "sim/judge/intentions.h"
 #include "sim/resource_type.h"
 #include "sim/sim_options.h"

@@ -3,10 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "certs/authority_facts.h"
 #include "cli/ca/authority.h"
+#include "json/tree.h"
 #include "tests/support/temporary_directory.h"
 
 namespace armgate {

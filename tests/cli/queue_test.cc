@@ -2,11 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/view/answer.h"
 #include "cli/view/status.h"
 #include "cli/view/top.h"
+#include "json/tree.h"
 #include "tests/cli/fixture.h"
 
 namespace armgate {

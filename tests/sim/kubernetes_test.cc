@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "json/tree.h"
 #include "sim/kubernetes/kubernetes_api.h"
 #include "tests/sim/sim_requests.h"
 

@@ -1,9 +1,9 @@
 // A cluster whose system pool cannot get its network: what its reads, its activity log, abort and deletes show.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "json/tree.h"
 #include "tests/sim/sim_requests.h"
 
 namespace armgate::sim {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "arm/resource_id.h"
 #include "base/text.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {

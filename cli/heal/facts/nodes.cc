@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/text.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <random>
 #include <utility>
@@ -22,6 +21,7 @@
 #include "cli/heal/link/service_door.h"
 #include "cli/link/arm_host.h"
 #include "cli/process/child_command.h"
+#include "json/tree.h"
 #include "proxy/seams/real_clock.h"
 
 namespace armgate::heal {
@@ -232,7 +232,7 @@ std::string progress_line(const Told& told, WallTime at, const std::string& run,
   }
   const nlohmann::ordered_json line{{"at", utc_text(at)},           {"component", "armgate-heal"}, {"run_id", run},
                                     {"phase", to_text(told.phase)}, {"event", told.event},         {"text", told.text}};
-  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return dump_json(line, kOneLine, JsonLetters::AsTheyAre) + "\n";
 }
 
 int run_heal(const Config& config, const HealRequest& request, std::ostream& out, std::ostream& err) {

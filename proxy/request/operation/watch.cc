@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "arm/arm_error.h"
-#include "arm/json/json_scan.h"
+#include "arm/long_running.h"
 #include "arm/throttle.h"
 #include "arm/url.h"
 #include "base/mutant.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arm/identity.h"
-#include "arm/json/json_select.h"
+#include "json/select.h"
 #include "proxy/request/content_coding.h"
 
 namespace armgate {
@@ -20,7 +20,7 @@ constexpr std::string_view kAssignmentType = "microsoft.authorization/roleassign
 // The object ids of the principals that a body speaks of: of a role assignment, or of the identity of a resource
 // (Microsoft.Authorization/roleAssignments, Microsoft.ManagedIdentity/userAssignedIdentities, "identity" of any resource).
 std::vector<std::string> principals_in(std::string_view body) {
-  static const arm::StringSelection kPlaces({"/properties/principalId", "/identity/principalId"});
+  static const StringSelection kPlaces({"/properties/principalId", "/identity/principalId"});
   std::vector<std::string> all;
   for (auto& found : kPlaces.in(body)) std::move(found.begin(), found.end(), std::back_inserter(all));
   return all;

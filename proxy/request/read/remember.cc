@@ -6,8 +6,8 @@
 
 #include "arm/body/content.h"
 #include "arm/etag.h"
-#include "arm/json/json_scan.h"
 #include "base/mutant.h"
+#include "json/scan.h"
 #include "proxy/request/content_coding.h"
 
 namespace armgate {
@@ -52,7 +52,7 @@ void index_items(const Parts& parts, const Client& client, const UnreadPage& pag
     if (!text) client.state->note_page_missed(page.shown);
     plain = std::move(decoded);
   }
-  for (const auto& item : arm::list_items(plain->bytes)) {
+  for (const auto& item : list_items(plain->bytes)) {
     const auto id = arm::parse_resource_id(item.id);
     if (!id) continue;
     const auto offset = static_cast<size_t>(item.body.data() - plain->bytes.data());

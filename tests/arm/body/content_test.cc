@@ -1,12 +1,13 @@
 // Goal: two states are the same exactly if no client could tell them apart; in doubt they differ. Method: one table of
 // pairs that equality and pointers must agree on.
 #include "arm/body/content.h"
-#include "arm/json/json_scan.h"
+#include "arm/long_running.h"
+#include "json/scan.h"
 
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "tests/arm/body/hostile_json.h"
+#include "tests/json/hostile_json.h"
 
 namespace armgate::arm {
 namespace {

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include "cli/heal/journal.h"
 #include "cli/heal/look.h"
 #include "cli/heal/runbook.h"
+#include "json/tree.h"
 #include "sim/sim_arm.h"
 #include "tests/sim/sim_requests.h"
 #include "tests/support/temporary_directory.h"

@@ -2,10 +2,9 @@
 // codes.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/source_tree.h"
 #include "cli/cli.h"
+#include "json/tree.h"
 #include "proxy/config/option_table.h"
 #include "rules/file/editor_schema.h"
 #include "rules/file/rule_file.h"

@@ -7,7 +7,6 @@
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "certs/secret_file.h"
 #include "cli/view/ask_service.h"
 #include "cli/view/status.h"
+#include "json/tree.h"
 #include "proxy/observability/admin_files.h"
 #include "proxy/request/operation/unlock.h"
 #include "proxy/seams/real_clock.h"

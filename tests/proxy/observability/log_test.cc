@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "json/tree.h"
 #include "proxy/request/exchange.h"
 #include "tests/support/temporary_directory.h"
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "arm/etag.h"
 #include "arm/url.h"
+#include "json/tree.h"
 #include "sim/json_text.h"
 #include "sim/judge/leaves.h"
 #include "sim/machine/address.h"

@@ -1,11 +1,11 @@
 // Goal: a text is read in one way or not at all. Method: tables.
-#include "arm/json/json_value.h"
+#include "json/document.h"
 
 #include <gtest/gtest.h>
 
-#include "tests/arm/body/hostile_json.h"
+#include "tests/json/hostile_json.h"
 
-namespace armgate::arm {
+namespace armgate {
 namespace {
 
 TEST(JsonValue, ATextThatCanBeReadInTwoWaysIsNotRead) {
@@ -57,4 +57,4 @@ TEST(JsonValue, NumbersAreWhatTheyAreWorth) {
 }
 
 }  // namespace
-}  // namespace armgate::arm
+}  // namespace armgate

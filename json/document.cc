@@ -1,13 +1,13 @@
-#include "arm/json/json_value.h"
+#include "json/document.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
-#include "arm/json/json_scan.h"
+#include "json/scan.h"
 
-namespace armgate::arm {
+namespace armgate {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -74,4 +74,4 @@ JsonNumber number_of(const dom::element& element) {
   return value;
 }
 
-}  // namespace armgate::arm
+}  // namespace armgate

@@ -1,4 +1,4 @@
-// json_scan.h – one string member of a resource's JSON, or the items of a list of them, found without building a tree.
+// scan.h – one string member of a resource's JSON, or the items of a list of them, found without building a tree.
 //
 // Why: almost every answer that passes is asked for its ETag or its provisioningState and for nothing else.
 // Limits: what is skipped is not validated beyond its strings and brackets; a text that breaks off, or that names the
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace armgate::arm {
+namespace armgate {
 
 struct ScannedMember {
   bool readable = false;                     // the text is a JSON object
@@ -30,9 +30,6 @@ std::array<ScannedMember, 2> scan_string_members(std::string_view json, const st
 // Costs a fraction of reading the text, which then need not be read.
 bool may_have_member(std::string_view json, std::span<const std::string_view> names);
 
-// properties.provisioningState, as written; nothing if absent.
-std::optional<std::string> provisioning_state(std::string_view json);
-
 // One resource in a list answer ({"value":[...]}).
 struct ListItem {
   std::string id;         // as written
@@ -48,4 +45,4 @@ inline std::string_view without_byte_order_mark(std::string_view text) {
   return text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
 }
 
-}  // namespace armgate::arm
+}  // namespace armgate

@@ -1,4 +1,4 @@
-// json_select.h – the strings that JSON pointers with "*" select in a text, for example every subnet id of a network interface.
+// select.h – the strings that JSON pointers with "*" select in a text, for example every subnet id of a network interface.
 //
 // Why: a body may name the resources that its write must not run against. It is read once for all pointers and nothing of it is
 // kept.
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace armgate::arm {
+namespace armgate {
 
 inline constexpr size_t kSelectDepthMax = 256;
 
@@ -34,4 +34,4 @@ class StringSelection {
   std::shared_ptr<const Parts> parts_;  // null: no pointers
 };
 
-}  // namespace armgate::arm
+}  // namespace armgate

@@ -1,12 +1,12 @@
 // What pointers with "*" select in a text, as a table; and texts that select nothing.
-#include "arm/json/json_select.h"
+#include "json/select.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace armgate::arm {
+namespace armgate {
 namespace {
 
 using testing::ElementsAre;
@@ -67,4 +67,4 @@ TEST(SelectStrings, FindsNamesHoweverTheyAreWritten) {
   }
 }
 }  // namespace
-}  // namespace armgate::arm
+}  // namespace armgate

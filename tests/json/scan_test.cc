@@ -1,12 +1,11 @@
 // Goal: a member is found where it belongs, and the items of a page as exact slices of it, or not at all.
-#include "arm/json/json_scan.h"
+#include "json/scan.h"
 
 #include <gtest/gtest.h>
 
-#include "arm/body/content.h"
-#include "tests/arm/body/hostile_json.h"
+#include "tests/json/hostile_json.h"
 
-namespace armgate::arm {
+namespace armgate {
 namespace {
 
 struct Expected {
@@ -156,4 +155,4 @@ TEST(MayHaveMemberTest, FindsItAtEveryPlace) {
 }
 
 }  // namespace
-}  // namespace armgate::arm
+}  // namespace armgate

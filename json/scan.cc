@@ -1,5 +1,5 @@
 // Everything here reads on demand: the text is indexed once, and only the members asked for are decoded.
-#include "arm/json/json_scan.h"
+#include "json/scan.h"
 
 #include <simdjson.h>
 
@@ -13,7 +13,7 @@
 #include "base/sixteen_bytes.h"
 #include "base/text.h"
 
-namespace armgate::arm {
+namespace armgate {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
@@ -248,8 +248,4 @@ std::vector<ListItem> list_items(std::string_view page) {
   return items;
 }
 
-std::optional<std::string> provisioning_state(std::string_view json) {
-  return scan_string_member(json, "provisioningState").in_properties;
-}
-
-}  // namespace armgate::arm
+}  // namespace armgate

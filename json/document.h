@@ -1,7 +1,7 @@
-// json_value.h – reading a JSON text for comparing it: what can be read at all, numbers by value.
+// document.h – reading a JSON text for comparing it: what can be read at all, numbers by value.
 //
-// Why: whoever compares states must agree on which texts can be read in only one way, and on what equal values are. For the .cc
-// files of arm: nobody else needs to know which parser is used.
+// Why: whoever compares states must agree on which texts can be read in only one way, and on what equal values are. The types of
+// the parser (simdjson) are used as they are: they are views, and wrapping them would be a second parser.
 #pragma once
 
 #include <simdjson.h>
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <variant>
 
-namespace armgate::arm {
+namespace armgate {
 
 // Deeper documents count as unreadable; what ARM takes nests about twenty deep.
 inline constexpr size_t kJsonNestingMax = 256;
@@ -45,4 +45,4 @@ inline bool is_array(const simdjson::dom::element& e) { return e.type() == simdj
 inline bool is_empty(const simdjson::dom::array& array) { return !(array.begin() != array.end()); }
 inline bool is_empty(const simdjson::dom::object& object) { return !(object.begin() != object.end()); }
 
-}  // namespace armgate::arm
+}  // namespace armgate

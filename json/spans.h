@@ -1,4 +1,4 @@
-// json_spans.h – where each value of a JSON text stands, so that parts of several texts can be put together byte for byte.
+// spans.h – where each value of a JSON text stands, so that parts of several texts can be put together byte for byte.
 //
 // Why: a body that is read and written anew loses what readers do not keep: 1.0, integers beyond 53 bits, escapes, the order of
 // members. Whoever changes one member of a text must leave the rest of it alone.
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace armgate::arm {
+namespace armgate {
 
 class JsonSpans {
  public:
@@ -45,4 +45,4 @@ class JsonSpans {
   std::vector<Node> nodes_;
 };
 
-}  // namespace armgate::arm
+}  // namespace armgate

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace armgate::arm {
+namespace armgate {
 
 inline std::string repeated(std::string_view piece, size_t times) {
   std::string text;
@@ -54,4 +54,4 @@ inline std::string nested_json(std::string_view name, size_t depth) {
   return repeated("{\"" + std::string(name) + "\":", depth) + "1" + repeated("}", depth);
 }
 
-}  // namespace armgate::arm
+}  // namespace armgate

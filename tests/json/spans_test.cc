@@ -1,13 +1,13 @@
 // Goal: each value of a text is found where it stands. Method: texts as people and programs write them, and broken ones.
-#include "arm/json/json_spans.h"
+#include "json/spans.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "tests/arm/body/hostile_json.h"
+#include "tests/json/hostile_json.h"
 
-namespace armgate::arm {
+namespace armgate {
 namespace {
 
 TEST(JsonSpans, EachValueAndWhatIsAroundIt) {
@@ -42,4 +42,4 @@ TEST(JsonSpans, BrokenTextsDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace armgate::arm
+}  // namespace armgate

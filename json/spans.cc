@@ -1,8 +1,8 @@
-#include "arm/json/json_spans.h"
+#include "json/spans.h"
 
 #include <algorithm>
 
-namespace armgate::arm {
+namespace armgate {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";        // RFC 8259 §2
@@ -69,4 +69,4 @@ void JsonSpans::skip_text() {
   ++at_;
 }
 
-}  // namespace armgate::arm
+}  // namespace armgate

@@ -1,14 +1,14 @@
-#include "arm/json/json_select.h"
+#include "json/select.h"
 
 #include <simdjson.h>
 
 #include <algorithm>
 #include <span>
 
-#include "arm/json/json_scan.h"
 #include "base/text.h"
+#include "json/scan.h"
 
-namespace armgate::arm {
+namespace armgate {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -97,4 +97,4 @@ std::vector<std::vector<std::string>> StringSelection::in(std::string_view json)
   return found;
 }
 
-}  // namespace armgate::arm
+}  // namespace armgate

@@ -14,7 +14,9 @@ TEST(ErrorTable, ReplaysWhatAKSAnswers) {
           {"Azure/AKS #2720", 409, error("OperationNotAllowed", "Another operation (Updating) is in progress." + pending)},
           {"Azure/AKS #1913", 409, R"({"code":"OperationNotAllowed","message":"in progress create managed cluster"})"},
           {"azapi #889", 409, error("EtagMismatch", "Operation is not allowed: Etag mismatched")},
+          {"kaito #2075", 409, error("OriginalEtagNotExpect")},
       });
+  expect_all(ErrorClass::Superseded, {{"recorded", 409, error("NotLatestOperation", "... can usually be retried")}});
   expect_all(ErrorClass::Dependency, {{"Azure/AKS #4522", 400, error("VirtualNetworkNotInSucceededState")}});
   expect_all(ErrorClass::Propagation, {{"a new cluster's pool", 404, error("ParentResourceNotFound")},
                                        {"an identity just made", 400, error("FailedIdentityOperation", "was not found")},

@@ -12,7 +12,6 @@
 namespace armgate {
 namespace {
 
-constexpr int kNotImplemented = 501;  // nor will it be at the next try
 constexpr Duration kFirstPause = std::chrono::milliseconds(500);
 constexpr Duration kLongestPause = std::chrono::seconds(5);
 
@@ -58,15 +57,11 @@ Task<Result<SeenState>> read_again(const Parts& parts, std::string host, std::st
   Duration pause = kFirstPause;
   while (true) {
     auto seen = co_await read_by(parts, host, target, authorization, deadline);
-    const bool transient = seen ? seen->head.status != kNotImplemented && arm::asks_for_another_try(seen->head.status)
-                                : seen.error().kind != ErrorKind::BadInput;
+    const bool transient = seen ? seen->is_refused_for_now() : seen.error().kind != ErrorKind::BadInput;
     if (!transient) co_return std::move(seen);
     Duration wait = pause;
     if (seen) wait = std::max(wait, arm::retry_after(seen->head.fields, parts.clock.wall()).value_or(Duration{}));
-    if (parts.clock.now() + wait > deadline) {
-      if (!seen) co_return std::move(seen);
-      co_return upstream_error(ErrorKind::TimedOut, Sent::Answered, "ARM kept refusing to show the resource");
-    }
+    if (parts.clock.now() + wait > deadline) co_return std::move(seen);
     co_await parts.clock.sleep_for(wait);
     pause = std::min(pause * 2, kLongestPause);
   }

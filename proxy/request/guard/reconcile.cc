@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "arm/throttle.h"
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/guard/find_bases.h"
@@ -18,6 +19,7 @@ namespace armgate {
 namespace {
 
 constexpr Duration kLagPause = std::chrono::seconds(1);
+constexpr Duration kComeAgainMax = std::chrono::seconds(60);  // asked for more, azcore gives up (docs/arm.md, "Clients")
 
 class Others final : public policy::Witness {
  public:
@@ -96,13 +98,21 @@ bool reads_in_vain(const Write& write) {
 // An answer that says something about the reader or the type, not about the resource. Of a type that has no GET at all many
 // providers say 404; then nobody was ever shown what was written, and it was not deleted either.
 bool is_hidden(const Write& write, const SeenState& seen) {
-  if (seen.exists()) return false;
+  if (seen.exists() || seen.is_refused_for_now()) return false;
   if (seen.head.status != 404) return true;
   if (unreadable_for(write) == Unreadable::Busy) return false;
   const auto& bases = write.bases.narrow;
   const uint64_t gone_at = last_absence(write);
   const auto is_written = [&](const policy::BaseState& b) { return !b.absent && !b.gone && !b.lies_before(gone_at); };
   return !bases.empty() && std::all_of(bases.begin(), bases.end(), is_written) && !was_ever_read(write);
+}
+
+// When the client should come again: once ARM lets the resource be read, as far as it says so.
+Duration come_again_after(const Write& write, const Result<SeenState>& seen) {
+  const Duration usual = write.parts.shared.options.retry_after;
+  if (!seen || !seen->is_refused_for_now()) return usual;
+  const auto asked = arm::retry_after(seen->head.fields, write.parts.clock.wall());
+  return std::clamp(asked.value_or(usual), usual, kComeAgainMax);
 }
 
 }  // namespace
@@ -128,7 +138,7 @@ Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::strin
     if (!readable) {
       write.report().reason = "verify-failed";
       write.report().altered = true;
-      co_return Outcome{Outcome::Kind::Busy, make_busy(why_not, write.parts.shared.options.retry_after), {}};
+      co_return Outcome{Outcome::Kind::Busy, make_busy(why_not, come_again_after(write, now)), {}};
     }
     if (!lags(write, *now, version_in(write, target), asked)) co_return *std::move(now);
     write.report().reason = "waited-for-a-read-that-is-up-to-date";

@@ -103,6 +103,10 @@ std::vector<std::pair<CLI::App*, Command>> declare_heal(CLI::App& app, Asked& as
   pool->add_flag("--drain", heal.drain,
                  "Cordon and drain the nodes with kubectl before the delete (default: AKS does as it deletes)")
       ->needs(pool->get_option("--kubeconfig"));
+  pool->add_option("--drain-min", heal.drain_min, "Minutes for pods to go; those that do not go with their nodes")
+      ->check(CLI::Range(0.01, 1'440.0))
+      ->needs(pool->get_option("--drain"))
+      ->capture_default_str();
   pool->add_option("--api-version", heal.api_version, "Of Microsoft.ContainerService (2025-10-01)");
   pool->add_option("--runs", heal.runs, "Where the run is written down, in place of ~/.local/state/armgate/heal")
       ->type_name(kDirectory);

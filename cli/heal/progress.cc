@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -39,6 +40,10 @@ auto value_in(const Table& table, std::string_view name) {
 }  // namespace
 
 std::string_view to_text(Phase phase) { return name_in(kPhaseNames, phase); }
+
+std::string minutes_text(Duration duration) {
+  return fmt::format("{:.6g}", std::chrono::duration<double, std::ratio<60>>(duration).count());
+}
 
 std::string to_text(const Snapshot& snapshot) {
   return Json{{"pool", snapshot.pool_id},

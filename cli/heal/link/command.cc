@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <random>
+#include <system_error>
 #include <utility>
 
 #include "base/text.h"
@@ -232,10 +233,15 @@ int begin(Session& session, const HealRequest& request, const World& world, cons
   return session.tell_end(Runbook(world, *journal, request.options).carry_on(*inspection), &*journal);
 }
 
-// A process that was killed before its run began has left nothing but the service's lease.
+// A process that was killed before its run began has left nothing but the service's lease, and perhaps a journal without its first line.
 std::string name_of_next_run(const ClusterLock& lock, const HealRequest& request) {
   const std::string last = lock.last_run();
-  return last.empty() || std::filesystem::exists(request.runs / last) ? new_run_id(RealClock().wall()) : last;
+  const auto runs = find_runs(request.runs);
+  const bool has_begun = std::any_of(runs.begin(), runs.end(), [&](const RunFound& run) { return run.id == last; });
+  if (last.empty() || has_begun) return new_run_id(RealClock().wall());
+  std::error_code ignored;  // what stays keeps the run from being begun, by name
+  std::filesystem::remove_all(request.runs / last, ignored);
+  return last;
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ class SendingLedger {
     Duration running{};     // the same while the operation of this one runs, likewise; at most for so long
     WallTime first_sent{};  // by_id: by its client's clock
     WallTime known_from{};  // by_id: what was first sent before may have reached a process of which nothing is known
+    WallTime known_until{WallTime::max()};  // by_id: what was first sent after is by a clock that is not ours
     bool any() const { return by_id || window > Duration::zero() || running > Duration::zero(); }
   };
 
@@ -108,10 +109,11 @@ class SendingLedger {
     DoubtExpired,  // the same, for so long that it is sent; told once
     Misused,       // under the repeatability id of another request
     Forgotten,     // under a repeatability id that may have been here before
+    Ahead,         // under one that nobody could tell from a new one, once it is forgotten
   };
   struct Matched {
     Match match = Match::New;
-    Asking asking;             // InDoubt, Misused, Forgotten: none
+    Asking asking;             // InDoubt, Misused, Forgotten, Ahead: none
     Moment arrived;            // of its first sending
     bool as_recorded = false;  // Shared: it came with another credential, and must show what it may read
   };

@@ -3,6 +3,7 @@
 #include <absl/cleanup/cleanup.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "proxy/request/answer.h"
@@ -13,6 +14,9 @@ namespace armgate {
 namespace {
 
 using Match = SendingLedger::Match;
+
+// Of the client's clock and ours. Of what is further ahead it could not be told, once it is forgotten, whether it is new.
+constexpr std::chrono::minutes kClocksApartMax{5};
 
 Outcome take_over(Write& write, const SendingLedger::Ending& ending) {
   write.report().reason = ending.reason.empty() ? "answered-an-earlier-sending" : ending.reason;
@@ -59,6 +63,7 @@ SendingLedger::Arrival arrival_of(const Parts& parts, const Exchange& exchange, 
   arrival.asker = std::move(asker);
   arrival.one_actor = client.declared.actors == policy::Actors::Single;
   arrival.repeats = repeats_of(parts.shared, plan, arrival.one_actor, exchange.named);
+  arrival.repeats.known_until = parts.clock.wall() + kClocksApartMax;
   return arrival;
 }
 
@@ -84,6 +89,12 @@ arm::Response not_again(SendingLedger::Match match, Exchange& exchange, const ru
     return make_outcome_unknown(
         resource, "By its Repeatability-First-Sent it may have been carried out before all that armgate remembers.");
   }
+  if (match == Match::Ahead) {
+    exchange.report.reason = "first-sent-ahead";
+    exchange.report.repeatability = "rejected";
+    return make_outcome_unknown(
+        resource, "By its Repeatability-First-Sent it was not sent yet: the client's clock and armgate's are minutes apart.");
+  }
   exchange.report.reason = "still-in-doubt";
   return make_outcome_unknown(resource, "An earlier sending of this request was not seen to be answered.");
 }
@@ -101,7 +112,8 @@ Task<std::optional<Outcome>> coalesce(Write& write, const SendingLedger::Arrival
     const auto found = ledger.match(arrival, &write.patience.waiter(), Patience::kJoinedEnded, ask);
     write.sending = found.asking.sending;
     write.asking = found.asking.number;
-    const bool is_refused = found.match == Match::InDoubt || found.match == Match::Misused || found.match == Match::Forgotten;
+    const bool is_refused = found.match == Match::InDoubt || found.match == Match::Misused || found.match == Match::Forgotten ||
+                            found.match == Match::Ahead;
     if (is_refused) co_return refused_again(write, found.match);
     if (found.match == Match::DoubtExpired) write.report().reason = "sent-again-after-doubt-expired";
     if (found.match != Match::Shared) {

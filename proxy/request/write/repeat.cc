@@ -65,8 +65,7 @@ std::optional<arm::Response> name_request(const Parts& parts, Exchange& exchange
   if (!*named) return std::nullopt;
   const auto& given = **named;
   const Hash128 key = parts.shared.hasher.hash_fields("repeatability", given.request_id, given.client_id);
-  // A clock that is ahead must not make others' requests look forgotten.
-  exchange.named = NamedRequest{key, std::min(given.first_sent, parts.clock.wall())};
+  exchange.named = NamedRequest{key, given.first_sent};
   return std::nullopt;
 }
 

@@ -116,6 +116,16 @@ class Rig {
     Journal journal = *Journal::begin(directory.path(), fmt::format("run-{}", found.size() + 1), target(), outside.wall());
     return Runbook(outside, journal, options).carry_on(*inspected);
   }
+  // Ctrl-C comes after so many writes.
+  Ending run_until_interrupted_after(size_t count) {
+    on_pause = [this, count] {
+      if (taken().size() == count) interrupted = Interrupted::AtTheStepsEnd;
+    };
+    Ending ending = run();
+    on_pause = nullptr;
+    interrupted = Interrupted::No;
+    return ending;
+  }
   Ending undo() {
     const World outside = world();
     Journal journal = *Journal::resume(directory.path(), find_runs(directory.path()).back().id);

@@ -49,12 +49,7 @@ TEST(Runbook, AnInterruptionWhileItLooksAgainAddsNothing) {
 TEST(Runbook, WhoTakesARunUpAsksAgainWhetherThePoolIsWedged) {
   Rig rig;
   rig.wedge();
-  rig.on_pause = [&] {
-    if (rig.taken().size() == 2) rig.interrupted = Interrupted::AtTheStepsEnd;
-  };
-  ASSERT_EQ(rig.run().kind, Ending::Kind::Interrupted);
-  rig.on_pause = nullptr;
-  rig.interrupted = Interrupted::No;
+  ASSERT_EQ(rig.run_until_interrupted_after(2).kind, Ending::Kind::Interrupted);
   rig.ask("PUT", kPoolId, rig.ask("GET", kPoolId).body);  // somebody has helped it meanwhile
   rig.pass(std::chrono::minutes(5));
   ASSERT_EQ(rig.state(kPoolId), "Succeeded");
@@ -90,12 +85,7 @@ TEST(Runbook, EachWriteThatIsRefusedStopsItThereAndItCanGoOn) {
 TEST(Runbook, ASnapshotOfAnotherClusterStopsItByName) {
   Rig rig;
   rig.wedge();
-  rig.on_pause = [&] {
-    if (rig.taken().size() == 2) rig.interrupted = Interrupted::AtTheStepsEnd;
-  };
-  ASSERT_EQ(rig.run().kind, Ending::Kind::Interrupted);
-  rig.on_pause = nullptr;
-  rig.interrupted = Interrupted::No;
+  ASSERT_EQ(rig.run_until_interrupted_after(2).kind, Ending::Kind::Interrupted);
   const Target other = *target_of(kClusterId + "2", "system");
   const RunFound run = find_runs(rig.directory.path()).back();
   std::ofstream(rig.directory.path() / run.id / run.progress.snapshot_file)

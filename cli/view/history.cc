@@ -11,8 +11,7 @@
 #include "base/text.h"
 #include "cli/view/answer.h"
 #include "cli/view/ask_service.h"
-#include "proxy/journal/journal_file.h"
-#include "proxy/observability/record_view.h"
+#include "proxy/gateway/records.h"
 
 namespace armgate {
 namespace {
@@ -25,17 +24,7 @@ std::string canonical(std::string_view resource) {
   return named ? named->id : lower_text(resource);
 }
 
-Result<json> from_journal(const Config& config, size_t most, const std::string& id) {
-  auto file = journal::JournalFile::open_to_read(config.journal.file);
-  if (!file) return std::move(file).error();
-  const auto writes = file->newest(most, id);
-  if (!writes) return writes.error();
-  const auto state = file->state_of(id);
-  if (!state) return state.error();
-  return to_json(*writes, *state);
-}
-
-Result<json> from_service(const Config& config, size_t most, const std::string& id) {
+Result<std::string> from_service(const Config& config, size_t most, const std::string& id) {
   if (config.listen.admin.empty()) {
     return gateway_error(
         ErrorKind::BadInput,
@@ -45,14 +34,15 @@ Result<json> from_service(const Config& config, size_t most, const std::string& 
             "FILE, or set journal.file in that",
             source_text(config)));
   }
-  const auto answer = fetch_history(config, most, id);
-  if (!answer) return answer.error();
-  return read_history(*answer);
+  return fetch_history(config, most, id);
 }
 
 // {"writes": [...], "state": {...}}, whoever tells.
 Result<json> records(const Config& config, size_t most, const std::string& id) {
-  return config.journal.file.empty() ? from_service(config, most, id) : from_journal(config, most, id);
+  const bool has_journal = !config.journal.file.empty();
+  const auto told = has_journal ? recorded_json(config.journal.file, most, id) : from_service(config, most, id);
+  if (!told) return told.error();
+  return read_history(*told);
 }
 
 std::string text_in(const json& write, const char* name) { return printable(write.value(name, "")); }

@@ -239,6 +239,7 @@ Gateway::Gateway(std::unique_ptr<Common> common)
                        [this] { return common_->shared.budgets.report(common_->clock.now()); },
                        [this](const Hash128& key, std::string_view who) { return unlock(loops_.front()->parts(), key, who); },
                        [this](size_t most, const std::string& resource) { return history(most, resource); },
+                       common_->memory == nullptr,
                        [this] { return common_->timeline.json(); },
                        [this] { return common_->decisions.json(common_->clock.wall(), common_->clock.now()); },
                        {common_->clock, common_->shared.run_leases, [this] { return common_->shared.rules.mode(); },
@@ -300,8 +301,8 @@ std::string Gateway::metrics() const {
                       common_->shared.results.counts(), common_->shared.budgets.report(common_->clock.now()));
 }
 
-std::optional<std::string> Gateway::history(size_t most, const std::string& resource) const {
-  if (common_->memory == nullptr) return std::nullopt;
+Result<std::string> Gateway::history(size_t most, const std::string& resource) const {
+  if (common_->memory == nullptr) return recorded_json(common_->config.journal.file, most, resource);
   return remembered_json(*common_->memory, most, resource,
                          common_->shared.results.state_of(common_->shared.locks.key_of(resource)));
 }

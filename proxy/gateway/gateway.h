@@ -63,7 +63,7 @@ class Gateway {
   void take_up(const FormerLife& former);
   void stop(std::string_view why);
   std::string metrics() const;
-  std::optional<std::string> history(size_t most, const std::string& resource) const;
+  Result<std::string> history(size_t most, const std::string& resource) const;
   struct Counted;
   Counted counted() const;
   void look();  // at the counters, for the timeline; and again after a while

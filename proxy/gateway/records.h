@@ -1,6 +1,7 @@
 // records.h – where writes are recorded: in the journal, or in memory.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,9 @@ struct Records {
 
 // Errors as of journal::Journal::open. `log` must outlive the store.
 Result<Records> open_records(const Config& config, Log& log);
+
+// What the journal has of the newest writes (record_view.h). Errors as of journal::JournalFile::open_to_read.
+Result<std::string> recorded_json(const std::filesystem::path& journal, size_t most, std::string_view resource);
 
 // What is remembered of the newest writes (record_view.h), with the names of the members that they changed.
 std::string remembered_json(const MemoryStore& memory, size_t most, std::string_view resource,

@@ -83,7 +83,7 @@ class AdminTest : public testing::Test {
   std::vector<std::string> asked_to_unlock_;
   OperationResults results_;
   HoldTable holds_{Hasher(HashKey{1, 2})};
-  std::optional<std::string> history_ = "{}";
+  Result<std::string> history_ = std::string("{}");
   std::vector<std::string> asked_for_history_;
   Admin admin_{{clock_,
                 locks_,
@@ -101,6 +101,7 @@ class AdminTest : public testing::Test {
                   asked_for_history_.push_back(std::to_string(most) + resource);
                   return history_;
                 },
+                false,
                 [] { return std::string("{\"recent\": 1}\n"); },
                 [] { return std::string("{\"decisions\": 1}\n"); },
                 {clock_, leases_, [this] { return state_.mode; },
@@ -147,8 +148,9 @@ TEST_F(AdminTest, HistoryIsWhatMemoryHas) {
   EXPECT_EQ(get("/history?last=many").head.status, 400);
   EXPECT_EQ(get("/history?last=1000000").head.status, 400);
   EXPECT_EQ(get("/history", "armgate.example").head.status, 403) << "it names resources";
-  history_.reset();
-  EXPECT_EQ(get("/history").head.status, 404);
+  history_ = gateway_error(ErrorKind::BadInput, "the journal cannot be read");
+  EXPECT_EQ(get("/history").head.status, 503);
+  EXPECT_EQ(get("/history").body, "the journal cannot be read\n");
 }
 
 TEST_F(AdminTest, HowOperationsEndedAndWhatIsSickOfItIsTold) {

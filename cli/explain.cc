@@ -135,12 +135,23 @@ void add_body(std::vector<Fact>& facts, const std::string& body, const rules::Pl
                    {}});
 }
 
+// A list of paths that is too long for a line has one on each.
+std::string value_text(std::string_view value, size_t indent) {
+  constexpr size_t kLine = 120;
+  constexpr std::string_view kBetween = ", ";
+  if (value.size() <= kLine || !value.starts_with('/')) return std::string(value);
+  std::string text;
+  for (size_t next; (next = value.find(kBetween)) != value.npos; value.remove_prefix(next + kBetween.size()))
+    text += fmt::format("{},\n{:{}}", value.substr(0, next), "", indent);
+  return text.append(value);
+}
+
 std::string to_text(const std::vector<Fact>& facts) {
   size_t width = 0;
   for (const Fact& fact : facts) width = std::max(width, fact.name.size());
   std::string text;
   for (const Fact& fact : facts) {
-    text += fmt::format("{:<{}}  {}", fact.name, width, fact.value);
+    text += fmt::format("{:<{}}  {}", fact.name, width, value_text(fact.value, width + 2));
     if (!fact.decided_by.empty()) text += fmt::format("   [{}]", fact.decided_by);
     text += '\n';
   }

@@ -22,7 +22,7 @@ bool is_read_action(std::string_view action) {
 // What clients look for in the answer of a POST that reads.
 Json read_result(const std::string& action) {
   if (action == "listkeys") {
-    return Json{{"keys", Json::array({{{"keyName", "key1"}, {"value", "simulated"}, {"permissions", "FULL"}}})}};
+    return Json{{"keys", Json::array({{{"keyName", "key1"}, {"value", "c2ltdWxhdGVk"}, {"permissions", "FULL"}}})}};
   }
   if (action.starts_with("listcluster")) {
     return Json{{"kubeconfigs", Json::array({{{"name", "simulated"}, {"value", "c2ltdWxhdGVk"}}})}};

@@ -29,7 +29,7 @@ std::string key_of(const arm::RequestHead& head, std::string_view subscription) 
 
 std::optional<arm::Response> TokenBuckets::take(const arm::RequestHead& head, std::string_view subscription, TimePoint now) {
   const Bucket& bucket = bucket_of(options_, head.method);
-  if (bucket.size <= 0) return std::nullopt;
+  if (bucket.size <= 0 || !head.fields.has("Authorization")) return std::nullopt;
   Kept& kept = kept_.try_emplace(key_of(head, subscription), Kept{bucket.size, now}).first->second;
   kept.left = std::min(bucket.size, kept.left + bucket.each_second * std::chrono::duration<double>(now - kept.at).count());
   kept.at = now;

@@ -27,6 +27,7 @@ const SUITES = [
   "admin",
   "journal",
   "late",
+  "budgets",
   "heal",
   "traps",
   "unruled",

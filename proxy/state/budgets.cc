@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "arm/throttle.h"
+#include "base/mutant.h"
 #include "base/text.h"
 #include "proxy/policy/budget/fair_share.h"
 
@@ -161,7 +162,7 @@ void Budgets::leave(const Place::At& at) {
 }
 
 TimePoint Budgets::from(const Kept& kept, TimePoint now) {
-  TimePoint from = std::max(now, kept.pause_until);
+  TimePoint from = is_mutant(Mutant::OwnQuestionsFirst) ? now : std::max(now, kept.pause_until);
   for (size_t i = 0; i < arm::kBudgets; ++i) {
     if (arm::is_of_reads(static_cast<arm::Budget>(i))) from = std::max(from, kept.budgets[i].may_ask_from(now));
   }

@@ -223,6 +223,7 @@ std::vector<Workload> with_others(std::vector<Workload> all) {
   all.insert(all.end(), hidden_workloads().begin(), hidden_workloads().end());
   all.insert(all.end(), merging_workloads().begin(), merging_workloads().end());
   all.insert(all.end(), liveness_workloads().begin(), liveness_workloads().end());
+  all.insert(all.end(), budget_workloads().begin(), budget_workloads().end());
   return all;
 }
 

@@ -133,7 +133,9 @@ export const tests = {
     assert.equal((await curl(world, gateway, PATH)).status, 200);
     assert.equal((await curl(world, gateway, PATH, { args: sending("PATCH", { tags: { a: "1" } }) })).status, 200);
     const fails = ["x-sim-operation-ms: 100", "x-sim-operation-result: Failed"];
-    assert.equal((await curl(world, gateway, PATH, { args: sending("PATCH", { tags: { b: "1" } }, ...fails) })).status, 200);
+    assert.equal((await curl(world, gateway, PATH, { args: sending("PATCH", { sku: { capacity: 2 } }, ...fails) })).status, 200);
+    // Whoever waits for it has armgate look whether it has ended.
+    assert.equal((await curl(world, gateway, PATH, { user: "next", args: sending("PATCH", { sku: { capacity: 3 } }) })).status, 200);
     const metrics = () => must("curl", "--silent", `http://127.0.0.1:${admin}/metrics`);
     await waitFor("the failure to be seen", async () => (await metrics()).includes('result="Failed"'));
     const text = await metrics();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "sim/answers.h"
 
 namespace armgate::sim {
@@ -22,7 +23,7 @@ const Bucket& bucket_of(const SimOptions& options, arm::Method method) {
 
 // Who shows the same token is the same principal.
 std::string key_of(const arm::RequestHead& head, std::string_view subscription) {
-  return fmt::format("{} {} {}", kind_of(head.method), subscription, head.fields.get("Authorization"));
+  return fmt::format("{} {} {}", kind_of(head.method), lower_text(subscription), head.fields.get("Authorization"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "proxy/policy/history.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "proxy/policy/entry_match.h"
@@ -8,22 +9,9 @@
 namespace armgate::policy {
 namespace {
 
-constexpr size_t kRenderingsMax = 4;
 constexpr size_t kOverlappedIdsMax = 32;
 
 bool is_write(const Entry& entry) { return entry.cause == Cause::Written || entry.cause == Cause::Deleted; }
-
-void add_rendering(Entry& entry, Rendering rendering) {
-  const auto same = std::find_if(entry.renderings.begin(), entry.renderings.end(),
-                                 [&](const Rendering& r) { return r.api_version == rendering.api_version; });
-  if (same != entry.renderings.end()) {
-    const bool says_more = !same->body || (same->body->is_partial && rendering.body && !rendering.body->is_partial);
-    if (says_more) *same = std::move(rendering);
-    return;
-  }
-  entry.renderings.push_back(std::move(rendering));
-  if (entry.renderings.size() > kRenderingsMax) entry.renderings.erase(entry.renderings.begin());
-}
 
 bool repeats(const Observation& last, const Observation& next) {
   return last.entry == next.entry && last.as == next.as && last.lagging == next.lagging && !last.lost &&
@@ -47,8 +35,10 @@ void History::apply(const HistoryLimits& limits, Event event) {
 }
 
 const Entry* History::find(uint64_t number) const {
-  const auto it = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number == number; });
-  return it == entries_.rend() ? nullptr : &*it;
+  const auto after = std::upper_bound(entries_.begin(), entries_.end(), number,
+                                      [](uint64_t wanted, const Entry& e) { return wanted < e.number; });
+  if (after == entries_.begin() || std::prev(after)->number != number) return nullptr;
+  return &*std::prev(after);
 }
 
 const Reader* History::reader(const Hash128& client) const {
@@ -136,8 +126,10 @@ bool History::lags(const HistoryLimits& limits, const Shown& seen, const arm::Bo
 Entry& History::add(const HistoryLimits& limits, Entry entry) {
   if (entries_.size() >= limits.entries_max) {
     forgotten_ = std::max({forgotten_, entries_.front().number, entries_.front().ended});
-    entries_.erase(entries_.begin());
+    body_bytes_ -= bytes_of(entries_.front());
+    entries_.pop_front();
   }
+  body_bytes_ += bytes_of(entry);
   const auto after = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number < entry.number; });
   return *entries_.insert(after.base(), std::move(entry));
 }
@@ -156,6 +148,7 @@ void History::forget_a_reader() {
   if (oldest == readers_.end()) return;
   readers_forgotten_ = std::max(readers_forgotten_, last_told(oldest->second));
   readers_.erase(oldest);
+  count_bodies();
 }
 
 Reader& History::reader_of(const HistoryLimits& limits, const Hash128& client) {
@@ -172,7 +165,7 @@ void History::observe(const HistoryLimits& limits, const Hash128& client, Observ
   while (!reader.shown.empty() && (reader.shown.size() >= limits.observations_max || too_old(reader.shown.front()))) {
     const Observation& oldest = reader.shown.front();
     if (oldest.as != ShownAs::OwnAnswer) reader.forgotten = std::max(reader.forgotten, oldest.last_shown.order);
-    reader.shown.erase(reader.shown.begin());
+    reader.shown.pop_front();
   }
   const bool was_refused_between =
       !reader.shown.empty() && std::any_of(reader.refusals.begin(), reader.refusals.end(), [&](const Refusal& r) {
@@ -265,7 +258,10 @@ void History::on(const HistoryLimits& limits, Accepted event) {
   add(limits, std::move(entry));
   if (event.cause != Cause::Written) return;
   const auto reader = readers_.find(event.client);
-  if (reader != readers_.end()) reader->second.accept(limits, std::move(event));
+  if (reader == readers_.end()) return;
+  const bool was_merged = event.merged || !reader->second.merged.empty();
+  reader->second.accept(limits, std::move(event));
+  if (was_merged) count_bodies();
 }
 
 void History::on(const HistoryLimits&, Ended event) {
@@ -293,6 +289,7 @@ void History::on(const HistoryLimits& limits, Deleted event) {
   entry.ended = event.at.order;
   entry.ended_at = event.at.time;
   add(limits, std::move(entry));
+  count_bodies();
 }
 
 void History::on(const HistoryLimits& limits, Arrived event) {
@@ -327,6 +324,7 @@ void History::on(const HistoryLimits& limits, Refused event) {
   if (event.took_back) reader.unmerged_until = *event.took_back + limits.observation_age;
   reader.refusals.push_back(std::move(event.refusal));
   if (reader.refusals.size() > limits.refusals_max) reader.refusals.erase(reader.refusals.begin());
+  count_bodies();
 }
 
 void History::on(const HistoryLimits&, AnswerLost event) {
@@ -346,47 +344,6 @@ void History::on(const HistoryLimits&, RightUsed event) {
   const auto gave_it = [&](const Refusal& r) { return !r.used && !r.lost && r.told > absent(); };
   const auto unused = std::find_if(it->second.refusals.begin(), it->second.refusals.end(), gave_it);
   if (unused != it->second.refusals.end()) unused->used = true;
-}
-
-namespace {
-
-// Every body that is kept, those first that are missed least.
-template <class Entries, class Readers, class Visit>
-void for_each_body(Entries& entries, Readers& readers, Visit visit) {
-  for (auto& [client, reader] : readers) {
-    for (auto& refusal : reader.refusals) {
-      visit(refusal.asked);
-      visit(refusal.found);
-    }
-  }
-  for (auto& entry : entries) {
-    for (auto& rendering : entry.renderings) visit(rendering.body);
-    visit(entry.asked);
-  }
-  for (auto& [client, reader] : readers) {
-    for (auto& merged : reader.merged) {
-      visit(merged.base);
-      visit(merged.asked);
-      visit(merged.sent);
-    }
-  }
-}
-
-}  // namespace
-
-size_t History::body_bytes() const {
-  size_t total = 0;
-  for_each_body(entries_, readers_, [&](const SharedBody& body) { total += body ? body->bytes.size() : 0; });
-  return total;
-}
-
-void History::drop_bodies(size_t most) {
-  size_t left = body_bytes();
-  for_each_body(entries_, readers_, [&](SharedBody& body) {
-    if (left <= most || !body) return;
-    left -= body->bytes.size();
-    body.reset();
-  });
 }
 
 bool History::busy() const {

@@ -87,7 +87,7 @@ Shown GateModel::shown_to(char client, size_t state) const {
   shown.client = key_of(client);
   shown.absent = there.absent;
   shown.etag = std::move(there.etag);
-  shown.rendering = {std::string(kApiVersion), "/r", there.absent ? nullptr : kept(std::move(there.json))};
+  shown.rendering = {std::string(kApiVersion), there.absent ? nullptr : kept(std::move(there.json))};
   return shown;
 }
 
@@ -205,7 +205,7 @@ bool GateModel::lags(const There& there) const {
   shown.at = {order_ + 2, now_};
   shown.absent = there.absent;
   shown.etag = there.etag;
-  shown.rendering = {std::string(kApiVersion), {}, there.absent ? nullptr : kept(there.json)};
+  shown.rendering = {std::string(kApiVersion), there.absent ? nullptr : kept(there.json)};
   return history_.lags(limits_, shown, facts());
 }
 

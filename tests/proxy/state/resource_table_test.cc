@@ -37,7 +37,7 @@ struct Table : ResourceTable {
     shown.asked = order;
     shown.at = at(order);
     shown.etag = etag;
-    shown.rendering = {"2025-05-01", "/r", body(bytes)};
+    shown.rendering = {"2025-05-01", body(bytes)};
     apply(resource, std::move(shown));
   }
   void accept(const Hash128& resource, uint64_t order, const Hash128& client = kTheirs, const Hash128& bytes = kTheirBytes) {
@@ -171,7 +171,7 @@ TEST(ResourceTable, OverItsBudgetBodiesGoFirstAndTheEtagsStay) {
   EXPECT_EQ(table.bodies(sibling(4)), 1u);
   EXPECT_EQ(table.bodies(sibling(5)), 1u);
   table.ask(sibling(1), [](const policy::History& history) {
-    EXPECT_EQ(history.entries().at(0).etag, "e");
+    EXPECT_EQ(history.entries()[0].etag, "e");
     return 0;
   });
 }

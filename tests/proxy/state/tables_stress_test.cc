@@ -177,7 +177,7 @@ policy::Event any_event(Rng& rng, const Hash128& client, Moment when) {
       shown.asked = when.order;
       shown.at = when;
       shown.etag = std::to_string(rng.below(5));
-      shown.rendering = {"2025-05-01", "/r", body("{\"state\":" + shown.etag + "}")};
+      shown.rendering = {"2025-05-01", body("{\"state\":" + shown.etag + "}")};
       return shown;
     }
   }

@@ -46,6 +46,7 @@
 #include "arm/long_running.h"
 #include "base/hash.h"
 #include "base/time.h"
+#include "proxy/async/frame_pool.h"
 #include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
 #include "proxy/seams/client_link.h"
@@ -209,7 +210,8 @@ class SendingLedger {
     Moment ended;
     std::vector<Sharer> sharers;
   };
-  using Place = std::list<Sending>::iterator;
+  using Sendings = std::list<Sending, PoolAllocator<Sending>>;
+  using Place = Sendings::iterator;
   using Places = absl::InlinedVector<Place, 1>;
   template <class Key>
   using Index = absl::flat_hash_map<Key, Places>;
@@ -245,7 +247,7 @@ class SendingLedger {
   void settle(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void close(const Asking& asking, bool has_arrived) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::list<Sending>& list_of(Stage stage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stages_[static_cast<size_t>(stage)]; }
+  Sendings& list_of(Stage stage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stages_[static_cast<size_t>(stage)]; }
   Sending* find_locked(uint64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   const Sending* find_locked(uint64_t id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Null if somebody else is to get the answer by now.
@@ -259,7 +261,7 @@ class SendingLedger {
 
   const Options options_;
   mutable Mutex mutex_;
-  std::array<std::list<Sending>, kStages> stages_ ABSL_GUARDED_BY(mutex_);
+  std::array<Sendings, kStages> stages_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<uint64_t, Place> by_id_ ABSL_GUARDED_BY(mutex_);
   Index<Call> by_call_ ABSL_GUARDED_BY(mutex_);
   Index<Hash128> whatever_id_ ABSL_GUARDED_BY(mutex_);  // by request: those in doubt, and what is given again whatever its id

@@ -42,7 +42,7 @@ Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::Loc
   }
   ClaimInfo info;
   info.client_label = write.client.label;
-  info.what = fmt::format("{} {}", write.head().method_token, write.plan.target.resource.id);
+  info.what = write.head().method_token + ' ' + write.plan.target.resource.id;
   info.since = write.parts.clock.now();
   info.client = write.client.key;
   info.reenters = may_run_beside_its_own(write.plan) && !looks_first(write);

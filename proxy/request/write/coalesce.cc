@@ -43,22 +43,35 @@ bool still_runs(const Write& write, IntentId intent) {
                      [&](const auto& hold) { return hold->write().intent == intent && hold->open(); });
 }
 
-}  // namespace
-
-SendingLedger::Arrival arrival_of(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client,
-                                  std::shared_ptr<const Presence> asker) {
+// `content`: see bytes_of().
+SendingLedger::Arrival arrival_with(const Hash128& content, const Parts& parts, const Exchange& exchange, const KeyedPlan& plan,
+                                    const Client& client) {
   const Hasher& hasher = parts.shared.hasher;
   SendingLedger::Arrival arrival;
-  arrival.content = bytes_of(hasher, exchange.request);
+  arrival.content = content;
   // With the credential: claims alone are unverified, so only who shows the same token asks for the same.
   arrival.resend = hasher.chain(arrival.content, client.credential);
   arrival.request_id = request_id_of(hasher, exchange);
   identify_request(arrival, exchange.named);
   arrival.resource = plan.resource_key;
   arrival.at = exchange.arrived;
-  arrival.asker = std::move(asker);
   arrival.one_actor = client.declared.actors == policy::Actors::Single;
   arrival.repeats = repeats_of(parts.shared, plan, arrival.one_actor, exchange.named);
+  return arrival;
+}
+
+}  // namespace
+
+SendingLedger::Arrival arrival_of(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client,
+                                  std::shared_ptr<const Presence> asker) {
+  auto arrival = arrival_with(bytes_of(parts.shared.hasher, exchange.request), parts, exchange, plan, client);
+  arrival.asker = std::move(asker);
+  return arrival;
+}
+
+SendingLedger::Arrival arrival_of(const Write& write, std::shared_ptr<const Presence> asker) {
+  auto arrival = arrival_with(write.bytes, write.parts, write.exchange, write.plan, write.client);
+  arrival.asker = std::move(asker);
   return arrival;
 }
 

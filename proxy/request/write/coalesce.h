@@ -12,6 +12,7 @@ namespace armgate {
 // What tells a request from others.
 SendingLedger::Arrival arrival_of(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client,
                                   std::shared_ptr<const Presence> asker);
+SendingLedger::Arrival arrival_of(const Write& write, std::shared_ptr<const Presence> asker);
 
 // True for a POST that may change something while armgate protects, whether or not a rule names it.
 bool is_watched_action(const Exchange& exchange, const rules::Plan& plan);

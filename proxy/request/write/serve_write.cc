@@ -58,7 +58,7 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome& outc
   if (write.exchange.named && arm::is_success(outcome.answer.head.status)) write.report().repeatability = "accepted";
   explain(outcome.answer.head, write.report());
   // Shared with those who ask for the same; they get it as soon as it is known, however slowly this client takes it.
-  const auto answer = std::make_shared<const arm::Response>(std::move(outcome.answer));
+  const auto answer = make_pooled<const arm::Response>(std::move(outcome.answer));
   const auto to_share = nothing_was_sent(outcome.kind) ? nullptr : answer;
   if (!write.report().replayed) share_answer(write, outcome, to_share);
 
@@ -72,7 +72,7 @@ Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_l
                           const Client& client) {
   Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + patience_of(parts, exchange));
   Write write = make_write(parts, exchange, plan, client, patience);
-  const auto arrival = arrival_of(parts, exchange, plan, client, client_link.presence());
+  const auto arrival = arrival_of(write, client_link.presence());
   write.is_repeatable = arrival.repeats.any();
   auto earlier = co_await coalesce(write, arrival);
   if (earlier) co_return co_await deliver(write, client_link, *earlier);

@@ -87,7 +87,19 @@ bool has_spelled_letter(std::string_view json) {
 class WantedNames {
  public:
   explicit WantedNames(std::span<const std::string_view> names) : names_(names) {
-    for (const std::string_view name : names) endings_ |= name.empty() ? 0 : bit_of(name.back());
+    for (const std::string_view name : names) {
+      if (!name.empty()) add_ending(name.back());
+    }
+  }
+
+  // For each of 16 bytes from there, of which two have others before them: whether it is a colon before which one of the names may
+  // stand. Has all of these.
+  auto may_stand_before(const char* from) const {
+    const Block before = sixteen_bytes::load(from - 1);
+    const Block ending = sixteen_bytes::load(from - 2) | kCase;
+    Comparison ends = any_ending_;
+    for (const uint8_t letter : few_) ends |= ending == letter;
+    return (sixteen_bytes::load(from) == ':') & (((before == '"') & ends) | (before <= ' '));
   }
 
   // Whether one of them stands before this colon: a name is what stands in quotes there (RFC 8259 §4).
@@ -109,8 +121,24 @@ class WantedNames {
   // The same for letters of either case, and some other characters.
   static constexpr uint32_t bit_of(char c) { return uint32_t{1} << (static_cast<unsigned char>(c) % 32); }
 
+  void add_ending(char ending) {
+    endings_ |= bit_of(ending);
+    const auto folded = static_cast<uint8_t>(static_cast<uint8_t>(ending) | kCase);
+    if (std::find(few_.begin(), few_.end(), folded) != few_.end()) return;
+    if (count_ < kFew) std::fill(few_.begin() + static_cast<std::ptrdiff_t>(count_), few_.end(), folded);
+    if (++count_ > kFew) any_ending_ = ~Comparison{};
+  }
+
+  using Block = sixteen_bytes::Block;
+  using Comparison = decltype(Block() == Block());
+  static constexpr uint8_t kCase = 'a' - 'A';  // the bit that letters of either case differ by
+  static constexpr size_t kFew = 3;
+
   const std::span<const std::string_view> names_;
-  uint32_t endings_ = 0;  // by which characters they end
+  uint32_t endings_ = 0;             // by which characters they end
+  std::array<uint8_t, kFew> few_{};  // the same with that bit, if they are few
+  size_t count_ = 0;
+  Comparison any_ending_{};  // all bits, if they are not
 };
 
 // The value of a member.
@@ -217,7 +245,7 @@ bool may_have_member(std::string_view json, std::span<const std::string_view> na
   using sixteen_bytes::Block;
   if (has_spelled_letter(json)) return true;
   const WantedNames wanted(names);
-  size_t at = 0;
+  size_t at = 2;                                             // of a colon before that nothing is the name
   const auto is_among = [&](uint64_t colons, size_t from) {  // a byte of ones for each of eight
     for (colons &= eight_bytes::kHighBits; colons != 0; colons &= colons - 1) {
       if (wanted.has_before(json, from + static_cast<size_t>(std::countr_zero(colons)) / 8)) return true;
@@ -225,7 +253,7 @@ bool may_have_member(std::string_view json, std::span<const std::string_view> na
     return false;
   };
   for (; at + sizeof(Block) <= json.size(); at += sizeof(Block)) {
-    const auto colons = sixteen_bytes::words_of(sixteen_bytes::load(json.data() + at) == ':');
+    const auto colons = sixteen_bytes::words_of(wanted.may_stand_before(json.data() + at));
     if ((colons[0] | colons[1]) == 0) continue;
     if (is_among(colons[0], at) || is_among(colons[1], at + 8)) return true;
   }

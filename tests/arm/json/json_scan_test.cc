@@ -155,5 +155,25 @@ TEST(MayHaveMemberTest, FindsItAtEveryPlace) {
   }
 }
 
+// Names that end alike, or in more ways than are looked for at once; of either case, and with blanks before the colon.
+TEST(MayHaveMemberTest, FindsAnyOfManyNames) {
+  const std::string_view names[] = {"etag", "flag", "principalId", "natGateway", "zones", "sku_"};
+  for (size_t count = 1; count <= std::size(names); ++count) {
+    const std::span<const std::string_view> wanted(names, count);
+    for (size_t before = 0; before < 20; ++before) {
+      for (size_t i = 0; i < std::size(names); ++i) {
+        for (const char* colon : {":", " \n:"}) {
+          std::string name(names[i]);
+          const std::string start = R"({")" + std::string(before, 'x') + R"(":"y","z":[{")";
+          const std::string end = std::string("\"") + colon + R"("an answer goes on from here"}]})";
+          EXPECT_EQ(may_have_member(start + name + end, wanted), i < count) << name << " of " << count;
+          name.back() = name.back() == '_' ? '_' : static_cast<char>(name.back() - 'a' + 'A');
+          EXPECT_EQ(may_have_member(start + name + end, wanted), i < count) << name << " of " << count;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace armgate::arm

@@ -197,10 +197,8 @@ std::vector<std::string> changing_bodies(size_t bytes, uint64_t count) {
   return bodies;
 }
 
-void whole_write(benchmark::State& state) {
-  Rig rig(*common_of_all, state.thread_index());
+void write_them(benchmark::State& state, Rig& rig, const std::vector<std::string>& bodies) {
   Exchange exchange = rig.make_exchange(arm::Method::Put);
-  const std::vector<std::string> bodies = changing_bodies(1500, 256);
   size_t next = 0;
   const AllocationCounter counter;
   for (auto _ : state) {
@@ -211,21 +209,17 @@ void whole_write(benchmark::State& state) {
   if (rig.link.status != 200) state.SkipWithError("a write was refused");
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations()));
 }
+
+void whole_write(benchmark::State& state) {
+  Rig rig(*common_of_all, state.thread_index());
+  write_them(state, rig, changing_bodies(1500, 256));
+}
 BENCHMARK(whole_write)->Setup(begin)->Teardown(end)->ThreadRange(1, 2)->UseRealTime();
 
 void whole_write_of(benchmark::State& state) {
   const auto bytes = static_cast<size_t>(state.range(0));
   Rig rig(*common_of_all, 0, bytes);
-  Exchange exchange = rig.make_exchange(arm::Method::Put);
-  const std::vector<std::string> bodies = changing_bodies(bytes, 16);
-  size_t next = 0;
-  const AllocationCounter counter;
-  for (auto _ : state) {
-    exchange.request.body = bodies[next++ % bodies.size()];
-    rig.serve(exchange);
-  }
-  counter.report(state);
-  if (rig.link.status != 200) state.SkipWithError("a write was refused");
+  write_them(state, rig, changing_bodies(bytes, 16));
 }
 BENCHMARK(whole_write_of)->Setup(begin)->Teardown(end)->Arg(1'500)->Arg(30'000)->Arg(1'000'000);
 

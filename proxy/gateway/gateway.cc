@@ -11,6 +11,7 @@
 
 #include "certs/authority.h"
 #include "certs/cert_cache.h"
+#include "proxy/gateway/cluster_member.h"
 #include "proxy/gateway/events.h"
 #include "proxy/gateway/options.h"
 #include "proxy/gateway/parent.h"
@@ -41,8 +42,9 @@ struct Gateway::Common {
         clock(*clock_kept),
         memory(records.memory),
         store(std::move(records.store)),
+        cluster(std::move(records.cluster)),
         cert_cache(std::move(minter), certs::CertCacheOptions{}),
-        shared(shared_options(config), Hasher(records.hash_key),
+        shared(shared_options(config, cluster.get()), Hasher(records.hash_key),
                std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience, config.facts)) {}
 
   const Config config;
@@ -52,6 +54,7 @@ struct Gateway::Common {
   RealClock& clock;
   const MemoryStore* const memory;  // the store, if there is no journal; else null
   std::unique_ptr<Store> store;
+  const std::unique_ptr<ClusterMember> cluster;  // null: this process is alone
   certs::CertCache cert_cache;
   SharedState shared;
   NoFaults faults;
@@ -74,6 +77,7 @@ ServiceState Gateway::Common::state() const {
           .started = started,
           .up = clock.now() - began,
           .draining = draining,
+          .apart = cluster && cluster->replica().is_apart(),
           .connections = connections.open,
           .journal_writable = store->writable(),
           .unfinished = store->unfinished_count(),
@@ -109,6 +113,7 @@ class Gateway::EventLoop {
                                              tally_.count(would);
                                              log_finding(*common_.log, common_.clock.wall(), would);
                                            }});
+    if (common_.cluster) parts_->cluster = &common_.cluster->replica();
     pipeline_ = std::make_unique<Pipeline>(*parts_);
     return open_doors(ports, admin);
   }
@@ -271,6 +276,9 @@ Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
   }
   gateway->common_->shared.begin(gateway->common_->clock);
   if (former) gateway->take_up(*former);
+  auto* const cluster = gateway->common_->cluster.get();
+  if (auto started = cluster ? cluster->start(gateway->loops_.front()->parts()) : Result<void>(); !started)
+    return started.error();
   return gateway;
 }
 
@@ -288,8 +296,7 @@ GatewayTally::Counts Gateway::tally() const {
   for (const auto& loop : loops_) all += loop->tally().counts();
   return all;
 }
-// By all loops.
-struct Gateway::Counted {
+struct Gateway::Counted {  // by all loops
   RequestMetrics::Counts requests;
   UpstreamCounts upstream;
 };
@@ -324,7 +331,6 @@ void Gateway::look() {
 }
 Log& Gateway::log() { return *common_->log; }
 boost::asio::io_context& Gateway::io() { return loops_.front()->io(); }
-
 void Gateway::tell(LogLevel level, std::string_view name, Log::Fields fields) { common_->tell(level, name, fields); }
 
 void Gateway::use(std::shared_ptr<const rules::Ruleset> rules, rules::Mode mode) {
@@ -344,7 +350,6 @@ void Gateway::run() {
 }
 
 void Gateway::start() { runner_ = std::thread(&Gateway::run, this); }
-
 void Gateway::join() { runner_.join(); }
 
 void Gateway::drain(Duration limit) {
@@ -386,6 +391,7 @@ void Gateway::stop(std::string_view why) {
 }
 
 void Gateway::leave(int exit_code) {
+  if (common_->cluster) common_->cluster->leave();
   common_->store.reset();  // the last records are written
   common_->log.reset();    // and the last lines
   std::_Exit(exit_code);

@@ -280,6 +280,8 @@ class History {
   uint64_t readers_forgotten() const { return readers_forgotten_; }
   // Everything up to that order may be missing.
   void forget_until(uint64_t order);
+  // The same of what clients were shown, and of nothing else.
+  void forget_shown_until(uint64_t order) { readers_forgotten_ = std::max(readers_forgotten_, order); }
 
   size_t body_bytes() const;
   // Frees bodies, the oldest states' first, until no more than `most` bytes are left.

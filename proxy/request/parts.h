@@ -35,6 +35,10 @@
 
 namespace armgate {
 
+namespace cluster {
+class Replica;
+}  // namespace cluster
+
 // What the configuration says about a client.
 struct DeclaredClient {
   policy::Actors actors = policy::Actors::Unknown;
@@ -166,6 +170,7 @@ struct Parts {
   std::function<void(const Exchange&)> account;                 // one call per request, when all is known about it
   std::function<void(const std::string& message)> tell_loudly;  // an operator should know
   std::function<void(const WouldHave&)> tell_would{};           // mode observe
+  cluster::Replica* cluster = nullptr;                          // this process as one of several; null: it is alone
 };
 
 }  // namespace armgate

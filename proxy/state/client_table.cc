@@ -45,7 +45,8 @@ std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, Tim
   auto it = shard.clients.find(client);
   if (it == shard.clients.end()) {
     make_room(shard, now);
-    it = shard.clients.emplace(client, std::make_shared<ClientState>(options_.client, budget_, shard.pages_forgotten)).first;
+    it = shard.clients.emplace(client, std::make_shared<ClientState>(options_.client, budget_, shard.pages_forgotten, client))
+             .first;
   }
   it->second->touch(now);
   return it->second;

@@ -46,6 +46,7 @@ ResourceTable::Slot& ResourceTable::touch(Shard& shard, const Hash128& key) {
   auto slot = std::make_unique<Slot>();
   slot->age = shard.by_age.insert(shard.by_age.end(), key);
   slot->history.forget_until(shard.horizon);
+  slot->history.forget_shown_until(shard.shown_horizon);
   return *shard.slots.emplace(key, std::move(slot)).first->second;
 }
 
@@ -71,6 +72,19 @@ void ResourceTable::keep_within_budget(Shard& shard, const Slot& touched) {
 }
 
 void ResourceTable::apply(const Hash128& resource, policy::Event event) {
+  if (sink_ != nullptr) return sink_->tell(resource, std::move(event));
+  apply_here(resource, std::move(event));
+}
+
+void ResourceTable::forget_shown_until(uint64_t order) {
+  for (Shard& shard : shards_) {
+    MutexLock lock(&shard.mutex);
+    shard.shown_horizon = std::max(shard.shown_horizon, order);
+    for (auto& [key, slot] : shard.slots) slot->history.forget_shown_until(order);
+  }
+}
+
+void ResourceTable::apply_here(const Hash128& resource, policy::Event event) {
   if (std::holds_alternative<policy::Deleted>(event)) any_deleted_.store(true, std::memory_order_release);
   Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
@@ -99,12 +113,20 @@ ResourceTable::Deletion ResourceTable::last_delete(const arm::ResourceId& resour
 }
 
 void ResourceTable::created(const Hash128& resource, Moment when) {
+  sink_ != nullptr ? sink_->tell_made(resource, false) : created_here(resource, when);
+}
+
+void ResourceTable::being_deleted(const Hash128& resource) {
+  sink_ != nullptr ? sink_->tell_made(resource, true) : being_deleted_here(resource);
+}
+
+void ResourceTable::created_here(const Hash128& resource, Moment when) {
   Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
   touch(shard, resource).created = when;
 }
 
-void ResourceTable::being_deleted(const Hash128& resource) {
+void ResourceTable::being_deleted_here(const Hash128& resource) {
   Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
   const auto it = shard.slots.find(resource);

@@ -28,6 +28,14 @@
 
 namespace armgate {
 
+// Who is to tell all replicas of a cluster what changes the table, in place of its being changed at once (proxy/cluster).
+class ResourceSink {
+ public:
+  virtual ~ResourceSink() = default;
+  virtual void tell(const Hash128& resource, policy::Event event) = 0;
+  virtual void tell_made(const Hash128& resource, bool is_gone) = 0;
+};
+
 // Resources are named by the keyed hash of their canonical id.
 class ResourceTable {
  public:
@@ -41,7 +49,13 @@ class ResourceTable {
 
   const policy::HistoryLimits& limits() const { return options_.history; }
 
+  // From now on changes go there, and come back by the functions that end in _here.
+  void share(ResourceSink* sink) { sink_ = sink; }
+
   void apply(const Hash128& resource, policy::Event event);
+  void apply_here(const Hash128& resource, policy::Event event);
+  // Clients may have been shown something up to that order that is not known here, of any resource.
+  void forget_shown_until(uint64_t order);
 
   // What `question` makes of the resource's history, which it must not keep.
   template <class Question>
@@ -52,6 +66,7 @@ class ResourceTable {
     if (it != shard.slots.end()) return question(it->second->history);
     policy::History none;
     none.forget_until(shard.horizon);
+    none.forget_shown_until(shard.shown_horizon);
     return question(static_cast<const policy::History&>(none));
   }
 
@@ -65,6 +80,8 @@ class ResourceTable {
   // A create was answered 201 or 200 (kept for what others look for soon after), and a delete was accepted: it is no evidence any more.
   void created(const Hash128& resource, Moment when);
   void being_deleted(const Hash128& resource);
+  void created_here(const Hash128& resource, Moment when);
+  void being_deleted_here(const Hash128& resource);
   std::optional<TimePoint> created_at(const Hash128& resource) const;
 
   struct Counts {
@@ -90,6 +107,7 @@ class ResourceTable {
     std::list<Slot*> with_bodies ABSL_GUARDED_BY(mutex);  // the same of those that have bytes
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;
     uint64_t horizon ABSL_GUARDED_BY(mutex) = 0;            // order: what was forgotten by the bound is not newer
+    uint64_t shown_horizon ABSL_GUARDED_BY(mutex) = 0;      // the same of what clients were shown elsewhere
     uint64_t deletes_forgotten ABSL_GUARDED_BY(mutex) = 0;  // order of the newest delete among that
     uint64_t bodies_evicted ABSL_GUARDED_BY(mutex) = 0;
     uint64_t resources_evicted ABSL_GUARDED_BY(mutex) = 0;
@@ -106,6 +124,7 @@ class ResourceTable {
 
   const Options options_;
   const Hasher hasher_;
+  ResourceSink* sink_ = nullptr;
   std::array<Shard, kShards> shards_;
   std::atomic<bool> any_deleted_{false};  // until then no request pays for looking through its ancestors
 };

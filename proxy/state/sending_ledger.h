@@ -53,6 +53,15 @@
 
 namespace armgate {
 
+struct SendingEvent;
+
+// Whom it tells what changes it, for others who keep the same ledger elsewhere (proxy/cluster). Called under its mutex.
+class SendingSink {
+ public:
+  virtual ~SendingSink() = default;
+  virtual void tell(SendingEvent event) = 0;
+};
+
 class SendingLedger {
  public:
   struct Options {
@@ -61,6 +70,8 @@ class SendingLedger {
     Duration repeat_keep = std::chrono::hours(12);    // how long what has a repeatability id is remembered
     size_t sendings_max = 10'000;
     size_t bytes_max = 8u << 20;  // of the answers' bodies
+    uint64_t first_id = 1;        // so that ledgers of one client in several processes give no number twice
+    SendingSink* sink = nullptr;
   };
 
   // Which later requests get the answer again of one that ARM accepted.
@@ -130,7 +141,8 @@ class SendingLedger {
     std::shared_ptr<const Recorded> recorded{};   // of what ARM accepted; null: not kept
   };
 
-  explicit SendingLedger(Options options) : options_(options) {}
+  explicit SendingLedger(Options options, Hash128 client = {})
+      : options_(options), client_(client), next_id_(options.first_id), next_asking_(options.first_id) {}
 
   // What decides beside the record; a function that is not given is not asked.
   enum class Since { Nothing, Written, Unknown };
@@ -170,6 +182,12 @@ class SendingLedger {
 
   // A read of the resource that was asked for at `asked` is delivered: its client knows what became of what had ended before.
   void resolve(const Hash128& resource, Moment asked);
+
+  // ---- of a ledger that is kept elsewhere too
+  // What changed it there. `asker` stands for whoever asks there.
+  void follow(const SendingEvent& event, std::shared_ptr<const Presence> asker, Moment now);
+  // Whether another sending than this one is the same by now, and must not be carried out beside it.
+  bool knows_another(const Arrival& arrival, uint64_t than);
 
   // Forgets what nobody will ask for any more; true if something is left.
   bool expire(TimePoint now);
@@ -234,7 +252,9 @@ class SendingLedger {
     Match match = Match::New;
     Place place{};  // unless New
   };
-  Found find_earlier(const Arrival& arrival, const Questions& ask) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Found find_earlier(const Arrival& arrival, const Questions& ask, uint64_t but = 0) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void tell_sink(SendingEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void end_locked(Place place, Ending ending, Moment now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Place add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void set_ending(Place place, std::optional<Ending> ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void tell(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -258,6 +278,7 @@ class SendingLedger {
   void keep_within_bounds(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
+  const Hash128 client_;
   mutable Mutex mutex_;
   std::array<std::list<Sending>, kStages> stages_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<uint64_t, Place> by_id_ ABSL_GUARDED_BY(mutex_);
@@ -267,8 +288,8 @@ class SendingLedger {
   std::set<std::pair<TimePoint, uint64_t>> repeats_until_ ABSL_GUARDED_BY(mutex_);  // of what is kept, by its end
   WallTime forgotten_ ABSL_GUARDED_BY(mutex_){};  // the latest Repeats::first_sent of what is not known any more
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
-  uint64_t next_asking_ ABSL_GUARDED_BY(mutex_) = 1;
+  uint64_t next_id_ ABSL_GUARDED_BY(mutex_);
+  uint64_t next_asking_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace armgate

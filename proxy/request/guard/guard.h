@@ -25,6 +25,7 @@ class Guarded {
  public:
   const Precondition& precondition() const { return precondition_; }
   WriteLease take_lease() && { return std::move(lease_); }
+  uint64_t kept_as() const { return lease_.kept_as(); }
 
  private:
   friend Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);

@@ -21,4 +21,11 @@ struct Restored {
 // if another client's write is on record. One without any known base is `forgotten` for observation_age (policy::BaseRule).
 Restored restore(Parts& parts, const FormerLife& former);
 
+// Somebody who waits elsewhere in the cluster wants these keys: who watches over what holds them here should look sooner.
+void wake_watchers(const SharedState& shared, const std::vector<Hash128>& keys);
+
+// A write of another process of the cluster that is dead, and its keys: they are held until its end is seen. Of one whose outcome nobody
+// knows that is not looked for before `quiet` is over: its sender may have been paused, and send it yet.
+Task<void> adopt(Parts& parts, JournaledWrite former, WriteLease lease, Duration quiet);
+
 }  // namespace armgate

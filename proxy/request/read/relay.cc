@@ -6,6 +6,7 @@
 #include "arm/early_end.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/budget.h"
+#include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"
@@ -150,6 +151,9 @@ struct Passing {
   Showing showing{};
   bool completed = false;
 
+  // What it shows must be known to other processes before the client can use it.
+  bool is_told() const { return parts.cluster != nullptr && is_guarded_read(plan); }
+
   // Called when the whole answer is known and before its end is written.
   void complete(const arm::ResponseHead& head) {
     completed = true;
@@ -198,10 +202,14 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
     if (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes) {
       passing.complete(answer.head);
     }
+    if (passing.completed && passing.is_told()) co_await until_recorded(passing.parts, passing.exchange.executor);
     const auto written = co_await client_link.write_body(*piece);
     if (!written) co_return passed;
   }
-  if (!passing.completed) passing.complete(answer.head);
+  if (!passing.completed) {
+    passing.complete(answer.head);
+    if (passing.is_told()) co_await until_recorded(passing.parts, passing.exchange.executor);
+  }
   const auto finished = co_await client_link.finish();
   passed.delivered = finished.ok();
   co_return passed;
@@ -226,6 +234,7 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
     co_await write_failure(exchange, client_link, std::move(known));
     co_return Receipt();
   }
+  if (action && parts.cluster != nullptr) co_await until_recorded(parts, exchange.executor);
   auto sent = co_await send_relayed(parts, exchange);
   if (!sent) {
     auto failure = note_failure(parts, exchange, plan, client, action ? &*action : nullptr, sent.error());

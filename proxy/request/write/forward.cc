@@ -10,6 +10,7 @@
 #include "proxy/policy/error_class.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/budget.h"
+#include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/guard/reconcile.h"
 #include "proxy/request/operation/held_write.h"
@@ -41,6 +42,11 @@ void apply_precondition(arm::Headers& fields, Attempts& attempts) {
 // One sending and its whole answer.
 Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts) {
   auto& parts = write.parts;
+  if (!may_send(parts)) {
+    Error error = gateway_error(ErrorKind::TimedOut, "the cluster's engine does not answer: others may have its keys");
+    error.sent = Sent::No;
+    co_return error;
+  }
   if (attempts.sent == 0) attempts.first_sent = parts.clock.now();
   ++attempts.sent;
   ++write.report().attempts;

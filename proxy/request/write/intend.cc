@@ -44,6 +44,7 @@ Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) 
   record.started = parts.clock.next_moment();
   record.begun = parts.clock.wall();
   record.executor = write.exchange.executor;
+  record.claim = guarded.kept_as();
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) {
     write.report().reason = "journal-unavailable";

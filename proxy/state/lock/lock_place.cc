@@ -84,6 +84,15 @@ bool LockPlace::is_its_turn() const {
   return claim_->state == Claim::State::Granted || table_->may_hold(*claim_);
 }
 
+LockPlace LockPlace::keep(std::shared_ptr<ClaimKeeper> keeper) {
+  claim_->keeper = std::move(keeper);
+  return LockPlace(table_, claim_);
+}
+
+void LockPlace::give_back_here(const std::vector<Hash128>& some) { table_->give_back_here(claim_, some); }
+
+void LockPlace::let_own_in_here(Own which) { table_->let_own_in_here(claim_, which); }
+
 uint64_t LockPlace::times_passed() const { return claim_->passed.load(std::memory_order_relaxed); }
 
 WriteLease::WriteLease(WriteLease&& other) noexcept
@@ -120,6 +129,8 @@ void WriteLease::let_own_in(Own which) {
 void WriteLease::tell(WritePhase phase) {
   if (claim_ != nullptr) claim_->phase.store(phase, std::memory_order_relaxed);
 }
+
+uint64_t WriteLease::kept_as() const { return claim_ != nullptr && claim_->keeper ? claim_->keeper->claim() : 0; }
 
 bool WriteLease::is_wanted() const {
   if (!claim_) return false;

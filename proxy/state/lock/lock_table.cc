@@ -215,7 +215,15 @@ void LockTable::leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_f
   claim->waiter = nullptr;
 }
 
+// Its waiter may die from now on.
+std::shared_ptr<ClaimKeeper> LockTable::take_keeper(LockTable& table, Claim& claim) {
+  ShardsLocked locked(table, claim);
+  claim.waiter = nullptr;
+  return std::exchange(claim.keeper, nullptr);
+}
+
 void LockTable::give_back(const ClaimPtr& claim) {
+  if (claim->keeper) return take_keeper(*this, *claim)->give_back({});
   std::vector<ClaimPtr> now_first;
   {
     ShardsLocked locked(*this, *claim);
@@ -226,6 +234,11 @@ void LockTable::give_back(const ClaimPtr& claim) {
 }
 
 void LockTable::give_back(const ClaimPtr& claim, const std::vector<Hash128>& some) {
+  if (some.empty()) return;
+  claim->keeper ? claim->keeper->give_back(some) : give_back_here(claim, some);
+}
+
+void LockTable::give_back_here(const ClaimPtr& claim, const std::vector<Hash128>& some) {
   std::vector<ClaimPtr> now_first;
   {
     ShardsLocked locked(*this, *claim);
@@ -263,6 +276,10 @@ void LockTable::insist(const ClaimPtr& claim) {
 }
 
 void LockTable::let_own_in(const ClaimPtr& claim, Own which) {
+  claim->keeper ? claim->keeper->let_own_in(which) : let_own_in_here(claim, which);
+}
+
+void LockTable::let_own_in_here(const ClaimPtr& claim, Own which) {
   std::vector<ClaimPtr> now_first;
   {
     ShardsLocked locked(*this, *claim);

@@ -25,10 +25,11 @@ fuzz: ## run every fuzz target for a minute (FUZZ_SECONDS=600: for longer)
 	@scripts/setup build fuzz
 	@scripts/run_tests fuzz
 
-bench: ## time single decisions, then compare with HAProxy, nginx, squid and mitmproxy (ARGS="--rounds 10 --seconds 5": longer)
+bench: ## time decisions and guards, then compare with HAProxy, nginx, squid and mitmproxy (ARGS="--rounds 10 --seconds 5": longer)
 	@scripts/setup build bench
 	@scripts/build release armgate armgate_load armgate_bench
 	@build/release/bin/armgate_bench --benchmark_min_time=0.2
+	@bench/costs --rounds 2 --plots build/plots
 	@bench/compare $(ARGS)
 
 run: ## start armgate in the foreground (ARGS="--config FILE": with your configuration)

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
-#include <simdjson.h>
-#include <nlohmann/json.hpp>
-
-#include "arm/json/json_scan.h"
 #include "base/text.h"
+#include "json/document.h"
+#include "json/scan.h"
+#include "json/tree.h"
 
 namespace armgate::arm {
 namespace {
@@ -123,7 +122,7 @@ std::string error_body(std::string_view code, std::string_view message, std::str
   OrderedJson body;
   body["error"] = std::move(error);
   // Texts may quote what a client sent; bytes that are no UTF-8 are replaced.
-  return body.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  return dump_json(body, kOneLine, JsonLetters::AsTheyAre);
 }
 
 }  // namespace armgate::arm

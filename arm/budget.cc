@@ -85,9 +85,10 @@ BudgetsLeft budgets_left(const Headers& fields) {
 
 std::string_view subscription_of(std::string_view target) {
   constexpr std::string_view kRoot = "/subscriptions/";
-  if (!starts_with_ignoring_case(target, kRoot)) return {};
-  const std::string_view rest = target.substr(kRoot.size());
-  const std::string_view id = rest.substr(0, rest.find_first_of("/?"));
+  const std::string_view path = path_of(target);
+  if (!starts_with_ignoring_case(path, kRoot)) return {};
+  const std::string_view rest = path.substr(kRoot.size());
+  const std::string_view id = rest.substr(0, rest.find('/'));
   const auto is_of_an_id = [](char c) { return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') || c == '-'; };
   return id.size() <= kIdBytesMax && std::all_of(id.begin(), id.end(), is_of_an_id) ? id : std::string_view();
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "arm/json/json_scan.h"
 #include "base/text.h"
+#include "json/scan.h"
 
 namespace armgate::arm {
 namespace {
@@ -25,9 +25,9 @@ bool fits_in_a_header(std::string_view etag) {
 }
 
 bool is_precondition(const Field& field) {
-  static constexpr std::array<std::string_view, 4> kNames{"If-Match", "If-None-Match", "If-Modified-Since",
-                                                          "If-Unmodified-Since"};
-  return !trim(field.value).empty() && std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
+  static constexpr std::array<std::string_view, 4> kEtagNames{"If-Match", "If-None-Match", "If-Modified-Since",
+                                                              "If-Unmodified-Since"};
+  return !trim(field.value).empty() && std::any_of(kEtagNames.begin(), kEtagNames.end(), [&](std::string_view name) {
     return equal_ignoring_case(field.name, name);
   });
 }

@@ -109,7 +109,11 @@ void Headers::remove(std::string_view name) {
   std::erase_if(places_, [&](const Place& place) { return is_named(place, name); });
 }
 
-std::string_view path_of(std::string_view target) { return target.substr(0, target.find('?')); }
+// A path that begins with two slashes begins with one: to ARM they are the same, and some SDKs send both (docs/arm.md, "Resource ids").
+std::string_view path_of(std::string_view target) {
+  if (target.starts_with("//")) target.remove_prefix(1);
+  return target.substr(0, target.find('?'));
+}
 
 std::string_view query_of(std::string_view target) {
   const size_t mark = target.find('?');

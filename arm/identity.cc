@@ -4,9 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include <simdjson.h>
-
 #include "base/text.h"
+#include "json/document.h"
 
 namespace armgate::arm {
 namespace {

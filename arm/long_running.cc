@@ -1,9 +1,9 @@
 #include "arm/long_running.h"
 
 #include "arm/body/content.h"
-#include "arm/json/json_scan.h"
 #include "arm/url.h"
 #include "base/text.h"
+#include "json/scan.h"
 
 namespace armgate::arm {
 namespace {
@@ -88,6 +88,10 @@ Progress progress_of_word(std::string_view state) {
     if (equal_ignoring_case(known.word, state)) return known.progress;
   }
   return Progress::Running;
+}
+
+std::optional<std::string> provisioning_state(std::string_view json) {
+  return scan_string_member(json, "provisioningState").in_properties;
 }
 
 Progress progress_of_status_url(const ResponseHead& head, std::string_view body) {

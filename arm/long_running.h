@@ -53,6 +53,9 @@ inline bool is_terminal(Progress p) { return p == Progress::Succeeded || p == Pr
 
 std::string_view to_text(Progress progress);  // "Succeeded"; "unknown" for what is not terminal
 
+// properties.provisioningState, as written; nothing if absent.
+std::optional<std::string> provisioning_state(std::string_view json);
+
 // Succeeded, Failed, Canceled, also "Cancelled" and "Completed", in any case; every other non-empty word is Running.
 Progress progress_of_word(std::string_view state);
 

@@ -45,6 +45,10 @@ enum class Mutant {
   PartialEffectIgnored,   // what is there need not be what a write was built from that is sent again after its operation failed
   FirstOperationTold,     // whose operation was taken twice is told how the first one ended
   OwnLeaseGivenUp,        // others come in between the two
+  OwnQuestionsFirst,      // armgate goes on asking for itself although ARM has answered 429
+  RefusalsShared,         // of those who share a budget, only who was told 429 waits
+  LongestWaiterFirst,     // whoever came first goes first, however often its client went already
+  LowForEver,             // what was used up once is used up
   // Of merging (arm/body/merge*.cc).
   MergeDropsRemoval,       // what the write removes stays
   MergeResurrectsElement,  // what others removed comes back with a write that still has it

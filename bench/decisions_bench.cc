@@ -9,6 +9,7 @@
 #include "arm/etag.h"
 #include "arm/identity.h"
 #include "arm/resource_id.h"
+#include "base/fingerprint.h"
 #include "bench/counted.h"
 #include "bench/samples.h"
 #include "bench/shipped.h"
@@ -109,6 +110,13 @@ void hash_2kb_token(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(hasher.hash(authorization));
 }
 BENCHMARK(hash_2kb_token);
+
+void tell_whether_2kb_token_is_the_last_one(benchmark::State& state) {
+  const std::string authorization = token();
+  const Fingerprinter fingerprints(Hasher(HashKey{1, 2}));
+  for (auto _ : state) benchmark::DoNotOptimize(fingerprints.of(authorization));
+}
+BENCHMARK(tell_whether_2kb_token_is_the_last_one);
 
 void scan_etag_plain(benchmark::State& state) {
   const std::string body = network_body(static_cast<size_t>(state.range(0)));
@@ -228,7 +236,6 @@ void possible_bases(benchmark::State& state) {
   for (int64_t i = 0; i < state.range(0); ++i) {
     policy::Shown seen;
     seen.etag = "W/\"" + std::to_string(i) + "\"";
-    seen.rendering.target = std::string(kNetwork);
     seen.rendering.api_version = "2023-09-01";
     seen.asked = static_cast<uint64_t>(2 * i + 1);
     seen.at = Moment{seen.asked + 1, TimePoint(std::chrono::seconds(i))};

@@ -1,5 +1,6 @@
 """The proxies that bench/compare sets beside each other, and the origin behind them, each with a configuration of its own in
 one directory. Everything listens on loopback, on ports that were free."""
+import json
 import os
 import shutil
 import socket
@@ -9,6 +10,7 @@ import time
 from pathlib import Path
 
 HOST = "management.azure.com"
+PATH = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/load/providers/Microsoft.Network/virtualNetworks/{}?api-version=2023-09-01"
 SIZES = {"small": 1500, "medium": 100_000, "large": 4_000_000}
 PACKAGES = {"haproxy": "haproxy", "nginx": "nginx-light", "squid": "squid-openssl", "mitmdump": "mitmproxy"}
 
@@ -50,6 +52,17 @@ def body_of(size):
     line = "abcdefghijklmnopqrstuvwxyz 0123456789 abcdefghijklmnopqrstuvwxyz"
     lines = [line] * ((size - len(head) - 4) // (len(line) + 3))
     return head + '","'.join(lines) + '"]}}'
+
+
+def run_load(build, target, load_arguments, seconds, warm_up):
+    command = [str(Path(build) / "armgate_load"), target, *load_arguments, "--rounds", "1", "--quiet", "--json", "-",
+               "--duration", f"{int(seconds * 1000)}ms", "--warm-up", f"{int(warm_up * 1000)}ms"]
+    if os.cpu_count() > 1 and shutil.which("taskset"):
+        command = ["taskset", "-c", "1", *command]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        fail(f"{' '.join(command)}\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout)["targets"][0]
 
 
 class Rig:
@@ -143,6 +156,9 @@ http {{
             locations += f"location ~ /{name} {{ try_files /{name}.json =404; }}\n"
         put_answer = body_of(SIZES["small"]).replace("\\", "\\\\")  # nginx takes one backslash off
         locations += f"location ~ /put {{ return 201 '{put_answer}'; }}\n"
+        # What is there is the same whenever it is read, or another each time: then somebody else seems to have written meanwhile.
+        for name, answer in {"still": put_answer, "moving": put_answer.replace("0c2b", "$request_id").replace('"load":"0"', '"load":"0","other":"$request_id"')}.items():
+            locations += f"location ~ /{name} {{ if ($request_method = PUT) {{ return 201 '{answer}'; }} return 200 '{answer}'; }}\n"
         self.nginx("origin", self.origin_port, f"root {self.directory}/content;\n{locations}", core=1)
 
     # ---- the peers: each gives what armgate_load needs to reach it
@@ -178,20 +194,23 @@ backend origin
         pid = self.start("haproxy", [find_program("haproxy"), "-db", "-f", "haproxy.cfg"], port, 0, self.wrap)
         return {"pid": pid, "direct": f"https://{HOST},connect=127.0.0.1:{port},ca={self.directory}/ca.pem"}
 
-    def start_armgate(self):
+    def start_armgate(self, name="armgate", options=None):
+        """`options`: of the configuration, beside those that every armgate here has."""
         proxy, tls = free_port(), free_port()
         program = self.binaries / "armgate"
-        config = self.write("armgate.json", f"""{{
-  "listen": {{"proxy": "127.0.0.1:{proxy}", "tls": "127.0.0.1:{tls}"}}, "threads": {self.threads},
-  "ca": {{"directory": "{self.directory}/armgate-ca"}}, "log": {{"file": "{self.directory}/armgate-requests.log"}},
-  "limits": {{"connections": 100000}},
-  "hosts": {{"{HOST}": {{"address": "127.0.0.1:{self.origin_port}", "ca_file": "{self.directory}/ca.pem"}}}}
-}}""")
-        made = subprocess.run([program, "ca", "init", "--config", config], capture_output=True, text=True)
+        config = self.write(f"{name}.json", json.dumps({
+            "listen": {"proxy": f"127.0.0.1:{proxy}", "tls": f"127.0.0.1:{tls}"}, "threads": self.threads,
+            "ca": {"directory": f"{self.directory}/armgate-ca"}, "log": {"file": f"{self.directory}/{name}-requests.log"},
+            "limits": {"connections": 100000},
+            "hosts": {HOST: {"address": f"127.0.0.1:{self.origin_port}", "ca_file": f"{self.directory}/ca.pem"}},
+            **(options or {}),
+        }))
+        step = "path" if (self.directory / "armgate-ca").exists() else "init"  # several share one
+        made = subprocess.run([program, "ca", step, "--config", config], capture_output=True, text=True)
         if made.returncode != 0:
-            fail(f"armgate ca init: {made.stderr}")
+            fail(f"armgate ca {step}: {made.stderr}")
         authority = made.stdout.strip()
-        pid = self.start("armgate", [program, "run", "--config", config], tls, 0, self.wrap)
+        pid = self.start(name, [program, "run", "--config", config], tls, 0, self.wrap)
         return {"pid": pid, "direct": f"https://{HOST},connect=127.0.0.1:{tls},ca={authority}", "proxy_port": proxy, "proxy_target_port": 443,
                 "connect": f"https://{HOST},proxy=http://load@127.0.0.1:{proxy},ca={authority}"}
 

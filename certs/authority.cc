@@ -18,7 +18,6 @@ namespace armgate::certs {
 namespace {
 
 constexpr auto kLifetime = std::chrono::days(3650);
-constexpr auto kClockSkew = std::chrono::hours(1);
 
 std::string_view without_wildcard(std::string_view host) { return host.starts_with("*.") ? host.substr(2) : host; }
 

@@ -14,6 +14,9 @@
 
 namespace armgate::certs {
 
+// Clocks differ: what begins now begins this much earlier.
+inline constexpr auto kClockSkew = std::chrono::hours(1);
+
 struct Validity {
   WallTime from;
   WallTime until;

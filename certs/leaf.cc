@@ -10,7 +10,6 @@
 namespace armgate::certs {
 namespace {
 
-constexpr auto kClockSkew = std::chrono::hours(1);
 constexpr size_t kCommonNameBytesMax = 64;
 
 }  // namespace

@@ -4,18 +4,18 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/check.h"
 #include "cli/load.h"
+#include "json/tree.h"
 #include "proxy/gateway/parent.h"
 #include "rules/overlap.h"
 
 namespace armgate::commands {
 namespace {
 
-nlohmann::ordered_json json_of(const rules::FaultList& faults) {
+nlohmann::ordered_json faults_as_json(const rules::FaultList& faults) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const rules::Fault& fault : faults) {
     nlohmann::ordered_json one{{"file", fault.file}, {"message", fault.message}};
@@ -39,15 +39,15 @@ int check_as_json(LoadedConfig loaded, const CliContext& context) {
   if (faults.empty()) {
     FileFindings files = look_at_files(loaded.config, context.wall);
     faults = std::move(files.faults);
-    told["notices"] = json_of(files.notices);
-    told["warnings"] = json_of(warnings_of(loaded.config));
+    told["notices"] = faults_as_json(files.notices);
+    told["warnings"] = faults_as_json(warnings_of(loaded.config));
     told["mode"] = rules::to_text(loaded.config.mode);
     told["proxy"] = loaded.config.listen.proxy;
     told["rules"] = loaded.config.rules.size();
   }
   told["good"] = faults.empty();
-  told["faults"] = json_of(faults);
-  context.out << told.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+  told["faults"] = faults_as_json(faults);
+  context.out << dump_json(told, 2) << "\n";
   return faults.empty() ? kExitDone : kExitBadInput;
 }
 

@@ -103,6 +103,10 @@ std::vector<std::pair<CLI::App*, Command>> declare_heal(CLI::App& app, Asked& as
   pool->add_flag("--drain", heal.drain,
                  "Cordon and drain the nodes with kubectl before the delete (default: AKS does as it deletes)")
       ->needs(pool->get_option("--kubeconfig"));
+  pool->add_option("--drain-min", heal.drain_min, "Minutes for pods to go; those that do not go with their nodes")
+      ->check(CLI::Range(0.01, 1'440.0))
+      ->needs(pool->get_option("--drain"))
+      ->capture_default_str();
   pool->add_option("--api-version", heal.api_version, "Of Microsoft.ContainerService (2025-10-01)");
   pool->add_option("--runs", heal.runs, "Where the run is written down, in place of ~/.local/state/armgate/heal")
       ->type_name(kDirectory);
@@ -121,6 +125,22 @@ std::string completion_of(const CommandHelp& program, const std::string& shell) 
   return shell == "fish" ? fish_completion(program) : bash_completion(program);
 }
 
+// The id in what was copied: out of a URL of ARM's, with its query, with slashes at its end as shells complete paths.
+std::string id_in(std::string_view text) {
+  constexpr std::string_view kScheme = "https://";
+  if (text.starts_with(kScheme)) {
+    const size_t path = text.find('/', kScheme.size());
+    text = path == text.npos ? text : text.substr(path);
+  }
+  text = text.substr(0, text.find('?'));
+  while (text.ends_with('/')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+CLI::Option* add_resource(CLI::App& command, Asked& asked, const std::string& text) {
+  return command.add_option("resource", asked.resource, text)->transform([](const std::string& given) { return id_in(given); });
+}
+
 // The commands, their flags, and what runs them.
 std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, const CliContext& context) {
   CLI::App* run_command = app.add_subcommand("run", "Run the service in the foreground");
@@ -134,8 +154,7 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
       app.add_subcommand("status", "Ask the running service which writes run and which wait (listen.admin)");
   CLI::App* queue_command =
       app.add_subcommand("queue", "Ask the running service who waits, and for whom: armgate queue [RESOURCE] (listen.admin)");
-  queue_command->add_option("resource", asked.resource,
-                            "Only where it is about this resource or what is below it: /subscriptions/...");
+  add_resource(*queue_command, asked, "Only where it is about this resource or what is below it: /subscriptions/...");
   CLI::App* top_command = app.add_subcommand(
       "top", "Look on, every second, at what the running service does and who waits for whom (listen.admin)");
   top_command->add_option("--interval", asked.interval, "Seconds between two looks")
@@ -146,19 +165,18 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
       "history",
       "Show the last writes and how they ended, also after the service's end (journal.file); without a journal those that the running service remembers");
   history_command->add_option("--last", asked.last, "How many")->check(CLI::Range(1, 100'000))->capture_default_str();
-  history_command->add_option("resource", asked.resource,
-                              "Only those to this resource and to what is below it: /subscriptions/...");
+  add_resource(*history_command, asked, "Only those to this resource and to what is below it: /subscriptions/...");
   CLI::App* blame_command = app.add_subcommand(
       "blame", "Say who wrote to a resource, with which tool, which members changed and how it ended: armgate blame RESOURCE");
   blame_command->add_option("--last", asked.last, "How many writes to look at")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  blame_command->add_option("resource", asked.resource, "Its id: /subscriptions/...")->required();
+  add_resource(*blame_command, asked, "Its id: /subscriptions/...")->required();
   CLI::App* sick_command = app.add_subcommand(
       "sick", "Ask the running service for resources whose operations keep failing, or that never come to rest (listen.admin)");
   CLI::App* unlock_command = app.add_subcommand(
       "unlock", "Let others go on with a resource although the operation that holds it was not seen to end (listen.admin)");
-  unlock_command->add_option("resource", asked.resource, "Its id, as armgate status shows it: /subscriptions/...")->required();
+  add_resource(*unlock_command, asked, "Its id, as armgate status shows it: /subscriptions/...")->required();
   CLI::App* ca_command = app.add_subcommand("ca", "The local certificate authority");
   ca_command->require_subcommand(1);
   CLI::App* init_command = ca_command->add_subcommand("init", "Make it, and print the certificate that tools must trust");

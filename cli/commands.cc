@@ -71,12 +71,6 @@ Error no_resource_id(std::string_view text) {
   return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no resource id (/subscriptions/...)", text));
 }
 
-// As shells complete paths, and portals copy them.
-std::string_view without_slashes_at_end(std::string_view text) {
-  while (text.ends_with('/')) text.remove_suffix(1);
-  return text;
-}
-
 Result<ShownStatus> look(const Config& config) {
   const auto json = fetch_status(config);
   if (!json) return json.error();
@@ -273,7 +267,7 @@ static int tell_records(const Asked& asked, const CliContext& context,
                         Result<std::string> (*tell_of)(const Config&, size_t, std::string_view, HistoryAs)) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
-  if (!asked.resource.empty() && !arm::parse_resource_id(without_slashes_at_end(asked.resource))) {
+  if (!asked.resource.empty() && !arm::parse_resource_id(asked.resource)) {
     return fail(context, no_resource_id(asked.resource));
   }
   const auto told = tell_of(*config, asked.last, asked.resource, asked.output == "json" ? HistoryAs::Json : HistoryAs::Text);

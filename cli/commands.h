@@ -58,6 +58,7 @@ struct Asked {
     std::string kubeconfig;     // empty: Kubernetes is not asked
     double nodes_min = 20;
     bool drain = false;
+    double drain_min = 10;
     std::string runs;  // the directory; empty: the user's own
   } heal;
 };

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "arm/etag.h"
 #include "arm/url.h"
+#include "json/tree.h"
 #include "proxy/net/client/connect_policy.h"
 #include "proxy/net/upstream/host_pattern.h"
 #include "proxy/policy/body_etag.h"
@@ -135,12 +135,30 @@ void add_body(std::vector<Fact>& facts, const std::string& body, const rules::Pl
                    {}});
 }
 
+// A list of paths that is too long for a line has one on each.
+std::string value_text(std::string_view value, size_t indent) {
+  constexpr size_t kLine = 120;
+  constexpr std::string_view kBetween = ", ";
+  const auto is_list_of_paths = [&] {
+    for (size_t at = 0; at != value.npos && at < value.size(); at = value.find(kBetween, at)) {
+      if (at != 0) at += kBetween.size();
+      if (!value.substr(at).starts_with('/')) return false;
+    }
+    return true;
+  };
+  if (value.size() <= kLine || !is_list_of_paths()) return std::string(value);
+  std::string text;
+  for (size_t next; (next = value.find(kBetween)) != value.npos; value.remove_prefix(next + kBetween.size()))
+    text += fmt::format("{},\n{:{}}", value.substr(0, next), "", indent);
+  return text.append(value);
+}
+
 std::string to_text(const std::vector<Fact>& facts) {
   size_t width = 0;
   for (const Fact& fact : facts) width = std::max(width, fact.name.size());
   std::string text;
   for (const Fact& fact : facts) {
-    text += fmt::format("{:<{}}  {}", fact.name, width, fact.value);
+    text += fmt::format("{:<{}}  {}", fact.name, width, value_text(fact.value, width + 2));
     if (!fact.decided_by.empty()) text += fmt::format("   [{}]", fact.decided_by);
     text += '\n';
   }
@@ -160,7 +178,7 @@ std::string to_json(const std::vector<Fact>& facts) {
     else
       told = std::move(entry);
   }
-  return document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return dump_json(document, 2) + "\n";
 }
 
 }  // namespace

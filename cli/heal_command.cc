@@ -35,6 +35,7 @@ heal::RunOptions options_of(const Asked::Heal& asked) {
   options.nodes = seconds_of(asked.nodes_min * 60);
   options.looks_at_nodes = !asked.kubeconfig.empty();
   options.drains = asked.drain;
+  options.drain = seconds_of(asked.drain_min * 60);
   options.stand_in_count = static_cast<int64_t>(asked.stand_in_nodes);
   return options;
 }

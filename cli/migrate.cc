@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "certs/secret_file.h"
 #include "cli/load.h"
+#include "json/tree.h"
 #include "proxy/config/option_table.h"
 #include "rules/file/rule_file.h"
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "certs/secret_file.h"
+#include "json/tree.h"
 #include "rules/explain_type.h"
 #include "rules/facts/bicep_types.h"
 #include "rules/plan.h"

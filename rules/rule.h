@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "arm/body/body_facts.h"
-#include "arm/json/json_select.h"
 #include "arm/operation.h"
 #include "base/time.h"
+#include "json/select.h"
 #include "rules/facts/type_facts.h"
 
 namespace armgate::rules {
@@ -129,7 +129,7 @@ struct Lock {
   std::vector<std::string> parents;  // types of ancestors that are locked too, exclusively; "*": the nearest
                                      // ancestor, whatever its type
   std::vector<Reference> references;
-  arm::StringSelection referred;  // the pointers of the references, in their order
+  StringSelection referred;  // the pointers of the references, in their order
 };
 
 struct Hold {

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "json/tree.h"
 #include "sim/json_text.h"
 
 namespace armgate::sim {

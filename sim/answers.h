@@ -1,12 +1,12 @@
 // answers.h – the bodies and errors that the simulated ARM answers with.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
 #include "arm/http.h"
 #include "base/time.h"
+#include "json/tree_fwd.h"
 #include "sim/machine/address.h"
 
 namespace armgate::sim {

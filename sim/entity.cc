@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "json/tree.h"
 #include "sim/json_text.h"
 
 namespace armgate::sim {

@@ -8,12 +8,12 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/time.h"
+#include "json/tree_fwd.h"
 #include "sim/machine/address.h"
 #include "sim/resource_type.h"
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.h"
+#include "json/tree.h"
 
 namespace armgate::sim {
 

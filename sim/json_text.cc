@@ -1,14 +1,14 @@
 #include "sim/json_text.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "json/document.h"
+#include "json/tree.h"
 
 namespace armgate::sim {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 namespace dom = simdjson::dom;
 
-std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dumped(const Json& value) { return dump_json(value, kOneLine, JsonLetters::AsTheyAre); }
 
 // ASCII that dump() does not escape.
 bool is_plain(char c) { return c >= ' ' && c != '"' && c != '\\'; }

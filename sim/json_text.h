@@ -4,9 +4,10 @@
 // strings without escapes are copied whole.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+
+#include "json/tree_fwd.h"
 
 namespace armgate::sim {
 

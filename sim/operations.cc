@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/check.h"
 #include "base/text.h"
+#include "json/tree.h"
 #include "sim/answers.h"
 
 namespace armgate::sim {

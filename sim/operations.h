@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +17,7 @@
 #include "arm/http.h"
 #include "base/rng.h"
 #include "base/time.h"
+#include "json/tree_fwd.h"
 #include "sim/entity.h"
 #include "sim/sim_options.h"
 

@@ -1,8 +1,8 @@
 #include "sim/sim_arm.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "json/tree.h"
 #include "sim/machine/machine.h"
 
 namespace armgate::sim {
@@ -57,7 +57,7 @@ std::string to_json(const Report& report) {
       {"actions", report.actions},
       {"findings", report.findings},
   };
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return dump_json(json, kOneLine, JsonLetters::AsTheyAre);
 }
 
 }  // namespace armgate::sim

@@ -1,8 +1,8 @@
 #include "sim/state_log.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "json/tree.h"
 #include "sim/machine/address.h"
 
 namespace armgate::sim {

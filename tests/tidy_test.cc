@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr int kLinesMax = 400;
 constexpr size_t kKnotMax = 3;       // units that need each other
 constexpr size_t kFilesMax = 25;     // of C++ in a folder, without those below it
-constexpr size_t kHeadersMax = 117;  // of the tree that one source reaches
+constexpr size_t kHeadersMax = 116;  // of the tree that one source reaches
 constexpr size_t kIncludeDepthMax = 18;
 
 struct File {
@@ -40,7 +40,8 @@ struct File {
 std::vector<File> read_tree() {
   const fs::path root = source_path("");
   std::vector<File> files;
-  for (const char* folder : {"base", "arm", "rules", "certs", "proxy", "cli", "sim", "bench", "tests", "scripts", ".ci"}) {
+  for (const char* folder :
+       {"base", "json", "arm", "rules", "certs", "proxy", "cli", "sim", "bench", "tests", "scripts", ".ci"}) {
     if (!fs::exists(root / folder)) continue;
     for (auto entry = fs::recursive_directory_iterator(root / folder); entry != fs::recursive_directory_iterator(); ++entry) {
       if (entry->path().filename() == "node_modules") entry.disable_recursion_pending();
@@ -67,6 +68,8 @@ const std::vector<File>& tree() {
 const std::map<string_view, string_view> kTwinExemptions = {
     {"proxy/async/asio_impl.cc", "holds Asio's compiled half, no code of ours"},
     {"proxy/async/spawn.cc", "every test of a coroutine starts through it"},
+    {"proxy/observability/admin/admin_leases.cc", "admin_test asks for leases as clients do"},
+    {"proxy/observability/admin_files.cc", "the files of the live page: tests/e2e/page_suite.mjs"},
     {"proxy/policy/history.cc", "gate_histories_test and gate_laws_test play histories through all three together"},
     {"proxy/policy/bases.cc", "as history.cc"},
     {"proxy/policy/outcome.cc", "as history.cc"},
@@ -107,12 +110,16 @@ TEST(TidyReader, IncludesGoOnlyDown) {
       {"proxy/net/client/session.cc", "boost/asio/ip/tcp.hpp", true},
       {"proxy/net/client/session.cc", "boost/beast/http.hpp", false},
       {"tests/wire/oracle_test.cc", "boost/beast/http.hpp", true},
-      {"arm/body/content.cc", "nlohmann/json.hpp", true},
-      {"arm/body/content.h", "nlohmann/json.hpp", false},
-      {"arm/body/content.h", "nlohmann/json_fwd.hpp", true},
-      {"arm/body/content.h", "simdjson.h", false},
-      {"arm/json/json_value.h", "simdjson.h", true},
-      {"arm/body/content.cc", "arm/json/json_value.h", true},
+      {"arm/arm_error.cc", "nlohmann/json.hpp", false},
+      {"arm/arm_error.cc", "simdjson.h", false},
+      {"json/tree.h", "nlohmann/json.hpp", true},
+      {"arm/arm_error.cc", "json/tree.h", true},
+      {"arm/arm_error.h", "json/tree.h", false},
+      {"arm/arm_error.h", "json/tree_fwd.h", true},
+      {"arm/arm_error.h", "json/document.h", false},
+      {"arm/body/array_keys.h", "json/document.h", true},
+      {"arm/arm_error.cc", "json/document.h", true},
+      {"json/scan.cc", "arm/http.h", false},
       {"proxy/policy/base.cc", "arm/body/difference_table.h", false},
       {"rules/plan.cc", "arm/body/array_keys.h", false},
       {"sim/server/armsim_main.cc", "proxy/gateway/gateway.h", false},
@@ -305,8 +312,9 @@ TEST(Tidy, EveryPieceOfLogicHasATestOfItsName) {
   for (const File& file : tree()) {
     if (file.path.starts_with("tests/")) tests.insert(fs::path(file.path).filename().string());
   }
-  const Views tested = {"base/",        "arm/",         "rules/",         "certs/",     "proxy/policy/",
-                        "proxy/async/", "proxy/state/", "proxy/journal/", "proxy/http/"};
+  const Views tested = {"base/",          "json/",         "arm/",          "rules/",
+                        "certs/",         "proxy/policy/", "proxy/async/",  "proxy/state/",
+                        "proxy/journal/", "proxy/http/",   "proxy/config/", "proxy/observability/"};
   for (const File& file : tree()) {
     if (!file.path.ends_with(".cc") || !starts_with_any(file.path, tested) || kTwinExemptions.contains(file.path)) continue;
     const string twin = fs::path(file.path).stem().string() + "_test.cc";

@@ -4,8 +4,8 @@
 #include <array>
 #include <map>
 
-#include "arm/json/json_select.h"
 #include "base/text.h"
+#include "json/select.h"
 
 namespace armgate::arm {
 namespace {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "arm/body/canonical_value.h"
-#include "arm/json/json_scan.h"
-#include "arm/json/json_value.h"
 #include "base/json_pointer.h"
 #include "base/text.h"
+#include "json/document.h"
+#include "json/scan.h"
 
 namespace armgate::arm {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "arm/body/difference.h"
-#include "arm/json/json_value.h"
+#include "json/document.h"
 
 namespace armgate::arm {
 

@@ -43,7 +43,7 @@ struct Way {
 
 enum class Stands { AsMember, InMap, AsElement };
 
-bool is_absent(Has has) { return has == Has::LeftOut || has == Has::Absent; }
+bool has_nothing(Has has) { return has == Has::LeftOut || has == Has::Absent; }
 
 class Walk {
  public:
@@ -66,7 +66,7 @@ class Walk {
     for (size_t c = 0; c < columns_; ++c) {
       Cell& cell = cells[c];
       settle(cell, place);
-      absent += is_absent(cell.has) ? 1 : 0;
+      absent += has_nothing(cell.has) ? 1 : 0;
       if (cell.has != Has::Value) continue;
       ++present;
       objects += is_object(cell.value) ? 1 : 0;
@@ -89,7 +89,7 @@ class Walk {
   // What counts as absent, and what says nothing when it is absent.
   static void settle(Cell& cell, const BodyPlace& place) {
     if (cell.has == Has::Value && counts_as_absent(cell.value, place)) cell.has = Has::Absent;
-    if (is_absent(cell.has) && place.write_only()) cell.has = Has::Unknown;
+    if (has_nothing(cell.has) && place.write_only()) cell.has = Has::Unknown;
     if (cell.has == Has::LeftOut && place.kept()) cell.has = Has::Unknown;
   }
 
@@ -98,7 +98,7 @@ class Walk {
     const size_t row = leaf(
         way, RowKind::Whole, cells, [](size_t, size_t) { return true; }, false);
     for (size_t c = 0; c < columns_; ++c) {
-      if (is_absent(cells[c].has)) cells[c].has = Has::Masked;
+      if (has_nothing(cells[c].has)) cells[c].has = Has::Masked;
     }
     return row;
   }
@@ -225,7 +225,7 @@ class Walk {
   void identity(const Way& way, const BodyPlace& place, Cells cells) {
     for (size_t c = 0; c < columns_; ++c) {
       settle(cells[c], place);
-      if (is_absent(cells[c].has)) cells[c].has = Has::Unknown;
+      if (has_nothing(cells[c].has)) cells[c].has = Has::Unknown;
     }
     const auto same = [&](size_t a, size_t b) {
       std::string_view text_a, text_b;
@@ -244,7 +244,7 @@ class Walk {
                          [&](const JsonMember& m) { return !m.value.is_null() && !place.member(m.key).read_only(); });
     };
     const auto begin = cells.begin(), end = cells.end();
-    if (std::none_of(begin, end, [](const Cell& cell) { return is_absent(cell.has); })) return;
+    if (std::none_of(begin, end, [](const Cell& cell) { return has_nothing(cell.has); })) return;
     if (std::all_of(begin, end, [&](const Cell& cell) { return cell.has != Has::Value || has_members(cell); })) return;
     leaf(
         way, RowKind::Scalar, cells, [](size_t, size_t) { return true; }, false);
@@ -328,7 +328,7 @@ class Walk {
     bool absent = false, unknown = false;
     for (size_t c = 0; c < columns_; ++c) {
       codes[c] = code_of(cells[c].has);
-      absent |= is_absent(cells[c].has);
+      absent |= has_nothing(cells[c].has);
       unknown |= cells[c].has == Has::Unknown;
       if (cells[c].has != Has::Value) continue;
       uint32_t known = 0;

@@ -10,9 +10,9 @@
 #include "arm/body/array_keys.h"
 #include "arm/body/canonical_value.h"
 #include "arm/body/difference.h"
-#include "arm/json/json_select.h"
 #include "base/json_pointer.h"
 #include "base/text.h"
+#include "json/select.h"
 
 namespace armgate::arm {
 namespace {
@@ -55,8 +55,8 @@ std::string value_at(dom::element element, BodyPlace place, const std::string& p
 }
 
 // The way to an array or an element; it becomes a text only where something is found.
-struct Way {
-  const Way* above = nullptr;
+struct TwinPath {
+  const TwinPath* above = nullptr;
   std::string_view name = {};        // of a member
   std::optional<size_t> index = {};  // of an element
 
@@ -74,10 +74,10 @@ struct Way {
 class TwinSearch {
  public:
   // Calls `found` with each element that has in common with an earlier one what must be unique: both ways, and what they share.
-  using Found = std::function<void(const Way& first, const Way& second, const std::string& shared)>;
+  using Found = std::function<void(const TwinPath& first, const TwinPath& second, const std::string& shared)>;
   explicit TwinSearch(Found found) : found_(std::move(found)) {}
 
-  void look_at(const dom::element& element, const BodyPlace& place, const Way& way) {
+  void look_at(const dom::element& element, const BodyPlace& place, const TwinPath& way) {
     if (is_object(element)) {
       for (const JsonMember member : dom::object(element)) look_at(member.value, place.member(member.key), {&way, member.key});
     } else if (is_array(element)) {
@@ -86,12 +86,12 @@ class TwinSearch {
   }
 
  private:
-  void look_at_array(const dom::array& array, const BodyPlace& place, const Way& way) {
+  void look_at_array(const dom::array& array, const BodyPlace& place, const TwinPath& way) {
     const auto unique = unique_members(way.name, place.array());
     std::map<std::string, size_t> seen;  // who has it first
     size_t count = 0;
     for (const dom::element element : array) {
-      const Way here{.above = &way, .index = count++};
+      const TwinPath here{.above = &way, .index = count++};
       look_at(element, place.element(), here);
       const auto shared = unique.empty() ? std::string() : values_at(element, place.element(), unique);
       if (shared.empty()) continue;
@@ -132,10 +132,10 @@ bool hides_secret(const dom::element& element, const BodyPlace& place) {
 std::vector<std::string> twins(const dom::element& root, const TwinSides& sides, const BodyFacts& facts) {
   std::set<std::pair<std::string, std::string>> known;
   TwinSearch of_a_side(
-      [&](const Way& first, const Way&, const std::string& shared) { known.emplace(first.pattern(), shared); });
+      [&](const TwinPath& first, const TwinPath&, const std::string& shared) { known.emplace(first.pattern(), shared); });
   for (const dom::element* side : sides) of_a_side.look_at(*side, facts.top(), {});
   std::vector<std::string> found;
-  TwinSearch search([&](const Way& first, const Way& second, const std::string& shared) {
+  TwinSearch search([&](const TwinPath& first, const TwinPath& second, const std::string& shared) {
     if (found.size() >= Difference::kPointersMax || known.contains({first.pattern(), shared})) return;
     found.insert(found.end(), {first.pointer(), second.pointer()});
   });

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arm/body/body_facts.h"
-#include "arm/json/json_value.h"
+#include "json/document.h"
 
 namespace armgate::arm {
 

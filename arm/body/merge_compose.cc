@@ -5,10 +5,10 @@
 #include <unordered_set>
 
 #include "arm/body/canonical_value.h"
-#include "arm/json/json_scan.h"
-#include "arm/json/json_spans.h"
 #include "base/mutant.h"
 #include "base/text.h"
+#include "json/scan.h"
+#include "json/spans.h"
 
 namespace armgate::arm {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "arm/body/content.h"
 #include "arm/body/difference_table.h"
-#include "arm/json/json_scan.h"
-#include "arm/json/json_spans.h"
-#include "arm/json/json_value.h"
 #include "base/text.h"
+#include "json/document.h"
+#include "json/scan.h"
+#include "json/spans.h"
 
 namespace armgate::arm {
 namespace {
@@ -96,6 +96,27 @@ void compose(const At& patch, const At& state, const At& leaves, const BodyPlace
   out += '}';
 }
 
+void apply(const At& patch, const At& state, const BodyPlace& place, std::string& out) {
+  out += '{';
+  const Members asked_for(patch), of_state(state);
+  for_each_member(state, [&](std::string_view name, const At& own) {
+    const At asked = asked_for.find(name);
+    const BodyPlace below = place.member(name);
+    if (!asked) {
+      append_member(out, own.spans->piece(own.node));
+    } else if (kind_of(asked.value, below) == Kind::Object && is_object(own.value)) {
+      append_member(out, own.spans->before(own.node));
+      apply(asked, own, below, out);
+    } else if (!asked.is_null()) {
+      append_member(out, asked.spans->piece(asked.node));
+    }
+  });
+  for_each_member(patch, [&](std::string_view name, const At& asked) {
+    if (!asked.is_null() && !of_state.find(name)) append_member(out, asked.spans->piece(asked.node));
+  });
+  out += '}';
+}
+
 bool same_leaf(const At& a, const At& b, const BodyPlace& place) {
   if (a.is_null() || b.is_null()) return a.is_null() && b.is_null();
   const auto is_plain = [](const At& at) { return !is_object(at.value) && !is_array(at.value); };
@@ -144,6 +165,14 @@ std::optional<std::string> patched_part(std::string_view state, std::string_view
 
 std::optional<std::string> patched_part(std::string_view state, std::string_view patch, const BodyFacts& facts) {
   return patched_part(state, patch, facts, state);
+}
+
+std::optional<std::string> patched_state(std::string_view state, std::string_view patch, const BodyFacts& facts) {
+  const Text asked(patch), before(state);
+  if (!asked.is_readable() || !before.is_readable()) return std::nullopt;
+  std::string out;
+  apply(asked.root(), before.root(), facts.top(), out);
+  return out;
 }
 
 bool may_be_copy(std::string_view patch, std::string_view base, const BodyFacts& facts) {

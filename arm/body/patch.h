@@ -26,6 +26,10 @@ std::optional<std::string> patched_part(std::string_view state, std::string_view
 std::optional<std::string> patched_part(std::string_view state, std::string_view patch, const BodyFacts& facts,
                                         std::string_view leaves);
 
+// The state as the PATCH leaves it: objects are changed member by member, null removes, and all else is replaced whole. Nothing if one
+// of the texts cannot be read, or is no object.
+std::optional<std::string> patched_state(std::string_view state, std::string_view patch, const BodyFacts& facts);
+
 // Whether what others have changed since `base` may matter to the PATCH: it has a map or an array, or it repeats values of the base
 // beside a change. What cannot be read may be anything.
 bool may_be_copy(std::string_view patch, std::string_view base, const BodyFacts& facts);

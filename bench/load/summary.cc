@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
+
+#include "json/tree.h"
 
 namespace armgate::load {
 namespace {

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/load/replace.h"
+#include "json/tree.h"
 
 namespace armgate::load {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/utc.h"
 #include "certs/authority_facts.h"
+#include "json/tree.h"
 
 namespace armgate {
 namespace {

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <locale>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "certs/authority_facts.h"
 #include "cli/link/arm_host.h"
 #include "cli/view/answer.h"
+#include "json/tree.h"
 #include "proxy/config/proxy_url.h"
 #include "proxy/gateway/doors.h"
 #include "proxy/net/upstream/no_proxy.h"
@@ -310,7 +310,7 @@ std::string findings_json(const std::vector<Finding>& findings) {
     all.push_back(std::move(one));
   }
   const nlohmann::ordered_json json{{"well", is_well(findings)}, {"findings", std::move(all)}};
-  return json.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+  return dump_json(json, 2) + "\n";
 }
 
 }  // namespace armgate

@@ -109,7 +109,7 @@ constexpr std::array<std::string_view, 6> kDistrust = {"certificate", "self-sign
 
 constexpr std::string_view kOrganization = "armgate";  // in the name of each of its authorities (certs/certificate.cc)
 
-std::string value_of(const Environment& environment, const std::string& name) {
+std::string variable(const Environment& environment, const std::string& name) {
   const auto found = environment.find(name);
   return found == environment.end() ? std::string() : found->second;
 }
@@ -174,7 +174,7 @@ RuntimeVerdict run_source(const std::string& file_name, std::string_view source,
 // Java looks at none of the variables that other tools look at, but for its own.
 RuntimeVerdict try_java(const std::string& url, const RuntimeQuestion& question, const RunQuietly& run) {
   const std::string settings =
-      value_of(question.environment, "JAVA_TOOL_OPTIONS") + " " + value_of(question.environment, "JDK_JAVA_OPTIONS");
+      variable(question.environment, "JAVA_TOOL_OPTIONS") + " " + variable(question.environment, "JDK_JAVA_OPTIONS");
   if (settings.find("https.proxyHost") == settings.npos)
     return {Kind::NotThrough, "JAVA_TOOL_OPTIONS names no https.proxyHost"};
   RuntimeVerdict verdict = run_source("Probe.java", kJava, {"java", "FILE", url}, question, run);

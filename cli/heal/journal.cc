@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kLines = "journal.jsonl";
 constexpr size_t kLinesBytesMax = 16u << 20;
+constexpr size_t kRunIdMax = 40;
 
 Error failed(std::string_view what, const fs::path& file) {
   return gateway_error(ErrorKind::BadInput, fmt::format("cannot {} {}: {}", what, file.string(), std::strerror(errno)));
@@ -80,15 +81,32 @@ Result<ClusterLock> ClusterLock::take(const fs::path& directory, const Target& t
   const fs::path file = directory / (Hasher(HashKey{}).hash(lower_text(target.cluster)).hex() + ".lock");
   const int opened = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (opened < 0) return failed("open", file);
-  ClusterLock lock(opened);
+  ClusterLock lock(opened, file);
   if (::flock(opened, LOCK_EX | LOCK_NB) == 0) return lock;
   return gateway_error(ErrorKind::BadInput,
                        fmt::format("another process repairs {} already ({} is locked)", target.cluster, file.string()));
 }
 
-ClusterLock::ClusterLock(ClusterLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+ClusterLock::ClusterLock(ClusterLock&& other) noexcept : file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)) {}
 ClusterLock::~ClusterLock() {
   if (file_ >= 0) ::close(file_);
+}
+
+std::string ClusterLock::last_run() const {
+  std::string id(kRunIdMax + 1, '\0');
+  const ssize_t count = ::pread(file_, id.data(), id.size(), 0);
+  id.resize(count > 0 ? static_cast<size_t>(count) : 0);
+  const auto is_of_an_id = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == 'T' || c == 'Z' || c == '-';
+  };
+  const bool is_id = id.size() <= kRunIdMax && std::all_of(id.begin(), id.end(), is_of_an_id);
+  return is_id ? id : std::string();
+}
+
+Result<void> ClusterLock::note_run(const std::string& id) {
+  const auto size = static_cast<ssize_t>(id.size());
+  if (::pwrite(file_, id.data(), id.size(), 0) != size || ::ftruncate(file_, size) != 0) return failed("write", path_);
+  return {};
 }
 
 Journal::Journal(Journal&& other) noexcept

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -35,9 +36,15 @@ class ClusterLock {
   ClusterLock& operator=(ClusterLock&&) = delete;
   ~ClusterLock();
 
+  // The run that the process before worked on; empty: none is known. Who comes after one that was killed before it began its run goes
+  // on under its name: the service's lease is still that run's.
+  std::string last_run() const;
+  Result<void> note_run(const std::string& id);
+
  private:
-  explicit ClusterLock(int file) : file_(file) {}
+  ClusterLock(int file, std::filesystem::path path) : file_(file), path_(std::move(path)) {}
   int file_;
+  std::filesystem::path path_;
 };
 
 class Journal {

@@ -4,20 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "base/utc.h"
 #include "cli/heal/steps/step.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
-int64_t minutes_of(Duration duration) { return std::chrono::duration_cast<std::chrono::minutes>(duration).count(); }
+std::string dumped(const Json& json) { return dump_json(json, 2, JsonLetters::AsTheyAre) + "\n"; }
 
 std::string_view word_of(Guard::Says says) {
   switch (says) {
@@ -42,26 +40,6 @@ std::string request_of(Target target, Phase phase, PlanAs form) {
   }
 }
 
-std::vector<std::string> losses(const Target& target, const PoolBodies& bodies, const RunOptions& options) {
-  return {
-      fmt::format(
-          "every node of pool {} goes, and what is on its disks (emptyDir, hostPath, images); the new ones have other names and "
-          "addresses",
-          target.pool),
-      options.drains
-          ? "the nodes are cordoned and drained with kubectl before the delete; pods that do not go in 10 min go with their node"
-          : "AKS cordons and drains the nodes as it deletes the pool",
-      options.looks_at_nodes
-          ? fmt::format(
-                "the nodes of both pools are waited for until Kubernetes says that they are ready, {:.3g} min at most each",
-                std::chrono::duration<double, std::ratio<60>>(options.nodes).count())
-          : "the readiness of nodes is not looked at (--kubeconfig): only what ARM says of the pools is waited for",
-      fmt::format("{} more node(s) of {} are needed meanwhile: without quota for them the run stops before anything is deleted",
-                  bodies.stand_in_count, bodies.vm_size),
-      fmt::format("left out of the new pool, as only the service writes it: {}", fmt::join(bodies.left_out, ", ")),
-  };
-}
-
 std::string state_of(const RunFound& run) {
   if (!run.progress.end) return "ended in the middle";
   const Event& end = *run.progress.end;
@@ -74,13 +52,17 @@ std::string state_of(const RunFound& run) {
   }
 }
 
-std::string steps_done(const Progress& progress) {
+enum class Are { Done, ToDo };
+
+std::string steps_that(Are wanted, const Progress& progress) {
   std::vector<std::string_view> names;
   for (const Step& step : all_steps()) {
-    if (progress.is_done(step.phase)) names.push_back(to_text(step.phase));
+    if (progress.is_done(step.phase) == (wanted == Are::Done)) names.push_back(to_text(step.phase));
   }
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
+
+constexpr std::string_view kTooLate = "the delete was sent";
 
 Json run_json(const RunFound& run) {
   return {{"run_id", run.id},
@@ -88,11 +70,33 @@ Json run_json(const RunFound& run) {
           {"cluster", run.progress.target.cluster},
           {"pool", run.progress.target.pool},
           {"open", run.progress.is_open()},
-          {"steps_done", steps_done(run.progress)},
+          {"steps_done", steps_that(Are::Done, run.progress)},
           {"state", printable(state_of(run))}};
 }
 
 }  // namespace
+
+std::vector<std::string> losses(const Target& target, const PoolBodies& bodies, const RunOptions& options) {
+  return {
+      fmt::format(
+          "every node of pool {} goes, and what is on its disks (emptyDir, hostPath, images); the new ones have other names and "
+          "addresses",
+          target.pool),
+      options.drains
+          ? fmt::format(
+                "the nodes are cordoned and drained with kubectl before the delete; pods that do not go in {} min go with "
+                "their node",
+                minutes_text(options.drain))
+          : "AKS cordons and drains the nodes as it deletes the pool",
+      options.looks_at_nodes
+          ? fmt::format("the nodes of both pools are waited for until Kubernetes says that they are ready, {} min at most each",
+                        minutes_text(options.nodes))
+          : "the readiness of nodes is not looked at (--kubeconfig): only what ARM says of the pools is waited for",
+      fmt::format("{} more node(s) of {} are needed meanwhile: without quota for them the run stops before anything is deleted",
+                  bodies.stand_in_count, bodies.vm_size),
+      fmt::format("left out of the new pool, as only the service writes it: {}", fmt::join(bodies.left_out, ", ")),
+  };
+}
 
 std::string plan_text(const Target& target, const Inspection& inspection, const RunOptions& options, PlanAs form) {
   const bool goes = inspection.bodies.has_value();
@@ -107,7 +111,7 @@ std::string plan_text(const Target& target, const Inspection& inspection, const 
         plan["steps"].push_back({{"phase", to_text(step.phase)},
                                  {"title", step.title},
                                  {"request", request_of(target, step.phase, form)},
-                                 {"deadline_min", minutes_of(step.deadline)}});
+                                 {"deadline_min", std::chrono::duration_cast<std::chrono::minutes>(step.deadline).count()}});
       }
       plan["losses"] = losses(target, *inspection.bodies, options);
       plan["again"] = Json::parse(inspection.bodies->again);
@@ -124,8 +128,9 @@ std::string plan_text(const Target& target, const Inspection& inspection, const 
   text += "\nWhat would be done, each step until it is seen to be done, by looking at the cluster:\n";
   size_t number = 0;
   for (const Step& step : all_steps()) {
-    const std::string request = request_of(target, step.phase, form);
-    text += fmt::format("  {}. {} (at most {} min)\n", ++number, step.title, minutes_of(step.deadline));
+    const bool has_nothing_to_do = step.phase == Phase::Abort && !has_running_operation(inspection.seen.cluster);
+    const std::string request = has_nothing_to_do ? "nothing: no operation runs now" : request_of(target, step.phase, form);
+    text += fmt::format("  {}. {} (at most {} min)\n", ++number, step.title, minutes_text(step.deadline));
     if (!request.empty()) text += fmt::format("     {}\n", request);
   }
   text += "\nWhat will be lost, and needed:\n";
@@ -134,7 +139,7 @@ std::string plan_text(const Target& target, const Inspection& inspection, const 
       "\nUntil step 3 is sent it can be undone (--undo --confirm). From then on there is no way back, only forward: the run can be taken up\n"
       "again at any point. The delete is sent only while {} min are left of the {} min for the whole run. Nobody else writes to the cluster\n"
       "through armgate meanwhile.\n\nThis was a dry run: nothing was changed. To do it: the same command with --confirm.\n",
-      minutes_of(kReservedForRecreate), minutes_of(options.overall));
+      minutes_text(kReservedForRecreate), minutes_text(options.overall));
   return text;
 }
 
@@ -143,8 +148,16 @@ std::string resume_text(const RunFound& run, PlanAs form) {
   return fmt::format(
       "run {} of this cluster, begun {}, {}\nsteps done: {}\n\nThis was a dry run: nothing was changed. To go on: --confirm. To go back: "
       "--undo --confirm{}.\n",
-      run.id, utc_text(run.progress.begun), printable(state_of(run)), steps_done(run.progress),
-      run.progress.of(Phase::Delete).intended ? ", which is too late here: the delete was sent" : "");
+      run.id, utc_text(run.progress.begun), printable(state_of(run)), steps_that(Are::Done, run.progress),
+      run.progress.of(Phase::Delete).intended ? fmt::format(", which is too late here: {}", kTooLate) : "");
+}
+
+std::string way_on_text(const Progress& progress, const std::string& directory) {
+  const bool may_go_back = !progress.of(Phase::Delete).intended;
+  return fmt::format(
+      "steps done: {}; not done: {}; all of it is in {}\nto go on: the same command again; {}\n",
+      steps_that(Are::Done, progress), steps_that(Are::ToDo, progress), directory,
+      may_go_back ? "to go back, while nothing was deleted: --undo" : fmt::format("there is no way back: {}", kTooLate));
 }
 
 std::string runs_text(const std::vector<RunFound>& runs, PlanAs form) {
@@ -157,7 +170,7 @@ std::string runs_text(const std::vector<RunFound>& runs, PlanAs form) {
   std::string text;
   for (const RunFound& run : runs) {
     text += fmt::format("{}  pool {} of {}\n    steps done: {}; {}\n", run.id, run.progress.target.pool,
-                        run.progress.target.cluster, steps_done(run.progress), printable(state_of(run)));
+                        run.progress.target.cluster, steps_that(Are::Done, run.progress), printable(state_of(run)));
   }
   return text;
 }

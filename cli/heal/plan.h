@@ -15,8 +15,14 @@ enum class PlanAs { Text, Json };
 // Which guards hold and why, and, if all do, each request in its order, its deadline, and what will be lost.
 std::string plan_text(const Target& target, const Inspection& inspection, const RunOptions& options, PlanAs form);
 
+// What will be lost, and needed: a line each.
+std::vector<std::string> losses(const Target& target, const PoolBodies& bodies, const RunOptions& options);
+
 // Of a run that ended in the middle: how far it came, and what comes next.
 std::string resume_text(const RunFound& run, PlanAs form);
+
+// Of one that has stopped: what was done and what not, and the ways on.
+std::string way_on_text(const Progress& progress, const std::string& directory);
 
 std::string runs_text(const std::vector<RunFound>& runs, PlanAs form);
 

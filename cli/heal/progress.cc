@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.h"
 #include "base/utc.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {
@@ -40,6 +41,10 @@ auto value_in(const Table& table, std::string_view name) {
 
 std::string_view to_text(Phase phase) { return name_in(kPhaseNames, phase); }
 
+std::string minutes_text(Duration duration) {
+  return fmt::format("{:.6g}", std::chrono::duration<double, std::ratio<60>>(duration).count());
+}
+
 std::string to_text(const Snapshot& snapshot) {
   return Json{{"pool", snapshot.pool_id},
               {"etag", snapshot.etag},
@@ -68,7 +73,7 @@ std::string to_line(const Event& event) {
   if (!event.text.empty()) line["text"] = event.text;
   if (!event.pool.empty()) line["pool"] = event.pool;
   if (event.kind == Event::Kind::Answer) line["status"] = event.status;
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dump_json(line, kOneLine, JsonLetters::AsTheyAre) + "\n";
 }
 
 std::optional<Event> read_event(std::string_view line) {

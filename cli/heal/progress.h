@@ -21,6 +21,9 @@ enum class Phase { Guards, Abort, Recheck, StandIn, Drain, Delete, Recreate, Rem
 inline constexpr size_t kPhases = 11;
 std::string_view to_text(Phase phase);
 
+// For people: "20", "0.05".
+std::string minutes_text(Duration duration);
+
 // What was kept of the pool before anything was touched.
 struct Snapshot {
   std::string pool_id;   // of the pool; a snapshot of another one is refused

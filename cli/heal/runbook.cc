@@ -40,6 +40,11 @@ Ending Runbook::stop(Phase phase, std::string why, Ending::Kind kind) {
   return {kind, std::move(why)};
 }
 
+std::optional<Ending> Runbook::interruption(Phase phase) {
+  if (world_.interrupted() == Interrupted::No) return std::nullopt;
+  return stop(phase, "interrupted", Ending::Kind::Interrupted);
+}
+
 Ending Runbook::finish(Event::Kind kind, Ending::Kind ending, std::string why) {
   if (auto failed = note(kind, Phase::Check, why)) return *failed;
   return {ending, std::move(why)};
@@ -111,12 +116,14 @@ std::optional<std::string> Runbook::why_not_ready(const std::optional<Pool>& poo
 // Before the delete. That no new pod comes to the nodes is a must; a pod that does not go will go with its node.
 std::optional<Ending> Runbook::drain() {
   const std::string& pool = journal_.progress().target.pool;
-  tell(Phase::Drain, "begin", fmt::format("cordon and drain the nodes of pool {}", pool));
+  tell(Phase::Drain, "begin",
+       fmt::format("cordon and drain the nodes of pool {0}; to go back: kubectl uncordon --selector agentpool={0}", pool));
   const auto left = world_.drain(pool);
+  // Ctrl-C ends kubectl as well, so what it says then says nothing: it is asked again.
+  if (auto ended = interruption(Phase::Drain)) return ended;
   if (!left) return stop(Phase::Drain, fmt::format("the nodes of pool {} cannot be cordoned: {}", pool, left.error().context));
   if (!left->empty()) tell(Phase::Drain, "warning", fmt::format("not every pod went: {}", *left));
-  tell(Phase::Drain, "done",
-       fmt::format("the nodes of pool {} are cordoned; to go back: kubectl uncordon --selector agentpool={}", pool, pool));
+  tell(Phase::Drain, "done", fmt::format("the nodes of pool {} are cordoned", pool));
   return note(Event::Kind::Done, Phase::Drain);
 }
 
@@ -138,6 +145,11 @@ std::optional<Ending> Runbook::recheck() {
   const auto guards = cheap_guards(target, seen, options_.guards);
   if (const Guard* objection = first_objection(guards)) {
     if (objection->says == Guard::Says::Refuse) return stop(Phase::Recheck, objection->why);
+    const auto stands_in = [&](const Pool& pool) { return pool.name == target.stand_in(); };
+    if (std::any_of(seen.pools.begin(), seen.pools.end(), stands_in)) {
+      return stop(Phase::Recheck, fmt::format("{}; pool {} is there and not needed any more: --undo --confirm takes it away",
+                                              objection->why, target.stand_in()));
+    }
     tell(Phase::Recheck, "recovered", objection->why);
     if (!aborted) return finish(Event::Kind::Recovered, Ending::Kind::NothingToDo, objection->why);
     // The abort leaves the cluster Canceled.
@@ -212,16 +224,14 @@ std::optional<Ending> Runbook::send(const Step& step, const Move& move, TimePoin
 std::optional<Ending> Runbook::carry_out(const Step& step) {
   TimePoint deadline = world_.now() + step.deadline;
   bool waits_for_nodes = false;
-  tell(step.phase, "begin", std::string(step.title));
+  tell(step.phase, "begin", fmt::format("{} (at most {} min)", step.title, minutes_text(step.deadline)));
   std::string waited_for;
   while (true) {
     if (world_.interrupted() == Interrupted::Now) return stop(step.phase, "interrupted", Ending::Kind::Interrupted);
     if (over(deadline)) {
-      const double minutes =
-          std::chrono::duration<double, std::ratio<60>>(waits_for_nodes ? options_.nodes : step.deadline).count();
-      return stop(step.phase,
-                  fmt::format("{} took more than {:.3g} min{}{}", waits_for_nodes ? "waiting for nodes" : "the step", minutes,
-                              waited_for.empty() ? "" : ": ", waited_for));
+      return stop(step.phase, fmt::format("{} took more than {} min{}{}", waits_for_nodes ? "waiting for nodes" : "the step",
+                                          minutes_text(waits_for_nodes ? options_.nodes : step.deadline),
+                                          waited_for.empty() ? "" : ": ", waited_for));
     }
     if (operation_runs()) {
       constexpr std::string_view kGoesOn = "ARM's operation goes on";
@@ -256,15 +266,27 @@ std::optional<Ending> Runbook::carry_out(const Step& step) {
   }
 }
 
+// While ARM makes it, the cluster is in a state that says nothing.
+bool Runbook::stand_in_is_there() const {
+  const Progress& progress = journal_.progress();
+  if (!progress.of(Phase::StandIn).intended) return false;
+  const auto pool = read_pool_at(world_, progress.target.stand_in_id(), progress.target.api_version);
+  return !pool || pool->has_value();
+}
+
 Ending Runbook::carry_on(const std::optional<Inspection>& inspected) {
   if (auto ended = prepare(inspected)) return *ended;
+  bool asked_again = false;  // whoever takes a run up, perhaps days later, asks for itself
   for (const Step& step : all_steps()) {
     if (journal_.progress().is_done(step.phase)) continue;
-    if (world_.interrupted() != Interrupted::No) return stop(step.phase, "interrupted", Ending::Kind::Interrupted);
+    if (auto ended = interruption(step.phase)) return *ended;
     const bool has_touched_nothing = !journal_.progress().of(Phase::Delete).intended;
     if (has_touched_nothing && over(ends_)) return stop(step.phase, "the time for the whole run is over");
-    if (step.phase == Phase::StandIn && !journal_.progress().is_done(Phase::Recheck)) {
+    const bool is_turn = step.phase == Phase::Delete || (step.phase == Phase::StandIn && !stand_in_is_there());
+    if (has_touched_nothing && !asked_again && is_turn) {
+      asked_again = true;
       if (auto ended = recheck()) return *ended;
+      if (auto ended = interruption(step.phase)) return *ended;
     }
     const bool drains_now =
         step.phase == Phase::Delete && world_.drain && has_touched_nothing && !journal_.progress().is_done(Phase::Drain);

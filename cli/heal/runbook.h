@@ -25,6 +25,7 @@ struct RunOptions {
   Duration settle = std::chrono::seconds(15);  // after the abort
   Duration overall = std::chrono::minutes(60);
   Duration nodes = std::chrono::minutes(20);  // until they are ready, once ARM says that their pool is well
+  Duration drain = std::chrono::minutes(10);  // until pods that do not go are left to go with their nodes
   int64_t stand_in_count = 0;                 // nodes; 0: as many as the pool
   bool looks_at_nodes = false;                // World::nodes is there
   bool drains = false;                        // World::drain is
@@ -57,6 +58,8 @@ class Runbook {
   bool operation_runs();
   std::optional<std::string> why_not_ready(const std::optional<Pool>& pool) const;
   std::optional<Ending> drain();
+  std::optional<Ending> interruption(Phase phase);
+  bool stand_in_is_there() const;
   void tell(Phase phase, std::string_view event, std::string text) const { world_.tell({phase, event, std::move(text)}); }
   bool over(TimePoint deadline) const { return world_.now() >= deadline; }
 

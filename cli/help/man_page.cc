@@ -41,7 +41,7 @@ std::string title_of(const CommandHelp& command) {
 }
 
 // One line, without the examples that may follow.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string summary_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string synopsis(const CommandHelp& command) {
   std::string text = bold(command_words(command));
@@ -90,13 +90,13 @@ std::string man_page(const CommandHelp& command, const CommandHelp& program, std
   std::string upper_title = title_of(command);
   for (char& c : upper_title) c = upper(c);
   std::string text = fmt::format(".TH {} 1 \"\" \"armgate {}\" \"User Commands\"\n", plain(upper_title), plain(version));
-  text += fmt::format(".SH NAME\n{} \\- {}\n", plain(title_of(command)), plain(first_line(command.text)));
+  text += fmt::format(".SH NAME\n{} \\- {}\n", plain(title_of(command)), plain(summary_line(command.text)));
   text += fmt::format(".SH SYNOPSIS\n{}\n", synopsis(command));
   text += fmt::format(".SH DESCRIPTION\n{}\n", plain(command.text));
   if (!command.arguments.empty()) text += ".SH ARGUMENTS\n";
   for (const HelpArgument& argument : command.arguments) text += entry(italic(argument.name), argument.text);
   if (!command.commands.empty()) text += ".SH COMMANDS\n";
-  for (const CommandHelp& below : command.commands) text += entry(bold(below.name()), first_line(below.text));
+  for (const CommandHelp& below : command.commands) text += entry(bold(below.name()), summary_line(below.text));
   if (!command.flags.empty()) text += ".SH OPTIONS\n";
   for (const HelpFlag& flag : command.flags) text += flag_entry(flag);
   // The program's own text has the exit codes of all commands that have none of their own.

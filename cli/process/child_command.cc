@@ -82,7 +82,11 @@ Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files, printed, STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&files, printed, STDERR_FILENO);
+  interruptions_ = 0;
   Finished finished{start_and_wait(words, environment, &files), end_of(printed)};
+  const timespec at_once{};
+  for (int number = 0; (number = ::sigtimedwait(&watched_, nullptr, &at_once)) > 0;) note(number);
+  finished.interruptions = interruptions_;
   ::posix_spawn_file_actions_destroy(&files);
   ::close(printed);
   return finished;
@@ -107,12 +111,20 @@ int CommandRunner::supervise(pid_t child) {
   while (true) {
     siginfo_t info{};
     const int number = ::sigwaitinfo(&watched_, &info);
+    note(number);
     // What the terminal sends (SI_KERNEL) went to the whole group, the program included.
     if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL) ::kill(child, number);
     int status = 0;
     if (::waitpid(child, &status, WNOHANG) != child) continue;
     return WIFEXITED(status) ? WEXITSTATUS(status) : kExitSignalled + WTERMSIG(status);
   }
+}
+
+// Who asks a program to end means us as well.
+void CommandRunner::note(int signal_number) {
+  const bool asks_to_end =
+      signal_number == SIGINT || signal_number == SIGTERM || signal_number == SIGHUP || signal_number == SIGQUIT;
+  if (asks_to_end) ++interruptions_;
 }
 
 int CommandRunner::become(const std::vector<std::string>& words, const Environment& environment) {

@@ -18,7 +18,8 @@ namespace armgate {
 
 struct Finished {
   int exit_code = 0;
-  std::string printed;  // on standard output and standard error, its end if it is long
+  std::string printed;    // on standard output and standard error, its end if it is long
+  int interruptions = 0;  // how often we were asked to end meanwhile (Ctrl-C, kill)
 };
 
 class CommandRunner {
@@ -40,9 +41,11 @@ class CommandRunner {
   int start_and_wait(const std::vector<std::string>& words, const Environment& environment,
                      const posix_spawn_file_actions_t* files);
   int supervise(pid_t child);
+  void note(int signal_number);
 
   sigset_t watched_{};
   sigset_t before_{};
+  int interruptions_ = 0;
 };
 
 }  // namespace armgate

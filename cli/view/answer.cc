@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "json/tree.h"
 
 namespace armgate {
 namespace {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -11,8 +10,8 @@
 #include "base/text.h"
 #include "cli/view/answer.h"
 #include "cli/view/ask_service.h"
-#include "proxy/journal/journal_file.h"
-#include "proxy/observability/record_view.h"
+#include "json/tree.h"
+#include "proxy/gateway/records.h"
 
 namespace armgate {
 namespace {
@@ -25,17 +24,7 @@ std::string canonical(std::string_view resource) {
   return named ? named->id : lower_text(resource);
 }
 
-Result<json> from_journal(const Config& config, size_t most, const std::string& id) {
-  auto file = journal::JournalFile::open_to_read(config.journal.file);
-  if (!file) return std::move(file).error();
-  const auto writes = file->newest(most, id);
-  if (!writes) return writes.error();
-  const auto state = file->state_of(id);
-  if (!state) return state.error();
-  return to_json(*writes, *state);
-}
-
-Result<json> from_service(const Config& config, size_t most, const std::string& id) {
+Result<std::string> from_service(const Config& config, size_t most, const std::string& id) {
   if (config.listen.admin.empty()) {
     return gateway_error(
         ErrorKind::BadInput,
@@ -45,21 +34,22 @@ Result<json> from_service(const Config& config, size_t most, const std::string& 
             "FILE, or set journal.file in that",
             source_text(config)));
   }
-  const auto answer = fetch_history(config, most, id);
-  if (!answer) return answer.error();
-  return read_history(*answer);
+  return fetch_history(config, most, id);
 }
 
 // {"writes": [...], "state": {...}}, whoever tells.
 Result<json> records(const Config& config, size_t most, const std::string& id) {
-  return config.journal.file.empty() ? from_service(config, most, id) : from_journal(config, most, id);
+  const bool has_journal = !config.journal.file.empty();
+  const auto told = has_journal ? recorded_json(config.journal.file, most, id) : from_service(config, most, id);
+  if (!told) return told.error();
+  return read_history(*told);
 }
 
-std::string text_in(const json& write, const char* name) { return printable(write.value(name, "")); }
+std::string text_member(const json& write, const char* name) { return printable(write.value(name, "")); }
 
 std::string error_text(const json& write) {
-  const std::string code = text_in(write, "error_code");
-  const std::string cause = text_in(write, "message_code");
+  const std::string code = text_member(write, "error_code");
+  const std::string cause = text_member(write, "message_code");
   return cause.empty() ? code : fmt::format("{} ({})", code, cause);
 }
 
@@ -72,16 +62,17 @@ std::string line_of(const json& write) {
   std::string beside;
   if (write.contains("error_code")) beside += "  " + error_text(write);
   if (write.contains("merged")) beside += fmt::format("  merged with {} of others' changes", write["merged"].get<size_t>());
-  return fmt::format("{}  {:6}  {:3}  {:17}  {:>9}  {}  {}{}\n", text_in(write, "begun"), text_in(write, "method"), status,
-                     text_in(write, "state"), took_text(write), text_in(write, "client"), text_in(write, "path"), beside);
+  return fmt::format("{}  {:6}  {:3}  {:17}  {:>9}  {}  {}{}\n", text_member(write, "begun"), text_member(write, "method"),
+                     status, text_member(write, "state"), took_text(write), text_member(write, "client"),
+                     text_member(write, "path"), beside);
 }
 
 // "/tags/a, /sku/capacity".
 std::string changed_text(const json& write) {
-  const std::string method = text_in(write, "method");
+  const std::string method = text_member(write, "method");
   if (method == "DELETE") return "all of it (deleted)";
   if (method == "POST") {
-    const std::string path = text_in(write, "path");
+    const std::string path = text_member(write, "path");
     return "action " + path.substr(path.rfind('/') + 1);
   }
   if (!write.contains("changed")) return "members not known";
@@ -97,14 +88,14 @@ bool may_have_written(const json& write, const std::string& id) {
 }
 
 std::string blame_line(const json& write) {
-  const std::string tool = text_in(write, "tool");
+  const std::string tool = text_member(write, "tool");
   const std::string error = error_text(write);
-  return fmt::format("{}  {:6}  {}{}  {}{}  {}\n", text_in(write, "begun"), text_in(write, "method"), text_in(write, "state"),
-                     error.empty() ? "" : " " + error, text_in(write, "client"), tool.empty() ? "" : fmt::format(" ({})", tool),
-                     changed_text(write));
+  return fmt::format("{}  {:6}  {}{}  {}{}  {}\n", text_member(write, "begun"), text_member(write, "method"),
+                     text_member(write, "state"), error.empty() ? "" : " " + error, text_member(write, "client"),
+                     tool.empty() ? "" : fmt::format(" ({})", tool), changed_text(write));
 }
 
-std::string as_json(const json& value) { return value.dump(2, ' ', true, json::error_handler_t::replace) + "\n"; }
+std::string as_json(const json& value) { return dump_json(value, 2) + "\n"; }
 
 }  // namespace
 
@@ -129,7 +120,8 @@ Result<std::string> blame_text(const Config& config, size_t most, std::string_vi
   if (as == HistoryAs::Json) return as_json(*told);
   std::string text;
   if (const auto state = told->find("state"); state != told->end()) {
-    text = fmt::format("provisioningState {} since {}\n", text_in(*state, "provisioning_state"), text_in(*state, "since"));
+    text =
+        fmt::format("provisioningState {} since {}\n", text_member(*state, "provisioning_state"), text_member(*state, "since"));
   }
   for (const json& write : (*told)["writes"]) text += blame_line(write);
   return (*told)["writes"].empty() ? text + "no write to it is known\n" : text;

@@ -8,7 +8,7 @@
 
 #include "arm/body/content.h"
 #include "arm/etag.h"
-#include "arm/json/json_scan.h"
+#include "json/scan.h"
 #include "proxy/policy/body_etag.h"
 #include "proxy/policy/outcome.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kPointersMax = 5;
 
-bool is_object(const std::string& text) { return arm::scan_string_member(text, "id").readable; }
+bool is_object(const std::string& text) { return scan_string_member(text, "id").readable; }
 
 std::string difference(const ShownAnswer& answer, const std::string& body, const arm::BodyFacts& facts) {
   const auto pointers = arm::changed_pointers(answer.body, body, facts, kPointersMax);

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "json/tree.h"
 
 namespace armgate {
 namespace {
@@ -87,7 +88,7 @@ std::string sick_json(const ShownStatus& status) {
   json all = json::array();
   for (const ShownSick& sick : status.sick)
     all.push_back({{"resource", sick.resource}, {"why", sick.why}, {"since", sick.since}, {"state", sick.state}});
-  return all.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+  return dump_json(all, 2) + "\n";
 }
 
 std::string queue_text(const ShownStatus& status, std::string_view resource) {
@@ -114,7 +115,7 @@ std::string queue_json(const ShownStatus& status, std::string_view resource) {
     queues.push_back({{"first", json_of(first)}, {"waiting", std::move(behind)}});
   }
   const json all{{"queues", std::move(queues)}, {"writes_left_out", status.left_out}};
-  return all.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+  return dump_json(all, 2) + "\n";
 }
 
 std::string unlocked_text(const ShownUnlock& unlock) {

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
+
+#include "json/tree.h"
 
 namespace armgate {
 namespace {
@@ -18,7 +19,7 @@ std::string rate_text(const ShownStatus& now, const ShownStatus* before) {
 }
 
 // Its id from the left as far as there is room: what tells resources apart stands at the end.
-std::string line_of(const ShownWrite& write, std::string_view indent, size_t columns) {
+std::string row_of(const ShownWrite& write, std::string_view indent, size_t columns) {
   const std::string_view what = write.what;
   const size_t id = what.find('/');
   std::string line = fmt::format("{}{:5}  {:>12}  {}  ", indent, write.word(), age_text(write.since_ms), write.client);
@@ -43,8 +44,8 @@ std::vector<std::string> lines_of(const ShownStatus& now, const ShownStatus* bef
   if (!now.journal_writable) lines.emplace_back("the journal cannot be written, so no write is sent");
   lines.emplace_back();
   for (const auto& [first, waiting] : queues_of(now)) {
-    lines.push_back(line_of(first, "", columns));
-    for (const ShownWrite& write : waiting) lines.push_back(line_of(write, "  ", columns));
+    lines.push_back(row_of(first, "", columns));
+    for (const ShownWrite& write : waiting) lines.push_back(row_of(write, "  ", columns));
   }
   return lines;
 }
@@ -76,7 +77,7 @@ std::string top_screen(const ShownStatus& now, const ShownStatus* before, std::o
 std::string top_line(const Result<std::string>& status) {
   using nlohmann::ordered_json;
   const ordered_json told = status ? ordered_json::parse(*status) : ordered_json{{"error", status.error().context}};
-  return told.dump(-1, ' ', true, ordered_json::error_handler_t::replace) + "\n";
+  return dump_json(told) + "\n";
 }
 
 }  // namespace armgate

@@ -1,4 +1,4 @@
-// frame_pool.h – memory for tasks, in which what came back last is given out first.
+// frame_pool.h – memory for tasks and what lives as long as a request, in which what came back last is given out first.
 //
 // Why: an allocator hands a page's blocks out in turn, so that the memory of tasks that live for microseconds is always one that
 // has left the processor's cache. Here a request runs in what the one before has just used.
@@ -8,7 +8,10 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <new>
+#include <type_traits>
+#include <utility>
 
 namespace armgate {
 
@@ -56,5 +59,26 @@ class FramePool {
   // Trivial to destroy: tasks may end after a thread's other variables.
   static constinit inline thread_local Pool pool_{};
 };
+
+// The same for what lives as long as a request and is no task.
+template <class T>
+struct PoolAllocator {
+  using value_type = T;
+
+  PoolAllocator() = default;
+  template <class U>
+  PoolAllocator(const PoolAllocator<U>&) {}  // NOLINT(google-explicit-constructor): containers rebind it so
+
+  T* allocate(size_t count) { return static_cast<T*>(FramePool::take(count * sizeof(T))); }
+  void deallocate(T* memory, size_t count) { FramePool::give_back(memory, count * sizeof(T)); }
+  friend bool operator==(const PoolAllocator&, const PoolAllocator&) = default;
+
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+};
+
+template <class T, class... Arguments>
+std::shared_ptr<T> make_pooled(Arguments&&... arguments) {
+  return std::allocate_shared<T>(PoolAllocator<std::remove_const_t<T>>(), std::forward<Arguments>(arguments)...);
+}
 
 }  // namespace armgate

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "proxy/async/frame_pool.h"
 #include "proxy/async/mutex.h"
 
 namespace armgate {
@@ -46,7 +47,7 @@ struct Waiter::State {
   }
 };
 
-Waiter::Waiter(const Executor& executor) : state_(std::make_shared<State>(executor)) {}
+Waiter::Waiter(const Executor& executor) : state_(make_pooled<State>(executor)) {}
 // A run that is parked here for ever is destroyed, here and now: parked, it keeps the state that keeps it. Only its own thread may
 // do that, or whoever takes everything down.
 Waiter::~Waiter() {

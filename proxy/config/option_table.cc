@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "json/tree.h"
 #include "proxy/config/option_checks.h"
 #include "rules/file/editor_schema.h"
 #include "rules/file/setting_text.h"
@@ -279,7 +279,7 @@ void set_option(Config& config, std::string_view pointer, std::string_view value
   const nlohmann::json::json_pointer place("/" + std::string(pointer));
   nlohmann::json document;
   document[place] = value;
-  const std::string text = document.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  const std::string text = dump_json(document);
   rules::FaultList found;
   rules::read_json(origin, text, options_of(config), found);
   for (const rules::Fault& fault : found) faults.push_back({origin, 0, "", fault.message});

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/client_name.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "certs/secret_file.h"
+#include "json/tree.h"
 
 namespace armgate {
 namespace {

@@ -10,210 +10,17 @@
 #include <vector>
 
 #include "certs/authority.h"
-#include "certs/cert_cache.h"
+#include "proxy/gateway/common.h"
+#include "proxy/gateway/event_loop.h"
 #include "proxy/gateway/events.h"
-#include "proxy/gateway/options.h"
 #include "proxy/gateway/parent.h"
 #include "proxy/gateway/records.h"
-#include "proxy/net/client/server.h"
-#include "proxy/net/upstream/upstream_pool.h"
 #include "proxy/observability/admin.h"
-#include "proxy/observability/decision_log.h"
-#include "proxy/observability/log.h"
-#include "proxy/observability/metrics.h"
-#include "proxy/observability/timeline.h"
-#include "proxy/observability/upstream_watch.h"
 #include "proxy/request/identify.h"
 #include "proxy/request/operation/restore.h"
 #include "proxy/request/operation/unlock.h"
-#include "proxy/request/parts.h"
-#include "proxy/request/pipeline.h"
-#include "proxy/seams/real_clock.h"
 
 namespace armgate {
-// What all event loops share; every part guards itself.
-struct Gateway::Common {
-  Common(Config settings, Parent behind, Records records, std::unique_ptr<Log> log_, certs::LeafMinter minter)
-      : config(std::move(settings)),
-        parent(std::move(behind)),
-        log(std::move(log_)),
-        clock_kept(std::move(records.clock)),
-        clock(*clock_kept),
-        memory(records.memory),
-        store(std::move(records.store)),
-        cert_cache(std::move(minter), certs::CertCacheOptions{}),
-        shared(shared_options(config), Hasher(records.hash_key),
-               std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience, config.facts)) {}
-
-  const Config config;
-  const Parent parent;
-  std::unique_ptr<Log> log;
-  const std::unique_ptr<RealClock> clock_kept;
-  RealClock& clock;
-  const MemoryStore* const memory;  // the store, if there is no journal; else null
-  std::unique_ptr<Store> store;
-  certs::CertCache cert_cache;
-  SharedState shared;
-  NoFaults faults;
-  DecisionLog decisions;
-  Timeline timeline;  // the first loop's
-  net::ConnectionCounter connections;
-  const WallTime started = clock.wall();
-  const TimePoint began = clock.now();
-  std::atomic<bool> draining{false};
-  net::ConnectionCounter admin_connections;
-
-  ServiceState state() const;
-  void tell(LogLevel level, std::string_view name, Log::Fields fields = {}) { log->event(level, clock.wall(), name, fields); }
-};
-
-ServiceState Gateway::Common::state() const {
-  return {.mode = shared.rules.mode(),
-          .rules = shared.rules.rules(),
-          .config = config.source,
-          .started = started,
-          .up = clock.now() - began,
-          .draining = draining,
-          .connections = connections.open,
-          .journal_writable = store->writable(),
-          .unfinished = store->unfinished_count(),
-          .locks = shared.locks.counts()};
-}
-
-// One thread's event loop with everything that lives on it. Members are destroyed in the reverse order: servers before
-// the pipeline, everything before the loop.
-class Gateway::EventLoop {
- public:
-  EventLoop(Common& common, uint64_t seed) : common_(common), rng_(seed) {}
-
-  Parts& parts() { return *parts_; }
-
-  // Binds and wires everything; `ports` carries the first loop's ports to the others.
-  Result<void> open(DoorPorts& ports, const Admin& admin) {
-    auto interceptor = net::Interceptor::make(common_.cert_cache, common_.clock, intercept_options(common_.config));
-    if (!interceptor) return std::move(interceptor).error();
-    interceptor_ = *std::move(interceptor);
-    auto upstream = net::UpstreamPool::make(common_.clock, io_.get_executor(), upstream_options(common_.config, common_.parent),
-                                            net::system_resolve(common_.clock));
-    if (!upstream) return std::move(upstream).error();
-    upstream_ = *std::move(upstream);
-    watch_ = std::make_unique<UpstreamWatch>(*upstream_);
-    connector_ = std::make_unique<net::Connector>(
-        common_.clock, io_.get_executor(), tunnel_options(common_.config, common_.parent), net::system_resolve(common_.clock));
-    parts_ = std::make_unique<Parts>(Parts{common_.shared, common_.clock, *watch_, *common_.store, common_.faults, rng_,
-                                           io_.get_executor(), [this](const Exchange& exchange) { note_finished(exchange); },
-                                           [this](const std::string& message) {
-                                             common_.tell(LogLevel::Error, "attention", {{"text", message}});
-                                           },
-                                           [this](const WouldHave& would) {
-                                             tally_.count(would);
-                                             log_finding(*common_.log, common_.clock.wall(), would);
-                                           }});
-    pipeline_ = std::make_unique<Pipeline>(*parts_);
-    return open_doors(ports, admin);
-  }
-
-  void start() {
-    if (admin_) admin_->start();
-    for (auto& server : servers_) server->start();
-  }
-  void run() { io_.run(); }
-  void stop() { io_.stop(); }
-  boost::asio::io_context& io() { return io_; }
-  const GatewayTally& tally() const { return tally_; }        // any thread
-  const RequestMetrics& metrics() const { return metrics_; }  // any thread
-  const UpstreamWatch& watch() const { return *watch_; }      // any thread
-
-  // Any thread. `drained` runs on this loop.
-  void drain(std::function<void()> drained) {
-    boost::asio::post(io_, [this, drained = std::move(drained)] {
-      const auto left = std::make_shared<size_t>(servers_.size());
-      for (auto& server : servers_) {
-        server->drain([left, drained] {
-          if (--*left == 0) drained();
-        });
-      }
-    });
-  }
-
-  // Any thread.
-  void stop_waiting() {
-    boost::asio::post(io_, [this] {
-      for (auto& server : servers_) server->stop_waiting();
-    });
-  }
-
- private:
-  void note_finished(const Exchange& exchange) {
-    const TimePoint now = common_.clock.now();
-    tally_.count(exchange);
-    metrics_.count(exchange, now);
-    const WallTime wall = common_.clock.wall();
-    if (!common_.config.listen.admin.empty()) common_.decisions.note(exchange, wall, now);
-    common_.log->request(exchange, wall, now);
-  }
-
-  // Before the others: who finds the proxy open finds the pages too.
-  Result<void> open_doors(DoorPorts& ports, const Admin& admin) {
-    const bool is_first_loop = ports.proxy == 0;
-    if (is_first_loop) {
-      if (auto opened = open_admin(ports, admin); !opened) return opened;
-    }
-    auto proxy = open_door(proxy_door(common_.config, ports.proxy));
-    if (!proxy) return std::move(proxy).error();
-    ports.proxy = *proxy;
-    const auto direct = direct_door(common_.config, ports.direct);
-    if (!direct) return {};
-    auto port = open_door(*direct);
-    if (!port) return std::move(port).error();
-    ports.direct = *port;
-    return {};
-  }
-
-  // Stays open while the others drain.
-  Result<void> open_admin(DoorPorts& ports, const Admin& admin) {
-    auto door = admin_door(common_.config);
-    if (!door) return {};
-    const auto answer = [&admin](Exchange& exchange, ClientLink& client) { return admin.serve(exchange, client); };
-    auto server = open_server(*std::move(door), answer, common_.admin_connections);
-    if (!server) return std::move(server).error();
-    admin_ = *std::move(server);
-    ports.admin = admin_->port();
-    return {};
-  }
-
-  Result<std::unique_ptr<net::ProxyServer>> open_server(net::ServerOptions options, net::RequestHandler handler,
-                                                        net::ConnectionCounter& counter) {
-    return net::ProxyServer::open(
-        net::ServerParts{common_.clock, io_.get_executor(), *interceptor_, *connector_, std::move(handler), counter,
-                         [this](const net::NetEvent& event) { log_event(*common_.log, common_.clock.wall(), event); }},
-        std::move(options));
-  }
-
-  Result<uint16_t> open_door(net::ServerOptions options) {
-    if (common_.parent) options.connect.own_mark = common_.parent->mark;
-    const auto serve = [this](Exchange& exchange, ClientLink& client) { return pipeline_->serve(exchange, client); };
-    auto server = open_server(std::move(options), serve, common_.connections);
-    if (!server) return std::move(server).error();
-    servers_.push_back(*std::move(server));
-    return servers_.back()->port();
-  }
-
-  Common& common_;
-  GatewayTally tally_;
-  RequestMetrics metrics_;
-  Rng rng_;
-  boost::asio::io_context io_{1};
-  std::unique_ptr<net::Interceptor> interceptor_;
-  std::unique_ptr<net::UpstreamPool> upstream_;
-  std::unique_ptr<UpstreamWatch> watch_;
-  std::unique_ptr<net::Connector> connector_;
-  std::unique_ptr<Parts> parts_;
-  std::unique_ptr<Pipeline> pipeline_;
-  std::vector<std::unique_ptr<net::ProxyServer>> servers_;
-  std::unique_ptr<net::ProxyServer> admin_;
-};
-
 namespace {
 
 constexpr Duration kLastCallMax = std::chrono::seconds(5);  // for answers to those who only waited, before what is left is cut
@@ -226,7 +33,7 @@ Result<certs::LeafMinter> load_minter(const Config& config) {
 
 }  // namespace
 
-Gateway::Gateway(std::unique_ptr<Common> common)
+Gateway::Gateway(std::unique_ptr<GatewayCommon> common)
     : common_(std::move(common)),
       admin_(std::make_unique<const Admin>(
           AdminSources{common_->clock,
@@ -239,6 +46,7 @@ Gateway::Gateway(std::unique_ptr<Common> common)
                        [this] { return common_->shared.budgets.report(common_->clock.now()); },
                        [this](const Hash128& key, std::string_view who) { return unlock(loops_.front()->parts(), key, who); },
                        [this](size_t most, const std::string& resource) { return history(most, resource); },
+                       common_->memory == nullptr,
                        [this] { return common_->timeline.json(); },
                        [this] { return common_->decisions.json(common_->clock.wall(), common_->clock.now()); },
                        {common_->clock, common_->shared.run_leases, [this] { return common_->shared.rules.mode(); },
@@ -261,7 +69,7 @@ Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
   auto records = open_records(config, **log);
   if (!records) return std::move(records).error();
   const auto former = std::exchange(records->former, std::nullopt);
-  std::unique_ptr<Gateway> gateway(new Gateway(std::make_unique<Common>(
+  std::unique_ptr<Gateway> gateway(new Gateway(std::make_unique<GatewayCommon>(
       std::move(config), *std::move(parent), *std::move(records), *std::move(log), *std::move(minter))));
   const auto asked = static_cast<size_t>(gateway->common_->config.threads);
   for (size_t i = asked > 0 ? asked : std::max(1u, std::thread::hardware_concurrency()); i > 0; --i) {
@@ -300,8 +108,8 @@ std::string Gateway::metrics() const {
                       common_->shared.results.counts(), common_->shared.budgets.report(common_->clock.now()));
 }
 
-std::optional<std::string> Gateway::history(size_t most, const std::string& resource) const {
-  if (common_->memory == nullptr) return std::nullopt;
+Result<std::string> Gateway::history(size_t most, const std::string& resource) const {
+  if (common_->memory == nullptr) return recorded_json(common_->config.journal.file, most, resource);
   return remembered_json(*common_->memory, most, resource,
                          common_->shared.results.state_of(common_->shared.locks.key_of(resource)));
 }

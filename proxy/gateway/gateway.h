@@ -24,6 +24,8 @@
 namespace armgate {
 
 class Admin;
+class EventLoop;
+struct GatewayCommon;
 
 class Gateway {
  public:
@@ -56,19 +58,16 @@ class Gateway {
   [[noreturn]] void leave(int exit_code);
 
  private:
-  struct Common;
-  class EventLoop;
-
-  explicit Gateway(std::unique_ptr<Common> common);
+  explicit Gateway(std::unique_ptr<GatewayCommon> common);
   void take_up(const FormerLife& former);
   void stop(std::string_view why);
   std::string metrics() const;
-  std::optional<std::string> history(size_t most, const std::string& resource) const;
+  Result<std::string> history(size_t most, const std::string& resource) const;
   struct Counted;
   Counted counted() const;
   void look();  // at the counters, for the timeline; and again after a while
 
-  std::unique_ptr<Common> common_;
+  std::unique_ptr<GatewayCommon> common_;
   const std::unique_ptr<const Admin> admin_;
   std::vector<std::unique_ptr<EventLoop>> loops_;
   DoorPorts ports_;

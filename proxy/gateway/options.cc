@@ -1,11 +1,8 @@
 #include "proxy/gateway/options.h"
 
-#include <sys/random.h>
-
 #include <tuple>
 #include <utility>
 
-#include "base/check.h"
 #include "proxy/gateway/doors.h"
 #include "proxy/net/upstream/host_pattern.h"
 #include "proxy/observability/admin/admin_leases.h"
@@ -171,13 +168,6 @@ std::optional<net::ServerOptions> admin_door(const Config& config) {
   options.session.limits.request_body_bytes_max = kLeaseBytesMax;
   options.session.idle_max = options.session.head_max = options.session.body_max = options.session.write_max = kAdminWaitMax;
   return options;
-}
-
-HashKey random_hash_key() {
-  HashKey key;
-  const ssize_t got = ::getrandom(&key, sizeof key, 0);
-  GATE_CHECK(got == static_cast<ssize_t>(sizeof key), "the system gives no random bytes");
-  return key;
 }
 
 }  // namespace armgate

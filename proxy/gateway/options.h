@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/hash.h"
 #include "proxy/config/config.h"
 #include "proxy/net/client/intercept.h"
 #include "proxy/net/client/server.h"
@@ -31,8 +30,5 @@ net::InterceptOptions intercept_options(const Config& config);
 net::ServerOptions proxy_door(const Config& config, uint16_t bound);
 std::optional<net::ServerOptions> direct_door(const Config& config, uint16_t bound);
 std::optional<net::ServerOptions> admin_door(const Config& config);
-
-// From the system's secure random source.
-HashKey random_hash_key();
 
 }  // namespace armgate

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "certs/secret_file.h"
 #include "proxy/config/proxy_url.h"
-#include "proxy/gateway/options.h"
+#include "proxy/gateway/records.h"
 
 namespace armgate {
 namespace {

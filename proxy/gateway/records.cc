@@ -1,11 +1,15 @@
 #include "proxy/gateway/records.h"
 
-#include <nlohmann/json.hpp>
+#include <sys/random.h>
+
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+#include "json/tree.h"
 #include "proxy/gateway/journal_options.h"
 #include "proxy/gateway/options.h"
+#include "proxy/journal/journal_file.h"
 #include "proxy/observability/record_view.h"
 #include "proxy/request/write/changed_members.h"
 #include "proxy/state/memory_store.h"
@@ -17,7 +21,18 @@ namespace {
 constexpr size_t kKept = 500;
 constexpr size_t kChangesKept = 64;
 
+std::string text_of(const std::vector<JournaledWrite>& newest_first, const std::optional<ResourceState>& state) {
+  return dump_json(to_json(newest_first, state), 2);
+}
+
 }  // namespace
+
+HashKey random_hash_key() {
+  HashKey key;
+  const ssize_t got = ::getrandom(&key, sizeof key, 0);
+  GATE_CHECK(got == static_cast<ssize_t>(sizeof key), "the system gives no random bytes");
+  return key;
+}
 
 Result<Records> open_records(const Config& config, Log& log) {
   Records records;
@@ -42,6 +57,16 @@ Result<Records> open_records(const Config& config, Log& log) {
   return records;
 }
 
+Result<std::string> recorded_json(const std::filesystem::path& journal, size_t most, std::string_view resource) {
+  auto file = journal::JournalFile::open_to_read(journal);
+  if (!file) return std::move(file).error();
+  const auto writes = file->newest(most, resource);
+  if (!writes) return writes.error();
+  const auto state = file->state_of(resource);
+  if (!state) return state.error();
+  return text_of(*writes, *state);
+}
+
 std::string remembered_json(const MemoryStore& memory, size_t most, std::string_view resource,
                             const std::optional<ResourceState>& state) {
   std::vector<JournaledWrite> writes;
@@ -49,7 +74,7 @@ std::string remembered_json(const MemoryStore& memory, size_t most, std::string_
     write.touched = changed_members(change);
     writes.push_back(std::move(write));
   }
-  return to_json(writes, state).dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
+  return text_of(writes, state);
 }
 
 }  // namespace armgate

@@ -1,6 +1,7 @@
 // records.h – where writes are recorded: in the journal, or in memory.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,9 @@ namespace armgate {
 
 class MemoryStore;
 
+// From the system's secure random source.
+HashKey random_hash_key();
+
 // And what was found there.
 struct Records {
   std::unique_ptr<RealClock> clock = std::make_unique<RealClock>();
@@ -28,6 +32,9 @@ struct Records {
 
 // Errors as of journal::Journal::open. `log` must outlive the store.
 Result<Records> open_records(const Config& config, Log& log);
+
+// What the journal has of the newest writes (record_view.h). Errors as of journal::JournalFile::open_to_read.
+Result<std::string> recorded_json(const std::filesystem::path& journal, size_t most, std::string_view resource);
 
 // What is remembered of the newest writes (record_view.h), with the names of the members that they changed.
 std::string remembered_json(const MemoryStore& memory, size_t most, std::string_view resource,

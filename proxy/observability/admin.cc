@@ -4,21 +4,23 @@
 
 #include <charconv>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "arm/resource_id.h"
 #include "base/text.h"
 #include "base/utc.h"
+#include "json/tree.h"
+#include "proxy/async/waiter.h"
 #include "proxy/observability/admin/admin_page.h"
 #include "proxy/observability/admin_files.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/operation/unlock.h"
 #include "proxy/state/budgets.h"
 #include "proxy/state/lock/hold_table.h"
-#include "proxy/state/operation_results.h"
+#include "proxy/state/operation/operation_results.h"
 
 namespace armgate {
 namespace {
@@ -36,6 +38,10 @@ arm::Response live_page(const AdminFile& file) {
 }
 
 constexpr std::string_view kUnlock = "/unlock";
+
+bool is_at_or_under(std::string_view path, std::string_view place) {
+  return path.starts_with(place) && (path.size() == place.size() || path[place.size()] == '/');
+}
 
 std::string_view to_text(LockTable::Entry::State state) {
   switch (state) {
@@ -138,22 +144,19 @@ arm::Response Admin::history_page(const arm::RequestHead& request) const {
   const bool is_number = asked.empty() || std::from_chars(asked.data(), asked.data() + asked.size(), most).ec == std::errc();
   if (!is_number || most > kHistoryMax) return admin_text(400, "Bad Request", "last is no number up to 100000");
   auto told = sources_.history(most, id ? id->id : "");
-  if (!told) return admin_text(404, "Not Found", "the journal has the records: armgate history");
+  if (!told) return admin_text(503, "Service Unavailable", told.error().context);
   return admin_page(200, "OK", "application/json", *std::move(told) + "\n");
 }
 
 arm::Response Admin::answer(const arm::Request& whole, const std::string& peer) const {
   const arm::RequestHead& request = whole.head;
   const std::string_view path = arm::path_of(request.target);
-  const auto is_at_or_under = [&](std::string_view place) {
-    return path == place || path.starts_with(fmt::format("{}/", place));
-  };
-  if (is_at_or_under(kLeasesPath)) {
+  if (is_at_or_under(path, kLeasesPath)) {
     const auto refused = refuse_as_operator(request, peer);
     return refused ? *refused : answer_leases(sources_.leases, whole);
   }
   if (!whole.body.empty()) return admin_text(413, "Content Too Large", "only POST /leases has a body");
-  const bool unlocks = is_at_or_under(kUnlock);
+  const bool unlocks = is_at_or_under(path, kUnlock);
   const bool reads = request.method == arm::Method::Get || request.method == arm::Method::Head;
   if (unlocks ? request.method != arm::Method::Post : !reads) {
     const std::string_view allowed = unlocks ? "POST" : "GET, HEAD";
@@ -168,7 +171,7 @@ arm::Response Admin::answer(const arm::Request& whole, const std::string& peer) 
   }
   if (path == "/metrics") return admin_page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
   const AdminFile* const file = find_admin_file(path);
-  const bool is_history = path == kHistory || path.starts_with(fmt::format("{}/", kHistory));
+  const bool is_history = is_at_or_under(path, kHistory);
   const bool is_data = path == "/status" || path == "/recent" || path == "/decisions" || is_history;
   if (file == nullptr && !is_data) {
     return admin_text(
@@ -250,8 +253,25 @@ arm::Response Admin::status_page() const {
   return admin_json(200, "OK", status);
 }
 
+// The loop turns on meanwhile.
+Task<arm::Response> Admin::answer_aside(const Exchange& exchange) const {
+  arm::Response response;
+  Waiter done(exchange.executor);
+  const std::jthread reader([&] {
+    response = answer(exchange.request, exchange.from.peer);
+    done.signal(1);
+  });
+  co_await done.wait();
+  co_return std::move(response);
+}
+
 Task<Receipt> Admin::serve(Exchange& exchange, ClientLink& client) const {
-  const arm::Response response = answer(exchange.request, exchange.from.peer);
+  arm::Response response;
+  if (sources_.has_journal && is_at_or_under(arm::path_of(exchange.request.head.target), kHistory)) {
+    response = co_await answer_aside(exchange);
+  } else {
+    response = answer(exchange.request, exchange.from.peer);
+  }
   co_await write_answer(exchange, client, response);
   co_return Receipt();
 }

@@ -36,8 +36,9 @@ struct AdminSources {
   std::function<std::string()> metrics;  // /metrics
   std::function<BudgetReport()> budgets;
   std::function<Unlocked(const Hash128& key, std::string_view who)> unlock;
-  // /history, JSON (record_view.h): what memory has; nothing: there is a journal, which knows more.
-  std::function<std::optional<std::string>(size_t most, const std::string& resource)> history;
+  // /history, JSON (record_view.h), or why the journal cannot be read. Reading that takes time: then it is asked on a thread of its own.
+  std::function<Result<std::string>(size_t most, const std::string& resource)> history;
+  bool has_journal = false;
   std::function<std::string()> recent;     // /recent, JSON (timeline.h)
   std::function<std::string()> decisions;  // /decisions, JSON (decision_log.h)
   LeaseSources leases;                     // /leases
@@ -61,6 +62,7 @@ class Admin {
  private:
   arm::Response status_page() const;
   arm::Response history_page(const arm::RequestHead& request) const;
+  Task<arm::Response> answer_aside(const Exchange& exchange) const;
   arm::Response unlock(const arm::RequestHead& request, const std::string& peer) const;
 
   const AdminSources sources_;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "json/tree.h"
 #include "proxy/observability/reason_words.h"
 #include "proxy/observability/tally.h"
 
@@ -15,7 +15,17 @@ using nlohmann::ordered_json;
 
 constexpr size_t kTextBytesMax = 2000;  // ids and what others say may be of any length
 
-std::string cut(std::string_view text) { return std::string(text.substr(0, kTextBytesMax)); }
+std::string_view cut(std::string_view text) { return text.substr(0, kTextBytesMax); }
+
+// In the memory that is there.
+void copy_texts(const std::vector<std::string>& from, std::vector<std::string>& to) {
+  to.resize(from.size());
+  for (size_t i = 0; i < from.size(); ++i) to[i] = cut(from[i]);
+}
+
+bool is_notable(const Report& report) {
+  return !report.reason.empty() || report.merged.count > 0 || report.attempts > 1 || report.waited > Duration::zero();
+}
 
 // Beside what the tally knows: how a request fared that was sent and answered as it came.
 std::string_view outcome_of(const Exchange& exchange) {
@@ -25,10 +35,10 @@ std::string_view outcome_of(const Exchange& exchange) {
   return exchange.report.attempts > 1 ? "repeated" : "passed";
 }
 
-Decision decision_of(const Exchange& exchange, WallTime wall, TimePoint now) {
+// In the place of one that is forgotten: every guarded write passes here.
+void fill(Decision& decision, const Exchange& exchange, WallTime wall, TimePoint now) {
   const Report& report = exchange.report;
   const auto& head = exchange.request.head;
-  Decision decision;
   decision.at = wall;
   decision.client = cut(exchange.client_label);
   decision.method = cut(head.method_token);
@@ -37,18 +47,16 @@ Decision decision_of(const Exchange& exchange, WallTime wall, TimePoint now) {
   decision.duration_ms = whole_milliseconds(now - exchange.arrived.time);
   decision.waited_ms = whole_milliseconds(report.waited);
   decision.attempts = report.attempts;
-  decision.notable =
-      !report.reason.empty() || report.merged.count > 0 || report.attempts > 1 || report.waited > Duration::zero();
+  decision.notable = is_notable(report);
   decision.replayed = report.replayed;
   decision.outcome = outcome_of(exchange);
   decision.guard = cut(report.guard);
   decision.reason = cut(report.reason);
-  for (const auto& pointer : report.merged.pointers) decision.merged.push_back(cut(pointer));
-  for (const auto& lock : report.locks) decision.locks.push_back(cut(lock));
+  copy_texts(report.merged.pointers, decision.merged);
+  copy_texts(report.locks, decision.locks);
   decision.upstream_code = cut(report.upstream_code);
   decision.upstream_message = cut(report.upstream_message);
   decision.upstream_error = cut(report.upstream_error);
-  return decision;
 }
 
 // Of a decision without a reason.
@@ -130,15 +138,18 @@ void DecisionLog::note(const Exchange& exchange, WallTime wall, TimePoint now) {
   const Report& report = exchange.report;
   const bool decided = report.altered || !report.guard.empty() || !report.reason.empty() || report.attempts > 1;
   if (!decided) return;
-  Decision decision = decision_of(exchange, wall, now);
-  const Troubles::Event event = event_of(decision);
   const std::lock_guard lock(mutex_);
+  Decision& decision = (is_notable(report) ? notable_ : plain_).next();
+  fill(decision, exchange, wall, now);
+  decision.id = ++last_id_;
+  const Troubles::Event event = event_of(decision);
   clients_.add(decision.client, event, now);
   resources_.add(decision.resource, event, now);
-  decision.id = ++last_id_;
-  auto& kept = decision.notable ? notable_ : plain_;
-  kept.push_front(std::move(decision));
-  if (kept.size() > kKept) kept.pop_back();
+}
+
+Decision& DecisionLog::Kept::next() {
+  if (all.size() < kKept) return all.emplace_back();
+  return all[oldest++ % kKept];
 }
 
 std::string DecisionLog::json(WallTime wall, TimePoint now) const {
@@ -147,8 +158,8 @@ std::string DecisionLog::json(WallTime wall, TimePoint now) const {
   std::vector<Troubles::Counts> resources;
   {
     const std::lock_guard lock(mutex_);
-    all.assign(notable_.begin(), notable_.end());
-    all.insert(all.end(), plain_.begin(), plain_.end());
+    all = notable_.all;
+    all.insert(all.end(), plain_.all.begin(), plain_.all.end());
     clients = clients_.most(kTroublesShown, now);
     resources = resources_.most(kTroublesShown, now);
   }
@@ -159,7 +170,7 @@ std::string DecisionLog::json(WallTime wall, TimePoint now) const {
                              {"decisions", std::move(decisions)},
                              {"clients", json_of(clients, now)},
                              {"resources", json_of(resources, now)}};
-  return told.dump(-1, ' ', true, ordered_json::error_handler_t::replace) + "\n";
+  return dump_json(told) + "\n";
 }
 
 }  // namespace armgate

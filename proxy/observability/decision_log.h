@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -53,10 +52,16 @@ class DecisionLog {
   std::string json(WallTime wall, TimePoint now) const;
 
  private:
+  struct Kept {
+    Decision& next();  // a place for one more
+    std::vector<Decision> all;
+    size_t oldest = 0;
+  };
+
   mutable std::mutex mutex_;
   uint64_t last_id_ = 0;
-  std::deque<Decision> notable_;
-  std::deque<Decision> plain_;
+  Kept notable_;
+  Kept plain_;
   Troubles clients_;
   Troubles resources_;
 };

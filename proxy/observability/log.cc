@@ -10,11 +10,11 @@
 #include <charconv>
 #include <cstring>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "base/sixteen_bytes.h"
+#include "json/tree.h"
 #include "proxy/request/exchange.h"
 
 namespace armgate {
@@ -125,7 +125,7 @@ class Log::Line {
   // Bytes that are not UTF-8 come from clients; they are replaced, never a reason to lose the line.
   void append_text(std::string_view text) {
     if (!stands_for_itself(text)) {
-      return append(std::string_view(nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
+      return append(std::string_view(dump_json(nlohmann::json(text))));
     }
     append("\"");
     append(text);

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/async/own_counter.h"
+
 namespace armgate {
 namespace {
 
@@ -169,8 +171,8 @@ void DurationHistogram::observe(Duration took) {
   const double seconds = seconds_of(took);
   size_t bucket = 0;
   while (bucket < kBounds.size() && seconds > kBounds[bucket]) ++bucket;
-  buckets_[bucket].fetch_add(1, std::memory_order_relaxed);
-  microseconds_.fetch_add(std::chrono::duration_cast<std::chrono::microseconds>(took).count(), std::memory_order_relaxed);
+  add_alone(buckets_[bucket]);
+  add_alone<int64_t>(microseconds_, std::chrono::duration_cast<std::chrono::microseconds>(took).count());
 }
 
 DurationHistogram::Counts DurationHistogram::counts() const {
@@ -189,8 +191,7 @@ DurationHistogram::Counts& DurationHistogram::Counts::operator+=(const Counts& m
 void RequestMetrics::count(const Exchange& exchange, TimePoint now) {
   const arm::Method method = exchange.request.head.method;
   const auto status_class = static_cast<size_t>(exchange.status / 100);
-  requests_[static_cast<size_t>(method)][status_class < kStatusClasses ? status_class : 0].fetch_add(1,
-                                                                                                     std::memory_order_relaxed);
+  add_alone(requests_[static_cast<size_t>(method)][status_class < kStatusClasses ? status_class : 0]);
   const bool reads = method == arm::Method::Get || method == arm::Method::Head;
   (reads ? reads_ : others_).observe(now - exchange.arrived.time);
   if (exchange.report.waited > Duration::zero()) waited_.observe(exchange.report.waited);

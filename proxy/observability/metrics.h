@@ -18,7 +18,7 @@
 #include "proxy/observability/upstream_watch.h"
 #include "proxy/request/exchange.h"
 #include "proxy/request/parts.h"
-#include "proxy/state/operation_results.h"
+#include "proxy/state/operation/operation_results.h"
 
 namespace armgate {
 

@@ -79,6 +79,7 @@ constexpr std::array kRows = {
         {"the same request ran before; this is what is recorded of its answer, and what is there now", ""}},
     Row{"recorded-answer-not-at-hand", {"not sent: the same request was accepted before, and its answer is not kept", kLook}},
     Row{"first-sent-before-memory", {"not sent: it may have been carried out before all that armgate remembers", kLook}},
+    Row{"first-sent-ahead", {"not sent: by its own date it was not sent yet", "set the clocks, the client's and armgate's"}},
     Row{"repeatability-id-of-another-request",
         {"not sent: its Repeatability-Request-ID is that of another request", "give each request an id of its own"}},
     Row{"bad-repeatability",

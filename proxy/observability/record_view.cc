@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "base/utc.h"
+#include "json/tree.h"
 #include "proxy/request/operation/held_write.h"
 
 namespace armgate {

@@ -3,10 +3,10 @@
 // Nothing that is secret is in them: no body, no hash of a client, no query of a URL.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <vector>
 
+#include "json/tree_fwd.h"
 #include "proxy/seams/store.h"
 
 namespace armgate {

@@ -4,12 +4,9 @@
 
 #include <vector>
 
+#include "proxy/async/own_counter.h"
+
 namespace armgate {
-namespace {
-
-void add(std::atomic<uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
-
-}  // namespace
 
 Deed deed_of(const Exchange& exchange) {
   const Report& report = exchange.report;
@@ -36,29 +33,29 @@ std::string_view to_text(Deed deed) {
 
 void GatewayTally::count(const Exchange& exchange) {
   const Report& report = exchange.report;
-  add(requests_);
+  add_alone(requests_);
   if (report.waited > Duration::zero()) {
-    add(waited_);
-    waited_ms_.fetch_add(whole_milliseconds(report.waited), std::memory_order_relaxed);
+    add_alone(waited_);
+    add_alone(waited_ms_, whole_milliseconds(report.waited));
   }
-  if (report.attempts > 1) add(repeated_);
+  if (report.attempts > 1) add_alone(repeated_);
   switch (deed_of(exchange)) {
     case Deed::PassedOn: return;
-    case Deed::Guarded: return add(guarded_);
-    case Deed::Merged: return add(merged_);
-    case Deed::Stale: return add(stale_);
-    case Deed::Unanswered: return add(unanswered_);
-    case Deed::Refused: return add(refused_);
-    case Deed::Recovered: return add(recovered_);
+    case Deed::Guarded: return add_alone(guarded_);
+    case Deed::Merged: return add_alone(merged_);
+    case Deed::Stale: return add_alone(stale_);
+    case Deed::Unanswered: return add_alone(unanswered_);
+    case Deed::Refused: return add_alone(refused_);
+    case Deed::Recovered: return add_alone(recovered_);
   }
 }
 
 void GatewayTally::count(const WouldHave& would) {
   switch (would.kind) {
-    case WouldHave::Kind::Stale: return add(would_be_stale_);
-    case WouldHave::Kind::Merged: return add(would_be_merged_);
-    case WouldHave::Kind::Overlap: return add(would_overlap_);
-    case WouldHave::Kind::Duplicate: return add(would_be_duplicate_);
+    case WouldHave::Kind::Stale: return add_alone(would_be_stale_);
+    case WouldHave::Kind::Merged: return add_alone(would_be_merged_);
+    case WouldHave::Kind::Overlap: return add_alone(would_overlap_);
+    case WouldHave::Kind::Duplicate: return add_alone(would_be_duplicate_);
     case WouldHave::Kind::Sick:
     case WouldHave::Kind::Wait: return;  // each was counted as an overlap
   }

@@ -1,8 +1,9 @@
 #include "proxy/observability/timeline.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "json/tree.h"
 
 namespace armgate {
 namespace {

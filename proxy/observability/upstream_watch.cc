@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "proxy/async/own_counter.h"
+
 namespace armgate {
 
 UpstreamCounts& UpstreamCounts::operator+=(const UpstreamCounts& more) {
@@ -28,7 +30,7 @@ std::atomic<uint64_t>& UpstreamWatch::counter_of(int status) {
 
 Task<Result<UpstreamAnswer>> UpstreamWatch::send(const arm::Request& request, TimePoint deadline) {
   auto answer = co_await watched_.send(request, deadline);
-  (answer ? counter_of(answer->head.status) : none_).fetch_add(1, std::memory_order_relaxed);
+  add_alone(answer ? counter_of(answer->head.status) : none_);
   co_return std::move(answer);
 }
 

@@ -102,6 +102,21 @@ void find_merged(Bases& bases, const Reader& reader, const HistoryLimits& limits
   bases.may_merge = reader.unmerged_until < write.arrived.time && bases.merged.size() < limits.merged_max;
 }
 
+bool is_same_body(const SharedBody& a, const SharedBody& b) {
+  return a == b || (a->is_partial == b->is_partial && a->compressed == b->compressed && a->bytes == b->bytes);
+}
+
+// Whether an older state can be told from the newest, as far as is known. If all show the same, which of them it was makes no difference:
+// nothing looks stale against its own bytes (narrow_down()).
+bool any_other(const std::vector<Seen>& live, const BaseState& newest, const WriteFacts& write) {
+  const bool may_tell = newest.body && newest.api_version == write.api_version;
+  return std::any_of(live.begin(), live.end(), [&](const Seen& s) {
+    if (s.entry->number >= newest.entry) return false;
+    const Rendering* rendering = may_tell && !s.entry->absent ? s.entry->rendered_at(write.api_version) : nullptr;
+    return rendering == nullptr || !rendering->body || !is_same_body(rendering->body, newest.body);
+  });
+}
+
 // Without what was merged.
 Bases states_for(const History& history, const Reader* reader, const HistoryLimits& limits, const WriteFacts& write) {
   if (!write.body_etag.empty()) return by_etag_in_body(history, limits, write);
@@ -126,7 +141,9 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
   Bases bases;
   bases.has_read = has_read;
   bases.narrow = states_of(actors == Actors::Many || by_id ? live : one, write, born);
-  if (actors == Actors::Unknown && !by_id) {
+  const bool is_repeated = write.repeated.order != 0;  // then what it may be built from is put together of two
+  const bool may_be_wide = actors == Actors::Unknown && !by_id && !bases.narrow.empty();
+  if (may_be_wide && (is_repeated || any_other(live, bases.narrow.front(), write))) {
     bases.wide = states_of(live, write, born);
     // Who was told that it is gone, or deleted it, and makes it anew: what was there before says nothing.
     const bool knows_it_is_gone = !bases.narrow.empty() && bases.narrow.front().absent;

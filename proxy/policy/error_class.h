@@ -32,4 +32,8 @@ struct ErrorFacts {
 ErrorFacts classify_error(const rules::ErrorTable& table, const arm::ResponseHead& head, std::string_view body,
                           rules::OwnPrecondition own, WallTime now);
 
+// Answers that do not tell whether a write took effect (observed: ServerTimeout with 503, GatewayTimeout, OperationTimedOut and
+// internal errors). What is not implemented (501) has had none.
+inline bool may_have_had_effect(int status) { return status == 408 || (status >= 500 && status != 501); }
+
 }  // namespace armgate::policy

@@ -1,6 +1,7 @@
 #include "proxy/policy/history.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "proxy/policy/entry_match.h"
@@ -8,21 +9,15 @@
 namespace armgate::policy {
 namespace {
 
-constexpr size_t kRenderingsMax = 4;
 constexpr size_t kOverlappedIdsMax = 32;
 
 bool is_write(const Entry& entry) { return entry.cause == Cause::Written || entry.cause == Cause::Deleted; }
 
-void add_rendering(Entry& entry, Rendering rendering) {
-  const auto same = std::find_if(entry.renderings.begin(), entry.renderings.end(),
-                                 [&](const Rendering& r) { return r.api_version == rendering.api_version; });
-  if (same != entry.renderings.end()) {
-    const bool says_more = !same->body || (same->body->is_partial && rendering.body && !rendering.body->is_partial);
-    if (says_more) *same = std::move(rendering);
-    return;
-  }
-  entry.renderings.push_back(std::move(rendering));
-  if (entry.renderings.size() > kRenderingsMax) entry.renderings.erase(entry.renderings.begin());
+// The newest entry that is so; null: none.
+template <class Entries, class Is>
+auto newest(Entries& entries, Is is) -> decltype(&entries.front()) {
+  const auto it = std::find_if(entries.rbegin(), entries.rend(), is);
+  return it == entries.rend() ? nullptr : &*it;
 }
 
 bool repeats(const Observation& last, const Observation& next) {
@@ -38,7 +33,7 @@ const Rendering* Entry::rendered_at(std::string_view api_version) const {
   return it == renderings.end() ? nullptr : &*it;
 }
 
-SharedBody kept_body(std::string bytes, bool is_partial) {
+std::shared_ptr<KeptBody> kept_body(std::string bytes, bool is_partial) {
   return std::make_shared<KeptBody>(KeptBody{.bytes = std::move(bytes), .compressed = false, .is_partial = is_partial});
 }
 
@@ -47,8 +42,10 @@ void History::apply(const HistoryLimits& limits, Event event) {
 }
 
 const Entry* History::find(uint64_t number) const {
-  const auto it = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number == number; });
-  return it == entries_.rend() ? nullptr : &*it;
+  const auto after = std::upper_bound(entries_.begin(), entries_.end(), number,
+                                      [](uint64_t wanted, const Entry& e) { return wanted < e.number; });
+  if (after == entries_.begin() || std::prev(after)->number != number) return nullptr;
+  return &*std::prev(after);
 }
 
 const Reader* History::reader(const Hash128& client) const {
@@ -62,9 +59,7 @@ bool History::child_written_since(uint64_t since) const {
 }
 
 const Entry* History::last_written_after(uint64_t number) const {
-  const auto it =
-      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number > number && is_write(e); });
-  return it == entries_.rend() ? nullptr : &*it;
+  return newest(entries_, [&](const Entry& e) { return e.number > number && is_write(e); });
 }
 
 void History::forget_until(uint64_t order) {
@@ -87,9 +82,7 @@ bool History::is_overtaken(const Shown& seen) const {
 
 // What is newer than the answer was not shown by it: items of lists are looked up when a write comes.
 Entry* History::same_as(const Shown& seen) {
-  const auto it = std::find_if(entries_.rbegin(), entries_.rend(),
-                               [&](const Entry& e) { return e.number <= seen.at.order && is_shown_by(e, seen); });
-  return it == entries_.rend() ? nullptr : &*it;
+  return newest(entries_, [&](const Entry& e) { return e.number <= seen.at.order && is_shown_by(e, seen); });
 }
 
 bool History::is_back(const Entry& entry, const Shown& seen) const {
@@ -127,17 +120,18 @@ bool History::lags(const HistoryLimits& limits, const Shown& seen, const arm::Bo
   if (!counts || last->number >= seen.asked || !within(*last)) return false;
   // Something was written since the last delete: nobody has read it yet, or it was deleted around armgate.
   if (seen.absent) return !was_read_since(last->number);
-  const auto same =
-      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.certain && is_shown_by(e, seen); });
-  const bool was_there_before = same != entries_.rend() && same->number < last->number && same->known.order < last->number;
+  const Entry* same = newest(entries_, [&](const Entry& e) { return e.certain && is_shown_by(e, seen); });
+  const bool was_there_before = same != nullptr && same->number < last->number && same->known.order < last->number;
   return was_there_before && !is_what_was_asked_for(*last, seen, facts);
 }
 
 Entry& History::add(const HistoryLimits& limits, Entry entry) {
   if (entries_.size() >= limits.entries_max) {
     forgotten_ = std::max({forgotten_, entries_.front().number, entries_.front().ended});
-    entries_.erase(entries_.begin());
+    body_bytes_ -= bytes_of(entries_.front());
+    entries_.pop_front();
   }
+  body_bytes_ += bytes_of(entry);
   const auto after = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.number < entry.number; });
   return *entries_.insert(after.base(), std::move(entry));
 }
@@ -156,6 +150,7 @@ void History::forget_a_reader() {
   if (oldest == readers_.end()) return;
   readers_forgotten_ = std::max(readers_forgotten_, last_told(oldest->second));
   readers_.erase(oldest);
+  count_bodies();
 }
 
 Reader& History::reader_of(const HistoryLimits& limits, const Hash128& client) {
@@ -172,7 +167,7 @@ void History::observe(const HistoryLimits& limits, const Hash128& client, Observ
   while (!reader.shown.empty() && (reader.shown.size() >= limits.observations_max || too_old(reader.shown.front()))) {
     const Observation& oldest = reader.shown.front();
     if (oldest.as != ShownAs::OwnAnswer) reader.forgotten = std::max(reader.forgotten, oldest.last_shown.order);
-    reader.shown.erase(reader.shown.begin());
+    reader.shown.pop_front();
   }
   const bool was_refused_between =
       !reader.shown.empty() && std::any_of(reader.refusals.begin(), reader.refusals.end(), [&](const Refusal& r) {
@@ -202,18 +197,14 @@ void History::on(const HistoryLimits& limits, Shown event) {
   observed.last_shown = event.at;
   observed.lagging = event.as != ShownAs::OwnAnswer && lags(limits, event, *arm::BodyFacts::generic());
 
-  Entry* entry = nullptr;
+  Entry* entry;
   if (event.as == ShownAs::OwnAnswer && !event.absent) {
-    const auto own = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) {
+    entry = newest(entries_, [&](const Entry& e) {
       return e.cause == Cause::Written && e.sending == event.sending && e.writer == event.client;
     });
-    const bool is_first = own != entries_.rend() && own->renderings.empty();
-    if (is_first) own->etag = event.etag;
-    if (is_first || (own != entries_.rend() && is_shown_by(*own, event))) {
-      entry = &*own;
-    } else if (own != entries_.rend()) {
-      entry = same_as(event);
-    }
+    const bool is_first = entry != nullptr && entry->renderings.empty();
+    if (is_first) entry->etag = event.etag;
+    if (entry != nullptr && !is_first && !is_shown_by(*entry, event)) entry = same_as(event);
   } else {
     entry = same_as(event);
     // What was made anew may be as it was before its deletion: whether that, or this, was read is not known then.
@@ -237,9 +228,8 @@ void History::on(const HistoryLimits& limits, Shown event) {
 }
 
 void History::on(const HistoryLimits& limits, NotModified event) {
-  const auto entry =
-      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return !e.etag.empty() && e.etag == event.etag; });
-  if (entry == entries_.rend()) return;
+  const Entry* entry = newest(entries_, [&](const Entry& e) { return !e.etag.empty() && e.etag == event.etag; });
+  if (entry == nullptr) return;
   Shown same;
   same.client = event.client;
   same.request_id = std::move(event.request_id);
@@ -263,15 +253,18 @@ void History::on(const HistoryLimits& limits, Accepted event) {
   entry.asked = std::move(event.asked);
   entry.asked_for_all = event.asked_for_all;
   add(limits, std::move(entry));
+  if (event.deletes) created_.reset();
   if (event.cause != Cause::Written) return;
   const auto reader = readers_.find(event.client);
-  if (reader != readers_.end()) reader->second.accept(limits, std::move(event));
+  if (reader == readers_.end()) return;
+  const bool was_merged = event.merged || !reader->second.merged.empty();
+  reader->second.accept(limits, std::move(event));
+  if (was_merged) count_bodies();
 }
 
 void History::on(const HistoryLimits&, Ended event) {
-  const auto entry =
-      std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.bytes == event.bytes && e.ended == 0; });
-  if (entry == entries_.rend()) {
+  Entry* entry = newest(entries_, [&](const Entry& e) { return e.bytes == event.bytes && e.ended == 0; });
+  if (entry == nullptr) {
     forgotten_ = std::max(forgotten_, event.at.order);
     return;
   }
@@ -282,6 +275,7 @@ void History::on(const HistoryLimits&, Ended event) {
 
 void History::on(const HistoryLimits& limits, Deleted event) {
   for (auto& [client, reader] : readers_) reader.merged.clear();
+  created_.reset();
   deleted_ = event.at.order;
   deleted_by_ = event.client;
   Entry entry;
@@ -293,6 +287,7 @@ void History::on(const HistoryLimits& limits, Deleted event) {
   entry.ended = event.at.order;
   entry.ended_at = event.at.time;
   add(limits, std::move(entry));
+  count_bodies();
 }
 
 void History::on(const HistoryLimits& limits, Arrived event) {
@@ -302,8 +297,7 @@ void History::on(const HistoryLimits& limits, Arrived event) {
     auto& ids = reader.overlapped_ids;
     const bool same_id = !other.request_id.empty() && other.request_id == event.write.request_id;
     if (!same_id || std::find(ids.begin(), ids.end(), other.request_id) != ids.end()) continue;
-    ids.push_back(other.request_id);
-    if (ids.size() > kOverlappedIdsMax) ids.erase(ids.begin());
+    add_bounded(ids, other.request_id, kOverlappedIdsMax);
   }
   reader.under_way.push_back(std::move(event.write));
 }
@@ -325,8 +319,8 @@ void History::on(const HistoryLimits& limits, Refused event) {
   };
   event.refusal.reread = std::any_of(reader.refusals.begin(), reader.refusals.end(), read_after);
   if (event.took_back) reader.unmerged_until = *event.took_back + limits.observation_age;
-  reader.refusals.push_back(std::move(event.refusal));
-  if (reader.refusals.size() > limits.refusals_max) reader.refusals.erase(reader.refusals.begin());
+  add_bounded(reader.refusals, std::move(event.refusal), limits.refusals_max);
+  count_bodies();
 }
 
 void History::on(const HistoryLimits&, AnswerLost event) {
@@ -346,47 +340,6 @@ void History::on(const HistoryLimits&, RightUsed event) {
   const auto gave_it = [&](const Refusal& r) { return !r.used && !r.lost && r.told > absent(); };
   const auto unused = std::find_if(it->second.refusals.begin(), it->second.refusals.end(), gave_it);
   if (unused != it->second.refusals.end()) unused->used = true;
-}
-
-namespace {
-
-// Every body that is kept, those first that are missed least.
-template <class Entries, class Readers, class Visit>
-void for_each_body(Entries& entries, Readers& readers, Visit visit) {
-  for (auto& [client, reader] : readers) {
-    for (auto& refusal : reader.refusals) {
-      visit(refusal.asked);
-      visit(refusal.found);
-    }
-  }
-  for (auto& entry : entries) {
-    for (auto& rendering : entry.renderings) visit(rendering.body);
-    visit(entry.asked);
-  }
-  for (auto& [client, reader] : readers) {
-    for (auto& merged : reader.merged) {
-      visit(merged.base);
-      visit(merged.asked);
-      visit(merged.sent);
-    }
-  }
-}
-
-}  // namespace
-
-size_t History::body_bytes() const {
-  size_t total = 0;
-  for_each_body(entries_, readers_, [&](const SharedBody& body) { total += body ? body->bytes.size() : 0; });
-  return total;
-}
-
-void History::drop_bodies(size_t most) {
-  size_t left = body_bytes();
-  for_each_body(entries_, readers_, [&](SharedBody& body) {
-    if (left <= most || !body) return;
-    left -= body->bytes.size();
-    body.reset();
-  });
 }
 
 bool History::busy() const {

@@ -20,11 +20,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/hash.h"
 #include "base/time.h"
+#include "proxy/policy/recent.h"
 
 namespace armgate::arm {
 class BodyFacts;
@@ -38,15 +40,23 @@ struct KeptBody {
   bool compressed = false;  // gzip or deflate, exactly as received
   // It lacks members that the state has: what was sent stands in for an answer without a body, or it is an item of a list.
   bool is_partial = false;
+  std::string target{};               // the URL it was read at, for reading it again; empty: it was not read
+  std::optional<std::string> etag{};  // that stands in it, if that was looked for (empty: none)
 };
 using SharedBody = std::shared_ptr<const KeptBody>;
-SharedBody kept_body(std::string bytes, bool is_partial = false);  // not compressed
+std::shared_ptr<KeptBody> kept_body(std::string bytes, bool is_partial = false);  // not compressed
+
+// Adds to what is bounded: the oldest makes room.
+template <class T>
+void add_bounded(std::vector<T>& all, T one, size_t most) {
+  all.push_back(std::move(one));
+  if (all.size() > most) all.erase(all.begin());
+}
 
 // What a state looks like at one api-version.
 struct Rendering {
   std::string api_version;
-  std::string target;  // the URL it was read at, for reading it again
-  SharedBody body;     // null: not kept
+  SharedBody body;  // null: not kept
 };
 
 enum class Cause : uint8_t {
@@ -130,7 +140,7 @@ struct HistoryLimits;
 
 // What is known of one client and this resource.
 struct Reader {
-  std::vector<Observation> shown;              // in the order of last_shown
+  Recent<Observation> shown;                   // in the order of last_shown
   std::vector<Refusal> refusals;               // oldest first
   std::vector<MergedWrite> merged;             // of which it may not know yet, oldest first
   TimePoint unmerged_until{TimePoint::min()};  // it took back what others had changed and was merged into its write
@@ -180,6 +190,7 @@ struct Accepted {
   std::optional<MergedWrite> merged{};  // if what was asked of ARM is not what the client asked for
   bool knows_merges = false;            // its client knows of all that was merged into its earlier writes
   bool asked_for_all = false;           // what was asked for is a whole resource
+  bool deletes = false;                 // it was a delete, whose end is Deleted
 };
 
 // The operation of that write has ended.
@@ -193,6 +204,11 @@ struct Ended {
 struct Deleted {
   Hash128 client{};
   Moment at;
+};
+
+// ARM made it for an accepted create.
+struct Created {
+  TimePoint at{};
 };
 
 struct Arrived {
@@ -223,7 +239,8 @@ struct RightUsed {
   Hash128 client{};
 };
 
-using Event = std::variant<Shown, NotModified, Accepted, Ended, Deleted, Arrived, Left, Refused, AnswerLost, RightUsed>;
+using Event =
+    std::variant<Shown, NotModified, Accepted, Ended, Deleted, Created, Arrived, Left, Refused, AnswerLost, RightUsed>;
 
 struct HistoryLimits {
   size_t entries_max = 64;
@@ -241,7 +258,7 @@ class History {
  public:
   void apply(const HistoryLimits& limits, Event event);
 
-  const std::vector<Entry>& entries() const { return entries_; }
+  const Recent<Entry>& entries() const { return entries_; }
   const Entry* find(uint64_t number) const;
   // Null if nothing is known of the client here.
   const Reader* reader(const Hash128& client) const;
@@ -270,6 +287,8 @@ class History {
   // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known before
   // that write, which has not ended, or not for longer than lag_max, and it is not what that write asked for.
   bool lags(const HistoryLimits& limits, const Shown& seen, const arm::BodyFacts& facts) const;
+  // When it was created, if that passed by and no delete has begun since: what refers to it may not be shown it everywhere yet.
+  std::optional<TimePoint> created() const { return created_; }
   // Order of the last delete of the resource itself; 0: none.
   uint64_t deleted() const { return deleted_; }
   Hash128 deleted_by() const { return deleted_by_; }
@@ -281,7 +300,9 @@ class History {
   // Everything up to that order may be missing.
   void forget_until(uint64_t order);
 
-  size_t body_bytes() const;
+  // The whole body of the newest state of which one is kept at that api-version; null: there is none.
+  SharedBody newest_body(std::string_view api_version) const;
+  size_t body_bytes() const { return body_bytes_; }
   // Frees bodies, the oldest states' first, until no more than `most` bytes are left.
   void drop_bodies(size_t most);
   // Whether somebody's write is under way here.
@@ -293,6 +314,7 @@ class History {
   void on(const HistoryLimits& limits, Accepted event);
   void on(const HistoryLimits& limits, Ended event);
   void on(const HistoryLimits& limits, Deleted event);
+  void on(const HistoryLimits&, Created event) { created_ = event.at; }
   void on(const HistoryLimits& limits, Arrived event);
   void on(const HistoryLimits& limits, Left event);
   void on(const HistoryLimits& limits, Refused event);
@@ -302,6 +324,9 @@ class History {
   // Whether a read that was asked for after that write has shown that there is something.
   bool was_read_since(uint64_t number) const;
   Entry& add(const HistoryLimits& limits, Entry entry);
+  void add_rendering(Entry& entry, Rendering rendering);
+  static size_t bytes_of(const Entry& entry);
+  void count_bodies();
   Entry* same_as(const Shown& seen);
   // Whether something else was there between the entry and the asking for what shows the same.
   bool is_back(const Entry& entry, const Shown& seen) const;
@@ -312,12 +337,14 @@ class History {
   Reader& reader_of(const HistoryLimits& limits, const Hash128& client);
   void forget_a_reader();
 
-  std::vector<Entry> entries_;  // oldest first
+  Recent<Entry> entries_;  // oldest first
   std::map<Hash128, Reader> readers_;
+  std::optional<TimePoint> created_;
   uint64_t deleted_ = 0;
   Hash128 deleted_by_{};
   uint64_t forgotten_ = 0;          // entries up to this number may be missing
   uint64_t readers_forgotten_ = 0;  // and clients that were told something up to this order
+  size_t body_bytes_ = 0;
 };
 
 }  // namespace armgate::policy

@@ -2,7 +2,6 @@
 
 #include "arm/arm_error.h"
 #include "arm/body/content.h"
-#include "arm/json/json_scan.h"
 #include "arm/long_running.h"
 #include "arm/throttle.h"
 #include "base/mutant.h"

@@ -74,8 +74,7 @@ void Reader::accept(const HistoryLimits& limits, Accepted write) {
   write.merged->at = write.at.time;
   write.merged->sending = write.sending;
   std::erase_if(merged, [&](const MergedWrite& m) { return m.sending == write.sending; });
-  merged.push_back(*std::move(write.merged));
-  if (merged.size() > limits.merged_kept) merged.erase(merged.begin());
+  add_bounded(merged, *std::move(write.merged), limits.merged_kept);
 }
 
 void add_merged(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& facts) {

@@ -63,6 +63,16 @@ bool shows_the_same(const BaseState& base, size_t index, size_t at, const ThereB
   return difference.same(index, at) || (base.body && base.body->bytes == there.json);
 }
 
+// No writable leaf of it is another now. What the write changes cannot be seen where it was read at another api-version.
+bool is_there_elsewhere(const BaseState& base, const ThereBody& there, const OthersWroteSince& others_wrote_since,
+                        const arm::BodyFacts& facts) {
+  const auto seen = std::ranges::find(there.elsewhere, base.api_version, &ThereBody::Elsewhere::api_version);
+  if (!base.body || seen == there.elsewhere.end()) return false;
+  const ComparedBody bodies[] = {compared(base), {seen->json, BodyKind::Whole}};
+  const bool same = base.body->bytes == seen->json || Difference(bodies, facts).same(0, 1);
+  return same && (!base.is_partial || !others_wrote_since(base.entry));
+}
+
 struct Judged {
   bool sends = false;
   bool is_there = false;  // the base is what is there
@@ -72,25 +82,45 @@ struct Judged {
 };
 
 Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<size_t> wanted, size_t at,
-             const ThereBody& there, const Difference& difference, const Witness& witness) {
+             const ThereBody& there, const Difference& difference, const OthersWroteSince& others_wrote_since,
+             const arm::BodyFacts& facts) {
   if (base.gone) return {};
   const bool both_absent = base.absent && there.absent;
   if (base.absent || there.absent) return {both_absent, both_absent};
   const bool by_etag = has_its_etag(base, there);
-  if (!index) return {by_etag, by_etag};
+  if (!index) {
+    const bool is_there = by_etag || is_there_elsewhere(base, there, others_wrote_since, facts);
+    return {is_there, is_there};
+  }
   if (shows_the_same(base, *index, at, there, difference)) {
     // What was sent, or an item of a list, leaves out what others may have set.
-    const bool is_there = !base.is_partial || by_etag || !witness.others_wrote_since(base.entry);
+    const bool is_there = !base.is_partial || by_etag || !others_wrote_since(base.entry);
     return {is_there, is_there};
   }
   if (!wanted) return {.pointers = difference.changed(*index, at)};
   auto found = difference.reconcile(*index, *wanted, at);
-  const bool unseen_by_others = found.unseen && witness.others_wrote_since(base.entry);
+  const bool unseen_by_others = found.unseen && others_wrote_since(base.entry);
   const bool sends = (found.outcome == arm::Outcome::Send || found.outcome == arm::Outcome::Contained) && !unseen_by_others;
   const bool overlooked = is_mutant(Mutant::FalseAlarmIgnoresLeaf) && found.pointers.size() <= 1;
   if (overlooked) return {true, true};
   return {sends, sends && found.outcome == arm::Outcome::Send, found.outcome == arm::Outcome::Merge && !unseen_by_others,
           found.outcome == arm::Outcome::Conflict && !found.changes_nothing, std::move(found.pointers)};
+}
+
+// Whether one of the bases, all of which let the write go, is certainly the state that is there, and not only one that looks the same: what
+// was there, was taken back (a failed operation) and was made anew by somebody else. Whoever is one actor works on its last read, however
+// old that was.
+bool is_one_there(const Bases& bases, const std::vector<Judged>& judged, const ThereBody& there,
+                  const OthersWroteSince& others_wrote_since) {
+  for (size_t i = 0; i < judged.size() && judged[i].is_there; ++i) {
+    const BaseState& base = bases.narrow[i];
+    const bool is_last_read = bases.rule == BaseRule::Newest && base.known_since == 0;
+    if (is_last_read || !others_wrote_since(base.known_since)) return true;
+  }
+  for (size_t i = 0; i < judged.size(); ++i) {
+    if (judged[i].is_there && (there.absent || has_its_etag(bases.narrow[i], there))) return true;
+  }
+  return !judged.empty() && std::ranges::all_of(judged, &Judged::is_there);
 }
 
 // Merges the write's changes into what is there, if they are the same whatever it was built from.
@@ -193,8 +223,8 @@ void narrow_down(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& f
   bases.wide.clear();
 }
 
-Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right, const Witness& witness,
-               const arm::BodyFacts& facts, std::optional<arm::MergeScope> scope) {
+Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right,
+               const OthersWroteSince& others_wrote_since, const arm::BodyFacts& facts, std::optional<arm::MergeScope> scope) {
   Table table(there.api_version);
   const size_t at = *table.add(there.absent ? ComparedBody{{}, BodyKind::Absent} : ComparedBody{there.json, BodyKind::Whole});
   std::optional<size_t> asked;
@@ -207,15 +237,14 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   const Difference difference = table.compare(facts);
   std::vector<Judged> judged;
   for (size_t i = 0; i < bases.narrow.size(); ++i) {
-    judged.push_back(judge(bases.narrow[i], indices[i], asked, at, there, difference, witness));
+    judged.push_back(judge(bases.narrow[i], indices[i], asked, at, there, difference, others_wrote_since, facts));
   }
 
   Verdict verdict;
   // That two add the same member with the same value may be two that count from nothing. So one of the bases at least must be what is
   // there: then the write may be built on it, and contains what others did since the rest.
-  const bool any_there = std::ranges::any_of(judged, &Judged::is_there);
   const auto in_the_way = std::ranges::find_if(judged, [](const Judged& j) { return !j.sends; });
-  verdict.sends = any_there && in_the_way == judged.end();
+  verdict.sends = in_the_way == judged.end() && is_one_there(bases, judged, there, others_wrote_since);
   if (verdict.sends) return verdict;
   if (in_the_way != judged.end())
     verdict.pointers = in_the_way->pointers;

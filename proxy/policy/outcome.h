@@ -5,7 +5,10 @@
 // Pure. All bodies are plain bytes, and readable ones are compared only at one api-version.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +33,12 @@ struct ThereBody {
   std::string_view etag;
   std::string_view json;
   std::string_view api_version;
+  // The same state at other api-versions.
+  struct Elsewhere {
+    std::string api_version;
+    std::string json;
+  };
+  std::span<const Elsewhere> elsewhere{};
 };
 
 // Decides whether the write looks stale, and leaves in `narrow` all that it may have been built from; `wide` is empty afterwards.
@@ -44,14 +53,11 @@ struct Verdict {
   std::vector<std::string> pointers;  // refused: JSON pointers of what stands in its way, a few
 };
 
-// `others_wrote_since` tells of an order whether anybody else's write was accepted after it.
-struct Witness {
-  virtual ~Witness() = default;
-  virtual bool others_wrote_since(uint64_t order) const = 0;
-};
+// Tells of an order whether anybody else's write was accepted after it.
+using OthersWroteSince = std::function<bool(uint64_t order)>;
 
 // After narrow_down() and add_merged(). `scope`: what may be merged; nothing: a write that others' changes stand beside is refused.
-Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right, const Witness& witness,
-               const arm::BodyFacts& facts, std::optional<arm::MergeScope> scope);
+Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& there, const Right& right,
+               const OthersWroteSince& others_wrote_since, const arm::BodyFacts& facts, std::optional<arm::MergeScope> scope);
 
 }  // namespace armgate::policy

@@ -35,6 +35,7 @@ std::vector<Seen> shown_before(const History& history, const Reader& reader, con
                                const WriteFacts& write) {
   const bool reads = std::ranges::any_of(reader.shown, [](const Observation& o) { return o.as != ShownAs::OwnAnswer; });
   std::vector<Seen> seen;
+  seen.reserve(reader.shown.size());
   for (const Observation& o : reader.shown) {
     const bool in_time = reads || write.arrived.time - o.last_shown.time <= limits.observation_age;
     const Entry* entry = in_time && o.first_shown.order < write.arrived.order ? history.find(o.entry) : nullptr;
@@ -54,8 +55,8 @@ BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born) {
   if (const Rendering* own = entry.rendered_at(write.api_version)) rendering = own;
   if (rendering != nullptr) {
     state.api_version = rendering->api_version;
-    state.target = rendering->target;
     state.body = rendering->body;
+    if (state.body) state.target = state.body->target;
     state.is_partial = rendering->body && rendering->body->is_partial;
   }
   if (entry.writer == write.client && entry.asked_for_all && entry.renderings.size() == 1) state.sent = entry.asked;

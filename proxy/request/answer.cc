@@ -12,11 +12,12 @@ namespace armgate {
 namespace {
 
 // Field values are one line of printable ASCII; names in ids may be anything.
-std::string field_text(std::string text) {
-  if (sixteen_bytes::has_none(text, sixteen_bytes::not_printable)) return text;
+void set_text(arm::ResponseHead& head, std::string_view name, std::string_view text) {
+  if (sixteen_bytes::has_none(text, sixteen_bytes::not_printable)) return head.fields.set(name, text);
+  std::string printable(text);
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return text;
+      printable.begin(), printable.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  head.fields.set(name, printable);
 }
 
 std::string joined(const std::vector<std::string>& parts) {
@@ -93,12 +94,13 @@ arm::Response make_upstream_failure(const Error& error) {
 void explain(arm::ResponseHead& head, const Report& report) {
   head.fields.set("x-armgate-waited-ms", std::to_string(whole_milliseconds(report.waited)));
   head.fields.set("x-armgate-attempts", std::to_string(report.attempts));
-  if (!report.locks.empty()) head.fields.set("x-armgate-locks", field_text(joined(report.locks)));
-  if (!report.guard.empty()) head.fields.set("x-armgate-guard", field_text(report.guard));
+  if (report.locks.size() == 1) set_text(head, "x-armgate-locks", report.locks.front());
+  if (report.locks.size() > 1) set_text(head, "x-armgate-locks", joined(report.locks));
+  if (!report.guard.empty()) set_text(head, "x-armgate-guard", report.guard);
   if (report.merged.count > 0) head.fields.set("x-armgate-merged", std::to_string(report.merged.count));
   if (!report.repeatability.empty()) head.fields.set("Repeatability-Result", report.repeatability);
   if (report.replayed) head.fields.set("x-armgate-replayed", "true");
-  if (!report.reason.empty()) head.fields.set("x-armgate-reason", field_text(report.reason));
+  if (!report.reason.empty()) set_text(head, "x-armgate-reason", report.reason);
 }
 
 void unexplain(arm::ResponseHead& head) {

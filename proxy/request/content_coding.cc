@@ -84,7 +84,7 @@ Result<PlainBytes> plain_content(const arm::ResponseHead& head, const std::strin
                        fmt::format("the content coding {} cannot be read here", head.fields.get("content-encoding")));
 }
 
-std::shared_ptr<const policy::KeptBody> keep_body(const arm::ResponseHead& head, std::string body) {
+std::shared_ptr<policy::KeptBody> keep_body(const arm::ResponseHead& head, std::string body) {
   const Coding coding = coding_of(head);
   if (coding == Coding::Unknown) return nullptr;
   auto kept = std::make_shared<policy::KeptBody>();
@@ -93,8 +93,20 @@ std::shared_ptr<const policy::KeptBody> keep_body(const arm::ResponseHead& head,
   return kept;
 }
 
+bool is_kept_as(const policy::KeptBody& kept, const arm::ResponseHead& head, std::string_view body) {
+  if (kept.is_partial || kept.bytes != body) return false;
+  const Coding coding = coding_of(head);
+  return coding != Coding::Unknown && kept.compressed == (coding == Coding::Compressed);
+}
+
 Result<PlainBytes> plain_body(const policy::KeptBody& body, size_t bytes_max) {
   return body.compressed ? inflate(body.bytes, bytes_max) : PlainBytes::given(body.bytes);
+}
+
+policy::SharedBody in_plain_bytes(const policy::SharedBody& body, size_t bytes_max) {
+  if (!body || !body->compressed) return body;
+  auto plain = plain_body(*body, bytes_max);
+  return plain ? policy::kept_body((*std::move(plain)).into_string(), body->is_partial) : nullptr;
 }
 
 }  // namespace armgate

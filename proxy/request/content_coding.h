@@ -44,10 +44,16 @@ void accept_readable_codings(arm::Headers& fields);
 // TooLarge beyond `bytes_max`.
 Result<PlainBytes> plain_content(const arm::ResponseHead& head, const std::string& body, size_t bytes_max);
 
-// Keeps a body as it was received, noting its coding.
-std::shared_ptr<const policy::KeptBody> keep_body(const arm::ResponseHead& head, std::string body);
+// Keeps a body as it was received, noting its coding; null if that cannot be read here.
+std::shared_ptr<policy::KeptBody> keep_body(const arm::ResponseHead& head, std::string body);
+
+// Whether it would be kept as that one.
+bool is_kept_as(const policy::KeptBody& kept, const arm::ResponseHead& head, std::string_view body);
 
 // The same for a kept body.
 Result<PlainBytes> plain_body(const policy::KeptBody& body, size_t bytes_max);
+
+// Itself if it is in plain bytes or null; null if it cannot be decoded.
+policy::SharedBody in_plain_bytes(const policy::SharedBody& body, size_t bytes_max);
 
 }  // namespace armgate

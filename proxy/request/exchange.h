@@ -13,6 +13,7 @@
 
 #include "arm/body/merge.h"
 #include "arm/http.h"
+#include "base/fingerprint.h"
 #include "base/hash.h"
 #include "base/time.h"
 #include "proxy/async/task.h"
@@ -32,9 +33,10 @@ struct ConnectionIdentity {
 };
 
 // Who sent a request, worked out from its connection and its credential (identify.h). A connection nearly always sends the same
-// credential again, so its owner keeps what the last one came to, and of the credential itself nothing but a keyed hash.
+// credential again, so its owner keeps what the last one came to, and of the credential itself nothing but keyed sums.
 struct Sender {
-  Hash128 credential{};  // keyed hash of the whole Authorization value
+  Fingerprint shown{};   // of the whole Authorization value
+  Hash128 credential{};  // its keyed hash
   Hash128 client{};      // the client's key; zero: nothing was worked out yet
   Hash128 principal{};   // who the credential says it is; zero: there is none
   std::string label;

@@ -9,10 +9,9 @@ Hash128 client_key(const Hasher& hasher, std::string_view proxy_user) { return h
 
 namespace {
 
-Sender work_out(const Hasher& hasher, const ConnectionIdentity& from, std::string_view authorization,
-                const Hash128& credential) {
+Sender work_out(const Hasher& hasher, const ConnectionIdentity& from, std::string_view authorization) {
   Sender sender;
-  sender.credential = credential;
+  sender.credential = hasher.hash_fields("authorization", authorization);
   sender.principal = principal_of(hasher, authorization);
   if (!from.proxy_user.empty()) {
     sender.client = client_key(hasher, from.proxy_user);
@@ -36,9 +35,12 @@ Client identify(const Parts& parts, const Exchange& exchange) {
   const auto authorization = exchange.request.head.fields.get("authorization");
   Sender unkept;
   Sender& sender = exchange.last_sender != nullptr ? *exchange.last_sender : unkept;
-  const Hash128 credential = parts.shared.hasher.hash_fields("authorization", authorization);
-  const bool is_known = !sender.client.is_zero() && sender.credential == credential;
-  if (!is_known) sender = work_out(parts.shared.hasher, exchange.from, authorization, credential);
+  const Fingerprint shown = parts.shared.fingerprints.of(authorization);
+  const bool is_known = !sender.client.is_zero() && sender.shown == shown;
+  if (!is_known) {
+    sender = work_out(parts.shared.hasher, exchange.from, authorization);
+    sender.shown = shown;
+  }
   Client client;
   client.key = sender.client;
   client.principal = sender.principal;

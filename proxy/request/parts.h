@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/fingerprint.h"
 #include "base/hash.h"
 #include "base/rng.h"
 #include "base/time.h"
@@ -27,8 +28,8 @@
 #include "proxy/state/lock/turns.h"
 #include "proxy/state/newcomers.h"
 #include "proxy/state/observed_writes.h"
-#include "proxy/state/operation_results.h"
-#include "proxy/state/owned_operations.h"
+#include "proxy/state/operation/operation_results.h"
+#include "proxy/state/operation/owned_operations.h"
 #include "proxy/state/resource_table.h"
 #include "proxy/state/rules_in_force.h"
 #include "rules/plan.h"
@@ -111,6 +112,7 @@ struct SharedState {
   SharedState(Options given, Hasher keyed, std::shared_ptr<const rules::Ruleset> ruleset)
       : options(std::move(given.pipeline)),
         hasher(keyed),
+        fingerprints(keyed),
         rules(std::move(ruleset), options.mode, keyed),
         clients(given.clients),
         resources(given.resources, keyed),
@@ -127,6 +129,7 @@ struct SharedState {
 
   const PipelineOptions options;
   const Hasher hasher;
+  const Fingerprinter fingerprints;
   RulesInForce rules;
   ClientTable clients;
   ResourceTable resources;

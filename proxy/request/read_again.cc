@@ -8,11 +8,11 @@
 #include "proxy/request/budget.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/identify.h"
+#include "proxy/request/send_whole.h"
 
 namespace armgate {
 namespace {
 
-constexpr int kNotImplemented = 501;  // nor will it be at the next try
 constexpr Duration kFirstPause = std::chrono::milliseconds(500);
 constexpr Duration kLongestPause = std::chrono::seconds(5);
 
@@ -32,12 +32,9 @@ Task<Result<SeenState>> read_by(const Parts& parts, std::string host, std::strin
   request.head.fields.add("Accept", "application/json");
   request.head.fields.add("User-Agent", "armgate/" ARMGATE_VERSION);
   const TimePoint deadline = parts.clock.now() + options.read_again_timeout;
-  auto answer = co_await parts.upstream.send(request, deadline);
+  auto answer = co_await send_whole(parts, asker.principal, request, deadline);
   if (!answer) co_return std::move(answer).error();
-  note_budgets(parts, asker, arm::Method::Get, answer->head);
-  auto body = co_await read_whole(*answer->body, parts.clock, {options.write_answer_bytes_max, deadline});
-  if (!body) co_return std::move(body).error();
-  auto plain = plain_content(answer->head, *body, options.write_answer_bytes_max);
+  auto plain = plain_content(answer->head, answer->body, options.write_answer_bytes_max);
   if (!plain) co_return std::move(plain).error();
   SeenState seen;
   seen.head = std::move(answer->head);
@@ -58,15 +55,11 @@ Task<Result<SeenState>> read_again(const Parts& parts, std::string host, std::st
   Duration pause = kFirstPause;
   while (true) {
     auto seen = co_await read_by(parts, host, target, authorization, deadline);
-    const bool transient = seen ? seen->head.status != kNotImplemented && arm::asks_for_another_try(seen->head.status)
-                                : seen.error().kind != ErrorKind::BadInput;
+    const bool transient = seen ? seen->is_refused_for_now() : seen.error().kind != ErrorKind::BadInput;
     if (!transient) co_return std::move(seen);
     Duration wait = pause;
     if (seen) wait = std::max(wait, arm::retry_after(seen->head.fields, parts.clock.wall()).value_or(Duration{}));
-    if (parts.clock.now() + wait > deadline) {
-      if (!seen) co_return std::move(seen);
-      co_return upstream_error(ErrorKind::TimedOut, Sent::Answered, "ARM kept refusing to show the resource");
-    }
+    if (parts.clock.now() + wait > deadline) co_return std::move(seen);
     co_await parts.clock.sleep_for(wait);
     pause = std::min(pause * 2, kLongestPause);
   }

@@ -6,20 +6,27 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "arm/http.h"
 #include "base/result.h"
+#include "proxy/policy/outcome.h"
 #include "proxy/request/parts.h"
 
 namespace armgate {
+
+inline constexpr int kNotImplemented = 501;  // nor will it be at the next try
 
 struct SeenState {
   arm::ResponseHead head;
   std::string body;  // content coding removed
   std::string etag;
+  std::vector<policy::ThereBody::Elsewhere> elsewhere;  // the same state at other api-versions, where that is asked for
   bool is_hidden = false;  // ARM does not show this reader the resource: its answer says nothing about that
   bool exists() const { return head.status == 200; }
   bool absent() const { return head.status == 404 && !is_hidden; }
+  // 408, 429 or 5xx: it says nothing about the resource, nor about its reader.
+  bool is_refused_for_now() const { return head.status != kNotImplemented && arm::asks_for_another_try(head.status); }
 };
 
 // Both wait for as long as what ARM lets the token's bearer read is scarce (budget.h), and fail if that takes longer than
@@ -28,8 +35,8 @@ struct SeenState {
 // One GET. An answer of any status is a result.
 Task<Result<SeenState>> read_once(const Parts& parts, std::string host, std::string target, std::string authorization);
 
-// The same, patiently: while the connection breaks or ARM says 408, 429 or 5xx it is tried again, up to read_again_timeout.
-// An error means that the state could not be learnt.
+// The same, patiently: while the connection breaks or ARM refuses it for now it is tried again, up to read_again_timeout, and not
+// at all if ARM asks for a longer pause. The last try's result.
 Task<Result<SeenState>> read_again(const Parts& parts, std::string host, std::string target, std::string authorization);
 
 }  // namespace armgate

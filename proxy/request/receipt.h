@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "proxy/async/frame_pool.h"
+
 namespace armgate {
 
 // What the connection must tell once it knows whether the answer has really arrived (docs/design.md, "Delivery"): confirm() when
@@ -17,6 +19,9 @@ class Receipt {
     virtual ~Effect() = default;
     virtual void confirm() = 0;
     virtual void drop() = 0;
+
+    static void* operator new(size_t bytes) { return FramePool::take(bytes); }
+    static void operator delete(void* effect, size_t bytes) { FramePool::give_back(effect, bytes); }
   };
 
   Receipt() = default;

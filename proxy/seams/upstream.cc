@@ -10,7 +10,11 @@ Task<Result<std::string>> read_whole(BodySource& body, Clock& clock, WholeLimits
   std::string whole;
   while (true) {
     auto piece = co_await body.read();
-    if (!piece) co_return std::move(piece).error();
+    if (!piece) {
+      Error cut = std::move(piece).error();
+      cut.sent = Sent::Answered;
+      co_return cut;
+    }
     if (piece->empty()) co_return std::move(whole);
     if (whole.size() + piece->size() > limits.bytes) {
       co_return Error{ErrorKind::TooLarge, ErrorSource::Upstream, Sent::Answered,

@@ -6,16 +6,17 @@
 #include <tuple>
 
 #include "arm/throttle.h"
+#include "base/mutant.h"
 #include "base/text.h"
 #include "proxy/policy/budget/fair_share.h"
 
 namespace armgate {
 namespace {
 
-enum Kind : size_t { kReads, kWrites, kDeletes };
+enum RequestKind : size_t { kReads, kWrites, kDeletes };
 constexpr std::array kBudgetOf{arm::Budget::Reads, arm::Budget::Writes, arm::Budget::Deletes};
 
-Kind kind_of(arm::Method method) {
+RequestKind kind_of(arm::Method method) {
   if (method == arm::Method::Get || method == arm::Method::Head) return kReads;
   return method == arm::Method::Delete ? kDeletes : kWrites;
 }
@@ -40,17 +41,11 @@ struct Budgets::Shared {
 };
 
 bool Budgets::make_room() {
-  if (kept_.size() < kKeptMax) return true;
-  auto oldest = kept_.end();
-  for (auto it = kept_.begin(); it != kept_.end(); ++it) {
-    const AllShared& shared = *it->second.all_shared;
-    if (std::any_of(shared.begin(), shared.end(), [](const Shared& one) { return !one.standing.empty(); })) continue;
-    if (oldest == kept_.end() || it->second.heard < oldest->second.heard) oldest = it;
-  }
-  ++forgotten_;
-  if (oldest == kept_.end()) return false;
-  kept_.erase(oldest);
-  return true;
+  if (kept_.size() >= kKeptMax) ++forgotten_;
+  return kept_.make_room(kKeptMax, [](const Hash128&, const Kept& kept) {
+    return std::all_of(kept.all_shared->begin(), kept.all_shared->end(),
+                       [](const Shared& one) { return one.standing.empty(); });
+  });
 }
 
 void Budgets::note(const Asker& asker, arm::Method method, const arm::ResponseHead& answer, Time time) {
@@ -61,18 +56,16 @@ void Budgets::note(const Asker& asker, arm::Method method, const arm::ResponseHe
   unreadable_ += told.unreadable;
   if (asker.principal.is_zero() || (!told.any && !is_throttled)) return;
   const Hash128 key = key_of(asker);
-  auto at = kept_.find(key);
-  if (at == kept_.end()) {
+  Kept* known = kept_.use(key);
+  if (known == nullptr) {
     if (!make_room()) return;
-    at = kept_.try_emplace(key).first;
+    known = &kept_.add(key);
     using std::chrono::seconds;
-    at->second.all_shared =
-        std::make_shared<AllShared>(AllShared{Shared(seconds(10)), Shared(seconds(20)), Shared(seconds(20))});
-    at->second.subscription = lower_text(arm::subscription_of(asker.target));
-    at->second.principal = asker.principal;
+    known->all_shared = std::make_shared<AllShared>(AllShared{Shared(seconds(10)), Shared(seconds(20)), Shared(seconds(20))});
+    known->subscription = lower_text(arm::subscription_of(asker.target));
+    known->principal = asker.principal;
   }
-  Kept& kept = at->second;
-  kept.heard = time.now;
+  Kept& kept = *known;
   for (size_t i = 0; i < arm::kBudgets; ++i) {
     if (told.left[i]) kept.budgets[i].told(*told.left[i], time.now, options_.own_share);
   }
@@ -84,7 +77,7 @@ void Budgets::note(const Asker& asker, arm::Method method, const arm::ResponseHe
     if (is_read) kept.pause_until = std::max(kept.pause_until, time.now + pause);
   }
   if (!options_.fair) return;
-  const Kind kind = kind_of(method);
+  const RequestKind kind = kind_of(method);
   const auto left = told.left[static_cast<size_t>(kBudgetOf[kind])];
   // A provider's own 429 passes with what ARM says is left, and says nothing about that: it may be busy with one resource.
   if (is_throttled && (!left || *left <= policy::FairShare::kReserve)) {
@@ -95,7 +88,7 @@ void Budgets::note(const Asker& asker, arm::Method method, const arm::ResponseHe
 }
 
 void Budgets::note_shared(Kept& kept, const arm::BudgetsLeft& told, TimePoint now) {
-  for (const Kind kind : {kReads, kWrites, kDeletes}) {
+  for (const RequestKind kind : {kReads, kWrites, kDeletes}) {
     const auto left = told.left[static_cast<size_t>(kBudgetOf[kind])];
     if (!left) continue;
     (*kept.all_shared)[kind].share.told(*left, now);
@@ -116,11 +109,11 @@ std::optional<Budgets::Place> Budgets::join(const Asker& asker, Joining joining,
   if (!options_.fair || asker.principal.is_zero()) return Place();
   const Hash128 key = key_of(asker);
   MutexLock lock(&mutex_);
-  const auto at = kept_.find(key);
-  if (at == kept_.end()) return Place();
+  Kept* const kept = kept_.find(key);
+  if (kept == nullptr) return Place();
   if (waiting_ >= options_.waiters_max) return std::nullopt;
   const size_t kind = kind_of(joining.method);
-  Shared& shared = (*at->second.all_shared)[kind];
+  Shared& shared = (*kept->all_shared)[kind];
   const uint64_t number = ++numbers_;
   shared.share.join(number, joining.client, joining.can_wait ? policy::FairShare::Rank::Later : policy::FairShare::Rank::First);
   shared.standing[number] = {std::move(joining.label), std::move(joining.what), now, waiter, bits};
@@ -131,8 +124,8 @@ std::optional<Budgets::Place> Budgets::join(const Asker& asker, Joining joining,
 
 // There as long as a Place of it is in line; who was let go may outlive it.
 Budgets::Shared* Budgets::find(const Place::At& at) {
-  const auto found = kept_.find(at.key);
-  return found == kept_.end() ? nullptr : &(*found->second.all_shared)[at.kind];
+  Kept* const found = kept_.find(at.key);
+  return found == nullptr ? nullptr : &(*found->all_shared)[at.kind];
 }
 
 bool Budgets::is_granted(const Place::At& at) {
@@ -161,7 +154,7 @@ void Budgets::leave(const Place::At& at) {
 }
 
 TimePoint Budgets::from(const Kept& kept, TimePoint now) {
-  TimePoint from = std::max(now, kept.pause_until);
+  TimePoint from = is_mutant(Mutant::OwnQuestionsFirst) ? now : std::max(now, kept.pause_until);
   for (size_t i = 0; i < arm::kBudgets; ++i) {
     if (arm::is_of_reads(static_cast<arm::Budget>(i))) from = std::max(from, kept.budgets[i].may_ask_from(now));
   }
@@ -171,19 +164,19 @@ TimePoint Budgets::from(const Kept& kept, TimePoint now) {
 TimePoint Budgets::may_ask_from(const Asker& asker, TimePoint now) const {
   const Hash128 key = key_of(asker);
   MutexLock lock(&mutex_);
-  const auto at = kept_.find(key);
-  return at == kept_.end() ? now : from(at->second, now);
+  const Kept* const kept = kept_.find(key);
+  return kept == nullptr ? now : from(*kept, now);
 }
 
 TimePoint Budgets::ask(const Asker& asker, TimePoint now) {
   const Hash128 key = key_of(asker);
   MutexLock lock(&mutex_);
-  const auto at = kept_.find(key);
-  const TimePoint when = at == kept_.end() ? now : from(at->second, now);
+  Kept* const kept = kept_.find(key);
+  const TimePoint when = kept == nullptr ? now : from(*kept, now);
   if (when > now) return when;
   ++asked_;
-  if (at == kept_.end()) return now;
-  for (auto& budget : at->second.budgets) budget.spend(now);
+  if (kept == nullptr) return now;
+  for (auto& budget : kept->budgets) budget.spend(now);
   return now;
 }
 

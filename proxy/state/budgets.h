@@ -9,8 +9,6 @@
 //             forgotten first (counted). Options::waiters_max requests wait.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -27,6 +25,7 @@
 #include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
 #include "proxy/policy/budget/read_budget.h"
+#include "proxy/state/aged_map.h"
 
 namespace armgate {
 
@@ -141,7 +140,6 @@ class Budgets {
     std::string subscription;
     Hash128 principal;
     std::array<policy::ReadBudget, arm::kBudgets> budgets{};
-    TimePoint heard{};
     TimePoint pause_until{};    // for armgate's own reads
     TimePoint come_again_at{};  // whatever was asked
     std::shared_ptr<AllShared> all_shared;
@@ -161,7 +159,7 @@ class Budgets {
   const Options options_;
   const Hasher hasher_;
   mutable Mutex mutex_;
-  absl::flat_hash_map<Hash128, Kept> kept_ ABSL_GUARDED_BY(mutex_);
+  AgedMap<Hash128, Kept> kept_ ABSL_GUARDED_BY(mutex_);  // by when they were heard of
   uint64_t asked_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t unreadable_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t forgotten_ ABSL_GUARDED_BY(mutex_) = 0;

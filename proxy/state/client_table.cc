@@ -7,18 +7,15 @@
 namespace armgate {
 
 void ClientTable::make_room(Shard& shard, TimePoint now) {
-  if (shard.clients.size() < std::max<size_t>(1, options_.clients_max / kShards)) return;
-  auto oldest = shard.clients.end();
-  for (auto it = shard.clients.begin(); it != shard.clients.end(); ++it) {
-    const bool in_use = it->second.use_count() > 1 || it->second->busy(now);
-    if (in_use) continue;
-    const auto age = [](const auto& entry) { return std::pair(entry->second->last_used(), entry->first); };
-    if (oldest == shard.clients.end() || age(it) < age(oldest)) oldest = it;
-  }
-  if (oldest == shard.clients.end()) return;
-  shard.pages_forgotten = std::max(shard.pages_forgotten, oldest->second->pages_known());
-  shard.clients.erase(oldest);
-  budget_.clients_evicted.fetch_add(1, std::memory_order_relaxed);
+  const size_t most = std::max<size_t>(1, options_.clients_max / kShards);
+  bool has_gone = false;  // one leaves for each that comes, also where many more than that were in use at once
+  shard.clients.make_room(most, [&](const Hash128&, const auto& client) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    if (has_gone || client.use_count() > 1 || client->busy(now)) return false;
+    has_gone = true;
+    shard.pages_forgotten = std::max(shard.pages_forgotten, client->pages_known());
+    budget_.clients_evicted.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  });
 }
 
 // A quarter at once, so that it is seldom.
@@ -42,20 +39,20 @@ std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, Tim
   if (budget_.is_scarce()) take_pages_from_idle();
   Shard& shard = shards_[client.high % kShards];
   MutexLock lock(&shard.mutex);
-  auto it = shard.clients.find(client);
-  if (it == shard.clients.end()) {
+  auto* known = shard.clients.use(client);
+  if (known == nullptr) {
     make_room(shard, now);
-    it = shard.clients.emplace(client, std::make_shared<ClientState>(options_.client, budget_, shard.pages_forgotten)).first;
+    known = &shard.clients.add(client, std::make_shared<ClientState>(options_.client, budget_, shard.pages_forgotten));
   }
-  it->second->touch(now);
-  return it->second;
+  (*known)->touch(now);
+  return *known;
 }
 
 std::shared_ptr<ClientState> ClientTable::find(const Hash128& client) const {
   const Shard& shard = shards_[client.high % kShards];
   MutexLock lock(&shard.mutex);
-  const auto it = shard.clients.find(client);
-  return it == shard.clients.end() ? nullptr : it->second;
+  const auto* known = shard.clients.find(client);
+  return known == nullptr ? nullptr : *known;
 }
 
 size_t ClientTable::size() const {

@@ -5,8 +5,6 @@
 //           of list pages, who has not been here for longest gives first.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <array>
 #include <atomic>
 #include <memory>
@@ -14,6 +12,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "proxy/async/mutex.h"
+#include "proxy/state/aged_map.h"
 #include "proxy/state/client_state.h"
 
 namespace armgate {
@@ -35,7 +34,7 @@ class ClientTable {
  private:
   struct Shard {
     mutable Mutex mutex;
-    absl::flat_hash_map<Hash128, std::shared_ptr<ClientState>> clients ABSL_GUARDED_BY(mutex);
+    AgedMap<Hash128, std::shared_ptr<ClientState>> clients ABSL_GUARDED_BY(mutex);
     uint64_t pages_forgotten ABSL_GUARDED_BY(mutex) = 0;  // of those that were forgotten
   };
   static constexpr size_t kShards = 16;

@@ -10,20 +10,18 @@ Hash128 Newcomers::key(std::string_view scope, std::string_view object_id) const
 
 void Newcomers::add(const Hash128& key, TimePoint when) {
   MutexLock lock(&mutex_);
-  since_[key] = when;
-  by_age_.emplace_back(key, when);
-  while (by_age_.size() > options_.kept_max) {
-    const auto& [oldest, then] = by_age_.front();
-    const auto known = since_.find(oldest);
-    if (known != since_.end() && known->second == then) since_.erase(known);
-    by_age_.pop_front();
+  if (TimePoint* known = since_.use(key)) {
+    *known = when;
+    return;
   }
+  since_.make_room(options_.kept_max, [](const auto&, TimePoint) { return true; });
+  since_.add(key, when);
 }
 
 std::optional<TimePoint> Newcomers::find(const Hash128& key) const {
   MutexLock lock(&mutex_);
-  const auto known = since_.find(key);
-  return known == since_.end() ? std::nullopt : std::optional(known->second);
+  const TimePoint* known = since_.find(key);
+  return known == nullptr ? std::nullopt : std::optional(*known);
 }
 
 void Newcomers::principal(std::string_view object_id, TimePoint when) { add(key({}, object_id), when); }

@@ -9,16 +9,13 @@
 // Limits      Options; the oldest are forgotten first.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
-#include <deque>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "base/hash.h"
 #include "base/time.h"
 #include "proxy/async/mutex.h"
+#include "proxy/state/aged_map.h"
 
 namespace armgate {
 
@@ -45,8 +42,7 @@ class Newcomers {
   const Options options_;
   const Hasher hasher_;
   mutable Mutex mutex_;
-  absl::flat_hash_map<Hash128, TimePoint> since_ ABSL_GUARDED_BY(mutex_);
-  std::deque<std::pair<Hash128, TimePoint>> by_age_ ABSL_GUARDED_BY(mutex_);  // oldest first; a renewed one stands there twice
+  AgedMap<Hash128, TimePoint> since_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace armgate

@@ -18,35 +18,25 @@ uint64_t newest_order(const policy::History& history) {
 
 void ResourceTable::make_room(Shard& shard) {
   const size_t most = std::max<size_t>(1, options_.resources_max / kShards);
-  for (auto it = shard.by_age.begin(); shard.slots.size() >= most && it != shard.by_age.end();) {
-    const auto slot = shard.slots.find(*it);
-    if (slot->second->history.busy()) {
-      ++it;
-      continue;
-    }
-    const policy::History& history = slot->second->history;
-    shard.horizon = std::max(shard.horizon, newest_order(history));
-    shard.deletes_forgotten = std::max(shard.deletes_forgotten, history.deleted());
-    set_bytes(shard, *slot->second, 0);
+  shard.slots.make_room(most, [&](const Hash128&, Slot& slot) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    if (slot.history.busy()) return false;
+    shard.horizon = std::max(shard.horizon, newest_order(slot.history));
+    shard.deletes_forgotten = std::max(shard.deletes_forgotten, slot.history.deleted());
+    set_bytes(shard, slot, 0);
     ++shard.resources_evicted;
-    shard.slots.erase(slot);
-    it = shard.by_age.erase(it);
-  }
+    return true;
+  });
 }
 
 ResourceTable::Slot& ResourceTable::touch(Shard& shard, const Hash128& key) {
-  const auto it = shard.slots.find(key);
-  if (it != shard.slots.end()) {
-    Slot& slot = *it->second;
-    shard.by_age.splice(shard.by_age.end(), shard.by_age, slot.age);
-    if (slot.bytes > 0) shard.with_bodies.splice(shard.with_bodies.end(), shard.with_bodies, slot.age_of_bodies);
-    return slot;
+  if (Slot* slot = shard.slots.use(key)) {
+    if (slot->bytes > 0) shard.with_bodies.splice(shard.with_bodies.end(), shard.with_bodies, slot->age_of_bodies);
+    return *slot;
   }
   make_room(shard);
-  auto slot = std::make_unique<Slot>();
-  slot->age = shard.by_age.insert(shard.by_age.end(), key);
-  slot->history.forget_until(shard.horizon);
-  return *shard.slots.emplace(key, std::move(slot)).first->second;
+  Slot& slot = shard.slots.add(key);
+  slot.history.forget_until(shard.horizon);
+  return slot;
 }
 
 void ResourceTable::set_bytes(Shard& shard, Slot& slot, size_t bytes) {
@@ -75,7 +65,6 @@ void ResourceTable::apply(const Hash128& resource, policy::Event event) {
   Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
   Slot& slot = touch(shard, resource);
-  if (std::holds_alternative<policy::Deleted>(event)) slot.created.reset();
   slot.history.apply(options_.history, std::move(event));
   set_bytes(shard, slot, slot.history.body_bytes());
   keep_within_budget(shard, slot);
@@ -88,35 +77,14 @@ ResourceTable::Deletion ResourceTable::last_delete(const arm::ResourceId& resour
     const Hash128 key = hasher_.hash(id);
     const Shard& shard = shard_of(key);
     MutexLock lock(&shard.mutex);
-    const auto it = shard.slots.find(key);
-    const policy::History* history = it == shard.slots.end() ? nullptr : &it->second->history;
+    const Slot* slot = shard.slots.find(key);
+    const policy::History* history = slot == nullptr ? nullptr : &slot->history;
     // What was known of it before it was forgotten, if it was.
     const uint64_t lost = history ? std::min(shard.deletes_forgotten, history->forgotten()) : shard.deletes_forgotten;
     if (lost > newest.order) newest = {lost, {}};
     if (history && history->deleted() >= newest.order) newest = {history->deleted(), history->deleted_by()};
   }
   return newest;
-}
-
-void ResourceTable::created(const Hash128& resource, Moment when) {
-  Shard& shard = shard_of(resource);
-  MutexLock lock(&shard.mutex);
-  touch(shard, resource).created = when;
-}
-
-void ResourceTable::being_deleted(const Hash128& resource) {
-  Shard& shard = shard_of(resource);
-  MutexLock lock(&shard.mutex);
-  const auto it = shard.slots.find(resource);
-  if (it != shard.slots.end()) it->second->created.reset();
-}
-
-std::optional<TimePoint> ResourceTable::created_at(const Hash128& resource) const {
-  const Shard& shard = shard_of(resource);
-  MutexLock lock(&shard.mutex);
-  const auto it = shard.slots.find(resource);
-  if (it == shard.slots.end() || !it->second->created) return std::nullopt;
-  return it->second->created->time;
 }
 
 ResourceTable::Counts ResourceTable::counts() const {

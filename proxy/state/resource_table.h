@@ -10,14 +10,10 @@
 //             of the one that is being touched the oldest; over the number, histories.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <list>
-#include <memory>
-#include <optional>
 
 #include "arm/resource_id.h"
 #include "base/cache_line.h"
@@ -25,6 +21,7 @@
 #include "base/time.h"
 #include "proxy/async/mutex.h"
 #include "proxy/policy/history.h"
+#include "proxy/state/aged_map.h"
 
 namespace armgate {
 
@@ -48,8 +45,7 @@ class ResourceTable {
   auto ask(const Hash128& resource, Question question) const {
     const Shard& shard = shard_of(resource);
     MutexLock lock(&shard.mutex);
-    const auto it = shard.slots.find(resource);
-    if (it != shard.slots.end()) return question(it->second->history);
+    if (const Slot* slot = shard.slots.find(resource)) return question(slot->history);
     policy::History none;
     none.forget_until(shard.horizon);
     return question(static_cast<const policy::History&>(none));
@@ -62,11 +58,6 @@ class ResourceTable {
   };
   Deletion last_delete(const arm::ResourceId& resource) const;
 
-  // A create was answered 201 or 200 (kept for what others look for soon after), and a delete was accepted: it is no evidence any more.
-  void created(const Hash128& resource, Moment when);
-  void being_deleted(const Hash128& resource);
-  std::optional<TimePoint> created_at(const Hash128& resource) const;
-
   struct Counts {
     size_t resources = 0;
     size_t body_bytes = 0;
@@ -78,16 +69,13 @@ class ResourceTable {
  private:
   struct Slot {
     policy::History history;
-    std::optional<Moment> created;
     size_t bytes = 0;
-    std::list<Hash128>::iterator age;
     std::list<Slot*>::iterator age_of_bodies;  // if it has bytes
   };
   struct Shard {
     mutable Mutex mutex;
-    absl::flat_hash_map<Hash128, std::unique_ptr<Slot>> slots ABSL_GUARDED_BY(mutex);
-    std::list<Hash128> by_age ABSL_GUARDED_BY(mutex);     // least recently touched first
-    std::list<Slot*> with_bodies ABSL_GUARDED_BY(mutex);  // the same of those that have bytes
+    AgedMap<Hash128, Slot> slots ABSL_GUARDED_BY(mutex);
+    std::list<Slot*> with_bodies ABSL_GUARDED_BY(mutex);  // those that have bytes, in the same order
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;
     uint64_t horizon ABSL_GUARDED_BY(mutex) = 0;            // order: what was forgotten by the bound is not newer
     uint64_t deletes_forgotten ABSL_GUARDED_BY(mutex) = 0;  // order of the newest delete among that

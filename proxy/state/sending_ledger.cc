@@ -111,8 +111,10 @@ SendingLedger::Matched SendingLedger::match(const Arrival& arrival, Waiter* wait
   if (is_named && arrival.repeats.first_sent <= std::max(arrival.repeats.known_from, forgotten_)) {
     return {Match::Forgotten, {}, {}};
   }
+  if (is_named && arrival.repeats.first_sent > arrival.repeats.known_until) return {Match::Ahead, {}, {}};
   switch (found.match) {
     case Match::Forgotten:
+    case Match::Ahead:
     case Match::Misused:
     case Match::InDoubt: return {found.match, {}, {}};
     case Match::New: found.place = add_locked(arrival); break;

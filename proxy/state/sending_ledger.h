@@ -46,6 +46,7 @@
 #include "arm/long_running.h"
 #include "base/hash.h"
 #include "base/time.h"
+#include "proxy/async/frame_pool.h"
 #include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
 #include "proxy/seams/client_link.h"
@@ -70,6 +71,7 @@ class SendingLedger {
     Duration running{};     // the same while the operation of this one runs, likewise; at most for so long
     WallTime first_sent{};  // by_id: by its client's clock
     WallTime known_from{};  // by_id: what was first sent before may have reached a process of which nothing is known
+    WallTime known_until{WallTime::max()};  // by_id: what was first sent after is by a clock that is not ours
     bool any() const { return by_id || window > Duration::zero() || running > Duration::zero(); }
   };
 
@@ -108,10 +110,11 @@ class SendingLedger {
     DoubtExpired,  // the same, for so long that it is sent; told once
     Misused,       // under the repeatability id of another request
     Forgotten,     // under a repeatability id that may have been here before
+    Ahead,         // under one that nobody could tell from a new one, once it is forgotten
   };
   struct Matched {
     Match match = Match::New;
-    Asking asking;             // InDoubt, Misused, Forgotten: none
+    Asking asking;             // InDoubt, Misused, Forgotten, Ahead: none
     Moment arrived;            // of its first sending
     bool as_recorded = false;  // Shared: it came with another credential, and must show what it may read
   };
@@ -209,7 +212,8 @@ class SendingLedger {
     Moment ended;
     std::vector<Sharer> sharers;
   };
-  using Place = std::list<Sending>::iterator;
+  using Sendings = std::list<Sending, PoolAllocator<Sending>>;
+  using Place = Sendings::iterator;
   using Places = absl::InlinedVector<Place, 1>;
   template <class Key>
   using Index = absl::flat_hash_map<Key, Places>;
@@ -236,6 +240,8 @@ class SendingLedger {
   };
   Found find_earlier(const Arrival& arrival, const Questions& ask) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Place add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  template <class How>
+  void change(Place place, How how) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void set_ending(Place place, std::optional<Ending> ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void tell(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void drop_answer(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -245,7 +251,7 @@ class SendingLedger {
   void settle(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void close(const Asking& asking, bool has_arrived) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::list<Sending>& list_of(Stage stage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stages_[static_cast<size_t>(stage)]; }
+  Sendings& list_of(Stage stage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stages_[static_cast<size_t>(stage)]; }
   Sending* find_locked(uint64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   const Sending* find_locked(uint64_t id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Null if somebody else is to get the answer by now.
@@ -259,7 +265,7 @@ class SendingLedger {
 
   const Options options_;
   mutable Mutex mutex_;
-  std::array<std::list<Sending>, kStages> stages_ ABSL_GUARDED_BY(mutex_);
+  std::array<Sendings, kStages> stages_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<uint64_t, Place> by_id_ ABSL_GUARDED_BY(mutex_);
   Index<Call> by_call_ ABSL_GUARDED_BY(mutex_);
   Index<Hash128> whatever_id_ ABSL_GUARDED_BY(mutex_);  // by request: those in doubt, and what is given again whatever its id

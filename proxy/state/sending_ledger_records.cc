@@ -109,32 +109,33 @@ void SendingLedger::unindex(Place place) {
   if (place->ending) bytes_ -= bytes_of(*place->ending);
 }
 
-// None: it runs.
-void SendingLedger::set_ending(Place place, std::optional<Ending> ending) {
+// `how` changes what decides by what the record is found and in which list it stands.
+template <class How>
+void SendingLedger::change(Place place, How how) {
   auto& before = list_of(stage_of(*place));
   unindex(place);
-  place->ending = std::move(ending);
-  place->settled = false;
-  place->repeats_until = end_of_repeats(*place);
+  how(*place);
   auto& after = list_of(stage_of(*place));
-  after.splice(after.end(), before, place);
+  if (&after != &before) after.splice(after.end(), before, place);
   index(place);
+}
+
+// None: it runs.
+void SendingLedger::set_ending(Place place, std::optional<Ending> ending) {
+  change(place, [&](Sending& sending) {
+    sending.ending = std::move(ending);
+    sending.settled = false;
+    sending.repeats_until = end_of_repeats(sending);
+  });
 }
 
 // Its answer has arrived, and is given again.
 void SendingLedger::tell(Place place) {
-  unindex(place);
-  place->told = true;
-  index(place);
+  change(place, [](Sending& sending) { sending.told = true; });
 }
 
 void SendingLedger::drop_answer(Place place) {
-  auto& before = list_of(stage_of(*place));
-  unindex(place);
-  place->ending->answer = nullptr;
-  auto& after = list_of(stage_of(*place));
-  after.splice(after.end(), before, place);
-  index(place);
+  change(place, [](Sending& sending) { sending.ending->answer = nullptr; });
 }
 
 SendingLedger::Place SendingLedger::add_locked(const Arrival& arrival) {
@@ -172,13 +173,14 @@ void SendingLedger::take_asking(Sending& sending, const Arrival& arrival) {
 }
 
 void SendingLedger::run_again(Place place, const Arrival& arrival) {
-  set_ending(place, std::nullopt);
+  change(place, [&](Sending& sending) {
+    sending.ending.reset();
+    sending.settled = sending.told = sending.sent = false;
+    sending.resend = arrival.resend;
+    sending.repeats = arrival.repeats;
+    sending.repeats_until = end_of_repeats(sending);
+  });
   take_asking(*place, arrival);
-  unindex(place);
-  place->resend = arrival.resend;
-  place->repeats = arrival.repeats;
-  index(place);
-  place->told = place->sent = false;
   if (place->request_id == arrival.request_id) return;
   remove_from(by_call_, call_of(place->request, place->request_id), place);
   place->request_id = arrival.request_id;

@@ -1,16 +1,16 @@
 #include "rules/facts/bicep_types.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
 
 #include "arm/body/body_facts.h"
-#include "arm/json/json_select.h"
 #include "base/json_pointer.h"
 #include "base/text.h"
+#include "json/document.h"
+#include "json/select.h"
 
 namespace armgate::rules {
 namespace {
@@ -34,7 +34,7 @@ bool flag_of(const dom::element& element, std::string_view key) {
 // What is known of every type needs no line in a file.
 bool is_generic(const std::string& pointer) {
   arm::BodyPlace place = arm::BodyFacts::generic()->top();
-  for (const std::string& token : arm::pointer_tokens(pointer)) {
+  for (const std::string& token : pointer_tokens(pointer)) {
     place = token == "*" ? place.element() : place.member(token);
     if (place.read_only()) return true;
   }
@@ -45,9 +45,16 @@ bool stands_below(const std::string& pointer, const std::vector<std::string>& ot
   return std::any_of(others.begin(), others.end(), [&](const std::string& other) { return pointer.starts_with(other + "/"); });
 }
 
+// Whether one of the others stands at the pointer or below it. Names count without case.
+bool is_at_or_above(const std::string& pointer, const std::vector<std::string>& others) {
+  return std::any_of(others.begin(), others.end(), [&](const std::string& other) {
+    return starts_with_ignoring_case(other, pointer) && (other.size() == pointer.size() || other[pointer.size()] == '/');
+  });
+}
+
 bool is_known_map(const std::string& pointer) {
   arm::BodyPlace place = arm::BodyFacts::generic()->top();
-  for (const std::string& token : arm::pointer_tokens(pointer)) place = token == "*" ? place.element() : place.member(token);
+  for (const std::string& token : pointer_tokens(pointer)) place = token == "*" ? place.element() : place.member(token);
   return place.is_map();
 }
 
@@ -250,6 +257,10 @@ std::vector<ImportedType> BicepTypes::types() const {
       if (member.write_only) one.body.write_only.push_back(pointer);
       if (member.is_map && !is_known_map(pointer)) one.body.maps.push_back(pointer);
     }
+    // Spelt in two ways, a member can be the service's and the client's: then it is the client's.
+    std::erase_if(one.body.read_only, [&](const std::string& pointer) {
+      return is_at_or_above(pointer, one.body.write_only) || is_at_or_above(pointer, one.body.maps);
+    });
     all.push_back(std::move(one));
   }
   return all;

@@ -1,15 +1,16 @@
 #include "rules/facts/imported_facts.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/json_pointer.h"
 #include "base/text.h"
+#include "json/document.h"
+#include "json/tree.h"
 #include "rules/facts/type_name.h"
+#include "rules/file/body_settings.h"
 
 namespace armgate::rules {
 namespace {
@@ -100,6 +101,7 @@ struct TypeReader {
         fault("/" + pointer_token(key), "is not a key of imported facts; facts of your own belong into a rule file");
       }
     }
+    for (const auto& [below, message] : contradictions(type.body, type.body)) fault(below, message + " this type");
     return type;
   }
 };

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "arm/json/json_select.h"
 #include "base/text.h"
+#include "json/select.h"
 
 namespace armgate::rules {
 namespace {
@@ -87,7 +87,7 @@ std::string words_for(const arm::ArrayFact& array) {
 
 std::optional<std::string> check_pointer(std::string& pointer) {
   constexpr size_t kTokensMax = 16;
-  const size_t tokens = arm::pointer_tokens(pointer).size();
+  const size_t tokens = pointer_tokens(pointer).size();
   if (tokens > 0 && tokens <= kTokensMax && pointer.size() <= 400) return std::nullopt;
   return "is not a JSON pointer of at most 16 members such as \"/properties/ipConfigurations/*/properties/subnet/id\" (\"*\": "
          "every element)";

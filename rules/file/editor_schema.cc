@@ -1,8 +1,8 @@
 #include "rules/file/editor_schema.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "json/tree.h"
 #include "rules/file/setting_text.h"
 #include "rules/file/units.h"
 

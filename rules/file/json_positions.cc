@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
+#include "json/tree.h"
 
 namespace armgate::rules {
 

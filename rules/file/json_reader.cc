@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "json/tree.h"
 #include "rules/file/nearest_name.h"
 #include "rules/file/setting_text.h"
 #include "rules/file/units.h"

@@ -1,8 +1,8 @@
 #include "rules/file/renames.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "json/tree.h"
 #include "rules/file/json_positions.h"
 
 namespace armgate::rules {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "arm/body/difference.h"
 #include "arm/resource_id.h"
 #include "base/text.h"
 #include "rules/plan.h"
@@ -16,6 +17,7 @@ namespace armgate::rules {
 namespace {
 
 constexpr std::string_view kShared = "shared ";
+constexpr size_t kChangesMax = 100;
 
 std::optional<std::string> check_request(std::string& request) {
   const size_t space = request.find(' ');
@@ -58,9 +60,30 @@ std::string lines_of(const std::vector<std::string>& locks) {
   return locks.empty() ? "nothing" : fmt::format("{}", fmt::join(locks, ", "));
 }
 
-// What the case expects and does not get: the key and a sentence.
-std::vector<std::pair<std::string, std::string>> differences(const RuleCase& one, const Plan& plan) {
-  std::vector<std::pair<std::string, std::string>> found;
+// The key and a sentence.
+using Unfulfilled = std::vector<std::pair<std::string, std::string>>;
+
+// What of the bodies counts as a change, by the facts of the type.
+void compare_bodies(const RuleCase& one, const arm::BodyFacts& facts, Unfulfilled& found) {
+  if (one.shown.empty()) {
+    if (!one.changed.empty()) found.emplace_back("/changed", "there is no \"shown\" to compare the body with");
+    return;
+  }
+  const arm::ComparedBody bodies[] = {{one.shown}, {one.body}};
+  const arm::Difference difference(bodies, facts);
+  if (!difference.readable(0) || !difference.readable(1)) {
+    found.emplace_back("/shown", "it and \"body\" must both be there, and not too large");
+    return;
+  }
+  auto wanted = one.changed, changed = difference.changed(0, 1, kChangesMax);
+  std::sort(wanted.begin(), wanted.end());
+  std::sort(changed.begin(), changed.end());
+  if (wanted != changed) found.emplace_back("/changed", "what counts as changed is " + lines_of(changed));
+}
+
+// What the case expects and does not get.
+Unfulfilled differences(const RuleCase& one, const Plan& plan) {
+  Unfulfilled found;
   const std::string rule = plan.rule ? plan.rule->name : "";
   if (rule != one.rule) {
     found.emplace_back("/rule", rule.empty() ? "no rule of this file touches the request"
@@ -87,7 +110,9 @@ SettingTable settings_of(RuleCase& one) {
   using Until = std::optional<HoldUntil>;
   return {
       {"/request", Text{&one.request, check_request}, "method and target", Need::Required},
-      {"/body", JsonText{&one.body}, "the body, for references"},
+      {"/shown", JsonText{&one.shown}, "a state of the resource, which the body is compared with"},
+      {"/body", JsonText{&one.body}, "the body, for references and to be compared"},
+      {"/changed", TextList{&one.changed, {}}, "where the body differs from what was shown; left out: nowhere"},
       {"/rule", Text{&one.rule, {}}, "the name of the rule that must decide; \"\": none", Need::Required},
       {"/guard",
        choice<Kind>(
@@ -101,17 +126,20 @@ SettingTable settings_of(RuleCase& one) {
   };
 }
 
-void check_cases(const std::vector<Rule>& rules, const std::vector<RuleCase>& cases, const JsonPositions& positions,
-                 FaultList& faults) {
+void check_cases(const std::vector<Rule>& rules, const std::vector<FactEntry>& facts, const std::vector<RuleCase>& cases,
+                 const JsonPositions& positions, FaultList& faults) {
   if (cases.empty()) return;
-  const Ruleset ruleset(rules);
+  const Ruleset ruleset(rules, {}, {}, share(facts));
   for (size_t i = 0; i < cases.size(); ++i) {
     const RuleCase& one = cases[i];
     const size_t space = one.request.find(' ');
     const auto plan =
         make_plan(ruleset, Mode::Protect, arm::method_of(one.request.substr(0, space)), one.request.substr(space + 1));
     if (!plan) continue;  // the reader has refused it
-    for (const auto& [key, sentence] : differences(one, *plan)) {
+    auto unfulfilled = differences(one, *plan);
+    const arm::Target& target = plan->target;
+    compare_bodies(one, *ruleset.facts_of(target.resource.type, target.api_version, plan->rule)->body, unfulfilled);
+    for (const auto& [key, sentence] : unfulfilled) {
       const std::string place = fmt::format("/cases/{}{}", i, key);
       faults.push_back(
           {one.place.file, positions.line_of(place), place, fmt::format("fails for {}: {}", one.request, sentence)});

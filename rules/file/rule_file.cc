@@ -8,9 +8,9 @@
 #include <unordered_map>
 
 #include "arm/early_end.h"
-#include "arm/json/json_select.h"
 #include "arm/operation.h"
 #include "base/text.h"
+#include "json/select.h"
 #include "rules/facts/imported_facts.h"
 #include "rules/facts/type_name.h"
 #include "rules/file/body_settings.h"
@@ -258,7 +258,7 @@ SettingTable settings_of(RuleDraft& draft, const std::string& file) {
       {"/queue_timeouts", Items{add_to(draft.book.patience)},
        "how long which clients can be kept waiting; the first entry that fits decides"},
       {"/patience", Renamed{"queue_timeouts"}, ""},
-      {"/cases", Items{add_to(draft.cases)}, "requests, and what the rules of this file must make of them"},
+      {"/cases", Items{add_to(draft.cases)}, "requests, and what the rules and facts of this file must make of them"},
   };
 }
 
@@ -289,7 +289,7 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
     Lock& locked = rule.lock;
     std::vector<std::string> pointers;
     for (const Reference& reference : locked.references) pointers.push_back(reference.pointer);
-    locked.referred = arm::StringSelection(pointers);
+    locked.referred = StringSelection(pointers);
     if (!rule.body.declared.empty()) {
       rule.body.facts = {std::make_shared<const arm::BodyFacts>(rule.body.declared), FactStrength::Declared};
     }
@@ -301,7 +301,7 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
   }
   check_order(book.rules, faults);
   check_order(book.patience, faults);
-  if (faults.size() == faults_before) check_cases(book.rules, draft.cases, *positions, faults);
+  if (faults.size() == faults_before) check_cases(book.rules, book.facts, draft.cases, *positions, faults);
   return std::move(book);
 }
 

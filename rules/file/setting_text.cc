@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
+#include "json/tree.h"
 #include "rules/file/units.h"
 
 namespace armgate::rules {

@@ -6,11 +6,11 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
 #include "base/rng.h"
+#include "json/tree_fwd.h"
 #include "proxy/seams/clock.h"
 #include "sim/demo/link.h"
 

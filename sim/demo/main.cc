@@ -11,10 +11,10 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
+#include "json/tree.h"
 #include "proxy/async/spawn.h"
 #include "proxy/seams/real_clock.h"
 #include "sim/demo/race.h"

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "json/tree.h"
 #include "proxy/async/spawn.h"
 
 namespace armgate::sim {

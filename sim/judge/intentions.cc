@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "json/tree.h"
 #include "sim/json_text.h"
 
 namespace armgate::sim {

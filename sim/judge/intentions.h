@@ -7,11 +7,11 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "json/tree_fwd.h"
 #include "sim/judge/leaves.h"
 
 namespace armgate::sim {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "json/tree.h"
 
 namespace armgate::sim {
 namespace {
@@ -163,15 +163,16 @@ void Judge::removed(const std::string& entity_key) {
   found->second.counters.clear();
 }
 
-void Judge::rolled_back(const std::string& entity_key, const std::string& write_key) {
+void Judge::rolled_back(const std::string& entity_key, const ResourceType& traits, const Json& content,
+                        const std::string& write_key) {
   Watched& watched = watched_[entity_key];
   if (const auto applied = applications_.find(write_key); applied != applications_.end()) --applied->second;
-  std::erase_if(watched.members, [&](const auto& entry) { return entry.second.write_key == write_key; });
+  const auto left = members_of(content, traits);
+  std::erase_if(watched.members,
+                [&](const auto& entry) { return entry.second.write_key == write_key && !left.contains(entry.first); });
   for (auto& [pointer, counter] : watched.counters) {
-    const auto found = counter.increments.find(write_key);
-    if (found == counter.increments.end()) continue;
-    counter.latest -= found->second.amount;
-    counter.increments.erase(found);
+    const int64_t value = counter_value(content, pointer);
+    if (std::exchange(counter.latest, value) != value) counter.increments.erase(write_key);
   }
 }
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "arm/http.h"
+#include "json/tree_fwd.h"
 #include "sim/judge/intentions.h"
 #include "sim/resource_type.h"
 #include "sim/sim_options.h"
@@ -50,8 +50,10 @@ class Judge {
   // The resource is gone because somebody deleted it.
   void removed(const std::string& entity_key);
 
-  // The write's operation failed and the service put the old content back: nobody was promised anything.
-  void rolled_back(const std::string& entity_key, const std::string& write_key);
+  // The write's operation failed and the service put the old content back: nobody was promised anything. What an earlier sending of the
+  // write had done is there still.
+  void rolled_back(const std::string& entity_key, const ResourceType& traits, const nlohmann::json& content,
+                   const std::string& write_key);
 
   // The resource had this ETag while its content had this version.
   void remember(const std::string& entity_key, const std::string& etag, const std::string& version);

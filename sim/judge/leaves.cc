@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "arm/url.h"
 #include "base/text.h"
+#include "json/tree.h"
 #include "sim/entity.h"
 #include "sim/json_text.h"
 #include "sim/machine/address.h"

@@ -4,11 +4,12 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "json/tree_fwd.h"
 
 namespace armgate::sim {
 

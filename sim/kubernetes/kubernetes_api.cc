@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "json/tree.h"
 #include "sim/answers.h"
 #include "sim/json_text.h"
 #include "sim/machine/address.h"

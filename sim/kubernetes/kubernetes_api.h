@@ -17,13 +17,13 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "arm/http.h"
 #include "base/time.h"
+#include "json/tree_fwd.h"
 #include "sim/kubernetes/nodes.h"
 
 namespace armgate::sim {

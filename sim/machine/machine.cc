@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "json/tree.h"
 #include "sim/answers.h"
 #include "sim/json_text.h"
 
@@ -176,7 +176,7 @@ void SimArm::Machine::finish(const Operation& operation, TimePoint now) {
   }
   if (operation.child.empty()) entity->failed = !succeeded && operation.partly;
   if (!succeeded && !operation.partly && operation.before && entity->content == operation.after) {
-    judge_.rolled_back(entity->key, operation.write_key);
+    judge_.rolled_back(entity->key, *entity->traits, *operation.before, operation.write_key);
     set_content(*entity, *operation.before, now, {});
     return;
   }

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +21,7 @@
 #include "arm/http.h"
 #include "base/rng.h"
 #include "base/time.h"
+#include "json/tree_fwd.h"
 #include "sim/entity.h"
 #include "sim/fault_script.h"
 #include "sim/judge/judge.h"

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.h"
+#include "json/tree.h"
 #include "sim/answers.h"
 #include "sim/machine/machine.h"
 
@@ -22,7 +21,7 @@ bool is_read_action(std::string_view action) {
 // What clients look for in the answer of a POST that reads.
 Json read_result(const std::string& action) {
   if (action == "listkeys") {
-    return Json{{"keys", Json::array({{{"keyName", "key1"}, {"value", "simulated"}, {"permissions", "FULL"}}})}};
+    return Json{{"keys", Json::array({{{"keyName", "key1"}, {"value", "c2ltdWxhdGVk"}, {"permissions", "FULL"}}})}};
   }
   if (action.starts_with("listcluster")) {
     return Json{{"kubeconfigs", Json::array({{{"name", "simulated"}, {"value", "c2ltdWxhdGVk"}}})}};

@@ -1,5 +1,5 @@
-#include <nlohmann/json.hpp>
 
+#include "json/tree.h"
 #include "sim/answers.h"
 #include "sim/machine/machine.h"
 

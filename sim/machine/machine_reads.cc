@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "json/tree.h"
 #include "sim/answers.h"
 #include "sim/machine/machine.h"
 

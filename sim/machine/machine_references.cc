@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <span>
 
+#include "json/tree.h"
 #include "sim/answers.h"
 #include "sim/machine/machine.h"
 

@@ -1,9 +1,8 @@
 // Why a write is refused: its group, its precondition, or what runs already.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.h"
+#include "json/tree.h"
 #include "sim/answers.h"
 #include "sim/machine/machine.h"
 

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.h"
 #include "base/utc.h"
+#include "json/tree.h"
 #include "sim/answers.h"
 #include "sim/machine/machine.h"
 

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.h"
+#include "json/tree.h"
 #include "sim/answers.h"
 #include "sim/machine/machine.h"
 

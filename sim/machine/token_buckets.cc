@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "sim/answers.h"
 
 namespace armgate::sim {
@@ -22,14 +23,14 @@ const Bucket& bucket_of(const SimOptions& options, arm::Method method) {
 
 // Who shows the same token is the same principal.
 std::string key_of(const arm::RequestHead& head, std::string_view subscription) {
-  return fmt::format("{} {} {}", kind_of(head.method), subscription, head.fields.get("Authorization"));
+  return fmt::format("{} {} {}", kind_of(head.method), lower_text(subscription), head.fields.get("Authorization"));
 }
 
 }  // namespace
 
 std::optional<arm::Response> TokenBuckets::take(const arm::RequestHead& head, std::string_view subscription, TimePoint now) {
   const Bucket& bucket = bucket_of(options_, head.method);
-  if (bucket.size <= 0) return std::nullopt;
+  if (bucket.size <= 0 || !head.fields.has("Authorization")) return std::nullopt;
   Kept& kept = kept_.try_emplace(key_of(head, subscription), Kept{bucket.size, now}).first->second;
   kept.left = std::min(bucket.size, kept.left + bucket.each_second * std::chrono::duration<double>(now - kept.at).count());
   kept.at = now;

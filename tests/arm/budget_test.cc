@@ -70,6 +70,7 @@ TEST(Budgets, BelongToTheSubscriptionOfTheTarget) {
   EXPECT_EQ(subscription_of("/subscriptions/ab-12/resourceGroups/g?api-version=1"), "ab-12");
   EXPECT_EQ(subscription_of("/SUBSCRIPTIONS/AB-12?api-version=1"), "AB-12");
   EXPECT_EQ(subscription_of("/subscriptions/ab"), "ab");
+  EXPECT_EQ(subscription_of("//subscriptions/ab?api-version=1"), "ab");
   EXPECT_EQ(subscription_of("/subscriptions?api-version=1"), "");
   EXPECT_EQ(subscription_of("/providers/Microsoft.X/y"), "");
   EXPECT_EQ(subscription_of("/subscriptions/a%22b/x"), "");

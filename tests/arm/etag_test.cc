@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/arm/body/hostile_json.h"
+#include "tests/json/hostile_json.h"
 
 namespace armgate::arm {
 namespace {

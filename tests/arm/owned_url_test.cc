@@ -23,6 +23,8 @@ TEST(OwnedUrl, IsMadeOfTheResourcesSubscriptionAndProvider) {
        "/subscriptions/S/providers/Microsoft.Network", "?api-version=2024-05-01"},
       {"/subscriptions/S/resourceGroups/g/providers/Microsoft.Compute/disks/d/providers/Microsoft.Authorization/locks/l",
        "/subscriptions/S/providers/Microsoft.Authorization", ""},
+      {"//subscriptions/S/resourceGroups/g/providers/Microsoft.Compute/disks/d", "/subscriptions/S/providers/Microsoft.Compute",
+       ""},
       {"/subscriptions/S/resourceGroups/g?api-version=2021-04-01", "/subscriptions/S/providers/Microsoft.Resources",
        "?api-version=2021-04-01"},
       {"/providers/Microsoft.Management/managementGroups/m?api-version=1", "/providers/Microsoft.Management", "?api-version=1"},

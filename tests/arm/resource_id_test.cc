@@ -146,8 +146,10 @@ TEST(ResourceIdTest, PathsThatCouldNameTwoResourcesAreRefused) {
       {"", "origin-form"},
       {"subscriptions/s", "origin-form"},
       {"https://management.azure.com/subscriptions/s", "origin-form"},
-      {"//", "empty name"},
-      {"//subscriptions/s", "empty name"},
+      {"///", "empty name"},
+      {"///subscriptions/s", "empty name"},
+      {"//subscriptions//s", "empty name"},
+      {"//subscriptions/s//", "empty name"},
       {"/subscriptions//s", "empty name"},
       {"/subscriptions/s//", "empty name"},
       {"/subscriptions/s/.", "dot segment"},
@@ -178,6 +180,25 @@ TEST(ResourceIdTest, PathsThatCouldNameTwoResourcesAreRefused) {
     EXPECT_NE(parsed.error().context.find(why), std::string::npos) << parsed.error().context;
     EXPECT_FALSE(parse_resource_id(target)) << target;
   }
+}
+
+// As the JavaScript and the Java SDK send ids that begin with a slash.
+TEST(ResourceIdTest, TwoSlashesAtTheBeginningAreOne) {
+  const std::string_view paths[] = {"/subscriptions/S/resourceGroups/G/providers/A.B/c/d",
+                                    "/subscriptions/s/resourcegroups/g/providers/A.B/c/d%2d",
+                                    "/providers/A.B/c/d/",
+                                    "/providers/A.B/c",
+                                    "/subscriptions",
+                                    "/batch",
+                                    "/"};
+  for (const std::string_view path : paths) {
+    SCOPED_TRACE(path);
+    const Target one = must_parse(path), two = must_parse("/" + std::string(path) + "?api-version=2024-01-01");
+    EXPECT_EQ(two.kind, one.kind);
+    EXPECT_EQ(two.resource, one.resource);
+    EXPECT_EQ(two.api_version, "2024-01-01");
+  }
+  EXPECT_FALSE(parse_resource_id("//subscriptions/S")) << "a request's path, no id";
 }
 
 TEST(ResourceIdTest, TheQueryIsNeitherCheckedNorTold) {

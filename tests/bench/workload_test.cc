@@ -1,11 +1,11 @@
 // Goal: requests are whole and carry what the options say; a read-modify-write changes one tag. Method: their text.
 #include "bench/load/workload.h"
+#include "json/tree.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 namespace armgate::load {
 namespace {

@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-const std::vector<std::string> kHosts{"management.azure.com"};
+const std::vector<std::string> kFactHosts{"management.azure.com"};
 
 std::string printed_by(const std::string& command) {
   const std::unique_ptr<FILE, decltype([](FILE* pipe) { ::pclose(pipe); })> pipe(::popen(command.c_str(), "r"));
@@ -36,7 +36,7 @@ class FactsOfAuthority : public ::testing::Test {
     const auto authority = make_authority({"management.azure.com", "*.example.net"}, kNow);
     EXPECT_TRUE(save_authority(*authority, home_, Overwrite::Refuse).ok());
   }
-  AuthorityFacts look(WallTime now = kNow, const std::vector<std::string>& hosts = kHosts) {
+  AuthorityFacts look(WallTime now = kNow, const std::vector<std::string>& hosts = kFactHosts) {
     return look_at_authority(home_, hosts, now, "armgate ca init");
   }
 

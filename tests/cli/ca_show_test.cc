@@ -5,9 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <nlohmann/json.hpp>
-
 #include "certs/secret_file.h"
+#include "json/tree.h"
 #include "tests/cli/fixture.h"
 
 namespace armgate {

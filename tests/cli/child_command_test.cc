@@ -51,6 +51,17 @@ TEST(CommandRunner, AQuietProgramReadsNothingAndWhatItPrintsIsGivenBack) {
   EXPECT_EQ(CommandRunner().run_quietly({"no-such-program-anywhere"}, {}).exit_code, 127);
 }
 
+TEST(CommandRunner, WhoIsAskedToEndWhileAQuietProgramRunsIsToldSo) {
+  const auto run_quietly = [](const std::string& script) {
+    return CommandRunner().run_quietly({"/bin/sh", "-c", script + "; while :; do /bin/sleep 0.01; done"}, {});
+  };
+  const std::string self = std::to_string(::getpid());
+  const Finished ended = run_quietly("trap 'exit 9' INT; kill -INT " + self);
+  EXPECT_EQ(ended.exit_code, 9);
+  EXPECT_EQ(ended.interruptions, 1);
+  EXPECT_EQ(run_quietly("trap 'exit 9' USR1; kill -USR1 " + self).interruptions, 0);
+}
+
 TEST(CommandRunner, OfALotOfOutputTheEndIsKeptAndWhatRunsOnIsNotWaitedFor) {
   const Finished finished = CommandRunner().run_quietly(
       {"/bin/sh", "-c", "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done; /bin/sleep 5 & exit 0"}, {});

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "json/tree.h"
 #include "proxy/config/option_table.h"
 #include "tests/cli/fixture.h"
 

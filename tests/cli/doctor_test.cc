@@ -3,10 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "certs/authority_facts.h"
 #include "cli/ca/authority.h"
+#include "json/tree.h"
 #include "tests/support/temporary_directory.h"
 
 namespace armgate {
@@ -218,9 +217,9 @@ TEST_F(Doctor, FindingsAreToldToPeopleAndPrograms) {
   EXPECT_THAT(findings_text(findings), AllOf(HasSubstr("good     curl         trusts it: scripts\n"),
                                              HasSubstr("FAILED   node         does not trust the certificate: self-signed\n"),
                                              HasSubstr(" -> `eval "), HasSubstr("1 failed\n")));
-  const auto json = nlohmann::json::parse(findings_json(findings));
-  EXPECT_EQ(json.at("well"), false);
-  for (const auto& one : json.at("findings")) {
+  const auto told = nlohmann::json::parse(findings_json(findings));
+  EXPECT_EQ(told.at("well"), false);
+  for (const auto& one : told.at("findings")) {
     EXPECT_EQ(one.contains("remedy"), one.at("check") == "node") << one;
     if (one.at("check") == "node") {
       EXPECT_EQ(one.at("state"), "failed");

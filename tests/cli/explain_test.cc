@@ -23,6 +23,7 @@ TEST_F(Cli, ExplainSaysWhatWouldBeDoneAndWhoSaysSo) {
   EXPECT_THAT(out.str(), HasSubstr("etag: carries the ETag"));
   EXPECT_THAT(out.str(), HasSubstr("conf/rules/network.json:"));
   EXPECT_THAT(out.str(), HasSubstr("50s at most   [the configuration]"));
+  EXPECT_THAT(out.str(), HasSubstr("/properties/bgpCommunities/regionalCommunity,\n   ")) << "a long list is no long line";
   EXPECT_THAT(err.str(), IsEmpty());
 
   const auto body = directory.path() / "body.json";

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/utc.h"
 #include "certs/secret_file.h"
+#include "json/tree.h"
 #include "tests/cli/fixture.h"
 
 namespace armgate {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "json/tree.h"
 #include "proxy/journal/journal_file.h"
 #include "tests/support/temporary_directory.h"
 

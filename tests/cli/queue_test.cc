@@ -2,11 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/view/answer.h"
 #include "cli/view/status.h"
 #include "cli/view/top.h"
+#include "json/tree.h"
 #include "tests/cli/fixture.h"
 
 namespace armgate {
@@ -206,8 +205,25 @@ TEST_F(Cli, HistoryOfWhatIsNoResourceIsRefused) {
   const auto file = directory.write("a.json", R"({"journal": {"file": "gone.db"}})").string();
   EXPECT_EQ(run({"history", "foo", "--config", file}), kExitBadInput);
   EXPECT_THAT(err.str(), HasSubstr("\"foo\" is no resource id (/subscriptions/...)"));
-  run({"history", "/subscriptions/s/resourceGroups/g/", "--config", file});
-  EXPECT_THAT(err.str(), HasSubstr("gone.db")) << "it is asked for";
+  EXPECT_EQ(run({"history", "https://management.azure.com", "--config", file}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("\"https://management.azure.com\" is no resource id"));
+}
+
+TEST_F(Cli, AResourceIsTakenOutOfWhatItWasCopiedWith) {
+  const auto file = directory.write("a.json", R"({"journal": {"file": "gone.db"}})").string();
+  for (const char* text : {"/subscriptions/s/resourceGroups/g", "/subscriptions/s/resourceGroups/g//",
+                           "/subscriptions/s/resourceGroups/g?api-version=2024-03-01",
+                           "https://management.azure.com/subscriptions/s/resourceGroups/g?api-version=2024-03-01",
+                           "https://management.azure.com:443/subscriptions/s/resourceGroups/g/"}) {
+    for (const char* command : {"history", "blame"}) {
+      run({command, text, "--config", file});
+      EXPECT_THAT(err.str(), HasSubstr("gone.db")) << command << " " << text << ": it is asked for";
+    }
+    for (const char* command : {"queue", "unlock"}) {
+      run({command, text, "--config", file});
+      EXPECT_THAT(err.str(), HasSubstr("listen.admin")) << command << " " << text;
+    }
+  }
 }
 
 TEST(TopLine, IsTheStatusOrWhyThereIsNoneOnOneLine) {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "json/tree.h"
 #include "tests/cli/fixture.h"
 #include "tests/support/bicep_sample.h"
 

@@ -2,6 +2,7 @@
 //
 // Debian's azure-cli and its SDK packages do not match: under the default profile the network and vmss commands die with
 // AttributeError, under 2020-09-01-hybrid those that are used here work.
+import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { ARM_HOST } from "./harness.mjs";
 import { launch, tokenOf } from "./tools.mjs";
@@ -35,6 +36,18 @@ const environmentOf = (world, name) => ({ AZURE_CONFIG_DIR: world.file(`az-${nam
 export async function az(world, gateway, way, name, ...words) {
   const done = await launch(world, gateway, way, name, ["/usr/bin/az", ...words, "--output", "json"], { env: environmentOf(world, name) });
   return { ok: done.code === 0, stale: /\(PreconditionFailed\)|ArmgateStaleWrite|ArmgateConflict/.test(done.stderr), stderr: done.stderr };
+}
+
+const ATTEMPTS_MAX = 10;
+
+// The command again and again until it is not refused as stale; how often it was.
+export async function insist(world, gateway, way, name, ...words) {
+  for (let refused = 0; refused < ATTEMPTS_MAX; ++refused) {
+    const done = await az(world, gateway, way, name, ...words);
+    if (done.ok) return refused;
+    assert.ok(done.stale, `az ${words.join(" ")}: ${done.stderr}`);
+  }
+  return assert.fail(`az ${words.join(" ")} was refused ${ATTEMPTS_MAX} times`);
 }
 
 // Signs `names` in: one of them really, the others with what that left on disk.

@@ -1,9 +1,8 @@
 // Races between commands of the Azure CLI. It retries nothing by itself: whoever runs it begins again when it was refused as stale.
 import assert from "node:assert/strict";
-import { az, signIn, startLogin } from "./az.mjs";
+import { az, insist, signIn, startLogin } from "./az.mjs";
 import { GROUP, measure, missing, NETWORK, say, SCALE_SET, subnetsOf, tagsOf } from "./tools.mjs";
 
-const ATTEMPTS_MAX = 10;
 const NAMES = ["az-0", "az-1", "az-2"];
 
 async function start(world, { args = [], config = {}, names = NAMES, run = true } = {}) {
@@ -15,16 +14,6 @@ async function start(world, { args = [], config = {}, names = NAMES, run = true 
   const gateway = await (run ? world.startGateway(sim, all) : world.configureGateway(sim, all));
   await signIn(world, gateway, run ? "named" : "exec", names);
   return { sim, gateway };
-}
-
-// The command again and again until it is not refused as stale.
-async function insist(world, gateway, way, name, ...words) {
-  for (let refused = 0; refused < ATTEMPTS_MAX; ++refused) {
-    const done = await az(world, gateway, way, name, ...words);
-    if (done.ok) return refused;
-    assert.ok(done.stale, `az ${words.join(" ")}: ${done.stderr}`);
-  }
-  return assert.fail(`az ${words.join(" ")} was refused ${ATTEMPTS_MAX} times`);
 }
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);

@@ -7,7 +7,7 @@ import { curl, sending } from "./curl.mjs";
 import { freePort, run } from "./harness.mjs";
 import { checkManifest, documentsOf } from "./manifests.mjs";
 import { samples } from "./samples.mjs";
-import { PATH, startWithScaleSet } from "./scale_set.mjs";
+import { PATH, startWithScaleSet, waitFor } from "./scale_set.mjs";
 
 const TREE = fileURLToPath(new URL("../../", import.meta.url));
 const KUBERNETES = path.join(TREE, "deploy/kubernetes");
@@ -132,7 +132,13 @@ export const tests = {
     const { gateway } = await startWithScaleSet(world, "0", { listen: { admin: `127.0.0.1:${admin}` } });
     assert.equal((await curl(world, gateway, PATH)).status, 200);
     assert.equal((await curl(world, gateway, PATH, { args: sending("PATCH", { tags: { a: "1" } }) })).status, 200);
-    const text = await must("curl", "--silent", `http://127.0.0.1:${admin}/metrics`);
+    const fails = ["x-sim-operation-ms: 100", "x-sim-operation-result: Failed"];
+    assert.equal((await curl(world, gateway, PATH, { args: sending("PATCH", { sku: { capacity: 2 } }, ...fails) })).status, 200);
+    // Whoever waits for it has armgate look whether it has ended.
+    assert.equal((await curl(world, gateway, PATH, { user: "next", args: sending("PATCH", { sku: { capacity: 3 } }) })).status, 200);
+    const metrics = () => must("curl", "--silent", `http://127.0.0.1:${admin}/metrics`);
+    await waitFor("the failure to be seen", async () => (await metrics()).includes('result="Failed"'));
+    const text = await metrics();
     const told = Object.keys(samples(text));
     let count = 0;
     for (const { of, expr } of expressions()) {

@@ -16,13 +16,15 @@ async function ask(port, path) {
 
 export const tests = {
   "the queue's picture has a lane for each write that holds others up, in the order of their turns": async () => {
-    const { canUnlock, lanesOf, sentenceOf } = await page("queue");
+    const { canUnlock, lanesOf, sentenceOf, shownOf } = await page("queue");
     const writes = [write(1, "tf", { state: "runs", phase: "runs" }), write(5, "late", { ahead: 3, behind: 1 }), write(3, "kept", { state: "kept", ahead: 1, behind: 1 }),
                     write(4, "next", { ahead: 2, behind: 3 }), write(7, "alone", { state: "runs", phase: "sent" }), write(8, "far", { ahead: 9, behind: 99 })];
     const lanes = lanesOf(writes);
     assert.deepEqual(lanes.map(({ first, waiting }) => [first.client, waiting.map(({ client }) => client)]),
                      [["tf", ["kept", "next", "late"]], ["far", []], ["alone", []]]);
-    assert.equal(sentenceOf(lanes[0]), "tf runs since 1.0 s; 3 behind it, next next");
+    assert.equal(sentenceOf(lanes[0]), "tf runs since 1.0 s; 2 wait behind it, next next; 1 place is kept");
+    const long = [write(1, "tf", { state: "runs" }), ...Array.from({ length: 20 }, (_, i) => write(i + 2, "k", { state: "kept" })), write(30, "there")];
+    assert.deepEqual(shownOf(long).map(({ client }) => client), ["tf", "there", "k", "k"], "who is there is not hidden by kept places");
     assert.equal(sentenceOf(lanes[2]), "alone is being sent since 7.0 s");
     assert.deepEqual(lanesOf([write(1, "a", { ahead: 1, behind: 2 }), write(2, "b", { ahead: 1, behind: 1 })]).flatMap(({ first, waiting }) => [first, ...waiting]).length, 2,
                      "two looks may contradict each other; nobody is lost");
@@ -38,11 +40,51 @@ export const tests = {
   },
 
   "a plot's scale is round, the newest value stands at the right, and the past grows to an hour": async () => {
-    const { ceiling, pointsOf, shownSlots } = await page("plots");
+    const { ceiling, levelsOf, minutesOf, pointsOf, shownSlots } = await page("plots");
     assert.deepEqual([0, 0.3, 1, 3, 7, 12, 99, 1000].map(ceiling), [1, 0.5, 1, 5, 10, 20, 100, 1000]);
-    assert.equal(pointsOf([0, 10], 3, 10), "160.0,82.0 320.0,14.0");
+    assert.equal(pointsOf([0, 10], 3, 10), "196.0,104.0 352.0,8.0");
+    assert.deepEqual([levelsOf(10, true), levelsOf(5, true), levelsOf(5, false)], [[0, 5, 10], [0, 5], [0, 2.5, 5]], "half a write is none");
+    assert.deepEqual([60, 90, 360].map((slots) => minutesOf(slots, 10)), [[10, 5], [15, 10, 5], [60, 45, 30, 15]]);
     const slots = (known) => shownSlots({ every_s: 10, slots: 360, columns: { requests: Array(known).fill(0) } });
     assert.deepEqual([0, 60, 61, 360].map(slots), [60, 60, 61, 360]);
+  },
+
+  "the first sentence says whether things are well, and what is wrong stands below it": async () => {
+    const { problemsOf, verdictOf } = await page("verdict");
+    const status = (more = {}) => ({ mode: "protect", writes: [], ...more });
+    const say = (more) => [verdictOf(status(more)), problemsOf(status(more)).map(({ text }) => text)];
+    assert.deepEqual(say(), [{ kind: "good", text: "Nobody waits, and no write runs.", more: [] }, []]);
+    assert.equal(say({ writes: [write(1, "tf", { state: "runs" })] })[0].text, "Nobody waits. 1 write runs.");
+    assert.deepEqual(say({ writes: [write(41, "a"), write(7, "b")] })[0], { kind: "waits", text: "2 writes wait, longest a for 41 s.", more: [] });
+    const [verdict, problems] = say({ journal_writable: false, sick: [{}], writes: [write(1, "a", { state: "runs", phase: "doubt" })] });
+    assert.deepEqual([verdict.kind, verdict.text], ["bad", problems[0]], "the worst first");
+    assert.deepEqual(verdict.more, [...problems.slice(1), "Nobody waits. 1 write runs."]);
+    assert.deepEqual(problems.map((text) => text.split(" ")[1]), ["journal", "resource", "write"]);
+    assert.equal(say({ mode: "observe" })[0].kind, "good", "that nothing is held back is no trouble");
+  },
+
+  "what ARM lets its callers do is told when it is scarce, not when it is small": async () => {
+    const { scarceOf } = await page("budgets");
+    const row = (told, more = {}) => ({ principal: "#1", subscription: "s", told, come_again_ms: 0, waiting: [], ...more });
+    const reads = (left, most) => ({ budget: "subscription-reads", left, most });
+    assert.deepEqual(scarceOf([row([reads(200, 250)]), row([reads(4, 4)])]), []);
+    assert.deepEqual(scarceOf([row([reads(200, 250), { budget: "subscription-writes", left: 3, most: 200 }])]),
+                     [{ pause: false, text: "ARM lets #1 in s do little more: subscription-writes 3 of 200." }]);
+    assert.deepEqual(scarceOf([row([reads(0, 250)], { come_again_ms: 12_000 })]), [{ pause: true, text: "ARM has answered 429 to #1 in s: 12 s to wait." }]);
+    assert.match(scarceOf([row([reads(0, 250)], { waiting: [{}, {}] })])[0].text, /^2 requests wait for a share/);
+  },
+
+  "what became of a write is told in words": async () => {
+    const { changedOf, wordsOf } = await page("history");
+    const { clockOf } = await page("text");
+    assert.deepEqual([{ state: "done", took_ms: 300 }, { state: "done", took_ms: 61_000, merged: 2 }, { state: "failed", error_code: "Conflict", message_code: "Preempted" },
+                      { state: "a-new-one" }].map(wordsOf),
+                     ["done", "done after 61 s, merged with 2 of others' changes", "its operation failed: Conflict (Preempted)", "a-new-one"]);
+    assert.deepEqual([{ method: "PUT", changed: ["/tags/a", "/sku"] }, { method: "PUT", changed: [""] }, { method: "DELETE" }, { method: "PUT" }].map(changedOf),
+                     ["/tags/a, /sku", "all of it (created)", "all of it (deleted)", ""]);
+    const now = new Date();
+    assert.match(clockOf(now.toISOString(), now), /^\d\d:\d\d:\d\d$/);
+    assert.match(clockOf(new Date(now - 86_400_000).toISOString(), now), /, \d\d:\d\d:\d\d$/, "of another day with the day");
   },
 
   "decisions are filtered by kind and by every word": async () => {
@@ -57,8 +99,9 @@ export const tests = {
   },
 
   "names are told from one another in a narrow place, and unlocking is offered on loopback only": async () => {
-    const { brief, age, short } = await page("text");
-    const { isLoopback, pathOf } = await page("unlock");
+    const { brief, age, short, visible } = await page("text");
+    assert.equal(visible("a\u202eb\u0007c\nd"), "a\ufffdb\ufffdc\nd", "a name turns no text around");
+    const { isLoopback, pathOf, waitingFor } = await page("unlock");
     const subnet = "/subscriptions/s/resourcegroups/rg/providers/microsoft.network/virtualnetworks/hub/subnets/a";
     assert.equal(brief(`PUT ${subnet}`), "PUT virtualnetworks hub / subnets a in rg");
     assert.equal(brief("/subscriptions/s/resourcegroups/rg"), "group rg");
@@ -68,6 +111,8 @@ export const tests = {
     assert.deepEqual(["localhost", "127.0.0.1", "[::1]", "127.1.2.3"].map(isLoopback), [true, true, true, true]);
     assert.deepEqual(["10.0.0.1", "armgate.svc", "127.0.0.1.evil.example", "[::2]"].map(isLoopback), [false, false, false, false]);
     assert.equal(pathOf("PUT /subscriptions/s/a b?c"), "/subscriptions/s/a%20b%3Fc");
+    const line = [write(1, "a"), write(2, "b", { behind: 1 }), write(3, "c", { behind: 2 }), write(4, "d")];
+    assert.deepEqual(line.map((one) => waitingFor(one, line)), [2, 1, 0, 0], "who waits for one who waits for it, too");
   },
 
   "the service tells the page what it decided, and how the last hour was": async (world) => {
@@ -91,7 +136,24 @@ export const tests = {
     assert.equal(every_s * slots, 3600);
     const sum = (name) => columns[name].reduce((all, value) => all + value, 0);
     assert.deepEqual([sum("guarded"), sum("stale"), sum("arm_412"), sum("refused")], [1, 1, 1, 0]);
+    const told_writes = await ask(admin, `/history${SCALE_SET}?last=5`);
+    assert.deepEqual(told_writes.writes.map(({ client, status, state }) => [client, status, state]), [["ann", 200, "done"], ["ben", 412, "refused"]]);
     const { PLOTS } = await page("plots");
     for (const [column] of PLOTS.flatMap(({ lines }) => lines)) assert.ok(Array.isArray(columns[column]), `${column} is plotted`);
+  },
+
+  "with a journal the page is told what is in it, also of the process before": async (world) => {
+    const admin = await freePort();
+    const { gateway } = await startWithScaleSet(world, 0, { listen: { admin: `127.0.0.1:${admin}` }, journal: { file: "journal.db" } });
+    const patch = (user) => curl(world, gateway, PATH, { user, args: ["-X", "PATCH", "-H", "Content-Type: application/json", "--data", JSON.stringify({ tags: { [user]: "1" } })] });
+    assert.equal((await patch("before")).status, 200);
+    gateway.process.child.kill("SIGTERM");
+    await gateway.process.exit;
+    await world.runGateway(gateway);
+    assert.equal((await patch("after")).status, 200);
+    const asks = Array.from({ length: 40 }, () => ask(admin, "/history?last=20"));
+    for (const { writes } of await Promise.all(asks)) assert.deepEqual(writes.map(({ client }) => client), ["before", "after"]);
+    assert.equal((await ask(admin, `/history${SCALE_SET}`)).writes.length, 2);
+    assert.equal((await ask(admin, "/history/subscriptions/other")).writes.length, 0);
   },
 };

@@ -5,6 +5,7 @@ import path from "node:path";
 import { freePort, run, withinSeconds } from "./harness.mjs";
 import { begin, scaleSetRule, SET } from "./rows.mjs";
 import { waitFor } from "./scale_set.mjs";
+import { client } from "./tools.mjs";
 
 const NRP = "NetworkingInternalOperationError";
 const FAILURES = 10;  // sick.failures as shipped
@@ -45,6 +46,11 @@ async function failTimes(world, { story, times, code = NRP, kind }) {
 }
 
 const sickIn = async (world, story) => (await told(world, story.gateway, "sick")).map(({ resource }) => resource.split("/").at(-1));
+
+async function counted({ admin }, event) {
+  const metrics = await (await fetch(`http://${admin}/metrics`)).text();
+  return Number(new RegExp(`\\{[^}]*"${event}"[^}]*\\} (\\d+)`).exec(metrics)?.[1]);
+}
 
 export const tests = {
   "W1: operations that fail in the same way make a resource sick, others do not": async (world) => {
@@ -115,6 +121,27 @@ export const tests = {
     assert.equal(repair.status, 200, "another write, to what is seen to have failed");
     await follow(story, "other", repair);
     assert.equal((await patch(story, "rollout", { try: "again" })).status, 200, "its success has made the resource well");
+  },
+
+  // go-autorest sends a PUT that got 409 again at once.
+  "W3: a client that sends 409s again is told once": async (world) => {
+    const story = await start(world, { rules: { rules: [scaleSetRule({ breaker: { mode: "protect" } })] } });
+    await failTimes(world, { story, times: FAILURES });
+    const asked = async (name) => {
+      const before = await counted(story, "resource_sick");
+      const told = await client(world, story.gateway, "named", "go", "changeOnce", { client: name, name: "web" });
+      return { told, refused: await counted(story, "resource_sick") - before };
+    };
+    const { told, refused } = await asked("go-0");
+    assert.match(told.shown, /StatusCode=412.*ArmgateResourceSick.*10 operations on it have failed/s);
+    assert.deepEqual([told.refused, refused], [1, 1]);
+    assert.equal(story.journal.of("PUT").length, 0, "ARM sees nothing of it");
+    // What 409 would have done.
+    let sent = 0;
+    const other = await begin(world, { config: { mode: "off" }, alter: ({ method }, answer) =>
+      (method !== "PUT" ? answer : (sent += 1, { status: 409, headers: ["Content-Type", "application/json"], body: JSON.stringify({ error: { code: "Conflict", message: "no" } }) })) });
+    await client(world, other.gateway, "named", "go", "changeOnce", { client: "go-1", name: "web" });
+    assert.ok(sent > 1, `go-autorest has sent it ${sent} times`);
   },
 
   "W3: a delete goes, and a probe goes each so often": async (world) => {

@@ -4,9 +4,11 @@ import { readFileSync, readdirSync } from "node:fs";
 
 export const PARTS = ["etag", "state", "conflict", "queue", "group", "failure", "once"];
 // The rows of the repair name end-to-end tests in quotes and unit tests as code.
+const REPAIR = ["heal", "heal_nodes", "heal_killed"];
 const UNIT_TESTS = ["cli/heal", "cli", "proxy/state/lock"];
 async function holdRepair(rows) {
-  const names = Object.keys((await import("./heal_suite.mjs")).tests);
+  const names = [];
+  for (const suite of REPAIR) names.push(...Object.keys((await import(`./${suite}_suite.mjs`)).tests));
   const sources = UNIT_TESTS.flatMap((folder) => {
     const directory = new URL(`../${folder}/`, import.meta.url);
     return readdirSync(directory).filter((name) => name.endsWith("_test.cc")).map((name) => readFileSync(new URL(name, directory), "utf8"));

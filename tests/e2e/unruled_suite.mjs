@@ -1,9 +1,10 @@
 // Types that no rule names, as shipped: real clients race for one, a lone loop is never in its own way, and what has no GET, or is no
 // resource, is passed on as it came.
 import assert from "node:assert/strict";
+import { insist, signIn, startLogin } from "./az.mjs";
 import { curlJson, sending } from "./curl.mjs";
 import { checkRace, racersOf, single, startSim } from "./races.mjs";
-import { client, GROUP, measure, SUBSCRIPTION, tagsOf, tokenOf, WIDGET } from "./tools.mjs";
+import { client, GROUP, measure, missing, SUBSCRIPTION, tagsOf, tokenOf, WIDGET } from "./tools.mjs";
 
 const PATH = `${WIDGET.id}?api-version=${WIDGET.version}`;
 const namesOf = (racers) => racers.map((racer) => racer.client);
@@ -40,6 +41,26 @@ export const tests = {
     return checkRace(world, "unnamed", "addById", racers);
   },
 
+  // The generic command reads whatever it is, sets one member, and writes the whole back.
+  "az resource update: tags of a type without a rule, each command with a name of its own, and all behind one": async (world) => {
+    const sim = await startSim(world, ["--operation-ms", "300", "--url-escapes", "none"]);
+    const gateway = await world.startGateway(sim, (await startLogin(world)).config);
+    const names = ["az-0", "az-1", "az-2"];
+    await signIn(world, gateway, "named", names);
+    for (const nameOf of [(name) => name, () => names[0]]) {
+      const tags = names.map((name) => `${name}-as-${nameOf(name)}`);
+      const refused = await Promise.all(names.map((name, i) => insist(
+        world, gateway, "named", nameOf(name), "resource", "update", "--ids", WIDGET.id, "--api-version", WIDGET.version, "--set", `tags.${tags[i]}=1`)));
+      const lost = missing(tags, tagsOf(await sim.read(WIDGET.id, WIDGET.version)));
+      const report = await sim.report();
+      measure({ clients: "3 az, resource update", writes: names.length, lost: lost.length, twice: report.applied_twice,
+                deserved: refused.reduce((total, count) => total + count, 0), undeserved: "not seen" });
+      assert.deepEqual(lost, []);
+      assert.equal(report.lost_updates, 0, report.findings.join("\n"));
+      assert.equal(report.applied_twice, 0, report.findings.join("\n"));
+    }
+  },
+
   "a loop that is alone on such a type is never refused": async (world) => {
     const sim = await startSim(world, ["--operation-ms", "200"]);
     const gateway = await world.startGateway(sim);
@@ -72,6 +93,18 @@ export const tests = {
       }
       assert.equal(upstream.seen.filter(({ method }) => method === "PUT").length, 3);
     }
+  },
+
+  // ARM takes two slashes at the beginning for one, and the SDK for JavaScript sends them.
+  "an id that begins with two slashes is the same resource, and goes to ARM as it came": async (world) => {
+    const { gateway, upstream } = await recorder(world, {});
+    for (const path of [PATH, `/${PATH}`]) {
+      const answer = await curlJson(world, gateway, path, { args: sending("PUT", { location: "westeurope" }) });
+      assert.equal(answer.status, 200, answer.body);
+      assert.equal(answer.headers["x-armgate-locks"], WIDGET.id.toLowerCase());
+    }
+    const written = upstream.seen.filter(({ method }) => method === "PUT").map(({ url }) => url);
+    assert.deepEqual(written, [PATH, `/${PATH}`]);
   },
 
   "what is no resource passes without a word of armgate's": async (world) => {

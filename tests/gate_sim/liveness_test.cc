@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "json/tree.h"
 #include "tests/gate_sim/workloads/scenario.h"
 #include "tests/support/checkers/checkers_liveness.h"
 

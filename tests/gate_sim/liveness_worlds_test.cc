@@ -12,9 +12,9 @@ namespace armgate::world {
 namespace {
 
 #ifdef ARMGATE_MUTANTS
-constexpr uint64_t kSeeds = 100;
+constexpr uint64_t kWorldSeeds = 100;
 #else
-constexpr uint64_t kSeeds = 20;  // the sanitizers look at memory, and take five times as long
+constexpr uint64_t kWorldSeeds = 20;  // the sanitizers look at memory, and take five times as long
 #endif
 
 class Everyone : public ::testing::TestWithParam<Workload> {};
@@ -26,7 +26,7 @@ TEST_P(Everyone, GetsThrough) {
   scenario.liveness = Liveness::Forbidden;
   // Of L4 alone: several who were refused twice follow each other, and what ARM says of one in its turn may cost the next its own.
   int in_a_row = 0;
-  for (scenario.seed = 1; scenario.seed <= kSeeds; ++scenario.seed) {
+  for (scenario.seed = 1; scenario.seed <= kWorldSeeds; ++scenario.seed) {
     for (const Violation& violation : run_scenario(scenario).violations) {
       if (violation.promise == to_text(Law::L4) && ++in_a_row <= 2) continue;
       ADD_FAILURE() << "gate_sim --seed " << scenario.seed << " --workload " << scenario.workload
@@ -35,13 +35,13 @@ TEST_P(Everyone, GetsThrough) {
   }
 }
 
-std::string test_name(const ::testing::TestParamInfo<Workload>& info) {
+std::string world_name(const ::testing::TestParamInfo<Workload>& info) {
   std::string name(info.param.name);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(GateSim, Everyone, ::testing::ValuesIn(liveness_workloads()), test_name);
+INSTANTIATE_TEST_SUITE_P(GateSim, Everyone, ::testing::ValuesIn(liveness_workloads()), world_name);
 
 }  // namespace
 }  // namespace armgate::world

@@ -42,6 +42,10 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::PartialEffectIgnored, "partial-effect-ignored", "late-failures", {"none"}, 100},
       {Mutant::FirstOperationTold, "first-operation-told", "late-failures", {"none"}, 100},
       {Mutant::OwnLeaseGivenUp, "own-lease-given-up", "late-failures", {"none"}, 100},
+      {Mutant::OwnQuestionsFirst, "own-questions-first", "budgets", {"none"}, 100},
+      {Mutant::RefusalsShared, "refusals-shared", "fair-budgets", {"throttling"}, 100},
+      {Mutant::LongestWaiterFirst, "longest-waiter-first", "fair-budgets", {"none"}, 100},
+      {Mutant::LowForEver, "low-for-ever", "fair-budgets", {"none"}, 100},
       // What is put together wrongly; arm/body/merge's own tests notice all of these, too.
       {Mutant::MergeDropsRemoval, "merge-drops-removal", "edited-rules", {}, 500},
       {Mutant::MergeResurrectsElement, "merge-resurrects-element", "edited-rules", {}, 500},

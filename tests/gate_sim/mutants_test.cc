@@ -19,7 +19,7 @@ TEST_P(EveryMutant, IsCaught) {
     std::printf("%-28s caught after %5lu seeds as %s\n", GetParam().name.data(), caught.seeds, caught.promise.c_str());
 }
 
-std::string test_name(const ::testing::TestParamInfo<MutantCase>& info) {
+std::string defect_name(const ::testing::TestParamInfo<MutantCase>& info) {
   std::string name(info.param.name);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
@@ -35,7 +35,7 @@ TEST(Mutants, NameDisturbancesAndWorkloadsThatThereAre) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(GateSim, EveryMutant, ::testing::ValuesIn(mutants()), test_name);
+INSTANTIATE_TEST_SUITE_P(GateSim, EveryMutant, ::testing::ValuesIn(mutants()), defect_name);
 
 }  // namespace
 }  // namespace armgate::world

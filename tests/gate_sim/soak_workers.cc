@@ -13,10 +13,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/check.h"
+#include "json/tree.h"
 #include "sim/json_text.h"
 
 namespace armgate::world {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "json/tree.h"
 #include "rules/file/editor_schema.h"
 #include "rules/file/rule_file.h"
 #include "rules/file/setting_text.h"

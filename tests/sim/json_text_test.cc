@@ -3,16 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/rng.h"
+#include "json/tree.h"
 
 namespace armgate::sim {
 namespace {
 
 using Json = nlohmann::json;
 
-std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dumped(const Json& value) { return dump_json(value, kOneLine, JsonLetters::AsTheyAre); }
 
 constexpr std::string_view kTexts[] = {
     R"({})",

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "json/tree.h"
 #include "sim/kubernetes/kubernetes_api.h"
 #include "tests/sim/sim_requests.h"
 
@@ -14,13 +14,13 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kCluster = std::string(kGroup) + "/providers/Microsoft.ContainerService/managedClusters/c1";
+const std::string kNodesCluster = std::string(kGroup) + "/providers/Microsoft.ContainerService/managedClusters/c1";
 const std::string kPods = "/api/v1/namespaces/default/pods/";
 
 class Kubernetes : public testing::Test {
  protected:
   Kubernetes() {
-    bench.create(kCluster, R"({"location":"westeurope","properties":{"agentPoolProfiles":[
+    bench.create(kNodesCluster, R"({"location":"westeurope","properties":{"agentPoolProfiles":[
         {"name":"system","mode":"System","count":2},{"name":"work","mode":"User","count":1}]}})");
     set({{"ready_ms", 1000}, {"pod_ready_ms", 500}});
   }
@@ -55,17 +55,17 @@ TEST_F(Kubernetes, NodesComeWithTheirPoolBecomeReadyAndGoWithIt) {
   bench.pass(1000);
   EXPECT_EQ(nodes("?labelSelector=agentpool%3Dwork&limit=500"),
             (std::map<std::string, std::string>{{"aks-work-12345678-vmss000000", "True"}}));
-  bench.ask("PUT", kCluster + "/agentPools/more", R"({"properties":{"mode":"System","count":1}})");
+  bench.ask("PUT", kNodesCluster + "/agentPools/more", R"({"properties":{"mode":"System","count":1}})");
   EXPECT_EQ(nodes("?labelSelector=agentpool%3Dmore").size(), 1u) << "while it is being made";
   bench.pass(60'000);
-  bench.ask("DELETE", kCluster + "/agentPools/more");
+  bench.ask("DELETE", kNodesCluster + "/agentPools/more");
   EXPECT_EQ(nodes("?labelSelector=agentpool%3Dmore").size(), 1u) << "while it is being deleted";
   bench.pass(60'000);
   EXPECT_EQ(nodes().size(), 3u);
 }
 
 TEST_F(Kubernetes, NodesOfAWedgedPoolAreNotReadyAndSomeNeverAre) {
-  bench.ask("POST", "/__sim/wedges", json{{"cluster", kCluster}, {"pool", "system"}, {"now", 1'767'225'600}}.dump());
+  bench.ask("POST", "/__sim/wedges", json{{"cluster", kNodesCluster}, {"pool", "system"}, {"now", 1'767'225'600}}.dump());
   bench.pass(10'000);
   EXPECT_EQ(nodes()["aks-system-12345678-vmss000000"], "False");
   EXPECT_EQ(nodes()["aks-work-12345678-vmss000000"], "True");
@@ -116,7 +116,7 @@ TEST_F(Kubernetes, PodsAreListedByNodeWithTheDaemonSetsOwn) {
 
 TEST_F(Kubernetes, PodsOfANodeThatGoesComeAgainElsewhere) {
   add_shop(0);
-  bench.ask("DELETE", kCluster + "/agentPools/system");
+  bench.ask("DELETE", kNodesCluster + "/agentPools/system");
   bench.pass(60'000);
   const json pods = get("/api/v1/namespaces/default/pods");
   ASSERT_EQ(pods["items"].size(), 2u);

@@ -6,7 +6,7 @@
 namespace armgate::sim {
 namespace {
 
-constexpr std::string_view kPlace = R"({"location":"westeurope"})";
+constexpr std::string_view kOperationPlace = R"({"location":"westeurope"})";
 
 TEST(SimOperation, EachKindOfWriteIsAnnouncedInItsOwnWay) {
   struct Case {
@@ -18,17 +18,17 @@ TEST(SimOperation, EachKindOfWriteIsAnnouncedInItsOwnWay) {
     bool location;
   };
   const Case cases[] = {
-      {kScaleSet, "PUT", kPlace, 200, true, false},
+      {kScaleSet, "PUT", kOperationPlace, 200, true, false},
       {kScaleSet, "PATCH", R"({"sku":{"capacity":3}})", 200, true, false},
       {kScaleSet, "DELETE", "", 202, true, true},
       {kScaleSet + "/restart", "POST", "", 202, true, true},
-      {kSecurityGroup, "PUT", kPlace, 200, true, false},
+      {kSecurityGroup, "PUT", kOperationPlace, 200, true, false},
       {kSecurityGroup + "/securityRules/r", "PUT", R"({"properties":{}})", 201, true, false},
-      {kNetwork, "PUT", kPlace, 200, true, false},
+      {kNetwork, "PUT", kOperationPlace, 200, true, false},
       {kNetwork + "/subnets/a", "PUT", R"({"properties":{}})", 201, true, false},
       {kNetwork, "DELETE", "", 202, true, true},
       {std::string(kGroup), "DELETE", "", 202, false, true},
-      {std::string(kGroup), "PUT", kPlace, 200, false, false},
+      {std::string(kGroup), "PUT", kOperationPlace, 200, false, false},
   };
   for (const Case& c : cases) {
     Bench bench;
@@ -59,7 +59,7 @@ TEST(SimOperation, StatusUrlTellsProgressAndLocationUrlTheResult) {
 TEST(SimOperation, AnyOtherSpellingOfASignedUrlIsRefused) {
   Bench bench;
   bench.create(kScaleSet);
-  const std::string url(bench.ask("PUT", kScaleSet, kPlace).head.fields.get("Azure-AsyncOperation"));
+  const std::string url(bench.ask("PUT", kScaleSet, kOperationPlace).head.fields.get("Azure-AsyncOperation"));
   EXPECT_GT(url.size(), 500u);
   EXPECT_EQ(bench.follow(url).head.status, 200);
   const size_t escape = url.find("%2");
@@ -97,11 +97,11 @@ TEST(SimOperation, SecondWriteToTheSameEntityIsRefusedUntilTheFirstHasEnded) {
   for (const Case& c : cases) {
     Bench bench;
     for (const std::string& path : {kScaleSet, kSecurityGroup, kNetwork}) bench.create(path);
-    bench.ask("PUT", c.first, kPlace);
-    EXPECT_EQ(code_of(bench.ask("PUT", c.second, kPlace)), c.code) << c.name;
+    bench.ask("PUT", c.first, kOperationPlace);
+    EXPECT_EQ(code_of(bench.ask("PUT", c.second, kOperationPlace)), c.code) << c.name;
     EXPECT_EQ(bench.arm.report().overlaps_attempted, c.code.empty() ? 0u : 1u) << c.name;
     bench.pass(5000);
-    EXPECT_LT(bench.ask("PUT", c.second, kPlace).head.status, 300) << c.name;
+    EXPECT_LT(bench.ask("PUT", c.second, kOperationPlace).head.status, 300) << c.name;
     EXPECT_EQ(bench.arm.report().overlaps_accepted, 0u) << c.name;
   }
 }
@@ -109,8 +109,8 @@ TEST(SimOperation, SecondWriteToTheSameEntityIsRefusedUntilTheFirstHasEnded) {
 TEST(SimOperation, NetworksRefusalNamesTheRunningOperation) {
   Bench bench;
   bench.create(kNetwork);
-  const std::string url(bench.ask("PUT", kNetwork, kPlace).head.fields.get("Azure-AsyncOperation"));
-  const std::string message = body_of(bench.ask("PUT", kNetwork, kPlace))["error"]["message"];
+  const std::string url(bench.ask("PUT", kNetwork, kOperationPlace).head.fields.get("Azure-AsyncOperation"));
+  const std::string message = body_of(bench.ask("PUT", kNetwork, kOperationPlace))["error"]["message"];
   EXPECT_NE(message.find(url + "."), std::string::npos);
 }
 
@@ -119,8 +119,8 @@ TEST(SimOperation, SupersedingCancelsTheRunningOperation) {
   options.exclusivity = Exclusivity::Supersede;
   Bench bench(options);
   bench.create(kNetwork);
-  const std::string first(bench.ask("PUT", kNetwork, kPlace).head.fields.get("Azure-AsyncOperation"));
-  EXPECT_EQ(bench.ask("PUT", kNetwork, kPlace).head.status, 200);
+  const std::string first(bench.ask("PUT", kNetwork, kOperationPlace).head.fields.get("Azure-AsyncOperation"));
+  EXPECT_EQ(bench.ask("PUT", kNetwork, kOperationPlace).head.status, 200);
   const nlohmann::json status = body_of(bench.follow(first));
   EXPECT_EQ(status["status"], "Canceled");
   EXPECT_EQ(status["error"]["details"][0]["code"], "CanceledAndSupersededDueToAnotherOperation");
@@ -152,13 +152,13 @@ TEST(SimOperation, AnOperationFailsLaterIfTheScriptSaysSoWithOrWithoutEffect) {
     EXPECT_EQ(status["error"]["code"], "QuotaExceeded");
     return body_of(bench.ask("GET", kScaleSet));
   };
-  const nlohmann::json without = fail("fail-later-QuotaExceeded", R"({"location":"westeurope","tags":{"b":"1"}})");
+  const nlohmann::json without = fail("fail-later-QuotaExceeded", R"({"location":"westeurope","tags":{"a":"1","b":"1"}})");
   EXPECT_FALSE(without["tags"].contains("b"));
   EXPECT_EQ(without["properties"]["provisioningState"], "Succeeded");
-  const nlohmann::json partly = fail("fail-partly-QuotaExceeded", R"({"location":"westeurope","tags":{"b":"1"}})");
+  const nlohmann::json partly = fail("fail-partly-QuotaExceeded", R"({"location":"westeurope","tags":{"a":"1","b":"1"}})");
   EXPECT_TRUE(partly["tags"].contains("b"));
   EXPECT_EQ(partly["properties"]["provisioningState"], "Failed");
-  bench.ask("PUT", kScaleSet, R"({"location":"westeurope","tags":{"b":"2"}})");
+  bench.ask("PUT", kScaleSet, R"({"location":"westeurope","tags":{"a":"1","b":"2"}})");
   bench.pass(5000);
   EXPECT_EQ(body_of(bench.ask("GET", kScaleSet))["properties"]["provisioningState"], "Succeeded");
   EXPECT_EQ(bench.arm.report().lost_updates, 0u);
@@ -169,7 +169,7 @@ TEST(SimOperation, TrapsAreSwitchable) {
   options.state_shown = StateShown::Succeeded;
   Bench shown(options);
   shown.create(kNetwork);
-  const arm::Response put = shown.ask("PUT", kNetwork, kPlace);
+  const arm::Response put = shown.ask("PUT", kNetwork, kOperationPlace);
   EXPECT_EQ(body_of(put)["properties"]["provisioningState"], "Succeeded");
   EXPECT_EQ(body_of(shown.follow(put.head.fields.get("Azure-AsyncOperation")))["status"], "InProgress");
 
@@ -177,7 +177,7 @@ TEST(SimOperation, TrapsAreSwitchable) {
   options.update_announced = UpdateAnnounced::StateOnly;
   Bench silent(options);
   silent.create(kScaleSet);
-  const arm::Response update = silent.ask("PUT", kScaleSet, kPlace);
+  const arm::Response update = silent.ask("PUT", kScaleSet, kOperationPlace);
   EXPECT_EQ(body_of(update)["properties"]["provisioningState"], "Updating");
   EXPECT_FALSE(update.head.fields.has("Azure-AsyncOperation"));
 
@@ -185,7 +185,7 @@ TEST(SimOperation, TrapsAreSwitchable) {
   options.url_escapes = UrlEscapes::None;
   Bench plain(options);
   plain.create(kNetwork);
-  const std::string url(plain.ask("PUT", kNetwork, kPlace).head.fields.get("Azure-AsyncOperation"));
+  const std::string url(plain.ask("PUT", kNetwork, kOperationPlace).head.fields.get("Azure-AsyncOperation"));
   EXPECT_EQ(url.find('%'), std::string::npos) << url;
 }
 
@@ -193,8 +193,8 @@ TEST(SimOperation, StorageAccountsAnswer202WithAnEmptyBodyAndALocation) {
   SimOptions options;
   options.operation_by_type["microsoft.storage/storageaccounts"] = std::chrono::seconds(2);
   Bench bench(options);
-  bench.ask("PUT", kGroup, kPlace);
-  const arm::Response put = bench.ask("PUT", kStorage, kPlace);
+  bench.ask("PUT", kGroup, kOperationPlace);
+  const arm::Response put = bench.ask("PUT", kStorage, kOperationPlace);
   EXPECT_EQ(put.head.status, 202);
   EXPECT_TRUE(put.body.empty());
   EXPECT_FALSE(put.head.fields.has("Azure-AsyncOperation"));
@@ -205,8 +205,8 @@ TEST(SimOperation, StorageAccountsAnswer202WithAnEmptyBodyAndALocation) {
 TEST(SimOperation, NextEventIsTheNextEndAndNothingWhenNothingRuns) {
   Bench bench;
   EXPECT_EQ(bench.arm.next_event(), std::nullopt);
-  bench.ask("PUT", kGroup, kPlace);
-  bench.ask("PUT", kScaleSet, kPlace, {{"x-sim-operation-ms", "750"}});
+  bench.ask("PUT", kGroup, kOperationPlace);
+  bench.ask("PUT", kScaleSet, kOperationPlace, {{"x-sim-operation-ms", "750"}});
   EXPECT_EQ(bench.arm.next_event(), bench.now + std::chrono::milliseconds(750));
   bench.pass(750);
   EXPECT_EQ(bench.arm.next_event(), std::nullopt);

@@ -6,7 +6,7 @@
 namespace armgate::sim {
 namespace {
 
-constexpr std::string_view kPlace = R"({"location":"westeurope"})";
+constexpr std::string_view kResourcePlace = R"({"location":"westeurope"})";
 
 SimOptions synchronous() {
   SimOptions options;
@@ -80,7 +80,7 @@ TEST(SimResource, LongListsComeInPages) {
   Bench bench(options);
   bench.create(kNetwork);
   const std::string collection = std::string(kGroup) + "/providers/Microsoft.Network/virtualNetworks";
-  for (const char* name : {"/b", "/c", "/d", "/e"}) bench.ask("PUT", collection + name, kPlace);
+  for (const char* name : {"/b", "/c", "/d", "/e"}) bench.ask("PUT", collection + name, kResourcePlace);
   size_t items = 0;
   size_t pages = 0;
   arm::Response page = bench.ask("GET", collection);
@@ -101,15 +101,15 @@ TEST(SimResource, YoungGroupIsUnknownToProvidersForAWhile) {
   options.group_lag = std::chrono::seconds(8);
   Bench bench(options);
   EXPECT_EQ(bench.ask("HEAD", kGroup).head.status, 404);
-  EXPECT_EQ(bench.ask("PUT", kGroup, kPlace).head.status, 201);
+  EXPECT_EQ(bench.ask("PUT", kGroup, kResourcePlace).head.status, 201);
   EXPECT_EQ(bench.ask("GET", kGroup).head.status, 200);
   EXPECT_EQ(bench.ask("HEAD", kGroup).head.status, 204);
-  const arm::Response early = bench.ask("PUT", kScaleSet, kPlace);
+  const arm::Response early = bench.ask("PUT", kScaleSet, kResourcePlace);
   EXPECT_EQ(early.head.status, 404);
   EXPECT_EQ(code_of(early), "ResourceGroupNotFound");
   EXPECT_EQ(early.head.fields.get("x-ms-failure-cause"), "gateway");
   bench.pass(8000);
-  EXPECT_EQ(bench.ask("PUT", kScaleSet, kPlace).head.status, 201);
+  EXPECT_EQ(bench.ask("PUT", kScaleSet, kResourcePlace).head.status, 201);
   EXPECT_EQ(bench.arm.report().group_not_found, 1u);
 }
 
@@ -118,11 +118,11 @@ TEST(SimResource, DeletedGroupTakesItsResourcesAlongAndTakesNoWritesMeanwhile) {
   bench.create(kScaleSet);
   const arm::Response accepted = bench.ask("DELETE", kGroup);
   EXPECT_EQ(accepted.head.fields.get("Location").find("resourceGroups"), std::string_view::npos);
-  EXPECT_EQ(code_of(bench.ask("PUT", kNetwork, kPlace)), "ResourceGroupBeingDeleted");
-  EXPECT_EQ(code_of(bench.ask("PUT", kGroup, kPlace)), "ResourceGroupBeingDeleted");
+  EXPECT_EQ(code_of(bench.ask("PUT", kNetwork, kResourcePlace)), "ResourceGroupBeingDeleted");
+  EXPECT_EQ(code_of(bench.ask("PUT", kGroup, kResourcePlace)), "ResourceGroupBeingDeleted");
   bench.pass(5000);
   EXPECT_EQ(code_of(bench.ask("GET", kScaleSet)), "ResourceGroupNotFound");
-  bench.ask("PUT", kGroup, kPlace);
+  bench.ask("PUT", kGroup, kResourcePlace);
   EXPECT_EQ(bench.ask("GET", kScaleSet).head.status, 404);
 }
 
@@ -152,7 +152,7 @@ TEST(SimResource, BadRequestsAreRefusedByName) {
   };
   for (const Case& c : cases) {
     Bench bench;
-    bench.ask("PUT", kGroup, kPlace);
+    bench.ask("PUT", kGroup, kResourcePlace);
     const arm::Response answer = bench.ask(c.method, c.target, c.body);
     EXPECT_EQ(answer.head.status, c.status) << c.method << " " << c.target << " " << c.body;
     EXPECT_EQ(code_of(answer), c.code) << c.method << " " << c.target << " " << c.body;
@@ -165,7 +165,7 @@ TEST(SimResource, SameSeedGivesTheSameBytes) {
     bench.create(kNetwork);
     std::string trace;
     for (const char* path : {"/subnets/a", "/subnets/b", ""}) {
-      const arm::Response answer = bench.ask("PUT", kNetwork + path, kPlace);
+      const arm::Response answer = bench.ask("PUT", kNetwork + path, kResourcePlace);
       trace += answer.body;
       for (const arm::Field& field : answer.head.fields) trace.append(field.name).append(field.value);
       bench.pass(6000);

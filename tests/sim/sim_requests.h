@@ -1,11 +1,11 @@
 // sim_requests.h – short spellings for tests that talk to a SimArm.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "json/tree.h"
 #include "sim/sim_arm.h"
 
 namespace armgate::sim {

@@ -9,8 +9,8 @@
 namespace armgate::sim {
 namespace {
 
-const std::string kCluster = std::string(kGroup) + "/providers/Microsoft.ContainerService/managedClusters/aks1";
-const std::string kZone = std::string(kGroup) + "/providers/Microsoft.Network/privateDnsZones/example.com";
+const std::string kStormCluster = std::string(kGroup) + "/providers/Microsoft.ContainerService/managedClusters/aks1";
+const std::string kStormZone = std::string(kGroup) + "/providers/Microsoft.Network/privateDnsZones/example.com";
 
 template <class Items>
 const auto& one_of(const Items& items, Rng& rng) {
@@ -37,12 +37,12 @@ std::string any_path(Rng& rng) {
       kNetwork + "/subnets/a",
       kNetwork + "/virtualNetworkPeerings/p",
       kStorage,
-      kCluster,
-      kCluster + "/agentPools/p1",
-      kCluster + "/agentPools/P1",
-      kCluster + "/agentPools",
-      kZone,
-      kZone + "/A/www",
+      kStormCluster,
+      kStormCluster + "/agentPools/p1",
+      kStormCluster + "/agentPools/P1",
+      kStormCluster + "/agentPools",
+      kStormZone,
+      kStormZone + "/A/www",
       std::string(kGroup) + "/providers/Microsoft.Resources/tags/default",
   };
   constexpr std::array kVersions{"2015-06-15", "2022-08-01", "2024-07-01", "2025-10-01"};

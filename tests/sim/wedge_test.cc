@@ -1,9 +1,9 @@
 // A cluster whose system pool cannot get its network: what its reads, its activity log, abort and deletes show.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "json/tree.h"
 #include "tests/sim/sim_requests.h"
 
 namespace armgate::sim {
@@ -11,17 +11,17 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kCluster = std::string(kGroup) + "/providers/Microsoft.ContainerService/managedClusters/c1";
-const std::string kPool = kCluster + "/agentPools/system";
+const std::string kWedgedCluster = std::string(kGroup) + "/providers/Microsoft.ContainerService/managedClusters/c1";
+const std::string kWedgedPool = kWedgedCluster + "/agentPools/system";
 
 class Wedge : public testing::Test {
  protected:
   Wedge() {
-    bench.create(kCluster, R"({"location":"westeurope","properties":{"nodeResourceGroup":"MC_g1","agentPoolProfiles":[
+    bench.create(kWedgedCluster, R"({"location":"westeurope","properties":{"nodeResourceGroup":"MC_g1","agentPoolProfiles":[
         {"name":"system","mode":"System","count":3},{"name":"work","mode":"User","count":2}]}})");
   }
   int wedge(json more = json::object()) {
-    json body{{"cluster", kCluster}, {"pool", "system"}, {"now", 1'767'225'600}};  // 2026-01-01
+    json body{{"cluster", kWedgedCluster}, {"pool", "system"}, {"now", 1'767'225'600}};  // 2026-01-01
     body.update(more);
     return bench.ask("POST", "/__sim/wedges", body.dump()).head.status;
   }
@@ -45,45 +45,45 @@ class Wedge : public testing::Test {
 TEST_F(Wedge, ItIsUpdatingUntilItIsAborted) {
   ASSERT_EQ(wedge(), 204);
   bench.pass(10 * 3'600'000);
-  EXPECT_EQ(state(kCluster), "Updating");
-  EXPECT_EQ(state(kPool), "Updating");
-  EXPECT_EQ(code_of(bench.ask("DELETE", kPool)), "OperationNotAllowed");
-  EXPECT_EQ(bench.ask("POST", kCluster + "/abort").head.status, 202);
-  EXPECT_EQ(state(kCluster), "Canceling");
+  EXPECT_EQ(state(kWedgedCluster), "Updating");
+  EXPECT_EQ(state(kWedgedPool), "Updating");
+  EXPECT_EQ(code_of(bench.ask("DELETE", kWedgedPool)), "OperationNotAllowed");
+  EXPECT_EQ(bench.ask("POST", kWedgedCluster + "/abort").head.status, 202);
+  EXPECT_EQ(state(kWedgedCluster), "Canceling");
   bench.pass(60'000);
-  EXPECT_EQ(state(kCluster), "Canceled");
-  EXPECT_EQ(state(kPool), "Failed");
-  EXPECT_EQ(state(kCluster + "/agentPools/work"), "Succeeded");
+  EXPECT_EQ(state(kWedgedCluster), "Canceled");
+  EXPECT_EQ(state(kWedgedPool), "Failed");
+  EXPECT_EQ(state(kWedgedCluster + "/agentPools/work"), "Succeeded");
   EXPECT_EQ(bench
-                .ask("PATCH", kCluster + "/providers/Microsoft.Resources/tags/default",
+                .ask("PATCH", kWedgedCluster + "/providers/Microsoft.Resources/tags/default",
                      R"({"operation":"Merge","properties":{"tags":{"a":"1"}}})")
                 .head.status,
             200);
-  EXPECT_EQ(state(kCluster), "Succeeded");
+  EXPECT_EQ(state(kWedgedCluster), "Succeeded");
 }
 
 TEST_F(Wedge, APoolMadeAnewIsWell) {
   wedge({{"started_s", 0}});
-  EXPECT_EQ(state(kCluster), "Succeeded");
-  EXPECT_EQ(state(kPool), "Failed");
-  bench.ask("DELETE", kPool);
+  EXPECT_EQ(state(kWedgedCluster), "Succeeded");
+  EXPECT_EQ(state(kWedgedPool), "Failed");
+  bench.ask("DELETE", kWedgedPool);
   bench.pass(60'000);
-  EXPECT_EQ(bench.ask("GET", kPool).head.status, 404);
-  EXPECT_EQ(bench.ask("PUT", kPool, R"({"properties":{"mode":"System","count":3}})").head.status, 201);
+  EXPECT_EQ(bench.ask("GET", kWedgedPool).head.status, 404);
+  EXPECT_EQ(bench.ask("PUT", kWedgedPool, R"({"properties":{"mode":"System","count":3}})").head.status, 201);
   bench.pass(60'000);
-  EXPECT_EQ(state(kPool), "Succeeded");
+  EXPECT_EQ(state(kWedgedPool), "Succeeded");
 }
 
 TEST_F(Wedge, ADeleteMayHangOrFail) {
   wedge({{"started_s", 0}, {"on_delete", "fails"}});
-  EXPECT_EQ(bench.ask("DELETE", kPool).head.status, 202);
-  EXPECT_EQ(state(kPool), "Deleting");
+  EXPECT_EQ(bench.ask("DELETE", kWedgedPool).head.status, 202);
+  EXPECT_EQ(state(kWedgedPool), "Deleting");
   bench.pass(60'000);
-  EXPECT_EQ(state(kPool), "Failed");
+  EXPECT_EQ(state(kWedgedPool), "Failed");
   wedge({{"started_s", 0}, {"on_delete", "hangs"}});
-  bench.ask("DELETE", kPool);
+  bench.ask("DELETE", kWedgedPool);
   bench.pass(60'000);
-  EXPECT_EQ(state(kPool), "Deleting");
+  EXPECT_EQ(state(kWedgedPool), "Deleting");
 }
 
 TEST_F(Wedge, TheActivityLogTellsInPages) {

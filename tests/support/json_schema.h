@@ -9,11 +9,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "json/tree.h"
 
 namespace armgate {
 

@@ -46,14 +46,14 @@ inline ErrorFacts classify(int status, std::string_view body, arm::Headers field
   return classify_error(shipped(), head, body, own, WallTime{});
 }
 
-struct Row {
+struct ShippedError {
   const char* name;
   int status;
   std::string body;
   arm::Headers fields{};
 };
 
-inline void expect_all(ErrorClass expected, const std::vector<Row>& rows) {
+inline void expect_all(ErrorClass expected, const std::vector<ShippedError>& rows) {
   for (const auto& row : rows) {
     EXPECT_EQ(static_cast<int>(classify(row.status, row.body, row.fields).kind), static_cast<int>(expected)) << row.name;
   }

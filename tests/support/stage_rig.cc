@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "proxy/async/spawn.h"
@@ -28,9 +29,10 @@ class TextBody final : public BodySource {
   bool given_ = false;
 };
 
-std::shared_ptr<const rules::Ruleset> shipped_ruleset() {
+std::shared_ptr<const rules::Ruleset> shipped_ruleset(const std::function<void(rules::Rule&)>& change = {}) {
   rules::FaultList faults;
   rules::RuleBook all = shipped_rules(faults);
+  if (change) std::for_each(all.rules.begin(), all.rules.end(), change);
   return std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors), std::move(all.patience),
                                                 rules::share(std::move(all.facts)));
 }
@@ -155,6 +157,9 @@ void StageRig::run_until(const std::function<bool()>& condition) {
 }
 
 void StageRig::set_mode(rules::Mode mode) { shared_.rules.replace(shipped_ruleset(), mode); }
+void StageRig::change_rules(const std::function<void(rules::Rule&)>& change) {
+  shared_.rules.replace(shipped_ruleset(change), rules::Mode::Protect);
+}
 
 void StageRig::pass(Duration duration) {
   bool over = false;

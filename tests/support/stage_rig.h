@@ -88,6 +88,8 @@ class StageRig {
   TimePoint now() const { return clock_.now(); }
   // For what arrives from now on, with the same rules.
   void set_mode(rules::Mode mode);
+  // For what arrives from now on: the shipped rules, each as `change` makes it.
+  void change_rules(const std::function<void(rules::Rule&)>& change);
   const std::vector<std::string>& loud() const { return loud_; }
   const std::vector<WouldHave>& would() const { return would_; }
 

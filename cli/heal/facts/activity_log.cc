@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "base/utc.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {

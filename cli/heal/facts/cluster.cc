@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "arm/resource_id.h"
 #include "base/text.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {
@@ -21,7 +21,7 @@ Error unreadable(std::string_view what, std::string_view why) {
                         fmt::format("ARM's answer about {} cannot be read: {}", what, why));
 }
 
-std::string text_at(const Json& object, std::string_view member) {
+std::string text_under(const Json& object, std::string_view member) {
   const auto found = object.find(member);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
@@ -29,20 +29,20 @@ std::string text_at(const Json& object, std::string_view member) {
 Result<Pool> pool_from(const Json& json) {
   if (!json.is_object()) return unreadable("a pool", "it is no object");
   Pool pool;
-  pool.name = text_at(json, "name");
+  pool.name = text_under(json, "name");
   const auto properties = json.find("properties");
   if (pool.name.empty()) return unreadable("a pool", "it has no name");
   if (properties == json.end() || !properties->is_object()) return unreadable("pool " + pool.name, "it has no properties");
-  pool.state = text_at(*properties, "provisioningState");
-  pool.mode = text_at(*properties, "mode");
-  pool.etag = text_at(*properties, "eTag");
+  pool.state = text_under(*properties, "provisioningState");
+  pool.mode = text_under(*properties, "mode");
+  pool.etag = text_under(*properties, "eTag");
   if (const auto count = properties->find("count"); count != properties->end() && count->is_number_integer()) {
     pool.count = count->get<int64_t>();
   }
   if (const auto tags = properties->find("tags"); tags != properties->end() && tags->is_object()) {
-    pool.purpose = text_at(*tags, kPurposeTag);
-    pool.source = text_at(*tags, kSourceTag);
-    pool.run = text_at(*tags, kRunTag);
+    pool.purpose = text_under(*tags, kPurposeTag);
+    pool.source = text_under(*tags, kSourceTag);
+    pool.run = text_under(*tags, kRunTag);
   }
   pool.body = json.dump();
   return pool;
@@ -93,11 +93,11 @@ Result<Cluster> read_cluster(std::string_view json) {
     return unreadable("the cluster", "it has no properties");
   }
   Cluster cluster;
-  cluster.state = text_at(*properties, "provisioningState");
-  cluster.node_group = text_at(*properties, "nodeResourceGroup");
-  cluster.version = text_at(*properties, "currentKubernetesVersion");
+  cluster.state = text_under(*properties, "provisioningState");
+  cluster.node_group = text_under(*properties, "nodeResourceGroup");
+  cluster.version = text_under(*properties, "currentKubernetesVersion");
   if (const auto tags = body.find("tags"); tags != body.end() && tags->is_object()) {
-    cluster.recreated_at = text_at(*tags, kRecreatedTag);
+    cluster.recreated_at = text_under(*tags, kRecreatedTag);
   }
   return cluster;
 }
@@ -114,7 +114,7 @@ Result<PoolPage> read_pool_page(std::string_view json) {
     if (!pool) return std::move(pool).error();
     page.pools.push_back(*std::move(pool));
   }
-  page.next = text_at(body, "nextLink");
+  page.next = text_under(body, "nextLink");
   return page;
 }
 

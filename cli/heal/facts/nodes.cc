@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/text.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {
@@ -37,9 +37,27 @@ Words cordon_command(const std::string& kubeconfig, const std::string& pool) {
 }
 
 // As the source system drains (docs/heal.md): also pods that nobody will make anew, and what they keep on the node.
-Words drain_command(const std::string& kubeconfig, const std::string& pool) {
+Words drain_command(const std::string& kubeconfig, const std::string& pool, Duration patience) {
   return kubectl(kubeconfig, {"drain", "--selector", selector(pool), "--ignore-daemonsets", "--delete-emptydir-data", "--force",
-                              "--timeout", "10m"});
+                              "--timeout", fmt::format("{}ms", whole_milliseconds(patience))});
+}
+
+// error when evicting pods/"shop-1" -n "default": global timeout reached: 10m0s
+Words pods_given_up(std::string_view printed) {
+  constexpr std::string_view kBefore = "error when evicting pods/\"", kBetween = "\" -n \"";
+  Words pods;
+  for (size_t at = printed.find(kBefore); at != printed.npos; at = printed.find(kBefore, at)) {
+    at += kBefore.size();
+    const std::string_view rest = printed.substr(at, printed.find('\n', at) - at);
+    const size_t name = rest.find(kBetween);
+    if (name == rest.npos) continue;
+    const std::string_view behind = rest.substr(name + kBetween.size());
+    const std::string_view space = behind.substr(0, behind.find('"'));
+    const bool is_tried_again = behind.substr(space.size()).starts_with("\" (will retry");
+    std::string pod = printable(fmt::format("{}/{}", space, rest.substr(0, name)));
+    if (!is_tried_again && std::find(pods.begin(), pods.end(), pod) == pods.end()) pods.push_back(std::move(pod));
+  }
+  return pods;
 }
 
 Result<NodeCount> read_nodes(std::string_view printed) {
@@ -63,14 +81,17 @@ Result<NodeCount> read_nodes(std::string_view printed) {
   return count;
 }
 
-std::string text_of(const NodeCount& count, std::string_view pool, size_t wanted) {
+std::string first_of(const Words& names) {
   constexpr size_t kNamesMax = 5;
+  const size_t named = std::min(names.size(), kNamesMax);
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<ptrdiff_t>(named), ", "));
+  if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
+  return text;
+}
+
+std::string text_of(const NodeCount& count, std::string_view pool, size_t wanted) {
   std::string text = fmt::format("{} of {} nodes of pool {} are ready, {} are wanted", count.ready, count.all, pool, wanted);
-  if (count.others.empty()) return text;
-  const size_t named = std::min(count.others.size(), kNamesMax);
-  text += fmt::format("; not ready: {}",
-                      fmt::join(count.others.begin(), count.others.begin() + static_cast<ptrdiff_t>(named), ", "));
-  if (named < count.others.size()) text += fmt::format(" and {} more", count.others.size() - named);
+  if (!count.others.empty()) text += "; not ready: " + first_of(count.others);
   return text;
 }
 

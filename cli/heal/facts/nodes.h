@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 
 namespace armgate::heal {
 
@@ -16,7 +17,11 @@ using Words = std::vector<std::string>;
 // One line for each node of the pool: name, spec.unschedulable, deletionTimestamp, the status of its condition Ready.
 Words nodes_command(const std::string& kubeconfig, const std::string& pool);
 Words cordon_command(const std::string& kubeconfig, const std::string& pool);
-Words drain_command(const std::string& kubeconfig, const std::string& pool);
+// So long kubectl waits for pods to go.
+Words drain_command(const std::string& kubeconfig, const std::string& pool, Duration patience);
+
+// The pods that kubectl gave up on, "NAMESPACE/NAME", from what its drain printed. Each once, in their order.
+Words pods_given_up(std::string_view printed);
 
 struct NodeCount {
   size_t ready = 0;  // Ready, not cordoned and not on their way out
@@ -25,6 +30,9 @@ struct NodeCount {
 };
 // BadInput: it is no such list.
 Result<NodeCount> read_nodes(std::string_view printed);
+
+// "a, b, c, d, e and 2 more".
+std::string first_of(const Words& names);
 
 // "2 of 3 nodes of pool system are ready, 3 are wanted; not ready: NAME". The first few names.
 std::string text_of(const NodeCount& count, std::string_view pool, size_t wanted);

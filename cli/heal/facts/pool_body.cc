@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 
 #include "base/text.h"
 #include "cli/heal/facts/cluster.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <random>
+#include <system_error>
 #include <utility>
 
 #include "base/text.h"
@@ -22,6 +22,7 @@
 #include "cli/heal/link/service_door.h"
 #include "cli/link/arm_host.h"
 #include "cli/process/child_command.h"
+#include "json/tree.h"
 #include "proxy/seams/real_clock.h"
 
 namespace armgate::heal {
@@ -68,12 +69,22 @@ std::string last_line(std::string text) {
   return printable(std::string_view(text).substr(text.rfind('\n') + 1));
 }
 
-Result<std::string> run_command(const std::vector<std::string>& words, const Environment& environment) {
+Finished run_to_its_end(const Words& words, const Environment& environment) {
   CommandRunner runner;
-  auto finished = runner.run_quietly(words, environment);
-  if (finished.exit_code == 0) return std::move(finished.printed);
+  Finished finished = runner.run_quietly(words, environment);
+  interruptions.fetch_add(finished.interruptions);
+  return finished;
+}
+
+Error failed(const Words& words, const Finished& finished) {
   return gateway_error(ErrorKind::BadInput,
                        fmt::format("{} ended with {}: {}", words.front(), finished.exit_code, last_line(finished.printed)));
+}
+
+Result<std::string> run_command(const Words& words, const Environment& environment) {
+  Finished finished = run_to_its_end(words, environment);
+  if (finished.exit_code != 0) return failed(words, finished);
+  return std::move(finished.printed);
 }
 
 Result<NodeCount> count_nodes(const HealRequest& request, const std::string& pool) {
@@ -84,8 +95,11 @@ Result<NodeCount> count_nodes(const HealRequest& request, const std::string& poo
 Result<std::string> drain_pool(const HealRequest& request, const std::string& pool) {
   const auto cordoned = run_command(cordon_command(request.kubeconfig, pool), request.environment);
   if (!cordoned) return cordoned.error();
-  const auto drained = run_command(drain_command(request.kubeconfig, pool), request.environment);
-  return drained ? std::string() : drained.error().context;
+  const Words drain = drain_command(request.kubeconfig, pool, request.options.drain);
+  const Finished drained = run_to_its_end(drain, request.environment);
+  if (drained.exit_code == 0) return std::string();
+  const Words pods = pods_given_up(drained.printed);
+  return pods.empty() ? failed(drain, drained).context : first_of(pods);
 }
 
 std::string client_of(const std::string& run) { return "heal-" + run; }
@@ -107,6 +121,11 @@ std::string_view word_of(Ending::Kind kind) {
     case Ending::Kind::Interrupted: return "interrupted";
   }
   return "";
+}
+
+int fail(std::ostream& err, const Error& error) {
+  fmt::print(err, "armgate: {}\n", printable(error.context));
+  return kExitNotDone;
 }
 
 // One run of the command.
@@ -138,26 +157,20 @@ class Session {
     return outside;
   }
 
-  int tell_end(const Ending& ending) {
+  // `journal`: of a run that was begun.
+  int tell_end(const Ending& ending, const Journal* journal = nullptr) {
     const int code = exit_code_of(ending.kind);
     if (request_.form == PlanAs::Json) {
       tell({Phase::Check, "end", fmt::format("{}: {}", word_of(ending.kind), ending.why)});
     } else {
       (code == kExitDone ? out_ : err_) << fmt::format("armgate: {}: {}\n", word_of(ending.kind), printable(ending.why));
     }
-    if (ending.kind == Ending::Kind::Stopped || ending.kind == Ending::Kind::Interrupted) {
-      fmt::print(
-          err_,
-          "armgate: what was done is in {}; to go on: the same command again; to go back, while nothing was deleted: --undo\n",
-          (request_.runs / run_).string());
-    }
+    const bool goes_on = ending.kind == Ending::Kind::Stopped || ending.kind == Ending::Kind::Interrupted;
+    if (goes_on && journal != nullptr) err_ << way_on_text(journal->progress(), (request_.runs / run_).string());
     return code;
   }
 
-  int fail(const Error& error) {
-    fmt::print(err_, "armgate: {}\n", printable(error.context));
-    return kExitNotDone;
-  }
+  int fail(const Error& error) { return heal::fail(err_, error); }
 
   void tell(const Told& told) { out_ << progress_line(told, clock_.wall(), run_, request_.form) << std::flush; }
 
@@ -204,7 +217,7 @@ int resume(Session& session, const HealRequest& request, const World& world, con
   if (!journal) return session.fail(journal.error());
   session.tell({Phase::Guards, "resume", fmt::format("run {} is taken up", found.id)});
   Runbook runbook(world, *journal, request.options);
-  return session.tell_end(request.undo ? runbook.undo() : runbook.carry_on(std::nullopt));
+  return session.tell_end(request.undo ? runbook.undo() : runbook.carry_on(std::nullopt), &*journal);
 }
 
 int begin(Session& session, const HealRequest& request, const World& world, const std::string& run) {
@@ -213,9 +226,22 @@ int begin(Session& session, const HealRequest& request, const World& world, cons
   for (const Guard& guard : inspection->guards)
     session.tell({Phase::Guards, "guard", fmt::format("{}: {}", guard.name, guard.why)});
   if (const Guard* objection = first_objection(inspection->guards)) return session.tell_end(ending_of(*objection));
+  for (const std::string& loss : losses(request.target, *inspection->bodies, request.options))
+    session.tell({Phase::Guards, "loss", loss});
   auto journal = Journal::begin(request.runs, run, request.target, session.wall());
   if (!journal) return session.fail(journal.error());
-  return session.tell_end(Runbook(world, *journal, request.options).carry_on(*inspection));
+  return session.tell_end(Runbook(world, *journal, request.options).carry_on(*inspection), &*journal);
+}
+
+// A process that was killed before its run began has left nothing but the service's lease, and perhaps a journal without its first line.
+std::string name_of_next_run(const ClusterLock& lock, const HealRequest& request) {
+  const std::string last = lock.last_run();
+  const auto runs = find_runs(request.runs);
+  const bool has_begun = std::any_of(runs.begin(), runs.end(), [&](const RunFound& run) { return run.id == last; });
+  if (last.empty() || has_begun) return new_run_id(RealClock().wall());
+  std::error_code ignored;  // what stays keeps the run from being begun, by name
+  std::filesystem::remove_all(request.runs / last, ignored);
+  return last;
 }
 
 }  // namespace
@@ -232,24 +258,29 @@ std::string progress_line(const Told& told, WallTime at, const std::string& run,
   }
   const nlohmann::ordered_json line{{"at", utc_text(at)},           {"component", "armgate-heal"}, {"run_id", run},
                                     {"phase", to_text(told.phase)}, {"event", told.event},         {"text", told.text}};
-  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return dump_json(line, kOneLine, JsonLetters::AsTheyAre) + "\n";
 }
 
 int run_heal(const Config& config, const HealRequest& request, std::ostream& out, std::ostream& err) {
-  const auto found = open_run(request);
-  if (found && !request.confirm) {
-    out << resume_text(*found, request.form);
-    return kExitDone;
+  if (!request.confirm) {
+    if (const auto found = open_run(request)) {
+      out << resume_text(*found, request.form);
+      return kExitDone;
+    }
+    const std::string run = new_run_id(RealClock().wall());
+    Session session(config, request, run, out, err);
+    return dry_run(session, request, run, out);
   }
+  auto lock = ClusterLock::take(request.runs, request.target);
+  if (!lock) return fail(err, lock.error());
+  const auto found = open_run(request);
   if (request.undo && !found) {
     fmt::print(err, "armgate: there is no run of this cluster and pool to undo\n");
     return kExitNotDone;
   }
-  const std::string run = found ? found->id : new_run_id(RealClock().wall());
+  const std::string run = found ? found->id : name_of_next_run(*lock, request);
+  if (const auto noted = lock->note_run(run); !noted) return fail(err, noted.error());
   Session session(config, request, run, out, err);
-  if (!request.confirm) return dry_run(session, request, run, out);
-  auto lock = ClusterLock::take(request.runs, request.target);
-  if (!lock) return session.fail(lock.error());
   const Interruptions interruptions_noted;
   LeaseKeeper lease(config, request.target, client_of(run), request.who);
   const auto held = lease.held();

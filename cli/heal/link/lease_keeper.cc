@@ -2,10 +2,10 @@
 
 #include <signal.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/view/ask_service.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {

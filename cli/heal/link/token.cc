@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {

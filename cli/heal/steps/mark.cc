@@ -1,10 +1,9 @@
 // A tag says when the pool was made anew. Its write also takes the cluster from Canceled, where the abort left it, to Succeeded.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/utc.h"
 #include "cli/heal/steps/step.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 

@@ -78,7 +78,7 @@ struct Step {
   Duration deadline;
 };
 
-// In their order. Between Abort and StandIn the guards are asked again (runbook.cc).
+// In their order. After the abort, and by whoever takes a run up before the delete, the guards are asked again (runbook.cc).
 std::span<const Step> all_steps();
 const Step& undo_step();
 

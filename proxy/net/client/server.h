@@ -5,23 +5,17 @@
 // Threads   its event loop, except where ConnectionCounter says otherwise.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "proxy/net/client/connect_policy.h"
+#include "proxy/net/client/connection_counter.h"
 #include "proxy/net/client/intercept.h"
 #include "proxy/net/client/listener.h"
 #include "proxy/net/client/session.h"
 
 namespace armgate::net {
-
-// Shared by all servers of the process; any thread.
-struct ConnectionCounter {
-  std::atomic<size_t> open{0};
-  std::atomic<uint64_t> last_id{0};
-};
 
 enum class Door {
   Proxy,   // HTTPS_PROXY: CONNECT first

@@ -225,7 +225,8 @@ void Session::keep_receipt(Receipt receipt) {
 }
 
 void Session::confirm_receipts() {
-  for (auto& [receipt, end] : std::exchange(receipts_, {})) receipt.confirm();
+  for (auto& [receipt, end] : receipts_) receipt.confirm();
+  receipts_.clear();
 }
 
 void Session::drop_receipts() {

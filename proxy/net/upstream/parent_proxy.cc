@@ -39,7 +39,7 @@ Task<Result<void>> write_whole(Socket& socket, std::string_view bytes, TimePoint
 }
 
 // Takes the head and not a byte behind it, which is for whoever uses the tunnel. Empty: the connection ended before its end.
-Task<Result<std::string>> read_head(Socket& socket, TimePoint deadline) {
+Task<Result<std::string>> read_answer_head(Socket& socket, TimePoint deadline) {
   std::string head;
   std::array<char, 2048> piece;
   while (head.size() < kHeadBytesMax) {
@@ -164,7 +164,7 @@ Task<Result<void>> open_tunnel(Socket& socket, const ParentProxy& parent, std::s
   const std::string request = compose(parent, authority);
   const auto written = co_await write_whole(socket, request, deadline);
   Result<std::string> head("");  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
-  if (written) head = co_await read_head(socket, deadline);
+  if (written) head = co_await read_answer_head(socket, deadline);
   co_return judge(parent, authority, head, clock.now());
 }
 

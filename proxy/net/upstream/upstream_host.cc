@@ -32,7 +32,8 @@ UpstreamHost::UpstreamHost(std::string host, Clock& clock, const Executor& execu
       connector_(connector),
       context_(context),
       options_(options),
-      expiry_(clock, executor, [this] { close_old(); }) {}
+      expiry_(clock, executor, [this] { close_old(); }),
+      too_late_(clock, executor, [this] { end_late_waits(); }) {}
 
 Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::acquire(TimePoint deadline) {
   const auto self = shared_from_this();
@@ -125,22 +126,39 @@ Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::connect(TimePoin
 }
 
 Task<Result<void>> UpstreamHost::wait_for_turn(TimePoint deadline) {
-  Waiter waiter(executor_);
-  waiting_.push_back(&waiter);
-  const auto timer = clock_.call_at(executor_, deadline, [&waiter] { waiter.signal(kTooLate); });
-  const uint32_t signals = co_await waiter.wait();
+  InLine own(executor_, deadline);
+  waiting_.push_back(&own);
+  if (waiting_.size() == 1 || deadline < first_deadline_) too_late_.set(first_deadline_ = deadline);
+  const uint32_t signals = co_await own.waiter.wait();
   if ((signals & kTurn) != 0) co_return Result<void>{};
-  std::erase(waiting_, &waiter);
   co_return upstream_error(ErrorKind::TimedOut, Sent::No,
                            fmt::format("all {} connections to {} stayed in use", options_.connections_max, host_));
+}
+
+void UpstreamHost::end_late_waits() {
+  const TimePoint now = clock_.now();
+  TimePoint next = kNever;
+  for (auto place = waiting_.begin(); place != waiting_.end();) {
+    InLine& one = **place;
+    if (now < one.deadline) {
+      next = std::min(next, one.deadline);
+      ++place;
+    } else {
+      place = waiting_.erase(place);
+      one.waiter.signal(kTooLate);
+    }
+  }
+  first_deadline_ = next;
+  if (next != kNever) too_late_.set(next);
 }
 
 // The one in line runs later than who asks in this moment, so what became free is promised to it.
 void UpstreamHost::wake_next() {
   if (waiting_.empty() || free() <= promised_) return;
   ++promised_;
-  waiting_.front()->signal(kTurn);
+  waiting_.front()->waiter.signal(kTurn);
   waiting_.pop_front();
+  if (waiting_.empty()) too_late_.stop();
 }
 
 void UpstreamHost::keep_session(certs::SessionHandle session) {

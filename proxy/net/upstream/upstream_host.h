@@ -62,6 +62,7 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
   // One of them is promised to the caller then.
   Task<Result<void>> wait_for_turn(TimePoint deadline);
   void wake_next();
+  void end_late_waits();
   void close_old();
   void keep_session(certs::SessionHandle session);
 
@@ -74,10 +75,17 @@ class UpstreamHost : public std::enable_shared_from_this<UpstreamHost> {
 
   size_t open_ = 0;
   std::vector<std::unique_ptr<UpstreamConnection>> idle_;  // least recently used first
-  std::deque<Waiter*> waiting_;
+  struct InLine {
+    InLine(const Executor& executor, TimePoint until) : waiter(executor), deadline(until) {}
+    Waiter waiter;
+    TimePoint deadline;
+  };
+  std::deque<InLine*> waiting_;
+  TimePoint first_deadline_ = kNever;           // of those in line, or earlier
   size_t promised_ = 0;                         // of free(): to those whose turn it is and who have not run yet
   std::vector<certs::SessionHandle> sessions_;  // to resume from; each is used once (RFC 8446 appendix C.4)
   DeadlineTimer expiry_;
+  DeadlineTimer too_late_;  // one for all in line: while many wait, each waits for a moment only
 };
 
 }  // namespace armgate::net

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "arm/resource_id.h"
 #include "base/client_name.h"
 #include "base/text.h"
+#include "json/tree.h"
 #include "proxy/observability/admin/admin_page.h"
 
 namespace armgate {

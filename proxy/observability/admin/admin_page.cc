@@ -1,9 +1,9 @@
 #include "proxy/observability/admin/admin_page.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/client_name.h"
+#include "json/tree.h"
 #include "proxy/net/upstream/address_policy.h"
 
 namespace armgate {
@@ -30,8 +30,7 @@ arm::Response admin_text(int status, std::string_view reason, std::string line) 
 }
 
 arm::Response admin_json(int status, std::string_view reason, const nlohmann::ordered_json& value) {
-  return admin_page(status, reason, "application/json",
-                    value.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  return admin_page(status, reason, "application/json", dump_json(value, 2) + "\n");
 }
 
 bool is_no_name(const std::string& host) { return host == "localhost" || net::address_of(host).has_value(); }

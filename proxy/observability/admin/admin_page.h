@@ -1,12 +1,12 @@
 // admin_page.h – the answers of the admin listener, and who may change something there.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "arm/http.h"
+#include "json/tree_fwd.h"
 
 namespace armgate {
 

@@ -1,66 +1,88 @@
 // The live page: asks the service, and shows what it answers. Everything it knows is in `state`; show() draws it.
+import { showBudgets } from "./budgets.mjs";
 import { filtered, showDecisions, showTroubles } from "./decisions.mjs";
+import { shortHistory, showHistory } from "./history.mjs";
 import { showPlots } from "./plots.mjs";
 import { showQueues } from "./queue.mjs";
 import { showSick } from "./sick.mjs";
-import { age, make, short } from "./text.mjs";
-import { askToUnlock, isLoopback } from "./unlock.mjs";
+import { age } from "./text.mjs";
+import { askToUnlock, isLoopback, pathOf } from "./unlock.mjs";
+import { showNumbers, showVerdict } from "./verdict.mjs";
 
 const ASK_STATUS_MS = 1000;
 const ASK_DECISIONS_MS = 2000;
+const ASK_HISTORY_MS = 5000;
 const ASK_RECENT_MS = 10_000;
 const DECISIONS_SHOWN = 100;
+const HISTORY_SHOWN = 20;
+const SHORT_HISTORY = 5;
 
-const state = { status: null, rate: 0, recent: null, decisions: null, open: "", paused: false, failure: "" };
+const state = { status: null, rate: 0, recent: null, decisions: null, history: null, of: { resource: "", writes: null }, open: "", paused: false, failure: "" };
 const at = (id) => document.getElementById(id);
 
 // ---- showing ----
 
 function showService() {
+  const { status, failure, paused } = state;
+  const words = [];
+  if (failure) words.push(`no answer from the service (${failure})${status ? "; what is below is old" : ""}`);
+  else if (!status) words.push("asking the service…");
+  else words.push(`${status.version}, mode ${status.mode}, ${status.rules} rules, up ${age(status.up_ms).replace(/\.\d s$/, " s")}`);
+  if (paused) words.push("paused");
   const service = at("service");
-  const { status, failure } = state;
-  service.className = failure || status?.draining || status?.journal_writable === false ? "bad" : "";
-  if (failure) service.textContent = `no answer from the service (${failure})${status ? "; what is below is old" : ""}`;
-  else if (status) {
-    service.textContent = `${status.version}, mode ${status.mode}, ${status.rules} rules, up ${age(status.up_ms)}` +
-      (status.draining ? "; it ends and takes no new connections" : "") + (status.journal_writable === false ? "; the journal cannot be written, so no write is sent" : "");
-  }
+  service.className = failure ? "bad" : "";
+  if (service.textContent !== words.join("; ")) service.textContent = words.join("; ");
+  document.body.classList.toggle("old", Boolean(failure));
 }
 
-function showNumbers() {
-  const { status, rate } = state;
-  const of = (word) => status.writes.filter((write) => write.state === word).length;
-  const number = (label, value, name = "") => make("li", { name }, make("b", { text: typeof value === "number" ? short(value) : value }), label);
-  const { counts } = status;
-  at("numbers").replaceChildren(
-    number("requests/s", rate), number("run", of("runs"), of("runs") ? "runs" : ""), number("wait", of("waits"), of("waits") ? "waits" : ""), number("places kept", of("kept")),
-    number("guarded", counts.guarded), number("merged", counts.merged), number("stale (412)", counts.stale), number("refused", counts.refused),
-    number("sent again", counts.repeated), number("unanswered", counts.unanswered), number("failed", (status.results?.failed ?? 0) + (status.results?.canceled ?? 0)), number("connections", status.connections));
-  document.title = of("waits") > 0 ? `(${of("waits")}) armgate` : "armgate";
+// The last writes of the resource whose explanation is open, as soon as they are known.
+function historyOf(resource) {
+  if (state.of.resource !== resource) {
+    state.of = { resource, writes: null };
+    askAbout(resource);
+  }
+  return state.of.writes ? shortHistory(state.of.writes) : "";
+}
+
+async function askAbout(resource) {
+  const told = await ask(`/history${pathOf(resource)}?last=${SHORT_HISTORY}`).catch(() => null);
+  if (state.of.resource !== resource || !told) return;
+  state.of.writes = told.writes;
+  show();
 }
 
 function show() {
   showService();
+  const { status, decisions, open } = state;
   const focused = document.activeElement?.dataset?.row;
-  if (state.status) {
-    showNumbers();
-    showSick(at("sick"), at("sick-tables"), state.status);
-    showQueues(at("queues"), state.status, { open: state.open, onOpen: (write) => toggle(`write-${write.id}`),
-                                             onUnlock: isLoopback(location.hostname) ? askToUnlock : null });
+  const options = { open, history: historyOf, mayUnlock: isLoopback(location.hostname) };
+  if (status) {
+    const waits = status.writes.filter((write) => write.state === "waits").length;
+    document.title = waits > 0 ? `(${waits}) armgate` : "armgate";
+    showVerdict(at("verdict"), status);
+    showNumbers(at("now"), at("since"), state);
+    showQueues(at("queues"), status, options);
+    showSick(at("sick"), at("sick-tables"), status);
+    showBudgets(at("budgets"), at("budget-table"), status.budgets ?? [], open);
   }
-  if (state.decisions) {
-    const chosen = filtered(state.decisions.decisions, { text: at("filter-text").value, kind: at("filter-kind").value });
-    at("filter-count").textContent = `${Math.min(chosen.length, DECISIONS_SHOWN)} of ${state.decisions.decisions.length}`;
-    const options = { open: state.open, onOpen: toggle, now: state.decisions.now_ms };
-    showDecisions(at("decisions"), chosen.slice(0, DECISIONS_SHOWN), options);
-    showTroubles(at("clients"), "client", state.decisions.clients, options);
-    showTroubles(at("resources"), "resource", state.decisions.resources, options);
+  if (decisions) {
+    const filter = { text: at("filter-text").value, kind: at("filter-kind").value };
+    const chosen = filtered(decisions.decisions, filter);
+    const isFiltered = filter.text !== "" || filter.kind !== "";
+    at("filter-count").textContent = isFiltered || chosen.length > DECISIONS_SHOWN ? `${Math.min(chosen.length, DECISIONS_SHOWN)} of ${decisions.decisions.length}` : "";
+    showDecisions(at("decisions"), chosen.slice(0, DECISIONS_SHOWN), { ...options, now: decisions.now_ms, isFiltered });
+    at("trouble").hidden = decisions.clients.length + decisions.resources.length === 0;
+    showTroubles(at("clients"), "client", decisions.clients, options);
+    showTroubles(at("resources"), "resource", decisions.resources, options);
   }
-  if (focused) document.querySelector(`[data-row="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  if (state.history) showHistory(at("history"), state.history.writes, open);
+  // A write whose place in line has changed may stand in another lane now.
+  if (focused && document.activeElement?.dataset?.row !== focused) document.querySelector(`[data-row="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }
 
 function toggle(row) {
   state.open = state.open === row ? "" : row;
+  state.of = { resource: "", writes: null };
   show();
 }
 
@@ -68,9 +90,11 @@ function toggle(row) {
 
 async function ask(page) {
   const answer = await fetch(page, { cache: "no-store", signal: AbortSignal.timeout(5000) });
-  if (!answer.ok) throw new Error(`the service answers ${answer.status}`);
+  if (!answer.ok) throw new Error(`it answers ${answer.status}`);
   return answer.json();
 }
+
+const whyNot = ({ name, message }) => (name === "TimeoutError" ? "not within 5 s" : message === "Failed to fetch" || name === "TypeError" ? "it cannot be reached" : message);
 
 // Asks every so often; not while nobody looks.
 function repeat(page, everyMs, take) {
@@ -80,7 +104,7 @@ function repeat(page, everyMs, take) {
         take(await ask(page));
         state.failure = "";
       } catch (failure) {
-        state.failure = failure.message;
+        state.failure = whyNot(failure);
         showService();
       }
     }
@@ -108,12 +132,18 @@ function takeDecisions(decisions) {
   show();
 }
 
+function takeHistory(history) {
+  state.history = history;
+  show();
+}
+
 // ---- settings and keys ----
 
 function pause() {
   state.paused = !state.paused;
   at("pause").setAttribute("aria-pressed", String(state.paused));
   at("pause").textContent = state.paused ? "go on" : "pause";
+  showService();
 }
 
 function changeTheme() {
@@ -135,13 +165,17 @@ function rememberedTheme() {
 }
 
 function move(step) {
-  const rows = [...document.querySelectorAll("[data-row]")];
+  const rows = [...document.querySelectorAll("[data-row]")].filter((row) => row.checkVisibility?.() ?? true);
   const here = rows.indexOf(document.activeElement);
   const next = rows[here < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, here + step))];
   next?.focus();
 }
 
-const KEYS = { j: () => move(1), k: () => move(-1), p: pause, t: changeTheme, "?": () => at("help-dialog").showModal(), "/": () => at("filter-text").focus() };
+function close() {
+  if (state.open) toggle(state.open);
+}
+
+const KEYS = { j: () => move(1), k: () => move(-1), p: pause, t: changeTheme, "?": () => at("help-dialog").showModal(), "/": () => at("filter-text").focus(), Escape: close };
 
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest("input, select, textarea, dialog");
@@ -149,6 +183,13 @@ document.addEventListener("keydown", (event) => {
   if (isTyping || event.ctrlKey || event.altKey || event.metaKey || !(event.key in KEYS)) return;
   event.preventDefault();
   KEYS[event.key]();
+});
+// Rows come and go; who listens stays.
+document.addEventListener("click", (event) => {
+  const row = event.target.closest("[data-row]");
+  const unlock = event.target.closest("[data-unlock]");
+  if (row) toggle(row.dataset.row);
+  if (unlock) askToUnlock(state.status.writes.find((write) => String(write.id) === unlock.dataset.unlock), state.status.writes);
 });
 at("pause").addEventListener("click", pause);
 at("theme").addEventListener("click", changeTheme);
@@ -161,3 +202,4 @@ if (theme === "dark" || theme === "light") document.documentElement.dataset.them
 repeat("/status", ASK_STATUS_MS, takeStatus);
 repeat("/decisions", ASK_DECISIONS_MS, takeDecisions);
 repeat("/recent", ASK_RECENT_MS, takeRecent);
+repeat(`/history?last=${HISTORY_SHOWN}`, ASK_HISTORY_MS, takeHistory);

@@ -1,5 +1,5 @@
 // The queue as a picture: one lane for each write that holds others up, those who wait for it in the order of their turns.
-import { age, brief, make } from "./text.mjs";
+import { age, brief, count, fill, listOf, make } from "./text.mjs";
 
 // The write that it waits for in the end, itself if it waits for none that is shown. Two looks at different keys may contradict each
 // other, so that a way leads back: then the oldest on it.
@@ -41,58 +41,70 @@ const SAID = { sent: "is being sent", again: "waits for ARM", runs: "runs", doub
 // What a lane says of itself: for whom who waits, and who is next.
 export function sentenceOf({ first, waiting }) {
   const own = `${first.client} ${SAID[wordOf(first)] ?? wordOf(first)} since ${age(first.since_ms)}`;
-  if (waiting.length === 0) return own;
-  const next = waiting.find((write) => write.state === "waits") ?? waiting[0];
-  return `${own}; ${waiting.length} behind it, next ${next.client}`;
+  const waits = waiting.filter((write) => write.state === "waits");
+  const kept = waiting.length - waits.length;
+  const behind = waits.length > 0 ? [`; ${count(waits.length, "waits", "wait")} behind it, next ${waits[0].client}`] : [];
+  if (kept > 0) behind.push(`; ${count(kept, "place is", "places are")} kept`);
+  return own + behind.join("");
 }
 
-function chip(write, { isNext, onOpen, isOpen }) {
+function chip(write, { isNext, open }) {
   const word = wordOf(write);
-  const element = make("button", { name: `chip ${write.state} ${word}`, type: "button", title: PHASES[word] ?? "", "aria-expanded": String(isOpen) },
+  const id = `write-${write.id}`;
+  return make("button", { name: `chip ${write.state} ${word}`, type: "button", title: `${write.what}\n${PHASES[word] ?? ""}`, "aria-expanded": String(open === id), "data-row": id },
     make("span", { name: "who", text: write.client + (write.inherited ? " (before the restart)" : "") }),
     make("span", { name: "word", text: isNext ? `next, ${word}` : word }),
     make("span", { name: "since", text: age(write.since_ms) }),
-    make("span", { name: "what", text: brief(write.what), title: write.what }));
-  element.dataset.row = `write-${write.id}`;
-  element.addEventListener("click", () => onOpen(write));
-  return element;
+    make("span", { name: "what", text: brief(write.what) }));
 }
 
-function explanation(write, byId, onUnlock) {
-  const list = make("dl", { name: "explained" });
-  const row = (term, text) => list.append(make("dt", { text: term }), make("dd", { text }));
-  row("write", write.what);
-  row("client", write.client);
-  row("state", `${wordOf(write)}: ${PHASES[wordOf(write)] ?? ""}`);
-  row("since", `${age(write.since_ms)}${write.inherited ? ", sent by an earlier process" : ""}`);
+function explanation(write, byId, mayUnlock, history) {
   const behind = byId.get(write.behind);
-  if (write.ahead > 0) row("waits for", `${write.ahead} write${write.ahead === 1 ? "" : "s"} in its way` + (behind ? `, the first ${behind.what} of ${behind.client}` : ""));
-  if (onUnlock) {
-    const button = make("button", { text: "unlock…", type: "button", name: "danger" });
-    button.addEventListener("click", () => onUnlock(write));
-    list.append(make("dt", { text: "will not end?" }), make("dd", {}, button));
-  }
-  return list;
+  const resource = write.what.slice(write.what.indexOf(" ") + 1);
+  return listOf([
+    ["write", write.what],
+    ["client", write.client],
+    ["state", `${wordOf(write)}: ${PHASES[wordOf(write)] ?? ""}`],
+    ["since", `${age(write.since_ms)}${write.inherited ? ", sent by an earlier process" : ""}`],
+    ["waits for", write.ahead > 0 ? `${count(write.ahead, "write")} in its way${behind ? `, the first ${behind.what} of ${behind.client}` : ""}` : ""],
+    ["last writes", history(resource)],
+    ["will not end?", mayUnlock && canUnlock(write) ? make("button", { text: "unlock…", type: "button", name: "danger", "data-unlock": String(write.id) }) : ""],
+  ]);
 }
 
 // What can be released: an operation that runs, not what is on its way.
 export const canUnlock = (write) => write.state === "runs" && (write.phase === "runs" || write.phase === "doubt");
 
-export function showQueues(place, status, { open, onOpen, onUnlock }) {
+// Of a long line so many are shown, until it is opened: who is there comes before places that are kept.
+const SHOWN = 12;
+const SHOWN_ALONE = 8;
+
+export function shownOf(writes, most = SHOWN) {
+  if (writes.length <= most) return writes;
+  const [first, ...others] = writes;
+  const waits = others.filter((write) => write.state !== "kept");
+  return [first, ...waits, ...others.filter((write) => write.state === "kept")].slice(0, Math.max(1 + Math.min(waits.length, most - 1), 4));
+}
+
+// `history` gives an element for a resource, or nothing.
+export function showQueues(place, status, { open, mayUnlock, history }) {
   const byId = new Map(status.writes.map((write) => [write.id, write]));
   const lanes = lanesOf(status.writes);
-  const box = (sentence, writes, next, kind) => {
-    const chips = writes.map((write) => make("li", {}, chip(write, { isNext: write === next, onOpen, isOpen: open === `write-${write.id}` })));
-    const element = make("div", { name: `lane ${kind}` }, make("p", { name: "quiet", text: sentence }), make("ol", {}, ...chips));
+  const box = (id, sentence, writes, next, kind) => {
     const opened = writes.find((write) => open === `write-${write.id}`);
-    if (opened) element.append(explanation(opened, byId, onUnlock && canUnlock(opened) ? onUnlock : null));
-    return element;
+    const some = shownOf(writes, kind === "alone" ? SHOWN_ALONE : SHOWN);
+    const shown = open === id ? writes : opened && !some.includes(opened) ? [...some, opened] : some;
+    const items = shown.map((write) => make("li", { "data-key": String(write.id) }, chip(write, { isNext: write === next, open })));
+    if (shown.length < writes.length) items.push(make("li", {}, make("button", { name: "more", type: "button", "data-row": id, text: `and ${writes.length - shown.length} more` })));
+    const parts = [make("p", { name: "quiet", text: sentence }), make("ol", {}, ...items)];
+    if (opened) parts.push(explanation(opened, byId, mayUnlock, history));
+    return make("div", { name: `lane ${kind}`, "data-key": id }, ...parts);
   };
   const boxes = lanes.filter(({ waiting }) => waiting.length > 0)
-    .map((lane) => box(sentenceOf(lane), [lane.first, ...lane.waiting], lane.waiting.find((write) => write.state === "waits"), "line"));
+    .map((lane) => box(`line-${lane.first.id}`, sentenceOf(lane), [lane.first, ...lane.waiting], lane.waiting.find((write) => write.state === "waits"), "line"));
   const alone = lanes.filter(({ waiting }) => waiting.length === 0).map(({ first }) => first);
-  if (alone.length > 0) boxes.push(box("Nobody waits for these.", alone, null, "alone"));
-  if (status.writes_left_out > 0) boxes.push(make("p", { text: `and ${status.writes_left_out} more` }));
-  if (boxes.length === 0) boxes.push(make("p", { name: "quiet", text: "No write runs or waits." }));
-  place.replaceChildren(...boxes);
+  if (alone.length > 0) boxes.push(box("alone", boxes.length > 0 ? "Nobody waits for these." : "These run, and nobody waits for them.", alone, null, "alone"));
+  if (status.writes_left_out > 0) boxes.push(make("p", { name: "quiet", text: `and ${status.writes_left_out} more, which armgate queue has` }));
+  if (boxes.length === 0) boxes.push(make("p", { name: "empty", text: "No write runs, and nobody waits." }));
+  fill(place, ...boxes);
 }

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/mutant.h"
+
 namespace armgate::policy {
 namespace {
 
@@ -24,7 +26,9 @@ double FairShare::tokens(TimePoint at) const {
 uint32_t FairShare::least_told(uint32_t left, TimePoint now) {
   while (!told_.empty() && told_.back().second >= left) told_.pop_back();
   told_.emplace_back(now, left);
-  while (now - told_.front().first > kOvertaken) told_.pop_front();
+  if (!is_mutant(Mutant::LowForEver)) {
+    while (now - told_.front().first > kOvertaken) told_.pop_front();
+  }
   return told_.front().second;
 }
 
@@ -55,6 +59,7 @@ void FairShare::told(uint32_t said, TimePoint now) {
 }
 
 void FairShare::refused(Duration pause, TimePoint now) {
+  if (is_mutant(Mutant::RefusalsShared)) return;
   tokens_ = 0;
   at_ = now;
   news_ = now;
@@ -101,8 +106,8 @@ std::vector<uint64_t> FairShare::grant(TimePoint now) {
     for (auto it = clients_.begin(); it != clients_.end(); ++it) {
       if (it->second.line.empty()) continue;
       const uint64_t first = it->second.line.begin()->second;
-      const bool is_before = next == clients_.end() || it->second.served < next->second.served ||
-                             (it->second.served == next->second.served && first < oldest);
+      const bool by_age = is_mutant(Mutant::LongestWaiterFirst) || it->second.served == next->second.served;
+      const bool is_before = next == clients_.end() || (by_age ? first < oldest : it->second.served < next->second.served);
       if (!is_before) continue;
       next = it;
       oldest = first;

@@ -14,11 +14,7 @@
 namespace armgate {
 
 void decode_bodies(std::vector<policy::BaseState>& states, size_t bytes_max) {
-  for (policy::BaseState& state : states) {
-    if (!state.body || !state.body->compressed) continue;
-    auto plain = plain_body(*state.body, bytes_max);
-    state.body = plain ? policy::kept_body((*std::move(plain)).into_string(), state.body->is_partial) : nullptr;
-  }
+  for (policy::BaseState& state : states) state.body = in_plain_bytes(state.body, bytes_max);
 }
 
 namespace {
@@ -52,8 +48,7 @@ void find_bases(Write& write) {
   facts.former = shared.former;
   facts.pages_forgotten = write.client.state->pages_forgotten() != 0;
   const auto& limits = shared.resources.limits();
-  shared.resources.ask(write.plan.resource_key,
-                       [&](const policy::History& history) { write.bases = policy::possible_bases(history, limits, facts); });
+  write.ask([&](const policy::History& history) { write.bases = policy::possible_bases(history, limits, facts); });
   facts.body_etag = {};
   const bool nothing_better = write.is_unconditional() || write.rule() == policy::BaseRule::Create;
   if (write.has_own_precondition && nothing_better) return leave_to_client(write);
@@ -71,9 +66,7 @@ void find_bases(Write& write) {
 }
 
 bool insists(const Write& write) {
-  return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
-    return policy::insists(history, write.facts, write.bytes);
-  });
+  return write.ask([&](const policy::History& history) { return policy::insists(history, write.facts, write.bytes); });
 }
 
 WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {

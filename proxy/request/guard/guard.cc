@@ -13,17 +13,10 @@
 namespace armgate {
 namespace {
 
-// Nothing was sent, and whoever comes again has its turn still.
-Outcome come_again(const Write& write, WriteLease lease, Outcome outcome) {
-  keep_place(write, std::move(lease).into_place());
-  return outcome;
-}
-
 // A child may stand in the content of its parent and leave the parent's ETag where it is (AKS: a pool moves its own only), so after
 // its write the ETag says nothing about the parent any more.
 bool child_written_since(const Write& write, uint64_t order) {
-  return write.parts.shared.resources.ask(write.plan.resource_key,
-                                          [&](const policy::History& h) { return h.child_written_since(order); });
+  return write.ask([&](const policy::History& h) { return h.child_written_since(order); });
 }
 
 // Whether ARM's own comparison is all it takes: one state, and an ETag that tells everything.
@@ -37,14 +30,13 @@ bool etag_decides(const Write& write) {
 
 // Of whatever is known to be there.
 std::string newest_etag(const Write& write) {
-  return write.parts.shared.resources.ask(write.plan.resource_key, [](const policy::History& history) {
-    return history.entries().empty() ? std::string() : history.entries().back().etag;
-  });
+  return write.ask(
+      [](const policy::History& history) { return history.entries().empty() ? std::string() : history.entries().back().etag; });
 }
 
 // Whether anybody was shown that there is something, after this client was told that there is nothing.
 bool was_seen_since(const Write& write) {
-  return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+  return write.ask([&](const policy::History& history) {
     return std::ranges::any_of(history.entries(), [&](const policy::Entry& e) {
       return e.cause == policy::Cause::Seen && e.certain && !e.absent && e.number > write.bases.known_since();
     });
@@ -54,7 +46,6 @@ bool was_seen_since(const Write& write) {
 // Why a write without a known state must not be sent now; empty if it may. What waits must not turn a visible conflict into a silent
 // loss. Once told, its client may mean it.
 std::string_view conflict_of(const Write& write) {
-  const auto& resources = write.parts.shared.resources;
   const bool exempt =
       write.plan.rule->unconditional_after_wait == rules::UnconditionalAfterWait::Send || is_mutant(Mutant::BlindAlwaysSent);
   if (!write.replaces || exempt) return {};
@@ -67,101 +58,113 @@ std::string_view conflict_of(const Write& write) {
     const bool own = e.writer == write.client.key && write.client.declared.actors != policy::Actors::Many;
     return own || e.bytes == write.bytes;
   };
-  const bool overtaken = resources.ask(write.plan.resource_key, [&](const policy::History& history) {
-    return history.ended_since(write.facts.arrived.order, another);
-  });
+  const bool overtaken =
+      write.ask([&](const policy::History& history) { return history.ended_since(write.facts.arrived.order, another); });
   if (overtaken) {
     return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: this "
            "client was not shown any state of the resource.";
   }
   if (write.rule() != policy::BaseRule::Forgotten || !write.plan.guarded) return {};
-  const bool may_undo = resources.ask(write.plan.resource_key, [&](const policy::History& history) {
-    return history.is_known_written_since(history.deleted(), not_its_own);
-  });
+  const bool may_undo =
+      write.ask([&](const policy::History& history) { return history.is_known_written_since(history.deleted(), not_its_own); });
   if (!may_undo) return {};
   return "What this client read some time ago is not remembered, and somebody else has written to this resource since.";
 }
 
-}  // namespace
+// What was decided: the write goes with this, or an earlier sending of these bytes turned out to have taken effect.
+struct Decision {
+  Precondition precondition{};
+  std::optional<Outcome> found_done{};
+};
 
-Task<std::variant<Guarded, Outcome>> go_unconditional(const Write& write, WriteLease lease) {
+// Of a write that no known state guards. Suspends.
+Task<Step<Decision>> decide_unconditional(const Write& write) {
   if (const auto conflict = conflict_of(write); !conflict.empty()) {
     co_return refused(write, conflict, "unconditional-after-another-write", {});
   }
   // ARM may have carried out its earlier sending: sent again as it is, it would take back what was changed since then. Some things are
   // to be carried out whenever they are asked for (deployments).
   const bool looks_back = write.plan.rule->unconditional_after_wait != rules::UnconditionalAfterWait::Send;
-  if (looks_back && write.ledger().maybe_applied(write.sending)) {
-    auto looked =
-        co_await look(write, write.head().target,
-                      "The resource could not be read to see whether this write has happened already.", unreadable_for(write));
-    if (auto* ended = std::get_if<Outcome>(&looked)) co_return come_again(write, std::move(lease), std::move(*ended));
-    SeenState& now = std::get<SeenState>(looked);
-    // What there was before is not known: to anything that is satisfied already, nothing may have been done.
-    if (asks_for_exactly(write, now) && is_own_effect(write, write.facts.arrived.order, now)) {
-      co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));
-    }
-  }
-  co_return Guarded(std::move(lease), {});
+  if (!looks_back || !write.ledger().maybe_applied(write.sending)) co_return Decision();
+  auto now =
+      co_await look(write, write.head().target,
+                    "The resource could not be read to see whether this write has happened already.", unreadable_for(write));
+  if (!now) co_return std::move(now).error();
+  // What there was before is not known: to anything that is satisfied already, nothing may have been done.
+  const bool is_done = asks_for_exactly(write, *now) && is_own_effect(write, write.facts.arrived.order, *now);
+  if (!is_done) co_return Decision();
+  co_return Decision{{}, was_ours(write, *std::move(now))};
 }
 
-Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease lease) {
+// By reading what is there and comparing, where no ETag can tell. Suspends.
+Task<Step<Decision>> decide_by_comparing(const Write& write) {
   const std::string chosen = std::exchange(write.report().guard, write.report().guard + ", verified");
-  auto looked = co_await look(write, target_to_read(write), "The resource could not be read to see whether it has changed.",
-                              unreadable_for(write));
-  if (auto* ended = std::get_if<Outcome>(&looked)) co_return come_again(write, std::move(lease), std::move(*ended));
-  SeenState& now = std::get<SeenState>(looked);
+  auto now = co_await look(write, target_to_read(write), "The resource could not be read to see whether it has changed.",
+                           unreadable_for(write));
+  if (!now) co_return std::move(now).error();
   // Whoever may write but not read is as one who has read nothing.
-  if (now.is_hidden) {
+  if (now->is_hidden) {
     write.report().guard = chosen + ", unverified";
-    co_return co_await go_unconditional(write, std::move(lease));
+    co_return co_await decide_unconditional(write);
   }
-  if (write.ledger().maybe_applied(write.sending) && is_own_effect(write, write.bases.known_since(), now)) {
-    co_return Guarded(std::move(lease), {}, was_ours(write, std::move(now)));
+  if (write.ledger().maybe_applied(write.sending) && is_own_effect(write, write.bases.known_since(), *now)) {
+    co_return Decision{{}, was_ours(write, *std::move(now))};
   }
-  policy::Verdict verdict = reconcile(write, now);
+  policy::Verdict verdict = reconcile(write, *now);
   // What is gone cannot be changed: ARM says so.
-  verdict.sends |= now.absent() && write.plan.operation == arm::OperationKind::Patch;
+  verdict.sends |= now->absent() && write.plan.operation == arm::OperationKind::Patch;
   if (!verdict.sends) {
     const bool creates = write.rule() == policy::BaseRule::Create;
     const std::string_view why =
-        creates        ? "Somebody else created this resource after this client was told that it does not exist."
-        : now.absent() ? "There is no such resource any more: it was deleted after this client had read it."
-                       : "The resource is not what this write may have been built from.";
+        creates         ? "Somebody else created this resource after this client was told that it does not exist."
+        : now->absent() ? "There is no such resource any more: it was deleted after this client had read it."
+                        : "The resource is not what this write may have been built from.";
     const std::string_view reason = creates ? "created-meanwhile" : verdict.conflict ? "conflict" : "stale";
-    co_return refused(write, why, reason, verdict, &now);
+    co_return refused(write, why, reason, verdict, &*now);
   }
   compose_body(write, verdict);
-  Precondition precondition;
-  if (now.exists() && write.may_carry_etag()) precondition.if_match = now.etag;
-  precondition.must_be_absent = now.absent() && write.creates_only();
+  Decision decision;
+  Precondition& precondition = decision.precondition;
+  if (now->exists() && write.may_carry_etag()) precondition.if_match = now->etag;
+  precondition.must_be_absent = now->absent() && write.creates_only();
   precondition.known_since = write.parts.clock.next_moment().order;
   write.report().altered |= !precondition.if_match.empty() || precondition.must_be_absent;
-  co_return Guarded(std::move(lease), std::move(precondition));
+  co_return std::move(decision);
 }
 
-Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease) {
-  if (!write.replaces) co_return Guarded(std::move(lease), {});
-  write.report().guard = policy::to_text(write.rule());
-  if (write.rule() == policy::BaseRule::OwnPrecondition) co_return Guarded(std::move(lease), {});
-  if (write.is_unconditional()) co_return co_await go_unconditional(write, std::move(lease));
-  if (is_mutant(Mutant::BaseChosenAfterWait)) {
-    co_return Guarded(std::move(lease), Precondition{newest_etag(write)});
-  }
+// What can be told without asking ARM; nothing: what is there has to be read.
+std::optional<Precondition> known_at_once(const Write& write) {
+  if (!write.replaces || write.rule() == policy::BaseRule::OwnPrecondition) return Precondition();
+  if (write.is_unconditional()) return std::nullopt;
+  if (is_mutant(Mutant::BaseChosenAfterWait)) return Precondition{newest_etag(write)};
   if (etag_decides(write)) {
     write.report().altered = true;
-    co_return Guarded(std::move(lease), Precondition{write.bases.narrow.front().etag});
+    return Precondition{write.bases.narrow.front().etag};
   }
   const bool creates = write.rule() == policy::BaseRule::Create && write.bases.is_certain();
-  const bool made_since = creates && (others_wrote_since(write, write.bases.known_since()) || was_seen_since(write));
-  const bool may_create = !made_since || is_mutant(Mutant::BlindAlwaysSent);
-  if (creates && may_create && !write.ledger().maybe_applied(write.sending)) {
-    Precondition precondition;
-    precondition.must_be_absent = write.creates_only();
-    write.report().altered = precondition.must_be_absent;
-    co_return Guarded(std::move(lease), std::move(precondition));
-  }
-  co_return co_await compare(write, std::move(lease));
+  if (!creates || write.ledger().maybe_applied(write.sending)) return std::nullopt;
+  const bool made_since = others_wrote_since(write, write.bases.known_since()) || was_seen_since(write);
+  if (made_since && !is_mutant(Mutant::BlindAlwaysSent)) return std::nullopt;
+  Precondition precondition;
+  precondition.must_be_absent = write.creates_only();
+  write.report().altered = precondition.must_be_absent;
+  return precondition;
+}
+
+}  // namespace
+
+Task<Step<Guarded>> guard(const Write& write, WriteLease lease) {
+  if (write.replaces) write.report().guard = policy::to_text(write.rule());
+  if (auto known = known_at_once(write)) co_return Guarded(std::move(lease), *std::move(known));
+  Step<Decision> decision = Decision();
+  if (write.is_unconditional())
+    decision = co_await decide_unconditional(write);
+  else
+    decision = co_await decide_by_comparing(write);
+  if (decision) co_return Guarded(std::move(lease), std::move(decision->precondition), std::move(decision->found_done));
+  // Whoever was sent away and comes again has its turn still.
+  if (nothing_was_sent(decision.error().kind)) keep_place(write, std::move(lease).into_place());
+  co_return std::move(decision).error();
 }
 
 }  // namespace armgate

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "proxy/async/task.h"
 #include "proxy/request/write/write.h"
@@ -27,22 +26,16 @@ class Guarded {
   WriteLease take_lease() && { return std::move(lease_); }
 
  private:
-  friend Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
-  friend Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease lease);
-  friend Task<std::variant<Guarded, Outcome>> go_unconditional(const Write& write, WriteLease lease);
+  friend Task<Step<Guarded>> guard(const Write& write, WriteLease lease);
   friend class Intent;
-  Guarded(WriteLease lease, Precondition precondition, std::optional<Outcome> found_done = std::nullopt)
+  Guarded(WriteLease lease, Precondition precondition, std::optional<Outcome> found_done = {})
       : lease_(std::move(lease)), precondition_(std::move(precondition)), found_done_(std::move(found_done)) {}
   WriteLease lease_;
   Precondition precondition_;
   std::optional<Outcome> found_done_;  // an earlier sending of these bytes turned out to have taken effect
 };
 
-// An Outcome is Refused, Left or Busy.
-Task<std::variant<Guarded, Outcome>> guard(const Write& write, WriteLease lease);
-// Its part that reads what is there and compares, where no ETag can.
-Task<std::variant<Guarded, Outcome>> compare(const Write& write, WriteLease lease);
-// Its part for writes that no known state guards.
-Task<std::variant<Guarded, Outcome>> go_unconditional(const Write& write, WriteLease lease);
+// An Outcome is Refused, Left or Busy. Suspends where what is there has to be read.
+Task<Step<Guarded>> guard(const Write& write, WriteLease lease);
 
 }  // namespace armgate

@@ -28,7 +28,7 @@ bool shows_effect(const Write& write, const SeenState& state) {
 // nothing: there was none, or it was not merged.
 std::optional<uint64_t> take_up_merge(const Write& write) {
   const Hash128 own = sending_key(write);
-  const auto earlier = write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+  const auto earlier = write.ask([&](const policy::History& history) {
     policy::MergedWrite last;
     if (const policy::Reader* reader = history.reader(write.client.key)) {
       for (const policy::MergedWrite& merged : reader->merged) {

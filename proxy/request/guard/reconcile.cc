@@ -6,8 +6,10 @@
 #include <memory>
 #include <utility>
 
+#include "arm/throttle.h"
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
+#include "proxy/request/content_coding.h"
 #include "proxy/request/guard/find_bases.h"
 #include "proxy/request/guard/patch_copy.h"
 #include "proxy/request/queue/turn.h"
@@ -18,15 +20,7 @@ namespace armgate {
 namespace {
 
 constexpr Duration kLagPause = std::chrono::seconds(1);
-
-class Others final : public policy::Witness {
- public:
-  explicit Others(const Write& write) : write_(write) {}
-  bool others_wrote_since(uint64_t order) const override { return armgate::others_wrote_since(write_, order); }
-
- private:
-  const Write& write_;
-};
+constexpr Duration kComeAgainMax = std::chrono::seconds(60);  // asked for more, azcore gives up (docs/arm.md, "Clients")
 
 policy::SharedBody kept(const SeenState& seen) { return seen.exists() ? policy::kept_body(seen.body) : nullptr; }
 
@@ -40,30 +34,20 @@ bool lags(const Write& write, const SeenState& seen, std::string_view api_versio
   shown.rendering.api_version = api_version;
   shown.rendering.body = kept(seen);
   const auto& resources = write.parts.shared.resources;
-  return resources.ask(write.plan.resource_key, [&](const policy::History& history) {
-    return history.lags(resources.limits(), shown, *body_facts(write.plan));
-  });
-}
-
-// The read stands for the api-version that its target names.
-std::string_view version_in(const Write& write, const std::string& target) {
-  for (const auto& base : write.bases.narrow) {
-    if (base.target == target) return base.api_version;
-  }
-  return write.plan.target.api_version;
+  return write.ask(
+      [&](const policy::History& history) { return history.lags(resources.limits(), shown, *body_facts(write.plan)); });
 }
 
 // Whether somebody was shown that there is something, otherwise than by the answer to a write.
 bool was_ever_read(const Write& write) {
-  return write.parts.shared.resources.ask(write.plan.resource_key,
-                                          [](const policy::History& history) { return history.was_ever_read(); });
+  return write.ask([](const policy::History& history) { return history.was_ever_read(); });
 }
 
 // When the newest change that is not this client's became known, if it passed by.
 std::string since_text(const Write& write) {
   uint64_t base = 0;
   for (const policy::BaseState& state : write.bases.narrow) base = std::max(base, state.entry);
-  const auto changed = write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+  const auto changed = write.ask([&](const policy::History& history) {
     std::optional<TimePoint> newest;
     for (const policy::Entry& entry : history.entries()) {
       if (entry.number > base && entry.writer != write.client.key) newest = entry.known.time;
@@ -90,19 +74,43 @@ std::optional<arm::MergeScope> merge_scope(const Write& write) {
 
 bool reads_in_vain(const Write& write) {
   const auto ask = [&](const policy::History& history) { return policy::reads_in_vain(history, write.facts, write.rule()); };
-  return write.parts.shared.resources.ask(write.plan.resource_key, ask);
+  return write.ask(ask);
 }
 
 // An answer that says something about the reader or the type, not about the resource. Of a type that has no GET at all many
 // providers say 404; then nobody was ever shown what was written, and it was not deleted either.
 bool is_hidden(const Write& write, const SeenState& seen) {
-  if (seen.exists()) return false;
+  if (seen.exists() || seen.is_refused_for_now()) return false;
   if (seen.head.status != 404) return true;
   if (unreadable_for(write) == Unreadable::Busy) return false;
   const auto& bases = write.bases.narrow;
   const uint64_t gone_at = last_absence(write);
   const auto is_written = [&](const policy::BaseState& b) { return !b.absent && !b.gone && !b.lies_before(gone_at); };
   return !bases.empty() && std::all_of(bases.begin(), bases.end(), is_written) && !was_ever_read(write);
+}
+
+// Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those.
+Task<void> look_elsewhere(const Write& write, const std::string& target, SeenState& there) {
+  std::vector<std::string_view> read_at{version_in(write, target)};
+  for (const auto& base : write.bases.narrow) {
+    const bool is_proven = !base.etag.empty() && base.etag == there.etag;
+    const bool is_comparable = base.body && !base.target.empty() && !base.absent && !base.gone;
+    if (is_proven || !is_comparable || std::ranges::find(read_at, base.api_version) != read_at.end()) continue;
+    read_at.push_back(base.api_version);
+    const uint64_t asked = write.parts.clock.next_moment().order;
+    auto other = co_await read_again(write.parts, write.head().host, base.target, write.authorization());
+    // It may have moved meanwhile, or be an older state.
+    const bool is_same = other && other->exists() && other->etag == there.etag && !lags(write, *other, base.api_version, asked);
+    if (is_same) there.elsewhere.push_back({base.api_version, std::move(other->body)});
+  }
+}
+
+// When the client should come again: once ARM lets the resource be read, as far as it says so.
+Duration come_again_after(const Write& write, const Result<SeenState>& seen) {
+  const Duration usual = write.parts.shared.options.retry_after;
+  if (!seen || !seen->is_refused_for_now()) return usual;
+  const auto asked = arm::retry_after(seen->head.fields, write.parts.clock.wall());
+  return std::clamp(asked.value_or(usual), usual, kComeAgainMax);
 }
 
 }  // namespace
@@ -114,8 +122,14 @@ const std::string& target_to_read(const Write& write) {
   return write.head().target;
 }
 
-Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not,
-                                            Unreadable unreadable) {
+std::string_view version_in(const Write& write, const std::string& target) {
+  for (const auto& base : write.bases.narrow) {
+    if (base.target == target) return base.api_version;
+  }
+  return write.plan.target.api_version;
+}
+
+Task<Step<SeenState>> look(const Write& write, const std::string& target, std::string_view why_not, Unreadable unreadable) {
   while (true) {
     const uint64_t asked = write.parts.clock.next_moment().order;
     auto now = co_await read_again(write.parts, write.head().host, target, write.authorization());
@@ -125,18 +139,17 @@ Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::strin
       co_return *std::move(now);
     }
     const bool readable = now && (now->exists() || now->absent());
-    if (!readable) {
-      write.report().reason = "verify-failed";
-      write.report().altered = true;
-      co_return Outcome{Outcome::Kind::Busy, make_busy(why_not, write.parts.shared.options.retry_after), {}};
+    if (!readable) co_return busy(write, why_not, "verify-failed", come_again_after(write, now));
+    if (!lags(write, *now, version_in(write, target), asked)) {
+      if (now->exists()) co_await look_elsewhere(write, target, *now);
+      co_return *std::move(now);
     }
-    if (!lags(write, *now, version_in(write, target), asked)) co_return *std::move(now);
-    write.report().reason = "waited-for-a-read-that-is-up-to-date";
+    constexpr std::string_view kWaited = "waited-for-a-read-that-is-up-to-date";
+    write.report().reason = kWaited;
     const auto end = co_await pause_counted(write, kLagPause, Patience::AtClosing::Stop);
     if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-verifying");
     if (end == Patience::End::Ready) continue;
-    co_return Outcome{
-        Outcome::Kind::Busy, make_busy("ARM does not show the last write yet.", write.parts.shared.options.retry_after), {}};
+    co_return busy(write, "ARM does not show the last write yet.", kWaited);
   }
 }
 
@@ -147,21 +160,19 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   decode_bodies(bases.narrow, bytes_max);
   const uint64_t gone_at = last_absence(write);
   for (policy::BaseState& base : bases.narrow) base.gone |= base.lies_before(gone_at);
-  policy::Right right = resources.ask(write.plan.resource_key, [&](const policy::History& history) {
-    return policy::right_of(history, resources.limits(), write.facts, write.rule());
-  });
-  std::vector<policy::BaseState> last_read{std::move(right.last_read)};
-  decode_bodies(last_read, bytes_max);
-  right.last_read = std::move(last_read.front());
+  policy::Right right = write.ask(
+      [&](const policy::History& history) { return policy::right_of(history, resources.limits(), write.facts, write.rule()); });
+  right.last_read.body = in_plain_bytes(right.last_read.body, bytes_max);
   decode_bodies(right.superseded, bytes_max);
   decode_bodies(right.newer, bytes_max);
   std::string body = there.body;
   if (write.plan.operation == arm::OperationKind::Patch && there.exists()) keep_patched_part(write, bases, right, body);
   const std::string& target = target_to_read(write);
-  const policy::ThereBody now{there.absent(), there.etag, body, version_in(write, target)};
+  const policy::ThereBody now{there.absent(), there.etag, body, version_in(write, target), there.elsewhere};
   const policy::WantedBody wanted{write.exchange.clients_body(), write.plan.target.api_version};
-  policy::Verdict verdict =
-      policy::decide(bases, wanted, now, right, Others(write), *body_facts(write.plan), merge_scope(write));
+  policy::Verdict verdict = policy::decide(
+      bases, wanted, now, right, [&](uint64_t order) { return others_wrote_since(write, order); }, *body_facts(write.plan),
+      merge_scope(write));
   write.report().by_right |= verdict.by_right;
   if (!verdict.sends && there.exists() && insists(write)) {
     verdict.sends = true;  // it was only ever shown its own answers, and was told once
@@ -200,8 +211,7 @@ void compose_body(const Write& write, policy::Verdict& verdict) {
 uint64_t last_absence(const Write& write) {
   if (is_mutant(Mutant::DeletedEtagsCount)) return 0;
   const auto& resources = write.parts.shared.resources;
-  const uint64_t absent =
-      resources.ask(write.plan.resource_key, [](const policy::History& history) { return history.absent(); });
+  const uint64_t absent = write.ask([](const policy::History& history) { return history.absent(); });
   return std::max(absent, resources.last_delete(write.plan.target.resource).order);
 }
 

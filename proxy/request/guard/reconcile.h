@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "proxy/policy/outcome.h"
 #include "proxy/request/read_again.h"
@@ -17,6 +16,8 @@ namespace armgate {
 
 // Where to read what is there: as the newest possible base was read, so that the two can be compared.
 const std::string& target_to_read(const Write& write);
+// The api-version that a read there stands for.
+std::string_view version_in(const Write& write, const std::string& target);
 
 // What becomes of a write whose client may not read.
 enum class Unreadable { Busy, Told };
@@ -26,8 +27,7 @@ inline Unreadable unreadable_for(const Write& write) {
 
 // What is there, or how the write ends because that is not to be known. A read in which an accepted write is missing is made again,
 // within the client's patience. With Told: also an answer that says that the client may not read. Suspends.
-Task<std::variant<SeenState, Outcome>> look(const Write& write, const std::string& target, std::string_view why_not,
-                                            Unreadable unreadable);
+Task<Step<SeenState>> look(const Write& write, const std::string& target, std::string_view why_not, Unreadable unreadable);
 
 // Whether the write goes, now that this is there, and as what.
 policy::Verdict reconcile(const Write& write, const SeenState& there);

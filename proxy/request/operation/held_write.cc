@@ -111,6 +111,7 @@ void note_may_have_changed(const Parts& parts, const HeldWrite& held, const Chan
       accepted.merged = change.merged;
       accepted.knows_merges = change.knows_merges;
       accepted.asked_for_all = change.asked_for_all;
+      accepted.deletes = plan.operation == arm::OperationKind::Delete;
     }
     parts.shared.resources.apply(key, std::move(accepted));
   }

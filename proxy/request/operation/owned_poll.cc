@@ -9,9 +9,9 @@
 
 #include "arm/url.h"
 #include "proxy/request/answer.h"
-#include "proxy/request/budget.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/operation/watch.h"
+#include "proxy/request/send_whole.h"
 #include "proxy/request/write/own_operation.h"
 
 namespace armgate {
@@ -84,12 +84,7 @@ Task<Result<arm::Response>> ask(Parts& parts, Exchange& exchange, const arm::Url
   request.head.target = at.target;
   const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
   ++exchange.report.attempts;
-  auto answer = co_await parts.upstream.send(request, deadline);
-  if (!answer) co_return std::move(answer).error();
-  note_budgets(parts, {exchange.principal, at.target}, request.head.method, answer->head);
-  auto body = co_await read_whole(*answer->body, parts.clock, {parts.shared.options.write_answer_bytes_max, deadline});
-  if (!body) co_return std::move(body).error();
-  co_return arm::Response{std::move(answer->head), *std::move(body)};
+  co_return co_await send_whole(parts, exchange.principal, request, deadline);
 }
 
 // Its watchers hear what ARM said, and may look for what they wait for.

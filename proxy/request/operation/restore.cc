@@ -194,7 +194,6 @@ void complete(Parts& parts, const JournaledWrite& former, HeldWrite& held) {
   const Hash128 sending = again ? Hash128{} : expect_repetition(parts, former, held, arrival);
   note_may_have_changed(parts, held, {sending, nullptr, was_accepted(former)}, parts.clock.next_moment());
   if (again) give_again(parts, former, std::move(arrival));
-  if (held.method == arm::Method::Delete) parts.shared.resources.being_deleted(held.planned.plan->resource_key);
 }
 
 // It is over, but who read before it and writes now must know of it, and who sends it again.

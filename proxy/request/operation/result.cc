@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "arm/json/json_scan.h"
+#include "arm/long_running.h"
 #include "proxy/request/content_coding.h"
 
 namespace armgate {

@@ -10,12 +10,12 @@
 #include "base/mutant.h"
 #include "proxy/policy/error_class.h"
 #include "proxy/policy/late_failure.h"
-#include "proxy/request/budget.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/operation/held_write.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"
 #include "proxy/request/read_again.h"
+#include "proxy/request/send_whole.h"
 #include "proxy/request/wake.h"
 
 namespace armgate {
@@ -76,23 +76,14 @@ Task<bool> has_had_no_effect(Try& attempt) {
   co_return true;
 }
 
-Task<Result<arm::Response>> send(Try& attempt) {
-  auto& parts = attempt.parts;
+Task<Result<arm::Response>> send(const Try& attempt) {
+  const Parts& parts = attempt.parts;
   arm::Request request = attempt.again->request;
   request.head.fields.add("Authorization", attempt.token);
   if (!attempt.if_match.empty()) request.head.fields.add("If-Match", attempt.if_match);
   if (attempt.must_be_absent) request.head.fields.add("If-None-Match", "*");
   const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
-  auto answer = co_await parts.upstream.send(request, deadline);
-  if (!answer) co_return std::move(answer).error();
-  note_budgets(parts, {attempt.again->principal, request.head.target}, request.head.method, answer->head);
-  auto body = co_await read_whole(*answer->body, parts.clock, {parts.shared.options.write_answer_bytes_max, deadline});
-  if (!body) {
-    Error error = std::move(body).error();
-    error.sent = Sent::Maybe;
-    co_return error;
-  }
-  co_return arm::Response{std::move(answer->head), *std::move(body)};
+  co_return co_await send_whole(parts, attempt.again->principal, request, deadline);
 }
 
 // It may have been taken: from now on everybody knows, and the lease is its own operation's.
@@ -151,15 +142,12 @@ Came note_not_taken(const Try& attempt, OutcomeKind kind, int status, const poli
   return due ? Came::Again : Came::Never;
 }
 
-// Answers that do not tell whether the write took effect.
-bool may_have_been_taken(int status) { return status == 408 || status >= 500; }
-
 Task<Came> send_and_hear(Try& attempt) {
   auto& parts = attempt.parts;
   const policy::LateFailure passing{rules::ErrorClass::Busy, std::nullopt};
   auto answer = co_await send(attempt);
   if (!answer && answer.error().sent == Sent::No) co_return note_not_taken(attempt, OutcomeKind::NotSent, 0, passing);
-  if (!answer || may_have_been_taken(answer->head.status)) {
+  if (!answer || policy::may_have_had_effect(answer->head.status)) {
     parts.shared.counters.outcomes_unknown.fetch_add(1, std::memory_order_relaxed);
     go_on(attempt, HeldBecause::InDoubt, {}, tracked_by_resource(attempt.plan()));
     co_return Came::Over;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "arm/arm_error.h"
-#include "arm/json/json_scan.h"
+#include "arm/long_running.h"
 #include "arm/throttle.h"
 #include "arm/url.h"
 #include "base/mutant.h"
@@ -135,12 +135,14 @@ bool is_at_rest(const Watcher& watcher, const SeenState& seen) {
 }
 
 // ARM does not show this reader the resource, and will not later: 401 is about its token, which may be renewed.
-bool is_hidden(const arm::ResponseHead& head) { return head.status == 400 || head.status == 403 || head.status == 405; }
+bool hides_the_resource(const arm::ResponseHead& head) {
+  return head.status == 400 || head.status == 403 || head.status == 405;
+}
 
 // Of a write that may be running, and of which nothing but the resource could tell: nobody learns its end.
 bool will_never_tell(Watcher& watcher, const arm::ResponseHead& head) {
   const bool only_resource = watcher.by == arm::TrackedBy::ResourceState || watcher.by == arm::TrackedBy::ResourceGone;
-  watcher.unreadable = is_hidden(head) ? watcher.unreadable + 1 : 0;
+  watcher.unreadable = hides_the_resource(head) ? watcher.unreadable + 1 : 0;
   return watcher.hold->write().because == HeldBecause::InDoubt && only_resource && watcher.unreadable >= kUnreadableMax;
 }
 

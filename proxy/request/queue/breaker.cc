@@ -14,6 +14,8 @@ std::optional<Outcome> refuse_if_sick(const Write& write) {
   const bool is_delete = write.plan.operation == arm::OperationKind::Delete && !is_mutant(Mutant::BreakerStopsDeletes);
   if (breaker.mode == rules::Mode::Off || is_delete) return std::nullopt;
   auto& parts = write.parts;
+  // Who keeps the resource for a run is there to repair it.
+  if (parts.shared.run_leases.lets_in(write.client.key, write.plan.keys)) return std::nullopt;
   const auto sick = parts.shared.results.refuse(write.plan.resource_key, write.bytes, breaker.probe_every, parts.clock.now());
   if (!sick) return std::nullopt;
   const auto& error = sick->error;

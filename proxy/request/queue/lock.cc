@@ -13,12 +13,6 @@
 namespace armgate {
 namespace {
 
-Outcome busy(const Write& write, std::string_view why, std::string_view reason) {
-  write.report().reason = reason;
-  write.report().altered = true;
-  return {Outcome::Kind::Busy, make_busy(why, write.parts.shared.options.retry_after), {}};
-}
-
 // Some clients take no more than 8 or 16 KiB of header fields.
 void tell_locks(const std::vector<rules::LockKey>& keys, Report& report) {
   constexpr size_t kToldMax = 12;
@@ -30,7 +24,7 @@ void tell_locks(const std::vector<rules::LockKey>& keys, Report& report) {
 
 // Whether the guard will read the resource, which shows nothing of use while it is being changed.
 bool looks_first(const Write& write) {
-  if (!write.replaces || write.is_unconditional() || write.rule() == policy::BaseRule::OwnPrecondition) return false;
+  if (!write.has_bases()) return false;
   const auto& bases = write.bases.narrow;
   return !write.is_guarded_by_etag() || bases.size() != 1 || bases.front().etag.empty();
 }
@@ -42,7 +36,7 @@ Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::Loc
   }
   ClaimInfo info;
   info.client_label = write.client.label;
-  info.what = fmt::format("{} {}", write.head().method_token, write.plan.target.resource.id);
+  info.what = write.head().method_token + ' ' + write.plan.target.resource.id;
   info.since = write.parts.clock.now();
   info.client = write.client.key;
   info.reenters = may_run_beside_its_own(write.plan) && !looks_first(write);
@@ -77,7 +71,7 @@ std::string still_running(const Parts& parts, const std::optional<ClaimInfo>& ho
 
 }  // namespace
 
-Task<std::variant<WriteLease, Outcome>> lock(const Write& write) {
+Task<Step<WriteLease>> lock(const Write& write) {
   auto& parts = write.parts;
   const TimePoint asked = parts.clock.now();
   std::vector<rules::LockKey> with_references;  // most bodies refer to nothing

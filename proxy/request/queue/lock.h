@@ -4,14 +4,12 @@
 // Cancel    a client that leaves: nothing was sent.
 #pragma once
 
-#include <variant>
-
 #include "proxy/async/task.h"
 #include "proxy/request/write/write.h"
 
 namespace armgate {
 
 // Suspends until all keys are granted; an Outcome is Busy or Left.
-Task<std::variant<WriteLease, Outcome>> lock(const Write& write);
+Task<Step<WriteLease>> lock(const Write& write);
 
 }  // namespace armgate

@@ -47,6 +47,11 @@ Duration patience_of(const Parts& parts, const Exchange& exchange) {
 }
 
 Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience) {
+  Share share;
+  if (!parts.shared.budgets.is_fair()) {
+    share.place.emplace();
+    co_return std::move(share);
+  }
   const arm::RequestHead& head = exchange.request.head;
   const TimePoint asked = parts.clock.now();
   std::string what = fmt::format("{} {}", head.method_token, arm::path_of(head.target));
@@ -57,7 +62,6 @@ Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan,
     parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
     co_return refused(parts, exchange, "Too many requests wait for what ARM takes of this principal.", "queue-full");
   }
-  Share share;
   if (place->granted()) {
     share.place = std::move(place);
     co_return std::move(share);

@@ -14,13 +14,13 @@
 namespace armgate {
 namespace {
 
-constexpr uint32_t kTimer = 8;
+constexpr uint32_t kTurnTimer = 8;
 
-Task<void> watch(Parts& parts, std::shared_ptr<Turn> turn, Hash128 resource) {
+Task<void> watch_turn(Parts& parts, std::shared_ptr<Turn> turn, Hash128 resource) {
   auto& turns = parts.shared.turns;
   const TimePoint last = parts.clock.now() + parts.shared.options.wait_max;
   while (!turn->over() && !turn->granted() && parts.clock.now() < last)
-    co_await wait_until(parts, turn->waiter(), last, kTimer);
+    co_await wait_until(parts, turn->waiter(), last, kTurnTimer);
   TimePoint until = parts.clock.now() + turns.options().turn_max;
   bool counted = false;
   while (!turn->over() && parts.clock.now() < until) {
@@ -28,7 +28,7 @@ Task<void> watch(Parts& parts, std::shared_ptr<Turn> turn, Hash128 resource) {
       counted = true;
       until = parts.clock.now() + turns.options().turn_max;
     }
-    co_await wait_until(parts, turn->waiter(), until, kTimer);
+    co_await wait_until(parts, turn->waiter(), until, kTurnTimer);
   }
   turns.end(resource, turn);
 }
@@ -48,7 +48,7 @@ std::optional<LockPlace> reserve(const Write& write, ClaimInfo::Priority priorit
 void begin(const Write& write, LockPlace place) {
   auto& parts = write.parts;
   auto turn = parts.shared.turns.give(write.plan.resource_key, write.client.key, std::move(place), parts.executor);
-  if (turn) spawn(parts.executor, watch(parts, std::move(turn), write.plan.resource_key));
+  if (turn) spawn(parts.executor, watch_turn(parts, std::move(turn), write.plan.resource_key));
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ std::optional<LockPlace> turn_due(const Write& write) {
     unsigned refused = 0;  // in a row, before this time
     bool reads = false;    // it has read since the last time
   };
-  const Known known = write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+  const Known known = write.ask([&](const policy::History& history) {
     const policy::Reader* reader = history.reader(write.client.key);
     if (reader == nullptr || reader->refusals.empty()) return Known{};
     const uint64_t told = reader->refusals.back().told;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arm/identity.h"
-#include "arm/json/json_select.h"
+#include "json/select.h"
 #include "proxy/request/content_coding.h"
 
 namespace armgate {
@@ -20,7 +20,7 @@ constexpr std::string_view kAssignmentType = "microsoft.authorization/roleassign
 // The object ids of the principals that a body speaks of: of a role assignment, or of the identity of a resource
 // (Microsoft.Authorization/roleAssignments, Microsoft.ManagedIdentity/userAssignedIdentities, "identity" of any resource).
 std::vector<std::string> principals_in(std::string_view body) {
-  static const arm::StringSelection kPlaces({"/properties/principalId", "/identity/principalId"});
+  static const StringSelection kPlaces({"/properties/principalId", "/identity/principalId"});
   std::vector<std::string> all;
   for (auto& found : kPlaces.in(body)) std::move(found.begin(), found.end(), std::back_inserter(all));
   return all;
@@ -36,31 +36,34 @@ using Evidence = std::optional<TimePoint>;
 
 Evidence newer(Evidence one, Evidence other) { return one && other ? std::max(one, other) : (one ? one : other); }
 
+// When the resource of this canonical id was created, if that passed by.
+Evidence created(const Write& write, std::string_view id) {
+  const auto& shared = write.parts.shared;
+  return shared.resources.ask(shared.hasher.hash(id), [](const policy::History& history) { return history.created(); });
+}
+
 Evidence group_of(const Write& write) {
   const auto group = arm::resource_group_of(write.plan.target.resource);
-  return group ? write.parts.shared.resources.created_at(write.parts.shared.hasher.hash(*group)) : std::nullopt;
+  return group ? created(write, *group) : std::nullopt;
 }
 
 Evidence parents_of(const Write& write) {
   Evidence newest;
   for (auto parent = arm::parent_of(write.plan.target.resource); parent; parent = arm::parent_of(*parent)) {
-    newest = newer(newest, write.parts.shared.resources.created_at(write.parts.shared.hasher.hash(parent->id)));
+    newest = newer(newest, created(write, parent->id));
   }
   return newest;
 }
 
 Evidence named_in(const Write& write, const policy::ErrorFacts& facts) {
   Evidence newest;
-  for (const auto& named : facts.named)
-    newest = newer(newest, write.parts.shared.resources.created_at(write.parts.shared.hasher.hash(named.id)));
+  for (const auto& named : facts.named) newest = newer(newest, created(write, named.id));
   return newest;
 }
 
 Evidence references_of(const Write& write) {
   Evidence newest;
-  for (const auto& reference : write.references) {
-    newest = newer(newest, write.parts.shared.resources.created_at(write.parts.shared.hasher.hash(reference.key.id)));
-  }
+  for (const auto& reference : write.references) newest = newer(newest, created(write, reference.key.id));
   return newest;
 }
 
@@ -128,8 +131,8 @@ void note_created(const Write& write, const arm::Response& answer) {
   const arm::ResourceId& resource = write.plan.target.resource;
   if (write.plan.operation != arm::OperationKind::Put) return;
   const Moment now = write.parts.clock.next_moment();
-  const bool created = answer.head.status == 201 || write.rule() == policy::BaseRule::Create || resource.type == kGroupType;
-  if (created) shared.resources.created(write.plan.resource_key, now);
+  const bool is_new = answer.head.status == 201 || write.rule() == policy::BaseRule::Create || resource.type == kGroupType;
+  if (is_new) write.tell(policy::Created{now.time});
   if (resource.type != kAssignmentType) {
     const auto shown = plain_content(answer.head, answer.body, shared.options.body_keep_max);
     if (!shown) return;
@@ -141,8 +144,8 @@ void note_created(const Write& write, const arm::Response& answer) {
   }
 }
 
-Task<NextStep> after_not_visible(const Write& write, Attempts& attempts, arm::Response answer,
-                                 const policy::ErrorFacts& facts) {
+Task<Step<void>> after_not_visible(const Write& write, Attempts& attempts, arm::Response answer,
+                                   const policy::ErrorFacts& facts) {
   const auto& visibility = facts.visibility;
   const auto since = evidence_for(write, facts);
   const bool evidence = since && write.parts.clock.now() - *since <= visibility.window;
@@ -150,14 +153,11 @@ Task<NextStep> after_not_visible(const Write& write, Attempts& attempts, arm::Re
   const bool in_vain = write.plan.operation == arm::OperationKind::Delete && answer.head.status == 404;
   const int sendings = evidence ? write.ledger().note_visibility_try(write.sending) + 1 : 0;  // of all that came to this
   const auto pause = evidence && !in_vain ? rules::pause_after(visibility, sendings) : std::nullopt;
-  if (!pause) {
-    co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "")};
-  }
+  if (!pause) co_return stop(write, Outcome::Kind::Answered, std::move(answer), "");
   const Words words = words_for(visibility.evidence);
-  auto ended = co_await wait_for(write, attempts, *pause, words.why);
-  if (ended) co_return NextStep{std::move(ended)};
-  write.report().reason = words.reason;
-  co_return NextStep{};
+  auto waited = co_await wait_for(write, attempts, *pause, words.why);
+  if (waited) write.report().reason = words.reason;
+  co_return std::move(waited);
 }
 
 }  // namespace armgate

@@ -17,6 +17,7 @@ void note_created(const Write& write, const arm::Response& answer);
 
 // ARM says that something does not exist, or is not allowed: waits and sends again if there is evidence to the contrary, else
 // this is the client's business. Suspends.
-Task<NextStep> after_not_visible(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts);
+Task<Step<void>> after_not_visible(const Write& write, Attempts& attempts, arm::Response answer,
+                                   const policy::ErrorFacts& facts);
 
 }  // namespace armgate

@@ -40,21 +40,37 @@ class ReadReceipt final : public Receipt::Effect {
 };
 
 // What the answer is copied for while it streams by.
-struct Capture {
-  bool wanted = false;
-  size_t bytes_max = 0;
-  bool overflown = false;
-  std::string bytes;
+class Capture {
+ public:
+  Capture() = default;
+  explicit Capture(size_t bytes_max, BodyLength length) : wanted_(true), bytes_max_(bytes_max) {
+    if (length.kind == BodyLength::Kind::Known && length.bytes <= bytes_max) expected_ = length.bytes;
+  }
 
   void add(std::string_view piece) {
-    if (!wanted || overflown) return;
-    if (bytes.size() + piece.size() > bytes_max) {
-      overflown = true;
-      std::string().swap(bytes);  // an assignment would keep the memory
+    if (!wanted_ || overflown_) return;
+    if (bytes_.size() + piece.size() > bytes_max_) {
+      overflown_ = true;
+      std::string().swap(bytes_);  // an assignment would keep the memory
+    } else if (expected_ > 0 && piece.size() == expected_) {
+      whole_ = piece;
     } else {
-      bytes.append(piece);
+      if (bytes_.empty()) bytes_.reserve(expected_);
+      bytes_.append(piece);
     }
   }
+  bool has_all() const { return wanted_ && !overflown_; }
+  // Requires: has_all(). What came in one piece was not copied, and stands there until the next piece is read.
+  std::string_view text() const { return whole_.empty() ? std::string_view(bytes_) : whole_; }
+  std::string take() && { return whole_.empty() ? std::move(bytes_) : std::string(whole_); }
+
+ private:
+  bool wanted_ = false;
+  bool overflown_ = false;
+  size_t bytes_max_ = 0;
+  size_t expected_ = 0;  // 0: not known
+  std::string bytes_;
+  std::string_view whole_;
 };
 
 bool is_guarded_read(const rules::Plan& plan) {
@@ -63,21 +79,11 @@ bool is_guarded_read(const rules::Plan& plan) {
 
 Capture capture_for(const Parts& parts, const rules::Plan& plan, const UpstreamAnswer& answer, bool is_poll, const Tap* tap) {
   const auto& options = parts.shared.options;
-  Capture capture;
-  if (tap != nullptr) {
-    capture.wanted = true;
-    capture.bytes_max = tap->bytes_max;
-  } else if (is_guarded_read(plan) && answer.head.status == 200) {
-    capture.wanted = true;
-    capture.bytes_max = plan.operation == arm::OperationKind::List ? options.list_scan_max : options.body_keep_max;
-  } else if (is_poll) {
-    capture.wanted = true;
-    capture.bytes_max = kPollBytesMax;
+  if (tap != nullptr) return Capture(tap->bytes_max, answer.length);
+  if (is_guarded_read(plan) && answer.head.status == 200) {
+    return Capture(plan.operation == arm::OperationKind::List ? options.list_scan_max : options.body_keep_max, answer.length);
   }
-  if (capture.wanted && answer.length.kind == BodyLength::Kind::Known && answer.length.bytes <= capture.bytes_max) {
-    capture.bytes.reserve(answer.length.bytes);
-  }
-  return capture;
+  return is_poll ? Capture(kPollBytesMax, answer.length) : Capture();
 }
 
 // Safe methods may be sent again when a connection dies before any of the answer was seen (RFC 9110 §9.2.1): once.
@@ -154,17 +160,22 @@ struct Passing {
   void complete(const arm::ResponseHead& head) {
     completed = true;
     if (tap != nullptr) {
-      tap->answered(head, capture.overflown ? std::nullopt : std::optional(std::move(capture.bytes)));
+      tap->answered(head, capture.has_all() ? std::optional(std::move(capture).take()) : std::nullopt);
       return;
     }
-    std::shared_ptr<const policy::KeptBody> body;
-    if (capture.wanted && !capture.overflown) body = keep_body(head, std::move(capture.bytes));
+    policy::SharedBody body;
+    const bool shows_resource = is_guarded_read(plan) && plan.operation != arm::OperationKind::List && head.status == 200;
+    if (capture.has_all() && shows_resource) {
+      body = same_as_last(parts, plan, head, capture.text());
+      if (!body) body = keep_read(parts, exchange, head, std::move(capture).take());
+    } else if (capture.has_all()) {
+      body = keep_body(head, std::move(capture).take());
+    }
     if (!polls.empty()) {
       const auto plain = body ? plain_body(*body, kPollBytesMax * 16) : PlainBytes::decoded("");
       learn_from_poll(parts, polls, exchange.forwarded.time, head, plain ? plain->text() : "");
     }
     if (!is_guarded_read(plan)) return;
-    const bool shows_resource = plan.operation != arm::OperationKind::List && head.status == 200;
     if (shows_resource && body) note_read(parts, plan, *body);
     showing = remember_read(parts, client, exchange, plan, head, std::move(body));
   }

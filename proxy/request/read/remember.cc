@@ -6,8 +6,8 @@
 
 #include "arm/body/content.h"
 #include "arm/etag.h"
-#include "arm/json/json_scan.h"
 #include "base/mutant.h"
+#include "json/scan.h"
 #include "proxy/request/content_coding.h"
 
 namespace armgate {
@@ -18,8 +18,15 @@ constexpr size_t kRequestIdMax = 128;  // ids are GUIDs; a longer one is remembe
 // The ETag in a body, for answers without one in their head.
 std::string etag_in(const policy::KeptBody* body, size_t bytes_max) {
   if (body == nullptr) return {};
+  if (body->etag) return *body->etag;
   const auto plain = plain_body(*body, bytes_max);
   return plain ? arm::etag_in_body(plain->text()).value_or("") : std::string();
+}
+
+// Null stays null.
+std::shared_ptr<policy::KeptBody> keep_at(const Exchange& exchange, std::shared_ptr<policy::KeptBody> body) {
+  if (body) body->target = exchange.request.head.target;
+  return body;
 }
 
 Showing remember_page(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
@@ -44,15 +51,12 @@ Showing remember_page(const Parts& parts, const Client& client, const Exchange& 
 // Reads a page once and keeps where its items stand. One that cannot be read is as good as forgotten.
 void index_items(const Parts& parts, const Client& client, const UnreadPage& page) {
   auto index = std::make_shared<PageIndex>();
-  policy::SharedBody plain = page.body;
-  if (page.body->compressed) {
-    auto decoded = std::make_shared<policy::KeptBody>();
-    auto text = plain_body(*page.body, parts.shared.options.list_scan_max);
-    if (text) decoded->bytes = (*std::move(text)).into_string();
-    if (!text) client.state->note_page_missed(page.shown);
-    plain = std::move(decoded);
+  auto plain = in_plain_bytes(page.body, parts.shared.options.list_scan_max);
+  if (!plain) {
+    client.state->note_page_missed(page.shown);
+    plain = policy::kept_body({});
   }
-  for (const auto& item : arm::list_items(plain->bytes)) {
+  for (const auto& item : list_items(plain->bytes)) {
     const auto id = arm::parse_resource_id(item.id);
     if (!id) continue;
     const auto offset = static_cast<size_t>(item.body.data() - plain->bytes.data());
@@ -61,10 +65,11 @@ void index_items(const Parts& parts, const Client& client, const UnreadPage& pag
   client.state->index_page(page.shown, std::move(plain), std::move(index));
 }
 
-policy::SharedBody item_body(const ShownItem& item) {
+policy::SharedBody item_body(const ShownItem& item, const arm::ResourceId& resource) {
   auto body = std::make_shared<policy::KeptBody>();
   body->bytes = item.page->bytes.substr(item.span.offset, item.span.size);
   body->is_partial = true;
+  body->target = fmt::format("{}?api-version={}", resource.id, item.api_version);
   return body;
 }
 
@@ -74,7 +79,6 @@ policy::Shown shown_to(const Parts& parts, const Client& client, const Exchange&
   shown.request_id = request_id_of(parts.shared.hasher, exchange);
   shown.asked = exchange.forwarded.order;
   shown.at = parts.clock.next_moment();
-  shown.rendering.target = exchange.request.head.target;
   shown.rendering.api_version = plan.target.api_version;
   return shown;
 }
@@ -93,6 +97,20 @@ std::string request_id_of(const Hasher& hasher, const Exchange& exchange) {
 }
 
 const std::shared_ptr<const arm::BodyFacts>& body_facts(const rules::Plan& plan) { return plan.facts().body; }
+
+policy::SharedBody same_as_last(const Parts& parts, const KeyedPlan& plan, const arm::ResponseHead& head,
+                                std::string_view bytes) {
+  auto last = parts.shared.resources.ask(
+      plan.resource_key, [&](const policy::History& history) { return history.newest_body(plan.target.api_version); });
+  return last && is_kept_as(*last, head, bytes) ? last : nullptr;
+}
+
+policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const arm::ResponseHead& head, std::string bytes) {
+  const auto body = keep_at(exchange, keep_body(head, std::move(bytes)));
+  if (!body) return nullptr;
+  if (arm::etag_in_head(head.fields).empty()) body->etag = etag_in(body.get(), parts.shared.options.body_keep_max);
+  return body;
+}
 
 Showing remember_read(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                       const arm::ResponseHead& head, policy::SharedBody body) {
@@ -128,12 +146,13 @@ Showing remember_own_answer(const Parts& parts, const Client& client, const Exch
   shown.asked = shown.at.order;
   shown.sending = own.sending;
   policy::SharedBody body;
-  if (!answer.body.empty()) body = keep_body(answer.head, answer.body);
+  if (!answer.body.empty()) body = same_as_last(parts, plan, answer.head, answer.body);
+  if (!answer.body.empty() && !body) body = keep_at(exchange, keep_body(answer.head, answer.body));
   shown.etag = std::string(arm::etag_in_head(answer.head.fields));
   if (shown.etag.empty()) shown.etag = own.body_etag ? *own.body_etag : etag_in(body.get(), keep_max);
   if (!body && shown.etag.empty()) {
-    if (plan.operation != arm::OperationKind::Put) return {};
-    body = policy::kept_body(exchange.request.body, true);
+    if (!own.stand_in) return {};
+    body = keep_at(exchange, own.stand_in);
   }
   if (body && body->bytes.size() <= keep_max) shown.rendering.body = std::move(body);
   return remember(parts, plan, std::move(shown));
@@ -153,7 +172,7 @@ void take_list_items(const Parts& parts, const Client& client, const KeyedPlan& 
   const policy::KeptBody* page = nullptr;
   policy::SharedBody body;
   for (const ShownItem& item : items) {
-    if (std::exchange(page, item.page.get()) != item.page.get()) body = item_body(item);
+    if (std::exchange(page, item.page.get()) != item.page.get()) body = item_body(item, resource);
     policy::Shown shown;
     shown.client = client.key;
     shown.as = policy::ShownAs::ListItem;
@@ -161,7 +180,7 @@ void take_list_items(const Parts& parts, const Client& client, const KeyedPlan& 
     shown.asked = item.asked;
     shown.at = item.shown;
     shown.etag = arm::etag_in_body(body->bytes).value_or("");
-    shown.rendering = {item.api_version, fmt::format("{}?api-version={}", resource.id, item.api_version), body};
+    shown.rendering = {item.api_version, body};
     parts.shared.resources.apply(plan.resource_key, std::move(shown));
   }
   // Not before all are told: another write of this client must not go ahead with a part of them.

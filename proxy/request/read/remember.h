@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "arm/body/body_facts.h"
 #include "proxy/request/exchange.h"
@@ -23,15 +24,23 @@ struct Showing {
   enum class What { Nothing, State, Page } what = What::Nothing;
 };
 
+// The body of an answer to a read of a resource's state. If these are the bytes that were kept last of it, they are shared: whoever
+// polls is shown the same again and again, and nothing in them is looked for twice.
+policy::SharedBody same_as_last(const Parts& parts, const KeyedPlan& plan, const arm::ResponseHead& head,
+                                std::string_view bytes);
+// Else they are kept. Null if they cannot be read here.
+policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const arm::ResponseHead& head, std::string bytes);
+
 // An answer to a read of a type whose rule has a guard. `body` is null if it was too long to keep.
 Showing remember_read(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                       const arm::ResponseHead& head, policy::SharedBody body);
 
-// ARM's 2xx answer to the client's own full or partial write. Without a body, a full PUT's own body stands in.
+// ARM's 2xx answer to the client's own full or partial write.
 struct OwnAnswer {
   const arm::Response& answer;
-  const std::optional<std::string>& body_etag;  // see Outcome
-  Hash128 sending{};                            // see sending_key()
+  const std::optional<std::string>& body_etag;   // see Outcome
+  Hash128 sending{};                             // see sending_key()
+  std::shared_ptr<policy::KeptBody> stand_in{};  // what its client takes it to show, if it has no body; null: not known
 };
 Showing remember_own_answer(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
                             const OwnAnswer& own);

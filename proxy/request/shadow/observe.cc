@@ -171,7 +171,7 @@ Task<Receipt> observe_write(Parts& parts, Exchange& exchange, ClientLink& client
                             const Client& client) {
   Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time);  // it waits for nothing
   Write write = make_write(parts, exchange, plan, client, patience);
-  const auto arrival = arrival_of(parts, exchange, plan, client, client_link.presence());
+  const auto arrival = arrival_of(write, client_link.presence());
   const auto sending = note_duplicate(write, arrival);
   const auto asking = client.state->sendings().add(arrival);
   write.sending = asking.sending;

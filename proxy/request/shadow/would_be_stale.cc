@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/request/content_coding.h"
 #include "proxy/request/guard/find_bases.h"
 #include "proxy/request/guard/reconcile.h"
 
@@ -19,7 +20,7 @@ struct Latest {
 
 Latest latest_before(const Write& write) {
   const Hash128 own = sending_key(write);
-  return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+  return write.ask([&](const policy::History& history) {
     Latest latest;
     for (const policy::Entry& entry : history.entries()) {
       // What was read since may show this write's own effect.
@@ -54,18 +55,11 @@ std::optional<SeenState> seen_state(const Write& write, const policy::Entry& ent
   seen.etag = entry.etag;
   seen.head.status = entry.absent ? 404 : 200;
   if (entry.absent) return seen;
-  const std::string& target = target_to_read(write);
-  std::string_view api_version = write.plan.target.api_version;
-  for (const auto& base : write.bases.narrow) {
-    if (base.target == target) api_version = base.api_version;
-  }
-  const policy::Rendering* rendering = entry.rendered_at(api_version);
+  const policy::Rendering* rendering = entry.rendered_at(version_in(write, target_to_read(write)));
   if (rendering == nullptr || !rendering->body || rendering->body->is_partial) return std::nullopt;
-  std::vector<policy::BaseState> one(1);
-  one.front().body = rendering->body;
-  decode_bodies(one, write.parts.shared.options.body_keep_max);
-  if (!one.front().body) return std::nullopt;
-  seen.body = one.front().body->bytes;
+  const auto body = in_plain_bytes(rendering->body, write.parts.shared.options.body_keep_max);
+  if (!body) return std::nullopt;
+  seen.body = body->bytes;
   return seen;
 }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "arm/body/patch.h"
+#include "proxy/request/guard/find_bases.h"
 #include "proxy/request/write/repeat.h"
 
 namespace armgate {
@@ -45,6 +47,22 @@ policy::SharedBody body_of(const Write& write) {
   return body.size() > write.parts.shared.options.body_keep_max ? nullptr : policy::kept_body(body);
 }
 
+// What the client takes an answer without a body to show: what it has sent, a PATCH applied to what it was built from.
+std::shared_ptr<policy::KeptBody> asked_state(const Write& write) {
+  const std::string& sent = write.exchange.request.body;
+  if (write.plan.operation == arm::OperationKind::Put) return policy::kept_body(sent, true);
+  if (write.has_own_precondition) return nullptr;
+  const auto& resources = write.parts.shared.resources;
+  auto bases = write.ask(
+      [&](const policy::History& history) { return policy::possible_bases(history, resources.limits(), write.facts).narrow; });
+  decode_bodies(bases, write.parts.shared.options.body_keep_max);
+  const bool is_known =
+      bases.size() == 1 && bases.front().body && !bases.front().gone && bases.front().api_version == write.facts.api_version;
+  if (!is_known) return nullptr;
+  auto state = arm::patched_state(bases.front().body->bytes, sent, *body_facts(write.plan));
+  return state ? policy::kept_body(*std::move(state), true) : nullptr;
+}
+
 }  // namespace
 
 Showing remember_answer(const Write& write, const Outcome& outcome) {
@@ -58,8 +76,7 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
     refusal.asked = outcome.found ? body_of(write) : nullptr;
     refusal.found = outcome.found;
     const auto took_back = write.bases.takes_back ? std::optional(now.time) : std::nullopt;
-    write.parts.shared.resources.apply(write.plan.resource_key,
-                                       policy::Refused{write.client.key, std::move(refusal), took_back});
+    write.tell(policy::Refused{write.client.key, std::move(refusal), took_back});
     return {write.client.key, write.plan.resource_key, now.order, Showing::What::State};
   }
   if (outcome.read) {
@@ -69,8 +86,9 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
   const bool shows_state = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
   const bool remembered = rules::is_remembered(write.plan.rule->guard.kind) && shows_state;
   if (outcome.kind != Outcome::Kind::Accepted || !remembered) return {};
-  return remember_own_answer(write.parts, write.client, write.exchange, write.plan,
-                             {outcome.answer, outcome.body_etag, sending_key(write)});
+  return remember_own_answer(
+      write.parts, write.client, write.exchange, write.plan,
+      {outcome.answer, outcome.body_etag, sending_key(write), outcome.answer.body.empty() ? asked_state(write) : nullptr});
 }
 
 void share_answer(const Write& write, const Outcome& outcome, std::shared_ptr<const arm::Response> answer) {

@@ -3,6 +3,7 @@
 #include <absl/cleanup/cleanup.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "proxy/request/answer.h"
@@ -13,6 +14,9 @@ namespace armgate {
 namespace {
 
 using Match = SendingLedger::Match;
+
+// Of the client's clock and ours. Of what is further ahead it could not be told, once it is forgotten, whether it is new.
+constexpr std::chrono::minutes kClocksApartMax{5};
 
 Outcome take_over(Write& write, const SendingLedger::Ending& ending) {
   write.report().reason = ending.reason.empty() ? "answered-an-earlier-sending" : ending.reason;
@@ -32,8 +36,7 @@ Outcome refused_again(Write& write, Match match) {
 // What others did to the resource since an order, and whether that is known.
 SendingLedger::Since written_since(const Write& write, uint64_t order) {
   if (!others_wrote_since(write, order)) return SendingLedger::Since::Nothing;
-  const bool is_forgotten = write.parts.shared.resources.ask(
-      write.plan.resource_key, [order](const policy::History& history) { return history.forgotten() > order; });
+  const bool is_forgotten = write.ask([order](const policy::History& history) { return history.forgotten() > order; });
   return is_forgotten ? SendingLedger::Since::Unknown : SendingLedger::Since::Written;
 }
 
@@ -43,22 +46,36 @@ bool still_runs(const Write& write, IntentId intent) {
                      [&](const auto& hold) { return hold->write().intent == intent && hold->open(); });
 }
 
-}  // namespace
-
-SendingLedger::Arrival arrival_of(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client,
-                                  std::shared_ptr<const Presence> asker) {
+// `content`: see bytes_of().
+SendingLedger::Arrival arrival_with(const Hash128& content, const Parts& parts, const Exchange& exchange, const KeyedPlan& plan,
+                                    const Client& client) {
   const Hasher& hasher = parts.shared.hasher;
   SendingLedger::Arrival arrival;
-  arrival.content = bytes_of(hasher, exchange.request);
+  arrival.content = content;
   // With the credential: claims alone are unverified, so only who shows the same token asks for the same.
   arrival.resend = hasher.chain(arrival.content, client.credential);
   arrival.request_id = request_id_of(hasher, exchange);
   identify_request(arrival, exchange.named);
   arrival.resource = plan.resource_key;
   arrival.at = exchange.arrived;
-  arrival.asker = std::move(asker);
   arrival.one_actor = client.declared.actors == policy::Actors::Single;
   arrival.repeats = repeats_of(parts.shared, plan, arrival.one_actor, exchange.named);
+  arrival.repeats.known_until = parts.clock.wall() + kClocksApartMax;
+  return arrival;
+}
+
+}  // namespace
+
+SendingLedger::Arrival arrival_of(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client,
+                                  std::shared_ptr<const Presence> asker) {
+  auto arrival = arrival_with(bytes_of(parts.shared.hasher, exchange.request), parts, exchange, plan, client);
+  arrival.asker = std::move(asker);
+  return arrival;
+}
+
+SendingLedger::Arrival arrival_of(const Write& write, std::shared_ptr<const Presence> asker) {
+  auto arrival = arrival_with(write.bytes, write.parts, write.exchange, write.plan, write.client);
+  arrival.asker = std::move(asker);
   return arrival;
 }
 
@@ -84,11 +101,17 @@ arm::Response not_again(SendingLedger::Match match, Exchange& exchange, const ru
     return make_outcome_unknown(
         resource, "By its Repeatability-First-Sent it may have been carried out before all that armgate remembers.");
   }
+  if (match == Match::Ahead) {
+    exchange.report.reason = "first-sent-ahead";
+    exchange.report.repeatability = "rejected";
+    return make_outcome_unknown(
+        resource, "By its Repeatability-First-Sent it was not sent yet: the client's clock and armgate's are minutes apart.");
+  }
   exchange.report.reason = "still-in-doubt";
   return make_outcome_unknown(resource, "An earlier sending of this request was not seen to be answered.");
 }
 
-Task<std::optional<Outcome>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
+Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
   SendingLedger& ledger = write.ledger();
   SendingLedger::Questions ask;
   ask.written = [&write](uint64_t sending, uint64_t order) {
@@ -101,14 +124,15 @@ Task<std::optional<Outcome>> coalesce(Write& write, const SendingLedger::Arrival
     const auto found = ledger.match(arrival, &write.patience.waiter(), Patience::kJoinedEnded, ask);
     write.sending = found.asking.sending;
     write.asking = found.asking.number;
-    const bool is_refused = found.match == Match::InDoubt || found.match == Match::Misused || found.match == Match::Forgotten;
+    const bool is_refused = found.match == Match::InDoubt || found.match == Match::Misused || found.match == Match::Forgotten ||
+                            found.match == Match::Ahead;
     if (is_refused) co_return refused_again(write, found.match);
     if (found.match == Match::DoubtExpired) write.report().reason = "sent-again-after-doubt-expired";
     if (found.match != Match::Shared) {
       write.facts.arrived = found.arrived;
       const bool is_repeated = found.arrived.order < arrival.at.order && !ledger.maybe_applied(write.sending);
       if (is_repeated) write.facts.repeated = arrival.at;
-      co_return std::nullopt;
+      co_return Step<void>();
     }
     auto with = SendingLedger::With::Nothing;
     const uint64_t sending = found.asking.sending;

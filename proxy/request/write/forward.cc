@@ -9,11 +9,11 @@
 #include "arm/etag.h"
 #include "proxy/policy/error_class.h"
 #include "proxy/request/answer.h"
-#include "proxy/request/budget.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/guard/reconcile.h"
 #include "proxy/request/operation/held_write.h"
 #include "proxy/request/queue/visibility.h"
+#include "proxy/request/send_whole.h"
 #include "proxy/request/write/recover.h"
 
 namespace armgate {
@@ -25,40 +25,23 @@ constexpr Duration kUnreachablePause = std::chrono::milliseconds(200);
 // What goes along as If-Match is set in the request itself: nothing looks at the client's own fields any more, and a body of
 // megabytes need not be copied. A precondition of the client's is never touched, then there is none of ours; but for "*" under a rule that
 // strengthens it, which is there again whenever nothing stronger is.
-void apply_precondition(arm::Headers& fields, Attempts& attempts) {
-  if (!attempts.injected) attempts.replaced = std::string(fields.get("If-Match"));
-  if (!attempts.if_match.empty()) {
-    fields.set("If-Match", attempts.if_match);
-  } else if (attempts.injected && attempts.replaced.empty()) {
+void apply_precondition(arm::Headers& fields, const Attempts& attempts) {
+  const std::string& wanted = attempts.if_match.empty() ? attempts.clients_if_match : attempts.if_match;
+  if (wanted.empty() && !fields.get("If-Match").empty())
     fields.remove("If-Match");
-  } else if (attempts.injected) {
-    fields.set("If-Match", attempts.replaced);
-  }
-  attempts.injected = !attempts.if_match.empty();
+  else if (wanted != fields.get("If-Match"))
+    fields.set("If-Match", wanted);
   if (attempts.must_be_absent) fields.set("If-None-Match", "*");
 }
 
-// One sending and its whole answer.
 Task<Result<arm::Response>> send_once(const Write& write, Attempts& attempts) {
-  auto& parts = write.parts;
+  const Parts& parts = write.parts;
   if (attempts.sent == 0) attempts.first_sent = parts.clock.now();
   ++attempts.sent;
   ++write.report().attempts;
   apply_precondition(write.exchange.request.head.fields, attempts);
-  const TimePoint deadline = parts.clock.now() + parts.shared.options.answer_timeout;
-  auto answer = co_await parts.upstream.send(write.exchange.request, deadline);
-  if (!answer) {
-    if (answer.error().sent == Sent::No) --write.report().attempts;
-    co_return std::move(answer).error();
-  }
-  note_budgets(parts, {write.exchange.principal, write.head().target}, write.head().method, answer->head);
-  auto body = co_await read_whole(*answer->body, parts.clock, {parts.shared.options.write_answer_bytes_max, deadline});
-  if (!body) {
-    Error error = std::move(body).error();
-    error.sent = Sent::Maybe;
-    co_return error;
-  }
-  co_return arm::Response{std::move(answer->head), *std::move(body)};
+  return send_whole(parts, write.exchange.principal, write.exchange.request,
+                    parts.clock.now() + parts.shared.options.answer_timeout);
 }
 
 // The body of an answer for reading; what cannot be decoded reads as empty and so classifies as nothing.
@@ -66,10 +49,6 @@ PlainBytes readable(const Write& write, const arm::Response& answer) {
   auto plain = plain_content(answer.head, answer.body, write.parts.shared.options.write_answer_bytes_max);
   return plain ? *std::move(plain) : PlainBytes::decoded("");
 }
-
-// Answers that do not tell whether the write took effect (observed: ServerTimeout with 503, GatewayTimeout, OperationTimedOut and
-// internal errors). The client decides about sending again; its re-send may meet its own effect.
-bool may_be_running(int status) { return status == 408 || status == 500 || (status >= 502 && status <= 504); }
 
 // But for the answer itself.
 Outcome final_outcome(const Write& write, const arm::Response& answer, std::string_view body) {
@@ -80,7 +59,7 @@ Outcome final_outcome(const Write& write, const arm::Response& answer, std::stri
     outcome.tracking = arm::tracking_of_state(write.head().method, answer.head, words.provisioning_state);
     outcome.body_etag = std::move(words.etag).value_or("");
   }
-  if (may_be_running(answer.head.status)) outcome.tracking = tracked_by_resource(write.plan);
+  if (policy::may_have_had_effect(answer.head.status)) outcome.tracking = tracked_by_resource(write.plan);
   return outcome;
 }
 
@@ -98,20 +77,21 @@ Outcome refused_merge(const Write& write, const policy::ErrorFacts& facts) {
       "merge-refused", {});
 }
 
-Task<NextStep> after_failure(const Write& write, Attempts& attempts, const Error& error) {
+Task<Step<void>> after_failure(const Write& write, Attempts& attempts, const Error& error) {
   write.report().upstream_error = error.context;
+  if (error.sent == Sent::No) --write.report().attempts;
   if (error.sent != Sent::No || attempts.lost > 0) co_return co_await after_lost_answer(write, attempts, error);
   if (++attempts.unreachable < kUnreachableMax) {
     const Patience::End end = co_await write.patience.pause(kUnreachablePause);
-    if (end == Patience::End::Ready) co_return NextStep{};
+    if (end == Patience::End::Ready) co_return Step<void>();
   }
-  if (write.patience.client_gone()) co_return NextStep{Outcome{Outcome::Kind::Left, {}, {}}};
+  if (write.patience.client_gone()) co_return Outcome{Outcome::Kind::Left, {}, {}};
   write.report().reason = "upstream-failure";
   write.report().altered = true;
-  co_return NextStep{Outcome{Outcome::Kind::Answered, make_upstream_failure(error), {}}};
+  co_return Outcome{Outcome::Kind::Answered, make_upstream_failure(error), {}};
 }
 
-Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Response answer) {
+Task<Step<void>> after_answer(const Write& write, Attempts& attempts, arm::Response answer) {
   const PlainBytes body = readable(write, answer);
   const bool own = write.rule() == policy::BaseRule::OwnPrecondition;
   const auto facts =
@@ -132,11 +112,11 @@ Task<NextStep> after_answer(const Write& write, Attempts& attempts, arm::Respons
     case rules::ErrorClass::Propagation: co_return co_await after_not_visible(write, attempts, std::move(answer), facts);
     case rules::ErrorClass::Final: break;
   }
-  if (write.exchange.clients_own && is_refusal(answer.head.status)) co_return NextStep{refused_merge(write, facts)};
-  if (may_be_running(answer.head.status)) write.ledger().note_maybe_applied(write.sending);
+  if (write.exchange.clients_own && is_refusal(answer.head.status)) co_return refused_merge(write, facts);
+  if (policy::may_have_had_effect(answer.head.status)) write.ledger().note_maybe_applied(write.sending);
   Outcome outcome = final_outcome(write, answer, body.text());
   outcome.answer = std::move(answer);
-  co_return NextStep{std::move(outcome)};
+  co_return std::move(outcome);
 }
 
 }  // namespace
@@ -145,6 +125,7 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   if (auto done = intent.take_found_done()) co_return *std::move(done);
   write.ledger().sent(write.sending);
   Attempts attempts;
+  attempts.clients_if_match = std::string(write.head().fields.get("If-Match"));
   attempts.if_match = intent.precondition().if_match;
   attempts.must_be_absent = intent.precondition().must_be_absent;
   attempts.known_since = intent.precondition().known_since;
@@ -154,13 +135,13 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
     intent.tell(WritePhase::Sent);
     auto answer = co_await send_once(write, attempts);
     intent.tell(answer || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);
-    NextStep next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
+    Step<void> next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
     if (answer)
       next = co_await after_answer(write, attempts, *std::move(answer));
     else
       next = co_await after_failure(write, attempts, answer.error());
-    if (!next.outcome) continue;
-    Outcome& outcome = *next.outcome;
+    if (next) continue;
+    Outcome outcome = std::move(next).error();
     // Whatever the last answer was: a sending whose answer got lost may be running still.
     const bool ended = outcome.kind != Outcome::Kind::Accepted && outcome.tracking.by == arm::TrackedBy::Nothing;
     if (ended && attempts.lost > 0) outcome.tracking = tracked_by_resource(write.plan);

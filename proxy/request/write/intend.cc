@@ -5,7 +5,6 @@
 
 #include "arm/url.h"
 #include "base/mutant.h"
-#include "proxy/request/answer.h"
 #include "proxy/request/queue/keep_place.h"
 
 namespace armgate {
@@ -36,7 +35,7 @@ IntentRecord record_of(const Write& write, std::string_view also_locked) {
   return record;
 }
 
-Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) {
+Task<Step<Intent>> intend(const Write& write, Guarded guarded) {
   auto& parts = write.parts;
   const std::string also_locked = rules::to_lines(write.references);
   IntentRecord record = record_of(write, also_locked);
@@ -46,10 +45,8 @@ Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded) 
   record.executor = write.exchange.executor;
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) {
-    write.report().reason = "journal-unavailable";
-    write.report().altered = true;
-    const auto come_again = parts.shared.options.retry_after;  // nobody is to wait for its place meanwhile
-    co_return Outcome{Outcome::Kind::Busy, make_busy("The journal cannot take the write.", come_again), {}};
+    // Nobody is to wait for its place meanwhile.
+    co_return busy(write, "The journal cannot take the write.", "journal-unavailable");
   }
   if (write.patience.client_gone() && !is_mutant(Mutant::LeaverIsSent)) {
     WriteOutcome not_sent;

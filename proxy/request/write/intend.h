@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <utility>
-#include <variant>
 
 #include "proxy/async/task.h"
 #include "proxy/request/guard/guard.h"
@@ -23,7 +22,7 @@ class Intent {
   void tell(WritePhase phase) { guarded_.lease_.tell(phase); }
 
  private:
-  friend Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);
+  friend Task<Step<Intent>> intend(const Write& write, Guarded guarded);
   Intent(Guarded guarded, IntentId id) : guarded_(std::move(guarded)), id_(id) {}
   Guarded guarded_;
   IntentId id_;
@@ -33,6 +32,6 @@ class Intent {
 IntentRecord record_of(const Write& write, std::string_view also_locked);
 
 // Nothing was sent yet if it fails.
-Task<std::variant<Intent, Outcome>> intend(const Write& write, Guarded guarded);
+Task<Step<Intent>> intend(const Write& write, Guarded guarded);
 
 }  // namespace armgate

@@ -1,5 +1,4 @@
 #include "proxy/request/write/recover.h"
-#include "proxy/request/operation/held_write.h"
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include "proxy/request/guard/find_bases.h"
 #include "proxy/request/guard/own_effect.h"
 #include "proxy/request/guard/reconcile.h"
+#include "proxy/request/operation/held_write.h"
 #include "proxy/request/read_again.h"
 
 namespace armgate {
@@ -47,7 +47,7 @@ Task<Result<SeenState>> see(const Write& write, const std::string& target) {
 // whoever reads is told 404, and whoever does not sends the same again.
 bool knows_it_is_gone(const Write& write) {
   const bool by_itself = write.parts.shared.resources.last_delete(write.plan.target.resource).client == write.client.key;
-  const bool was_told = write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+  const bool was_told = write.ask([&](const policy::History& history) {
     const policy::Reader* reader = history.reader(write.client.key);
     const policy::Entry* last = reader == nullptr || reader->shown.empty() ? nullptr : history.find(reader->shown.back().entry);
     return last != nullptr && last->absent;
@@ -81,24 +81,23 @@ bool goes_again(const Write& write, Attempts& attempts, const SeenState& now, po
 }
 
 // A full PUT after the conflict that stopped it is over: the state decides.
-Task<NextStep> replace_after_busy(const Write& write, Attempts& attempts, arm::Response answer) {
-  if (write.rule() == policy::BaseRule::OwnPrecondition) co_return NextStep{};
-  auto looked = co_await look(write, target_to_read(write), "", Unreadable::Told);
-  auto* now = std::get_if<SeenState>(&looked);
-  const bool readable = now != nullptr && (now->exists() || now->absent());
-  if (!readable) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable")};
-  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, std::move(*now))};
+Task<Step<void>> replace_after_busy(const Write& write, Attempts& attempts, arm::Response answer) {
+  if (write.rule() == policy::BaseRule::OwnPrecondition) co_return Step<void>();
+  auto now = co_await look(write, target_to_read(write), "", Unreadable::Told);
+  const bool readable = now && (now->exists() || now->absent());
+  if (!readable) co_return stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable");
+  if (is_ours(write, attempts, *now)) co_return was_ours(write, *std::move(now));
   if (write.is_unconditional()) {
     const bool is_meant = write.plan.rule->unconditional_after_wait == rules::UnconditionalAfterWait::Send;
     const bool may_replace = now->absent() || is_meant || insists(write);
-    if (may_replace) co_return NextStep{};
-    co_return NextStep{
-        refused(write, "ARM was working on this resource for somebody else, and this client was not shown what it has become.",
-                "unconditional-after-conflict", {})};
+    if (may_replace) co_return Step<void>();
+    co_return refused(write,
+                      "ARM was working on this resource for somebody else, and this client was not shown what it has become.",
+                      "unconditional-after-conflict", {});
   }
   policy::Verdict verdict;
-  if (goes_again(write, attempts, *now, verdict)) co_return NextStep{};
-  co_return NextStep{refused(write, "The resource changed while ARM was busy with it.", "changed-while-busy", verdict, &*now)};
+  if (goes_again(write, attempts, *now, verdict)) co_return Step<void>();
+  co_return refused(write, "The resource changed while ARM was busy with it.", "changed-while-busy", verdict, &*now);
 }
 
 // What ARM's refusal says must end first.
@@ -119,95 +118,76 @@ Blocker blocker_of(const Write& write, const policy::ErrorFacts& facts) {
   return {};
 }
 
-// How the wait for a blocker ended.
-struct Waited {
-  std::optional<Outcome> ended;  // the client's patience did
-  arm::Progress last = arm::Progress::Unknown;
-};
-
-// Waits until what ARM's refusal names is over, as far as the client's patience goes.
-Task<Waited> wait_for_blocker(const Write& write, const Attempts& attempts, const policy::ErrorFacts& facts, Duration delay) {
+// Waits until what ARM's refusal names is over, as far as the client's patience goes. Gives how far that is, if it is known.
+Task<Step<arm::Progress>> wait_for_blocker(const Write& write, const Attempts& attempts, const policy::ErrorFacts& facts,
+                                           Duration delay) {
   constexpr std::string_view kWhy = "ARM is still working on another change of this resource.";
   const Blocker blocker = blocker_of(write, facts);
-  Waited waited;
-  waited.ended = co_await wait_for(write, attempts, delay, kWhy);
-  while (!waited.ended && !blocker.target.empty()) {
+  auto last = arm::Progress::Unknown;
+  auto waited = co_await wait_for(write, attempts, delay, kWhy);
+  while (waited && !blocker.target.empty()) {
     const auto seen = co_await read_once(write.parts, blocker.host, blocker.target, write.authorization());
     if (!seen) break;
-    waited.last = blocker.by == arm::TrackedBy::StatusUrl ? arm::progress_of_status_url(seen->head, seen->body)
-                                                          : arm::progress_of_resource(seen->head, seen->body);
-    if (waited.last != arm::Progress::Running) break;
+    last = blocker.by == arm::TrackedBy::StatusUrl ? arm::progress_of_status_url(seen->head, seen->body)
+                                                   : arm::progress_of_resource(seen->head, seen->body);
+    if (last != arm::Progress::Running) break;
     const Duration pause = std::max<Duration>(delay, std::chrono::seconds(1));
-    waited.ended = co_await wait_for(write, attempts, pause, kWhy);
+    waited = co_await wait_for(write, attempts, pause, kWhy);
   }
-  co_return std::move(waited);
+  if (!waited) co_return std::move(waited).error();
+  co_return last;
 }
 
 // What another write has replaced goes again only if something shows that the other one changed nothing, and only once.
 bool may_go_again(const Write& write, const Attempts& attempts, const policy::ErrorFacts& facts) {
   if (write.plan.operation == arm::OperationKind::Action) return false;
   if (facts.kind != rules::ErrorClass::Superseded) return true;
-  const bool has_base = write.replaces && !write.is_unconditional() && write.rule() != policy::BaseRule::OwnPrecondition;
-  return has_base && attempts.superseded == 0;
+  return write.has_bases() && attempts.superseded == 0;
 }
 
-Task<NextStep> after_lost_put(const Write& write, Attempts& attempts) {
+// What is there now tells what became of the lost sending, and whether a second one is harmless.
+Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts, bool has_etag) {
   auto now = co_await see(write, write.head().target);
-  if (!now) co_return NextStep{unknown(write, "ARM's answer was lost and the resource could not be read.")};
-  // Unmoved: whatever became of the lost sending, the precondition makes a second one harmless.
-  if (now->exists() && now->etag == attempts.if_match) {
+  if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
+  // Whatever became of the lost sending, a second one can only make what the first one did not.
+  if (attempts.must_be_absent && now->absent()) co_return Step<void>();
+  if (has_etag && now->exists() && now->etag == attempts.if_match) {
     write.report().reason = "answer-lost-state-unmoved";
-    co_return NextStep{};
+    co_return Step<void>();
   }
   const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || is_ours(write, attempts, *now);
-  if (taken_for_ours) co_return NextStep{was_ours(write, *std::move(now))};
+  if (taken_for_ours) co_return was_ours(write, *std::move(now));
+  // Without a precondition that ARM is known to honour the first sending may yet take effect.
+  if (!has_etag && !attempts.must_be_absent) {
+    co_return unknown(write, "ARM's answer was lost, and the resource is not what the request asks for.");
+  }
   // An earlier sending carries an ETag that is not there any more, so that it cannot take effect later. Unless it did, and failed.
   policy::Verdict verdict;
   const bool has_failed = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Failed;
-  if (!has_failed && goes_again(write, attempts, *now, verdict)) {
+  if (has_etag && !has_failed && goes_again(write, attempts, *now, verdict)) {
     write.report().reason = "answer-lost-state-unmoved";
-    co_return NextStep{};
+    co_return Step<void>();
   }
-  co_return NextStep{
-      refused(write, "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
-              "answer-lost-state-moved", verdict, &*now)};
+  co_return refused(write,
+                    "ARM's answer was lost, and the resource is neither what this write was built from nor what it asks for.",
+                    "answer-lost-state-moved", verdict, has_etag ? &*now : nullptr);
 }
 
-// Without a precondition that ARM is known to honour no second sending is harmless, and the first may yet take effect: only that
-// the resource is what was asked for settles it.
-Task<NextStep> after_lost_compared(const Write& write, const Attempts& attempts) {
-  auto now = co_await see(write, write.head().target);
-  if (!now) co_return NextStep{unknown(write, "ARM's answer was lost and the resource could not be read.")};
-  const bool taken_for_ours = is_mutant(Mutant::LostPutTakenForDone) || is_ours(write, attempts, *now);
-  if (taken_for_ours) co_return NextStep{was_ours(write, *std::move(now))};
-  co_return NextStep{unknown(write, "ARM's answer was lost, and the resource is not what the request asks for.")};
-}
-
-// Nothing there: whatever became of the lost sending, a second one can only make what the first one did not.
-Task<NextStep> after_lost_create(const Write& write, const Attempts& attempts) {
-  auto now = co_await see(write, write.head().target);
-  if (!now) co_return NextStep{unknown(write, "ARM's answer was lost and the resource could not be read.")};
-  if (now->absent()) co_return NextStep{};
-  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, *std::move(now))};
-  co_return NextStep{refused(write, "ARM's answer was lost, and what is there now is not what this write asks for.",
-                             "answer-lost-state-moved", {})};
-}
-
-Task<NextStep> after_lost_delete(const Write& write) {
+Task<Step<void>> after_lost_delete(const Write& write) {
   while (true) {
     const auto now = co_await see(write, write.head().target);
-    if (!now) co_return NextStep{unknown(write, "ARM's answer was lost and the resource could not be read.")};
+    if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
     if (now->absent()) {
       Outcome outcome{Outcome::Kind::Accepted, {}, {}};
       outcome.answer.head.status = 204;
       write.report().reason = "answer-recovered-by-reading";
       write.report().altered = true;
-      co_return NextStep{std::move(outcome)};
+      co_return std::move(outcome);
     }
     const bool underway = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Running;
-    if (!underway) co_return NextStep{};  // still there and at rest: a delete is an intention, it goes again
+    if (!underway) co_return Step<void>();  // still there and at rest: a delete is an intention, it goes again
     const auto end = co_await pause_counted(write, kDeletePause);
-    if (end != Patience::End::Ready) co_return NextStep{unknown(write, "ARM's answer was lost; the delete seems to run.")};
+    if (end != Patience::End::Ready) co_return unknown(write, "ARM's answer was lost; the delete seems to run.");
   }
 }
 
@@ -225,10 +205,10 @@ Task<Patience::End> pause_counted(const Write& write, Duration duration, Patienc
   co_return end;
 }
 
-Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why) {
+Task<Step<void>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why) {
   const auto at_closing = attempts.lost > 0 ? Patience::AtClosing::WaitOn : Patience::AtClosing::Stop;
   const auto end = co_await pause_counted(write, delay, at_closing);
-  if (end == Patience::End::Ready) co_return std::nullopt;
+  if (end == Patience::End::Ready) co_return Step<void>();
   if (attempts.lost > 0) co_return unknown(write, "An earlier answer of ARM was lost, and then ARM was busy for too long.");
   if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-waiting");
   const auto come_again = write.parts.shared.options.retry_after;
@@ -239,88 +219,86 @@ Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attemp
   co_return stop(write, Outcome::Kind::Busy, make_busy(why, come_again, tried), "waited-too-long");
 }
 
-Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer) {
+Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Response answer) {
   if (is_mutant(Mutant::BlindReplayAfter412)) {
     attempts.if_match.clear();
-    co_return NextStep{};
+    co_return Step<void>();
   }
-  auto looked = co_await look(write, target_to_read(write),
-                              "ARM's ETag has moved, and the resource could not be read to see why.", Unreadable::Told);
-  if (auto* ended = std::get_if<Outcome>(&looked)) {
-    if (attempts.lost == 0) co_return NextStep{std::move(*ended)};
-    co_return NextStep{unknown(write, "An earlier answer of ARM was lost, and the resource could not be read.")};
+  auto now = co_await look(write, target_to_read(write), "ARM's ETag has moved, and the resource could not be read to see why.",
+                           Unreadable::Told);
+  if (!now) {
+    if (attempts.lost == 0) co_return std::move(now).error();
+    co_return unknown(write, "An earlier answer of ARM was lost, and the resource could not be read.");
   }
-  const auto* now = &std::get<SeenState>(looked);
-  if (!now->exists() && !now->absent()) co_return NextStep{refused_by_arm(write, std::move(answer), "stale")};
-  if (is_ours(write, attempts, *now)) co_return NextStep{was_ours(write, SeenState(*now))};
+  if (!now->exists() && !now->absent()) co_return refused_by_arm(write, std::move(answer), "stale");
+  if (is_ours(write, attempts, *now)) co_return was_ours(write, *std::move(now));
   const bool is_gone = now->absent() && write.rule() == policy::BaseRule::BodyEtag;
   if (is_gone && knows_it_is_gone(write) && !attempts.if_match.empty()) {
     attempts.if_match.clear();
     write.report().guard = policy::to_text(policy::BaseRule::Create);
-    co_return NextStep{};
+    co_return Step<void>();
   }
   policy::Verdict verdict;
   const int renewals_max = is_mutant(Mutant::MovedEtagIsStale) ? 0 : kRenewalsMax;
   const bool may_renew = attempts.renewals < renewals_max && !now->etag.empty();
   if (!may_renew || !goes_again(write, attempts, *now, verdict)) {
-    if (verdict.conflict) co_return NextStep{refused(write, "The resource has changed.", "conflict", verdict, &*now)};
-    co_return NextStep{refused_by_arm(write, std::move(answer), "stale", &*now)};
+    if (verdict.conflict) co_return refused(write, "The resource has changed.", "conflict", verdict, &*now);
+    co_return refused_by_arm(write, std::move(answer), "stale", &*now);
   }
   ++attempts.renewals;
   if (!verdict.merged) write.parts.shared.counters.false_alarms.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = verdict.by_right ? "read-again-since-refusal"
                           : verdict.merged ? "merged"
                                            : "etag-moved-without-a-change";
-  co_return NextStep{};
+  co_return Step<void>();
 }
 
-Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Response answer) {
+Task<Step<void>> after_existing(const Write& write, Attempts& attempts, arm::Response answer) {
   if (attempts.maybe_applied) {
     auto state = co_await see(write, write.head().target);
-    if (state && is_ours(write, attempts, *state)) co_return NextStep{was_ours(write, *std::move(state))};
+    if (state && is_ours(write, attempts, *state)) co_return was_ours(write, *std::move(state));
   }
-  co_return NextStep{refused_by_arm(write, std::move(answer), "created-meanwhile")};
+  co_return refused_by_arm(write, std::move(answer), "created-meanwhile");
 }
 
-Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts) {
+Task<Step<void>> after_busy(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts) {
   const bool superseded = facts.kind == rules::ErrorClass::Superseded;
   if (!may_go_again(write, attempts, facts)) {
-    co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), superseded ? "superseded" : "busy")};
+    co_return stop(write, Outcome::Kind::Answered, std::move(answer), superseded ? "superseded" : "busy");
   }
   const auto& backoff = write.plan.rule->busy;
   const auto delay = policy::next_delay(backoff, attempts.sent + 1, write.parts.clock.now() - attempts.first_sent,
                                         facts.come_back, write.parts.rng);
-  if (!delay) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "busy-too-long")};
+  if (!delay) co_return stop(write, Outcome::Kind::Answered, std::move(answer), "busy-too-long");
   write.report().reason = superseded ? "superseded" : "arm-was-busy";
   if (superseded) ++attempts.superseded;
   auto waited = co_await wait_for_blocker(write, attempts, facts, *delay);
-  if (waited.ended) co_return NextStep{std::move(waited.ended)};
+  if (!waited) co_return std::move(waited).error();
   // Waiting does not mend what has failed (cloud-provider-azure writes such an address anew).
-  const bool broken = facts.kind == rules::ErrorClass::Dependency && waited.last == arm::Progress::Failed;
-  if (broken) co_return NextStep{stop(write, Outcome::Kind::Answered, std::move(answer), "dependency-failed")};
+  const bool broken = facts.kind == rules::ErrorClass::Dependency && *waited == arm::Progress::Failed;
+  if (broken) co_return stop(write, Outcome::Kind::Answered, std::move(answer), "dependency-failed");
   if (write.replaces) co_return co_await replace_after_busy(write, attempts, std::move(answer));
-  co_return NextStep{};
+  co_return Step<void>();
 }
 
-Task<NextStep> after_lost_answer(const Write& write, Attempts& attempts, const Error& error) {
+Task<Step<void>> after_lost_answer(const Write& write, Attempts& attempts, const Error& error) {
   attempts.maybe_applied = true;
   write.ledger().note_maybe_applied(write.sending);
   const bool repeats = ++attempts.lost > 1;
   if (repeats) {
     const auto end = co_await pause_counted(write, kLostPause);
     if (attempts.lost > kLostMax || end != Patience::End::Ready) {
-      co_return NextStep{unknown(write, "ARM's answer was lost again and again.")};
+      co_return unknown(write, "ARM's answer was lost again and again.");
     }
   }
-  if (attempts.must_be_absent) co_return co_await after_lost_create(write, attempts);
-  const bool guarded_put = write.replaces && write.is_guarded_by_etag() && !attempts.if_match.empty();
-  const bool compared = write.replaces && !guarded_put && !write.is_unconditional() &&
-                        write.rule() != policy::BaseRule::OwnPrecondition && write.rule() != policy::BaseRule::Create;
-  if (compared) co_return co_await after_lost_compared(write, attempts);
-  if (guarded_put) co_return co_await after_lost_put(write, attempts);
+  const bool has_etag = write.replaces && write.is_guarded_by_etag() && !attempts.if_match.empty() && !attempts.must_be_absent;
+  const bool compared = write.has_bases() && write.rule() != policy::BaseRule::Create;
+  if (attempts.must_be_absent || has_etag || compared) {
+    co_return co_await after_lost_replacement(write, attempts, has_etag);
+  }
   if (write.plan.operation == arm::OperationKind::Delete) co_return co_await after_lost_delete(write);
-  if (is_mutant(Mutant::PostSentAgain)) co_return NextStep{};
-  co_return NextStep{unknown(write, fmt::format("ARM's answer was lost: {}.", error.context))};
+  if (is_mutant(Mutant::PostSentAgain)) co_return Step<void>();
+  co_return unknown(write, fmt::format("ARM's answer was lost: {}.", error.context));
 }
 
 }  // namespace armgate

@@ -1,8 +1,7 @@
 // recover.h – what to do when a sent write did not simply succeed: each function turns one kind of trouble into the next
-// step, and none of them ever sends the write itself.
+// step, and none of them ever sends the write itself. It goes on: the write is sent again, with `attempts` as changed.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "proxy/policy/error_class.h"
@@ -12,10 +11,9 @@ namespace armgate {
 
 // What a write's sendings have come to so far.
 struct Attempts {
-  std::string if_match;         // what goes along as If-Match; empty: nothing of ours
-  bool must_be_absent = false;  // "If-None-Match: *" goes along
-  bool injected = false;        // the request carries an If-Match of ours
-  std::string replaced;         // the client's own that stood in its place: "*", or nothing
+  std::string clients_if_match;  // "*", or nothing, where ours may take its place
+  std::string if_match;          // what goes along as If-Match; empty: nothing of ours
+  bool must_be_absent = false;   // "If-None-Match: *" goes along
   int sent = 0;
   int renewals = 0;            // times the ETag was renewed because nothing stood in the way
   int superseded = 0;          // times somebody's later write took its place
@@ -24,11 +22,6 @@ struct Attempts {
   uint64_t known_since = 0;    // order at which the state that if_match names was known to stand
   bool maybe_applied = false;  // an earlier sending, also by an earlier request with these bytes, may have taken effect
   TimePoint first_sent{};
-};
-
-// Either send again (with `attempts` as changed), or stop with the outcome.
-struct NextStep {
-  std::optional<Outcome> outcome;  // empty: send again
 };
 
 // An end for this reason.
@@ -40,18 +33,18 @@ Task<Patience::End> pause_counted(const Write& write, Duration duration,
 
 // Waits while the client's patience lasts; afterwards the client is asked to come again, and that is the outcome. If an answer was
 // lost before, the write may be running: then nobody is told that nothing was sent. Suspends.
-Task<std::optional<Outcome>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why);
+Task<Step<void>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why);
 
 // ARM said 412 to an ETag that we injected.
-Task<NextStep> after_stale(const Write& write, Attempts& attempts, arm::Response answer);
+Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Response answer);
 
 // ARM said 412 to a create that must not replace anything.
-Task<NextStep> after_existing(const Write& write, Attempts& attempts, arm::Response answer);
+Task<Step<void>> after_existing(const Write& write, Attempts& attempts, arm::Response answer);
 
 // ARM refused because another operation runs on the entity or on what it refers to, or has taken this one's place.
-Task<NextStep> after_busy(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts);
+Task<Step<void>> after_busy(const Write& write, Attempts& attempts, arm::Response answer, const policy::ErrorFacts& facts);
 
 // The answer to a sent write was lost.
-Task<NextStep> after_lost_answer(const Write& write, Attempts& attempts, const Error& error);
+Task<Step<void>> after_lost_answer(const Write& write, Attempts& attempts, const Error& error);
 
 }  // namespace armgate

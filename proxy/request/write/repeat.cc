@@ -65,8 +65,7 @@ std::optional<arm::Response> name_request(const Parts& parts, Exchange& exchange
   if (!*named) return std::nullopt;
   const auto& given = **named;
   const Hash128 key = parts.shared.hasher.hash_fields("repeatability", given.request_id, given.client_id);
-  // A clock that is ahead must not make others' requests look forgotten.
-  exchange.named = NamedRequest{key, std::min(given.first_sent, parts.clock.wall())};
+  exchange.named = NamedRequest{key, given.first_sent};
   return std::nullopt;
 }
 
@@ -115,11 +114,7 @@ Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& endi
     write.exchange.forwarded = write.parts.clock.next_moment();
     auto seen = co_await read_again(write.parts, write.head().host, write.head().target, write.authorization());
     if (!seen || arm::asks_for_another_try(seen->head.status)) {
-      write.report().reason = "verify-failed";
-      co_return Outcome{Outcome::Kind::Busy,
-                        make_busy("The resource cannot be read to answer what was carried out before.",
-                                  write.parts.shared.options.retry_after),
-                        {}};
+      co_return busy(write, "The resource cannot be read to answer what was carried out before.", "verify-failed");
     }
     if (!seen->exists() && (is_of_state(plan) || !seen->absent())) co_return not_at_hand(write, recorded);
     if (is_of_state(plan)) {

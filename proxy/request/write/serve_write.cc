@@ -30,24 +30,19 @@ Task<Outcome> run_stages(const Write& write) {
     co_return Outcome{share.is_gone ? Outcome::Kind::Left : Outcome::Kind::Busy, std::move(share.busy), {}};
   }
   auto locked = co_await lock(write);
-  if (auto* outcome = std::get_if<Outcome>(&locked)) co_return std::move(*outcome);
-
-  auto guarded = co_await guard(write, std::get<WriteLease>(std::move(locked)));
-  if (auto* outcome = std::get_if<Outcome>(&guarded)) co_return std::move(*outcome);
-
-  auto intended = co_await intend(write, std::get<Guarded>(std::move(guarded)));
-  if (auto* outcome = std::get_if<Outcome>(&intended)) co_return std::move(*outcome);
-
-  Intent intent = std::get<Intent>(std::move(intended));
-  const IntentId record = intent.id();
-  Outcome outcome = co_await forward(write, intent);
-  outcome.intent = record;
-  settle(write, std::move(intent), outcome);
+  if (!locked) co_return std::move(locked).error();
+  auto guarded = co_await guard(write, *std::move(locked));
+  if (!guarded) co_return std::move(guarded).error();
+  auto intent = co_await intend(write, *std::move(guarded));
+  if (!intent) co_return std::move(intent).error();
+  Outcome outcome = co_await forward(write, *intent);
+  outcome.intent = intent->id();
+  settle(write, *std::move(intent), outcome);
   co_await wait_until_shown(write, outcome);
   co_return std::move(outcome);
 }
 
-Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome& outcome) {
+Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outcome) {
   if (outcome.kind == Outcome::Kind::Left) {
     // Whoever only half-closed can still read that nothing was sent.
     outcome.answer = make_busy("The client closed its side while the request waited.", write.parts.shared.options.retry_after);
@@ -58,7 +53,7 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome& outc
   if (write.exchange.named && arm::is_success(outcome.answer.head.status)) write.report().repeatability = "accepted";
   explain(outcome.answer.head, write.report());
   // Shared with those who ask for the same; they get it as soon as it is known, however slowly this client takes it.
-  const auto answer = std::make_shared<const arm::Response>(std::move(outcome.answer));
+  const auto answer = make_pooled<const arm::Response>(std::move(outcome.answer));
   const auto to_share = nothing_was_sent(outcome.kind) ? nullptr : answer;
   if (!write.report().replayed) share_answer(write, outcome, to_share);
 
@@ -72,17 +67,17 @@ Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_l
                           const Client& client) {
   Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + patience_of(parts, exchange));
   Write write = make_write(parts, exchange, plan, client, patience);
-  const auto arrival = arrival_of(parts, exchange, plan, client, client_link.presence());
+  const auto arrival = arrival_of(write, client_link.presence());
   write.is_repeatable = arrival.repeats.any();
-  auto earlier = co_await coalesce(write, arrival);
-  if (earlier) co_return co_await deliver(write, client_link, *earlier);
-  if (auto refused = refuse_if_sick(write)) co_return co_await deliver(write, client_link, *refused);
+  auto coalesced = co_await coalesce(write, arrival);
+  if (!coalesced) co_return co_await deliver(write, client_link, std::move(coalesced).error());
+  if (auto refused = refuse_if_sick(write)) co_return co_await deliver(write, client_link, *std::move(refused));
   look_for_copy(write);
   const WriteUnderWay under_way(write);
   if (write.replaces || may_be_owned(write)) find_bases(write);
   write.references = references_of(write);
   Outcome outcome = co_await run_stages(write);
-  co_return co_await deliver(write, client_link, outcome);
+  co_return co_await deliver(write, client_link, std::move(outcome));
 }
 
 }  // namespace armgate

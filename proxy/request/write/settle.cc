@@ -118,15 +118,13 @@ Change change_of(const Write& write, bool accepted) {
 }
 
 void note_accepted(const Write& write) {
-  auto& resources = write.parts.shared.resources;
   if (write.exchange.clients_own) write.parts.shared.counters.merged.fetch_add(1, std::memory_order_relaxed);
   if (write.replaces) write.ledger().note_maybe_applied(write.sending);
   if (write.report().by_right) {
-    write.parts.shared.resources.apply(write.plan.resource_key, policy::RightUsed{write.client.key});
+    write.tell(policy::RightUsed{write.client.key});
   }
   // Whoever was accepted is not starving.
   if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) turn->end();
-  if (write.plan.operation == arm::OperationKind::Delete) resources.being_deleted(write.plan.resource_key);
 }
 
 std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, const Change& change, ToHold given, Moment now) {

@@ -10,7 +10,7 @@
 
 namespace armgate {
 
-// It may be met again by its own re-send; a delete has begun.
+// It may be met again by its own re-send, and its client is not refused in a row any more.
 void note_accepted(const Write& write);
 
 // What a write gives to its hold.

@@ -4,6 +4,7 @@
 
 #include "arm/etag.h"
 #include "base/mutant.h"
+#include "proxy/request/answer.h"
 #include "proxy/request/read/remember.h"
 
 namespace armgate {
@@ -52,10 +53,16 @@ Hash128 sending_key(const Write& write) { return sending_key(write.parts.shared.
 bool others_wrote_since(const Write& write, uint64_t order) {
   if (is_mutant(Mutant::ForeignStateClaimed)) return false;
   const Hash128 own = sending_key(write);
-  return write.parts.shared.resources.ask(write.plan.resource_key, [&](const policy::History& history) {
+  return write.ask([&](const policy::History& history) {
     return history.written_since(order,
                                  [&](const policy::Entry& e) { return e.writer == write.client.key && e.sending == own; });
   });
+}
+
+Outcome busy(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again) {
+  write.report().reason = reason;
+  write.report().altered = true;
+  return {Outcome::Kind::Busy, make_busy(why, come_again.value_or(write.parts.shared.options.retry_after)), {}};
 }
 
 Outcome client_left(const Write& write, std::string_view reason) {

@@ -11,15 +11,16 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "arm/http.h"
 #include "arm/long_running.h"
+#include "base/result.h"
 #include "proxy/policy/bases.h"
 #include "proxy/request/exchange.h"
 #include "proxy/request/identify.h"
 #include "proxy/request/parts.h"
 #include "proxy/request/patience.h"
+#include "proxy/request/write/step.h"
 #include "proxy/state/client_state.h"
 #include "rules/plan.h"
 #include "rules/references.h"
@@ -47,6 +48,8 @@ struct Write {
   policy::BaseRule rule() const { return bases.rule; }
   // True if nothing that its client was shown can tell whether it is stale.
   bool is_unconditional() const { return rule() == policy::BaseRule::Unconditional || rule() == policy::BaseRule::Forgotten; }
+  // True if it is compared with what its client was shown.
+  bool has_bases() const { return replaces && !is_unconditional() && rule() != policy::BaseRule::OwnPrecondition; }
   bool may_carry_etag() const {
     const bool is_put = plan.operation == arm::OperationKind::Put;
     return rules::sends_etags(plan.rule->guard.kind) && (plan.guarded || is_put || exchange.clients_own);
@@ -62,6 +65,12 @@ struct Write {
   std::string authorization() const { return std::string(head().fields.get("authorization")); }
   Report& report() const { return exchange.report; }
   SendingLedger& ledger() const { return client.state->sendings(); }
+  // What `question` makes of its resource's history; and what happens to that.
+  template <class Question>
+  auto ask(Question question) const {
+    return parts.shared.resources.ask(plan.resource_key, question);
+  }
+  void tell(policy::Event event) const { parts.shared.resources.apply(plan.resource_key, std::move(event)); }
 };
 
 // How a write ended before or after it was sent.
@@ -108,6 +117,8 @@ Hash128 sending_key(const Write& write);
 // may have sent.
 bool others_wrote_since(const Write& write, uint64_t order);
 
+// Nothing was sent, and its client is to come again: armgate's 503, for this reason.
+Outcome busy(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again = {});
 // Its client is gone, and nothing (more) is sent for it; counted.
 Outcome client_left(const Write& write, std::string_view reason);
 

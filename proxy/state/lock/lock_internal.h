@@ -23,8 +23,8 @@ struct ClaimKey {
 struct Claim {
   enum class State { Waiting, Granted, Over };
 
-  std::vector<ClaimKey> keys;  // sorted by hash; constant after construction but for `place` and `given_back`
-  uint64_t number = 0;         // in the order of arrival: queues are sorted by it
+  ClaimKeys keys;       // sorted by hash; constant after construction but for `place` and `given_back`
+  uint64_t number = 0;  // in the order of arrival: queues are sorted by it
   ClaimInfo info;
   // Changed only with the mutexes of all the claim's shards held; read with any one of them.
   State state = State::Waiting;

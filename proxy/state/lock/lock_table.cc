@@ -62,7 +62,7 @@ class Line {
   InTheWay of_shared_;
 };
 
-Standing in_the_way(const std::vector<std::shared_ptr<Claim>>& holders, const Line& line, const std::shared_ptr<Claim>& claim,
+Standing in_the_way(const internal::Claims& holders, const Line& line, const std::shared_ptr<Claim>& claim,
                     const ClaimKey& key) {
   Standing standing{claim, shown_state(*claim, State::Waits)};
   for (const auto& holder : holders) {
@@ -137,8 +137,8 @@ void LockTable::grant_any(const std::vector<ClaimPtr>& candidates) {
   }
 }
 
-std::vector<ClaimKey> LockTable::keys_of(const std::vector<rules::LockKey>& named) const {
-  std::vector<ClaimKey> keys;
+internal::ClaimKeys LockTable::keys_of(const std::vector<rules::LockKey>& named) const {
+  internal::ClaimKeys keys;
   for (const auto& key : named) {
     const Hash128 hash = hasher_.hash(key.id);
     const auto same = std::find_if(keys.begin(), keys.end(), [&hash](const ClaimKey& k) { return k.hash == hash; });
@@ -170,7 +170,7 @@ void LockTable::enqueue(const ClaimPtr& claim) {
 
 Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits) {
   GATE_CHECK(!keys.empty(), "a claim names at least one key");
-  auto claim = std::make_shared<Claim>();
+  auto claim = make_pooled<Claim>();
   claim->keys = keys_of(keys);
   claim->info = std::move(info);
   claim->waiter = waiter;

@@ -31,6 +31,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "proxy/async/frame_pool.h"
 #include "proxy/async/mutex.h"
 #include "proxy/async/waiter.h"
 #include "rules/plan.h"
@@ -68,6 +69,8 @@ enum class WritePhase {
 namespace internal {
 struct Claim;
 struct ClaimKey;
+using ClaimKeys = std::vector<ClaimKey, PoolAllocator<ClaimKey>>;
+using Claims = std::vector<std::shared_ptr<Claim>, PoolAllocator<std::shared_ptr<Claim>>>;
 }  // namespace internal
 class LockPlace;
 
@@ -190,7 +193,7 @@ class LockTable {
 
   struct KeyState {
     std::list<ClaimPtr> waiting;  // those with a turn, then in order of arrival
-    std::vector<ClaimPtr> holders;
+    internal::Claims holders;
   };
   struct Shard {
     mutable Mutex mutex;
@@ -202,7 +205,7 @@ class LockTable {
   Shard& shard_of(const Hash128& key) { return shards_[key.high % kShards]; }
   KeyState& state_of(const Hash128& key);
   bool may_hold(const internal::Claim& claim);
-  std::vector<internal::ClaimKey> keys_of(const std::vector<rules::LockKey>& named) const;
+  internal::ClaimKeys keys_of(const std::vector<rules::LockKey>& named) const;
   enum class Queued { Yes, No };
   void grant(const ClaimPtr& claim, Queued queued);
   void enqueue(const ClaimPtr& claim);

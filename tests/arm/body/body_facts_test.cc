@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "arm/json/json_select.h"
+#include "json/select.h"
 
 namespace armgate::arm {
 namespace {

@@ -1,22 +1,23 @@
 // Goal: two states are the same exactly if no client could tell them apart; in doubt they differ. Method: one table of
 // pairs that equality and pointers must agree on.
 #include "arm/body/content.h"
-#include "arm/json/json_scan.h"
+#include "arm/long_running.h"
+#include "json/scan.h"
 
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "tests/arm/body/hostile_json.h"
+#include "tests/json/hostile_json.h"
 
 namespace armgate::arm {
 namespace {
 
-const BodyFacts kGeneric;
+const BodyFacts kNoFacts;
 
 void expect_same(std::string_view a, std::string_view b, bool same) {
-  EXPECT_EQ(same_writable_content(a, b, kGeneric), same) << a << "\n" << b;
-  EXPECT_EQ(same_writable_content(b, a, kGeneric), same) << b << "\n" << a;
-  EXPECT_EQ(changed_pointers(a, b, kGeneric, 9).empty(), same) << a << "\n" << b;
+  EXPECT_EQ(same_writable_content(a, b, kNoFacts), same) << a << "\n" << b;
+  EXPECT_EQ(same_writable_content(b, a, kNoFacts), same) << b << "\n" << a;
+  EXPECT_EQ(changed_pointers(a, b, kNoFacts, 9).empty(), same) << a << "\n" << b;
 }
 
 TEST(ContentTest, PairsThatAreTheSame) {
@@ -92,10 +93,10 @@ TEST(ContentTest, WhatDoesNotParseIsEqualToNothing) {
     if (text != "null" && text != "[]" && text != "17" && text != "\"text\"") texts.push_back(text);
   }
   for (const std::string& text : texts) {
-    EXPECT_FALSE(same_writable_content(text, text, kGeneric)) << text.substr(0, 80);
-    EXPECT_FALSE(satisfies(text, "{}", kGeneric)) << text.substr(0, 80);
-    EXPECT_FALSE(satisfies("{}", text, kGeneric)) << text.substr(0, 80);
-    EXPECT_EQ(changed_pointers(text, "{}", kGeneric, 5), std::vector<std::string>{""}) << text.substr(0, 80);
+    EXPECT_FALSE(same_writable_content(text, text, kNoFacts)) << text.substr(0, 80);
+    EXPECT_FALSE(satisfies(text, "{}", kNoFacts)) << text.substr(0, 80);
+    EXPECT_FALSE(satisfies("{}", text, kNoFacts)) << text.substr(0, 80);
+    EXPECT_EQ(changed_pointers(text, "{}", kNoFacts, 5), std::vector<std::string>{""}) << text.substr(0, 80);
     EXPECT_EQ(provisioning_state(text), std::nullopt) << text.substr(0, 80);
   }
 }
@@ -105,7 +106,7 @@ TEST(ContentTest, ARuleMayNameMoreThatTheServiceWrites) {
   constexpr std::string_view kBefore = R"({"properties":{"instanceView":1,"a":1,"subnets":[{"b":1,"ipConfigurations":[]}]}})";
   constexpr std::string_view kAfter = R"({"properties":{"INSTANCEVIEW":2,"a":1,"subnets":[{"b":1}]}})";
   EXPECT_TRUE(same_writable_content(kBefore, kAfter, facts));
-  EXPECT_EQ(changed_pointers(kBefore, kAfter, kGeneric, 9),
+  EXPECT_EQ(changed_pointers(kBefore, kAfter, kNoFacts, 9),
             (std::vector<std::string>{"/properties/INSTANCEVIEW", "/properties/instanceView",
                                       "/properties/subnets/0/ipConfigurations"}));
 }
@@ -135,7 +136,7 @@ TEST(ContentTest, AStateSatisfiesWhatAPutAskedFor) {
       {R"({"tags":{"a":"1","etag":"x"}})", R"({"tags":{"a":"1","etag":"y"}})", false},
       {R"({"a":1})", "[]", false},
   };
-  for (const auto& c : cases) EXPECT_EQ(satisfies(c.state, c.wanted, kGeneric), c.satisfied) << c.state << c.wanted;
+  for (const auto& c : cases) EXPECT_EQ(satisfies(c.state, c.wanted, kNoFacts), c.satisfied) << c.state << c.wanted;
 }
 
 TEST(ContentTest, ChangedPointersNameEachPlaceOnce) {
@@ -151,10 +152,10 @@ TEST(ContentTest, ChangedPointersNameEachPlaceOnce) {
       {"1", "2", {""}},
       {R"({"a":{"b":1}})", R"({"a":1})", {"/a"}},
   };
-  for (const auto& c : cases) EXPECT_EQ(changed_pointers(c.before, c.after, kGeneric, 99), c.pointers) << c.before;
+  for (const auto& c : cases) EXPECT_EQ(changed_pointers(c.before, c.after, kNoFacts, 99), c.pointers) << c.before;
   const auto& [before, after, pointers] = cases[1];
-  EXPECT_EQ(changed_pointers(before, after, kGeneric, 2), (std::vector<std::string>{"/a/x", "/a/y/1/z"}));
-  EXPECT_TRUE(changed_pointers(before, after, kGeneric, 0).empty());
+  EXPECT_EQ(changed_pointers(before, after, kNoFacts, 2), (std::vector<std::string>{"/a/x", "/a/y/1/z"}));
+  EXPECT_TRUE(changed_pointers(before, after, kNoFacts, 0).empty());
 }
 
 TEST(ContentTest, TheProvisioningStateIsThatOfTheResource) {
@@ -210,9 +211,9 @@ TEST(ContentTest, EqualityAndPointersAgreeOnRandomValues) {
     const std::string a = random_json(first, style, 3);
     const std::string a_rewritten = random_json(again, style, 3);
     expect_same(a, a_rewritten, true);
-    EXPECT_TRUE(satisfies(a, a_rewritten, kGeneric)) << a << "\n" << a_rewritten;
+    EXPECT_TRUE(satisfies(a, a_rewritten, kNoFacts)) << a << "\n" << a_rewritten;
     const std::string b = random_json(other, style, 3);
-    const bool equal = same_writable_content(a, b, kGeneric);
+    const bool equal = same_writable_content(a, b, kNoFacts);
     expect_same(a, b, equal);
     same += equal ? 1 : 0;
   }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/arm/body/compared.h"
-#include "tests/arm/body/hostile_json.h"
+#include "tests/json/hostile_json.h"
 
 namespace armgate::arm {
 namespace {

@@ -6,7 +6,7 @@
 namespace armgate::arm {
 namespace {
 
-using Pointers = std::vector<std::string>;
+using WalkedPointers = std::vector<std::string>;
 
 TEST(DifferenceWalk, KeysMustBeThereAndDifferInEveryBody) {
   constexpr std::string_view kA = R"({"s":[{"name":"a","v":1},{"name":"b","v":1}]})";
@@ -14,7 +14,7 @@ TEST(DifferenceWalk, KeysMustBeThereAndDifferInEveryBody) {
   constexpr std::string_view kNameless = R"({"s":[{"v":1}]})";
   EXPECT_TRUE(compared({kA, kB}).same(0, 1));
   EXPECT_FALSE(compared({kA, kB, kNameless}).same(0, 1));
-  EXPECT_EQ(compared({kA, kB, kNameless}).changed(0, 2), Pointers{"/s"});
+  EXPECT_EQ(compared({kA, kB, kNameless}).changed(0, 2), WalkedPointers{"/s"});
 }
 
 TEST(DifferenceWalk, RowsAreThePlacesWhereNotAllAreTheSame) {

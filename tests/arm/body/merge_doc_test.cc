@@ -9,14 +9,14 @@
 namespace armgate::arm {
 namespace {
 
-struct Case {
+struct DocumentedCase {
   std::string title{};
   DeclaredFacts facts{};
   std::string before{}, a{}, b{}, result{};
 };
 
 // "before    {...}": the first word or two, and what comes after.
-bool read_line(const std::string& line, Case& one) {
+bool read_line(const std::string& line, DocumentedCase& one) {
   const auto rest = [&](std::string_view label) { return line.substr(line.find_first_not_of(' ', label.size())); };
   if (line.starts_with("before "))
     one.before = rest("before");
@@ -35,8 +35,8 @@ bool read_line(const std::string& line, Case& one) {
   return true;
 }
 
-std::vector<Case> cases_of_document() {
-  std::vector<Case> cases;
+std::vector<DocumentedCase> cases_of_document() {
+  std::vector<DocumentedCase> cases;
   std::ifstream document(source_path("docs/merging.md"));
   std::string title;
   bool inside = false;
@@ -55,7 +55,7 @@ std::vector<Case> cases_of_document() {
 TEST(MergingDocument, EachOfItsCasesIsTrue) {
   const auto cases = cases_of_document();
   EXPECT_EQ(cases.size(), 12u);
-  for (const Case& one : cases) {
+  for (const DocumentedCase& one : cases) {
     SCOPED_TRACE(one.title);
     const BodyFacts facts(one.facts);
     const Merge merged = merge({{one.before}, {one.b}, {one.a}}, facts, MergeScope::All);

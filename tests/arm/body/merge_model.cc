@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include "json/tree.h"
 
 namespace armgate::arm::model {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "arm/json/json_spans.h"
-#include "arm/json/json_value.h"
+#include "json/document.h"
+#include "json/spans.h"
 #include "tests/arm/body/merge_model.h"
 #include "tests/arm/body/merged.h"
 

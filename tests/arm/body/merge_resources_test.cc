@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "arm/body/body_facts.h"
 #include "base/rng.h"
 #include "base/source_tree.h"
+#include "json/tree.h"
 #include "tests/arm/body/merged.h"
 
 namespace armgate::arm {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/arm/body/hostile_json.h"
 #include "tests/arm/body/merged.h"
+#include "tests/json/hostile_json.h"
 
 namespace armgate::arm {
 namespace {

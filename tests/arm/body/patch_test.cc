@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "arm/body/content.h"
-#include "tests/arm/body/hostile_json.h"
+#include "tests/json/hostile_json.h"
 
 namespace armgate::arm {
 namespace {
@@ -34,6 +34,25 @@ TEST(Patch, LeavesCanBeThoseOfAnotherState) {
   const auto part = patched_part(kState, R"({"sku":{"capacity":7},"tags":{},"properties":{"zone":1}})", facts(),
                                  R"({"sku":{"capacity":5},"tags":{"z":"9"},"properties":{"zone":2}})");
   EXPECT_EQ(part.value_or("unreadable"), R"({"sku":{"capacity":5},"tags":{"a":"1","b":"2"},"properties":{"zone":2}})");
+}
+
+TEST(Patch, LeavesAStateAsItAsks) {
+  struct Row {
+    std::string_view patch, state;
+  };
+  for (const Row& row : {
+           Row{R"({"sku":{"capacity":7}})",
+               R"({"sku":{"name":"S","capacity":7},"tags":{"a":"1"},"p":{"nics":[1],"size":1.0}})"},
+           Row{R"({"TAGS":{"b":"2"}})", R"({"sku":{"name":"S","capacity":1},"TAGS":{"b":"2"},"p":{"nics":[1],"size":1.0}})"},
+           Row{R"({"tags":null,"p":{"nics":[],"size":null}})", R"({"sku":{"name":"S","capacity":1},"p":{"nics":[]}})"},
+           Row{R"({"p":{"zone":{"n":1}},"plan":{}})",
+               R"({"sku":{"name":"S","capacity":1},"tags":{"a":"1"},"p":{"nics":[1],"size":1.0,"zone":{"n":1}},"plan":{}})"},
+           Row{R"({"sku":null,"none":null})", R"({"tags":{"a":"1"},"p":{"nics":[1],"size":1.0}})"},
+           Row{R"({"sku":)", "unreadable"},
+       }) {
+    constexpr std::string_view kBefore = R"({"sku":{"name":"S","capacity":1},"tags":{"a":"1"},"p":{"nics":[1],"size":1.0}})";
+    EXPECT_EQ(patched_state(kBefore, row.patch, facts()).value_or("unreadable"), row.state) << row.patch;
+  }
 }
 
 TEST(Patch, MayBeACopyOfMapsOfArraysOrOfValuesBesideAChange) {

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::minutes;
 using Says = Guard::Says;
 
-const Target kTarget{"/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c", "system"};
+const Target kGuarded{"/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c", "system"};
 
 Pool pool_of(std::string name, std::string mode, std::string state, std::optional<int64_t> count = 1) {
   Pool pool;
@@ -23,7 +23,7 @@ Pool pool_of(std::string name, std::string mode, std::string state, std::optiona
 }
 
 Says says(const Seen& seen, std::string_view name) {
-  for (const auto& guards : {cheap_guards(kTarget, seen, {}), log_guards(kTarget, seen, {})}) {
+  for (const auto& guards : {cheap_guards(kGuarded, seen, {}), log_guards(kGuarded, seen, {})}) {
     for (const Guard& guard : guards) {
       if (guard.name == name) return guard.says;
     }
@@ -43,8 +43,8 @@ Seen wedged() {
 }
 
 TEST(Guards, AllPassForAWedgedCluster) {
-  EXPECT_EQ(first_objection(cheap_guards(kTarget, wedged(), {})), nullptr);
-  EXPECT_EQ(first_objection(log_guards(kTarget, wedged(), {})), nullptr);
+  EXPECT_EQ(first_objection(cheap_guards(kGuarded, wedged(), {})), nullptr);
+  EXPECT_EQ(first_objection(log_guards(kGuarded, wedged(), {})), nullptr);
 }
 
 TEST(Guards, TheStatesOfTheClusterAreComparedWithCase) {
@@ -119,12 +119,12 @@ TEST(Guards, WithoutDetectionTheOthersStay) {
   Seen seen = wedged();
   seen.pools[0].state = "Succeeded";
   seen.failures.reset();
-  EXPECT_EQ(first_objection(cheap_guards(kTarget, seen, options)), nullptr);
-  EXPECT_EQ(first_objection(log_guards(kTarget, seen, options)), nullptr);
+  EXPECT_EQ(first_objection(cheap_guards(kGuarded, seen, options)), nullptr);
+  EXPECT_EQ(first_objection(log_guards(kGuarded, seen, options)), nullptr);
   seen.operation_started = seen.now;
-  EXPECT_NE(first_objection(log_guards(kTarget, seen, options)), nullptr);
+  EXPECT_NE(first_objection(log_guards(kGuarded, seen, options)), nullptr);
   seen.cluster.state = "Deleting";
-  EXPECT_NE(first_objection(cheap_guards(kTarget, seen, options)), nullptr);
+  EXPECT_NE(first_objection(cheap_guards(kGuarded, seen, options)), nullptr);
 }
 
 }  // namespace

@@ -128,5 +128,18 @@ TEST_F(HealJournal, OneProcessAtATimeHasACluster) {
   EXPECT_TRUE(ClusterLock::take(directory.path() / "runs", kTarget).ok());
 }
 
+TEST_F(HealJournal, WhoeverComesNextKnowsTheNameOfTheRunBefore) {
+  const std::filesystem::path runs = directory.path() / "runs";
+  for (const std::string& id : {std::string(), std::string("20260101T000000Z-1a2b"), std::string("short")}) {
+    auto lock = ClusterLock::take(runs, kTarget);
+    ASSERT_TRUE(lock.ok());
+    ASSERT_TRUE(lock->note_run(id).ok());
+    EXPECT_EQ(lock->last_run(), id);
+  }
+  EXPECT_EQ(ClusterLock::take(runs, kTarget)->last_run(), "short");
+  for (const auto& entry : std::filesystem::directory_iterator(runs)) std::ofstream(entry.path()) << "../x";
+  EXPECT_EQ(ClusterLock::take(runs, kTarget)->last_run(), "") << "it becomes the name of a directory";
+}
+
 }  // namespace
 }  // namespace armgate::heal

@@ -8,6 +8,7 @@ namespace armgate::heal {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(Nodes, ReadyIsReadyAndNotCordonedAndNotGoing) {
@@ -39,6 +40,19 @@ TEST(Nodes, WhatIsNoListIsAnError) {
   }
 }
 
+// As kubectl 1.32 prints it.
+TEST(Nodes, PodsThatKubectlGaveUpOnAreNamed) {
+  EXPECT_THAT(
+      pods_given_up("evicting pod default/shop-1\n"
+                    "error when evicting pods/\"shop-3\" -n \"default\" (will retry after 5s): Cannot evict pod\n"
+                    "error: unable to drain node \"n\" due to error: [error when evicting pods/\"shop-1\" -n \"default\": "
+                    "global timeout reached: 6s, error when evicting pods/\"a\" -n \"b\": x], continuing command...\n"
+                    "error when evicting pods/\"shop-1\" -n \"default\": global timeout reached: 6s\n"
+                    "error when evicting pods/\"cut"),
+      ElementsAre("default/shop-1", "b/a"));
+  EXPECT_TRUE(pods_given_up("").empty());
+}
+
 TEST(Nodes, WantedIsTheLeastThatThePoolMayHave) {
   EXPECT_EQ(wanted_nodes(R"({"properties":{"minCount":2,"count":5}})"), 2);
   EXPECT_EQ(wanted_nodes(R"({"properties":{"count":5}})"), 5);
@@ -47,11 +61,13 @@ TEST(Nodes, WantedIsTheLeastThatThePoolMayHave) {
 }
 
 TEST(Nodes, KubectlIsAskedForThePoolWithTheGivenFile) {
-  for (const Words& words : {nodes_command("/k", "system"), cordon_command("/k", "system"), drain_command("/k", "system")}) {
+  for (const Words& words : {nodes_command("/k", "system"), cordon_command("/k", "system"),
+                             drain_command("/k", "system", std::chrono::minutes(10))}) {
     EXPECT_EQ(words[0], "kubectl");
     EXPECT_EQ(words[2], "/k");
     EXPECT_THAT(words, Contains("agentpool=system"));
   }
+  EXPECT_EQ(drain_command("/k", "system", std::chrono::minutes(10)).back(), "600000ms");
 }
 
 }  // namespace

@@ -4,9 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/heal/facts/cluster.h"
+#include "json/tree.h"
 
 namespace armgate::heal {
 namespace {

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include "cli/heal/journal.h"
 #include "cli/heal/look.h"
 #include "cli/heal/runbook.h"
+#include "json/tree.h"
 #include "sim/sim_arm.h"
 #include "tests/sim/sim_requests.h"
 #include "tests/support/temporary_directory.h"
@@ -90,8 +90,8 @@ class Rig {
         .lease_held = [this]() -> Result<bool> { return lease_held; },
         .tell =
             [this](const Told& told) { told_.push_back(fmt::format("{} {} {}", to_text(told.phase), told.event, told.text)); }};
-    outside.nodes = nodes;
-    outside.drain = drain;
+    if (nodes) outside.nodes = [this](const std::string& pool) { return ask_kubectl("get nodes", nodes, pool); };
+    if (drain) outside.drain = [this](const std::string& pool) { return ask_kubectl("drain", drain, pool); };
     return outside;
   }
   Target target() const { return *target_of(kClusterId, "system"); }
@@ -116,6 +116,16 @@ class Rig {
     Journal journal = *Journal::begin(directory.path(), fmt::format("run-{}", found.size() + 1), target(), outside.wall());
     return Runbook(outside, journal, options).carry_on(*inspected);
   }
+  // Ctrl-C comes after so many writes.
+  Ending run_until_interrupted_after(size_t count) {
+    on_pause = [this, count] {
+      if (taken().size() == count) interrupted = Interrupted::AtTheStepsEnd;
+    };
+    Ending ending = run();
+    on_pause = nullptr;
+    interrupted = Interrupted::No;
+    return ending;
+  }
   Ending undo() {
     const World outside = world();
     Journal journal = *Journal::resume(directory.path(), find_runs(directory.path()).back().id);
@@ -136,7 +146,7 @@ class Rig {
 
   const TemporaryDirectory directory;
   std::vector<std::pair<std::string, int>> writes;                    // that reached ARM, with its status
-  std::vector<Write> sent;                                            // all requests, reads among them
+  std::vector<Write> sent;                                            // all requests, reads and kubectl's among them
   std::optional<std::pair<size_t, Moment>> kill_at;                   // the number of the request, from 0
   std::function<std::optional<Result<Reply>>(const Write&)> instead;  // an answer of the test's own
   std::function<void()> on_pause;
@@ -148,10 +158,26 @@ class Rig {
  private:
   int64_t seconds_passed() const { return std::chrono::duration_cast<std::chrono::seconds>(now_.time_since_epoch()).count(); }
 
-  Result<Reply> send(const Write& write) {
+  // Begins a request. The result says whether the run is to die at a moment of it.
+  std::function<bool(Moment)> begin(const Write& write) {
     const size_t number = sent.size();
     sent.push_back(write);
-    const auto dies = [&](Moment moment) { return kill_at && kill_at->first == number && kill_at->second == moment; };
+    return [this, number](Moment moment) { return kill_at && kill_at->first == number && kill_at->second == moment; };
+  }
+
+  // A command that asks Kubernetes is a request as well.
+  template <class Told>
+  Result<Told> ask_kubectl(const char* what, const std::function<Result<Told>(const std::string&)>& command,
+                           const std::string& pool) {
+    const auto dies = begin({arm::Method::Get, fmt::format("kubectl {} {}", what, pool)});
+    if (dies(Moment::BeforeSending)) throw Killed();
+    auto answer = command(pool);
+    if (dies(Moment::AfterSending) || dies(Moment::AfterTheAnswer)) throw Killed();
+    return answer;
+  }
+
+  Result<Reply> send(const Write& write) {
+    const auto dies = begin(write);
     if (dies(Moment::BeforeSending)) throw Killed();
     if (instead) {
       if (auto own = instead(write)) return *std::move(own);

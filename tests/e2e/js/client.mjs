@@ -108,7 +108,7 @@ const tagsOfScaleSet = (name) => ({
   change: addTag,
   write: (resource, options) => compute.virtualMachineScaleSets.createOrUpdate(group, name, resource, options).pollUntilDone() });
 
-// By its id (without its first slash: the SDK puts one before it), at whatever api-version.
+// By its id, at whatever api-version. The SDK puts a slash before it: "//subscriptions/...".
 const tagsById = (id, version) => ({
   read: () => resources.resources.getById(id, version),
   change: addTag,
@@ -173,13 +173,13 @@ const commands = {
     write: (pool, options) => containers.agentPools.createOrUpdate(group, name, "blue", pool, options).pollUntilDone() }),
 
   // To a scale set, a security group, and a scale set at an api-version without ETags.
-  addEverywhere: () => addMembers(tagsOfScaleSet("web"), rulesOfSecurityGroup("front"), tagsById(settings.old?.slice(1), settings.oldVersion)),
+  addEverywhere: () => addMembers(tagsOfScaleSet("web"), rulesOfSecurityGroup("front"), tagsById(settings.old, settings.oldVersion)),
 
-  addById: () => addMembers(tagsById(settings.id.slice(1), settings.version)),
+  addById: () => addMembers(tagsById(settings.id, settings.version)),
 
   // A loop that is alone: reads, counts one up among the properties, writes the whole back and waits for the end.
   countUpById: () => addMembers({
-    ...tagsById(settings.id.slice(1), settings.version),
+    ...tagsById(settings.id, settings.version),
     change: (resource) => { resource.properties = { ...resource.properties, capacity: resource.properties.capacity + 1 }; } }),
 
   // Looks whether it is there, and makes it if it is not.

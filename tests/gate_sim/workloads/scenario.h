@@ -35,6 +35,7 @@ struct Disturbance {
 const std::vector<Workload>& workloads();           // all of them
 const std::vector<Workload>& crowded_workloads();   // those of workloads_crowded.cc
 const std::vector<Workload>& hidden_workloads();    // those of workloads_hidden.cc
+const std::vector<Workload>& budget_workloads();    // those of workloads_budget.cc
 const std::vector<Workload>& merging_workloads();   // those of workloads_merging.cc
 const std::vector<Workload>& liveness_workloads();  // those of workloads_liveness.cc
 const std::vector<Disturbance>& disturbances();

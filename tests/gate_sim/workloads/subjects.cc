@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.h"
+#include "json/tree.h"
 #include "sim/json_text.h"
 
 namespace armgate::world {

@@ -201,8 +201,7 @@ void send_again_late(WorldOptions& options) {
   }
 }
 
-Subject late_failures(SimWorld& world) {
-  const Subject subject = scale_set("set", ChangeKind::AddTag);
+Subject fail_later(SimWorld& world, Subject subject) {
   prepare(world, subject);
   arm::Request script;
   script.head.method = arm::Method::Post;
@@ -218,11 +217,20 @@ Subject late_failures(SimWorld& world) {
   return subject;
 }
 
+Subject late_failures(SimWorld& world) { return fail_later(world, scale_set("set", ChangeKind::AddTag)); }
+
+// What failed may be what another has asked for as well: both count from 2 to 3.
+Subject late_counters(SimWorld& world) {
+  const bool in_tag = world.rng().chance(0.5);
+  return fail_later(world, scale_set("set", in_tag ? ChangeKind::CountInTag : ChangeKind::RaiseCapacity));
+}
+
 std::vector<Workload> with_others(std::vector<Workload> all) {
   all.insert(all.end(), crowded_workloads().begin(), crowded_workloads().end());
   all.insert(all.end(), hidden_workloads().begin(), hidden_workloads().end());
   all.insert(all.end(), merging_workloads().begin(), merging_workloads().end());
   all.insert(all.end(), liveness_workloads().begin(), liveness_workloads().end());
+  all.insert(all.end(), budget_workloads().begin(), budget_workloads().end());
   return all;
 }
 
@@ -247,6 +255,8 @@ const std::vector<Workload>& workloads() {
       {"failing-operations", keep_default, failing_operations},
       {"sick-set", break_often, sick_set},
       {"late-failures", send_again_late, late_failures},
+      {"late-counters", send_again_late, late_counters},
+      {"late-counters-told", keep_default, late_counters},
   });
   return all;
 }

@@ -10,10 +10,10 @@
 namespace armgate::world {
 namespace {
 
-void keep_default(WorldOptions&) {}
+void keep_crowd_default(WorldOptions&) {}
 
 // All behind one token: what neither ids nor bodies tell apart is counted.
-void count_harms(WorldOptions& options) { options.harms = Harms::Counted; }
+void count_crowd_harms(WorldOptions& options) { options.harms = Harms::Counted; }
 
 // `az group update`: reads the group and writes it back whole. ARM gives groups no ETag, so armgate compares them itself.
 Subject groups(SimWorld& world) {
@@ -80,7 +80,7 @@ Subject once_restarts(SimWorld& world) {
   return subject;
 }
 
-void lose_answers(WorldOptions& options) { options.clients.lose_answer = 0.3; }
+void lose_crowd_answers(WorldOptions& options) { options.clients.lose_answer = 0.3; }
 
 // Every third answer gets lost, and the identical bytes come again: under the same id, or under none.
 Subject duplicates(SimWorld& world) {
@@ -150,15 +150,15 @@ Subject clusters_and_outsiders(SimWorld& world) {
 
 const std::vector<Workload>& crowded_workloads() {
   static const std::vector<Workload> all{
-      {"groups", keep_default, groups},
-      {"tags-beside", keep_default, tags_beside},
-      {"sessions", count_harms, sessions},
-      {"duplicates", lose_answers, duplicates},
-      {"networks", keep_default, networks},
-      {"rules-beside-group", keep_default, rules_beside_group},
-      {"clusters", keep_default, clusters},
-      {"clusters-and-outsiders", keep_default, clusters_and_outsiders},
-      {"named-restarts", keep_default, named_restarts},
+      {"groups", keep_crowd_default, groups},
+      {"tags-beside", keep_crowd_default, tags_beside},
+      {"sessions", count_crowd_harms, sessions},
+      {"duplicates", lose_crowd_answers, duplicates},
+      {"networks", keep_crowd_default, networks},
+      {"rules-beside-group", keep_crowd_default, rules_beside_group},
+      {"clusters", keep_crowd_default, clusters},
+      {"clusters-and-outsiders", keep_crowd_default, clusters_and_outsiders},
+      {"named-restarts", keep_crowd_default, named_restarts},
       {"once-restarts", say_once, once_restarts},
   };
   return all;

@@ -9,7 +9,7 @@ namespace armgate::world {
 namespace {
 
 // Bodies that are the same are no evidence of who sent them: such actors can still hurt each other; all else must hold.
-void count_harms(WorldOptions& options) { options.harms = Harms::Counted; }
+void count_hidden_harms(WorldOptions& options) { options.harms = Harms::Counted; }
 
 // Which of them read what is told by nothing but their bodies, and some bodies do not tell; every write differs from every other.
 // One of them only reads, which shows the name states that no writer knows.
@@ -97,8 +97,10 @@ Subject old_copies(SimWorld& world) {
 
 const std::vector<Workload>& hidden_workloads() {
   static const std::vector<Workload> all{
-      {"hidden-actors", count_harms, hidden_actors},    {"hidden-counters", count_harms, hidden_counters},
-      {"hidden-creates", declare_many, hidden_creates}, {"hidden-versions", declare_many, hidden_versions},
+      {"hidden-actors", count_hidden_harms, hidden_actors},
+      {"hidden-counters", count_hidden_harms, hidden_counters},
+      {"hidden-creates", declare_many, hidden_creates},
+      {"hidden-versions", declare_many, hidden_versions},
       {"old-copies", lose_answers, old_copies},
   };
   return all;

@@ -11,12 +11,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-void be_quick(WorldOptions& options) {
+void merge_quickly(WorldOptions& options) {
   options.arm.operation = milliseconds(300);
   options.network.delay_max = milliseconds(15);
 }
 
-void start_loop(SimWorld& world, const std::string& name, const Subject& subject, int rounds, double shares = 0) {
+void start_merging_loop(SimWorld& world, const std::string& name, const Subject& subject, int rounds, double shares = 0) {
   Loop how;
   how.rounds = rounds;
   how.shares = shares;
@@ -34,17 +34,17 @@ Subject tags_and_counter(SimWorld& world) {
   const Subject subject = scale_set("set", ChangeKind::AddTag);
   prepare(world, subject);
   for (int i = 0; i < 2; ++i) {
-    start_loop(world, fmt::format("adder{}", i), subject, 6);
-    start_loop(world, fmt::format("toggler{}", i), changed_by(subject, ChangeKind::ToggleTag), 6, 0.2);
-    start_loop(world, fmt::format("counter{}", i), changed_by(subject, ChangeKind::TagAndRaiseCapacity), 5);
+    start_merging_loop(world, fmt::format("adder{}", i), subject, 6);
+    start_merging_loop(world, fmt::format("toggler{}", i), changed_by(subject, ChangeKind::ToggleTag), 6, 0.2);
+    start_merging_loop(world, fmt::format("counter{}", i), changed_by(subject, ChangeKind::TagAndRaiseCapacity), 5);
   }
   return subject;
 }
 
 Subject editors_beside_a_tagger(SimWorld& world, const Subject& subject, int editors, int rounds, double chance) {
   prepare(world, subject);
-  for (int i = 0; i < editors; ++i) start_loop(world, fmt::format("editor{}", i), subject, rounds, chance);
-  start_loop(world, "tagger", changed_by(subject, ChangeKind::AddTag), 6);
+  for (int i = 0; i < editors; ++i) start_merging_loop(world, fmt::format("editor{}", i), subject, rounds, chance);
+  start_merging_loop(world, "tagger", changed_by(subject, ChangeKind::AddTag), 6);
   return subject;
 }
 
@@ -64,8 +64,8 @@ Subject files_beside_adders(SimWorld& world) {
   const Subject subject = is_finished ? shelf("shelf", ChangeKind::EditItem) : scale_set("set", ChangeKind::ToggleTag);
   prepare(world, subject);
   world.add_client("file", write_file_repeatedly(client_of(world, "file", "file", any_tool(world)), subject, 5));
-  for (int i = 0; i < 2; ++i) start_loop(world, fmt::format("adder{}", i), subject, 8);
-  start_loop(world, "tagger", changed_by(subject, ChangeKind::ToggleTag), 6);
+  for (int i = 0; i < 2; ++i) start_merging_loop(world, fmt::format("adder{}", i), subject, 8);
+  start_merging_loop(world, "tagger", changed_by(subject, ChangeKind::ToggleTag), 6);
   return subject;
 }
 
@@ -73,13 +73,13 @@ Subject files_beside_adders(SimWorld& world) {
 Subject secrets(SimWorld& world) {
   const Subject subject = safe("safe");
   prepare(world, subject);
-  for (int i = 0; i < 3; ++i) start_loop(world, fmt::format("keeper{}", i), subject, 5);
+  for (int i = 0; i < 3; ++i) start_merging_loop(world, fmt::format("keeper{}", i), subject, 5);
   return subject;
 }
 
 // Nobody who is one actor looks as if he took back what was merged in: only what was asked for tells.
 void be_quick_and_single(WorldOptions& options) {
-  be_quick(options);
+  merge_quickly(options);
   for (int i = 0; i < 3; ++i) options.kinds[fmt::format("writer{}", i)] = ClientKind::Single;
 }
 
@@ -92,13 +92,13 @@ Subject kept_objects(SimWorld& world) {
   writing.reads = ReadsBy::OwnRequest;
   writing.writes = 4;
   start_writers(world, subject, writing, 3);
-  start_loop(world, "tagger", changed_by(subject, ChangeKind::AddTag), 6);
+  start_merging_loop(world, "tagger", changed_by(subject, ChangeKind::AddTag), 6);
   return subject;
 }
 
 // Several actors behind one name, declared: whatever they wrote was built from any state that the name was shown.
 void be_quick_and_many(WorldOptions& options) {
-  be_quick(options);
+  merge_quickly(options);
   options.kinds["jvm"] = ClientKind::Many;
 }
 
@@ -112,7 +112,7 @@ Subject hidden_merges(SimWorld& world) {
     how.shares = 0.3;
     world.add_client(name, loop(client_of(world, name, "jvm", loop_habits(world)), subject, how));
   }
-  start_loop(world, "tagger", changed_by(subject, ChangeKind::AddTag), 6);
+  start_merging_loop(world, "tagger", changed_by(subject, ChangeKind::AddTag), 6);
   return subject;
 }
 
@@ -120,11 +120,11 @@ Subject hidden_merges(SimWorld& world) {
 
 const std::vector<Workload>& merging_workloads() {
   static const std::vector<Workload> all{
-      {"tags-and-counter", be_quick, tags_and_counter},
-      {"edited-rules", be_quick, edited_rules},
-      {"finished-by-the-service", be_quick, finished_by_the_service},
-      {"files-beside-adders", be_quick, files_beside_adders},
-      {"secrets", be_quick, secrets},
+      {"tags-and-counter", merge_quickly, tags_and_counter},
+      {"edited-rules", merge_quickly, edited_rules},
+      {"finished-by-the-service", merge_quickly, finished_by_the_service},
+      {"files-beside-adders", merge_quickly, files_beside_adders},
+      {"secrets", merge_quickly, secrets},
       {"kept-objects", be_quick_and_single, kept_objects},
       {"hidden-merges", be_quick_and_many, hidden_merges},
   };

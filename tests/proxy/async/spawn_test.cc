@@ -14,7 +14,7 @@ Task<void> count(int& runs) {
   co_return;
 }
 
-Task<void> fail() {
+Task<void> fail_at_once() {
   throw std::runtime_error("the reason");
   co_return;
 }
@@ -59,7 +59,7 @@ TEST(SpawnDeathTest, AnExceptionStopsTheProcessAndNamesItself) {
   EXPECT_DEATH(
       {
         boost::asio::io_context io;
-        spawn(io.get_executor(), fail());
+        spawn(io.get_executor(), fail_at_once());
         io.run();
       },
       "a spawned task threw.*the reason");

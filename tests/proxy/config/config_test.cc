@@ -7,6 +7,7 @@
 
 #include "base/source_tree.h"
 #include "proxy/config/option_table.h"
+#include "rules/plan.h"
 #include "tests/support/temporary_directory.h"
 
 namespace armgate {
@@ -226,6 +227,25 @@ TEST(Config, UnruledLimitsTheRulesForAnyTypeAndNoOthers) {
                                                                                        : rules::Mode::Protect;
       EXPECT_EQ(rule.mode.value_or(rules::Mode::Protect), expected) << rule.name;
     }
+  }
+}
+
+// For one provider: a rule of one's own behind the shipped ones.
+TEST(Config, OneProviderCanBeExceptedFromTheRuleForAnyType) {
+  for (const auto& [said, mode] : {std::pair{"observe", rules::Mode::Observe}, {"off", rules::Mode::Off}}) {
+    const TemporaryDirectory directory;
+    directory.write(
+        "sql.json",
+        fmt::format(R"({{"rules": [{{"name": "sql", "match": {{"types": ["Microsoft.Sql/*"]}}, "mode": "{}"}}]}})", said));
+    const auto file = directory.write("armgate.json", R"({"rules": ["shipped", "sql.json"]})");
+    const LoadedConfig loaded = load_config(file, kSurroundings);
+    EXPECT_THAT(texts_of(loaded.faults), IsEmpty());
+    const rules::Ruleset rules(loaded.config.rules);
+    const auto rule_of = [&](const char* type) { return rules.find(type, "2023-08-01"); };
+    EXPECT_EQ(rule_of("microsoft.sql/servers/databases")->mode, mode);
+    EXPECT_NE(rule_of("microsoft.sql/servers/firewallrules")->name, "unruled");
+    EXPECT_EQ(rule_of("microsoft.search/searchservices")->name, "unruled");
+    EXPECT_EQ(rule_of("microsoft.storage/storageaccounts")->name, "storage-accounts");
   }
 }
 

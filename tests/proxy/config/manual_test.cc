@@ -2,10 +2,9 @@
 // codes.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/source_tree.h"
 #include "cli/cli.h"
+#include "json/tree.h"
 #include "proxy/config/option_table.h"
 #include "rules/file/editor_schema.h"
 #include "rules/file/rule_file.h"
@@ -21,7 +20,7 @@ using nlohmann::json;
 constexpr const char* kOptions = "Options";
 constexpr const char* kCommands = "Commands";
 
-const Surroundings kSurroundings{.home = "/home/u", .shipped_rules = source_path("conf/rules")};
+const Surroundings kNoSurroundings{.home = "/home/u", .shipped_rules = source_path("conf/rules")};
 
 Manual manual_of(const std::string& section) {
   Manual manual = read_manual("docs/configuration.md");
@@ -32,7 +31,7 @@ Manual manual_of(const std::string& section) {
 // What "armgate WORDS" prints.
 std::string printed(const std::vector<std::string>& words) {
   std::ostringstream out, err;
-  const CliContext context{.surroundings = kSurroundings,
+  const CliContext context{.surroundings = kNoSurroundings,
                            .default_config = "/none",
                            .wall = {},
                            .environment = {},
@@ -115,7 +114,7 @@ TEST(ConfigurationManual, EveryExampleIsReadWithoutAFault) {
   const JsonSchema schema(config_schema());
   for (const ManualExample& example : examples) {
     const std::string place = manual.place(example.line);
-    for (const auto& fault : parse_config("example", example.json, kSurroundings).faults) {
+    for (const auto& fault : parse_config("example", example.json, kNoSurroundings).faults) {
       ADD_FAILURE() << place << ": " << rules::to_text(fault);
     }
     for (const auto& fault : schema.faults_of(json::parse(example.json, nullptr, true, true)))

@@ -7,7 +7,6 @@
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -15,13 +14,14 @@
 #include "certs/secret_file.h"
 #include "cli/view/ask_service.h"
 #include "cli/view/status.h"
+#include "json/tree.h"
 #include "proxy/observability/admin_files.h"
 #include "proxy/request/operation/unlock.h"
 #include "proxy/seams/real_clock.h"
 #include "proxy/state/budgets.h"
 #include "proxy/state/lock/hold_table.h"
 #include "proxy/state/lock/tickets.h"
-#include "proxy/state/operation_results.h"
+#include "proxy/state/operation/operation_results.h"
 
 namespace armgate {
 namespace {
@@ -83,7 +83,7 @@ class AdminTest : public testing::Test {
   std::vector<std::string> asked_to_unlock_;
   OperationResults results_;
   HoldTable holds_{Hasher(HashKey{1, 2})};
-  std::optional<std::string> history_ = "{}";
+  Result<std::string> history_ = std::string("{}");
   std::vector<std::string> asked_for_history_;
   Admin admin_{{clock_,
                 locks_,
@@ -101,6 +101,7 @@ class AdminTest : public testing::Test {
                   asked_for_history_.push_back(std::to_string(most) + resource);
                   return history_;
                 },
+                false,
                 [] { return std::string("{\"recent\": 1}\n"); },
                 [] { return std::string("{\"decisions\": 1}\n"); },
                 {clock_, leases_, [this] { return state_.mode; },
@@ -147,8 +148,9 @@ TEST_F(AdminTest, HistoryIsWhatMemoryHas) {
   EXPECT_EQ(get("/history?last=many").head.status, 400);
   EXPECT_EQ(get("/history?last=1000000").head.status, 400);
   EXPECT_EQ(get("/history", "armgate.example").head.status, 403) << "it names resources";
-  history_.reset();
-  EXPECT_EQ(get("/history").head.status, 404);
+  history_ = gateway_error(ErrorKind::BadInput, "the journal cannot be read");
+  EXPECT_EQ(get("/history").head.status, 503);
+  EXPECT_EQ(get("/history").body, "the journal cannot be read\n");
 }
 
 TEST_F(AdminTest, HowOperationsEndedAndWhatIsSickOfItIsTold) {

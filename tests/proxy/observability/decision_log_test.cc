@@ -1,8 +1,7 @@
 #include "proxy/observability/decision_log.h"
+#include "json/tree.h"
 
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 namespace armgate {
 namespace {

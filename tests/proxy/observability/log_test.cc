@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "json/tree.h"
 #include "proxy/request/exchange.h"
 #include "tests/support/temporary_directory.h"
 
@@ -20,7 +20,7 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr WallTime kWall = WallTime(milliseconds(1767225600007));
+constexpr WallTime kLogWall = WallTime(milliseconds(1767225600007));
 constexpr TimePoint kStart = TimePoint(seconds(100));
 
 Exchange written() {
@@ -51,7 +51,7 @@ Exchange written() {
 
 std::string line_of(const Exchange& exchange) {
   std::ostringstream out;
-  Log::to_stream(out, LogLevel::Info)->request(exchange, kWall, kStart + milliseconds(1234));
+  Log::to_stream(out, LogLevel::Info)->request(exchange, kLogWall, kStart + milliseconds(1234));
   return out.str();
 }
 
@@ -74,9 +74,9 @@ TEST(Log, TroubleWithArmIsAWarningThatSaysWhy) {
   EXPECT_EQ(line.at("upstream_error"), "cannot connect to management.azure.com: Connection refused");
   std::ostringstream trouble_only;
   const auto log = Log::to_stream(trouble_only, LogLevel::Warning);
-  log->request(written(), kWall, kStart);
+  log->request(written(), kLogWall, kStart);
   EXPECT_EQ(trouble_only.str(), "");
-  log->request(exchange, kWall, kStart);
+  log->request(exchange, kLogWall, kStart);
   EXPECT_THAT(trouble_only.str(), HasSubstr("Connection refused"));
 }
 
@@ -108,7 +108,7 @@ TEST(Log, BytesOfClientsCannotBreakOrForgeALine) {
 
 TEST(Log, EventsNameWhatTheyAreAbout) {
   std::ostringstream out;
-  Log::to_stream(out, LogLevel::Debug)->event(LogLevel::Warning, kWall, "hold-expired", {{"key", "/s"}, {"age", "6h"}});
+  Log::to_stream(out, LogLevel::Debug)->event(LogLevel::Warning, kLogWall, "hold-expired", {{"key", "/s"}, {"age", "6h"}});
   EXPECT_EQ(out.str(), R"({"time":"2026-01-01T00:00:00.007Z","level":"warning","event":"hold-expired","key":"/s","age":"6h"})"
                        "\n");
 }
@@ -124,9 +124,9 @@ TEST(Log, OnlyWhatIsImportantEnoughIsWritten) {
     std::ostringstream out;
     const auto log = Log::to_stream(out, c.least);
     for (const LogLevel level : {LogLevel::Debug, LogLevel::Info, LogLevel::Warning, LogLevel::Error}) {
-      log->event(level, kWall, "x");
+      log->event(level, kLogWall, "x");
     }
-    log->request(written(), kWall, kStart);
+    log->request(written(), kLogWall, kStart);
     const std::string text = out.str();
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), c.events + c.requests);
     EXPECT_EQ(text.find("\"request\"") != text.npos, c.requests == 1);
@@ -139,7 +139,7 @@ TEST(Log, AFileIsAddedToAndWholeWhenTheLogIsGone) {
   for (const char* name : {"first", "second"}) {
     auto log = Log::open(file, LogLevel::Info);
     ASSERT_TRUE(log.ok());
-    (*log)->event(LogLevel::Info, kWall, name);
+    (*log)->event(LogLevel::Info, kLogWall, name);
   }
   std::stringstream text;
   text << std::ifstream(file).rdbuf();
@@ -163,10 +163,10 @@ TEST(Log, ReopenedItGoesOnUnderItsNameAndLosesNothing) {
   {
     auto log = Log::open(file.string(), LogLevel::Info);
     ASSERT_TRUE(log);
-    (*log)->event(LogLevel::Info, kWall, "before");
+    (*log)->event(LogLevel::Info, kLogWall, "before");
     std::filesystem::rename(file, moved);
     ASSERT_TRUE((*log)->reopen());
-    (*log)->event(LogLevel::Info, kWall, "after");
+    (*log)->event(LogLevel::Info, kLogWall, "after");
   }
   std::string all;
   for (const auto& one : {moved, file}) {
@@ -185,13 +185,13 @@ TEST(Log, SaysHowManyLinesAreLostOnceItCanBeWrittenAgain) {
   {
     auto log = Log::open(file.string(), LogLevel::Error);
     ASSERT_TRUE(log);
-    (*log)->event(LogLevel::Error, kWall, "lost");
-    (*log)->event(LogLevel::Error, kWall, "lost too");
+    (*log)->event(LogLevel::Error, kLogWall, "lost");
+    (*log)->event(LogLevel::Error, kLogWall, "lost too");
     std::filesystem::remove(file);
     ASSERT_TRUE((*log)->reopen());
-    (*log)->event(LogLevel::Error, kWall, "first");
+    (*log)->event(LogLevel::Error, kLogWall, "first");
     ASSERT_TRUE((*log)->reopen());  // waits until it is written
-    (*log)->event(LogLevel::Error, kWall, "second");
+    (*log)->event(LogLevel::Error, kLogWall, "second");
   }
   std::vector<std::string> events;
   std::ifstream in(file);
@@ -214,7 +214,7 @@ TEST(Log, ThatCannotBeReopenedStaysWhereItWas) {
     const auto reopened = (*log)->reopen();
     ASSERT_FALSE(reopened);
     EXPECT_THAT(reopened.error().context, HasSubstr("logs/a.log cannot be opened: No such file"));
-    (*log)->event(LogLevel::Info, kWall, "still here");
+    (*log)->event(LogLevel::Info, kLogWall, "still here");
   }
   std::ifstream in(moved / "a.log");
   std::string line;

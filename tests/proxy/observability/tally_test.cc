@@ -8,7 +8,8 @@ namespace {
 
 enum class Altered { No, Yes };
 
-Exchange finished(int status, int attempts, Altered altered = Altered::No, const char* reason = "", int waited_ms = 0) {
+Exchange finished_exchange(int status, int attempts, Altered altered = Altered::No, const char* reason = "",
+                           int waited_ms = 0) {
   Exchange exchange;
   exchange.status = status;
   exchange.report.attempts = attempts;
@@ -20,20 +21,20 @@ Exchange finished(int status, int attempts, Altered altered = Altered::No, const
 
 TEST(GatewayTally, HasNothingToSayAboutWhatWasPassedOn) {
   GatewayTally tally;
-  tally.count(finished(200, 1));
-  tally.count(finished(412, 1));  // ARM's own, to the client's own If-Match
+  tally.count(finished_exchange(200, 1));
+  tally.count(finished_exchange(412, 1));  // ARM's own, to the client's own If-Match
   EXPECT_EQ(summary(tally.counts()), "");
 }
 
 TEST(GatewayTally, CountsWhatWasAlteredDelayedRepeatedAndRefused) {
   GatewayTally tally;
-  tally.count(finished(200, 1));
-  tally.count(finished(200, 1, Altered::Yes));
-  tally.count(finished(412, 1, Altered::Yes));
-  tally.count(finished(412, 0, Altered::Yes, "stale"));
-  tally.count(finished(200, 2, Altered::No, "waited-for-another-write", 1500));
-  tally.count(finished(503, 0, Altered::Yes, "waited-too-long", 500));
-  tally.count(finished(200, 1, Altered::Yes, "answer-recovered-by-reading"));
+  tally.count(finished_exchange(200, 1));
+  tally.count(finished_exchange(200, 1, Altered::Yes));
+  tally.count(finished_exchange(412, 1, Altered::Yes));
+  tally.count(finished_exchange(412, 0, Altered::Yes, "stale"));
+  tally.count(finished_exchange(200, 2, Altered::No, "waited-for-another-write", 1500));
+  tally.count(finished_exchange(503, 0, Altered::Yes, "waited-too-long", 500));
+  tally.count(finished_exchange(200, 1, Altered::Yes, "answer-recovered-by-reading"));
   EXPECT_EQ(summary(tally.counts()),
             "7 requests to ARM: 1 guarded, 2 refused as stale (412), 1 answered by armgate itself, "
             "1 with a lost answer recovered, 1 sent more than once, 2 waited 2.0 s in all");
@@ -41,9 +42,9 @@ TEST(GatewayTally, CountsWhatWasAlteredDelayedRepeatedAndRefused) {
 
 TEST(GatewayTally, AddsUpWhatSeveralCounted) {
   GatewayTally one, other;
-  one.count(finished(412, 1, Altered::Yes));
-  other.count(finished(412, 1, Altered::Yes));
-  other.count(finished(200, 2, Altered::No, "waited-for-another-write", 1500));
+  one.count(finished_exchange(412, 1, Altered::Yes));
+  other.count(finished_exchange(412, 1, Altered::Yes));
+  other.count(finished_exchange(200, 2, Altered::No, "waited-for-another-write", 1500));
   GatewayTally::Counts both = one.counts();
   both += other.counts();
   EXPECT_EQ(summary(both), "3 requests to ARM: 2 refused as stale (412), 1 sent more than once, 1 waited 1.5 s in all");
@@ -51,13 +52,13 @@ TEST(GatewayTally, AddsUpWhatSeveralCounted) {
 
 TEST(GatewayTally, DoesNotCallASendingWhatNeverLeft) {
   GatewayTally tally;
-  tally.count(finished(502, 0, Altered::Yes, "upstream-failure"));
+  tally.count(finished_exchange(502, 0, Altered::Yes, "upstream-failure"));
   EXPECT_EQ(summary(tally.counts()), "1 request to ARM: 1 without an answer from ARM");
 }
 
 TEST(GatewayTally, SaysWhatModeObserveHasSeen) {
   GatewayTally tally;
-  tally.count(finished(200, 1));
+  tally.count(finished_exchange(200, 1));
   WouldHave would;
   for (const auto kind : {WouldHave::Kind::Stale, WouldHave::Kind::Overlap, WouldHave::Kind::Overlap, WouldHave::Kind::Wait,
                           WouldHave::Kind::Duplicate}) {

@@ -1,8 +1,7 @@
 #include "proxy/observability/timeline.h"
+#include "json/tree.h"
 
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 namespace armgate {
 namespace {

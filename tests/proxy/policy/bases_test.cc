@@ -170,6 +170,34 @@ TEST(BasesCertain, AnIdThatNoReadCarriedTellsNothing) {
   EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
 }
 
+// ---- states that show the same ---------------------------------------------------------------------------------------------------
+
+// Goal: older states are not looked through where none can be told from the newest; a single one that can brings all of them back.
+TEST(BasesAlike, StatesOfTheSameBytesAreNotLookedThrough) {
+  Told told;
+  told.show('A', "1", whole("{\"is\":1}"));
+  told.show('A', "2", whole("{\"is\":1}"));
+  told.show('A', "3", whole("{\"is\":1}"));
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 3");
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 3 2 1");
+  told.show('A', "4", whole("{\"is\":4}"));
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 4 | 4 3 2 1");
+}
+
+// Goal: what cannot be told may be another: an older state that is absent, of which no body is kept, or of which a part is known.
+TEST(BasesAlike, WhatIsNotKnownMayBeAnother) {
+  for (const SharedBody& older : {SharedBody(), partial("{\"is\":1}")}) {
+    Told told;
+    told.show('A', "1", older);
+    told.show('A', "2", whole("{\"is\":1}"));
+    EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
+  }
+  Told told;
+  told.show_absent('A');
+  told.show('A', "2", whole("{\"is\":1}"));
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 -");
+}
+
 // ---- absence and deletes ---------------------------------------------------------------------------------------------------------
 
 TEST(BasesAbsence, WhoWasTold404Creates) {

@@ -12,14 +12,14 @@ namespace {
 Entry entry_of(std::string etag, SharedBody body, std::string api_version = "v1") {
   Entry entry;
   entry.etag = std::move(etag);
-  entry.renderings.push_back({std::move(api_version), "/a", std::move(body)});
+  entry.renderings.push_back({std::move(api_version), std::move(body)});
   return entry;
 }
 
 Shown answer_of(std::string etag, SharedBody body, std::string api_version = "v1") {
   Shown seen;
   seen.etag = std::move(etag);
-  seen.rendering = {std::move(api_version), "/a", std::move(body)};
+  seen.rendering = {std::move(api_version), std::move(body)};
   return seen;
 }
 

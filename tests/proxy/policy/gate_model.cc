@@ -17,16 +17,6 @@ SharedBody kept(std::string json) {
   return body;
 }
 
-class Others final : public Witness {
- public:
-  template <class Question>
-  explicit Others(Question question) : question_(std::move(question)) {}
-  bool others_wrote_since(uint64_t order) const override { return question_(order); }
-
- private:
-  std::function<bool(uint64_t)> question_;
-};
-
 bool same_content(std::string_view a, std::string_view b) {
   const arm::ComparedBody bodies[] = {{a, arm::BodyKind::Whole}, {b, arm::BodyKind::Whole}};
   return arm::Difference(bodies, facts()).same(0, 1);
@@ -87,7 +77,7 @@ Shown GateModel::shown_to(char client, size_t state) const {
   shown.client = key_of(client);
   shown.absent = there.absent;
   shown.etag = std::move(there.etag);
-  shown.rendering = {std::string(kApiVersion), "/r", there.absent ? nullptr : kept(std::move(there.json))};
+  shown.rendering = {std::string(kApiVersion), there.absent ? nullptr : kept(std::move(there.json))};
   return shown;
 }
 
@@ -205,7 +195,7 @@ bool GateModel::lags(const There& there) const {
   shown.at = {order_ + 2, now_};
   shown.absent = there.absent;
   shown.etag = there.etag;
-  shown.rendering = {std::string(kApiVersion), {}, there.absent ? nullptr : kept(there.json)};
+  shown.rendering = {std::string(kApiVersion), there.absent ? nullptr : kept(there.json)};
   return history_.lags(limits_, shown, facts());
 }
 
@@ -237,7 +227,7 @@ Verdict GateModel::reconcile(const Write& write, const There& there) {
   about.api_version = kApiVersion;
   const Right right = right_of(history_, limits_, about, write.bases.rule);
   const ThereBody now{there.absent, there.etag, there.json, kApiVersion};
-  const Others others([&](uint64_t order) { return others_wrote_since(write, order); });
+  const auto others = [&](uint64_t order) { return others_wrote_since(write, order); };
   Verdict verdict = decide(write.bases, {write.json, kApiVersion}, now, right, others, facts(), std::nullopt);
   if (verdict.by_right) history_.apply(limits_, RightUsed{key_of(write.client)});
   return verdict;

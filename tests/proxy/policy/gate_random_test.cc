@@ -81,7 +81,7 @@ Rates rates_of(Actors kind, const Truth& truth, bool etags) {
   return rates;
 }
 
-struct Row {
+struct DrawnRow {
   Actors kind;
   Truth truth;
   double lost;  // at most, of 1,000 writes
@@ -95,7 +95,7 @@ struct Row {
 
 TEST(GateRandom, RatesAreNoWorseThanTheModelsOfTheRules) {
   // A refusal that its client was not told of is no sign that the same change is meant, so that a lone one may need one more.
-  const Row rows[] = {
+  const DrawnRow rows[] = {
       {Actors::Single, kLone, 0, 0, 0, 0, 0, 0, 0},          {Actors::Single, kThree, 0, 0, 0.2, 0, 0, 0, 0},
       {Actors::Single, kHidden, 120, 15, 0.2, 42, 14, 1, 3}, {Actors::Unknown, kLone, 0, 0, 1.4, 220, 0, 2, 3},
       {Actors::Unknown, kThree, 0, 0, 0.3, 140, 0, 5, 3},    {Actors::Unknown, kHidden, 16, 3.5, 0.2, 108, 0.2, 4, 3},
@@ -104,7 +104,7 @@ TEST(GateRandom, RatesAreNoWorseThanTheModelsOfTheRules) {
   };
   std::printf("%-8s %-8s %-5s %7s %6s %6s %6s %6s %8s %6s %8s %6s %9s %s\n", "kind", "truth", "ETags", "writes", "lost",
               "n.done", "twice", "unseen", "undes.", "law3", "deserved", "again", "livelock", "most in a row (undeserved)");
-  for (const Row& row : rows) {
+  for (const DrawnRow& row : rows) {
     for (const bool etags : {true, false}) {
       const Rates r = rates_of(row.kind, row.truth, etags);
       const auto rate = [&r](int count) { return r.per_thousand(count); };

@@ -14,9 +14,7 @@
 namespace armgate::policy {
 namespace {
 
-struct NobodyWrote final : Witness {
-  bool others_wrote_since(uint64_t) const override { return false; }
-};
+bool nobody_wrote(uint64_t) { return false; }
 
 Verdict verdict_on(const OutcomeStory& story, Actors actors) {
   Told told;
@@ -35,7 +33,7 @@ Verdict verdict_on(const OutcomeStory& story, Actors actors) {
   const auto& facts = *arm::BodyFacts::generic();
   Bases bases = told.bases('A', actors);
   narrow_down(bases, wanted, facts);
-  return decide(bases, wanted, {false, "", there, "v1"}, Right(), NobodyWrote(), facts, arm::MergeScope::All);
+  return decide(bases, wanted, {false, "", there, "v1"}, Right(), nobody_wrote, facts, arm::MergeScope::All);
 }
 
 Ends end_of(const Verdict& verdict) { return verdict.merged ? Ends::Merged : verdict.sends ? Ends::Sent : Ends::Refused; }

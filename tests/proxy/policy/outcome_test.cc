@@ -48,12 +48,6 @@ BaseState without_body(std::string etag) {
   return base;
 }
 
-struct Asked final : Witness {
-  explicit Asked(bool written) : written_(written) {}
-  bool others_wrote_since(uint64_t) const override { return written_; }
-  bool written_;
-};
-
 class Judged {
  public:
   std::vector<BaseState> bases;
@@ -68,7 +62,8 @@ class Judged {
     Bases all;
     all.narrow = bases;
     const ThereBody now{is_absent, there_etag, there, "v1"};
-    return decide(all, {wanted, wanted_version}, now, right, Asked(others_wrote), *arm::BodyFacts::generic(),
+    const auto others_wrote_since = [this](uint64_t) { return others_wrote; };
+    return decide(all, {wanted, wanted_version}, now, right, others_wrote_since, *arm::BodyFacts::generic(),
                   arm::MergeScope::All);
   }
   // "sent", "by right"; "refused" with what is in the way, "merged" with what others changed.
@@ -175,6 +170,19 @@ TEST(OutcomeOfSeveral, AnOlderOneDoesNotMatterIfTheWriteHasWhatOthersAdded) {
   EXPECT_EQ(on({base_of(kTagged), base_of(kPlain)}, kTagged)(kBoth), "sent");
   EXPECT_EQ(on({base_of(kPlain)}, kTagged)(kBoth), "refused /tags/b")
       << "nobody was shown that tag: it may be a count from nothing";
+}
+
+// An operation made it so, and failed; then it was made so by somebody else, who did the same as this write.
+TEST(OutcomeOfSeveral, OneThatOnlyLooksLikeWhatIsThereDoesNotVouchForTheOthers) {
+  Judged judged = on({base_of(kPlain, "3"), base_of(kTagged, "2")}, kTagged);
+  judged.others_wrote = true;
+  judged.there_etag = "4";
+  EXPECT_EQ(judged(kTagged), "refused /tags/b");
+  judged.others_wrote = false;
+  EXPECT_EQ(judged(kTagged), "refused /tags/b") << "its client was shown something else since";
+  judged.others_wrote = true;
+  judged.there_etag = "2";
+  EXPECT_EQ(judged(kTagged), "sent") << "it is what is there";
 }
 
 TEST(OutcomeOfSeveral, AGoneOneIsInTheWayOfEverything) {

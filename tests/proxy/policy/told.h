@@ -140,7 +140,7 @@ class Told {
     shown.asked = how.asked != 0 ? how.asked : tick().order;
     shown.at = how.at != 0 ? Moment{how.at, now_} : tick();
     shown.etag = std::move(etag);
-    shown.rendering = {how.api_version, "/r?api-version=" + how.api_version, std::move(body)};
+    shown.rendering = {how.api_version, std::move(body)};
     return shown;
   }
   uint64_t show_state(char client, std::string etag, SharedBody body, const How& how, bool absent) {

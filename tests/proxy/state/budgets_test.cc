@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr TimePoint kStart = TimePoint(std::chrono::hours(1));
+constexpr TimePoint kBudgetStart = TimePoint(std::chrono::hours(1));
 const Hash128 kAlice{0x1111111111111111, 1};
 const Hash128 kBob{0x2222222222222222, 2};
 constexpr std::string_view kTarget = "/subscriptions/AA-1/resourceGroups/g?api-version=1";
@@ -25,12 +25,12 @@ arm::ResponseHead reads_left(const std::string& left) {
 
 class BudgetsTable : public testing::Test {
  protected:
-  void note(const Hash128& who, std::string_view target, const arm::ResponseHead& head, TimePoint now = kStart,
+  void note(const Hash128& who, std::string_view target, const arm::ResponseHead& head, TimePoint now = kBudgetStart,
             arm::Method method = arm::Method::Get) {
     budgets_.note({who, target}, method, head, {now, WallTime{}});
   }
   // What is spent stays spent.
-  bool may_ask(const Hash128& who, std::string_view target, TimePoint now = kStart) {
+  bool may_ask(const Hash128& who, std::string_view target, TimePoint now = kBudgetStart) {
     return budgets_.ask({who, target}, now) <= now;
   }
   void exhaust(const Hash128& who, std::string_view target) {
@@ -49,8 +49,8 @@ TEST_F(BudgetsTable, HoldBackWhoAsksForTheSamePrincipalAndSubscription) {
   EXPECT_TRUE(may_ask(kBob, kTarget));
   EXPECT_TRUE(may_ask(kAlice, "/subscriptions/aa-2"));
   EXPECT_TRUE(may_ask(kAlice, "/providers/Microsoft.X/operations"));
-  EXPECT_EQ(budgets_.may_ask_from({kAlice, kTarget}, kStart), kStart + seconds(10));
-  EXPECT_EQ(budgets_.report(kStart).asked, 4u);
+  EXPECT_EQ(budgets_.may_ask_from({kAlice, kTarget}, kBudgetStart), kBudgetStart + seconds(10));
+  EXPECT_EQ(budgets_.report(kBudgetStart).asked, 4u);
 }
 
 TEST_F(BudgetsTable, OfWritesHoldNoReadBack) {
@@ -61,32 +61,32 @@ TEST_F(BudgetsTable, OfWritesHoldNoReadBack) {
 
 TEST_F(BudgetsTable, A429OfAReadIsObeyedAndToldFor) {
   note(kAlice, kTarget, answer(429, {{"Retry-After", "30"}}));
-  EXPECT_EQ(budgets_.may_ask_from({kAlice, kTarget}, kStart), kStart + seconds(30));
-  EXPECT_FALSE(may_ask(kAlice, kTarget, kStart + seconds(29)));
-  EXPECT_EQ(budgets_.report(kStart + seconds(10)).rows.at(0).come_again, seconds(20));
-  EXPECT_TRUE(may_ask(kAlice, kTarget, kStart + seconds(30)));
-  EXPECT_TRUE(budgets_.report(kStart + seconds(30)).rows.empty());
+  EXPECT_EQ(budgets_.may_ask_from({kAlice, kTarget}, kBudgetStart), kBudgetStart + seconds(30));
+  EXPECT_FALSE(may_ask(kAlice, kTarget, kBudgetStart + seconds(29)));
+  EXPECT_EQ(budgets_.report(kBudgetStart + seconds(10)).rows.at(0).come_again, seconds(20));
+  EXPECT_TRUE(may_ask(kAlice, kTarget, kBudgetStart + seconds(30)));
+  EXPECT_TRUE(budgets_.report(kBudgetStart + seconds(30)).rows.empty());
 }
 
 TEST_F(BudgetsTable, A429WithoutAWordOrForEverIsBounded) {
   note(kAlice, kTarget, answer(429, {}));
-  EXPECT_EQ(budgets_.may_ask_from({kAlice, kTarget}, kStart), kStart + seconds(5));
+  EXPECT_EQ(budgets_.may_ask_from({kAlice, kTarget}, kBudgetStart), kBudgetStart + seconds(5));
   note(kBob, kTarget, answer(429, {{"Retry-After", "999999999999"}}));
-  EXPECT_EQ(budgets_.may_ask_from({kBob, kTarget}, kStart), kStart + minutes(5));
+  EXPECT_EQ(budgets_.may_ask_from({kBob, kTarget}, kBudgetStart), kBudgetStart + minutes(5));
 }
 
 TEST_F(BudgetsTable, A429OfAWriteIsToldAndHoldsNoReadBack) {
-  note(kAlice, kTarget, answer(429, {{"Retry-After", "30"}}), kStart, arm::Method::Put);
+  note(kAlice, kTarget, answer(429, {{"Retry-After", "30"}}), kBudgetStart, arm::Method::Put);
   EXPECT_TRUE(may_ask(kAlice, kTarget));
-  EXPECT_EQ(budgets_.report(kStart).rows.at(0).come_again, seconds(30));
+  EXPECT_EQ(budgets_.report(kBudgetStart).rows.at(0).come_again, seconds(30));
 }
 
 TEST_F(BudgetsTable, AreReportedByNamesThatTellNobody) {
   note(kBob, kTarget, answer(200, {{"x-ms-ratelimit-remaining-subscription-writes", "180"}}));
   note(kAlice, kTarget, reads_left("250"));
-  note(kAlice, kTarget, reads_left("249"), kStart + seconds(1));
+  note(kAlice, kTarget, reads_left("249"), kBudgetStart + seconds(1));
   note(kAlice, "/tenants", answer(200, {{"x-ms-ratelimit-remaining-tenant-reads", "7"}}));
-  const auto rows = budgets_.report(kStart + seconds(1)).rows;
+  const auto rows = budgets_.report(kBudgetStart + seconds(1)).rows;
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].subscription, "");
   EXPECT_EQ(rows[1].subscription, "aa-1");
@@ -96,13 +96,13 @@ TEST_F(BudgetsTable, AreReportedByNamesThatTellNobody) {
   EXPECT_EQ(rows[1].told[0].left, 249u);
   EXPECT_EQ(rows[1].told[0].most, 250u);
   EXPECT_EQ(rows[2].told[0].left, 180u);
-  EXPECT_TRUE(budgets_.report(kStart + minutes(11)).rows.empty()) << "nobody knows what is left now";
+  EXPECT_TRUE(budgets_.report(kBudgetStart + minutes(11)).rows.empty()) << "nobody knows what is left now";
 }
 
 TEST_F(BudgetsTable, NonsenseIsCountedAndLeavesWhatWasKnown) {
   note(kAlice, kTarget, reads_left("250"));
   for (const char* nonsense : {"-1", "many", "99999999999999"}) note(kAlice, kTarget, reads_left(nonsense));
-  const auto report = budgets_.report(kStart);
+  const auto report = budgets_.report(kBudgetStart);
   EXPECT_EQ(report.unreadable, 3u);
   EXPECT_EQ(report.rows.at(0).told.at(0).left, 250u);
 }
@@ -110,15 +110,15 @@ TEST_F(BudgetsTable, NonsenseIsCountedAndLeavesWhatWasKnown) {
 TEST_F(BudgetsTable, OfNobodyAreNotKept) {
   note(Hash128{}, kTarget, reads_left("1"));
   note(kAlice, kTarget, answer(200, {{"Content-Type", "text/plain"}}));
-  EXPECT_TRUE(budgets_.report(kStart).rows.empty());
+  EXPECT_TRUE(budgets_.report(kBudgetStart).rows.empty());
 }
 
 TEST_F(BudgetsTable, AreBoundedAndTheOneHeardOfLongestAgoGoesFirst) {
   const auto target = [](size_t i) { return "/subscriptions/s" + std::to_string(i); };
-  for (size_t i = 0; i < Budgets::kKeptMax; ++i) note(kAlice, target(i), reads_left("250"), kStart + milliseconds(i));
-  note(kAlice, target(0), reads_left("249"), kStart + seconds(1));
-  note(kAlice, target(1000), reads_left("250"), kStart + seconds(2));
-  const auto report = budgets_.report(kStart + seconds(2));
+  for (size_t i = 0; i < Budgets::kKeptMax; ++i) note(kAlice, target(i), reads_left("250"), kBudgetStart + milliseconds(i));
+  note(kAlice, target(0), reads_left("249"), kBudgetStart + seconds(1));
+  note(kAlice, target(1000), reads_left("250"), kBudgetStart + seconds(2));
+  const auto report = budgets_.report(kBudgetStart + seconds(2));
   EXPECT_EQ(report.rows.size(), Budgets::kKeptMax);
   EXPECT_EQ(report.forgotten, 1u);
   const auto is_kept = [&](const std::string& id) {

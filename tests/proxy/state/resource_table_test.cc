@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,7 +21,7 @@ const Hasher kHasher(HashKey{1, 2});
 
 Hash128 key(std::string_view id) { return kHasher.hash(id); }
 
-Moment at(uint64_t order) { return {order, TimePoint{std::chrono::seconds(order)}}; }
+Moment at_second(uint64_t order) { return {order, TimePoint{std::chrono::seconds(order)}}; }
 
 policy::SharedBody body(std::string bytes) {
   return std::make_shared<policy::KeptBody>(policy::KeptBody{std::move(bytes), false, false});
@@ -35,28 +36,31 @@ struct Table : ResourceTable {
     policy::Shown shown;
     shown.client = client;
     shown.asked = order;
-    shown.at = at(order);
+    shown.at = at_second(order);
     shown.etag = etag;
-    shown.rendering = {"2025-05-01", "/r", body(bytes)};
+    shown.rendering = {"2025-05-01", body(bytes)};
     apply(resource, std::move(shown));
   }
   void accept(const Hash128& resource, uint64_t order, const Hash128& client = kTheirs, const Hash128& bytes = kTheirBytes) {
     policy::Accepted accepted;
     accepted.client = client;
     accepted.bytes = bytes;
-    accepted.at = at(order);
+    accepted.at = at_second(order);
     apply(resource, std::move(accepted));
   }
   void end(const Hash128& resource, uint64_t order, const Hash128& bytes = kTheirBytes) {
-    apply(resource, policy::Ended{bytes, at(order)});
+    apply(resource, policy::Ended{bytes, at_second(order)});
   }
   void remove(const Hash128& resource, uint64_t order, const Hash128& client = {}) {
-    apply(resource, policy::Deleted{client, at(order)});
+    apply(resource, policy::Deleted{client, at_second(order)});
   }
   bool written_since(const Hash128& resource, uint64_t since, const Hash128& mine = {}) const {
     return ask(resource, [&](const policy::History& history) {
       return history.ended_since(since, [&](const policy::Entry& entry) { return entry.writer == mine; });
     });
+  }
+  std::optional<TimePoint> created_at(const Hash128& resource) const {
+    return ask(resource, [](const policy::History& history) { return history.created(); });
   }
   uint64_t forgotten(const Hash128& resource) const {
     return ask(resource, [](const policy::History& history) { return history.forgotten(); });
@@ -148,7 +152,7 @@ TEST(ResourceTable, TheLeastRecentlyTouchedGoesFirst) {
 TEST(ResourceTable, AResourceThatIsBeingWrittenIsNotForgotten) {
   Table table(kShards);
   table.show(sibling(1), 1, "{}");
-  table.apply(sibling(1), policy::Arrived{kMine, {1, kMyBytes, ""}, at(2).time});
+  table.apply(sibling(1), policy::Arrived{kMine, {1, kMyBytes, ""}, at_second(2).time});
   for (uint64_t i = 2; i <= 5; ++i) table.show(sibling(i), 10 + i, "{}");
   EXPECT_EQ(table.entries(sibling(1)), 1u);
   EXPECT_EQ(table.counts().resources, 2u) << "and others still come and go";
@@ -171,7 +175,7 @@ TEST(ResourceTable, OverItsBudgetBodiesGoFirstAndTheEtagsStay) {
   EXPECT_EQ(table.bodies(sibling(4)), 1u);
   EXPECT_EQ(table.bodies(sibling(5)), 1u);
   table.ask(sibling(1), [](const policy::History& history) {
-    EXPECT_EQ(history.entries().at(0).etag, "e");
+    EXPECT_EQ(history.entries()[0].etag, "e");
     return 0;
   });
 }
@@ -267,16 +271,19 @@ TEST(ResourceTable, ADeleteThatWasForgottenMayHaveBeenOfAnythingInItsShard) {
 
 TEST(ResourceTable, ACreationIsEvidenceUntilADeleteIsAccepted) {
   Table table;
-  table.created(key(kGroup), at(5));
-  EXPECT_EQ(table.created_at(key(kGroup)), at(5).time);
-  table.being_deleted(key(kGroup));
+  table.apply(key(kGroup), policy::Created{at_second(5).time});
+  EXPECT_EQ(table.created_at(key(kGroup)), at_second(5).time);
+  table.accept(key(kGroup), 6);
+  EXPECT_EQ(table.created_at(key(kGroup)), at_second(5).time) << "it is there still";
+  policy::Accepted deletes;
+  deletes.at = at_second(7);
+  deletes.deletes = true;
+  table.apply(key(kGroup), deletes);
   EXPECT_EQ(table.created_at(key(kGroup)), std::nullopt);
-  table.created(key(kGroup), at(8));
-  EXPECT_EQ(table.created_at(key(kGroup)), at(8).time);
+  table.apply(key(kGroup), policy::Created{at_second(8).time});
+  EXPECT_EQ(table.created_at(key(kGroup)), at_second(8).time);
   table.remove(key(kGroup), 9);
   EXPECT_EQ(table.created_at(key(kGroup)), std::nullopt);
-  table.being_deleted(key("/unknown"));
-  EXPECT_EQ(table.counts().resources, 1u) << "what is unknown leaves nothing behind";
 }
 
 }  // namespace

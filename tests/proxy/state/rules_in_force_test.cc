@@ -17,7 +17,7 @@ constexpr std::string_view kSubnet =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/a?api-version=2023-09-01";
 constexpr std::string_view kNetworkId = "/subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n";
 
-const Hasher kHasher(HashKey{1, 2});
+const Hasher kRulesHasher(HashKey{1, 2});
 
 enum class Parents { None, Network };
 
@@ -55,12 +55,12 @@ void expect_key_until_gone(RulesInForce& rules, std::optional<Planned> unfinishe
 }
 
 TEST(RulesInForce, ADroppedKeyIsTakenUntilTheLastPlanThatHadItIsGone) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kRulesHasher);
   expect_key_until_gone(rules, plan_of(rules));
 }
 
 TEST(RulesInForce, ANewPlanKeepsOnlyItsOwnRulesAlive) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kRulesHasher);
   std::optional<Planned> old = plan_of(rules);
   rules.replace(subnets_with(Parents::None), rules::Mode::Protect);
   const Planned both = plan_of(rules);
@@ -75,7 +75,7 @@ TEST(RulesInForce, BodiesAreReadByOldRulesTooWhileTheirWritesRun) {
     rule.lock.references.emplace_back().pointer = pointer;
     return std::make_shared<const rules::Ruleset>(std::vector{rule});
   };
-  RulesInForce rules(referring_to("/old"), rules::Mode::Protect, kHasher);
+  RulesInForce rules(referring_to("/old"), rules::Mode::Protect, kRulesHasher);
   std::optional<Planned> unfinished = plan_of(rules);
   rules.replace(referring_to("/new"), rules::Mode::Protect);
   const auto both = plan_of(rules).plan->referring;
@@ -87,7 +87,7 @@ TEST(RulesInForce, BodiesAreReadByOldRulesTooWhileTheirWritesRun) {
 }
 
 TEST(RulesInForce, WhatNoRuleTouchesAnyMoreStillWaitsForTheOldWrites) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kRulesHasher);
   std::optional<Planned> old = plan_of(rules);
   rules.replace(no_rules(), rules::Mode::Protect);
   EXPECT_EQ(plan_of(rules).plan->kind, rules::PlanKind::Write);
@@ -97,14 +97,14 @@ TEST(RulesInForce, WhatNoRuleTouchesAnyMoreStillWaitsForTheOldWrites) {
 }
 
 TEST(RulesInForce, AnAddedKeyIsTakenAtOnceAndRulesWithoutWritesDoNotDrain) {
-  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kRulesHasher);
   rules.replace(subnets_with(Parents::Network), rules::Mode::Protect);
   EXPECT_EQ(rules.draining(), 0u);
   EXPECT_TRUE(locks_network(plan_of(rules)));
 }
 
 TEST(RulesInForce, SeveralOldRulesCountAtOnce) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kRulesHasher);
   const Planned first = plan_of(rules);
   rules.replace(subnets_with(Parents::None), rules::Mode::Protect);
   const Planned second = plan_of(rules);
@@ -114,7 +114,7 @@ TEST(RulesInForce, SeveralOldRulesCountAtOnce) {
 }
 
 TEST(RulesInForce, TheModeHoldsForPlansFromNowOnAndThoseUnderWayKeepTheirs) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kRulesHasher);
   const Planned before = plan_of(rules);
   rules.replace(subnets_with(Parents::Network), rules::Mode::Observe);
   EXPECT_EQ(rules.mode(), rules::Mode::Observe);
@@ -124,7 +124,7 @@ TEST(RulesInForce, TheModeHoldsForPlansFromNowOnAndThoseUnderWayKeepTheirs) {
 }
 
 TEST(RulesInForce, WhatIsSwitchedOffPassesAtOnceWhateverIsUnfinished) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kRulesHasher);
   const Planned unfinished = plan_of(rules);
   rules.replace(subnets_with(Parents::Network), rules::Mode::Off);
   EXPECT_EQ(plan_of(rules).plan->kind, rules::PlanKind::Pass);
@@ -137,7 +137,7 @@ TEST(RulesInForce, WhatIsSwitchedOffPassesAtOnceWhateverIsUnfinished) {
 }
 
 TEST(RulesInForce, APlanOfAnotherThreadKeepsItsRulesToo) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kRulesHasher);
   std::optional<Planned> unfinished;
   std::thread([&] { unfinished = plan_of(rules); }).join();
   const Planned own = plan_of(rules, arm::Method::Get);  // keeps nothing
@@ -145,7 +145,7 @@ TEST(RulesInForce, APlanOfAnotherThreadKeepsItsRulesToo) {
 }
 
 TEST(RulesInForce, WhileOnesPlanIsUnfinishedNobodyPassesItBy) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kRulesHasher);
   std::atomic<bool> over{false};
   std::atomic<int> checks{0};
   std::vector<std::thread> planners;
@@ -169,14 +169,14 @@ TEST(RulesInForce, WhileOnesPlanIsUnfinishedNobodyPassesItBy) {
 }
 
 TEST(RulesInForce, ThePlanOfTheSameRequestIsNotMadeAgain) {
-  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::Network), rules::Mode::Protect, kRulesHasher);
   const Planned first = plan_of(rules);
   const Planned again = plan_of(rules);
   EXPECT_EQ(first.plan, again.plan);
-  EXPECT_EQ(again.plan->resource_key, kHasher.hash(again.plan->target.resource.id));
+  EXPECT_EQ(again.plan->resource_key, kRulesHasher.hash(again.plan->target.resource.id));
   ASSERT_EQ(again.plan->lock_keys.size(), again.plan->keys.size());
   for (size_t i = 0; i < again.plan->keys.size(); ++i) {
-    EXPECT_EQ(again.plan->lock_keys[i], kHasher.hash(again.plan->keys[i].id));
+    EXPECT_EQ(again.plan->lock_keys[i], kRulesHasher.hash(again.plan->keys[i].id));
   }
   EXPECT_EQ(first.made_under, again.made_under);
   EXPECT_NE(again.made_under, nullptr);
@@ -187,7 +187,7 @@ TEST(RulesInForce, ThePlanOfTheSameRequestIsNotMadeAgain) {
 }
 
 TEST(RulesInForce, AnotherVersionOfTheSameResourceIsPlannedForItself) {
-  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kRulesHasher);
   const Planned first = plan_of(rules);
   const std::string other = std::string(kSubnet.substr(0, kSubnet.find('?'))) + "?api-version=2024-01-01";
   const auto planned = rules.make_plan(arm::Method::Put, other);
@@ -197,7 +197,7 @@ TEST(RulesInForce, AnotherVersionOfTheSameResourceIsPlannedForItself) {
 }
 
 TEST(RulesInForce, ManyDifferentRequestsAreEachPlannedForThemselves) {
-  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kRulesHasher);
   const auto target = [](int i) {
     return "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/x" + std::to_string(i);
   };
@@ -211,7 +211,7 @@ TEST(RulesInForce, ManyDifferentRequestsAreEachPlannedForThemselves) {
 }
 
 TEST(RulesInForce, SignedUrlsAreNotKept) {
-  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kRulesHasher);
   const std::string target = std::string(kSubnet) + "&s=" + std::string(600, 'x');
   const auto first = rules.make_plan(arm::Method::Get, target);
   const auto again = rules.make_plan(arm::Method::Get, target);
@@ -221,7 +221,7 @@ TEST(RulesInForce, SignedUrlsAreNotKept) {
 }
 
 TEST(RulesInForce, ATargetThatCanBeReadInTwoWaysIsRefusedAsEver) {
-  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kHasher);
+  RulesInForce rules(subnets_with(Parents::None), rules::Mode::Protect, kRulesHasher);
   EXPECT_FALSE(rules.make_plan(arm::Method::Put, "/subscriptions/s/../x?api-version=1").ok());
 }
 

@@ -122,6 +122,18 @@ TEST(SendingLedgerRepeats, WithAnotherCredentialItsRecordIsGiven) {
   EXPECT_TRUE(rig.ledger.match(arrival, &waiter, 1, rig.ask).as_recorded);
 }
 
+TEST(SendingLedgerRepeats, WhatIsAheadOfOurClockIsNotDecidedUnlessItIsKnown) {
+  LedgerRig rig;
+  rig.repeats = by_id(kNoon);
+  const auto write = told(rig, 1, "named");
+  rig.repeats.known_until = kNoon - seconds(1);  // our clock was set back
+  EXPECT_EQ(rig.match(1, "named"), Match::Shared) << "what is known is given again whatever the clocks say";
+  EXPECT_EQ(rig.match(2, "named"), Match::Ahead);
+  EXPECT_EQ(rig.ledger.size(), 1u) << "what is not decided leaves nothing";
+  rig.repeats.known_until = kNoon;
+  EXPECT_EQ(rig.match(2, "named"), Match::New);
+}
+
 TEST(SendingLedgerRepeats, WhatWasFirstSentBeforeAllThatIsKnownIsNotDecided) {
   LedgerRig rig;
   rig.repeats = by_id(kNoon, kNoon + seconds(1));

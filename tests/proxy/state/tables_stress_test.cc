@@ -41,7 +41,9 @@ void run_on_threads(const std::function<void(Rng& rng)>& work) {
   for (auto& thread : threads) thread.join();
 }
 
-policy::SharedBody body(std::string bytes) { return std::make_shared<policy::KeptBody>(policy::KeptBody{std::move(bytes)}); }
+policy::SharedBody stress_body(std::string bytes) {
+  return std::make_shared<policy::KeptBody>(policy::KeptBody{std::move(bytes)});
+}
 
 // One write from its arrival to the fate of its answer. Its waiter lives as long as it may be signalled.
 void write_once(ClientState& state, Rng& rng, const Executor& executor, const Hash128& resource, Moment when) {
@@ -61,7 +63,7 @@ void write_once(ClientState& state, Rng& rng, const Executor& executor, const Ha
     EXPECT_TRUE(!has_answer || !ending->answer->body.empty());
     ledger.leave(found.asking.sending, &waiter, has_answer ? SendingLedger::With::Answer : SendingLedger::With::Nothing);
   } else {
-    using Kind = SendingLedger::Ending::Kind;
+    using End = SendingLedger::Ending::Kind;
     ledger.sent(found.asking.sending);
     if (rng.chance(0.2)) ledger.note_maybe_applied(found.asking.sending);
     if (rng.chance(0.2)) ledger.note_had_base(found.asking.sending);
@@ -69,7 +71,7 @@ void write_once(ClientState& state, Rng& rng, const Executor& executor, const Ha
     (void)ledger.note_visibility_try(found.asking.sending);
     auto answer = std::make_shared<arm::Response>();
     answer->body = std::string(1 + rng.below(50), 'x');
-    constexpr Kind kinds[] = {Kind::Expected, Kind::Refused, Kind::Accepted, Kind::Accepted, Kind::Unknown};
+    constexpr End kinds[] = {End::Expected, End::Refused, End::Accepted, End::Accepted, End::Unknown};
     ledger.end(found.asking.sending, {kinds[rng.below(5)], rng.chance(0.8) ? answer : nullptr, "reason"}, when);
   }
   presence->gone = rng.chance(0.5);
@@ -82,7 +84,7 @@ void list_once(ClientState& state, Rng& rng, const Hash128& resource, Moment whe
   page.scope = {kScope, kType};
   page.api_version = "2025-05-01";
   page.shown = when;
-  page.body = body("{\"value\":[" + std::to_string(rng.below(5)) + "]}");
+  page.body = stress_body("{\"value\":[" + std::to_string(rng.below(5)) + "]}");
   state.record_page(std::move(page));
   const arm::ResourceId id{kScope + "/providers/" + kType + "/v", kType};
   for (const auto& unread : state.unread_pages(id)) {
@@ -160,7 +162,7 @@ policy::Event any_event(Rng& rng, const Hash128& client, Moment when) {
   switch (rng.below(10)) {
     case 0: return policy::Ended{bytes, when};
     case 1: return policy::Deleted{client, when};
-    case 2: return policy::Accepted{policy::Cause::Written, client, bytes, {}, body("{}"), when};
+    case 2: return policy::Accepted{policy::Cause::Written, client, bytes, {}, stress_body("{}"), when};
     case 3: return policy::Arrived{client, {rng.below(4), bytes, ""}, when.time};
     case 4:
     case 5: return policy::Left{client, rng.below(4)};
@@ -168,7 +170,7 @@ policy::Event any_event(Rng& rng, const Hash128& client, Moment when) {
     case 7: {
       policy::Refused refused{client, {}};
       refused.refusal.told = when.order;
-      refused.refusal.asked = body("asked");
+      refused.refusal.asked = stress_body("asked");
       return refused;
     }
     default: {
@@ -177,7 +179,7 @@ policy::Event any_event(Rng& rng, const Hash128& client, Moment when) {
       shown.asked = when.order;
       shown.at = when;
       shown.etag = std::to_string(rng.below(5));
-      shown.rendering = {"2025-05-01", "/r", body("{\"state\":" + shown.etag + "}")};
+      shown.rendering = {"2025-05-01", stress_body("{\"state\":" + shown.etag + "}")};
       return shown;
     }
   }
@@ -197,10 +199,10 @@ TEST(TablesStress, TheHistoriesAreChangedAndAskedAtOnce) {
       const Hash128 client{rng.below(3), 0};
       const Moment when{++order, kStart};
       switch (rng.below(8)) {
-        case 0: table.being_deleted(resource); break;
-        case 1: table.created(resource, when); break;
+        case 0: table.apply(resource, policy::Deleted{client, when}); break;
+        case 1: table.apply(resource, policy::Created{when.time}); break;
         case 2: (void)table.last_delete({id, kType}); break;
-        case 3: (void)table.created_at(resource); break;
+        case 3: table.ask(resource, [](const policy::History& history) { return history.created(); }); break;
         case 4:
           table.ask(resource, [&](const policy::History& history) {
             for (const auto& entry : history.entries()) EXPECT_LE(entry.number, order.load());

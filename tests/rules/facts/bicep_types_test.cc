@@ -74,6 +74,18 @@ TEST(BicepTypes, TheNewestStableVersionCountsAndAChangedDirectionIsLeftOut) {
   }
 }
 
+// The file could not be read otherwise: it would contradict itself.
+TEST(BicepTypes, AMemberThatIsSpeltInTwoWaysIsReadOnlyOnlyIfBothAre) {
+  BicepTypes types;
+  add(types, R"([{"$type": "ResourceType", "name": "A.B/c@2020-01-01", "body": {"$ref": "#/1"}, "writableScopes": 8},
+    {"$type": "ObjectType", "properties": {"Some": {"type": {"$ref": "#/2"}, "flags": 0}, "some": {"type": {"$ref": "#/3"}, "flags": 2},
+      "seen": {"type": {"$ref": "#/3"}, "flags": 2}}},
+    {"$type": "ObjectType", "properties": {}, "additionalProperties": {"$ref": "#/3"}},
+    {"$type": "StringType"}])");
+  EXPECT_THAT(types.types().at(0).body.maps, ElementsAre("/Some"));
+  EXPECT_THAT(types.types().at(0).body.read_only, ElementsAre("/seen"));
+}
+
 TEST(BicepTypes, PreviewsCountWhereNothingElseIs) {
   BicepTypes types;
   add(types, widget_types("2024-01-01-preview", 2));

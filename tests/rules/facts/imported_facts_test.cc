@@ -67,6 +67,10 @@ TEST(ImportedFacts, WhatIsWrongIsToldWithItsTypeAndLine) {
       {with(R"("A.B/c": {"write_only": "/a"})"), "/types/A.B~1c/write_only", "JSON pointers", 2},
       {with(R"("A.B/c": {"arrays": []})"), "/types/A.B~1c/arrays", "is not a key of imported facts", 2},
       {with(R"("A.B/c": {"api_versions": ["2020-01-01"]})"), "/types/A.B~1c/api_versions", "is not the first and the last", 2},
+      {with(R"("A.B/c": {"read_only": ["/a"], "write_only": ["/b", "/A/c"]})"), "/types/A.B~1c/write_only/1", "never compared",
+       2},
+      {with(R"("A.B/c": {"maps": ["/a"], "read_only": ["/a"]})"), "/types/A.B~1c/maps/0", "is in \"read_only\" of this type",
+       2},
       {with("\"A.B/c\": {},\n\"a.b/C\": {}"), "/types/a.b~1C", "stands on line 2 already", 3},
   };
   for (const auto& c : cases) {

@@ -45,7 +45,7 @@ std::vector<std::string> messages_about(const json& document) {
 
 // A file of those shipped rules, entries and cases that have a key which none before them has.
 json one_of_each() {
-  static const std::regex kIndex("/[0-9]+(?=/|$)");
+  static const std::regex kIndex("/[0-9]+(?=/|$)"), kDataOfCase("^/(shown|body)/.*");
   std::set<std::string> seen;
   json file{{"rules", json::array()}, {"errors", json::array()}, {"cases", json::array()}};
   for (const auto& shipped : shipped_files()) {
@@ -54,8 +54,10 @@ json one_of_each() {
       for (const json& element : document.value(list, json::array())) {
         bool is_new = false;
         const json leaves = element.flatten();
-        for (const auto& [key, unused] : leaves.items())
+        for (const auto& [leaf, unused] : leaves.items()) {
+          const std::string key = list == "cases" ? std::regex_replace(leaf, kDataOfCase, "/$1") : leaf;
           is_new |= seen.insert(list + std::regex_replace(key, kIndex, "/*")).second;
+        }
         if (is_new) elements.push_back(element);
       }
     }

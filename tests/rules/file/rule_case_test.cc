@@ -82,5 +82,40 @@ TEST(RuleCase, EveryCaseIsTried) {
   EXPECT_EQ(faults.size(), 2u);
 }
 
+// What the facts say of a body: tried at the request's type and api-version.
+TEST(RuleCase, BodiesAreComparedByTheFactsOfTheFile) {
+  const auto faults_with = [](const std::string& said) {
+    FaultList faults;
+    read_rule_book("f.json",
+                   R"({"facts": [
+    {"types": ["A.B/c"], "body": {"read_only": ["/properties/seen"], "arrays": [{"pointer": "/parts", "key": ["number"]}]}},
+    {"types": ["A.B/c"], "api_version": {"from": "2024-01-01"}, "body": {"kept": ["/properties/more"]}}],
+  "cases": [
+{"rule": "", "request": "PUT /subscriptions/s/resourceGroups/g/providers/A.B/c/x?api-version=)" +
+                       said + "}]}",
+                   faults);
+    return faults;
+  };
+  const std::string moved = R"("shown": {"properties": {"seen": 1, "more": 1}}, "body": {"properties": {"seen": 2}})";
+  const std::string parts =
+      R"("shown": {"parts": [{"number": 1, "a": 1}, {"number": 2}]}, "body": {"parts": [{"number": 2}, {"number": 1, "a": 2}]})";
+  for (const std::string& good : {"2024-01-01\", " + moved, "2023-01-01\", " + moved + R"(, "changed": ["/properties/more"])",
+                                  "\", " + parts + R"(, "changed": ["/parts/[number=1]/a"])"}) {
+    for (const Fault& fault : faults_with(good)) ADD_FAILURE() << to_text(fault);
+  }
+  const std::pair<std::string, std::string> bad[] = {
+      {"2023-01-01\", " + moved, "what counts as changed is /properties/more"},
+      {"2024-01-01\", " + moved + R"(, "changed": ["/properties/seen"])", "what counts as changed is nothing"},
+      {R"(", "body": {}, "changed": ["/a"])", "there is no \"shown\""},
+      {R"(", "shown": {"a": 1})", "must both be there"},
+  };
+  for (const auto& [said, message] : bad) {
+    const auto faults = faults_with(said);
+    ASSERT_EQ(faults.size(), 1u) << said;
+    EXPECT_EQ(faults[0].line, 5) << said;
+    EXPECT_THAT(faults[0].message, HasSubstr(message));
+  }
+}
+
 }  // namespace
 }  // namespace armgate::rules

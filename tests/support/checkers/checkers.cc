@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "arm/url.h"
 #include "base/text.h"
+#include "json/tree.h"
 
 namespace armgate::world {
 namespace {
@@ -66,7 +66,8 @@ Checkers::Checkers(SimClock& clock, sim::SimArm& arm, Rules rules, Trace& trace,
       liveness_({promised_.kinds, promised_.think_max},
                 {[this](const std::string& path) { return arm_.states_of(path); },
                  [this](Law law, std::string what) { law_broken(law, std::move(what)); }}),
-      sick_(promised_.sick) {}
+      sick_(promised_.sick),
+      budgets_(promised_.budgets, [this](std::string what) { violated("budget", std::move(what)); }) {}
 
 void Checkers::law_broken(Law law, std::string what) {
   if (promised_.mode != rules::Mode::Protect) return;
@@ -133,6 +134,7 @@ void Checkers::served(const SimLink& link) {
     wanted_by_id_[record.write_id] = {record.sent_by, fmt::format("{} {}", arm::path_of(head.target), content)};
   }
   trace_.add(clock_.now(), "{} by {} {}", record.what, link.known_as, record.write_id);
+  if (record.is_read) budgets_.came({record.id, record.sent_as, record.what}, head, clock_.now());
   liveness_.asked({record.id, record.sent_by, record.sent_as, record.method, record.target, link.exchange.request.body,
                    record.write_id, std::string(head.fields.get("x-sim-base-version")), record.base_read, clock_.now()});
   records_.emplace(record.id, std::move(record));
@@ -151,6 +153,7 @@ void Checkers::answered(const SimLink& link) {
   record.delivered = link.complete();
   record.left_undecided = link.exchange.report.reason == "client-left-while-verifying";
   for (const auto& key : record.keys) std::erase(queues_[key], record.id);
+  if (record.is_read) budgets_.ended(record.id, clock_.now());
   keep_place(record, link.exchange.report);
   const auto& answer = link.answer();
   trace_.add(clock_.now(), "{} -> {} {} guard={} reason={}", record.what, answer.head.status,
@@ -251,6 +254,7 @@ void Checkers::acknowledged(const std::string& write_id) {
 void Checkers::life_ended() {
   ++life_;
   liveness_.life_ended();
+  budgets_.life_ended();
   life_began_ = clock_.now();
   for (auto& [id, record] : records_) record.link = nullptr;
   queues_.clear();

@@ -24,7 +24,7 @@
 //     so. What nobody can tell apart is one acknowledgement for one effect.
 //   - what somebody did who goes around armgate, between armgate's own look at the resource and ARM's taking the write, where no
 //     ETag tells of it: nothing could hold those.
-// What a rule's breaker promises is checkers_sick.h's.
+// What a rule's breaker promises is checkers_sick.h's, what is promised of ARM's budgets checkers_budget.h's: there reads may wait.
 // P4, P5, P6 and P10 are never forgiven. That clients get through at all is checkers_liveness.h's.
 #pragma once
 
@@ -37,6 +37,7 @@
 
 #include "rules/plan.h"
 #include "sim/sim_arm.h"
+#include "tests/support/checkers/checkers_budget.h"
 #include "tests/support/checkers/checkers_liveness.h"
 #include "tests/support/checkers/checkers_sick.h"
 #include "tests/support/world/sim_link.h"
@@ -64,6 +65,7 @@ struct Promised {
   Duration think_max = std::chrono::minutes(5);
   std::optional<Liveness> liveness{};  // of all laws; without it, as promise_of() has it
   SickChecker::Options sick{};
+  BudgetChecker::Options budgets{};
 };
 
 class Checkers final : public UpstreamWatch {
@@ -186,6 +188,7 @@ class Checkers final : public UpstreamWatch {
   void check_repeated(const Record& record);
   bool may_be_told_again(const Record& record, const arm::Response& answer) const;
   // checkers_sending.cc
+  void check_read(const Record& record);
   void check_proof(const Record& record, const arm::Request& request);
   void check_alone(const Record& record);
   std::string etag_of(const std::string& target);
@@ -253,6 +256,7 @@ class Checkers final : public UpstreamWatch {
   std::map<std::string, uint64_t> excused_;
   LivenessChecker liveness_;
   SickChecker sick_;
+  BudgetChecker budgets_;
   std::map<Law, uint64_t> laws_broken_;
 };
 

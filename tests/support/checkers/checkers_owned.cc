@@ -1,10 +1,10 @@
 // What clients are told of operations behind armgate's own URLs: how the operation of the write's newest sending ended, and nothing else.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "arm/url.h"
+#include "json/tree.h"
 #include "sim/json_text.h"
 #include "tests/support/checkers/checkers.h"
 

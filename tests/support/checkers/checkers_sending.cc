@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "arm/etag.h"
 #include "arm/url.h"
+#include "json/tree.h"
 #include "sim/json_text.h"
 #include "sim/judge/leaves.h"
 #include "sim/machine/address.h"
@@ -36,12 +36,11 @@ void Checkers::sending(const arm::Request& request) {
   if (found == records_.end()) {
     if (promised_.mode == rules::Mode::Observe) violated("P7", "armgate asked for itself: " + request.head.target);
     if (request.head.method != arm::Method::Get) violated("P4", "armgate made up a " + request.head.method_token);
+    budgets_.armgate_asks(request.head, clock_.now());
     return;
   }
   Record& record = found->second;
-  if (record.is_read && record.sends == 0 && clock_.now() != record.served) {
-    violated("P6", record.what + " waited before it was sent");
-  }
+  if (record.is_read && record.sends == 0) check_read(record);
   if (record.as_served) check_untouched(record, request);
   record.was_merged = record.is_write && request.body != record.body;
   if (record.is_write) {
@@ -59,6 +58,13 @@ void Checkers::sending(const arm::Request& request) {
   record.sent = clock_.now();
   record.last_how.reset();
   record.last_if_match = request.head.fields.get("If-Match");
+}
+
+// At once, or in its turn where clients share a budget of ARM's.
+void Checkers::check_read(const Record& record) {
+  const bool takes_turns = promised_.budgets.fair && promised_.mode == rules::Mode::Protect;
+  if (takes_turns) return budgets_.sent(record.id, clock_.now());
+  if (clock_.now() != record.served) violated("P6", record.what + " waited before it was sent");
 }
 
 // ARM must have proved that the sending before had no effect, or a second one must be harmless.
@@ -253,6 +259,7 @@ void Checkers::applied(const arm::Request& request, const sim::SimAnswer& given,
 void Checkers::returned(const arm::Request& request, How how, const arm::Response* answer) {
   const auto found = records_.find(exchange_of(request));
   if (answer != nullptr && request.head.method == arm::Method::Get) sick_.read(request.head.target, *answer, clock_.now());
+  if (request.head.method == arm::Method::Get) budgets_.told(request.head, answer, clock_.now());
   if (found == records_.end()) return;
   if (answer != nullptr && found->second.is_write) sick_.written(found->second.entity, *answer, clock_.now());
   in_flight_.erase(found->first);

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "arm/url.h"
+#include "json/tree.h"
 
 namespace armgate::world {
 

@@ -25,6 +25,7 @@ SharedState::Options Gate::shared_options(GateOptions& options) {
   SharedState::Options shared;
   shared.pipeline = std::move(options.pipeline);
   shared.results = options.results;
+  shared.budgets = options.budgets;
   return shared;
 }
 

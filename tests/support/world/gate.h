@@ -26,6 +26,7 @@ struct GateOptions {
   uint64_t life = 1;  // the first process is 1
   PipelineOptions pipeline;
   OperationResults::Options results;
+  Budgets::Options budgets;
   std::shared_ptr<const rules::Ruleset> rules;
   double poll_skipped = 0;        // of the watchers' own polls
   SimJournal* journal = nullptr;  // null: what it remembers is in memory only

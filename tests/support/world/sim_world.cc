@@ -39,18 +39,14 @@ SimWorld::SimWorld(WorldOptions options)
                  options_.kinds,
                  policy::HistoryLimits{}.think_max,
                  options_.liveness,
-                 {options_.results.failures, options_.results.window}}),
+                 {options_.results.failures, options_.results.window},
+                 {options_.budgets.fair}}),
       upstream_(clock_, arm_, checkers_, trace_, options_.network, options_.seed ^ 0x0e7),
       gate_(make_gate()) {}
 
 std::shared_ptr<Gate> SimWorld::make_gate() {
-  GateOptions options{options_.seed,
-                      gates_.size() + 1,
-                      options_.pipeline,
-                      options_.results,
-                      rules_in_force(),
-                      options_.poll_skipped,
-                      options_.journal ? &journal_ : nullptr};
+  GateOptions options{options_.seed,    gates_.size() + 1, options_.pipeline,     options_.results,
+                      options_.budgets, rules_in_force(),  options_.poll_skipped, options_.journal ? &journal_ : nullptr};
   Gate::Voice voice;
   voice.tell_loudly = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
   voice.tell_would = [this](const WouldHave& would) {
@@ -161,6 +157,9 @@ void SimWorld::check_empty() {
   none(shared.tickets.size(), "kept places are");
   none(shared.rules.draining(), "replaced rules are");
   none(shared.observed.size(), "observed writes are");
+  size_t lines = 0;
+  for (const auto& row : shared.budgets.report(clock_.now()).rows) lines += row.waiting.size();
+  none(lines, "requests that wait for their share are");
   const ClientTable::Options limits;
   size_t page_bytes = 0;
   for (const Hash128& client : gate_->clients()) {

@@ -33,6 +33,7 @@ struct WorldOptions {
   sim::SimOptions arm;
   PipelineOptions pipeline;
   OperationResults::Options results;  // which resources are sick
+  Budgets::Options budgets;           // of ARM's, that clients share
   std::vector<rules::Rule> rules;
   std::vector<rules::ErrorRule> errors;
   rules::FactEntries facts;

@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr TimePoint kStart = TimePoint(std::chrono::hours(5));
+constexpr TimePoint kReadStart = TimePoint(std::chrono::hours(5));
 constexpr double kShare = 1.0 / 5;
 
 bool may_ask(const ReadBudget& budget, TimePoint now) { return budget.may_ask_from(now) <= now; }
@@ -21,68 +21,68 @@ bool may_ask(const ReadBudget& budget, TimePoint now) { return budget.may_ask_fr
 TEST(ReadBudget, OfWhichNothingIsToldIsNotSpared) {
   ReadBudget budget;
   for (int i = 0; i < 1000; ++i) {
-    EXPECT_TRUE(may_ask(budget, kStart));
-    budget.spend(kStart);
+    EXPECT_TRUE(may_ask(budget, kReadStart));
+    budget.spend(kReadStart);
   }
 }
 
 TEST(ReadBudget, ThatIsPlentyIsNotSparedEither) {
   ReadBudget budget;
-  budget.told(250, kStart, kShare);
-  budget.told(220, kStart, kShare);
+  budget.told(250, kReadStart, kShare);
+  budget.told(220, kReadStart, kShare);
   for (int i = 0; i < 100; ++i) {
-    EXPECT_TRUE(may_ask(budget, kStart));
-    budget.spend(kStart);
+    EXPECT_TRUE(may_ask(budget, kReadStart));
+    budget.spend(kReadStart);
   }
 }
 
 TEST(ReadBudget, ThatIsScarceIsLeftToClientsButForOneQuestionInTenSeconds) {
   ReadBudget budget;
-  budget.told(250, kStart, kShare);
-  budget.told(62, kStart, kShare);
-  EXPECT_TRUE(may_ask(budget, kStart)) << "the first";
-  budget.spend(kStart);
-  EXPECT_EQ(budget.may_ask_from(kStart), kStart + seconds(10));
-  budget.told(60, kStart + seconds(9), kShare);
-  EXPECT_FALSE(may_ask(budget, kStart + milliseconds(9999)));
-  EXPECT_TRUE(may_ask(budget, kStart + seconds(10))) << "whatever clients do";
+  budget.told(250, kReadStart, kShare);
+  budget.told(62, kReadStart, kShare);
+  EXPECT_TRUE(may_ask(budget, kReadStart)) << "the first";
+  budget.spend(kReadStart);
+  EXPECT_EQ(budget.may_ask_from(kReadStart), kReadStart + seconds(10));
+  budget.told(60, kReadStart + seconds(9), kShare);
+  EXPECT_FALSE(may_ask(budget, kReadStart + milliseconds(9999)));
+  EXPECT_TRUE(may_ask(budget, kReadStart + seconds(10))) << "whatever clients do";
 }
 
 TEST(ReadBudget, ThatRecoversIsThereAgain) {
   ReadBudget budget;
-  budget.told(250, kStart, kShare);
-  budget.told(0, kStart, kShare);
-  budget.spend(kStart);
-  EXPECT_FALSE(may_ask(budget, kStart));
-  budget.told(230, kStart + seconds(1), kShare);
-  EXPECT_TRUE(may_ask(budget, kStart + seconds(1)));
+  budget.told(250, kReadStart, kShare);
+  budget.told(0, kReadStart, kShare);
+  budget.spend(kReadStart);
+  EXPECT_FALSE(may_ask(budget, kReadStart));
+  budget.told(230, kReadStart + seconds(1), kShare);
+  EXPECT_TRUE(may_ask(budget, kReadStart + seconds(1)));
 }
 
 TEST(ReadBudget, OfWhichNothingWasToldForAMinuteIsUnknown) {
   ReadBudget budget;
-  budget.told(250, kStart, kShare);
-  budget.told(1, kStart, kShare);
-  for (int second = 0; second < 60; second += 10) budget.spend(kStart + seconds(second));
-  EXPECT_FALSE(may_ask(budget, kStart + seconds(59)));
-  budget.spend(kStart + seconds(60));
-  EXPECT_TRUE(may_ask(budget, kStart + seconds(60)));
+  budget.told(250, kReadStart, kShare);
+  budget.told(1, kReadStart, kShare);
+  for (int second = 0; second < 60; second += 10) budget.spend(kReadStart + seconds(second));
+  EXPECT_FALSE(may_ask(budget, kReadStart + seconds(59)));
+  budget.spend(kReadStart + seconds(60));
+  EXPECT_TRUE(may_ask(budget, kReadStart + seconds(60)));
 }
 
 TEST(ReadBudget, WithFewLeftIsScarceWhateverTheMost) {
   ReadBudget budget;
-  budget.told(9, kStart, kShare);
-  budget.spend(kStart);
-  EXPECT_FALSE(may_ask(budget, kStart));
+  budget.told(9, kReadStart, kShare);
+  budget.spend(kReadStart);
+  EXPECT_FALSE(may_ask(budget, kReadStart));
 }
 
 TEST(ReadBudget, ForgetsTheMostThatWasToldAfterAnHourOrTwo) {
   ReadBudget budget;
-  budget.told(12'000, kStart, kShare);
-  budget.told(200, kStart + std::chrono::minutes(61), kShare);
+  budget.told(12'000, kReadStart, kShare);
+  budget.told(200, kReadStart + std::chrono::minutes(61), kShare);
   EXPECT_EQ(budget.most(), 12'000u);
-  budget.told(200, kStart + std::chrono::minutes(122), kShare);
+  budget.told(200, kReadStart + std::chrono::minutes(122), kShare);
   EXPECT_EQ(budget.most(), 200u);
-  budget.told(100, kStart + std::chrono::hours(9), kShare);
+  budget.told(100, kReadStart + std::chrono::hours(9), kShare);
   EXPECT_EQ(budget.most(), 100u);
 }
 
@@ -102,7 +102,7 @@ Shares share(double capacity, double each_second, double clients_each_second, in
   double wanted = 0;
   constexpr int kSteps = 100;  // of a second
   for (int step = 0; step < for_seconds * kSteps; ++step) {
-    const TimePoint now = kStart + milliseconds(step * 1000 / kSteps);
+    const TimePoint now = kReadStart + milliseconds(step * 1000 / kSteps);
     bucket = std::min(capacity, bucket + each_second / kSteps);
     const auto take = [&](int& served, int& refused) {
       if (bucket < 1) {
@@ -151,11 +151,11 @@ int asked_at_once(ReadBudget& budget, TimePoint now) {
 TEST(ReadBudget, TakesTheShareThatItIsGiven) {
   for (const auto& [share, more] : {std::pair{0.0, 0}, {0.2, 2}, {0.5, 5}}) {
     ReadBudget budget;
-    budget.told(100, kStart, share);
-    budget.told(50, kStart + milliseconds(10), share);
-    EXPECT_EQ(asked_at_once(budget, kStart + milliseconds(20)), 5) << "what is kept for later, a twentieth of all";
-    budget.told(59, kStart + milliseconds(30), share);  // ten more, and what that answer took
-    EXPECT_EQ(asked_at_once(budget, kStart + milliseconds(40)), more) << share;
+    budget.told(100, kReadStart, share);
+    budget.told(50, kReadStart + milliseconds(10), share);
+    EXPECT_EQ(asked_at_once(budget, kReadStart + milliseconds(20)), 5) << "what is kept for later, a twentieth of all";
+    budget.told(59, kReadStart + milliseconds(30), share);  // ten more, and what that answer took
+    EXPECT_EQ(asked_at_once(budget, kReadStart + milliseconds(40)), more) << share;
   }
 }
 

@@ -86,6 +86,32 @@ TEST(Merging, SwitchedOffAStaleWriteIsRefused) {
   }
 }
 
+// The most careful of option, client and rule holds.
+TEST(Merging, ARuleSwitchesItOffForItsTypes) {
+  using rules::Merging;
+  const struct {
+    Merging rule, option;
+    int tag, member;  // the statuses of a write that changes a tag, and of one that changes a member
+  } cases[] = {{Merging::On, Merging::On, 200, 200},
+               {Merging::Maps, Merging::On, 200, 412},
+               {Merging::On, Merging::Maps, 200, 412},
+               {Merging::Off, Merging::On, 412, 412},
+               {Merging::Off, Merging::Maps, 412, 412}};
+  for (const auto& c : cases) {
+    for (const bool changes_tag : {true, false}) {
+      auto options = StageRig::default_options();
+      options.merge = c.option;
+      AfterOnesTag rig(options);
+      rig.change_rules([&](rules::Rule& rule) { rule.guard.merging = c.rule; });
+      arm_is_stale_and_shows(rig, "\"2\"", kWithA);
+      rig.arm_lives([](const arm::Request&) { return Step{"", 200, {}, "{}", {}, {}}; });
+      const std::string member = R"({"location":"w","tags":{"team":"x"},"properties":{"flowTimeoutInMinutes":9}})";
+      EXPECT_EQ(rig.ask("two", put(kNetwork), changes_tag ? kWithB : member).head.status, changes_tag ? c.tag : c.member)
+          << to_text(c.rule) << ", " << to_text(c.option);
+    }
+  }
+}
+
 TEST(Merging, ABodyThatAFieldSpeaksAboutIsNotReplaced) {
   AfterOnesTag rig;
   arm_is_stale_and_shows(rig, "\"2\"", kWithA);

@@ -2,6 +2,7 @@
 // beside a change of its own (docs/design.md, "Guards").
 #include "proxy/request/guard/patch_copy.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -95,24 +96,51 @@ TEST(PatchCopy, WhatChangedElsewhereIsInNobodysWay) {
   EXPECT_EQ(rig.seen().back().body, R"({"tags":{"team":"y"}})");
 }
 
-// clouddriver sends the sku, the tags and the interfaces that it has read, with its change among them (observed at 2022-08-01 and
-// 2024-07-01).
+// clouddriver sends the sku, the tags and the interfaces that it has read, with its change among them: observed at an api-version
+// without ETags, and at one with them.
 TEST(PatchCopy, ACopyDoesNotTakeTheCapacityBack) {
   const std::string copy =
       R"({"sku":{"name":"S","capacity":1},"tags":{"team":"x","version":"2"},"properties":{"nics":["n1"]}})";
-  Moved refused(kBefore, scale_set(7, R"("team":"x")", R"("n1")"), unmerged());
-  EXPECT_EQ(refused.patches(copy).head.status, 412);
-  Moved merged(kBefore, scale_set(7, R"("team":"x")", R"("n1")"));
-  merged.arm(patch(kScaleSet), 200, etag("\"3\""), kBefore);
-  EXPECT_EQ(merged.patches(copy).head.status, 200);
-  EXPECT_EQ(merged.seen().back().body,
-            R"({"sku":{"name":"S","capacity":7},"tags":{"team":"x","version":"2"},"properties":{"nics":["n1"]}})");
+  const std::string merged =
+      R"({"sku":{"name":"S","capacity":7},"tags":{"team":"x","version":"2"},"properties":{"nics":["n1"]}})";
+  for (const bool has_etags : {false, true}) {
+    const std::string target =
+        fmt::format("{}?api-version={}", arm::path_of(kScaleSet), has_etags ? "2024-07-01" : "2022-08-01");
+    for (const bool merges : {false, true}) {
+      StageRig rig(merges ? StageRig::default_options() : unmerged());
+      rig.arm(get(target), 200, has_etags ? etag("\"1\"") : arm::Headers{}, kBefore);
+      rig.arm(get(target), 200, has_etags ? etag("\"2\"") : arm::Headers{}, scale_set(7, R"("team":"x")", R"("n1")"));
+      if (merges) rig.arm(patch(target), 200, {}, kBefore);
+      rig.ask("one", get(target));
+      const auto answer = rig.ask("one", patch(target), copy);
+      EXPECT_EQ(answer.head.status, merges ? 200 : 412) << target << " " << answer.body;
+      EXPECT_TRUE(rig.script_is_done());
+      if (!merges) continue;
+      EXPECT_EQ(rig.seen().back().body, merged);
+      EXPECT_EQ(rig.sent_field(rig.seen().size() - 1, "If-Match"), has_etags ? "\"2\"" : "");
+    }
+  }
 }
 
 TEST(PatchCopy, WhoHasReadWhatIsThereIsNotRefused) {
   Moved rig(kBefore, kBefore);
   rig.arm(patch(kScaleSet), 200, etag("\"3\""), kBefore);
   EXPECT_EQ(rig.patches(R"({"sku":{"name":"S","capacity":2},"tags":{"team":"y"}})").head.status, 200);
+}
+
+// Azure SDKs go on with the object in hand, changed as the PATCH changed it; ARM's 202 shows nothing.
+TEST(PatchCopy, AnAnswerWithoutABodyShowsThePatchAppliedToItsBase) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), kBefore);
+  rig.arm(patch(kScaleSet), 202);
+  // Whether it has ended; then whether it is what the PUT was built from.
+  for (int i = 0; i < 2; ++i) rig.arm(get(kScaleSet), 200, etag("\"2\""), scale_set(5, R"("team":"x")", R"("n1")"));
+  rig.arm(put(kScaleSet), 200, etag("\"3\""), kBefore);
+  rig.ask("one", get(kScaleSet));
+  EXPECT_EQ(rig.ask("one", patch(kScaleSet), R"({"sku":{"capacity":5}})").head.status, 202);
+  const auto answer = rig.ask("one", put(kScaleSet), scale_set(5, R"("team":"y")", R"("n1")"));
+  EXPECT_EQ(answer.head.status, 200) << answer.body;
+  EXPECT_EQ(rig.sent_field(rig.seen().size() - 1, "If-Match"), "\"2\"");
 }
 
 TEST(PatchCopy, WhoHasReadNothingSaysWhatItWantsHoweverOften) {

@@ -121,19 +121,43 @@ TEST(Unruled, AResourceThatIsNoJsonIsComparedByItsBytes) {
   }
 }
 
-TEST(Unruled, OneThatCannotBeReadForLongIsToldToComeAgain) {
-  for (const int status : {429, 500}) {
+// The read is tried for half a minute, or not at all if ARM wants a longer pause. Then the client is told when to come again: when
+// ARM lets the resource be read, but not after more than a minute, for which azcore would give up.
+TEST(Unruled, OneThatCannotBeReadForLongIsToldWhenToComeAgain) {
+  const struct {
+    int status;  // 0: no answer
+    std::string_view asks_for, told;
+  } cases[] = {
+      {408, "", "2"}, {429, "", "2"},  {500, "", "2"},    {502, "", "2"},    {503, "", "2"},      {504, "", "2"},
+      {0, "", "2"},   {429, "1", "2"}, {429, "20", "20"}, {503, "45", "45"}, {429, "3600", "60"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(testing::Message() << c.status << " " << c.asks_for);
     StageRig rig;
     rig.arm(get(kWidget), 200, {}, widget(1));
     rig.ask("one", get(kWidget));
     rig.arm_lives([&](const arm::Request& request) {
       EXPECT_EQ(request.head.method, arm::Method::Get) << "nothing was sent";
-      return Step{
-          .expected = "GET ", .status = status, .fields = {}, .body = kRefusal, .failure = {}, .breaks_at = {}, .takes = {}};
+      Step step;
+      step.status = c.status;
+      step.body = kRefusal;
+      if (c.status == 0) step.failure = upstream_error(ErrorKind::TimedOut, Sent::Maybe, "the script says so");
+      if (!c.asks_for.empty()) step.fields = {{"Retry-After", std::string(c.asks_for)}};
+      return step;
     });
+    const TimePoint before = rig.now();
     const auto answer = rig.ask("one", put(kWidget), widget(2));
     EXPECT_EQ(answer.head.status, 503);
     EXPECT_EQ(reason_of(answer), "verify-failed");
+    EXPECT_EQ(answer.head.fields.get("Retry-After"), c.told);
+    EXPECT_LE(rig.now() - before, seconds(30));
+    // And then it goes.
+    rig.arm_lives([&](const arm::Request& request) {
+      Step step;
+      step.body = request.head.method == arm::Method::Get ? widget(1) : widget(2);
+      return step;
+    });
+    EXPECT_EQ(guard_of(rig.ask("one", put(kWidget), widget(2))), "newest, verified");
   }
 }
 

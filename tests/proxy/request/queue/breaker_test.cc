@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "proxy/request/identify.h"
 #include "rules/file/rule_file.h"
 #include "tests/support/stage_rig.h"
 
@@ -81,6 +82,18 @@ TEST_F(BreakerTest, AnotherWriteRepairsAFailedResource) {
   EXPECT_EQ(rig_.ask("two", kPatch, R"({"a":2})").head.status, 200);
   rig_.arm(kPatch, 200, {}, "{}");
   EXPECT_EQ(rig_.ask("two", kPatch, kBody).head.status, 200) << "that made it well";
+}
+
+TEST_F(BreakerTest, TheWritesOfARunThatKeepsTheResourceGo) {
+  use("protect");
+  fail(10);
+  EXPECT_EQ(rig_.ask("two", kPatch, kBody).head.status, 412);
+  auto& shared = rig_.shared();
+  const std::string id = "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachinescalesets/v";
+  const auto lease = shared.run_leases.take({id}, client_key(shared.hasher, "two"), "two", "a repair", rig_.now());
+  ASSERT_TRUE(lease.ok());
+  EXPECT_TRUE(goes(kPatch));
+  EXPECT_EQ(last_.head.status, 200);
 }
 
 TEST_F(BreakerTest, OneProbeGoesEachSoOftenAndItsSuccessEndsIt) {

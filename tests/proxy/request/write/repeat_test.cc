@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "tests/proxy/request/write/named.h"
-#include "tests/support/shipped_rules.h"
 
 namespace armgate::world {
 namespace {
@@ -17,13 +16,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 void let_rules_say_once(StageRig& rig, Duration window) {
-  rules::FaultList faults;
-  rules::RuleBook all = shipped_rules(faults);
-  for (rules::Rule& rule : all.rules) rule.once.window = window;
-  rig.shared().rules.replace(
-      std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors), std::move(all.patience),
-                                             rules::share(std::move(all.facts))),
-      rules::Mode::Protect);
+  rig.change_rules([&](rules::Rule& rule) { rule.once.window = window; });
 }
 
 // ---- by its client's own word
@@ -146,6 +139,31 @@ TEST(Repeat, WhatWasFirstSentBeforeTheProcessBeganIsNotDecided) {
   EXPECT_EQ(answer.head.status, 409);
   EXPECT_EQ(reason(answer), "first-sent-before-memory");
   EXPECT_EQ(field(answer, "Repeatability-Result"), "rejected");
+}
+
+// Armgate's clock is an hour behind while the request comes for the first time, and right when it comes again.
+TEST(Repeat, AClockThatWasBehindHidesNoRepetition) {
+  StageRig rig;
+  const auto name = named(rig, "a", -hours(1));
+  rig.arm_lives([](const arm::Request&) { return Step{"", 200, {}, "{}", {}, {}}; });
+  const auto first = rig.ask("one", kRun, "", name);
+  EXPECT_EQ(first.head.status, 409);
+  EXPECT_EQ(reason(first), "first-sent-ahead");
+  EXPECT_EQ(field(first, "Repeatability-Result"), "rejected");
+  EXPECT_TRUE(rig.seen().empty());
+  EXPECT_EQ(rig.ask("one", kRun, "", named(rig, "b", -minutes(4))).head.status, 200) << "clocks are never the same";
+  EXPECT_EQ(rig.seen().size(), 1u);
+}
+
+TEST(Repeat, WhatWasForgottenIsKnownByTheDateThatItsClientGave) {
+  StageRig rig;
+  const auto name = named(rig, "a", -minutes(4));
+  rig.arm_lives([](const arm::Request&) { return Step{"", 200, {}, "{}", {}, {}}; });
+  EXPECT_EQ(rig.ask("one", kRun, "", name).head.status, 200);
+  rig.pass(hours(13));
+  const auto again = rig.ask("one", kRun, "", name);
+  EXPECT_EQ(reason(again), "first-sent-before-memory") << "it may not run a second time";
+  EXPECT_EQ(rig.seen().size(), 1u);
 }
 
 TEST(Repeat, WhatWasRefusedUnderANameIsDecidedAgain) {

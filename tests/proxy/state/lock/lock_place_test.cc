@@ -49,14 +49,14 @@ TEST_F(LockPlaces, WhatYieldedIsBeforeWhoCameLaterAlsoIfSeveralDo) {
   EXPECT_FALSE(second.granted());
 }
 
-Task<void> collect(Waiter& waiter, uint32_t& bits) { bits += co_await waiter.wait(); }
+Task<void> collect_grants(Waiter& waiter, uint32_t& bits) { bits += co_await waiter.wait(); }
 
 TEST_F(LockPlaces, ItsTurnIsSignalledToWhoKeepsItNow) {
   boost::asio::io_context loop;
   Waiter before(loop.get_executor());
   Waiter keeper(loop.get_executor());
   uint32_t heard = 0;
-  spawn(loop.get_executor(), collect(keeper, heard));
+  spawn(loop.get_executor(), collect_grants(keeper, heard));
   WriteLease held = join().take();
   LockPlace place = join({{"a", LockMode::Exclusive}}, &before);
   place.wake(&keeper, 8);

@@ -19,19 +19,19 @@ namespace {
 
 constexpr size_t kThreads = 4;
 constexpr size_t kWritersPerThread = 3;
-constexpr size_t kKeys = 3;
+constexpr size_t kStressKeys = 3;
 constexpr int kRounds = 1500;
 
 struct Shared {
   LockTable locks{{}, Hasher(HashKey{1, 2})};
-  std::array<int, kKeys> counters{};  // plain on purpose: only the leases protect them
-  std::array<std::atomic<int>, kKeys> expected{};
+  std::array<int, kStressKeys> counters{};  // plain on purpose: only the leases protect them
+  std::array<std::atomic<int>, kStressKeys> expected{};
   std::atomic<int> quits{0};
 };
 
 std::vector<rules::LockKey> some_keys(Rng& rng) {
   std::vector<rules::LockKey> keys;
-  for (size_t key = 0; key < kKeys; ++key) {
+  for (size_t key = 0; key < kStressKeys; ++key) {
     const uint64_t choice = rng.below(4);
     if (choice == 0) keys.push_back({std::to_string(key), rules::LockMode::Shared});
     if (choice == 1) keys.push_back({std::to_string(key), rules::LockMode::Exclusive});
@@ -90,7 +90,7 @@ TEST(LockTableStress, ManyThreadsNeverMeetUnderOneKey) {
   for (auto& thread : threads) thread.join();
   over = true;
   onlooker.join();
-  for (size_t key = 0; key < kKeys; ++key) {
+  for (size_t key = 0; key < kStressKeys; ++key) {
     EXPECT_EQ(shared.counters[key], shared.expected[key].load());
     EXPECT_GT(shared.counters[key], 0);
   }

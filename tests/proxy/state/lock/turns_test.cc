@@ -122,7 +122,7 @@ TEST_F(TurnTable, AReadCountsOnceAndOnlyWhileNothingIsSent) {
   EXPECT_TRUE(turn->over());
 }
 
-Task<void> collect(Waiter& waiter, uint32_t& bits, int times) {
+Task<void> collect_turns(Waiter& waiter, uint32_t& bits, int times) {
   while (times-- > 0) bits += co_await waiter.wait();
 }
 
@@ -130,7 +130,7 @@ TEST_F(TurnTable, ItsKeeperHearsOfEachStep) {
   WriteLease running = join().take();
   const auto turn = give(kAnn);
   uint32_t heard = 0;
-  spawn(loop.get_executor(), collect(turn->waiter(), heard, 3));
+  spawn(loop.get_executor(), collect_turns(turn->waiter(), heard, 3));
   loop.poll();
   EXPECT_EQ(heard, 0u);
   running.release();

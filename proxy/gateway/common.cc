@@ -1,0 +1,36 @@
+#include "proxy/gateway/common.h"
+
+#include <utility>
+
+#include "proxy/gateway/options.h"
+#include "proxy/gateway/records.h"
+
+namespace armgate {
+
+GatewayCommon::GatewayCommon(Config settings, std::optional<net::ParentProxy> behind, Records records,
+                             std::unique_ptr<Log> log_, certs::LeafMinter minter)
+    : config(std::move(settings)),
+      parent(std::move(behind)),
+      log(std::move(log_)),
+      clock_kept(std::move(records.clock)),
+      clock(*clock_kept),
+      memory(records.memory),
+      store(std::move(records.store)),
+      cert_cache(std::move(minter), certs::CertCacheOptions{}),
+      shared(shared_options(config), Hasher(records.hash_key),
+             std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience, config.facts)) {}
+
+ServiceState GatewayCommon::state() const {
+  return {.mode = shared.rules.mode(),
+          .rules = shared.rules.rules(),
+          .config = config.source,
+          .started = started,
+          .up = clock.now() - began,
+          .draining = draining,
+          .connections = connections.open,
+          .journal_writable = store->writable(),
+          .unfinished = store->unfinished_count(),
+          .locks = shared.locks.counts()};
+}
+
+}  // namespace armgate

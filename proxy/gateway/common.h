@@ -1,0 +1,53 @@
+// common.h – what all event loops of a gateway share.
+//
+// Threads   any; every part guards itself.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "certs/cert_cache.h"
+#include "proxy/config/config.h"
+#include "proxy/net/client/connection_counter.h"
+#include "proxy/net/upstream/parent_proxy.h"
+#include "proxy/observability/decision_log.h"
+#include "proxy/observability/log.h"
+#include "proxy/observability/service_state.h"
+#include "proxy/observability/timeline.h"
+#include "proxy/request/parts.h"
+#include "proxy/seams/real_clock.h"
+
+namespace armgate {
+
+class MemoryStore;
+struct Records;
+
+struct GatewayCommon {
+  GatewayCommon(Config settings, std::optional<net::ParentProxy> behind, Records records, std::unique_ptr<Log> log_,
+                certs::LeafMinter minter);
+
+  const Config config;
+  const std::optional<net::ParentProxy> parent;
+  std::unique_ptr<Log> log;
+  const std::unique_ptr<RealClock> clock_kept;
+  RealClock& clock;
+  const MemoryStore* const memory;  // the store, if there is no journal; else null
+  std::unique_ptr<Store> store;
+  certs::CertCache cert_cache;
+  SharedState shared;
+  NoFaults faults;
+  DecisionLog decisions;
+  Timeline timeline;  // the first loop's
+  net::ConnectionCounter connections;
+  const WallTime started = clock.wall();
+  const TimePoint began = clock.now();
+  std::atomic<bool> draining{false};
+  net::ConnectionCounter admin_connections;
+
+  ServiceState state() const;
+  void tell(LogLevel level, std::string_view name, Log::Fields fields = {}) { log->event(level, clock.wall(), name, fields); }
+};
+
+}  // namespace armgate

@@ -1,0 +1,82 @@
+// The bodies that a history keeps, and how many bytes they have: counted as they come and go, because every event asks.
+#include <algorithm>
+#include <utility>
+
+#include "proxy/policy/history.h"
+
+namespace armgate::policy {
+namespace {
+
+constexpr size_t kRenderingsMax = 4;
+
+size_t size_of(const SharedBody& body) { return body ? body->bytes.size() : 0; }
+
+// Every body that is kept, those first that are missed least.
+template <class Entries, class Readers, class Visit>
+void for_each_body(Entries& entries, Readers& readers, Visit visit) {
+  for (auto& [client, reader] : readers) {
+    for (auto& refusal : reader.refusals) {
+      visit(refusal.asked);
+      visit(refusal.found);
+    }
+  }
+  for (auto& entry : entries) {
+    for (auto& rendering : entry.renderings) visit(rendering.body);
+    visit(entry.asked);
+  }
+  for (auto& [client, reader] : readers) {
+    for (auto& merged : reader.merged) {
+      visit(merged.base);
+      visit(merged.asked);
+      visit(merged.sent);
+    }
+  }
+}
+
+}  // namespace
+
+size_t History::bytes_of(const Entry& entry) {
+  size_t bytes = size_of(entry.asked);
+  for (const Rendering& rendering : entry.renderings) bytes += size_of(rendering.body);
+  return bytes;
+}
+
+void History::add_rendering(Entry& entry, Rendering rendering) {
+  const auto same = std::find_if(entry.renderings.begin(), entry.renderings.end(),
+                                 [&](const Rendering& r) { return r.api_version == rendering.api_version; });
+  if (same != entry.renderings.end()) {
+    const bool says_more = !same->body || (same->body->is_partial && rendering.body && !rendering.body->is_partial);
+    if (!says_more) return;
+    body_bytes_ += size_of(rendering.body) - size_of(same->body);
+    *same = std::move(rendering);
+    return;
+  }
+  body_bytes_ += size_of(rendering.body);
+  entry.renderings.push_back(std::move(rendering));
+  if (entry.renderings.size() <= kRenderingsMax) return;
+  body_bytes_ -= size_of(entry.renderings.front().body);
+  entry.renderings.erase(entry.renderings.begin());
+}
+
+SharedBody History::newest_body(std::string_view api_version) const {
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+    const Rendering* rendering = entry->rendered_at(api_version);
+    if (rendering != nullptr && rendering->body && !rendering->body->is_partial) return rendering->body;
+  }
+  return nullptr;
+}
+
+void History::count_bodies() {
+  body_bytes_ = 0;
+  for_each_body(entries_, readers_, [&](const SharedBody& body) { body_bytes_ += size_of(body); });
+}
+
+void History::drop_bodies(size_t most) {
+  for_each_body(entries_, readers_, [&](SharedBody& body) {
+    if (body_bytes_ <= most || !body) return;
+    body_bytes_ -= body->bytes.size();
+    body.reset();
+  });
+}
+
+}  // namespace armgate::policy

@@ -1,0 +1,18 @@
+#include "proxy/request/send_whole.h"
+
+#include <utility>
+
+#include "proxy/request/budget.h"
+
+namespace armgate {
+
+Task<Result<arm::Response>> send_whole(const Parts& parts, Hash128 principal, const arm::Request& request, TimePoint deadline) {
+  auto answer = co_await parts.upstream.send(request, deadline);
+  if (!answer) co_return std::move(answer).error();
+  note_budgets(parts, {principal, request.head.target}, request.head.method, answer->head);
+  auto body = co_await read_whole(*answer->body, parts.clock, {parts.shared.options.write_answer_bytes_max, deadline});
+  if (!body) co_return std::move(body).error();
+  co_return arm::Response{std::move(answer->head), *std::move(body)};
+}
+
+}  // namespace armgate

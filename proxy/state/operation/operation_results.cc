@@ -1,0 +1,199 @@
+#include "proxy/state/operation/operation_results.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/mutant.h"
+
+namespace armgate {
+namespace {
+
+constexpr std::string_view kOther = "other";
+
+}  // namespace
+
+size_t OperationResults::KindHash::operator()(const KindView& kind) const {
+  return absl::HashOf(kind.type, kind.code, static_cast<int>(kind.how));
+}
+
+void OperationResults::Known::set_state(std::string_view seen) {
+  state = seen;
+  progress = seen.empty() ? arm::Progress::Succeeded : arm::progress_of_word(seen);
+}
+
+void OperationResults::count(const Ended& ended) {
+  const KindView kind(ended.type, ended.result.error.code, ended.result.how);
+  const auto known = counts_.find(kind);
+  if (known != counts_.end()) {
+    ++known->second;
+    return;
+  }
+  const bool is_full = counts_.size() >= options_.kinds_max;
+  ++counts_[is_full ? Kind{std::string(kOther), std::string(kOther), ended.result.how}
+                    : Kind{std::string(ended.type), ended.result.error.code, ended.result.how}];
+}
+
+OperationResults::Known* OperationResults::find_or_add(const Hash128& resource, std::string_view id) {
+  const auto found = known_.find(resource);
+  if (found != known_.end()) return &found->second;
+  if (known_.size() >= options_.resources_max) absl::erase_if(known_, [](const auto& each) { return each.second.is_well(); });
+  if (known_.size() >= options_.resources_max) return nullptr;
+  Known& known = known_[resource];
+  known.id = id;
+  return &known;
+}
+
+void OperationResults::add_failure(Known& known, const Ended& ended, Time when) {
+  if (known.is_well()) unwell_.fetch_add(1, std::memory_order_relaxed);
+  known.failures.push_back({when, ended.result.error, ended.bytes});
+  if (known.failures.size() > kFailuresKept) known.failures.pop_front();
+}
+
+bool OperationResults::note(const Ended& ended, Time now) {
+  const arm::Progress how = ended.result.how;
+  MutexLock lock(&mutex_);
+  count(ended);
+  if (how == arm::Progress::Failed || how == arm::Progress::Canceled) {
+    last_.push_front({now.wall, std::string(ended.id), std::string(ended.method), std::string(ended.client), ended.result});
+    if (last_.size() > kLastKept) last_.pop_back();
+  }
+  if (how == arm::Progress::Failed) {
+    if (Known* known = find_or_add(ended.resource, ended.id)) add_failure(*known, ended, now);
+  }
+  return learn(ended);
+}
+
+bool OperationResults::learn(const Ended& ended) {
+  const arm::Progress how = ended.result.how;
+  const auto found = known_.find(ended.resource);
+  if (found == known_.end() || how == arm::Progress::Unknown) return false;
+  Known& known = found->second;
+  const bool was_well = known.is_well();
+  const bool succeeded = how == arm::Progress::Succeeded;
+  if (succeeded && !is_mutant(Mutant::SickForEver)) known.failures.clear();
+  const bool gone = succeeded && ended.method == "DELETE";
+  const bool forgets = gone || known.is_at_work() || (succeeded && known.progress == arm::Progress::Failed);
+  if (forgets) known.set_state({});
+  if (!was_well && (gone || known.is_well())) unwell_.fetch_sub(1, std::memory_order_relaxed);
+  if (gone) known_.erase(found);
+  return forgets;
+}
+
+void OperationResults::remember(const Ended& ended, Time then) {
+  MutexLock lock(&mutex_);
+  if (ended.result.how != arm::Progress::Failed) {
+    learn(ended);
+    return;
+  }
+  if (Known* known = find_or_add(ended.resource, ended.id)) add_failure(*known, ended, then);
+}
+
+bool OperationResults::note_state(const Hash128& resource, std::string_view id, std::string_view state, Time now) {
+  MutexLock lock(&mutex_);
+  Known* const known = find_or_add(resource, id);
+  if (known == nullptr || known->state == state) return false;
+  const bool was_well = known->is_well();
+  const bool was_at_work = known->is_at_work();
+  known->set_state(state);
+  // What goes on from one unfinished state to the next (Updating, Upgrading) has not come to rest in between.
+  if (!was_at_work || !known->is_at_work()) known->state_since = now;
+  if (was_well && !known->is_well()) unwell_.fetch_add(1, std::memory_order_relaxed);
+  if (!was_well && known->is_well()) unwell_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+bool OperationResults::is_known_as(const Hash128& resource, std::string_view state) const {
+  MutexLock lock(&mutex_);
+  const auto found = known_.find(resource);
+  return found != known_.end() && found->second.state == state;
+}
+
+bool OperationResults::is_watched(const Hash128& resource) const {
+  if (unwell_.load(std::memory_order_relaxed) == 0) return false;
+  MutexLock lock(&mutex_);
+  const auto found = known_.find(resource);
+  return found != known_.end() && !found->second.is_well();
+}
+
+std::optional<ResourceState> OperationResults::state_of(const Hash128& resource) const {
+  MutexLock lock(&mutex_);
+  const auto found = known_.find(resource);
+  if (found == known_.end() || found->second.state.empty()) return std::nullopt;
+  return ResourceState{found->second.id, found->second.state, found->second.state_since.wall};
+}
+
+// The error that has come most often within the window, if that is often enough.
+std::optional<OperationResults::Sick> OperationResults::failing(const Known& known, TimePoint now) const {
+  if (known.failures.size() < options_.failures) return std::nullopt;
+  std::optional<Sick> most;
+  for (const Failure& one : known.failures) {
+    Sick sick{known.id, Sick::Why::Failing, one.error, 0, {}, {}, known.state};
+    for (const Failure& other : known.failures) {
+      const bool counts = other.error == one.error && other.when.at > now - options_.window;
+      if (!counts) continue;
+      if (sick.failures++ == 0) sick.since = other.when.wall;
+      sick.last = other.when.wall;
+    }
+    if (!most || sick.failures > most->failures) most = std::move(sick);
+  }
+  return most && most->failures >= options_.failures ? most : std::nullopt;
+}
+
+std::vector<OperationResults::Sick> OperationResults::sick(TimePoint now,
+                                                           const std::function<bool(const Hash128&)>& runs) const {
+  std::vector<Sick> all;
+  std::vector<std::pair<Hash128, Sick>> stuck;
+  if (unwell_.load(std::memory_order_relaxed) == 0) return all;
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [key, known] : known_) {
+      if (auto failing_one = failing(known, now)) {
+        all.push_back(*std::move(failing_one));
+      } else if (known.is_at_work() && now - known.state_since.at >= options_.stuck_after) {
+        stuck.push_back({key, {known.id, Sick::Why::Stuck, {}, 0, known.state_since.wall, {}, known.state}});
+      }
+    }
+  }
+  for (auto& [key, one] : stuck) {
+    if (!runs(key)) all.push_back(std::move(one));
+  }
+  std::sort(all.begin(), all.end(), [](const Sick& a, const Sick& b) { return a.since < b.since; });
+  return all;
+}
+
+std::optional<OperationResults::Sick> OperationResults::refuse(const Hash128& resource, const Hash128& bytes,
+                                                               Duration probe_every, TimePoint now) {
+  if (unwell_.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  MutexLock lock(&mutex_);
+  const auto found = known_.find(resource);
+  if (found == known_.end()) return std::nullopt;
+  Known& known = found->second;
+  auto sick = failing(known, now);
+  if (!sick) return std::nullopt;
+  const bool failed_before =
+      std::any_of(known.failures.begin(), known.failures.end(), [&](const Failure& failure) { return failure.bytes == bytes; });
+  if (known.progress == arm::Progress::Failed && !failed_before) return std::nullopt;
+  const TimePoint last = std::max(known.probed, known.failures.back().when.at);
+  if (now < last + probe_every) return sick;
+  known.probed = now;
+  return std::nullopt;
+}
+
+std::vector<OperationResults::Count> OperationResults::counts() const {
+  std::vector<Count> all;
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [kind, count] : counts_) all.push_back({kind.type, kind.how, kind.code, count});
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Count& a, const Count& b) { return std::tie(a.type, a.how, a.code) < std::tie(b.type, b.how, b.code); });
+  return all;
+}
+
+std::vector<OperationResults::Last> OperationResults::last() const {
+  MutexLock lock(&mutex_);
+  return {last_.begin(), last_.end()};
+}
+
+}  // namespace armgate

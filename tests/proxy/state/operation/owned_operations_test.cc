@@ -1,0 +1,141 @@
+#include "proxy/state/operation/owned_operations.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "proxy/policy/late_failure.h"
+
+namespace armgate {
+namespace {
+
+using std::chrono::seconds;
+using Phase = OwnedOperation::Phase;
+
+TimePoint after(int second) { return TimePoint(seconds(second)); }
+const Hash128 kOne{1, 1};
+const Hash128 kTwo{2, 2};
+
+class OwnedOperationsTest : public testing::Test {
+ protected:
+  OwnedOperationsTest() { rule_.backoff.attempts = 3; }
+
+  std::shared_ptr<OwnedOperation> make(OwnedOperations& table, const Hash128& id = kOne) {
+    auto again = std::make_shared<SendAgain>();
+    again->principal = kOne;
+    again->taken = after(0);
+    again->share = table.keep(10);
+    arm::Tracking tracking;
+    tracking.by = arm::TrackedBy::StatusUrl;
+    tracking.status_url = "https://h/1";
+    return std::make_shared<OwnedOperation>(id, "h", "/t", 1, tracking, std::move(again));
+  }
+  bool fails(OwnedOperation& operation, IntentId sending, rules::ErrorClass kind = rules::ErrorClass::Busy) {
+    operation.note_failure(sending, {kind, std::nullopt});
+    return operation.fail(sending, rule_, after(1), rng_).has_value();
+  }
+
+  rules::LateRetry rule_;
+  Rng rng_{1};
+  OwnedOperations table_;
+};
+
+TEST_F(OwnedOperationsTest, AFailureForAPassingReasonIsPlannedOnce) {
+  const auto operation = make(table_);
+  EXPECT_FALSE(operation->due());
+  EXPECT_TRUE(fails(*operation, 1));
+  EXPECT_EQ(operation->known().phase, Phase::Again);
+  const auto due = operation->due();
+  EXPECT_EQ(operation->fail(1, rule_, after(9), rng_), due) << "whoever else hears of it";
+}
+
+TEST_F(OwnedOperationsTest, AFinalFailureIsNotAndNothingIsKept) {
+  const auto operation = make(table_);
+  operation->note_poll(kOne, "token", after(1));
+  EXPECT_EQ(table_.bytes(), 10u);
+  EXPECT_FALSE(fails(*operation, 1, rules::ErrorClass::Final));
+  EXPECT_EQ(operation->known().phase, Phase::Follows);
+  EXPECT_EQ(operation->again(), nullptr);
+  EXPECT_EQ(operation->token(after(0)), "");
+  EXPECT_EQ(table_.bytes(), 0u);
+}
+
+TEST_F(OwnedOperationsTest, WhatAnEarlierSendingIsToldChangesNothing) {
+  const auto operation = make(table_);
+  EXPECT_TRUE(fails(*operation, 1));
+  arm::Tracking second;
+  second.status_url = "https://h/2";
+  operation->note_sending();
+  operation->follow(2, second);
+  EXPECT_EQ(operation->known().tracking.status_url, "https://h/2");
+  EXPECT_FALSE(fails(*operation, 1));
+  operation->end(1, {arm::Progress::Failed, {}});
+  EXPECT_EQ(operation->known().phase, Phase::Follows);
+  EXPECT_TRUE(fails(*operation, 2));
+  operation->end(2, {arm::Progress::Succeeded, {}});
+  EXPECT_EQ(operation->known().phase, Phase::Over);
+  EXPECT_FALSE(operation->due());
+  operation->give_up();
+  EXPECT_EQ(operation->known().phase, Phase::Over);
+}
+
+TEST_F(OwnedOperationsTest, EachSendingCounts) {
+  const auto operation = make(table_);
+  for (IntentId sending = 1; sending <= 3; ++sending) {
+    EXPECT_EQ(fails(*operation, sending), sending < 3) << sending;
+    if (sending == 3) break;
+    operation->note_sending();
+    operation->follow(sending + 1, {});
+  }
+  EXPECT_EQ(operation->sendings(), 3);
+}
+
+TEST_F(OwnedOperationsTest, OnlyTheWritesPrincipalIsListenedTo) {
+  const auto operation = make(table_);
+  operation->note_poll(kTwo, "of another", after(5));
+  EXPECT_EQ(operation->token(after(0)), "");
+  operation->note_poll(kOne, "old", after(5));
+  operation->note_poll(kOne, "new", after(6));
+  EXPECT_EQ(operation->token(after(6)), "new");
+  EXPECT_EQ(operation->token(after(7)), "") << "it has not polled since";
+  operation->distrust("old");
+  EXPECT_EQ(operation->token(after(6)), "new");
+  operation->distrust("new");
+  EXPECT_EQ(operation->token(after(6)), "");
+}
+
+TEST_F(OwnedOperationsTest, DoubtIsTheEndOfSending) {
+  const auto operation = make(table_);
+  EXPECT_TRUE(fails(*operation, 1));
+  operation->doubt(2);
+  EXPECT_TRUE(operation->known().in_doubt);
+  EXPECT_EQ(operation->again(), nullptr);
+  EXPECT_FALSE(fails(*operation, 2));
+}
+
+TEST_F(OwnedOperationsTest, BodiesAreBounded) {
+  OwnedOperations table({10, 15});
+  const auto first = table.keep(10);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(table.keep(10));
+  EXPECT_TRUE(table.keep(5));
+  EXPECT_EQ(table.bytes(), 10u);
+}
+
+TEST_F(OwnedOperationsTest, OfTooManyTheOldestThatIsOverIsForgotten) {
+  OwnedOperations table({2, 1000});
+  EXPECT_TRUE(table.empty());
+  const auto first = make(table, {1, 0});
+  const auto second = make(table, {2, 0});
+  EXPECT_TRUE(table.add(first));
+  EXPECT_TRUE(table.add(second));
+  EXPECT_FALSE(table.add(make(table, {3, 0}))) << "both may still be polled for";
+  second->end(1, {});
+  EXPECT_TRUE(table.add(make(table, {3, 0})));
+  EXPECT_EQ(table.find({1, 0}), first);
+  EXPECT_EQ(table.find({2, 0}), nullptr);
+  EXPECT_NE(table.find({3, 0}), nullptr);
+}
+
+}  // namespace
+}  // namespace armgate

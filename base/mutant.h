@@ -11,44 +11,44 @@ namespace armgate {
 
 enum class Mutant {
   None,
-  OneCacheForAll,         // all clients share what they were shown
-  NewestVersionAlways,    // the base is what was delivered last, whoever got it
-  BaseChosenAfterWait,    // and it is looked up when the lock is granted
-  DeletedEtagsCount,      // an ETag survives the resource it belonged to
-  ShapesMixed,            // what was shown at another api-version is as good as at the write's own
-  BlindAlwaysSent,        // the blind rule is not applied
-  FreshEtagAfterBusy,     // after a conflict the write goes with the ETag of now
-  BlindReplayAfter412,    // a stale write is sent again without its precondition
-  FalseAlarmIgnoresLeaf,  // one changed member is no change
-  ForeignStateClaimed,    // a state that somebody else asked for is taken for one's own
-  LostPutTakenForDone,    // a lost answer is taken for a good one
-  PostSentAgain,          // a POST goes again after its answer was lost
-  LockReleasedAtAnswer,   // an operation that still runs holds nothing
-  ParentNotLocked,        // a write locks itself alone
-  LastComeFirstServed,    // the queue is a stack
-  GrantLostOnCancel,      // who is away when its turn comes takes the turn along
-  TicketIgnored,          // who comes back stands at the end again
-  LeaverIsSent,           // whoever left the queue is sent all the same
-  LiveWritersJoined,      // the same bytes without an id are the same write, though the first one's sender still listens
-  IdsIgnoredInJoin,       // two request ids are one request
-  DeliveredIsForgotten,   // what is to be given again is carried out again
-  RepeatsNotTakenUp,      // what an earlier process had answered is carried out again
-  RepeatedWhateverCame,   // it is given again although something else was accepted meanwhile
-  PollErrorLeaksHold,     // a failed poll ends the watch, not the hold
-  JournalNotTakenUp,      // what an earlier process left behind holds nothing
-  CutOffTakenForEnded,    // a resource at rest shows that a write which was on its way will not come any more
-  ReadWaits,              // reads stand in line too
-  AnswerAltered,          // a field of ARM's answer is lost
-  SickForEver,            // a success does not make a resource well
-  BreakerStopsDeletes,    // a DELETE of a sick resource is refused too
-  RefusalsMakeSick,       // what ARM refused before it took it counts as a failed operation
-  PartialEffectIgnored,   // what is there need not be what a write was built from that is sent again after its operation failed
-  FirstOperationTold,     // whose operation was taken twice is told how the first one ended
-  OwnLeaseGivenUp,        // others come in between the two
-  OwnQuestionsFirst,      // armgate goes on asking for itself although ARM has answered 429
-  RefusalsShared,         // of those who share a budget, only who was told 429 waits
-  LongestWaiterFirst,     // whoever came first goes first, however often its client went already
-  LowForEver,             // what was used up once is used up
+  OneCacheForAll,               // all clients share what they were shown
+  NewestVersionAlways,          // the base is what was delivered last, whoever got it
+  BaseChosenAfterWait,          // and it is looked up when the lock is granted
+  DeletedEtagsCount,            // an ETag survives the resource it belonged to
+  ApiVersionsMixed,             // what was shown at another api-version is as good as at the write's own
+  UnconditionalAlwaysSent,      // the rule for unconditional writes is not applied
+  FreshEtagAfterBusy,           // after a conflict the write goes with the ETag of now
+  UnconditionalReplayAfter412,  // a stale write is sent again without its precondition
+  FalseAlarmIgnoresLeaf,        // one changed member is no change
+  ForeignStateClaimed,          // a state that somebody else asked for is taken for one's own
+  LostPutTakenForDone,          // a lost answer is taken for a good one
+  PostSentAgain,                // a POST goes again after its answer was lost
+  LockReleasedAtAnswer,         // an operation that still runs holds nothing
+  ParentNotLocked,              // a write locks itself alone
+  LastComeFirstServed,          // the queue is a stack
+  GrantLostOnCancel,            // who is away when its turn comes takes the turn along
+  ReservationIgnored,           // who comes back stands at the end again
+  LeaverIsSent,                 // whoever left the queue is sent all the same
+  LiveWritersJoined,            // the same bytes without an id are the same write, though the first one's sender still listens
+  IdsIgnoredInJoin,             // two request ids are one request
+  DeliveredIsForgotten,         // what is to be given again is carried out again
+  RepeatsNotTakenUp,            // what an earlier process had answered is carried out again
+  RepeatedWhateverCame,         // it is given again although something else was accepted meanwhile
+  PollErrorLeaksLease,          // a failed poll ends the watch, not the operation lease
+  JournalNotTakenUp,            // what an earlier process left behind holds nothing
+  AbortTakenForEnd,             // a resource in a final state shows that a write which was on its way will not come any more
+  ReadWaits,                    // reads stand in line too
+  AnswerAltered,                // a field of ARM's answer is lost
+  SickForEver,                  // a success does not make a resource well
+  BreakerStopsDeletes,          // a DELETE of a sick resource is refused too
+  RefusalsMakeSick,             // what ARM refused before it took it counts as a failed operation
+  PartialEffectIgnored,  // what is there need not be what a write was built from that is sent again after its operation failed
+  FirstOperationTold,    // whose operation was taken twice is told how the first one ended
+  OwnLeaseGivenUp,       // others come in between the two
+  OwnQuestionsFirst,     // armgate goes on asking for itself although ARM has answered 429
+  RefusalsShared,        // of those who share a budget, only who was told 429 waits
+  LongestWaiterFirst,    // whoever came first goes first, however often its client went already
+  LowForEver,            // what was used up once is used up
   // Of merging (arm/body/merge*.cc).
   MergeDropsRemoval,       // what the write removes stays
   MergeResurrectsElement,  // what others removed comes back with a write that still has it

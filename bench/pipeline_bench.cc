@@ -78,7 +78,7 @@ std::shared_ptr<const rules::Ruleset> network_rules() {
   std::vector<rules::Rule> rules = shipped("network.json").rules;
   std::ranges::move(shipped("unruled.json").rules, std::back_inserter(rules));
   return std::make_shared<const rules::Ruleset>(std::move(rules), std::vector<rules::ErrorRule>{},
-                                                std::vector<rules::PatienceRule>{},
+                                                std::vector<rules::QueueTimeout>{},
                                                 rules::share(shipped("facts-network.json").facts));
 }
 

@@ -49,7 +49,7 @@ struct Locks {
   Waiter waiter{loop.get_executor()};
   LockTable table{LockTable::Options{20'000, 100'000}, kHasher};
 
-  LockPlace join(const std::string& id) {
+  QueuePosition join(const std::string& id) {
     return *table.join({rules::LockKey{id, rules::LockMode::Exclusive}}, ClaimInfo{"client", "PUT", {}}, &waiter, 1);
   }
 };
@@ -62,7 +62,7 @@ void acquire_and_release_lock(benchmark::State& state) {
   const std::string id = network(0);
   const AllocationCounter counter;
   for (auto _ : state) {
-    LockPlace place = locks.join(id);
+    QueuePosition place = locks.join(id);
     WriteLease lease = place.take();
     lease.release();
   }
@@ -75,7 +75,7 @@ void hand_over_contended_lock(benchmark::State& state) {
   Locks locks;
   const std::string id = network(0);
   WriteLease holder = locks.join(id).take();
-  std::deque<LockPlace> waiting;
+  std::deque<QueuePosition> waiting;
   for (int64_t i = 0; i < state.range(0); ++i) waiting.push_back(locks.join(id));
   const AllocationCounter counter;
   for (auto _ : state) {

@@ -35,7 +35,7 @@ struct Obstacle {
 Obstacle refused(const std::string& what) { return {fmt::format("{}: {}", what, std::strerror(errno)), errno == EACCES}; }
 
 // Whether the file's status could be had; errno says why not.
-bool look(const fs::path& path, struct stat& status) { return ::stat(path.c_str(), &status) == 0; }
+bool stat_of(const fs::path& path, struct stat& status) { return ::stat(path.c_str(), &status) == 0; }
 bool is_missing() { return errno == ENOENT || errno == ENOTDIR; }
 
 fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
@@ -44,7 +44,7 @@ fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.
 std::optional<Obstacle> folder_obstacle(const fs::path& file) {
   const fs::path folder = folder_of(file);
   struct stat status {};
-  if (!look(folder, status)) {
+  if (!stat_of(folder, status)) {
     if (is_missing()) return Obstacle{fmt::format("there is no directory {} to make the file in; make it", folder.string())};
     return refused(fmt::format("{} cannot be looked at", folder.string()));
   }
@@ -56,7 +56,7 @@ std::optional<Obstacle> folder_obstacle(const fs::path& file) {
 // Whether lines could be added to it, or it could be made.
 std::optional<Obstacle> log_obstacle(const fs::path& file) {
   struct stat status {};
-  if (!look(file, status)) return folder_obstacle(file);
+  if (!stat_of(file, status)) return folder_obstacle(file);
   if (S_ISDIR(status.st_mode)) return Obstacle{fmt::format("{} is a directory; name a file", file.string())};
   if (may(file, W_OK)) return std::nullopt;
   return refused(fmt::format("{} cannot be written", file.string()));
@@ -112,7 +112,7 @@ class Findings {
 bool is_to_be_made(const Config& config) {
   const auto files = certs::files_in(config.ca.directory);
   struct stat status {};
-  const auto missing = [&](const fs::path& file) { return !look(file, status) && errno == ENOENT; };
+  const auto missing = [&](const fs::path& file) { return !stat_of(file, status) && errno == ENOENT; };
   return missing(files.root) && missing(files.intermediate) && missing(files.key);
 }
 
@@ -142,7 +142,7 @@ void look_at_journal(const Config& config, Findings& findings) {
   // One directory for all that the service keeps: what makes the authority makes it, too.
   struct stat status {};
   const fs::path folder = folder_of(file);
-  const bool is_still_to_come = !look(folder, status) && errno == ENOENT && is_to_be_made(config);
+  const bool is_still_to_come = !stat_of(folder, status) && errno == ENOENT && is_to_be_made(config);
   if (is_still_to_come && is_below(config.ca.directory, folder)) {
     return findings.not_looked_at(kPointer, fmt::format("the authority's directory {} is still to be made", folder.string()));
   }
@@ -153,7 +153,7 @@ void look_at_password(const fs::path& file, Findings& findings) {
   constexpr const char* kPointer = "/upstream/proxy_password_file";
   struct stat status {};
   const bool is_of_another =
-      look(file, status) && certs::whose_secret(status, certs::this_process()) == certs::SecretOf::Another;
+      stat_of(file, status) && certs::whose_secret(status, certs::this_process()) == certs::SecretOf::Another;
   if (is_of_another) return findings.not_looked_at(kPointer, fmt::format("{} is private to another user", file.string()));
   if (const auto text = certs::read_secret_file(file); !text) findings.fault(kPointer, text.error().context);
 }

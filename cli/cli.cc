@@ -173,7 +173,8 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
       ->capture_default_str();
   add_resource(*blame_command, asked, "Its id: /subscriptions/...")->required();
   CLI::App* sick_command = app.add_subcommand(
-      "sick", "Ask the running service for resources whose operations keep failing, or that never come to rest (listen.admin)");
+      "sick",
+      "Ask the running service for resources whose operations keep failing, or that never reach a final state (listen.admin)");
   CLI::App* unlock_command = app.add_subcommand(
       "unlock", "Let others go on with a resource although the operation that holds it was not seen to end (listen.admin)");
   add_resource(*unlock_command, asked, "Its id, as armgate status shows it: /subscriptions/...")->required();

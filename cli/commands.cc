@@ -50,7 +50,7 @@ Result<std::filesystem::path> find_directory(const Asked& asked, const Config& c
   return std::move(root).error();
 }
 
-int tell(const CliContext& context, const Result<std::string>& done) {
+int report(const CliContext& context, const Result<std::string>& done) {
   if (!done) return fail(context, done.error());
   fmt::print(context.out, "armgate: {}", *done);
   return kExitDone;
@@ -71,7 +71,7 @@ Error no_resource_id(std::string_view text) {
   return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no resource id (/subscriptions/...)", text));
 }
 
-Result<ShownStatus> look(const Config& config) {
+Result<ShownStatus> ask_status(const Config& config) {
   const auto json = fetch_status(config);
   if (!json) return json.error();
   return read_status(*json);
@@ -147,16 +147,16 @@ int ca_trust(const Asked& asked, const CliContext& context) {
   if (!config) return kExitBadInput;
   const auto directory = find_directory(asked, *config, context);
   if (!directory) return fail(context, directory.error());
-  return tell(context, trust_authority(context.trust, *directory, context.wall));
+  return report(context, trust_authority(context.trust, *directory, context.wall));
 }
 
 int ca_untrust(const Asked& asked, const CliContext& context) {
-  if (asked.all) return tell(context, untrust_all(context.trust));
+  if (asked.all) return report(context, untrust_all(context.trust));
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
   const auto directory = find_directory(asked, *config, context);
   if (!directory) return fail(context, directory.error());
-  return tell(context, untrust_authority(context.trust, *directory));
+  return report(context, untrust_authority(context.trust, *directory));
 }
 
 int explain(const Asked& asked, const CliContext& context) {
@@ -219,7 +219,7 @@ int queue(const Asked& asked, const CliContext& context) {
   if (!asked.resource.empty() && !named) {
     return fail(context, no_resource_id(asked.resource));
   }
-  const auto status = look(*config);
+  const auto status = ask_status(*config);
   if (!status) return fail(context, status.error());
   const std::string id = named ? named->id : "";
   context.out << (asked.output == "json" ? queue_json(*status, id) : queue_text(*status, id));
@@ -283,7 +283,7 @@ int blame(const Asked& asked, const CliContext& context) { return tell_records(a
 int sick(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
   if (!config) return kExitBadInput;
-  const auto status = look(*config);
+  const auto status = ask_status(*config);
   if (!status) return fail(context, status.error());
   context.out << (asked.output == "json" ? sick_json(*status) : sick_text(*status));
   return kExitDone;

@@ -106,7 +106,7 @@ void add_references(std::vector<Fact>& facts, const std::optional<std::string>& 
     for (const auto& reference : rules::without_duplicates(rules::referenced_keys(rule, *body), plan.keys)) {
       keys += fmt::format("{}{} ({}, until the {})", keys.empty() ? "" : ", ", reference.key.id,
                           reference.key.mode == rules::LockMode::Shared ? "shared" : "exclusive",
-                          reference.until == rules::HoldUntil::Request ? "answer" : "operation ends");
+                          reference.until == rules::LeaseUntil::Request ? "answer" : "operation ends");
     }
     if (keys.empty()) keys = "none";
   } else {
@@ -115,8 +115,8 @@ void add_references(std::vector<Fact>& facts, const std::optional<std::string>& 
   facts.push_back({"locks by its body", keys, rules::words_for(rule)});
 }
 
-Fact wait_of(const std::string& user_agent, const rules::PatienceTable& patience, const Config& config) {
-  const auto* rule = patience.find(user_agent);
+Fact wait_of(const std::string& user_agent, const rules::QueueTimeouts& queue_timeouts, const Config& config) {
+  const auto* rule = queue_timeouts.find(user_agent);
   const Duration wait_max = rule != nullptr ? rule->wait_max : config.queue.wait_max;
   std::string decided_by(kConfiguration);
   if (rule != nullptr) decided_by = fmt::format("\"{}\" at {}:{}", rule->user_agent, rule->place.file, rule->place.line);
@@ -194,14 +194,14 @@ Result<std::string> explain_request(const ExplainRequest& request, const Config&
   if (auto tunnelled = tunnel_of(*asked, config)) {
     facts = *std::move(tunnelled);
   } else {
-    const rules::Ruleset rules(config.rules, config.errors, config.patience, config.facts);
+    const rules::Ruleset rules(config.rules, config.errors, config.queue_timeouts, config.facts);
     auto explained = rules::explain_plan(rules, config.mode, asked->method, asked->target);
     if (!explained) return bad(fmt::format("armgate would refuse the request: {}", explained.error().context));
     facts = *std::move(explained);
     add_address(facts, asked->host, config);
     const auto plan = rules::make_plan(rules, config.mode, asked->method, asked->target);
     if (plan->kind == rules::PlanKind::Write) {
-      facts.push_back(wait_of(request.user_agent, rules.patience(), config));
+      facts.push_back(wait_of(request.user_agent, rules.queue_timeouts(), config));
     }
     add_references(facts, request.body, *plan);
     if (request.body) add_body(facts, *request.body, *plan);

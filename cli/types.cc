@@ -21,7 +21,7 @@ constexpr size_t kTypesFileMax = 64 << 20;
 constexpr size_t kNamesMax = 10;
 
 rules::Ruleset rules_of(const Config& config) {
-  return rules::Ruleset(config.rules, config.errors, config.patience, config.facts);
+  return rules::Ruleset(config.rules, config.errors, config.queue_timeouts, config.facts);
 }
 
 std::string list_text(const std::vector<TypeSummary>& all) {

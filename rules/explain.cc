@@ -54,11 +54,11 @@ std::string lock_keys(const Plan& plan) {
   return list_of(keys);
 }
 
-std::string hold_of(const Rule& rule) {
-  if (rule.hold.until == HoldUntil::Request) return "until the answer";
-  const std::string_view rest = rule.hold.until == HoldUntil::Provisioned ? " and all is at rest" : "";
-  return fmt::format("until the operation ends{}, at most {} ({} while it is seen running)", rest, to_text(rule.hold.max),
-                     to_text(rule.hold.cap));
+std::string lease_of(const Rule& rule) {
+  if (rule.lease.until == LeaseUntil::Request) return "until the answer";
+  const std::string_view rest = rule.lease.until == LeaseUntil::Provisioned ? " and all is in a final state" : "";
+  return fmt::format("until the operation ends{}, at most {} ({} while it is seen running)", rest, to_text(rule.lease.max),
+                     to_text(rule.lease.cap));
 }
 
 std::string busy_of(const Backoff& busy) {
@@ -139,8 +139,8 @@ void add_write(std::vector<Fact>& facts, const FactTable& table, const Plan& pla
   }
   add_type_facts(facts, table, plan);
   facts.push_back({"lock keys", lock_keys(plan), by});
-  facts.push_back({"held", hold_of(rule), by});
-  if (rule.reenter == Reenter::Holder)
+  facts.push_back({"held", lease_of(rule), by});
+  if (rule.reentrant == Reentrant::Holder)
     facts.push_back({"own running PUT or PATCH", "not waited for, if nobody else waits", by});
   if (plan.operation == arm::OperationKind::Put && rule.shown.consecutive > 0) {
     facts.push_back(

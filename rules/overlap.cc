@@ -39,7 +39,7 @@ void warn_of_unreachable(const std::vector<Rule>& rules, size_t index, FaultList
 bool decide_alike(const Rule& a, const Rule& b) {
   return a.mode.value_or(Mode::Protect) == b.mode.value_or(Mode::Protect) && a.guard.kind == b.guard.kind &&
          a.guard.methods == b.guard.methods && a.guard.creates == b.guard.creates && a.guard.star == b.guard.star &&
-         a.guard.merging == b.guard.merging && a.lock.parents == b.lock.parents && a.hold.until == b.hold.until &&
+         a.guard.merging == b.guard.merging && a.lock.parents == b.lock.parents && a.lease.until == b.lease.until &&
          a.match.actions == b.match.actions;
 }
 

@@ -40,8 +40,11 @@ std::vector<LockKey> keys_of(const Rule& rule, const arm::ResourceId& resource) 
 
 }  // namespace
 
-Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors, std::vector<PatienceRule> patience, FactEntries facts)
-    : facts_(std::make_shared<const FactTable>(std::move(facts))), errors_(std::move(errors)), patience_(std::move(patience)) {
+Ruleset::Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors, std::vector<QueueTimeout> queue_timeouts,
+                 FactEntries facts)
+    : facts_(std::make_shared<const FactTable>(std::move(facts))),
+      errors_(std::move(errors)),
+      queue_timeouts_(std::move(queue_timeouts)) {
   rules_.reserve(rules.size());
   for (Rule& rule : rules) {
     const size_t place = rules_.size();

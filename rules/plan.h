@@ -14,7 +14,7 @@
 #include "base/result.h"
 #include "rules/facts/fact_table.h"
 #include "rules/file/error_table.h"
-#include "rules/file/patience_table.h"
+#include "rules/file/queue_timeouts.h"
 #include "rules/rule.h"
 
 namespace armgate::rules {
@@ -48,12 +48,12 @@ struct Plan {
   const TypeFacts& facts() const { return type_facts ? *type_facts : generic_type_facts(); }
 };
 
-// An immutable set of rules, facts, meanings of errors and patience of clients; the first that matches decides, those for any type ("*") after
-// all others. Cheap to share between threads.
+// An immutable set of rules, facts, meanings of errors and queue timeouts of clients; the first that matches decides, those for
+// any type ("*") after all others. Cheap to share between threads.
 // Finding a rule costs the depth of the type, however many rules there are for other types.
 class Ruleset {
  public:
-  explicit Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors = {}, std::vector<PatienceRule> patience = {},
+  explicit Ruleset(std::vector<Rule> rules, std::vector<ErrorRule> errors = {}, std::vector<QueueTimeout> queue_timeouts = {},
                    FactEntries facts = nullptr);
 
   // The same rules, with reference counts of their own: for one thread of many, which would all change those of one set with each
@@ -71,7 +71,7 @@ class Ruleset {
   // What ARM's error answers mean.
   const ErrorTable& errors() const { return errors_; }
   // How long clients can be kept waiting.
-  const PatienceTable& patience() const { return patience_; }
+  const QueueTimeouts& queue_timeouts() const { return queue_timeouts_; }
 
  private:
   struct TextHash {
@@ -84,7 +84,7 @@ class Ruleset {
   std::vector<std::shared_ptr<const Rule>> rules_;
   std::shared_ptr<const FactTable> facts_;
   ErrorTable errors_;
-  PatienceTable patience_;
+  QueueTimeouts queue_timeouts_;
   Index by_type_;                // "microsoft.network/virtualnetworks"
   Index by_prefix_;              // "microsoft.network/" from the pattern "microsoft.network/*"
   std::vector<size_t> for_any_;  // those with "*"

@@ -47,8 +47,8 @@ std::vector<ReferenceKey> without_duplicates(std::vector<ReferenceKey> keys, con
 namespace {
 
 constexpr std::pair<LockMode, std::string_view> kModes[] = {{LockMode::Exclusive, "exclusive "}, {LockMode::Shared, "shared "}};
-constexpr std::pair<HoldUntil, std::string_view> kUntils[] = {
-    {HoldUntil::Request, "request "}, {HoldUntil::Operation, "operation "}, {HoldUntil::Provisioned, "provisioned "}};
+constexpr std::pair<LeaseUntil, std::string_view> kUntils[] = {
+    {LeaseUntil::Request, "request "}, {LeaseUntil::Operation, "operation "}, {LeaseUntil::Provisioned, "provisioned "}};
 
 template <class Value, size_t kCount>
 std::string_view word_of(const std::pair<Value, std::string_view> (&words)[kCount], Value value) {

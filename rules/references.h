@@ -18,7 +18,7 @@ namespace armgate::rules {
 // One lock, and whether it is kept until the request or until its long-running operation ends.
 struct ReferenceKey {
   LockKey key;
-  HoldUntil until = HoldUntil::Request;
+  LeaseUntil until = LeaseUntil::Request;
   friend bool operator==(const ReferenceKey&, const ReferenceKey&) = default;
 };
 

@@ -104,14 +104,14 @@ enum class LockMode { Exclusive, Shared };
 // Whether two may hold one key at the same time.
 inline bool compatible(LockMode a, LockMode b) { return a == LockMode::Shared && b == LockMode::Shared; }
 
-enum class HoldUntil {
+enum class LeaseUntil {
   Request,
   Operation,
-  Provisioned,  // and then until the resource, and the parents that its rule locks, say that they are at rest
+  Provisioned,  // and then until the resource, and the parents that its rule locks, say that they are in a final state
 };
 
 // Who may write to a resource while an accepted write to it still runs.
-enum class Reenter {
+enum class Reentrant {
   Nobody,
   Holder,  // with PUT and PATCH the client whose PUT or PATCH runs, as long as nobody else waits
 };
@@ -122,7 +122,7 @@ struct Reference {
   std::vector<std::string> types;    // of the resources that count; empty: all
   std::vector<std::string> parents;  // types of their ancestors that are locked as well
   LockMode mode = LockMode::Shared;
-  HoldUntil until = HoldUntil::Request;
+  LeaseUntil until = LeaseUntil::Request;
 };
 
 struct Lock {
@@ -132,9 +132,9 @@ struct Lock {
   StringSelection referred;  // the pointers of the references, in their order
 };
 
-struct Hold {
-  HoldUntil until = HoldUntil::Operation;
-  Duration max = std::chrono::minutes(60);  // released loudly at this age ...
+struct LeaseTerm {
+  LeaseUntil until = LeaseUntil::Operation;
+  Duration max = std::chrono::minutes(60);  // released with an alert at this age ...
   Duration cap = std::chrono::hours(6);     // ... unless polls keep saying that it runs, up to this
 };
 
@@ -184,8 +184,8 @@ struct Rule {
   Body body;
   Lock lock;
   Shown shown;
-  Hold hold;
-  Reenter reenter = Reenter::Nobody;
+  LeaseTerm lease;
+  Reentrant reentrant = Reentrant::Nobody;
   Backoff busy;
   LateRetry late;
   Breaker breaker;

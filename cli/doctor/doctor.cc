@@ -16,7 +16,7 @@
 #include "cli/view/answer.h"
 #include "json/tree.h"
 #include "proxy/config/proxy_url.h"
-#include "proxy/gateway/doors.h"
+#include "proxy/gateway/listeners.h"
 #include "proxy/net/upstream/no_proxy.h"
 
 namespace armgate {
@@ -90,7 +90,7 @@ class Examination {
     tell("authority", Health::Good, fmt::format("{}, valid for {} more days", root_->string(), days));
   }
 
-  // Where the variables lead; the service's own door if they lead nowhere.
+  // Where the variables lead; the service's own listener if they lead nowhere.
   void look_at_environment() {
     const Environment& environment = world_.environment;
     std::string name = "https_proxy";
@@ -131,17 +131,17 @@ class Examination {
     return false;
   }
 
-  std::string door() const { return proxy_ ? proxy_->place() : reachable(config_.listen.proxy); }
+  std::string listener() const { return proxy_ ? proxy_->place() : reachable(config_.listen.proxy); }
 
   void look_at_service() {
-    if (!world_.somebody_listens(door())) {
-      door_answers_ = false;
-      return tell("proxy", Health::Failed, fmt::format("nobody takes connections at {}", door()),
+    if (!world_.somebody_listens(listener())) {
+      listener_answers_ = false;
+      return tell("proxy", Health::Failed, fmt::format("nobody takes connections at {}", listener()),
                   fmt::format("`{}`; of a package: `systemctl status armgate`", run_command(config_)));
     }
-    tell("proxy", Health::Good, fmt::format("{} takes connections", door()));
-    if (door() != reachable(config_.listen.proxy)) {
-      return skip("service", fmt::format("{} is not where this configuration listens ({})", door(), config_.listen.proxy));
+    tell("proxy", Health::Good, fmt::format("{} takes connections", listener()));
+    if (listener() != reachable(config_.listen.proxy)) {
+      return skip("service", fmt::format("{} is not where this configuration listens ({})", listener(), config_.listen.proxy));
     }
     if (config_.listen.admin.empty()) return skip("service", "listen.admin is not set, so the service says nothing of itself");
     const auto json = world_.status(config_);
@@ -160,16 +160,16 @@ class Examination {
   }
 
   void look_at_arm() {
-    if (!door_answers_ || !root_) {
+    if (!listener_answers_ || !root_) {
       for (const char* check : {"certificate", "ARM", "clock"}) skip(check, "not looked at, because of what failed above");
       return;
     }
-    const auto [address, port] = split_address(door());
+    const auto [address, port] = split_address(listener());
     std::string credentials;
     if (proxy_ && !proxy_->user.empty()) credentials = proxy_->user + ":" + proxy_->password;
     const auto answer = world_.ask({{address, port, credentials, *root_, "armgate-doctor"}, host_});
     if (!answer) return tell_failed_question(answer.error());
-    tell("certificate", Health::Good, fmt::format("{} signs for {} with this authority", door(), host_));
+    tell("certificate", Health::Good, fmt::format("{} signs for {} with this authority", listener(), host_));
     if (answer->code.starts_with("Armgate")) {
       tell("ARM", Health::Failed, fmt::format("armgate does not reach {}: {}", host_, answer->message), parent_remedy());
     } else {
@@ -183,12 +183,12 @@ class Examination {
   void tell_failed_question(const Error& error) {
     if (error.kind == ErrorKind::Untrusted) {
       tell("certificate", Health::Failed,
-           fmt::format("whoever listens at {} does not sign for {} with the authority in {}", door(), host_,
+           fmt::format("whoever listens at {} does not sign for {} with the authority in {}", listener(), host_,
                        config_.ca.directory),
            "name the service's own configuration with --config, or start the service anew if the authority was replaced");
     } else {
       tell("certificate", Health::Failed, error.context,
-           fmt::format("see whether {} is armgate's proxy (listen.proxy), and its log", door()));
+           fmt::format("see whether {} is armgate's proxy (listen.proxy), and its log", listener()));
     }
     for (const char* check : {"ARM", "clock"}) skip(check, "not looked at, because of what failed above");
   }
@@ -218,7 +218,7 @@ class Examination {
 
   void look_at_runtimes() {
     for (const Runtime& runtime : runtimes()) {
-      if (!proxy_ || !door_answers_) {
+      if (!proxy_ || !listener_answers_) {
         skip(runtime.name, "not looked at, because of what failed above");
         continue;
       }
@@ -255,7 +255,7 @@ class Examination {
   }
 
   std::string java_remedy() const {
-    const auto [address, port] = split_address(door());
+    const auto [address, port] = split_address(listener());
     return fmt::format(
         "JAVA_TOOL_OPTIONS=\"-Dhttps.proxyHost={} -Dhttps.proxyPort={}\", and `keytool -importcert -cacerts -file {}`", address,
         port, root_ ? root_->string() : "ca.pem");
@@ -266,7 +266,7 @@ class Examination {
   const std::string host_;
   std::optional<std::filesystem::path> root_;
   std::optional<ProxyLocation> proxy_;  // to which the environment leads
-  bool door_answers_ = true;
+  bool listener_answers_ = true;
   std::vector<Finding> findings_;
 };
 

@@ -54,7 +54,7 @@ Result<arm::Response> send_through(const Through& through, const arm::Request& r
   auto upstream = net::UpstreamPool::make(clock, io.get_executor(), options_of(through), net::system_resolve(clock));
   if (!upstream) return std::move(upstream).error();
   std::optional<Result<arm::Response>> result;
-  spawn(io.get_executor(), keep(clock, **upstream, request, clock.now() + through.patience, result));
+  spawn(io.get_executor(), keep(clock, **upstream, request, clock.now() + through.timeout, result));
   while (!result && io.run_one() > 0) {
   }
   if (result) return *std::move(result);

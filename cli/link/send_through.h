@@ -1,6 +1,6 @@
 // send_through.h – one request to ARM the way a tool sends it: through armgate as its proxy, trusting armgate's certificate only.
 //
-// Limits    `patience` in all, then TimedOut; 16 MiB of answer.
+// Limits    `timeout` in all, then TimedOut; 16 MiB of answer.
 // Errors    tell by Error::sent whether ARM may have seen the request.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Through {
   std::string credentials;     // "name:password" of the proxy's URL; empty: none
   std::filesystem::path root;  // the only certificate that is trusted
   std::string mark;            // what the CONNECT says of who asks
-  Duration patience = std::chrono::seconds(30);
+  Duration timeout = std::chrono::seconds(30);
 };
 
 // On a connection of its own. Untrusted: whoever answers there has another authority's certificate.

@@ -94,14 +94,15 @@ int exec_with_gateway(const Config& config, const ExecRequest& request) {
     auto opened = Gateway::open(private_config(config, request));
     if (!opened) return fail(opened.error());
     gateway = *std::move(opened);
-    const auto variables = tool_variables({.proxy = door_text("127.0.0.1:0", gateway->ports().proxy),
+    const auto variables = tool_variables({.proxy = listener_text("127.0.0.1:0", gateway->ports().proxy),
                                            .name = request.name,
                                            .ca = certs::files_in(config.ca.directory).root,
                                            .bundles = directory->path(),
                                            .intercepted = config.intercept},
                                           request.environment);
     if (!variables) return fail(variables.error());
-    if (const auto parent = gateway->parent(); !parent.empty()) gateway->tell(LogLevel::Info, "through", {{"text", parent}});
+    if (const auto parent = gateway->parent(); !parent.empty())
+      gateway->log_line(LogLevel::Info, "through", {{"text", parent}});
     gateway->start();
     exit_code = runner.run(request.words, with(request.environment, *variables));
     { const RuntimeDirectory gone(std::move(*directory)); }

@@ -44,28 +44,28 @@ void reopen_log(Gateway& gateway) {
   if (const auto reopened = gateway.log().reopen(); !reopened) {
     // The log that is still written to is the one that was moved away.
     std::fprintf(stderr, "armgate: %s; lines still go to the old file\n", reopened.error().context.c_str());
-    gateway.tell(LogLevel::Error, "log-not-reopened", {{"text", reopened.error().context}});
+    gateway.log_line(LogLevel::Error, "log-not-reopened", {{"text", reopened.error().context}});
     return;
   }
-  gateway.tell(LogLevel::Info, "log-reopened");
+  gateway.log_line(LogLevel::Info, "log-reopened");
 }
 
 void announce(Gateway& gateway) {
   const Config& config = gateway.config();
-  const auto proxy = door_text(config.listen.proxy, gateway.ports().proxy);
-  const auto direct = config.listen.tls.empty() ? std::string() : door_text(config.listen.tls, gateway.ports().direct);
-  const auto admin = config.listen.admin.empty() ? std::string() : door_text(config.listen.admin, gateway.ports().admin);
+  const auto proxy = listener_text(config.listen.proxy, gateway.ports().proxy);
+  const auto direct = config.listen.tls.empty() ? std::string() : listener_text(config.listen.tls, gateway.ports().direct);
+  const auto admin = config.listen.admin.empty() ? std::string() : listener_text(config.listen.admin, gateway.ports().admin);
   const auto ca = certs::files_in(config.ca.directory).root.string();
-  gateway.tell(LogLevel::Info, "started",
-               {{"version", ARMGATE_VERSION},
-                {"proxy", proxy},
-                {"tls", direct},
-                {"admin", Log::Value::unless_empty(admin)},
-                {"through", Log::Value::unless_empty(gateway.parent())},
-                {"ca", ca},
-                {"config", config.source},
-                {"mode", rules::to_text(config.mode)},
-                {"rules", config.rules.size()}});
+  gateway.log_line(LogLevel::Info, "started",
+                   {{"version", ARMGATE_VERSION},
+                    {"proxy", proxy},
+                    {"tls", direct},
+                    {"admin", Log::Value::unless_empty(admin)},
+                    {"through", Log::Value::unless_empty(gateway.parent())},
+                    {"ca", ca},
+                    {"config", config.source},
+                    {"mode", rules::to_text(config.mode)},
+                    {"rules", config.rules.size()}});
   std::fprintf(stderr, "armgate: %s\n", usage_hint(proxy, ca).c_str());
 }
 
@@ -73,11 +73,11 @@ void announce(Gateway& gateway) {
 void check_descriptors(Gateway& gateway, size_t limit) {
   const size_t connections = gateway.config().limits.connections;
   if (limit > connections) return;
-  gateway.tell(LogLevel::Warning, "few-descriptors",
-               {{"limit", limit},
-                {"text",
-                 "open files run out before limits.connections is reached; raise the limit (ulimit -Hn, LimitNOFILE) "
-                 "or lower limits.connections"}});
+  gateway.log_line(LogLevel::Warning, "few-descriptors",
+                   {{"limit", limit},
+                    {"text",
+                     "open files run out before limits.connections is reached; raise the limit (ulimit -Hn, LimitNOFILE) "
+                     "or lower limits.connections"}});
 }
 
 bool can_change_at_run_time(std::string_view pointer) {
@@ -89,24 +89,25 @@ bool can_change_at_run_time(std::string_view pointer) {
 void reload(Gateway& gateway, LoadedConfig loaded) {
   if (!loaded.faults.empty()) {
     for (const rules::Fault& fault : loaded.faults) {
-      gateway.tell(LogLevel::Error, "reload-fault", {{"text", rules::to_text(fault)}});
+      gateway.log_line(LogLevel::Error, "reload-fault", {{"text", rules::to_text(fault)}});
     }
-    gateway.tell(LogLevel::Error, "reload-refused",
-                 {{"faults", loaded.faults.size()}, {"text", "the rules and the mode stay as they were"}});
+    gateway.log_line(LogLevel::Error, "reload-refused",
+                     {{"faults", loaded.faults.size()}, {"text", "the rules and the mode stay as they were"}});
     return;
   }
   for (const auto& pointer : changed_options(gateway.config(), loaded.config)) {
     if (can_change_at_run_time(pointer)) continue;
-    gateway.tell(LogLevel::Warning, "restart-needed",
-                 {{"option", pointer}, {"text", "this option has changed; it stays as it was until armgate is started anew"}});
+    gateway.log_line(
+        LogLevel::Warning, "restart-needed",
+        {{"option", pointer}, {"text", "this option has changed; it stays as it was until armgate is started anew"}});
   }
   const rules::Mode mode = loaded.config.mode;
   const size_t rules = loaded.config.rules.size();
   gateway.use(std::make_shared<const rules::Ruleset>(std::move(loaded.config.rules), std::move(loaded.config.errors),
-                                                     std::move(loaded.config.patience), std::move(loaded.config.facts)),
+                                                     std::move(loaded.config.queue_timeouts), std::move(loaded.config.facts)),
               mode);
-  gateway.tell(LogLevel::Info, "reloaded",
-               {{"config", loaded.config.source}, {"mode", rules::to_text(mode)}, {"rules", rules}});
+  gateway.log_line(LogLevel::Info, "reloaded",
+                   {{"config", loaded.config.source}, {"mode", rules::to_text(mode)}, {"rules", rules}});
 }
 
 int report_failure(const Error& error) {
@@ -133,7 +134,7 @@ int run_service(const Config& config, LoadAgain load_again) {
     reload(gateway, load_again());
     const auto ca_now = certs::read_file(ca_file);
     if (ca_at_start && ca_now && *ca_at_start == *ca_now) return;
-    gateway.tell(
+    gateway.log_line(
         LogLevel::Warning, "restart-needed",
         {{"option", "/ca"},
          {"text", "the certificate authority was replaced; the one from the start is used until armgate is started anew"}});

@@ -10,7 +10,7 @@
 #include "arm/resource_id.h"
 #include "base/client_name.h"
 #include "proxy/config/tool_environment.h"
-#include "proxy/gateway/doors.h"
+#include "proxy/gateway/listeners.h"
 #include "proxy/http/head_parser.h"
 
 namespace armgate {

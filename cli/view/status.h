@@ -10,7 +10,7 @@ namespace armgate {
 
 std::string status_text(const ShownStatus& status);
 
-// The resources whose operations keep failing, or that never come to rest.
+// The resources whose operations keep failing, or that never reach a final state.
 std::string sick_text(const ShownStatus& status);
 std::string sick_json(const ShownStatus& status);
 

@@ -19,13 +19,14 @@ struct First {
     First get_return_object() { return {Parked(own_run, std::coroutine_handle<promise_type>::from_promise(*this))}; }
     std::suspend_never final_suspend() noexcept { return {}; }
     void return_void() {}
-    internal::Run own_run;
+    internal::RootTask own_run;
   };
   Parked parked;
 };
 
 First begin(Executor, Task<void> task) {
-  Task<void> own = std::move(task);  // parameters outlive the promise, and with it the run and its hold on the event loop
+  Task<void> own =
+      std::move(task);  // parameters outlive the promise, and with it the run and its operation lease on the event loop
   try {
     co_await std::move(own);
   } catch (const std::exception& e) {

@@ -5,7 +5,7 @@
 
 namespace armgate::internal {
 
-Run::Run(const Executor& executor, std::coroutine_handle<> first)
+RootTask::RootTask(const Executor& executor, std::coroutine_handle<> first)
     : executor_(executor),
       work_(boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked)),
       first_(first) {}

@@ -30,9 +30,9 @@ class Task;
 
 namespace internal {
 
-class Run {
+class RootTask {
  public:
-  Run(const Executor& executor, std::coroutine_handle<> first);
+  RootTask(const Executor& executor, std::coroutine_handle<> first);
 
   const Executor& executor() const { return executor_; }
   void destroy() { first_.destroy(); }
@@ -74,7 +74,7 @@ struct PromiseBase {
       std::rethrow_exception(failure);
   }
 
-  Run* run = nullptr;
+  RootTask* run = nullptr;
   std::coroutine_handle<> awaiting;
   std::exception_ptr failure;
 };
@@ -152,7 +152,7 @@ inline Task<void> internal::Promise<void>::get_return_object() {
 class Parked {
  public:
   Parked() = default;
-  Parked(internal::Run& run, std::coroutine_handle<> place) : run_(&run), place_(place) {}
+  Parked(internal::RootTask& run, std::coroutine_handle<> place) : run_(&run), place_(place) {}
   Parked(Parked&& other) noexcept : run_(std::exchange(other.run_, nullptr)), place_(other.place_) {}
   Parked& operator=(Parked&& other) noexcept {
     Parked(std::move(other)).swap(*this);
@@ -173,7 +173,7 @@ class Parked {
   }
 
  private:
-  internal::Run* run_ = nullptr;
+  internal::RootTask* run_ = nullptr;
   std::coroutine_handle<> place_;
 };
 

@@ -86,7 +86,7 @@ void check_parent(const Config& config, const std::function<void(bool, const cha
   if (!parent)
     return require(config.upstream.proxy_password_file.empty(), "/upstream/proxy_password_file",
                    "belongs to no proxy: name one in /upstream/proxy");
-  require(!is_own_door(config, parent->place()), "/upstream/proxy",
+  require(!is_own_listener(config, parent->place()), "/upstream/proxy",
           "is where armgate itself listens; name the proxy through which this network is left");
   require(!parent->user.empty() || config.upstream.proxy_password_file.empty(), "/upstream/proxy_password_file",
           "belongs to no user: put one into /upstream/proxy (http://USER@HOST:PORT)");
@@ -114,8 +114,9 @@ void check_together(const Config& config, const rules::JsonPositions& positions,
           "is longer than /history/observation_age; lower it or raise the other");
   require(config.limits.target_bytes <= config.limits.head_bytes, "/limits/target_bytes",
           "is more than /limits/head_bytes; lower it or raise the other");
-  const auto require_own_place = [&](const std::string& door, const char* pointer, const std::string& other, const char* name) {
-    const bool differ = door.empty() || other.empty() || !is_same_place(door, other);
+  const auto require_own_place = [&](const std::string& listener, const char* pointer, const std::string& other,
+                                     const char* name) {
+    const bool differ = listener.empty() || other.empty() || !is_same_place(listener, other);
     if (!differ)
       faults.push_back({config.source, positions.line_of(pointer), pointer,
                         fmt::format("is the place of {} too; give it a port of its own", name)});
@@ -194,8 +195,10 @@ Parsed parse(const std::string& file, std::string_view text, const Surroundings&
 
 }  // namespace
 
-bool is_own_door(const Config& config, const std::string& address) {
-  const auto is_there = [&address](const std::string& door) { return !door.empty() && is_same_place(door, address); };
+bool is_own_listener(const Config& config, const std::string& address) {
+  const auto is_there = [&address](const std::string& listener) {
+    return !listener.empty() && is_same_place(listener, address);
+  };
   return is_there(config.listen.proxy) || is_there(config.listen.tls) || is_there(config.listen.admin);
 }
 
@@ -238,7 +241,7 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
   loaded.config.rules = std::move(book.rules);
   loaded.config.facts = rules::share(std::move(book.facts));
   loaded.config.errors = std::move(book.errors);
-  loaded.config.patience = std::move(book.patience);
+  loaded.config.queue_timeouts = std::move(book.queue_timeouts);
   return std::move(loaded);
 }
 

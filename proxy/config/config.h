@@ -18,7 +18,7 @@
 #include "rules/facts/fact_entry.h"
 #include "rules/file/error_table.h"
 #include "rules/file/fault_list.h"
-#include "rules/file/patience_table.h"
+#include "rules/file/queue_timeouts.h"
 #include "rules/rule.h"
 
 namespace armgate {
@@ -157,11 +157,11 @@ struct Config {
   EnvironmentProxy environment_proxy;  // no option: what upstream.proxy leaves to the environment
 
   // Not options: what loading made of them.
-  std::string source;                         // the file it was read from; empty: the built-in defaults
-  std::vector<rules::Rule> rules;             // of all files in rule_paths, in order
-  rules::FactEntries facts;                   // the same; null before they are loaded
-  std::vector<rules::ErrorRule> errors;       // the same
-  std::vector<rules::PatienceRule> patience;  // the same
+  std::string source;                               // the file it was read from; empty: the built-in defaults
+  std::vector<rules::Rule> rules;                   // of all files in rule_paths, in order
+  rules::FactEntries facts;                         // the same; null before they are loaded
+  std::vector<rules::ErrorRule> errors;             // the same
+  std::vector<rules::QueueTimeout> queue_timeouts;  // the same
 };
 
 // What loading needs to know about the machine.
@@ -179,7 +179,7 @@ struct LoadedConfig {
 std::string source_text(const Config& config);
 
 // Whether "host:port" is where this configuration listens.
-bool is_own_door(const Config& config, const std::string& address);
+bool is_own_listener(const Config& config, const std::string& address);
 
 // What makes the certificate authority of this configuration: "armgate ca init --config FILE".
 std::string ca_init_command(const Config& config);

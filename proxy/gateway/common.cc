@@ -18,7 +18,7 @@ GatewayCommon::GatewayCommon(Config settings, std::optional<net::ParentProxy> be
       store(std::move(records.store)),
       cert_cache(std::move(minter), certs::CertCacheOptions{}),
       shared(shared_options(config), Hasher(records.hash_key),
-             std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience, config.facts)) {}
+             std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.queue_timeouts, config.facts)) {}
 
 ServiceState GatewayCommon::state() const {
   return {.mode = shared.rules.mode(),

@@ -17,7 +17,7 @@ namespace armgate {
 EventLoop::EventLoop(GatewayCommon& common, uint64_t seed) : common_(common), rng_(seed) {}
 EventLoop::~EventLoop() = default;
 
-Result<void> EventLoop::open(DoorPorts& ports, const Admin& admin) {
+Result<void> EventLoop::open(ListenerPorts& ports, const Admin& admin) {
   auto interceptor = net::Interceptor::make(common_.cert_cache, common_.clock, intercept_options(common_.config));
   if (!interceptor) return std::move(interceptor).error();
   interceptor_ = *std::move(interceptor);
@@ -33,12 +33,12 @@ Result<void> EventLoop::open(DoorPorts& ports, const Admin& admin) {
                                          [this](const std::string& message) {
                                            common_.tell(LogLevel::Error, "attention", {{"text", message}});
                                          },
-                                         [this](const WouldHave& would) {
+                                         [this](const ShadowFinding& would) {
                                            tally_.count(would);
                                            log_finding(*common_.log, common_.clock.wall(), would);
                                          }});
   pipeline_ = std::make_unique<Pipeline>(*parts_);
-  return open_doors(ports, admin);
+  return open_listeners(ports, admin);
 }
 
 void EventLoop::start() {
@@ -73,28 +73,28 @@ void EventLoop::note_finished(const Exchange& exchange) {
 }
 
 // Before the others: who finds the proxy open finds the pages too.
-Result<void> EventLoop::open_doors(DoorPorts& ports, const Admin& admin) {
+Result<void> EventLoop::open_listeners(ListenerPorts& ports, const Admin& admin) {
   const bool is_first_loop = ports.proxy == 0;
   if (is_first_loop) {
     if (auto opened = open_admin(ports, admin); !opened) return opened;
   }
-  auto proxy = open_door(proxy_door(common_.config, ports.proxy));
+  auto proxy = open_listener(proxy_listener(common_.config, ports.proxy));
   if (!proxy) return std::move(proxy).error();
   ports.proxy = *proxy;
-  const auto direct = direct_door(common_.config, ports.direct);
+  const auto direct = direct_listener(common_.config, ports.direct);
   if (!direct) return {};
-  auto port = open_door(*direct);
+  auto port = open_listener(*direct);
   if (!port) return std::move(port).error();
   ports.direct = *port;
   return {};
 }
 
 // Stays open while the others drain.
-Result<void> EventLoop::open_admin(DoorPorts& ports, const Admin& admin) {
-  auto door = admin_door(common_.config);
-  if (!door) return {};
+Result<void> EventLoop::open_admin(ListenerPorts& ports, const Admin& admin) {
+  auto listener = admin_listener(common_.config);
+  if (!listener) return {};
   const auto answer = [&admin](Exchange& exchange, ClientLink& client) { return admin.serve(exchange, client); };
-  auto server = open_server(*std::move(door), answer, common_.admin_connections);
+  auto server = open_server(*std::move(listener), answer, common_.admin_connections);
   if (!server) return std::move(server).error();
   admin_ = *std::move(server);
   ports.admin = admin_->port();
@@ -109,7 +109,7 @@ Result<std::unique_ptr<net::ProxyServer>> EventLoop::open_server(net::ServerOpti
       std::move(options));
 }
 
-Result<uint16_t> EventLoop::open_door(net::ServerOptions options) {
+Result<uint16_t> EventLoop::open_listener(net::ServerOptions options) {
   if (common_.parent) options.connect.own_mark = common_.parent->mark;
   const auto serve = [this](Exchange& exchange, ClientLink& client) { return pipeline_->serve(exchange, client); };
   auto server = open_server(std::move(options), serve, common_.connections);

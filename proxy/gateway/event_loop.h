@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "base/rng.h"
-#include "proxy/gateway/doors.h"
+#include "proxy/gateway/listeners.h"
 #include "proxy/observability/metrics.h"
 #include "proxy/observability/tally.h"
 #include "proxy/observability/upstream_watch.h"
@@ -42,7 +42,7 @@ class EventLoop {
   Parts& parts() { return *parts_; }
 
   // Binds and wires everything; `ports` carries the first loop's ports to the others.
-  Result<void> open(DoorPorts& ports, const Admin& admin);
+  Result<void> open(ListenerPorts& ports, const Admin& admin);
 
   void start();
   void run() { io_.run(); }
@@ -59,12 +59,12 @@ class EventLoop {
 
  private:
   void note_finished(const Exchange& exchange);
-  Result<void> open_doors(DoorPorts& ports, const Admin& admin);
-  Result<void> open_admin(DoorPorts& ports, const Admin& admin);
+  Result<void> open_listeners(ListenerPorts& ports, const Admin& admin);
+  Result<void> open_admin(ListenerPorts& ports, const Admin& admin);
   using Handler = std::function<Task<Receipt>(Exchange& exchange, ClientLink& client)>;
   Result<std::unique_ptr<net::ProxyServer>> open_server(net::ServerOptions options, Handler handler,
                                                         net::ConnectionCounter& counter);
-  Result<uint16_t> open_door(net::ServerOptions options);
+  Result<uint16_t> open_listener(net::ServerOptions options);
 
   GatewayCommon& common_;
   GatewayTally tally_;

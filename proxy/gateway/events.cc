@@ -5,21 +5,21 @@
 
 namespace armgate {
 
-void log_finding(Log& log, WallTime wall, const WouldHave& would) {
+void log_finding(Log& log, WallTime wall, const ShadowFinding& finding) {
   std::string changed;
-  for (const auto& pointer : would.changed) changed += (changed.empty() ? "" : ", ") + pointer;
-  const bool waits = would.kind == WouldHave::Kind::Wait;
+  for (const auto& pointer : finding.changed) changed += (changed.empty() ? "" : ", ") + pointer;
+  const bool waits = finding.kind == ShadowFinding::Kind::Wait;
   log.event(LogLevel::Warning, wall, "would",
-            {{"kind", to_text(would.kind)},
-             {"client", would.client},
-             {"other_client", Log::Value::unless_empty(would.other_client)},
-             {"method", would.method},
-             {"resource", would.resource},
-             {"other", Log::Value::unless_empty(would.other)},
+            {{"kind", to_text(finding.kind)},
+             {"client", finding.client},
+             {"other_client", Log::Value::unless_empty(finding.other_client)},
+             {"method", finding.method},
+             {"resource", finding.resource},
+             {"other", Log::Value::unless_empty(finding.other)},
              {"changed", Log::Value::unless_empty(changed)},
-             {"base", Log::Value::unless_empty(would.base)},
-             {"why", Log::Value::unless_empty(would.why)},
-             {"waited_ms", waits ? Log::Value(whole_milliseconds(would.waited)) : Log::Value()}});
+             {"base", Log::Value::unless_empty(finding.base)},
+             {"why", Log::Value::unless_empty(finding.why)},
+             {"waited_ms", waits ? Log::Value(whole_milliseconds(finding.waited)) : Log::Value()}});
 }
 
 void log_lease(Log& log, WallTime wall, std::string_view event, const RunLeases::Lease& lease, std::string_view who) {

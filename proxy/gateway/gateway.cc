@@ -39,7 +39,7 @@ Gateway::Gateway(std::unique_ptr<GatewayCommon> common)
           AdminSources{common_->clock,
                        common_->shared.locks,
                        common_->shared.results,
-                       common_->shared.holds,
+                       common_->shared.op_leases,
                        [this] { return common_->state(); },
                        [this] { return tally(); },
                        [this] { return metrics(); },
@@ -82,11 +82,11 @@ Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
   return gateway;
 }
 
-void Gateway::take_up(const FormerLife& former) {
+void Gateway::take_up(const PreviousProcess& former) {
   const Restored restored = restore(loops_.front()->parts(), former);
   if (former.open.empty()) return;
-  tell(LogLevel::Warning, "journal-taken-up",
-       {{"running", restored.running}, {"in_doubt", restored.in_doubt}, {"dropped", restored.dropped}});
+  log_line(LogLevel::Warning, "journal-taken-up",
+           {{"running", restored.running}, {"in_doubt", restored.in_doubt}, {"dropped", restored.dropped}});
 }
 
 const Config& Gateway::config() const { return common_->config; }
@@ -121,26 +121,27 @@ Gateway::Counted Gateway::counted() const {
   }
   return all;
 }
-void Gateway::look() {
+void Gateway::sample() {
   for (const auto& lease : common_->shared.run_leases.expire(common_->clock.now())) {
-    common_->tell(LogLevel::Error, "attention",
-                  {{"text", fmt::format("lease of {} is over because it was not renewed: {}", lease.client, lease.purpose)}});
+    common_->log_line(
+        LogLevel::Error, "attention",
+        {{"text", fmt::format("lease of {} is over because it was not renewed: {}", lease.client, lease.purpose)}});
   }
   const Counted all = counted();
   common_->timeline.add({tally(), all.requests.waited, all.upstream, common_->shared.locks.counts().waiting});
-  next_look_ = common_->clock.call_at(io().get_executor(), common_->clock.now() + Timeline::kEvery, [this] { look(); });
+  next_sample_ = common_->clock.call_at(io().get_executor(), common_->clock.now() + Timeline::kEvery, [this] { sample(); });
 }
 Log& Gateway::log() { return *common_->log; }
 boost::asio::io_context& Gateway::io() { return loops_.front()->io(); }
 
-void Gateway::tell(LogLevel level, std::string_view name, Log::Fields fields) { common_->tell(level, name, fields); }
+void Gateway::log_line(LogLevel level, std::string_view name, Log::Fields fields) { common_->log_line(level, name, fields); }
 
 void Gateway::use(std::shared_ptr<const rules::Ruleset> rules, rules::Mode mode) {
   common_->shared.rules.replace(std::move(rules), mode);
 }
 
 void Gateway::run() {
-  if (ports_.admin != 0) look();
+  if (ports_.admin != 0) sample();
   for (auto& loop : loops_) loop->start();
   std::vector<std::thread> others;
   for (size_t i = 1; i < loops_.size(); ++i) {
@@ -158,7 +159,7 @@ void Gateway::join() { runner_.join(); }
 void Gateway::drain(Duration limit) {
   boost::asio::post(io(), [this, limit] {
     if (common_->draining.exchange(true)) return;
-    common_->tell(LogLevel::Info, "draining");
+    common_->log_line(LogLevel::Info, "draining");
     const TimePoint last_call = common_->clock.now() + limit - std::min<Duration>(kLastCallMax, limit / 5);
     last_call_ = common_->clock.call_at(io().get_executor(), last_call, [this] {
       for (auto& loop : loops_) loop->stop_waiting();
@@ -176,20 +177,20 @@ void Gateway::drain(Duration limit) {
 
 void Gateway::cut(std::string_view why) {
   for (const Store::Unfinished& write : common_->store->unfinished()) {
-    common_->tell(LogLevel::Warning, "write-cut-off",
-                  {{"method", write.method},
-                   {"resource", write.resource},
-                   {"message", "whether it took effect is not known: read the resource"}});
+    common_->log_line(LogLevel::Warning, "write-cut-off",
+                      {{"method", write.method},
+                       {"resource", write.resource},
+                       {"message", "whether it took effect is not known: read the resource"}});
   }
   stop(why);
 }
 
 void Gateway::stop(std::string_view why) {
   if (std::exchange(stopped_, true)) return;
-  common_->tell(LogLevel::Info, "stopped", {{"why", why}});
+  common_->log_line(LogLevel::Info, "stopped", {{"why", why}});
   last_call_.reset();
   limit_.reset();
-  next_look_.reset();
+  next_sample_.reset();
   for (auto& loop : loops_) loop->stop();
 }
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "proxy/config/config.h"
-#include "proxy/gateway/doors.h"
+#include "proxy/gateway/listeners.h"
 #include "proxy/observability/log.h"
 #include "proxy/observability/tally.h"
 #include "proxy/seams/clock.h"
@@ -35,11 +35,11 @@ class Gateway {
 
   const Config& config() const;
   std::string parent() const;  // the proxy through which it reaches the world, for people; empty: none
-  const DoorPorts& ports() const { return ports_; }
+  const ListenerPorts& ports() const { return ports_; }
   GatewayTally::Counts tally() const;
   Log& log();
   boost::asio::io_context& io();  // the first loop's, for signals
-  void tell(LogLevel level, std::string_view name, Log::Fields fields = {});
+  void log_line(LogLevel level, std::string_view name, Log::Fields fields = {});
 
   // For the requests that arrive from now on; unfinished writes keep what they were planned with. Any thread.
   void use(std::shared_ptr<const rules::Ruleset> rules, rules::Mode mode);
@@ -59,23 +59,23 @@ class Gateway {
 
  private:
   explicit Gateway(std::unique_ptr<GatewayCommon> common);
-  void take_up(const FormerLife& former);
+  void take_up(const PreviousProcess& former);
   void stop(std::string_view why);
   std::string metrics() const;
   Result<std::string> history(size_t most, const std::string& resource) const;
   struct Counted;
   Counted counted() const;
-  void look();  // at the counters, for the timeline; and again after a while
+  void sample();  // at the counters, for the timeline; and again after a while
 
   std::unique_ptr<GatewayCommon> common_;
   const std::unique_ptr<const Admin> admin_;
   std::vector<std::unique_ptr<EventLoop>> loops_;
-  DoorPorts ports_;
+  ListenerPorts ports_;
   std::thread runner_;
   // The rest belongs to the first loop's thread.
   std::unique_ptr<TimerHandle> last_call_;
   std::unique_ptr<TimerHandle> limit_;
-  std::unique_ptr<TimerHandle> next_look_;
+  std::unique_ptr<TimerHandle> next_sample_;
   size_t drained_ = 0;
   bool stopped_ = false;
 };

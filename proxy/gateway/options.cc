@@ -3,7 +3,7 @@
 #include <tuple>
 #include <utility>
 
-#include "proxy/gateway/doors.h"
+#include "proxy/gateway/listeners.h"
 #include "proxy/net/upstream/host_pattern.h"
 #include "proxy/observability/admin/admin_leases.h"
 
@@ -22,14 +22,14 @@ http::Limits http_limits(const Config& config) {
   return limits;
 }
 
-net::ServerOptions door(const Config& config, const std::string& address, uint16_t bound, net::Door kind) {
+net::ServerOptions listener(const Config& config, const std::string& address, uint16_t bound, net::ListenerKind kind) {
   net::ServerOptions options;
   std::tie(options.address, options.port) = split_address(address);
   if (bound != 0) {
     options.port = bound;
     options.port_use = net::PortUse::Join;
   }
-  options.door = kind;
+  options.listener_kind = kind;
   options.connections_max = config.limits.connections;
   options.connect.intercepted = config.intercept;
   options.connect.allowed = config.allow_connect_to;
@@ -97,10 +97,10 @@ ResourceTable::Options resource_options(const Config& config) {
 
 LockTable::Options lock_options(const Config& config) { return {config.queue.waiters_per_key, config.queue.waiters_total}; }
 
-Tickets::Options ticket_options(const Config& config) {
-  Tickets::Options options;
-  options.grace = config.queue.reservation_ttl;
-  options.reserve = config.queue.claim_timeout;
+Reservations::Options reservation_options(const Config& config) {
+  Reservations::Options options;
+  options.ttl = config.queue.reservation_ttl;
+  options.claim_timeout = config.queue.claim_timeout;
   options.age_max = config.queue.reservation_age_max;
   return options;
 }
@@ -122,7 +122,7 @@ SharedState::Options shared_options(const Config& config) {
           .clients = client_options(config),
           .resources = resource_options(config),
           .locks = lock_options(config),
-          .tickets = ticket_options(config),
+          .reservations = reservation_options(config),
           .results = result_options(config),
           .owned = {config.operations.owned_max, config.operations.resend_bytes},
           .budgets = budget_options(config)};
@@ -151,18 +151,18 @@ net::UpstreamOptions upstream_options(const Config& config, const Parent& parent
 
 net::InterceptOptions intercept_options(const Config& config) { return {config.intercept, config.limits.handshake_max}; }
 
-net::ServerOptions proxy_door(const Config& config, uint16_t bound) {
-  return door(config, config.listen.proxy, bound, net::Door::Proxy);
+net::ServerOptions proxy_listener(const Config& config, uint16_t bound) {
+  return listener(config, config.listen.proxy, bound, net::ListenerKind::Proxy);
 }
 
-std::optional<net::ServerOptions> direct_door(const Config& config, uint16_t bound) {
+std::optional<net::ServerOptions> direct_listener(const Config& config, uint16_t bound) {
   if (config.listen.tls.empty()) return std::nullopt;
-  return door(config, config.listen.tls, bound, net::Door::Direct);
+  return listener(config, config.listen.tls, bound, net::ListenerKind::Direct);
 }
 
-std::optional<net::ServerOptions> admin_door(const Config& config) {
+std::optional<net::ServerOptions> admin_listener(const Config& config) {
   if (config.listen.admin.empty()) return std::nullopt;
-  net::ServerOptions options = door(config, config.listen.admin, 0, net::Door::Plain);
+  net::ServerOptions options = listener(config, config.listen.admin, 0, net::ListenerKind::Plain);
   options.connections_max = kAdminConnectionsMax;
   // Whoever may come must not keep those out who look whether it is alive.
   options.session.limits.request_body_bytes_max = kLeaseBytesMax;

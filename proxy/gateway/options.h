@@ -16,7 +16,7 @@ PipelineOptions pipeline_options(const Config& config);
 ClientTable::Options client_options(const Config& config);
 ResourceTable::Options resource_options(const Config& config);
 LockTable::Options lock_options(const Config& config);
-Tickets::Options ticket_options(const Config& config);
+Reservations::Options reservation_options(const Config& config);
 OperationResults::Options result_options(const Config& config);
 // Those of all shared tables.
 SharedState::Options shared_options(const Config& config);
@@ -27,8 +27,8 @@ net::ConnectorOptions tunnel_options(const Config& config, const Parent& parent)
 net::InterceptOptions intercept_options(const Config& config);
 
 // `bound`: the port if it is known already, else 0.
-net::ServerOptions proxy_door(const Config& config, uint16_t bound);
-std::optional<net::ServerOptions> direct_door(const Config& config, uint16_t bound);
-std::optional<net::ServerOptions> admin_door(const Config& config);
+net::ServerOptions proxy_listener(const Config& config, uint16_t bound);
+std::optional<net::ServerOptions> direct_listener(const Config& config, uint16_t bound);
+std::optional<net::ServerOptions> admin_listener(const Config& config);
 
 }  // namespace armgate

@@ -72,7 +72,7 @@ std::string adopt_environment_proxy(Config& config, const Environment& environme
   const auto location = parse_proxy_url(found.value);
   if (location && location->place() == active_gateway(environment)) return {};
   const auto say = [&found](std::string_view what) { return fmt::format("armgate: {} was set; {}\n", found.variable, what); };
-  if (location && is_own_door(config, location->place()))
+  if (location && is_own_listener(config, location->place()))
     return say("that is where armgate itself listens, so it connects directly");
   if (config.upstream.proxy == kDirect) return say("armgate connects directly all the same (upstream.proxy)");
   if (!config.upstream.proxy.empty()) return say("the proxy of upstream.proxy is used instead");

@@ -45,14 +45,13 @@ Result<Records> open_records(const Config& config, Log& log) {
     records.hash_key = random_hash_key();
     return records;
   }
-  const auto tell_loudly = [&log, clock = records.clock.get()](const std::string& message) {
+  const auto alert = [&log, clock = records.clock.get()](const std::string& message) {
     log.event(LogLevel::Error, clock->wall(), "attention", {{"text", message}});
   };
-  auto journal =
-      journal::Journal::open(journal_options(config), *records.clock, random_hash_key(), tell_loudly, changed_members);
+  auto journal = journal::Journal::open(journal_options(config), *records.clock, random_hash_key(), alert, changed_members);
   if (!journal) return std::move(journal).error();
   records.hash_key = (*journal)->key();
-  records.former = (*journal)->former_life();
+  records.former = (*journal)->previous_process();
   records.store = *std::move(journal);
   return records;
 }

@@ -27,7 +27,7 @@ struct Records {
   std::unique_ptr<Store> store;
   const MemoryStore* memory = nullptr;  // the store, if there is no journal
   HashKey hash_key{};
-  std::optional<FormerLife> former;
+  std::optional<PreviousProcess> former;
 };
 
 // Errors as of journal::Journal::open. `log` must outlive the store.

@@ -44,14 +44,14 @@ class Journal::Pending {
   std::atomic<State> state_{State::Waiting};
 };
 
-Result<std::unique_ptr<Journal>> Journal::open(Options options, Clock& clock, HashKey fresh_key, TellLoudly tell_loudly,
+Result<std::unique_ptr<Journal>> Journal::open(Options options, Clock& clock, HashKey fresh_key, Alert alert,
                                                NameMembers name_members) {
   auto file = JournalFile::open(options.file, options.durability, fresh_key);
   if (!file) return std::move(file).error();
-  std::optional<FormerLife> former;
+  std::optional<PreviousProcess> former;
   IntentId before = 0;
   if (!file->is_new()) {
-    auto read = file->former_life(options.recent);
+    auto read = file->previous_process(options.recent);
     if (!read) return std::move(read).error();
     former = *std::move(read);
     const auto last = file->last_id();
@@ -59,17 +59,17 @@ Result<std::unique_ptr<Journal>> Journal::open(Options options, Clock& clock, Ha
     before = *last;
   }
   std::unique_ptr<Journal> journal(
-      new Journal(std::move(options), clock, *std::move(file), std::move(tell_loudly), std::move(name_members)));
-  journal->former_life_ = std::move(former);
+      new Journal(std::move(options), clock, *std::move(file), std::move(alert), std::move(name_members)));
+  journal->previous_process_ = std::move(former);
   journal->before_ = before;
   journal->writer_ = std::thread([owner = journal.get()] { owner->write_until_closed(); });
   return journal;
 }
 
-Journal::Journal(Options options, Clock& clock, JournalFile file, TellLoudly tell_loudly, NameMembers name_members)
+Journal::Journal(Options options, Clock& clock, JournalFile file, Alert alert, NameMembers name_members)
     : options_(std::move(options)),
       clock_(clock),
-      tell_loudly_(std::move(tell_loudly)),
+      alert_(std::move(alert)),
       name_members_(std::move(name_members)),
       key_(file.key()),
       file_(std::move(file)),
@@ -210,9 +210,9 @@ Result<void> Journal::write(const std::deque<Entry>& entries) {
 void Journal::finish(std::deque<Entry> entries, const Result<void>& written) {
   const bool failed_before = std::exchange(fails_, !written.ok());
   unwritable_.store(fails_, std::memory_order_relaxed);
-  if (tell_loudly_ && fails_ && !failed_before)
-    tell_loudly_(fmt::format("{}; until it can be written again no write is sent", written.error().context));
-  if (tell_loudly_ && !fails_ && failed_before) tell_loudly_("the journal is written again");
+  if (alert_ && fails_ && !failed_before)
+    alert_(fmt::format("{}; until it can be written again no write is sent", written.error().context));
+  if (alert_ && !fails_ && failed_before) alert_("the journal is written again");
   std::deque<Entry> left;
   for (Entry& entry : entries) {
     if (const auto* intent = std::get_if<Intent>(&entry)) {

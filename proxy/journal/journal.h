@@ -32,14 +32,14 @@ class Journal final : public Store {
     Duration write_max = std::chrono::seconds(5);  // how long a write waits for its record
     size_t records_max = 100'000;
     size_t queue_max = 10'000;                 // records that wait for being written; then intents fail
-    Duration recent = std::chrono::hours(12);  // how far former_life() looks back
+    Duration recent = std::chrono::hours(12);  // how far previous_process() looks back
   };
   // The members that a write changed, one a line; nothing: not known. Called on the writer's thread.
   using NameMembers = std::function<std::optional<std::string>(const AskedChange& change)>;
-  using TellLoudly = std::function<void(const std::string& message)>;  // an operator should know; any thread
+  using Alert = std::function<void(const std::string& message)>;  // an operator should know; any thread
 
   // Errors as of JournalFile::open.
-  static Result<std::unique_ptr<Journal>> open(Options options, Clock& clock, HashKey fresh_key, TellLoudly tell_loudly,
+  static Result<std::unique_ptr<Journal>> open(Options options, Clock& clock, HashKey fresh_key, Alert alert,
                                                NameMembers name_members = {});
   ~Journal() override;
 
@@ -48,7 +48,7 @@ class Journal final : public Store {
 
   HashKey key() const { return key_; }
   // Of the processes that had the file before; nothing if it is new.
-  const std::optional<FormerLife>& former_life() const { return former_life_; }
+  const std::optional<PreviousProcess>& previous_process() const { return previous_process_; }
 
   Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
   void record_outcome(IntentId id, const WriteOutcome& outcome) override;
@@ -80,7 +80,7 @@ class Journal final : public Store {
   };
   using Entry = std::variant<Intent, Outcome, End, Replay, ResourceState>;
 
-  Journal(Options options, Clock& clock, JournalFile file, TellLoudly tell_loudly, NameMembers name_members);
+  Journal(Options options, Clock& clock, JournalFile file, Alert alert, NameMembers name_members);
   bool enqueue(Entry entry);  // false: there is no room
   std::deque<Entry> gather();
   void write_until_closed();
@@ -91,10 +91,10 @@ class Journal final : public Store {
 
   const Options options_;
   Clock& clock_;
-  const TellLoudly tell_loudly_;
+  const Alert alert_;
   const NameMembers name_members_;
   HashKey key_;
-  std::optional<FormerLife> former_life_;
+  std::optional<PreviousProcess> previous_process_;
   IntentId before_ = 0;  // the last id of earlier lives
   MemoryStore under_way_;
 

@@ -262,7 +262,7 @@ Result<std::vector<JournaledWrite>> JournalFile::select(Statement& statement) {
   }
 }
 
-Result<FormerLife> JournalFile::former_life(Duration recent) {
+Result<PreviousProcess> JournalFile::previous_process(Duration recent) {
   auto open = database_->prepare(fmt::format("SELECT {} FROM writes WHERE ended IS NULL ORDER BY id", kColumns));
   if (!open) return std::move(open).error();
   // What may have changed something; not what ARM refused, or never got.
@@ -281,7 +281,7 @@ Result<FormerLife> JournalFile::former_life(Duration recent) {
   if (!running) return std::move(running).error();
   auto ended = select(*lately);
   if (!ended) return std::move(ended).error();
-  FormerLife former{*std::move(running), *std::move(ended), std::nullopt};
+  PreviousProcess former{*std::move(running), *std::move(ended), std::nullopt};
   if (!since->is_nothing(0)) former.since = as_time(std::max(since->number(0), since->number(1)));
   return former;
 }

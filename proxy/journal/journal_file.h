@@ -35,7 +35,7 @@ class JournalFile {
   Result<IntentId> last_id();
 
   // Open writes, and what may have changed something and ended at most `recent` before the newest was begun; the oldest first.
-  Result<FormerLife> former_life(Duration recent);
+  Result<PreviousProcess> previous_process(Duration recent);
   // The newest first; with `resource`, only its own and those below it.
   Result<std::vector<JournaledWrite>> newest(size_t most, std::string_view resource = {});
 

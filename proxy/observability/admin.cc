@@ -19,7 +19,7 @@
 #include "proxy/request/answer.h"
 #include "proxy/request/operation/unlock.h"
 #include "proxy/state/budgets.h"
-#include "proxy/state/lock/hold_table.h"
+#include "proxy/state/lock/operation_leases.h"
 #include "proxy/state/operation/operation_results.h"
 
 namespace armgate {
@@ -247,7 +247,8 @@ arm::Response Admin::status_page() const {
       {"budgets", budgets_of(sources_.budgets())},
       {"results", results_of(sources_.results.counts())},
       {"failures", failures_of(sources_.results.last())},
-      {"sick", sick_of(sources_.results.sick(now, [this](const Hash128& key) { return !sources_.holds.on_key(key).empty(); }))},
+      {"sick",
+       sick_of(sources_.results.sick(now, [this](const Hash128& key) { return !sources_.op_leases.on_key(key).empty(); }))},
       {"writes", std::move(writes)},
       {"writes_left_out", entries.others}};
   return admin_json(200, "OK", status);

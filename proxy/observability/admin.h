@@ -21,7 +21,7 @@
 namespace armgate {
 
 struct BudgetReport;
-class HoldTable;
+class OperationLeases;
 class OperationResults;
 struct Unlocked;
 
@@ -30,7 +30,7 @@ struct AdminSources {
   Clock& clock;
   const LockTable& locks;
   const OperationResults& results;
-  const HoldTable& holds;
+  const OperationLeases& op_leases;
   std::function<ServiceState()> state;
   std::function<GatewayTally::Counts()> tally;
   std::function<std::string()> metrics;  // /metrics

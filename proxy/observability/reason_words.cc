@@ -16,7 +16,7 @@ constexpr std::string_view kComeAgain = "send the same request again; SDKs do so
 constexpr std::string_view kLook =
     "read the resource through armgate, under the same client name, to see whether it ran; then decide";
 constexpr std::string_view kMayRead = "let the identity that writes also read the resource";
-constexpr std::string_view kLongerTimeout = "a longer timeout for the tool, or a shorter patience for it in the rules";
+constexpr std::string_view kLongerTimeout = "a longer timeout for the tool, or a shorter queue timeout for it in the rules";
 
 constexpr std::array kRows = {
     // It waited or went again, and ARM has answered.

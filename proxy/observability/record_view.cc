@@ -7,7 +7,7 @@
 
 #include "base/utc.h"
 #include "json/tree.h"
-#include "proxy/request/operation/held_write.h"
+#include "proxy/request/operation/leased_write.h"
 
 namespace armgate {
 namespace {

@@ -50,14 +50,14 @@ void GatewayTally::count(const Exchange& exchange) {
   }
 }
 
-void GatewayTally::count(const WouldHave& would) {
-  switch (would.kind) {
-    case WouldHave::Kind::Stale: return add_alone(would_be_stale_);
-    case WouldHave::Kind::Merged: return add_alone(would_be_merged_);
-    case WouldHave::Kind::Overlap: return add_alone(would_overlap_);
-    case WouldHave::Kind::Duplicate: return add_alone(would_be_duplicate_);
-    case WouldHave::Kind::Sick:
-    case WouldHave::Kind::Wait: return;  // each was counted as an overlap
+void GatewayTally::count(const ShadowFinding& finding) {
+  switch (finding.kind) {
+    case ShadowFinding::Kind::Stale: return add_alone(would_be_stale_);
+    case ShadowFinding::Kind::Merged: return add_alone(would_be_merged_);
+    case ShadowFinding::Kind::Overlap: return add_alone(would_overlap_);
+    case ShadowFinding::Kind::Duplicate: return add_alone(would_be_duplicate_);
+    case ShadowFinding::Kind::Sick:
+    case ShadowFinding::Kind::Wait: return;  // each was counted as an overlap
   }
 }
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "proxy/request/exchange.h"
-#include "proxy/request/shadow/would_have.h"
+#include "proxy/request/shadow/shadow_finding.h"
 
 namespace armgate {
 
@@ -24,7 +24,7 @@ class GatewayTally {
   void count(const Exchange& exchange);
 
   // What mode observe tells.
-  void count(const WouldHave& would);
+  void count(const ShadowFinding& finding);
 
   struct Counts {
     uint64_t requests = 0;

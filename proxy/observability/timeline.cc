@@ -25,26 +25,26 @@ uint64_t percentile_95_ms(const DurationHistogram::Counts& now, const DurationHi
 
 }  // namespace
 
-void Timeline::add(const Look& look) {
+void Timeline::add(const Sample& sample) {
   if (before_) {
-    const Look& before = *before_;
-    const uint64_t requests = look.tally.requests - before.tally.requests;
-    const double held_ms = (look.waited.seconds - before.waited.seconds) * kMillisecondsPerSecond;
+    const Sample& before = *before_;
+    const uint64_t requests = sample.tally.requests - before.tally.requests;
+    const double held_ms = (sample.waited.seconds - before.waited.seconds) * kMillisecondsPerSecond;
     rows_[count_++ % kSlots] = {
         .requests = requests,
-        .guarded = look.tally.guarded - before.tally.guarded,
-        .merged = look.tally.merged - before.tally.merged,
-        .stale = look.tally.stale - before.tally.stale,
-        .refused = look.tally.refused - before.tally.refused,
-        .waiting = look.waiting,
+        .guarded = sample.tally.guarded - before.tally.guarded,
+        .merged = sample.tally.merged - before.tally.merged,
+        .stale = sample.tally.stale - before.tally.stale,
+        .refused = sample.tally.refused - before.tally.refused,
+        .waiting = sample.waiting,
         .added_ms = requests == 0 ? 0 : static_cast<uint64_t>(std::max(0.0, held_ms) / static_cast<double>(requests)),
-        .added_p95_ms = percentile_95_ms(look.waited, before.waited),
-        .arm_409 = look.upstream.conflicts - before.upstream.conflicts,
-        .arm_412 = look.upstream.preconditions - before.upstream.preconditions,
-        .arm_429 = look.upstream.throttled - before.upstream.throttled,
+        .added_p95_ms = percentile_95_ms(sample.waited, before.waited),
+        .arm_409 = sample.upstream.conflicts - before.upstream.conflicts,
+        .arm_412 = sample.upstream.preconditions - before.upstream.preconditions,
+        .arm_429 = sample.upstream.throttled - before.upstream.throttled,
     };
   }
-  before_ = look;
+  before_ = sample;
 }
 
 std::string Timeline::json() const {

@@ -23,7 +23,7 @@ class Timeline {
   static constexpr size_t kSlots = 360;
 
   // What was counted since the start, and how many writes wait now.
-  struct Look {
+  struct Sample {
     GatewayTally::Counts tally;
     DurationHistogram::Counts waited;
     UpstreamCounts upstream;
@@ -31,7 +31,7 @@ class Timeline {
   };
 
   // Each kEvery. The first look only says where to count from.
-  void add(const Look& look);
+  void add(const Sample& sample);
 
   // {"every_s", "slots", "columns": {"requests": [...], ...}}, the oldest row first.
   std::string json() const;
@@ -53,7 +53,7 @@ class Timeline {
 
   std::array<Row, kSlots> rows_{};
   size_t count_ = 0;  // ever
-  std::optional<Look> before_;
+  std::optional<Sample> before_;
 };
 
 }  // namespace armgate

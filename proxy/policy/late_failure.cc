@@ -29,8 +29,8 @@ std::optional<Duration> pause_before_next(const LateFailure& failure, const Sent
 bool is_base_still(const BaseState& base, const SeenBody& there, const arm::BodyFacts& facts) {
   if (base.absent || there.absent) return base.absent && there.absent;
   const auto state = arm::provisioning_state(there.json);
-  const bool at_rest = !state || arm::is_terminal(arm::progress_of_word(*state));
-  if (!at_rest || !base.body || base.is_partial) return false;
+  const bool settled = !state || arm::is_terminal(arm::progress_of_word(*state));
+  if (!settled || !base.body || base.is_partial) return false;
   if (is_mutant(Mutant::PartialEffectIgnored)) return true;
   return arm::same_writable_content(base.body->bytes, there.json, facts);
 }

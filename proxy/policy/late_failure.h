@@ -42,7 +42,7 @@ struct SeenBody {
   std::string_view json;
 };
 
-// Whether that is what the write was built from, and at rest: then its operation has left nothing behind.
+// Whether that is what the write was built from, and in a final state: then its operation has left nothing behind.
 bool is_base_still(const BaseState& base, const SeenBody& there, const arm::BodyFacts& facts);
 
 }  // namespace armgate::policy

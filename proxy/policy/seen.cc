@@ -19,7 +19,7 @@ bool is_superseded(const Seen& one, const std::vector<Seen>& seen, const History
 // Who writes at one api-version has read at it: as long as such a state may be in somebody's hands, what came later at others is no
 // base and gives no right. Bodies of different versions could not tell.
 void prefer_own_version(std::vector<Seen>& live, const WriteFacts& write, Actors actors) {
-  if (actors == Actors::Single || is_mutant(Mutant::ShapesMixed)) return;
+  if (actors == Actors::Single || is_mutant(Mutant::ApiVersionsMixed)) return;
   const auto at_own = [&](const Seen& s) { return !s.entry->absent && s.observation->api_version == write.api_version; };
   const auto own = std::find_if(live.rbegin(), live.rend(), at_own);
   if (own == live.rend()) return;

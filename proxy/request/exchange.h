@@ -44,21 +44,21 @@ struct Sender {
 
 // What was done, for x-armgate-* headers and the log.
 struct Report {
-  Duration waited{};               // in the lock queue and in retries' waits
-  int attempts = 0;                // sendings of this request
-  std::vector<std::string> locks;  // canonical ids of the keys taken
-  std::string guard;               // how the base was chosen and used ("newest", "request-id, verified", ...)
-  std::string reason;              // why it was altered, delayed, repeated or refused; empty if it was not
-  std::string upstream_code;       // ARM's error code of the last attempt that met an error, if any
-  std::string upstream_message;    // what it said, if something was done about it; fit for the log
-  std::string upstream_error;      // why no whole answer of ARM's came, the last time; fit for the log
-  std::string_view repeatability;  // "accepted" or "rejected", of a request with a repeatability id; empty: not told
-  arm::MergePlaces merged{};       // others' changes that were merged into it
-  bool kept_place = false;         // it came back to the place in the queue that was kept for it
-  bool replayed = false;           // the answer is that of an earlier sending of the same request
-  bool by_right = false;           // it goes because its client has read again since it was refused
-  bool in_turn = false;            // it came in its client's turn (proxy/state/lock/turns)
-  bool altered = false;            // a header was added, or the answer is not ARM's answer to these bytes
+  Duration waited{};                 // in the lock queue and in retries' waits
+  int attempts = 0;                  // sendings of this request
+  std::vector<std::string> locks;    // canonical ids of the keys taken
+  std::string guard;                 // how the base was chosen and used ("newest", "request-id, verified", ...)
+  std::string reason;                // why it was altered, delayed, repeated or refused; empty if it was not
+  std::string upstream_code;         // ARM's error code of the last attempt that met an error, if any
+  std::string upstream_message;      // what it said, if something was done about it; fit for the log
+  std::string upstream_error;        // why no whole answer of ARM's came, the last time; fit for the log
+  std::string_view repeatability;    // "accepted" or "rejected", of a request with a repeatability id; empty: not told
+  arm::MergePlaces merged{};         // others' changes that were merged into it
+  bool claimed_reservation = false;  // it came back to the place in the queue that was kept for it
+  bool replayed = false;             // the answer is that of an earlier sending of the same request
+  bool by_right = false;             // it goes because its client has read again since it was refused
+  bool in_turn = false;              // it came in its client's turn (proxy/state/lock/turns)
+  bool altered = false;              // a header was added, or the answer is not ARM's answer to these bytes
 };
 
 // A request that its client has named, so that its repetition is known (arm/repeatability.h).

@@ -14,22 +14,22 @@
 #include "base/time.h"
 #include "proxy/policy/bases.h"
 #include "proxy/request/exchange.h"
-#include "proxy/request/shadow/would_have.h"
+#include "proxy/request/shadow/shadow_finding.h"
 #include "proxy/seams/clock.h"
 #include "proxy/seams/faults.h"
 #include "proxy/seams/store.h"
 #include "proxy/seams/upstream.h"
 #include "proxy/state/budgets.h"
 #include "proxy/state/client_table.h"
-#include "proxy/state/lock/hold_table.h"
 #include "proxy/state/lock/lock_table.h"
+#include "proxy/state/lock/operation_leases.h"
+#include "proxy/state/lock/reservations.h"
 #include "proxy/state/lock/run_leases.h"
-#include "proxy/state/lock/tickets.h"
 #include "proxy/state/lock/turns.h"
-#include "proxy/state/newcomers.h"
 #include "proxy/state/observed_writes.h"
 #include "proxy/state/operation/operation_results.h"
 #include "proxy/state/operation/owned_operations.h"
+#include "proxy/state/recent_creations.h"
 #include "proxy/state/resource_table.h"
 #include "proxy/state/rules_in_force.h"
 #include "rules/plan.h"
@@ -52,7 +52,7 @@ struct PipelineOptions {
   size_t list_scan_max = 4u << 20;                    // a longer list delivers no versions (counted)
   Duration poll_first = std::chrono::seconds(1);      // own polls with a waiter, if ARM names no interval: at first,
   Duration poll_wanted = std::chrono::seconds(10);    // and at most, however long the operation has run
-  Duration poll_idle = std::chrono::seconds(60);      // own polls without a waiter: only to bound the hold
+  Duration poll_idle = std::chrono::seconds(60);      // own polls without a waiter: only to bound the operation lease
   Duration read_again_timeout = std::chrono::seconds(30);
   rules::Merging merge = rules::Merging::On;               // the most that a rule or a client may allow
   std::map<std::string, DeclaredClient> clients;           // by the user name in the proxy URL
@@ -69,14 +69,14 @@ struct Counters {
   std::atomic<uint64_t> queue_full{0};
   std::atomic<uint64_t> wait_timeouts{0};
   std::atomic<uint64_t> clients_left{0};
-  std::atomic<uint64_t> places_kept{0};
-  std::atomic<uint64_t> places_taken{0};
-  std::atomic<uint64_t> false_alarms{0};
+  std::atomic<uint64_t> reservations_kept{0};
+  std::atomic<uint64_t> reservations_claimed{0};
+  std::atomic<uint64_t> spurious_412s{0};
   std::atomic<uint64_t> merged{0};
   std::atomic<uint64_t> outcomes_unknown{0};
   std::atomic<uint64_t> replayed{0};
-  std::atomic<uint64_t> holds_expired{0};
-  std::atomic<uint64_t> holds_released{0};  // by an operator
+  std::atomic<uint64_t> leases_expired{0};
+  std::atomic<uint64_t> leases_released{0};  // by an operator
   std::atomic<uint64_t> lists_too_long{0};
   std::atomic<uint64_t> references_cut{0};
   std::atomic<uint64_t> questions_held_back{0};  // armgate's own, as ARM's budget was scarce
@@ -100,10 +100,10 @@ struct SharedState {
     ClientTable::Options clients;
     ResourceTable::Options resources;
     LockTable::Options locks;
-    Tickets::Options tickets{};
+    Reservations::Options reservations{};
     Turns::Options turns{};
     RunLeases::Options run_leases{};
-    Newcomers::Options newcomers{};
+    RecentCreations::Options recent_creations{};
     ObservedWrites::Options observed{};
     OperationResults::Options results{};
     OwnedOperations::Options owned{};
@@ -117,11 +117,11 @@ struct SharedState {
         clients(given.clients),
         resources(given.resources, keyed),
         locks(given.locks, keyed),
-        tickets(given.tickets),
+        reservations(given.reservations),
         turns(given.turns),
         run_leases(given.run_leases, locks, keyed),
-        newcomers(given.newcomers, keyed),
-        holds(keyed),
+        recent_creations(given.recent_creations, keyed),
+        op_leases(keyed),
         observed(given.observed),
         results(given.results),
         owned(given.owned),
@@ -134,11 +134,11 @@ struct SharedState {
   ClientTable clients;
   ResourceTable resources;
   LockTable locks;
-  Tickets tickets;
+  Reservations reservations;
   Turns turns;
   RunLeases run_leases;
-  Newcomers newcomers;
-  HoldTable holds;
+  RecentCreations recent_creations;
+  OperationLeases op_leases;
   ObservedWrites observed;
   OperationResults results;
   OwnedOperations owned;
@@ -164,11 +164,11 @@ struct Parts {
   Upstream& upstream;  // of this event loop
   Store& store;
   Faults& faults;
-  Rng& rng;                                                     // of this event loop
-  Executor executor;                                            // of this event loop; watchers run on it
-  std::function<void(const Exchange&)> account;                 // one call per request, when all is known about it
-  std::function<void(const std::string& message)> tell_loudly;  // an operator should know
-  std::function<void(const WouldHave&)> tell_would{};           // mode observe
+  Rng& rng;                                                    // of this event loop
+  Executor executor;                                           // of this event loop; watchers run on it
+  std::function<void(const Exchange&)> account;                // one call per request, when all is known about it
+  std::function<void(const std::string& message)> alert;       // an operator should know
+  std::function<void(const ShadowFinding&)> report_finding{};  // mode observe
 };
 
 }  // namespace armgate

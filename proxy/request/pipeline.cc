@@ -4,11 +4,11 @@
 
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
+#include "proxy/request/client_wait.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/identify.h"
 #include "proxy/request/operation/owned_poll.h"
 #include "proxy/request/parts.h"
-#include "proxy/request/patience.h"
 #include "proxy/request/queue/share.h"
 #include "proxy/request/read/relay.h"
 #include "proxy/request/shadow/observe.h"
@@ -52,8 +52,8 @@ Task<Receipt> serve_planned(Parts& parts, Exchange& exchange, ClientLink& link, 
   }
   Share share;
   {
-    Patience patience(parts.clock, exchange.executor, link, exchange.arrived.time + patience_of(parts, exchange));
-    share = co_await await_share(parts, exchange, plan, client, patience);
+    ClientWait client_wait(parts.clock, exchange.executor, link, exchange.arrived.time + queue_timeout_of(parts, exchange));
+    share = co_await await_share(parts, exchange, plan, client, client_wait);
   }
   if (share.place) co_return co_await relay(parts, exchange, link, plan, client);
   explain(share.busy.head, exchange.report);
@@ -80,7 +80,7 @@ Task<Receipt> Pipeline::serve(Exchange& exchange, ClientLink& link) {
     exchange.client = client.key;
     exchange.principal = client.principal;
     exchange.client_label = client.label;
-    shared.holds.renew(client.key, head.fields.get("authorization"));
+    shared.op_leases.renew(client.key, head.fields.get("authorization"));
     receipt = co_await serve_planned(parts_, exchange, link, *exchange.planned.plan, client);
   }
   if (parts_.account) parts_.account(exchange);

@@ -6,7 +6,7 @@
 namespace armgate {
 
 enum class FaultPoint {
-  SettleLate,      // the gap between ARM's answer and the hold's registration is long
+  SettleLate,      // the gap between ARM's answer and the operation lease's registration is long
   PollSkipped,     // the poller misses a turn
   VersionEvicted,  // the versions of a client are dropped as if over budget
 };

@@ -167,7 +167,7 @@ struct ResourceState {
 };
 
 // What a process that died before it can tell.
-struct FormerLife {
+struct PreviousProcess {
   std::vector<JournaledWrite> open;    // writes that may be at ARM now, or whose operations may run
   std::vector<JournaledWrite> recent;  // may have changed something, and ended a short while ago; the oldest first
   std::optional<WallTime> since{};     // all that was begun from then on is among them, or had no effect

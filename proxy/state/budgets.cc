@@ -67,7 +67,7 @@ void Budgets::note(const Asker& asker, arm::Method method, const arm::ResponseHe
   }
   Kept& kept = *known;
   for (size_t i = 0; i < arm::kBudgets; ++i) {
-    if (told.left[i]) kept.budgets[i].told(*told.left[i], time.now, options_.own_share);
+    if (told.left[i]) kept.budgets[i].note_left(*told.left[i], time.now, options_.own_share);
   }
   Duration pause{};
   if (is_throttled) {
@@ -91,7 +91,7 @@ void Budgets::note_shared(Kept& kept, const arm::BudgetsLeft& told, TimePoint no
   for (const RequestKind kind : {kReads, kWrites, kDeletes}) {
     const auto left = told.left[static_cast<size_t>(kBudgetOf[kind])];
     if (!left) continue;
-    (*kept.all_shared)[kind].share.told(*left, now);
+    (*kept.all_shared)[kind].share.note_left(*left, now);
     let_go((*kept.all_shared)[kind], now);
   }
 }
@@ -140,7 +140,7 @@ TimePoint Budgets::due(const Place::At& at, TimePoint now) {
   return shared == nullptr ? now : shared->share.due(at.number, now);
 }
 
-void Budgets::look(const Place::At& at, TimePoint now) {
+void Budgets::let_go_due(const Place::At& at, TimePoint now) {
   MutexLock lock(&mutex_);
   if (Shared* const shared = find(at)) let_go(*shared, now);
 }

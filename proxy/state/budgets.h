@@ -106,8 +106,8 @@ class Budgets {
     bool granted() const { return budgets_ == nullptr || budgets_->is_granted(at_); }
     // When to ask look() at the latest, which lets those go that may.
     TimePoint due(TimePoint now) const { return budgets_ == nullptr ? now : budgets_->due(at_, now); }
-    void look(TimePoint now) {
-      if (budgets_ != nullptr) budgets_->look(at_, now);
+    void let_go_due(TimePoint now) {
+      if (budgets_ != nullptr) budgets_->let_go_due(at_, now);
     }
 
    private:
@@ -153,7 +153,7 @@ class Budgets {
   Shared* find(const Place::At& at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool is_granted(const Place::At& at);
   TimePoint due(const Place::At& at, TimePoint now);
-  void look(const Place::At& at, TimePoint now);
+  void let_go_due(const Place::At& at, TimePoint now);
   void leave(const Place::At& at);
 
   const Options options_;

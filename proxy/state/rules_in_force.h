@@ -4,7 +4,8 @@
 // locking something else, so until the last such write is finished, plans take the keys of both (docs/design.md,
 // "Locks").
 //
-// Invariants  rules count as long as anybody keeps a write's made_under: the exchange until its answer, the hold until its end.
+// Invariants  rules count as long as anybody keeps a write's made_under: the exchange until its answer, the operation lease until
+// its end.
 //             A plan is the same whether it was kept or made anew.
 // Threads     any. Each thread plans with a copy of the rules' reference counts: shared ones would be changed by all of them with
 //             every request. It keeps its last plans: a client reads what it writes, and polls what it wrote, under the same URL.

@@ -28,8 +28,8 @@ SendingLedger::Match SendingLedger::judge_lost(const Sending& earlier, const Arr
   if (!same_id && !is_mutant(Mutant::IdsIgnoredInJoin)) return Match::New;
   const bool gone = earlier.undelivered || (earlier.asker && earlier.asker->gone.load(std::memory_order_acquire));
   if (!earlier.ending) {
-    const bool is_orphan = earlier.sent && gone;
-    return is_orphan || has_id || is_mutant(Mutant::LiveWritersJoined) ? Match::Shared : Match::New;
+    const bool is_undelivered = earlier.sent && gone;
+    return is_undelivered || has_id || is_mutant(Mutant::LiveWritersJoined) ? Match::Shared : Match::New;
   }
   switch (earlier.ending->kind) {
     case Kind::Expected: return Match::Again;
@@ -201,7 +201,7 @@ void SendingLedger::close(const Asking& asking, bool has_arrived) {
   const bool is_closed = kind == Kind::Refused || (kind == Kind::Accepted && has_arrived);
   if (!is_closed) return;
   const Place place = by_id_.at(s->id);
-  is_kept(*place) ? tell(place) : forget(place);
+  is_kept(*place) ? mark_told(place) : forget(place);
 }
 
 void SendingLedger::written(const Asking& asking) {
@@ -259,7 +259,7 @@ void SendingLedger::settle(const Hash128& resource, uint64_t since, SettledBy by
     } else if (in_doubt && !place->request_id.empty()) {
       place->settled = true;
     } else if (is_kept(*place) && (by == SettledBy::Read || place->repeats.window > Duration::zero())) {
-      tell(place);
+      mark_told(place);
     } else {
       forget(place);
     }

@@ -243,7 +243,7 @@ class SendingLedger {
   template <class How>
   void change(Place place, How how) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void set_ending(Place place, std::optional<Ending> ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void tell(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void mark_told(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void drop_answer(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void take_asking(Sending& sending, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void run_again(Place place, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -130,7 +130,7 @@ void SendingLedger::set_ending(Place place, std::optional<Ending> ending) {
 }
 
 // Its answer has arrived, and is given again.
-void SendingLedger::tell(Place place) {
+void SendingLedger::mark_told(Place place) {
   change(place, [](Sending& sending) { sending.told = true; });
 }
 

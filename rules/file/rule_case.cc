@@ -96,7 +96,7 @@ Unfulfilled differences(const RuleCase& one, const Plan& plan) {
   std::sort(wanted.begin(), wanted.end());
   const auto locks = locks_of(plan, one.body);
   if (!wanted.empty() && wanted != locks) found.emplace_back("/locks", "what is locked is " + lines_of(locks));
-  if (one.hold && (plan.kind != PlanKind::Write || plan.rule->hold.until != *one.hold)) {
+  if (one.lease && (plan.kind != PlanKind::Write || plan.rule->lease.until != *one.lease)) {
     found.emplace_back("/lease", plan.kind == PlanKind::Write ? "it is held until the other one"
                                                               : "the request is no write and holds nothing");
   }
@@ -107,7 +107,7 @@ Unfulfilled differences(const RuleCase& one, const Plan& plan) {
 
 SettingTable settings_of(RuleCase& one) {
   using Kind = std::optional<GuardKind>;
-  using Until = std::optional<HoldUntil>;
+  using Until = std::optional<LeaseUntil>;
   return {
       {"/request", Text{&one.request, check_request}, "method and target", Need::Required},
       {"/shown", JsonText{&one.shown}, "a state of the resource, which the body is compared with"},
@@ -121,7 +121,7 @@ SettingTable settings_of(RuleCase& one) {
        "the guard that must apply to this method"},
       {"/locks", TextList{&one.locks, check_lock, 1}, "everything that must be locked, \"shared \" before what is"},
       {"/hold", Renamed{"lease"}, ""},
-      {"/lease", choice<Until>(&one.hold, {{"operation", HoldUntil::Operation}, {"request", HoldUntil::Request}}),
+      {"/lease", choice<Until>(&one.lease, {{"operation", LeaseUntil::Operation}, {"request", LeaseUntil::Request}}),
        "until when it must be held"},
   };
 }

@@ -24,7 +24,7 @@ struct RuleCase {
   std::string rule;                  // the name of the rule that decides; empty: the request passes untouched
   std::optional<GuardKind> guard;    // None also if the method is not guarded
   std::vector<std::string> locks;    // canonical ids, "shared " before those; empty: not checked
-  std::optional<HoldUntil> hold;
+  std::optional<LeaseUntil> lease;
 };
 
 SettingTable settings_of(RuleCase& one);

@@ -95,7 +95,7 @@ void check_rule(const Rule& rule, const std::string& pointer, const JsonPosition
     fault(fmt::format("/guard/methods/{}", deletes - methods.begin()),
           "only \"etag\" can guard DELETE: a delete asks for no state that could be compared; remove it");
   }
-  if (rule.hold.max > rule.hold.cap) fault("/lease", "\"max\" is longer than \"cap\"; raise \"cap\" or lower \"max\"");
+  if (rule.lease.max > rule.lease.cap) fault("/lease", "\"max\" is longer than \"cap\"; raise \"cap\" or lower \"max\"");
   if (rule.busy.base > rule.busy.max) {
     fault("/retry/busy", "\"base\" is longer than \"max\"; raise \"max\" or lower \"base\"");
   }
@@ -133,7 +133,7 @@ SettingTable settings_of(Reference& reference) {
       {"/parents", TextList{&reference.parents, check_exact_type, 1}, "the types of their ancestors that are locked as well"},
       {"/mode", choice(&reference.mode, {{"shared", LockMode::Shared}, {"exclusive", LockMode::Exclusive}}),
        "whether those who refer to one resource wait for each other"},
-      {"/until", choice(&reference.until, {{"request", HoldUntil::Request}, {"operation", HoldUntil::Operation}}),
+      {"/until", choice(&reference.until, {{"request", LeaseUntil::Request}, {"operation", LeaseUntil::Operation}}),
        "whether it is locked until ARM's answer or until the long-running operation ends"},
   };
 }
@@ -184,18 +184,19 @@ SettingTable settings_of(Rule& rule) {
       {"/lock/references", Items{[&rule](int) { return settings_of(rule.lock.references.emplace_back()); }},
        "where the body names resources that must stand still meanwhile"},
       {"/lease/until",
-       choice(&rule.hold.until,
-              {{"operation", HoldUntil::Operation}, {"request", HoldUntil::Request}, {"provisioned", HoldUntil::Provisioned}}),
+       choice(
+           &rule.lease.until,
+           {{"operation", LeaseUntil::Operation}, {"request", LeaseUntil::Request}, {"provisioned", LeaseUntil::Provisioned}}),
        "whether the lock is held until the request, the long-running operation, or also the parents' own work ends"},
-      {"/reentrant", choice(&rule.reenter, {{"nobody", Reenter::Nobody}, {"holder", Reenter::Holder}}),
+      {"/reentrant", choice(&rule.reentrant, {{"nobody", Reentrant::Nobody}, {"holder", Reentrant::Holder}}),
        "whether a client's next PUT or PATCH may pass its own accepted one that still runs, if nobody else waits"},
       {"/shown/consecutive", WholeNumber{&rule.shown.consecutive, 0, 20},
        "how many reads in a row must find what a PUT made before its answer goes to the client; 0: none is made"},
       {"/shown/every", TimeSpan{&rule.shown.every, milliseconds(100), minutes(1)}, "the pause between these reads"},
-      {"/lease/max", TimeSpan{&rule.hold.max, seconds(1), hours(168)},
-       "the age at which a hold is released if its operation is not seen running"},
-      {"/lease/cap", TimeSpan{&rule.hold.cap, seconds(1), hours(720)},
-       "the age at which a hold is released even if its operation is seen running"},
+      {"/lease/max", TimeSpan{&rule.lease.max, seconds(1), hours(168)},
+       "the age at which an operation lease is released if its operation is not seen running"},
+      {"/lease/cap", TimeSpan{&rule.lease.cap, seconds(1), hours(720)},
+       "the age at which an operation lease is released even if its operation is seen running"},
       {"/retry/busy/base", TimeSpan{&busy.base, milliseconds(10), minutes(5)}, "the first delay at most"},
       {"/retry/busy/factor", Number{&busy.factor, 1, 10}, "how much each further delay may be longer"},
       {"/retry/busy/max", TimeSpan{&busy.max, milliseconds(10), hours(1)}, "the longest delay"},
@@ -237,7 +238,7 @@ void RuleBook::add(RuleBook more) {
   append(rules, more.rules);
   append(facts, more.facts);
   append(errors, more.errors);
-  append(patience, more.patience);
+  append(queue_timeouts, more.queue_timeouts);
 }
 
 SettingTable settings_of(RuleDraft& draft, const std::string& file) {
@@ -255,7 +256,7 @@ SettingTable settings_of(RuleDraft& draft, const std::string& file) {
       {"/facts", Items{add_to(draft.book.facts)},
        "what is known about the bodies of types, whatever rule decides about them; facts add up"},
       {"/errors", Items{add_to(draft.book.errors)}, "what ARM's error answers mean; the first entry that fits decides"},
-      {"/queue_timeouts", Items{add_to(draft.book.patience)},
+      {"/queue_timeouts", Items{add_to(draft.book.queue_timeouts)},
        "how long which clients can be kept waiting; the first entry that fits decides"},
       {"/patience", Renamed{"queue_timeouts"}, ""},
       {"/cases", Items{add_to(draft.cases)}, "requests, and what the rules and facts of this file must make of them"},
@@ -280,7 +281,7 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
   const size_t faults_before = faults.size();
   const auto positions = read_json(file, text, settings_of(draft, file), faults);
   if (!positions || faults.size() != faults_before) return std::move(book);
-  if (book.rules.empty() && book.facts.empty() && book.errors.empty() && book.patience.empty()) {
+  if (book.rules.empty() && book.facts.empty() && book.errors.empty() && book.queue_timeouts.empty()) {
     faults.push_back(
         {file, 1, "", "says nothing; add \"rules\", \"facts\", \"errors\" or \"queue_timeouts\", or remove the file"});
   }
@@ -300,7 +301,7 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
     check_error_rule(book.errors[i], fmt::format("/errors/{}", i), *positions, faults);
   }
   check_order(book.rules, faults);
-  check_order(book.patience, faults);
+  check_order(book.queue_timeouts, faults);
   if (faults.size() == faults_before) check_cases(book.rules, book.facts, draft.cases, *positions, faults);
   return std::move(book);
 }

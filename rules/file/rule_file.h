@@ -1,5 +1,5 @@
-// rule_file.h – reads rule files (conf/rules/*.json: rules, facts of types, entries of the error table, and clients' patience) and
-// checks them as a whole.
+// rule_file.h – reads rule files (conf/rules/*.json: rules, facts of types, entries of the error table, and clients' queue
+// timeout) and checks them as a whole.
 //
 // Why: a rule that silently does nothing is a lost update waiting to happen, so a misspelt key, type or method, a rule
 // that can never match and a name given twice are all refused, with their line (promise P9, docs/design.md).
@@ -13,7 +13,7 @@
 #include "rules/file/error_table.h"
 #include "rules/file/fault_list.h"
 #include "rules/file/json_reader.h"
-#include "rules/file/patience_table.h"
+#include "rules/file/queue_timeouts.h"
 #include "rules/file/rule_case.h"
 #include "rules/rule.h"
 
@@ -24,7 +24,7 @@ struct RuleBook {
   std::vector<Rule> rules;
   std::vector<FactEntry> facts;
   std::vector<ErrorRule> errors;
-  std::vector<PatienceRule> patience;
+  std::vector<QueueTimeout> queue_timeouts;
 
   void add(RuleBook more);
 };

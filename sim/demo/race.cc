@@ -83,7 +83,7 @@ Task<Result<arm::Response>> control(DemoLink& link, std::string_view method, std
   co_return co_await link.send(request);
 }
 
-// The shared resources exist and are at rest; the answers to the first two restarts will be dropped after they ran.
+// The shared resources exist and are in a final state; the answers to the first two restarts will be dropped after they ran.
 Task<Result<void>> prepare(DemoLink& link, Clock& clock) {
   struct Step {
     const char* method;

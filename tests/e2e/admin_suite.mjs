@@ -122,7 +122,7 @@ export const tests = {
     assert.equal(metrics['armgate_budgets_ignored_total{why="unreadable"}'], 1);
   },
 
-  "armgate unlock lets the next write go on, and says so loudly": async (world) => {
+  "armgate unlock lets the next write go on, and says so in an alert": async (world) => {
     const { gateway, ask } = await startWithAdmin(world, "60000", ["--exclusivity", "accept"]);
     const idle = await askService(world, gateway, "unlock", SCALE_SET);
     assert.deepEqual([idle.code, idle.stderr.toString()], [1, `armgate: nothing was released: no operation holds ${SCALE_SET.toLowerCase()}\n`]);
@@ -139,7 +139,7 @@ export const tests = {
     const counted = samples((await ask("/metrics")).text);
     assert.equal(counted['armgate_events_total{event="lease_released"}'], 1);
     await waitFor("the loud line", async () => gateway.process.log.includes('"event":"attention"'));
-    assert.match(gateway.process.log, /"event":"attention","text":"hold released: PATCH [^"]* by first after \d+ s, because nadja asked for it/);
+    assert.match(gateway.process.log, /"event":"attention","text":"lease released: PATCH [^"]* by first after \d+ s, because nadja asked for it/);
   },
 
   "while it ends it is alive, but not ready": async (world) => {

@@ -66,7 +66,7 @@ export const tests = {
     const [result] = await Promise.all([judged(world, sim, gateway, "named", "addTags", racers), patch("patch-1", 10), patch("patch-2", 20)]);
     assertSafe(result);
     const { capacity } = (await sim.read(SCALE_SET.id, SCALE_SET.version)).sku;
-    say(`${patched.done} of 12 blind PATCHes done, the capacity is ${capacity} in the end`);
+    say(`${patched.done} of 12 unconditional PATCHes done, the capacity is ${capacity} in the end`);
     assert.ok(patched.last.includes(capacity), `a PATCH was taken back: ${capacity}`);
   },
 
@@ -91,7 +91,7 @@ export const tests = {
     };
     await Promise.all(["blind-1", "blind-2", "blind-3"].map(loop));
     const report = await sim.report();
-    say(`${done} of 3 blind writes done, ${refused} refused with 412`);
+    say(`${done} of 3 unconditional writes done, ${refused} refused with 412`);
     measure({ clients: "3 curl, unnamed", writes: 3, lost: "not promised", twice: report.applied_twice, deserved: refused, undeserved: 0 });
     assert.equal(done, 3);
     assert.equal(report.applied_twice, 0, report.findings.join("\n"));

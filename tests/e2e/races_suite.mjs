@@ -119,7 +119,7 @@ export const tests = {
     };
     await Promise.all(["blind-1", "blind-2", "blind-3"].map(loop));
     const report = await sim.report();
-    say(`6 blind writes done, ${refused} refused with 412, ${insisted} sent on insistence`);
+    say(`6 unconditional writes done, ${refused} refused with 412, ${insisted} sent on insistence`);
     assert.equal(report.overlaps_accepted, 0, report.findings.join("\n"));  // a loop may meet its own operation: ARM says that it is busy
     assert.equal(report.applied_twice, 0, report.findings.join("\n"));
   },

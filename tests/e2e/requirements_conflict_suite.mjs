@@ -118,7 +118,7 @@ export const tests = {
     assert.equal((await comeBack("soon")).length, 2);
   },
 
-  "K3: sending again ends at the deadline and at the client's patience": async (world) => {
+  "K3: sending again ends at the deadline and at the client's queue timeout": async (world) => {
     const rules = quick({ deadline: "1s", base: "200ms", max: "200ms", attempts: 1000 });
     const { sim, journal, ask } = await begin(world, { rules });
     await sim.addFaults([{ method: "PATCH", kind: "error-busy-compute", times: 1000 }]);

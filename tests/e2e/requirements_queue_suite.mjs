@@ -139,7 +139,7 @@ export const tests = {
     assert.equal((await sim.report()).overlaps_attempted, 0);
   },
 
-  "K8: a hold has an end, and it is said": async (world) => {
+  "K8: an operation lease has an end, and it is said": async (world) => {
     const rules = { rules: [scaleSetRule({ lease: { max: "1s", cap: "1s" }, retry: { busy: { attempts: 1 } } })] };
     const { ask, gateway } = await begin(world, { args: ["--operation-ms", ENDLESS], rules, config: { operations: { poll_waited: "300ms" } } });
     assert.equal((await patch(ask, "a", "a")).status, 200);

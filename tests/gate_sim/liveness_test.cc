@@ -53,7 +53,7 @@ class Story {
   void die() { checker_.life_ended(); }
   // What its operation had done is taken back, or its answer was lost: it reads again.
   std::map<Law, int> end() {
-    checker_.at_rest();
+    checker_.settled();
     return broken;
   }
   uint64_t count(const std::string& what) const {

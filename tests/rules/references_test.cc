@@ -20,7 +20,7 @@ std::vector<std::string> texts(const std::vector<ReferenceKey>& keys) {
   for (const auto& key : keys) {
     all.push_back((key.key.mode == LockMode::Shared ? "shared " : "exclusive ") +
                   key.key.id.substr(key.key.id.rfind("network/") + 8) +
-                  (key.until == HoldUntil::Request ? " until request" : " until operation"));
+                  (key.until == LeaseUntil::Request ? " until request" : " until operation"));
   }
   return all;
 }
@@ -83,9 +83,9 @@ TEST(References, APlanNamesTheRuleOnlyForWrites) {
 }
 
 TEST(References, ComeBackFromTheirLines) {
-  const std::vector<ReferenceKey> keys{{{"/subscriptions/s/a b", LockMode::Shared}, HoldUntil::Request},
-                                       {{"/subscriptions/s/c", LockMode::Exclusive}, HoldUntil::Operation},
-                                       {{"/subscriptions/s/d", LockMode::Exclusive}, HoldUntil::Provisioned}};
+  const std::vector<ReferenceKey> keys{{{"/subscriptions/s/a b", LockMode::Shared}, LeaseUntil::Request},
+                                       {{"/subscriptions/s/c", LockMode::Exclusive}, LeaseUntil::Operation},
+                                       {{"/subscriptions/s/d", LockMode::Exclusive}, LeaseUntil::Provisioned}};
   EXPECT_EQ(
       to_lines(keys),
       "shared request /subscriptions/s/a b\nexclusive operation /subscriptions/s/c\nexclusive provisioned /subscriptions/s/d\n");

@@ -64,7 +64,7 @@ TEST(Unruled, AWriteToAResourceOfAnyShapeTakesItsOwnKeyAndNoOther) {
       ASSERT_TRUE(plan.ok()) << plan.error().context;
       ASSERT_EQ(plan->kind, PlanKind::Write);
       EXPECT_EQ(plan->rule->name, kRule);
-      EXPECT_EQ(plan->rule->hold.until, HoldUntil::Operation);
+      EXPECT_EQ(plan->rule->lease.until, LeaseUntil::Operation);
       EXPECT_EQ(plan->guarded, method == Method::Put);
       EXPECT_EQ(plan->keys, std::vector<LockKey>{{c.key}});
     }

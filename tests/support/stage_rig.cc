@@ -33,7 +33,7 @@ std::shared_ptr<const rules::Ruleset> shipped_ruleset(const std::function<void(r
   rules::FaultList faults;
   rules::RuleBook all = shipped_rules(faults);
   if (change) std::for_each(all.rules.begin(), all.rules.end(), change);
-  return std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors), std::move(all.patience),
+  return std::make_shared<const rules::Ruleset>(std::move(all.rules), std::move(all.errors), std::move(all.queue_timeouts),
                                                 rules::share(std::move(all.facts)));
 }
 
@@ -73,7 +73,7 @@ StageRig::StageRig(PipelineOptions options, Budgets::Options budgets)
 
 StageRig::StageRig(SimJournal& journal, PipelineOptions options)
     : StageRig(std::move(options), {}, std::make_unique<SimStore>(journal, [] { return false; })) {
-  if (!journal.is_new()) restore(parts_, journal.former_life(shared_.resources.limits().observation_age));
+  if (!journal.is_new()) restore(parts_, journal.previous_process(shared_.resources.limits().observation_age));
 }
 
 StageRig::StageRig(PipelineOptions options, const Budgets::Options& budgets, std::unique_ptr<Store> store)
@@ -86,8 +86,8 @@ StageRig::StageRig(PipelineOptions options, const Budgets::Options& budgets, std
       parts_{shared_, clock_, upstream_, *store_, faults_, rng_, loop_.get_executor(), {}, {}},
       pipeline_(parts_) {
   shared_.begin(clock_);
-  parts_.tell_loudly = [this](const std::string& message) { loud_.push_back(message); };
-  parts_.tell_would = [this](const WouldHave& would) { would_.push_back(would); };
+  parts_.alert = [this](const std::string& message) { loud_.push_back(message); };
+  parts_.report_finding = [this](const ShadowFinding& finding) { findings_.push_back(finding); };
 }
 
 void StageRig::arm(std::string expected, int status, arm::Headers fields, std::string body) {

@@ -37,9 +37,9 @@ Words cordon_command(const std::string& kubeconfig, const std::string& pool) {
 }
 
 // As the source system drains (docs/heal.md): also pods that nobody will make anew, and what they keep on the node.
-Words drain_command(const std::string& kubeconfig, const std::string& pool, Duration patience) {
+Words drain_command(const std::string& kubeconfig, const std::string& pool, Duration timeout) {
   return kubectl(kubeconfig, {"drain", "--selector", selector(pool), "--ignore-daemonsets", "--delete-emptydir-data", "--force",
-                              "--timeout", fmt::format("{}ms", whole_milliseconds(patience))});
+                              "--timeout", fmt::format("{}ms", whole_milliseconds(timeout))});
 }
 
 // error when evicting pods/"shop-1" -n "default": global timeout reached: 10m0s

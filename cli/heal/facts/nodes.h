@@ -18,7 +18,7 @@ using Words = std::vector<std::string>;
 Words nodes_command(const std::string& kubeconfig, const std::string& pool);
 Words cordon_command(const std::string& kubeconfig, const std::string& pool);
 // So long kubectl waits for pods to go.
-Words drain_command(const std::string& kubeconfig, const std::string& pool, Duration patience);
+Words drain_command(const std::string& kubeconfig, const std::string& pool, Duration timeout);
 
 // The pods that kubectl gave up on, "NAMESPACE/NAME", from what its drain printed. Each once, in their order.
 Words pods_given_up(std::string_view printed);

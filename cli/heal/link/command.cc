@@ -19,7 +19,7 @@
 #include "cli/heal/link/arm_link.h"
 #include "cli/heal/link/lease_keeper.h"
 #include "cli/heal/link/run_heal.h"
-#include "cli/heal/link/service_door.h"
+#include "cli/heal/link/service_listener.h"
 #include "cli/link/arm_host.h"
 #include "cli/process/child_command.h"
 #include "json/tree.h"
@@ -137,7 +137,7 @@ class Session {
         run_(std::move(run)),
         out_(out),
         err_(err),
-        link_(service_door(config, request.root, client_of(run_)), arm_host(config),
+        link_(service_listener(config, request.root, client_of(run_)), arm_host(config),
               Token(request.environment, arm_host(config),
                     [this](const std::vector<std::string>& words) { return run_command(words, request_.environment); }),
               run_) {}

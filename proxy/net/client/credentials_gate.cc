@@ -22,7 +22,7 @@ std::optional<Error> CredentialsGate::refusal(TimePoint now) {
   return refusal_in_force(now);
 }
 
-std::optional<Result<void>> CredentialsGate::look(TimePoint now, Waiter& waiter) {
+std::optional<Result<void>> CredentialsGate::check(TimePoint now, Waiter& waiter) {
   const MutexLock lock(&mutex_);
   if (are_taken_) return Result<void>{};
   if (auto refusal = refusal_in_force(now)) return Result<void>(*std::move(refusal));
@@ -40,7 +40,7 @@ Task<Result<void>> CredentialsGate::enter(Clock& clock, TimePoint deadline) {
   const Executor executor = co_await current_executor();
   Waiter waiter(executor);
   while (true) {
-    if (auto answer = look(clock.now(), waiter)) co_return *std::move(answer);
+    if (auto answer = check(clock.now(), waiter)) co_return *std::move(answer);
     const auto timer = clock.call_at(executor, deadline, [&waiter] { waiter.signal(kTooLate); });
     const uint32_t signals = co_await waiter.wait();
     leave(waiter);

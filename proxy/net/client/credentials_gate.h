@@ -28,7 +28,7 @@ class CredentialsGate {
   void unanswered();
 
  private:
-  std::optional<Result<void>> look(TimePoint now, Waiter& waiter);  // nothing: it waits
+  std::optional<Result<void>> check(TimePoint now, Waiter& waiter);  // nothing: it waits
   void leave(Waiter& waiter);
   std::optional<Error> refusal_in_force(TimePoint now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void wake_all() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "proxy/net/socket/seldom.h"
+#include "proxy/net/socket/log_throttle.h"
 #include "proxy/net/upstream/address_policy.h"
 #include "proxy/net/upstream/connector.h"
 
@@ -69,7 +69,7 @@ Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& e
 }
 
 Task<void> Listener::run(std::function<void(Accepted)> take, NetEventSink events) {
-  Seldom complaints(kBetweenComplaints);
+  LogThrottle complaints(kBetweenComplaints);
   while (socket_->is_open()) {
     ip::tcp::endpoint peer;
     socklen_t size = static_cast<socklen_t>(peer.capacity());
@@ -84,7 +84,7 @@ Task<void> Listener::run(std::function<void(Accepted)> take, NetEventSink events
       const std::string why = std::strerror(errno);
       if (const uint64_t times = complaints.count(clock_.now()); times > 0) {
         const std::string text = times == 1 ? why : fmt::format("{} ({} times since this was last told)", why, times);
-        tell(events, {NetEventKind::AcceptFailed, {}, {}, text});
+        emit(events, {NetEventKind::AcceptFailed, {}, {}, text});
       }
       co_await clock_.sleep_for(kPauseAfterFailure);
     }

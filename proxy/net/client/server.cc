@@ -97,14 +97,14 @@ void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {
   const ServerParts& parts = core->parts;
   if (parts.counter.open.fetch_add(1, std::memory_order_relaxed) >= core->options.connections_max) {
     parts.counter.open.fetch_sub(1, std::memory_order_relaxed);
-    if (core->options.door == Door::Proxy) {
+    if (core->options.listener_kind == ListenerKind::Proxy) {
       const std::string answer = to_bytes({503, "ArmgateTooManyConnections", "armgate has reached its limit of connections"});
       // Best effort: a new socket's buffer takes this much, and nobody waits for one that does not.
       [[maybe_unused]] const ssize_t sent = ::send(accepted.fd, answer.data(), answer.size(), MSG_NOSIGNAL);
     }
     ::close(accepted.fd);
-    const bool own_pages = core->options.door == Door::Plain;
-    tell(parts.events, {NetEventKind::ConnectionLimit,
+    const bool own_pages = core->options.listener_kind == ListenerKind::Plain;
+    emit(parts.events, {NetEventKind::ConnectionLimit,
                         accepted.peer,
                         {},
                         own_pages ? "too many connections to listen.admin" : "too many connections (limits.connections)"});
@@ -114,7 +114,7 @@ void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {
   ConnectionIdentity from;
   from.connection = parts.counter.last_id.fetch_add(1, std::memory_order_relaxed) + 1;
   from.peer = std::move(accepted.peer);
-  tell(parts.events, {NetEventKind::ConnectionAccepted, from.peer, {}, {}});
+  emit(parts.events, {NetEventKind::ConnectionAccepted, from.peer, {}, {}});
   auto socket =
       std::make_unique<Socket>(parts.clock, parts.executor, accepted.fd, Peer{ErrorSource::Client, "the client " + from.peer});
   spawn(parts.executor, serve(core, std::move(socket), std::move(from), std::move(counted)));
@@ -123,9 +123,9 @@ void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {
 Task<void> ProxyServer::Core::serve(CorePtr core, std::unique_ptr<Socket> socket, ConnectionIdentity from, Counted counted) {
   const Counted held(std::move(counted));
   Place place(core->live);
-  if (core->options.door == Door::Proxy) {
+  if (core->options.listener_kind == ListenerKind::Proxy) {
     co_await core->serve_proxy(place, std::move(socket), std::move(from));
-  } else if (core->options.door == Door::Direct) {
+  } else if (core->options.listener_kind == ListenerKind::Direct) {
     co_await core->serve_direct(place, std::move(socket), std::move(from));
   } else {
     auto stream = std::make_unique<PlainStream>(std::move(socket));
@@ -169,7 +169,7 @@ Task<void> ProxyServer::Core::serve_proxy(Place& place, std::unique_ptr<Socket> 
   auto intercepted = co_await parts.interceptor.accept(std::move(inner), decision.host, std::string(input.bytes()));
   place.leave_phase();
   if (!intercepted) {
-    tell(parts.events, {NetEventKind::HandshakeFailed, from.peer, decision.host, intercepted.error().context});
+    emit(parts.events, {NetEventKind::HandshakeFailed, from.peer, decision.host, intercepted.error().context});
     co_return;
   }
   co_await serve_intercepted(place, *std::move(intercepted), std::move(from));
@@ -181,14 +181,14 @@ Task<void> ProxyServer::Core::serve_direct(Place& place, std::unique_ptr<Socket>
   auto intercepted = co_await parts.interceptor.accept_direct(std::move(socket));
   place.leave_phase();
   if (!intercepted) {
-    tell(parts.events, {NetEventKind::HandshakeFailed, from.peer, {}, intercepted.error().context});
+    emit(parts.events, {NetEventKind::HandshakeFailed, from.peer, {}, intercepted.error().context});
     co_return;
   }
   co_await serve_intercepted(place, *std::move(intercepted), std::move(from));
 }
 
 Task<void> ProxyServer::Core::serve_intercepted(Place& place, Interceptor::Intercepted intercepted, ConnectionIdentity from) {
-  tell(parts.events, {NetEventKind::Intercepted, from.peer, intercepted.host, {}});
+  emit(parts.events, {NetEventKind::Intercepted, from.peer, intercepted.host, {}});
   return serve_session(place, std::move(intercepted.stream), std::move(intercepted.host), std::move(from));
 }
 
@@ -210,7 +210,7 @@ Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, co
       co_await parts.connector.connect(decision.host, decision.port, local, parts.clock.now() + options.tunnel_connect_max);
   if (!socket) {
     const bool refused = socket.error().kind == ErrorKind::BadInput;
-    tell(parts.events, {NetEventKind::TunnelFailed, from.peer, decision.host, socket.error().context});
+    emit(parts.events, {NetEventKind::TunnelFailed, from.peer, decision.host, socket.error().context});
     Refusal refusal{refused ? 403 : 502, refused ? "ArmgateConnectRefused" : "ArmgateHostUnreachable", socket.error().context};
     co_return co_await refuse(client, std::move(refusal), decision.host, from.peer);
   }
@@ -223,13 +223,13 @@ Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, co
   const auto written = co_await client.write_all(kEstablished, parts.clock.now() + options.connect_head_max);
   if (written) {
     if (matches_host(decision.host, options.connect.intercepted)) {
-      tell(parts.events, {NetEventKind::TunnelPastGuard, from.peer, decision.host,
+      emit(parts.events, {NetEventKind::TunnelPastGuard, from.peer, decision.host,
                           fmt::format("port {} of this host is not looked into, only port {} is", decision.port,
                                       options.connect.intercepted_port)});
     }
-    tell(parts.events, {NetEventKind::TunnelOpened, from.peer, decision.host, {}});
+    emit(parts.events, {NetEventKind::TunnelOpened, from.peer, decision.host, {}});
     const TunnelCounts counts = co_await run_tunnel(client, host, std::move(early), parts.clock, options.tunnel_idle_max);
-    tell(parts.events,
+    emit(parts.events,
          {NetEventKind::TunnelClosed, from.peer, decision.host, {}, counts.to_host_bytes, counts.from_host_bytes});
   }
   place.leave_phase();
@@ -251,7 +251,7 @@ Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& 
 }
 
 Task<void> ProxyServer::Core::refuse(PlainStream& stream, Refusal refusal, std::string_view host, std::string_view peer) {
-  tell(parts.events, {NetEventKind::ProxyRefused, peer, host, refusal.message});
+  emit(parts.events, {NetEventKind::ProxyRefused, peer, host, refusal.message});
   const TimePoint deadline = parts.clock.now() + options.session.linger_max;
   const std::string answer = to_bytes(refusal);
   if (const auto written = co_await stream.write_all(answer, deadline); written) {

@@ -1,6 +1,6 @@
-// server.h – one event loop's door for clients: accepts, decides, intercepts or tunnels, and drains.
+// server.h – one event loop's listener for clients: accepts, decides, intercepts or tunnels, and drains.
 //
-// Usage: one ProxyServer per event loop and door; all of a process share one ConnectionCounter. open() binds, start()
+// Usage: one ProxyServer per event loop and listener; all of a process share one ConnectionCounter. open() binds, start()
 // accepts. To end: drain(), wait for the callback, abort() what is left (tunnels), and let the loop run out.
 // Threads   its event loop, except where ConnectionCounter says otherwise.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace armgate::net {
 
-enum class Door {
+enum class ListenerKind {
   Proxy,   // HTTPS_PROXY: CONNECT first
   Direct,  // TLS at once; the host comes from SNI
   Plain,   // HTTP at once, for any host: armgate's own pages
@@ -27,7 +27,7 @@ struct ServerOptions {
   std::string address = "127.0.0.1";
   uint16_t port = 8080;
   PortUse port_use = PortUse::First;
-  Door door = Door::Proxy;
+  ListenerKind listener_kind = ListenerKind::Proxy;
   size_t connections_max = 10'000;  // of the process
   ConnectPolicy connect;
   SessionOptions session;

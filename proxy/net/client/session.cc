@@ -162,7 +162,7 @@ Task<Result<size_t>> Session::more_of_request(TimePoint deadline) {
 }
 
 Task<Session::After> Session::refuse(Refusal refusal, arm::Method method) {
-  tell(setup_.events, {NetEventKind::RequestRefused, setup_.from.peer, setup_.host, refusal.message});
+  emit(setup_.events, {NetEventKind::RequestRefused, setup_.from.peer, setup_.host, refusal.message});
   link_.begin(method, 1, http::Connection::Close);
   const arm::Response response = to_response(refusal);
   auto written = co_await link_.write_head(response.head, {BodyLength::Kind::Known, response.body.size()});

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "proxy/net/socket/spare_text.h"
+#include "proxy/net/socket/buffer_pool.h"
 
 namespace armgate::net {
 
@@ -40,20 +40,20 @@ class InputBuffer {
   }
   void clear() {
     used_ = 0;
-    SpareTexts::give_back(storage_);
+    BufferPool::give_back(storage_);
   }
 
  private:
   void make_room(size_t bytes) {
     const size_t needed = storage_.size() + bytes;
     std::string larger;
-    if (needed <= SpareTexts::kBytes) {
-      larger = SpareTexts::take();
+    if (needed <= BufferPool::kBytes) {
+      larger = BufferPool::take();
     } else {
       larger.reserve(std::max(needed, 2 * storage_.size()));
     }
     larger.append(storage_);
-    SpareTexts::give_back(storage_);
+    BufferPool::give_back(storage_);
     storage_.swap(larger);
   }
 

@@ -33,7 +33,7 @@ struct NetEvent {
 // May be called on any event loop; must not block. Empty: nobody listens.
 using NetEventSink = std::function<void(const NetEvent& event)>;
 
-inline void tell(const NetEventSink& sink, const NetEvent& event) {
+inline void emit(const NetEventSink& sink, const NetEvent& event) {
   if (sink) sink(event);
 }
 

@@ -28,7 +28,7 @@ Poller& Poller::of(const Executor& executor) {
 Poller::Poller(boost::asio::execution_context& context)
     : boost::asio::execution_context::service(context), epoll_(static_cast<boost::asio::io_context&>(context), make_epoll()) {}
 
-bool Poller::tell(int fd, Polled& polled, uint32_t events) {
+bool Poller::watch_for(int fd, Polled& polled, uint32_t events) {
   epoll_event wanted{};
   wanted.events = events | EPOLLET;
   wanted.data.ptr = &polled;

@@ -47,7 +47,7 @@ class Poller final : public boost::asio::execution_context::service {
   explicit Poller(boost::asio::execution_context& context);
 
   // It is told these events from now on, also if they are there already. False, with errno, if the system has no room for it.
-  bool tell(int fd, Polled& polled, uint32_t events);
+  bool watch_for(int fd, Polled& polled, uint32_t events);
   // It is told nothing more.
   void forget(int fd, Polled& polled);
 

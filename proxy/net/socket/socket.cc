@@ -37,7 +37,7 @@ Socket::~Socket() { close(); }
 Task<Result<void>> Socket::wait(Waiting who, Readiness what, TimePoint deadline) {
   if (!is_open()) co_return cancelled();
   const uint32_t events = events_ | (what == Readiness::Readable ? EPOLLIN | EPOLLRDHUP : EPOLLOUT);
-  if (events != events_ && !poller_.tell(fd_, *this, events)) co_return error_of(errno);
+  if (events != events_ && !poller_.watch_for(fd_, *this, events)) co_return error_of(errno);
   events_ = events;
   if (take_ready(what)) co_return Result<void>{};
   Side& side = sides_[static_cast<size_t>(who)];

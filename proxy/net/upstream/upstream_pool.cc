@@ -121,7 +121,7 @@ Result<std::shared_ptr<UpstreamHost>> UpstreamPool::host_for(const std::string& 
 }
 
 Task<Result<UpstreamAnswer>> UpstreamPool::send(const arm::Request& request, TimePoint deadline) {
-  SpareText head;
+  PooledBuffer head;
   if (auto composed = http::compose_request(*head, request.head, http::body_length(request), options_.via); !composed) {
     co_return std::move(composed).error();
   }

@@ -32,7 +32,7 @@ uint32_t FairShare::least_told(uint32_t left, TimePoint now) {
   return told_.front().second;
 }
 
-void FairShare::told(uint32_t said, TimePoint now) {
+void FairShare::note_left(uint32_t said, TimePoint now) {
   const uint32_t left = least_told(said, now);
   if (!is_known(now)) is_measured_ = false;
   most_ = std::max<double>(most_, said);

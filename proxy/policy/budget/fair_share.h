@@ -43,7 +43,7 @@ class FairShare {
   explicit FairShare(Duration full_in) : full_in_(full_in) {}
 
   // An answer of ARM's said what is left.
-  void told(uint32_t left, TimePoint now);
+  void note_left(uint32_t left, TimePoint now);
   // ARM answered 429.
   void refused(Duration pause, TimePoint now);
 

@@ -6,7 +6,7 @@ namespace armgate::policy {
 
 uint32_t ReadBudget::most() const { return std::max(most_now_, most_before_); }
 
-void ReadBudget::told(uint32_t left, TimePoint now, double share) {
+void ReadBudget::note_left(uint32_t left, TimePoint now, double share) {
   if (!known_ || now - window_ >= kMemory) {
     most_before_ = known_ && now - window_ < 2 * kMemory ? most_now_ : 0;
     most_now_ = 0;

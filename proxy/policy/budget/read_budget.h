@@ -30,7 +30,7 @@ class ReadBudget {
   static constexpr Duration kMemory = std::chrono::hours(1);  // of the most that was told
 
   // An answer of ARM's said what is left. `share`: of what is refilled, for armgate's own questions.
-  void told(uint32_t left, TimePoint now, double share);
+  void note_left(uint32_t left, TimePoint now, double share);
 
   // From when on armgate may ask, if nothing else is told until then; `now` or earlier: it may.
   TimePoint may_ask_from(TimePoint now) const;

@@ -8,7 +8,7 @@
 #include "proxy/request/guard/find_bases.h"
 #include "proxy/request/guard/own_effect.h"
 #include "proxy/request/guard/reconcile.h"
-#include "proxy/request/queue/keep_place.h"
+#include "proxy/request/queue/reservation.h"
 
 namespace armgate {
 namespace {
@@ -46,8 +46,8 @@ bool was_seen_since(const Write& write) {
 // Why a write without a known state must not be sent now; empty if it may. What waits must not turn a visible conflict into a silent
 // loss. Once told, its client may mean it.
 std::string_view conflict_of(const Write& write) {
-  const bool exempt =
-      write.plan.rule->unconditional_after_wait == rules::UnconditionalAfterWait::Send || is_mutant(Mutant::BlindAlwaysSent);
+  const bool exempt = write.plan.rule->unconditional_after_wait == rules::UnconditionalAfterWait::Send ||
+                      is_mutant(Mutant::UnconditionalAlwaysSent);
   if (!write.replaces || exempt) return {};
   if (insists(write)) {
     note_insisted(write);
@@ -86,9 +86,9 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
   // to be carried out whenever they are asked for (deployments).
   const bool looks_back = write.plan.rule->unconditional_after_wait != rules::UnconditionalAfterWait::Send;
   if (!looks_back || !write.ledger().maybe_applied(write.sending)) co_return Decision();
-  auto now =
-      co_await look(write, write.head().target,
-                    "The resource could not be read to see whether this write has happened already.", unreadable_for(write));
+  auto now = co_await read_current(write, write.head().target,
+                                   "The resource could not be read to see whether this write has happened already.",
+                                   unreadable_for(write));
   if (!now) co_return std::move(now).error();
   // What there was before is not known: to anything that is satisfied already, nothing may have been done.
   const bool is_done = asks_for_exactly(write, *now) && is_own_effect(write, write.facts.arrived.order, *now);
@@ -99,8 +99,8 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
 // By reading what is there and comparing, where no ETag can tell. Suspends.
 Task<Step<Decision>> decide_by_comparing(const Write& write) {
   const std::string chosen = std::exchange(write.report().guard, write.report().guard + ", verified");
-  auto now = co_await look(write, target_to_read(write), "The resource could not be read to see whether it has changed.",
-                           unreadable_for(write));
+  auto now = co_await read_current(write, target_to_read(write),
+                                   "The resource could not be read to see whether it has changed.", unreadable_for(write));
   if (!now) co_return std::move(now).error();
   // Whoever may write but not read is as one who has read nothing.
   if (now->is_hidden) {
@@ -144,7 +144,7 @@ std::optional<Precondition> known_at_once(const Write& write) {
   const bool creates = write.rule() == policy::BaseRule::Create && write.bases.is_certain();
   if (!creates || write.ledger().maybe_applied(write.sending)) return std::nullopt;
   const bool made_since = others_wrote_since(write, write.bases.known_since()) || was_seen_since(write);
-  if (made_since && !is_mutant(Mutant::BlindAlwaysSent)) return std::nullopt;
+  if (made_since && !is_mutant(Mutant::UnconditionalAlwaysSent)) return std::nullopt;
   Precondition precondition;
   precondition.must_be_absent = write.creates_only();
   write.report().altered = precondition.must_be_absent;
@@ -163,7 +163,7 @@ Task<Step<Guarded>> guard(const Write& write, WriteLease lease) {
     decision = co_await decide_by_comparing(write);
   if (decision) co_return Guarded(std::move(lease), std::move(decision->precondition), std::move(decision->found_done));
   // Whoever was sent away and comes again has its turn still.
-  if (nothing_was_sent(decision.error().kind)) keep_place(write, std::move(lease).into_place());
+  if (nothing_was_sent(decision.error().kind)) reserve_position(write, std::move(lease).into_place());
   co_return std::move(decision).error();
 }
 

@@ -129,11 +129,12 @@ std::string_view version_in(const Write& write, const std::string& target) {
   return write.plan.target.api_version;
 }
 
-Task<Step<SeenState>> look(const Write& write, const std::string& target, std::string_view why_not, Unreadable unreadable) {
+Task<Step<SeenState>> read_current(const Write& write, const std::string& target, std::string_view why_not,
+                                   Unreadable unreadable) {
   while (true) {
     const uint64_t asked = write.parts.clock.next_moment().order;
     auto now = co_await read_again(write.parts, write.head().host, target, write.authorization());
-    if (write.patience.client_gone()) co_return client_left(write, "client-left-while-verifying");
+    if (write.client_wait.client_gone()) co_return client_left(write, "client-left-while-verifying");
     if (now && unreadable == Unreadable::Told && is_hidden(write, *now)) {
       now->is_hidden = true;
       co_return *std::move(now);
@@ -146,9 +147,9 @@ Task<Step<SeenState>> look(const Write& write, const std::string& target, std::s
     }
     constexpr std::string_view kWaited = "waited-for-a-read-that-is-up-to-date";
     write.report().reason = kWaited;
-    const auto end = co_await pause_counted(write, kLagPause, Patience::AtClosing::Stop);
-    if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-verifying");
-    if (end == Patience::End::Ready) continue;
+    const auto end = co_await pause_counted(write, kLagPause, ClientWait::AtClosing::Stop);
+    if (end == ClientWait::End::Gone) co_return client_left(write, "client-left-while-verifying");
+    if (end == ClientWait::End::Ready) continue;
     co_return busy(write, "ARM does not show the last write yet.", kWaited);
   }
 }

@@ -26,8 +26,9 @@ inline Unreadable unreadable_for(const Write& write) {
 }
 
 // What is there, or how the write ends because that is not to be known. A read in which an accepted write is missing is made again,
-// within the client's patience. With Told: also an answer that says that the client may not read. Suspends.
-Task<Step<SeenState>> look(const Write& write, const std::string& target, std::string_view why_not, Unreadable unreadable);
+// within the client's queue timeout. With Told: also an answer that says that the client may not read. Suspends.
+Task<Step<SeenState>> read_current(const Write& write, const std::string& target, std::string_view why_not,
+                                   Unreadable unreadable);
 
 // Whether the write goes, now that this is there, and as what.
 policy::Verdict reconcile(const Write& write, const SeenState& there);

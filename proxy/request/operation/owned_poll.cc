@@ -88,15 +88,16 @@ Task<Result<arm::Response>> ask(Parts& parts, Exchange& exchange, const arm::Url
 }
 
 // Its watchers hear what ARM said, and may look for what they wait for.
-void learn(const Parts& parts, const std::vector<HoldTable::Match>& matches, TimePoint asked, const arm::Response& answer) {
+void learn(const Parts& parts, const std::vector<OperationLeases::Match>& matches, TimePoint asked,
+           const arm::Response& answer) {
   const auto plain = plain_content(answer.head, answer.body, parts.shared.options.write_answer_bytes_max);
   learn_from_poll(parts, matches, asked, answer.head, plain ? plain->text() : "");
 }
 
 bool is_gone(int status) { return status == 404 || status == 410; }
 
-std::vector<HoldTable::Match> holds_at(const Parts& parts, const std::optional<arm::Url>& place) {
-  return place ? parts.shared.holds.find(place->host, place->target, Hash128{}) : std::vector<HoldTable::Match>();
+std::vector<OperationLeases::Match> leases_at(const Parts& parts, const std::optional<arm::Url>& place) {
+  return place ? parts.shared.op_leases.find(place->host, place->target, Hash128{}) : std::vector<OperationLeases::Match>();
 }
 
 Task<arm::Response> answer_to(Parts& parts, Exchange& exchange, const OwnedOperation& operation, Form form) {
@@ -105,9 +106,9 @@ Task<arm::Response> answer_to(Parts& parts, Exchange& exchange, const OwnedOpera
   for (int round = 0; round < kRoundsMax; ++round) {
     const Known known = operation.known();
     const auto place = place_of(operation, form, known);
-    const auto matches = holds_at(parts, place);
+    const auto matches = leases_at(parts, place);
     if (known.phase == Phase::Again) {
-      for (const auto& match : matches) match.hold->waiter().signal(Hold::kWake);
+      for (const auto& match : matches) match.op_lease->waiter().signal(OperationLease::kWake);
       break;
     }
     if (!place && known.phase != Phase::Over) {

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "base/mutant.h"
-#include "proxy/request/operation/held_write.h"
+#include "proxy/request/operation/leased_write.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"
 #include "proxy/request/write/own_operation.h"
@@ -29,20 +29,21 @@ std::string target_of(const JournaledWrite& former) {
 }
 
 // What the rules of now make of it; nothing if they would not hold it.
-std::optional<HeldWrite> held_write(Parts& parts, const JournaledWrite& former) {
-  HeldWrite held;
-  held.method = arm::method_of(former.method);
-  auto planned = parts.shared.rules.make_plan(held.method, target_of(former));
-  const bool is_held = planned && planned->plan->kind == rules::PlanKind::Write && planned->plan->mode == rules::Mode::Protect;
-  if (!is_held) return std::nullopt;
-  held.planned = *std::move(planned);
-  held.intent = former.id;
-  held.inherited = true;
-  held.host = former.host;
-  held.client = former.client;
-  held.bytes = former.bytes;
-  held.client_label = former.client_label;
-  return held;
+std::optional<LeasedWrite> leased_write(Parts& parts, const JournaledWrite& former) {
+  LeasedWrite leased;
+  leased.method = arm::method_of(former.method);
+  auto planned = parts.shared.rules.make_plan(leased.method, target_of(former));
+  const bool is_leased =
+      planned && planned->plan->kind == rules::PlanKind::Write && planned->plan->mode == rules::Mode::Protect;
+  if (!is_leased) return std::nullopt;
+  leased.planned = *std::move(planned);
+  leased.intent = former.id;
+  leased.inherited = true;
+  leased.host = former.host;
+  leased.client = former.client;
+  leased.bytes = former.bytes;
+  leased.client_label = former.client_label;
+  return leased;
 }
 
 bool is_in_doubt(const JournaledWrite& former) { return !former.outcome || former.outcome->kind == OutcomeKind::InDoubt; }
@@ -54,7 +55,7 @@ bool was_accepted(const JournaledWrite& former) { return !is_in_doubt(former) &&
 std::vector<rules::LockKey> keys_of(const JournaledWrite& former, const rules::Plan& plan) {
   std::vector<rules::LockKey> keys = plan.keys;
   for (auto& reference : rules::without_duplicates(rules::references_in(former.also_locked), plan.keys)) {
-    if (!former.outcome || reference.until != rules::HoldUntil::Request) keys.push_back(std::move(reference.key));
+    if (!former.outcome || reference.until != rules::LeaseUntil::Request) keys.push_back(std::move(reference.key));
   }
   return keys;
 }
@@ -63,22 +64,22 @@ using Wanted = std::map<std::string, int>;  // keys, and by how many
 
 // Each claim is granted at once, because nobody else is there yet and keys that several of them want are shared: they ran beside
 // each other before, whatever the rules of now say of that.
-WriteLease take_keys(Parts& parts, const HeldWrite& held, WallTime begun, std::vector<rules::LockKey> keys,
+WriteLease take_keys(Parts& parts, const LeasedWrite& leased, WallTime begun, std::vector<rules::LockKey> keys,
                      const Wanted& wanted) {
-  const KeyedPlan& plan = *held.planned.plan;
+  const KeyedPlan& plan = *leased.planned.plan;
   for (auto& key : keys) {
     if (wanted.at(key.id) > 1) key.mode = rules::LockMode::Shared;
   }
   ClaimInfo info;
-  info.client_label = held.client_label;
-  info.what = fmt::format("{} {}", arm::to_text(held.method), held.resource().id);
-  info.since = held.opened - std::max<Duration>(parts.clock.wall() - begun, Duration::zero());  // for people only
-  info.client = held.client;
+  info.client_label = leased.client_label;
+  info.what = fmt::format("{} {}", arm::to_text(leased.method), leased.resource().id);
+  info.since = leased.opened - std::max<Duration>(parts.clock.wall() - begun, Duration::zero());  // for people only
+  info.client = leased.client;
   info.inherited = true;
   auto place = parts.shared.locks.join(keys, std::move(info), nullptr, 0);
   GATE_CHECK(place && place->granted(), "something had a key before the first request");
   WriteLease lease = place->take();
-  if (held.because == HeldBecause::Accepted && may_run_beside_its_own(plan)) lease.let_own_in();
+  if (leased.because == LeasedBecause::Accepted && may_run_beside_its_own(plan)) lease.admit_own();
   return lease;
 }
 
@@ -135,23 +136,24 @@ void give_again(Parts& parts, const JournaledWrite& former, SendingLedger::Arriv
 
 // A DELETE may come again. So may what went with a precondition, with the same one, as long as it is awaited. Of anything else nobody
 // could tell whether it would be carried out twice. Gives the write's key, which its repetition has too (sending_key).
-Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const HeldWrite& held, SendingLedger::Arrival arrival) {
+Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const LeasedWrite& leased,
+                          SendingLedger::Arrival arrival) {
   const bool is_named = arrival.repeats.by_id;
-  if (held.method == arm::Method::Delete && !is_named) return {};
+  if (leased.method == arm::Method::Delete && !is_named) return {};
   // Nobody knows whether its client was told. The same request id would be the same request.
-  const bool may_be_untold = was_accepted(former) && held.method != arm::Method::Put && !former.request_id.empty();
-  const bool is_unsure = is_named && former.outcome && may_have_run(held.method, former.outcome->status);
+  const bool may_be_untold = was_accepted(former) && leased.method != arm::Method::Put && !former.request_id.empty();
+  const bool is_unsure = is_named && former.outcome && may_have_run(leased.method, former.outcome->status);
   if (!is_in_doubt(former) && !may_be_untold && !is_unsure) return {};
-  const KeyedPlan& plan = *held.planned.plan;
+  const KeyedPlan& plan = *leased.planned.plan;
   const Moment now = parts.clock.next_moment();
-  const auto state = parts.shared.clients.find_or_add(held.client, now.time);
+  const auto state = parts.shared.clients.find_or_add(leased.client, now.time);
   arrival.at = now;
   SendingLedger::Ending ending;
   ending.kind = SendingLedger::Ending::Kind::Unknown;
   const bool may_go_again = !former.if_match.empty() && !may_be_untold && former.is_open();
   if (may_go_again) {
     policy::Shown base;
-    base.client = held.client;
+    base.client = leased.client;
     base.asked = now.order;
     base.at = now;
     base.etag = former.if_match;
@@ -180,60 +182,60 @@ std::shared_ptr<OwnedOperation> own_again(Parts& parts, const JournaledWrite& fo
 }
 
 // What is known of it, to everybody who asks from now on.
-void complete(Parts& parts, const JournaledWrite& former, HeldWrite& held) {
+void complete(Parts& parts, const JournaledWrite& former, LeasedWrite& leased) {
   const Moment now = parts.clock.next_moment();
-  held.opened = now.time;  // its age is known by the wall clock only, which may have been set meanwhile
-  if (!was_accepted(former)) held.interval = kDoubtInterval;
-  held.because = was_accepted(former) ? HeldBecause::Accepted : HeldBecause::InDoubt;
-  if (former.outcome) held.tracking = former.outcome->tracking;
-  held.owned = own_again(parts, former);
-  if (held.tracking.by == arm::TrackedBy::Nothing) held.tracking = tracked_by_resource(*held.planned.plan);
-  complete_from_plan(parts, target_of(former), held);
-  auto arrival = arrival_of(parts, former, *held.planned.plan);
+  leased.opened = now.time;  // its age is known by the wall clock only, which may have been set meanwhile
+  if (!was_accepted(former)) leased.interval = kDoubtInterval;
+  leased.because = was_accepted(former) ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
+  if (former.outcome) leased.tracking = former.outcome->tracking;
+  leased.owned = own_again(parts, former);
+  if (leased.tracking.by == arm::TrackedBy::Nothing) leased.tracking = tracked_by_resource(*leased.planned.plan);
+  complete_from_plan(parts, target_of(former), leased);
+  auto arrival = arrival_of(parts, former, *leased.planned.plan);
   const bool again = is_given_again(parts, former, arrival.repeats);
-  const Hash128 sending = again ? Hash128{} : expect_repetition(parts, former, held, arrival);
-  note_may_have_changed(parts, held, {sending, nullptr, was_accepted(former)}, parts.clock.next_moment());
+  const Hash128 sending = again ? Hash128{} : expect_repetition(parts, former, leased, arrival);
+  note_may_have_changed(parts, leased, {sending, nullptr, was_accepted(former)}, parts.clock.next_moment());
   if (again) give_again(parts, former, std::move(arrival));
 }
 
 // It is over, but who read before it and writes now must know of it, and who sends it again.
-void remember(Parts& parts, const JournaledWrite& former, const HeldWrite& held) {
+void remember(Parts& parts, const JournaledWrite& former, const LeasedWrite& leased) {
   const Moment now = parts.clock.next_moment();
-  note_may_have_changed(parts, held, {{}, nullptr, was_accepted(former)}, now);
-  for (const auto& key : held.planned.plan->lock_keys) {
-    parts.shared.resources.apply(key, policy::Ended{held.bytes, parts.clock.next_moment()});
+  note_may_have_changed(parts, leased, {{}, nullptr, was_accepted(former)}, now);
+  for (const auto& key : leased.planned.plan->lock_keys) {
+    parts.shared.resources.apply(key, policy::Ended{leased.bytes, parts.clock.next_moment()});
   }
-  auto arrival = arrival_of(parts, former, *held.planned.plan);
+  auto arrival = arrival_of(parts, former, *leased.planned.plan);
   if (is_given_again(parts, former, arrival.repeats))
     give_again(parts, former, std::move(arrival));
   else if (was_accepted(former) || arrival.repeats.by_id)
-    expect_repetition(parts, former, held, std::move(arrival));
+    expect_repetition(parts, former, leased, std::move(arrival));
 }
 
 }  // namespace
 
-Restored restore(Parts& parts, const FormerLife& former) {
+Restored restore(Parts& parts, const PreviousProcess& former) {
   Restored restored;
-  std::vector<std::pair<const JournaledWrite*, HeldWrite>> recent;
+  std::vector<std::pair<const JournaledWrite*, LeasedWrite>> recent;
   for (const JournaledWrite& write : former.recent) {
     own_again(parts, write);
-    auto held = held_write(parts, write);
-    if (!held) continue;
-    remember(parts, write, *held);
-    recent.emplace_back(&write, *std::move(held));
+    auto leased = leased_write(parts, write);
+    if (!leased) continue;
+    remember(parts, write, *leased);
+    recent.emplace_back(&write, *std::move(leased));
   }
   std::stable_sort(recent.begin(), recent.end(), [](const auto& a, const auto& b) { return a.first->ended < b.first->ended; });
-  for (const auto& [write, held] : recent) remember_result(parts, held, *write);
+  for (const auto& [write, leased] : recent) remember_result(parts, leased, *write);
   struct Taken {
-    HeldWrite held;
+    LeasedWrite leased;
     WallTime begun;
     std::vector<rules::LockKey> keys;
   };
   std::vector<Taken> all;
   Wanted wanted;
   for (const JournaledWrite& write : former.open) {
-    auto held = held_write(parts, write);
-    if (!held || is_mutant(Mutant::JournalNotTakenUp)) {
+    auto leased = leased_write(parts, write);
+    if (!leased || is_mutant(Mutant::JournalNotTakenUp)) {
       ++restored.dropped;
       // What only the mode leaves out may be taken up yet.
       const bool is_over = parts.shared.rules.mode() == rules::Mode::Protect;
@@ -241,14 +243,14 @@ Restored restore(Parts& parts, const FormerLife& former) {
       continue;
     }
     ++(was_accepted(write) ? restored.running : restored.in_doubt);
-    complete(parts, write, *held);
-    auto keys = keys_of(write, *held->planned.plan);
+    complete(parts, write, *leased);
+    auto keys = keys_of(write, *leased->planned.plan);
     for (const auto& key : keys) ++wanted[key.id];
-    all.push_back({*std::move(held), write.begun, std::move(keys)});
+    all.push_back({*std::move(leased), write.begun, std::move(keys)});
   }
-  for (auto& [held, begun, keys] : all) {
-    WriteLease lease = take_keys(parts, held, begun, std::move(keys), wanted);
-    start_watching(parts, open_hold(parts, std::move(held), std::move(lease), {}));
+  for (auto& [leased, begun, keys] : all) {
+    WriteLease lease = take_keys(parts, leased, begun, std::move(keys), wanted);
+    start_watching(parts, open_lease(parts, std::move(leased), std::move(lease), {}));
   }
   const bool tells_anything = !former.open.empty() || !former.recent.empty();
   if (former.since) parts.shared.recorded_from = std::min(parts.shared.recorded_from, *former.since);

@@ -16,9 +16,10 @@ struct Restored {
   size_t dropped = 0;   // what no rule of now would hold
 };
 
-// To be called once, before the first request. Holds have no token until their client, or a writer that waits for them, comes by.
-// Until think_max is over a write of a client that may be several actors may be built on a state from before, too: it is refused
-// if another client's write is on record. One without any known base is `forgotten` for observation_age (policy::BaseRule).
-Restored restore(Parts& parts, const FormerLife& former);
+// To be called once, before the first request. Operation leases have no token until their client, or a writer that waits for
+// them, comes by. Until think_max is over a write of a client that may be several actors may be built on a state from before,
+// too: it is refused if another client's write is on record. One without any known base is `forgotten` for observation_age
+// (policy::BaseRule).
+Restored restore(Parts& parts, const PreviousProcess& former);
 
 }  // namespace armgate

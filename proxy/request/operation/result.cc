@@ -8,7 +8,7 @@
 namespace armgate {
 namespace {
 
-OperationResults::Ended ended(const HeldWrite& write, const OperationResult& result) {
+OperationResults::Ended ended(const LeasedWrite& write, const OperationResult& result) {
   return {.resource = write.planned.plan->resource_key,
           .id = write.resource().id,
           .type = write.resource().type,
@@ -20,7 +20,7 @@ OperationResults::Ended ended(const HeldWrite& write, const OperationResult& res
 
 }  // namespace
 
-void note_result(const Parts& parts, const HeldWrite& write, const OperationResult& result) {
+void note_result(const Parts& parts, const LeasedWrite& write, const OperationResult& result) {
   // Nearly all succeed, and their clocks need not be read.
   OperationResults::Time now;
   if (result.how != arm::Progress::Succeeded) now = {parts.clock.now(), parts.clock.wall()};
@@ -28,7 +28,7 @@ void note_result(const Parts& parts, const HeldWrite& write, const OperationResu
   if (forgets) parts.store.record_state({write.resource().id, {}, parts.clock.wall()});
 }
 
-void remember_result(const Parts& parts, const HeldWrite& write, const JournaledWrite& former) {
+void remember_result(const Parts& parts, const LeasedWrite& write, const JournaledWrite& former) {
   if (!former.ended) return;
   const Duration ago = std::max<Duration>(parts.clock.wall() - *former.ended, Duration::zero());
   parts.shared.results.remember(ended(write, former.result), {parts.clock.now() - ago, *former.ended});

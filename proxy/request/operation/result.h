@@ -4,14 +4,14 @@
 #include <string_view>
 
 #include "proxy/request/parts.h"
-#include "proxy/state/lock/hold_table.h"
+#include "proxy/state/lock/operation_leases.h"
 
 namespace armgate {
 
 // The end of an accepted write, called once for each.
-void note_result(const Parts& parts, const HeldWrite& write, const OperationResult& result);
+void note_result(const Parts& parts, const LeasedWrite& write, const OperationResult& result);
 // The same of an earlier process, called in the order of the ends.
-void remember_result(const Parts& parts, const HeldWrite& write, const JournaledWrite& former);
+void remember_result(const Parts& parts, const LeasedWrite& write, const JournaledWrite& former);
 
 // The resource was seen with this provisioningState; empty: it showed none.
 void note_state(const Parts& parts, const KeyedPlan& plan, std::string_view state);

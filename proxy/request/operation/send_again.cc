@@ -11,7 +11,7 @@
 #include "proxy/policy/error_class.h"
 #include "proxy/policy/late_failure.h"
 #include "proxy/request/content_coding.h"
-#include "proxy/request/operation/held_write.h"
+#include "proxy/request/operation/leased_write.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"
 #include "proxy/request/read_again.h"
@@ -24,42 +24,42 @@ namespace {
 // One try to send the write again.
 struct Try {
   Parts& parts;
-  std::shared_ptr<Hold> hold;
+  std::shared_ptr<OperationLease> op_lease;
   std::shared_ptr<const SendAgain> again;
   std::string token;
   std::string if_match{};
   bool must_be_absent = false;
   IntentId intent = 0;
 
-  OwnedOperation& owned() const { return *hold->write().owned; }
-  const rules::LateRetry& rule() const { return hold->write().planned.plan->rule->late; }
-  const KeyedPlan& plan() const { return *hold->write().planned.plan; }
+  OwnedOperation& owned() const { return *op_lease->write().owned; }
+  const rules::LateRetry& rule() const { return op_lease->write().planned.plan->rule->late; }
+  const KeyedPlan& plan() const { return *op_lease->write().planned.plan; }
 };
 
 // What came of it.
 enum class Came {
-  Over,   // another hold goes on, or nobody is left who could
+  Over,   // another operation lease goes on, or nobody is left who could
   Again,  // ARM refused it for the moment
   Never,
 };
 
-void tell(const Parts& parts, const HeldWrite& write, std::string_view what) {
-  if (parts.tell_loudly)
-    parts.tell_loudly(fmt::format("{} {} by {}: its operation failed; {}", arm::to_text(write.method), write.resource().id,
-                                  write.client_label, what));
+void log_attempt(const Parts& parts, const LeasedWrite& write, std::string_view what) {
+  if (parts.alert)
+    parts.alert(fmt::format("{} {} by {}: its operation failed; {}", arm::to_text(write.method), write.resource().id,
+                            write.client_label, what));
 }
 
 // A token of its client's that polls; empty: the client has stopped to.
-Task<std::string> wait_for_turn(Parts& parts, const std::shared_ptr<Hold>& hold, TimePoint due) {
-  const OwnedOperation& owned = *hold->write().owned;
-  const Duration gap = hold->write().planned.plan->rule->late.polled_within;
-  while (hold->open()) {
+Task<std::string> wait_for_turn(Parts& parts, const std::shared_ptr<OperationLease>& op_lease, TimePoint due) {
+  const OwnedOperation& owned = *op_lease->write().owned;
+  const Duration gap = op_lease->write().planned.plan->rule->late.polled_within;
+  while (op_lease->open()) {
     const TimePoint now = parts.clock.now();
     const std::string token = owned.token(now - gap);
     if (now >= due && !token.empty()) co_return token;
-    const TimePoint stays_until = std::max({owned.last_poll(), hold->write().opened, due}) + gap;
+    const TimePoint stays_until = std::max({owned.last_poll(), op_lease->write().opened, due}) + gap;
     if (now >= stays_until) break;
-    co_await wait_until(parts, hold->waiter(), now < due ? due : stays_until, Hold::kWake);
+    co_await wait_until(parts, op_lease->waiter(), now < due ? due : stays_until, OperationLease::kWake);
   }
   co_return std::string();
 }
@@ -87,46 +87,46 @@ Task<Result<arm::Response>> send(const Try& attempt) {
 }
 
 // It may have been taken: from now on everybody knows, and the lease is its own operation's.
-void go_on(const Try& attempt, HeldBecause because, const arm::ResponseHead& head, arm::Tracking tracking) {
+void go_on(const Try& attempt, LeasedBecause because, const arm::ResponseHead& head, arm::Tracking tracking) {
   auto& parts = attempt.parts;
   const SendAgain& again = *attempt.again;
-  const bool accepted = because == HeldBecause::Accepted;
-  HeldWrite held = attempt.hold->write();
-  held.because = because;
-  held.intent = attempt.intent;
-  held.tracking = std::move(tracking);
-  held.opened = parts.clock.now();
-  held.interval = arm::retry_after(head.fields, parts.clock.wall()).value_or(Duration{});
-  held.must_rest.clear();
-  complete_from_plan(parts, again.request.head.target, held);
-  const bool runs = held.tracking.by != arm::TrackedBy::Nothing;
+  const bool accepted = because == LeasedBecause::Accepted;
+  LeasedWrite leased = attempt.op_lease->write();
+  leased.because = because;
+  leased.intent = attempt.intent;
+  leased.tracking = std::move(tracking);
+  leased.opened = parts.clock.now();
+  leased.interval = arm::retry_after(head.fields, parts.clock.wall()).value_or(Duration{});
+  leased.must_be_provisioned.clear();
+  complete_from_plan(parts, again.request.head.target, leased);
+  const bool runs = leased.tracking.by != arm::TrackedBy::Nothing;
   WriteOutcome known;
   known.kind = accepted ? OutcomeKind::Answered : OutcomeKind::InDoubt;
   known.status = head.status;
   known.known = parts.clock.wall();
   known.is_running = runs;
-  known.tracking = held.tracking;
+  known.tracking = leased.tracking;
   known.owned = attempt.owned().id();
   known.result.how = runs ? arm::Progress::Unknown : arm::Progress::Succeeded;
-  known.change = {again.base.body, again.asked, attempt.plan().facts().body, attempt.hold->write().method == arm::Method::Put,
-                  again.base.absent};
+  known.change = {again.base.body, again.asked, attempt.plan().facts().body,
+                  attempt.op_lease->write().method == arm::Method::Put, again.base.absent};
   parts.store.record_outcome(attempt.intent, known);
   if (accepted)
-    attempt.owned().follow(attempt.intent, held.tracking);
+    attempt.owned().follow(attempt.intent, leased.tracking);
   else
     attempt.owned().doubt(attempt.intent);
-  auto lease = hand_over(parts, attempt.hold);
+  auto lease = hand_over(parts, attempt.op_lease);
   Change change{again.sending, again.asked, accepted};
   change.knows_merges = again.knows_merges;
-  change.asked_for_all = attempt.hold->write().method == arm::Method::Put;
-  note_may_have_changed(parts, held, change, parts.clock.next_moment());
+  change.asked_for_all = attempt.op_lease->write().method == arm::Method::Put;
+  note_may_have_changed(parts, leased, change, parts.clock.next_moment());
   if (runs && lease && lease->held()) {
-    start_watching(parts, open_hold(parts, std::move(held), *std::move(lease), attempt.token));
+    start_watching(parts, open_lease(parts, std::move(leased), *std::move(lease), attempt.token));
     return;
   }
   // Its end is its answer; or somebody let others in meanwhile (armgate unlock), and nobody looks for it.
-  note_finished(parts, held, known.result.how);
-  if (accepted) note_result(parts, held, known.result);
+  note_finished(parts, leased, known.result.how);
+  if (accepted) note_result(parts, leased, known.result);
   parts.store.record_end(attempt.intent, parts.clock.wall(), runs ? EndSeen::No : EndSeen::Yes, known.result);
   attempt.owned().end(attempt.intent, known.result);
 }
@@ -149,13 +149,14 @@ Task<Came> send_and_hear(Try& attempt) {
   if (!answer && answer.error().sent == Sent::No) co_return note_not_taken(attempt, OutcomeKind::NotSent, 0, passing);
   if (!answer || policy::may_have_had_effect(answer->head.status)) {
     parts.shared.counters.outcomes_unknown.fetch_add(1, std::memory_order_relaxed);
-    go_on(attempt, HeldBecause::InDoubt, {}, tracked_by_resource(attempt.plan()));
+    go_on(attempt, LeasedBecause::InDoubt, {}, tracked_by_resource(attempt.plan()));
     co_return Came::Over;
   }
   const auto plain = plain_content(answer->head, answer->body, parts.shared.options.write_answer_bytes_max);
   const std::string_view body = plain ? plain->text() : std::string_view();
   if (arm::is_success(answer->head.status)) {
-    go_on(attempt, HeldBecause::Accepted, answer->head, arm::tracking_of(attempt.hold->write().method, answer->head, body));
+    go_on(attempt, LeasedBecause::Accepted, answer->head,
+          arm::tracking_of(attempt.op_lease->write().method, answer->head, body));
     co_return Came::Over;
   }
   const int status = answer->head.status;
@@ -163,18 +164,18 @@ Task<Came> send_and_hear(Try& attempt) {
     attempt.owned().distrust(attempt.token);
     co_return note_not_taken(attempt, OutcomeKind::Answered, status, passing);
   }
-  const auto facts = policy::classify_error(attempt.hold->write().planned.made_under->errors(), answer->head, body,
+  const auto facts = policy::classify_error(attempt.op_lease->write().planned.made_under->errors(), answer->head, body,
                                             rules::OwnPrecondition::Absent, parts.clock.wall());
   co_return note_not_taken(attempt, OutcomeKind::Answered, status, {facts.kind, facts.come_back});
 }
 
-Task<Came> try_again(Parts& parts, const std::shared_ptr<Hold>& hold, TimePoint due) {
-  Try attempt{parts, hold, hold->write().owned->again(), {}};
-  attempt.token = co_await wait_for_turn(parts, hold, due);
+Task<Came> try_again(Parts& parts, const std::shared_ptr<OperationLease>& op_lease, TimePoint due) {
+  Try attempt{parts, op_lease, op_lease->write().owned->again(), {}};
+  attempt.token = co_await wait_for_turn(parts, op_lease, due);
   if (attempt.token.empty() || !attempt.again) co_return Came::Never;
   if (parts.shared.rules.mode() != rules::Mode::Protect) co_return Came::Never;  // the kill switch
   const bool no_effect = co_await has_had_no_effect(attempt);
-  if (!no_effect || !hold->open()) co_return Came::Never;
+  if (!no_effect || !op_lease->open()) co_return Came::Never;
   IntentRecord record = another_sending(attempt.again->record);
   record.if_match = attempt.if_match;
   record.started = parts.clock.next_moment();
@@ -183,41 +184,42 @@ Task<Came> try_again(Parts& parts, const std::shared_ptr<Hold>& hold, TimePoint 
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) co_return Came::Never;
   attempt.intent = *recorded;
-  if (!hold->open()) {
+  if (!op_lease->open()) {
     note_not_taken(attempt, OutcomeKind::NotSent, 0, {});
     co_return Came::Never;
   }
   attempt.owned().note_sending();
   parts.shared.counters.sent_again_late.fetch_add(1, std::memory_order_relaxed);
-  tell(parts, hold->write(), fmt::format("sent again ({} of {})", attempt.owned().sendings(), attempt.rule().backoff.attempts));
+  log_attempt(parts, op_lease->write(),
+              fmt::format("sent again ({} of {})", attempt.owned().sendings(), attempt.rule().backoff.attempts));
   co_return co_await send_and_hear(attempt);
 }
 
 }  // namespace
 
-void note_late_failure(const HeldWrite& write, std::string_view body) {
+void note_late_failure(const LeasedWrite& write, std::string_view body) {
   if (!write.owned || !write.owned->again()) return;
   write.owned->note_failure(write.intent, policy::classify_late_failure(write.planned.made_under->errors(), body));
 }
 
-bool is_to_go_again(const Parts& parts, const Hold& hold, arm::Progress last) {
-  const HeldWrite& write = hold.write();
+bool is_to_go_again(const Parts& parts, const OperationLease& op_lease, arm::Progress last) {
+  const LeasedWrite& write = op_lease.write();
   const bool failed = last == arm::Progress::Failed || last == arm::Progress::Canceled;
-  if (!write.owned || !failed || write.because != HeldBecause::Accepted) return false;
+  if (!write.owned || !failed || write.because != LeasedBecause::Accepted) return false;
   return write.owned->fail(write.intent, write.planned.plan->rule->late, parts.clock.now(), parts.rng).has_value();
 }
 
-Task<void> go_again(Parts& parts, std::shared_ptr<Hold> hold) {
-  const HeldWrite& write = hold->write();
-  while (hold->open() && write.owned) {
+Task<void> go_again(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
+  const LeasedWrite& write = op_lease->write();
+  while (op_lease->open() && write.owned) {
     const auto due = write.owned->due();
     if (!due) co_return;
-    if (is_mutant(Mutant::OwnLeaseGivenUp)) hold->release();
-    const Came came = co_await try_again(parts, hold, *due);
+    if (is_mutant(Mutant::OwnLeaseGivenUp)) op_lease->release();
+    const Came came = co_await try_again(parts, op_lease, *due);
     if (came == Came::Over) co_return;
     if (came == Came::Again) continue;
     parts.shared.counters.given_up_late.fetch_add(1, std::memory_order_relaxed);
-    tell(parts, write, "it is not sent again, and its client is told so");
+    log_attempt(parts, write, "it is not sent again, and its client is told so");
     write.owned->give_up();
     co_return;
   }

@@ -28,8 +28,8 @@ Task<void> wait_until_shown(const Write& write, const Outcome& outcome) {
     found = seen->exists() ? found + 1 : 0;
     if (found >= wanted.consecutive) co_return;
     write.report().reason = "waited-until-reads-show-it";
-    const auto end = co_await pause_counted(write, wanted.every, Patience::AtClosing::Stop);
-    if (end != Patience::End::Ready) co_return;
+    const auto end = co_await pause_counted(write, wanted.every, ClientWait::AtClosing::Stop);
+    if (end != ClientWait::End::Ready) co_return;
   }
 }
 

@@ -8,8 +8,8 @@
 
 namespace armgate {
 
-// Returns when as many reads in a row as the rule asks for have found it, or when they tell nothing, or when the client's patience
-// or armgate ends: ARM's answer goes to the client in any case. A 404 counts from the beginning.
+// Returns when as many reads in a row as the rule asks for have found it, or when they tell nothing, or when the client's queue
+// timeout or armgate ends: ARM's answer goes to the client in any case. A 404 counts from the beginning.
 Task<void> wait_until_shown(const Write& write, const Outcome& outcome);
 
 }  // namespace armgate

@@ -9,27 +9,27 @@ namespace armgate {
 Unlocked unlock(const Parts& parts, const Hash128& key, std::string_view who) {
   Unlocked unlocked;
   const TimePoint now = parts.clock.now();
-  const auto holds = parts.shared.holds.on_key(key);
+  const auto op_leases = parts.shared.op_leases.on_key(key);
   if (const auto lease = parts.shared.run_leases.release_on(key, now)) {
     unlocked.released.push_back({fmt::format("lease ({})", lease->purpose), lease->client, lease->age});
-    if (parts.tell_loudly) {
-      parts.tell_loudly(fmt::format("lease of {} released after {} s, because {} asked for it: {}", lease->client,
-                                    whole_milliseconds(lease->age) / 1000, who, lease->purpose));
+    if (parts.alert) {
+      parts.alert(fmt::format("lease of {} released after {} s, because {} asked for it: {}", lease->client,
+                              whole_milliseconds(lease->age) / 1000, who, lease->purpose));
     }
   }
-  unlocked.on_its_way = parts.shared.locks.holders(key) > holds.size();
-  for (const auto& hold : holds) {
-    const HeldWrite& write = hold->write();
-    const auto ended = hold->operation_end();
+  unlocked.on_its_way = parts.shared.locks.holders(key) > op_leases.size();
+  for (const auto& op_lease : op_leases) {
+    const LeasedWrite& write = op_lease->write();
+    const auto ended = op_lease->operation_end();
     const EndSeen seen = ended ? EndSeen::Yes : EndSeen::No;
-    if (!conclude(parts, hold, ended.value_or(arm::Progress::Unknown), seen)) continue;  // it has ended meanwhile
-    parts.shared.counters.holds_released.fetch_add(1, std::memory_order_relaxed);
+    if (!conclude(parts, op_lease, ended.value_or(arm::Progress::Unknown), seen)) continue;  // it has ended meanwhile
+    parts.shared.counters.leases_released.fetch_add(1, std::memory_order_relaxed);
     unlocked.released.push_back(
         {fmt::format("{} {}", arm::to_text(write.method), write.resource().id), write.client_label, now - write.opened});
-    if (!parts.tell_loudly) continue;
-    parts.tell_loudly(
-        fmt::format("hold released: {} by {} after {} s, because {} asked for it; its operation was not seen to end",
-                    unlocked.released.back().what, write.client_label, whole_milliseconds(now - write.opened) / 1000, who));
+    if (!parts.alert) continue;
+    parts.alert(fmt::format("lease released: {} by {} after {} s, because {} asked for it; its operation was not seen to end",
+                            unlocked.released.back().what, write.client_label, whole_milliseconds(now - write.opened) / 1000,
+                            who));
   }
   return unlocked;
 }

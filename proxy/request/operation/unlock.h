@@ -23,8 +23,8 @@ struct Unlocked {
   bool on_its_way = false;
 };
 
-// Ends all holds on the key, with all their other keys, said loudly and counted: who waits goes next, whatever ARM still does with
-// what was held. `who` is for the log. From any thread whose loop `parts` belongs to.
+// Ends all operation leases on the key, with all their other keys, with an alert and counted: who waits goes next, whatever ARM
+// still does with what was held. `who` is for the log. From any thread whose loop `parts` belongs to.
 Unlocked unlock(const Parts& parts, const Hash128& key, std::string_view who);
 
 }  // namespace armgate

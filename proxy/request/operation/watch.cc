@@ -12,7 +12,7 @@
 #include "base/mutant.h"
 #include "proxy/async/spawn.h"
 #include "proxy/request/budget.h"
-#include "proxy/request/operation/rest.h"
+#include "proxy/request/operation/provisioned.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/send_again.h"
 #include "proxy/request/read_again.h"
@@ -21,12 +21,12 @@
 namespace armgate {
 namespace {
 
-constexpr int kAtRestMax = 3;
+constexpr int kSettledMax = 3;
 constexpr int kUnreadableMax = 3;  // refusals in a row to show a resource
 constexpr int kMissingMax = 3;     // 404s in a row on an operation URL before the resource itself is asked
 constexpr int kShutOutsMax = 3;    // tokens in turn that may not see the operation
-// ARM gives up a request after 60 s (docs/arm.md, "Limits and headers"). Until then a resource at rest does not tell that a write
-// which was on its way when its process died will not take effect any more.
+// ARM gives up a request after 60 s (docs/arm.md, "Limits and headers"). Until then a resource in a final state does not tell
+// that a write which was on its way when its process died will not take effect any more.
 constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
 // A write that is done, and whose operation may run on without a sign: the next one waits so long, and then for ARM, which says 409.
 // Longer, and each answer that gets lost would keep all others away for longer than they wait.
@@ -45,29 +45,30 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
 
 // Whether what is seen of its resource need not be the write's end: it may not even have begun, or it may run unseen, for many
 // resources show no sign of that.
-bool may_come_to_more(TimePoint looked, const Hold& hold, arm::TrackedBy by) {
-  const HeldWrite& write = hold.write();
+bool may_come_to_more(TimePoint looked, const OperationLease& op_lease, arm::TrackedBy by) {
+  const LeasedWrite& write = op_lease.write();
   const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
-  const bool was_cut_off = write.inherited && write.because == HeldBecause::InDoubt;
-  const bool runs_unseen = write.runs_unseen && hold.pace().seen_running == TimePoint{};
-  if (is_mutant(Mutant::CutOffTakenForEnded)) return false;
+  const bool was_cut_off = write.inherited && write.because == LeasedBecause::InDoubt;
+  const bool runs_unseen = write.runs_unseen && op_lease.pace().seen_running == TimePoint{};
+  if (is_mutant(Mutant::AbortTakenForEnd)) return false;
   const Duration most = was_cut_off ? kOnItsWayMax : runs_unseen ? kUnseenMax : Duration{};
   return by_resource && looked < write.opened + most;
 }
 
 // What an answer tells beside how the operation goes: its error, or the state of its resource.
-void learn_more(const Parts& parts, Hold& hold, arm::TrackedBy by, arm::Progress progress, std::string_view body) {
+void learn_more(const Parts& parts, OperationLease& op_lease, arm::TrackedBy by, arm::Progress progress,
+                std::string_view body) {
   const bool at_url = by == arm::TrackedBy::StatusUrl || by == arm::TrackedBy::LocationUrl;
   const bool ended_badly = progress == arm::Progress::Failed || progress == arm::Progress::Canceled;
-  if (at_url && ended_badly) hold.note_error(arm::error_codes(body));
-  if (at_url && ended_badly) note_late_failure(hold.write(), body);
+  if (at_url && ended_badly) op_lease.note_error(arm::error_codes(body));
+  if (at_url && ended_badly) note_late_failure(op_lease.write(), body);
   if (by != arm::TrackedBy::ResourceState) return;
-  if (const auto state = arm::provisioning_state(body)) note_state(parts, *hold.write().planned.plan, *state);
+  if (const auto state = arm::provisioning_state(body)) note_state(parts, *op_lease.write().planned.plan, *state);
 }
 
 // One watcher's memory between its polls.
 struct Watcher {
-  std::shared_ptr<Hold> hold;
+  std::shared_ptr<OperationLease> op_lease;
   TimePoint last_look{};
   TimePoint not_before{};  // what ARM asked for when it would not tell
   TimePoint expires{};
@@ -75,7 +76,7 @@ struct Watcher {
   arm::TrackedBy by = arm::TrackedBy::Nothing;
   int missing = 0;
   int unreadable = 0;
-  int at_rest = 0;  // looks at a resource that should be going and shows no sign of it
+  int settled = 0;  // looks at a resource that should be going and shows no sign of it
   // The token that was not good for the operation's URL, so that its resource is asked; empty: none was. Another may be, but after
   // some the resource has to do.
   std::string shut_out{};
@@ -90,7 +91,7 @@ struct LookAt {
 };
 
 LookAt place_to_look(const Watcher& watcher) {
-  const HeldWrite& write = watcher.hold->write();
+  const LeasedWrite& write = watcher.op_lease->write();
   const auto& text = watcher.by == arm::TrackedBy::StatusUrl ? write.tracking.status_url : write.tracking.location_url;
   const bool at_url = watcher.by == arm::TrackedBy::StatusUrl || watcher.by == arm::TrackedBy::LocationUrl;
   if (at_url) {
@@ -102,34 +103,34 @@ LookAt place_to_look(const Watcher& watcher) {
 // How long an operation is left alone while somebody waits for its end: as ARM asks, or else for as long as it has run already, so
 // that a short one is not waited for much longer than it takes, and a long one is not asked about often. One that is to end early
 // counts from then, whatever ARM asked for before.
-Duration pause_with_waiter(const PipelineOptions& options, const Hold::Pace& pace, TimePoint opened, TimePoint last) {
-  const bool stirred = pace.stirred > opened;
+Duration pause_with_waiter(const PipelineOptions& options, const OperationLease::Pace& pace, TimePoint opened, TimePoint last) {
+  const bool end_expected = pace.end_expected > opened;
   const bool named = pace.named > Duration{};
-  if (named && !stirred) return pace.named;
-  const Duration since_then = last - std::max(opened, pace.stirred);
+  if (named && !end_expected) return pace.named;
+  const Duration since_then = last - std::max(opened, pace.end_expected);
   return std::min(std::max(since_then, options.poll_first), named ? pace.named : options.poll_wanted);
 }
 
-Duration pause_without_waiter(const PipelineOptions& options, const Hold::Pace& pace) {
+Duration pause_without_waiter(const PipelineOptions& options, const OperationLease::Pace& pace) {
   return std::max(options.poll_idle, pace.named > Duration{} ? pace.named : options.poll_wanted);
 }
 
-// When the watcher should look next; without a waiter only to bound the hold. A client's poll that was told that the operation
-// runs is as good as a look.
+// When the watcher should look next; without a waiter only to bound the operation lease. A client's poll that was told that the
+// operation runs is as good as a look.
 TimePoint next_look(const Parts& parts, const Watcher& watcher) {
   const auto& options = parts.shared.options;
-  const Hold::Pace pace = watcher.hold->pace();
+  const OperationLease::Pace pace = watcher.op_lease->pace();
   const TimePoint last = std::max(watcher.last_look, pace.seen_running);
-  const Duration pause = watcher.hold->wanted() ? pause_with_waiter(options, pace, watcher.hold->write().opened, last)
-                                                : pause_without_waiter(options, pace);
-  const TimePoint affordable = may_ask_from(parts, place_to_look(watcher).target, watcher.hold->authorization());
+  const Duration pause = watcher.op_lease->wanted() ? pause_with_waiter(options, pace, watcher.op_lease->write().opened, last)
+                                                    : pause_without_waiter(options, pace);
+  const TimePoint affordable = may_ask_from(parts, place_to_look(watcher).target, watcher.op_lease->authorization());
   return std::min(std::max({last + pause, watcher.not_before, affordable}), watcher.expires);
 }
 
-// A delete that nobody has confirmed, and a resource that is there and at rest: it was never begun or has failed.
-bool is_at_rest(const Watcher& watcher, const SeenState& seen) {
-  const HeldWrite& write = watcher.hold->write();
-  const bool unconfirmed = write.because == HeldBecause::InDoubt || watcher.by != write.tracking.by;
+// A delete that nobody has confirmed, and a resource that is there and in a final state: it was never begun or has failed.
+bool is_settled(const Watcher& watcher, const SeenState& seen) {
+  const LeasedWrite& write = watcher.op_lease->write();
+  const bool unconfirmed = write.because == LeasedBecause::InDoubt || watcher.by != write.tracking.by;
   return watcher.by == arm::TrackedBy::ResourceGone && unconfirmed && seen.exists() &&
          arm::is_terminal(arm::progress_of_resource(seen.head, seen.body));
 }
@@ -143,10 +144,10 @@ bool hides_the_resource(const arm::ResponseHead& head) {
 bool will_never_tell(Watcher& watcher, const arm::ResponseHead& head) {
   const bool only_resource = watcher.by == arm::TrackedBy::ResourceState || watcher.by == arm::TrackedBy::ResourceGone;
   watcher.unreadable = hides_the_resource(head) ? watcher.unreadable + 1 : 0;
-  return watcher.hold->write().because == HeldBecause::InDoubt && only_resource && watcher.unreadable >= kUnreadableMax;
+  return watcher.op_lease->write().because == LeasedBecause::InDoubt && only_resource && watcher.unreadable >= kUnreadableMax;
 }
 
-arm::TrackedBy by_resource(const HeldWrite& write) {
+arm::TrackedBy by_resource(const LeasedWrite& write) {
   return write.method == arm::Method::Delete ? arm::TrackedBy::ResourceGone : arm::TrackedBy::ResourceState;
 }
 
@@ -154,31 +155,31 @@ arm::TrackedBy by_resource(const HeldWrite& write) {
 // to the resource then, to which its bearer wants to write; until there is another. The token that the write came with was good:
 // when it has died, others are tried, and without any it is asked with on.
 void note_shut_out(const Parts& parts, Watcher& watcher, const std::string& token, const arm::ResponseHead& head) {
-  Hold& hold = *watcher.hold;
+  OperationLease& op_lease = *watcher.op_lease;
   if (head.status != 401 && head.status != 403) return;
-  const bool was_good = hold.distrust(token) && !hold.write().inherited;
+  const bool was_good = op_lease.distrust(token) && !op_lease.write().inherited;
   if (was_good) return;
   const bool at_url = watcher.by == arm::TrackedBy::StatusUrl || watcher.by == arm::TrackedBy::LocationUrl;
   if (!at_url || head.status == 401) return;
   const bool is_last = ++watcher.shut_outs >= kShutOutsMax;
-  if (!is_last && hold.authorization() != token) return;  // the next look is another's
+  if (!is_last && op_lease.authorization() != token) return;  // the next look is another's
   watcher.shut_out = token;
   watcher.shut_out_since = parts.clock.now();
-  watcher.by = by_resource(hold.write());
+  watcher.by = by_resource(op_lease.write());
 }
 
 void try_another_token(Watcher& watcher, const std::string& token) {
   if (watcher.shut_out.empty() || watcher.shut_out == token || watcher.shut_outs >= kShutOutsMax) return;
   watcher.shut_out.clear();
-  watcher.by = watcher.hold->write().tracking.by;
-  watcher.missing = watcher.at_rest = 0;
+  watcher.by = watcher.op_lease->write().tracking.by;
+  watcher.missing = watcher.settled = 0;
 }
 
-// What is seen of the resource in place of the operation: many show no sign of what goes on with them. That it is at rest counts
-// after a while; that it is not there, only if it was to go.
+// What is seen of the resource in place of the operation: many show no sign of what goes on with them. That it is in a final
+// state counts after a while; that it is not there, only if it was to go.
 bool is_end_of_shut_out(const Watcher& watcher, arm::Progress progress) {
   if (watcher.by == arm::TrackedBy::ResourceGone) return progress == arm::Progress::Succeeded;
-  const bool ran = watcher.hold->pace().seen_running > watcher.shut_out_since;
+  const bool ran = watcher.op_lease->pace().seen_running > watcher.shut_out_since;
   return arm::is_terminal(progress) && (ran || watcher.last_look >= watcher.shut_out_since + kOnItsWayMax);
 }
 
@@ -187,115 +188,115 @@ void note_pause(const Parts& parts, Watcher& watcher, const arm::ResponseHead& h
   const auto asked = arm::retry_after(head.fields, parts.clock.wall());
   if (!asked) return;
   if (arm::is_success(head.status))
-    watcher.hold->note_named(*asked);
+    watcher.op_lease->note_named(*asked);
   else
     watcher.not_before = parts.clock.now() + *asked;
 }
 
-Task<void> look(Parts& parts, Watcher& watcher) {
+Task<void> poll_once(Parts& parts, Watcher& watcher) {
   watcher.last_look = parts.clock.now();
-  const std::string authorization = watcher.hold->authorization();
+  const std::string authorization = watcher.op_lease->authorization();
   if (authorization.empty() || parts.faults.fire(FaultPoint::PollSkipped)) co_return;
   try_another_token(watcher, authorization);
   const LookAt at = place_to_look(watcher);
   const auto seen = co_await read_once(parts, at.host, at.target, authorization);
-  if (!seen && is_mutant(Mutant::PollErrorLeaksHold)) watcher.expires = kNever;
-  if (is_mutant(Mutant::PollErrorLeaksHold) && watcher.expires == kNever) watcher.by = arm::TrackedBy::Nothing;
+  if (!seen && is_mutant(Mutant::PollErrorLeaksLease)) watcher.expires = kNever;
+  if (is_mutant(Mutant::PollErrorLeaksLease) && watcher.expires == kNever) watcher.by = arm::TrackedBy::Nothing;
   if (!seen) co_return;
   note_pause(parts, watcher, seen->head);
   note_shut_out(parts, watcher, authorization, seen->head);
-  const HeldWrite& write = watcher.hold->write();
+  const LeasedWrite& write = watcher.op_lease->write();
   arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
-  learn_more(parts, *watcher.hold, watcher.by, progress, seen->body);
-  if (write.runs_unseen && progress == arm::Progress::Running) watcher.hold->note_running(parts.clock.now());
-  if (may_come_to_more(watcher.last_look, *watcher.hold, watcher.by)) co_return;
+  learn_more(parts, *watcher.op_lease, watcher.by, progress, seen->body);
+  if (write.runs_unseen && progress == arm::Progress::Running) watcher.op_lease->note_running(parts.clock.now());
+  if (may_come_to_more(watcher.last_look, *watcher.op_lease, watcher.by)) co_return;
   if (will_never_tell(watcher, seen->head)) {
-    if (parts.tell_loudly) {
-      parts.tell_loudly(
-          fmt::format("hold given up: whether {} {} by {} took effect is not known, and its token may not read the resource",
+    if (parts.alert) {
+      parts.alert(
+          fmt::format("lease given up: whether {} {} by {} took effect is not known, and its token may not read the resource",
                       arm::to_text(write.method), write.resource().id, write.client_label));
     }
-    operation_ended(parts, watcher.hold, arm::Progress::Unknown);
+    operation_ended(parts, watcher.op_lease, arm::Progress::Unknown);
     co_return;
   }
   if (!watcher.shut_out.empty()) {
-    if (is_end_of_shut_out(watcher, progress)) operation_ended(parts, watcher.hold, progress);
-    if (progress == arm::Progress::Running) watcher.hold->note_running(parts.clock.now());
+    if (is_end_of_shut_out(watcher, progress)) operation_ended(parts, watcher.op_lease, progress);
+    if (progress == arm::Progress::Running) watcher.op_lease->note_running(parts.clock.now());
     co_return;
   }
   // What an accepted write creates may be invisible until its operation ends (docs/arm.md, "Long-running
   // operations": what is created with 202). That it is not there yet is no sign of life either.
   const bool not_yet_there = watcher.by == arm::TrackedBy::ResourceState && watcher.by == write.tracking.by &&
-                             progress == arm::Progress::Missing && write.because == HeldBecause::Accepted;
+                             progress == arm::Progress::Missing && write.because == LeasedBecause::Accepted;
   if (not_yet_there) progress = arm::Progress::Unknown;
-  if (is_at_rest(watcher, *seen) && ++watcher.at_rest >= kAtRestMax) progress = arm::Progress::Failed;
+  if (is_settled(watcher, *seen) && ++watcher.settled >= kSettledMax) progress = arm::Progress::Failed;
   watcher.missing = progress == arm::Progress::Missing ? watcher.missing + 1 : 0;
   if (arm::is_terminal(progress)) {
-    operation_ended(parts, watcher.hold, progress);
+    operation_ended(parts, watcher.op_lease, progress);
   } else if (progress == arm::Progress::Running) {
-    watcher.hold->note_running(parts.clock.now());
+    watcher.op_lease->note_running(parts.clock.now());
   } else if (watcher.missing >= kMissingMax) {
-    const auto ask_resource = by_resource(watcher.hold->write());
+    const auto ask_resource = by_resource(watcher.op_lease->write());
     // The operation's record is gone, and then the resource too: nothing is left that could still be running.
-    if (watcher.by == ask_resource) operation_ended(parts, watcher.hold, arm::Progress::Unknown);
+    if (watcher.by == ask_resource) operation_ended(parts, watcher.op_lease, arm::Progress::Unknown);
     watcher.by = ask_resource;
     watcher.missing = 0;
   }
 }
 
-// The hold is as old as it may become. It gets more time only if its operation was seen running since.
+// The operation lease is as old as it may become. It gets more time only if its operation was seen running since.
 void extend_or_expire(Parts& parts, Watcher& watcher) {
-  const HeldWrite& write = watcher.hold->write();
+  const LeasedWrite& write = watcher.op_lease->write();
   const TimePoint cap = write.opened + write.cap;
-  if (watcher.hold->pace().seen_running > watcher.extended && watcher.expires < cap) {
+  if (watcher.op_lease->pace().seen_running > watcher.extended && watcher.expires < cap) {
     watcher.expires = std::min(cap, watcher.expires + write.max);
     watcher.extended = parts.clock.now();
     return;
   }
-  const auto ended = watcher.hold->operation_end();
-  parts.shared.counters.holds_expired.fetch_add(1, std::memory_order_relaxed);
-  if (parts.tell_loudly) {
-    parts.tell_loudly(
+  const auto ended = watcher.op_lease->operation_end();
+  parts.shared.counters.leases_expired.fetch_add(1, std::memory_order_relaxed);
+  if (parts.alert) {
+    parts.alert(
         fmt::format("lease expired: {} {} by {} is released after {} s although {}", arm::to_text(write.method),
                     write.resource().id, write.client_label, whole_milliseconds(parts.clock.now() - write.opened) / 1000,
-                    ended ? "what it touched was not seen to come to rest" : "its operation was not seen to end"));
+                    ended ? "what it touched was not seen to reach a final state" : "its operation was not seen to end"));
   }
-  conclude(parts, watcher.hold, ended.value_or(arm::Progress::Unknown), ended ? EndSeen::Yes : EndSeen::No);
+  conclude(parts, watcher.op_lease, ended.value_or(arm::Progress::Unknown), ended ? EndSeen::Yes : EndSeen::No);
 }
 
-Task<void> watch(Parts& parts, std::shared_ptr<Hold> hold) {
+Task<void> watch(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
   Watcher watcher;
-  watcher.hold = hold;
-  watcher.by = hold->write().tracking.by;
-  watcher.last_look = hold->write().opened;
-  watcher.extended = hold->write().opened;
-  watcher.expires = hold->write().opened + hold->write().max;
-  while (hold->open() && !hold->operation_end()) {
+  watcher.op_lease = op_lease;
+  watcher.by = op_lease->write().tracking.by;
+  watcher.last_look = op_lease->write().opened;
+  watcher.extended = op_lease->write().opened;
+  watcher.expires = op_lease->write().opened + op_lease->write().max;
+  while (op_lease->open() && !op_lease->operation_end()) {
     const TimePoint due = next_look(parts, watcher);
     if (parts.clock.now() < due) {
-      co_await wait_until(parts, hold->waiter(), due, Hold::kWake);
+      co_await wait_until(parts, op_lease->waiter(), due, OperationLease::kWake);
       continue;
     }
     if (parts.clock.now() >= watcher.expires) {
       extend_or_expire(parts, watcher);
     } else {
-      co_await look(parts, watcher);
+      co_await poll_once(parts, watcher);
     }
   }
-  co_await go_again(parts, hold);
-  if (hold->open() && hold->write().must_rest.empty()) conclude(parts, hold, *hold->operation_end());
-  while (hold->open()) {
-    const Rest rest = co_await wait_for_rest(parts, hold, watcher.expires);
-    if (rest == Rest::Yes)
-      conclude(parts, hold, *hold->operation_end());
-    else if (hold->open())
+  co_await go_again(parts, op_lease);
+  if (op_lease->open() && op_lease->write().must_be_provisioned.empty()) conclude(parts, op_lease, *op_lease->operation_end());
+  while (op_lease->open()) {
+    const Provisioned rest = co_await wait_until_provisioned(parts, op_lease, watcher.expires);
+    if (rest == Provisioned::Yes)
+      conclude(parts, op_lease, *op_lease->operation_end());
+    else if (op_lease->open())
       extend_or_expire(parts, watcher);
   }
 }
 
 }  // namespace
 
-void note_finished(const Parts& parts, const HeldWrite& write, arm::Progress last) {
+void note_finished(const Parts& parts, const LeasedWrite& write, arm::Progress last) {
   const Moment now = parts.clock.next_moment();
   auto& resources = parts.shared.resources;
   const bool may_have_failed = last != arm::Progress::Succeeded;
@@ -321,64 +322,67 @@ void note_finished(const Parts& parts, const HeldWrite& write, arm::Progress las
 namespace {
 
 // All but that the lease goes to the next.
-bool end(const Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last, EndSeen seen) {
-  if (!hold->finish(last)) return false;
-  note_finished(parts, hold->write(), last);
-  const HeldWrite& write = hold->write();
+bool end(const Parts& parts, const std::shared_ptr<OperationLease>& op_lease, arm::Progress last, EndSeen seen) {
+  if (!op_lease->finish(last)) return false;
+  note_finished(parts, op_lease->write(), last);
+  const LeasedWrite& write = op_lease->write();
   OperationResult result;
-  if (write.because == HeldBecause::Accepted) {
-    if (arm::is_terminal(last)) result = {last, hold->error()};
+  if (write.because == LeasedBecause::Accepted) {
+    if (arm::is_terminal(last)) result = {last, op_lease->error()};
     note_result(parts, write, result);
   }
   if (write.intent != 0) parts.store.record_end(write.intent, parts.clock.wall(), seen, result);
   if (write.owned) write.owned->end(write.intent, result);
-  parts.shared.holds.close(hold);
+  parts.shared.op_leases.close(op_lease);
   return true;
 }
 
 }  // namespace
 
-bool conclude(const Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last, EndSeen seen) {
-  if (!end(parts, hold, last, seen)) return false;
-  hold->release();
+bool conclude(const Parts& parts, const std::shared_ptr<OperationLease>& op_lease, arm::Progress last, EndSeen seen) {
+  if (!end(parts, op_lease, last, seen)) return false;
+  op_lease->release();
   return true;
 }
 
-std::optional<WriteLease> hand_over(const Parts& parts, const std::shared_ptr<Hold>& hold) {
-  if (!end(parts, hold, hold->operation_end().value_or(arm::Progress::Unknown), EndSeen::Yes)) return std::nullopt;
-  return hold->take_lease();
+std::optional<WriteLease> hand_over(const Parts& parts, const std::shared_ptr<OperationLease>& op_lease) {
+  if (!end(parts, op_lease, op_lease->operation_end().value_or(arm::Progress::Unknown), EndSeen::Yes)) return std::nullopt;
+  return op_lease->take_lease();
 }
 
-void operation_ended(const Parts& parts, const std::shared_ptr<Hold>& hold, arm::Progress last) {
-  if (is_to_go_again(parts, *hold, last) || !hold->write().must_rest.empty())
-    hold->note_operation_end(last);
+void operation_ended(const Parts& parts, const std::shared_ptr<OperationLease>& op_lease, arm::Progress last) {
+  if (is_to_go_again(parts, *op_lease, last) || !op_lease->write().must_be_provisioned.empty())
+    op_lease->note_operation_end(last);
   else
-    conclude(parts, hold, last);
+    conclude(parts, op_lease, last);
 }
 
-std::shared_ptr<Hold> open_hold(Parts& parts, HeldWrite write, WriteLease lease, std::string authorization) {
-  lease.tell(write.because == HeldBecause::Accepted ? WritePhase::Runs : WritePhase::Doubt);
-  auto hold = std::make_shared<Hold>(std::move(write), std::move(lease), std::move(authorization), parts.executor);
-  parts.shared.holds.open(hold);
-  return hold;
+std::shared_ptr<OperationLease> open_lease(Parts& parts, LeasedWrite write, WriteLease lease, std::string authorization) {
+  lease.set_phase(write.because == LeasedBecause::Accepted ? WritePhase::Runs : WritePhase::Doubt);
+  auto op_lease =
+      std::make_shared<OperationLease>(std::move(write), std::move(lease), std::move(authorization), parts.executor);
+  parts.shared.op_leases.open(op_lease);
+  return op_lease;
 }
 
-void start_watching(Parts& parts, std::shared_ptr<Hold> hold) { spawn(parts.executor, watch(parts, std::move(hold))); }
+void start_watching(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
+  spawn(parts.executor, watch(parts, std::move(op_lease)));
+}
 
-void learn_from_poll(const Parts& parts, const std::vector<HoldTable::Match>& matches, TimePoint asked,
+void learn_from_poll(const Parts& parts, const std::vector<OperationLeases::Match>& matches, TimePoint asked,
                      const arm::ResponseHead& head, std::string_view body) {
   for (const auto& match : matches) {
-    match.hold->note_asked(parts.clock.now());
+    match.op_lease->note_asked(parts.clock.now());
     const arm::Progress progress = progress_of(match.by, head, body);
-    learn_more(parts, *match.hold, match.by, progress, body);
-    if (progress != arm::Progress::Running && may_come_to_more(asked, *match.hold, match.by)) continue;
-    if (arm::is_terminal(progress)) operation_ended(parts, match.hold, progress);
+    learn_more(parts, *match.op_lease, match.by, progress, body);
+    if (progress != arm::Progress::Running && may_come_to_more(asked, *match.op_lease, match.by)) continue;
+    if (arm::is_terminal(progress)) operation_ended(parts, match.op_lease, progress);
     // Of a deletion the resource tells only the end: as long as it is there, it may be running or have failed.
-    const bool told_to_wait = progress == arm::Progress::Running && match.by == match.hold->write().tracking.by &&
+    const bool told_to_wait = progress == arm::Progress::Running && match.by == match.op_lease->write().tracking.by &&
                               match.by != arm::TrackedBy::ResourceGone;
     if (!told_to_wait) continue;
-    match.hold->note_running(parts.clock.now());
-    if (const auto pause = arm::retry_after(head.fields, parts.clock.wall())) match.hold->note_named(*pause);
+    match.op_lease->note_running(parts.clock.now());
+    if (const auto pause = arm::retry_after(head.fields, parts.clock.wall())) match.op_lease->note_named(*pause);
   }
 }
 

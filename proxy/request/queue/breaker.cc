@@ -24,7 +24,7 @@ std::optional<Outcome> refuse_if_sick(const Write& write) {
                                 error.message.empty() ? "" : fmt::format(" ({})", error.message), utc_text(sick->since));
   if (breaker.mode == rules::Mode::Observe || write.plan.mode == rules::Mode::Observe) {
     parts.shared.counters.would_be_sick.fetch_add(1, std::memory_order_relaxed);
-    if (parts.tell_would) parts.tell_would(would_have(write, WouldHave::Kind::Sick, std::move(why)));
+    if (parts.report_finding) parts.report_finding(make_finding(write, ShadowFinding::Kind::Sick, std::move(why)));
     return std::nullopt;
   }
   parts.shared.counters.refused_sick.fetch_add(1, std::memory_order_relaxed);

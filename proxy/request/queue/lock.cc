@@ -7,8 +7,8 @@
 
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
-#include "proxy/request/operation/held_write.h"
-#include "proxy/request/queue/keep_place.h"
+#include "proxy/request/operation/leased_write.h"
+#include "proxy/request/queue/reservation.h"
 
 namespace armgate {
 namespace {
@@ -29,8 +29,8 @@ bool looks_first(const Write& write) {
   return !write.is_guarded_by_etag() || bases.size() != 1 || bases.front().etag.empty();
 }
 
-Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::LockKey>& keys) {
-  if (auto kept = return_to_place(write, keys)) {
+Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules::LockKey>& keys) {
+  if (auto kept = claim_reservation(write, keys)) {
     write.report().reason = "claimed-its-reservation";
     return *std::move(kept);
   }
@@ -39,24 +39,24 @@ Result<LockPlace> stand_in_line(const Write& write, const std::vector<rules::Loc
   info.what = write.head().method_token + ' ' + write.plan.target.resource.id;
   info.since = write.parts.clock.now();
   info.client = write.client.key;
-  info.reenters = may_run_beside_its_own(write.plan) && !looks_first(write);
+  info.is_reentrant = may_run_beside_its_own(write.plan) && !looks_first(write);
   auto& locks = write.parts.shared.locks;
-  std::optional<LockPlace> turns;  // kept until the write stands in line, so that nobody gets in between
+  std::optional<QueuePosition> turns;  // kept until the write stands in line, so that nobody gets in between
   if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) {
     write.report().in_turn = true;
-    turns = turn->take_place();
+    turns = turn->take_position();
     info.priority = ClaimInfo::Priority::TakesTurn;
   }
   if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::TakesTurn;
-  Waiter* waiter = &write.patience.waiter();
+  Waiter* waiter = &write.client_wait.waiter();
   if (turns && turns->is_for(keys)) {
     turns->rename(std::move(info.what));
-    turns->wake(waiter, Patience::kGranted);
+    turns->wake(waiter, ClientWait::kGranted);
     return *std::move(turns);
   }
   if (is_mutant(Mutant::ParentNotLocked))
-    return locks.join({write.plan.keys.back()}, std::move(info), waiter, Patience::kGranted);
-  return locks.join(keys, std::move(info), waiter, Patience::kGranted);
+    return locks.join({write.plan.keys.back()}, std::move(info), waiter, ClientWait::kGranted);
+  return locks.join(keys, std::move(info), waiter, ClientWait::kGranted);
 }
 
 std::string still_running(const Parts& parts, const std::optional<ClaimInfo>& holder) {
@@ -87,25 +87,25 @@ Task<Step<WriteLease>> lock(const Write& write) {
 
   std::vector<Hash128> keys;
   for (const auto& key : all) keys.push_back(parts.shared.locks.key_of(key.id));
-  HoldTable::Loan loan;
-  parts.shared.holds.hurry(keys, write.authorization(), loan);
-  const auto end = co_await write.patience.await_grant(*place);
+  OperationLeases::CredentialLoan loan;
+  parts.shared.op_leases.poll_now(keys, write.authorization(), loan);
+  const auto end = co_await write.client_wait.await_grant(*place);
   write.report().waited += parts.clock.now() - asked;
   switch (end) {
-    case Patience::End::Ready: {
+    case ClientWait::End::Ready: {
       write.report().reason = "waited-for-another-write";
       co_return place->take();
     }
-    case Patience::End::Gone: {
-      keep_place(write, *std::move(place));
+    case ClientWait::End::Gone: {
+      reserve_position(write, *std::move(place));
       co_return client_left(write, "client-left-the-queue");
     }
-    case Patience::End::Closing: co_return busy(write, kClosing, "armgate-ends");
-    case Patience::End::TimeUp: break;
+    case ClientWait::End::Closing: co_return busy(write, kClosing, "armgate-ends");
+    case ClientWait::End::TimeUp: break;
   }
   const auto holder = place->holder();
   const std::string why = still_running(parts, holder);
-  keep_place(write, *std::move(place));
+  reserve_position(write, *std::move(place));
   parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
   co_return busy(write, why, holder && !holder->run.empty() ? "kept-for-a-run" : "waited-too-long");
 }

@@ -24,29 +24,31 @@ Share refused(const Parts& parts, Exchange& exchange, std::string_view why, std:
 bool can_wait(const KeyedPlan& plan) { return plan.operation == arm::OperationKind::List; }
 
 // Suspends until it is let go.
-Task<Patience::End> await_turn(const Parts& parts, const Executor& executor, Patience& patience, Budgets::Place& place) {
+Task<ClientWait::End> await_turn(const Parts& parts, const Executor& executor, ClientWait& client_wait, Budgets::Place& place) {
   while (true) {
     const TimePoint now = parts.clock.now();
     const TimePoint look = std::min(std::max(place.due(now), now + Duration(1)), now + kLongestLook);
-    const auto timer = parts.clock.call_at(executor, look, [&patience] { patience.waiter().signal(Patience::kGranted); });
-    const auto end = co_await patience.await_ready(
-        [&parts, &place, look] { return place.granted() || parts.clock.now() >= look; }, Patience::AtClosing::Stop);
-    if (end != Patience::End::Ready || place.granted()) co_return end;
-    place.look(parts.clock.now());
-    if (place.granted()) co_return Patience::End::Ready;
+    const auto timer =
+        parts.clock.call_at(executor, look, [&client_wait] { client_wait.waiter().signal(ClientWait::kGranted); });
+    const auto end = co_await client_wait.await_ready(
+        [&parts, &place, look] { return place.granted() || parts.clock.now() >= look; }, ClientWait::AtClosing::Stop);
+    if (end != ClientWait::End::Ready || place.granted()) co_return end;
+    place.let_go_due(parts.clock.now());
+    if (place.granted()) co_return ClientWait::End::Ready;
   }
 }
 
 }  // namespace
 
-Duration patience_of(const Parts& parts, const Exchange& exchange) {
+Duration queue_timeout_of(const Parts& parts, const Exchange& exchange) {
   // Of what is relayed no rules are kept: it waits as clients do of which nothing is known.
   if (exchange.planned.made_under == nullptr) return parts.shared.options.wait_max;
-  const auto* patient = exchange.planned.made_under->patience().find(exchange.request.head.fields.get("User-Agent"));
+  const auto* patient = exchange.planned.made_under->queue_timeouts().find(exchange.request.head.fields.get("User-Agent"));
   return patient != nullptr ? patient->wait_max : parts.shared.options.wait_max;
 }
 
-Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience) {
+Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client,
+                        ClientWait& client_wait) {
   Share share;
   if (!parts.shared.budgets.is_fair()) {
     share.place.emplace();
@@ -57,7 +59,7 @@ Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan,
   std::string what = fmt::format("{} {}", head.method_token, arm::path_of(head.target));
   auto place = parts.shared.budgets.join({exchange.principal, head.target},
                                          {head.method, can_wait(plan), client.key, client.label, std::move(what)},
-                                         &patience.waiter(), Patience::kGranted, asked);
+                                         &client_wait.waiter(), ClientWait::kGranted, asked);
   if (!place) {
     parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
     co_return refused(parts, exchange, "Too many requests wait for what ARM takes of this principal.", "queue-full");
@@ -67,20 +69,20 @@ Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan,
     co_return std::move(share);
   }
   parts.shared.counters.paced.fetch_add(1, std::memory_order_relaxed);
-  const auto end = co_await await_turn(parts, exchange.executor, patience, *place);
+  const auto end = co_await await_turn(parts, exchange.executor, client_wait, *place);
   exchange.report.waited += parts.clock.now() - asked;
   switch (end) {
-    case Patience::End::Ready:
+    case ClientWait::End::Ready:
       exchange.report.reason = "waited-for-its-share";
       share.place = std::move(place);
       co_return std::move(share);
-    case Patience::End::Closing: co_return refused(parts, exchange, kClosing, "armgate-ends");
-    case Patience::End::Gone: {
+    case ClientWait::End::Closing: co_return refused(parts, exchange, kClosing, "armgate-ends");
+    case ClientWait::End::Gone: {
       share = refused(parts, exchange, "The client closed its side while the request waited.", "client-left-the-queue");
       share.is_gone = true;
       co_return std::move(share);
     }
-    case Patience::End::TimeUp: break;
+    case ClientWait::End::TimeUp: break;
   }
   parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
   co_return refused(parts, exchange, "What ARM takes of this principal for the subscription is used up, and others come first.",

@@ -1,20 +1,20 @@
 // share.h – where a request waits for its client's part of a budget of ARM's (budgets.fair; proxy/policy/budget/fair_share.h).
 //
-// Why: what would be told 429 waits instead, each client for its part; and a client that is told 503 before its patience ends comes
-// again, where a 429 stops whole processes.
-// Limits    the client's patience, and Budgets::Options::waiters_max.
+// Why: what would be told 429 waits instead, each client for its part; and a client that is told 503 before its queue timeout
+// ends comes again, where a 429 stops whole processes.
+// Limits    the client's queue timeout, and Budgets::Options::waiters_max.
 #pragma once
 
 #include <optional>
 
+#include "proxy/request/client_wait.h"
 #include "proxy/request/identify.h"
 #include "proxy/request/parts.h"
-#include "proxy/request/patience.h"
 
 namespace armgate {
 
 // How long the exchange's client can be kept waiting, by its User-Agent.
-Duration patience_of(const Parts& parts, const Exchange& exchange);
+Duration queue_timeout_of(const Parts& parts, const Exchange& exchange);
 
 // A request that may go; it takes of the budget until this goes. Or why not, and what its client is told.
 struct Share {
@@ -23,6 +23,6 @@ struct Share {
   bool is_gone = false;  // the client is
 };
 
-Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience);
+Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, ClientWait& client_wait);
 
 }  // namespace armgate

@@ -33,7 +33,7 @@ Task<void> watch_turn(Parts& parts, std::shared_ptr<Turn> turn, Hash128 resource
   turns.end(resource, turn);
 }
 
-std::optional<LockPlace> reserve(const Write& write, ClaimInfo::Priority priority) {
+std::optional<QueuePosition> reserve(const Write& write, ClaimInfo::Priority priority) {
   ClaimInfo info;
   info.client_label = write.client.label;
   info.what = "its turn, after refusals";
@@ -41,11 +41,11 @@ std::optional<LockPlace> reserve(const Write& write, ClaimInfo::Priority priorit
   info.client = write.client.key;
   info.priority = is_mutant(Mutant::TurnsWaitInLine) ? ClaimInfo::Priority::None : priority;
   const std::vector<rules::LockKey> keys{{write.plan.target.resource.id, rules::LockMode::Exclusive}};
-  auto place = write.parts.shared.locks.join(keys, std::move(info), &write.patience.waiter(), Patience::kGranted);
+  auto place = write.parts.shared.locks.join(keys, std::move(info), &write.client_wait.waiter(), ClientWait::kGranted);
   return place ? std::optional(*std::move(place)) : std::nullopt;
 }
 
-void begin(const Write& write, LockPlace place) {
+void begin(const Write& write, QueuePosition place) {
   auto& parts = write.parts;
   auto turn = parts.shared.turns.give(write.plan.resource_key, write.client.key, std::move(place), parts.executor);
   if (turn) spawn(parts.executor, watch_turn(parts, std::move(turn), write.plan.resource_key));
@@ -54,7 +54,7 @@ void begin(const Write& write, LockPlace place) {
 }  // namespace
 
 // Whoever does not take its turns up, and so keeps others waiting, gets them later and later.
-std::optional<LockPlace> turn_due(const Write& write) {
+std::optional<QueuePosition> turn_due(const Write& write) {
   if (!write.replaces || write.client.declared.actors == policy::Actors::Many || is_mutant(Mutant::NoTurns))
     return std::nullopt;
   struct Known {
@@ -75,11 +75,11 @@ std::optional<LockPlace> turn_due(const Write& write) {
   return due ? reserve(write, ClaimInfo::Priority::Turn) : std::nullopt;
 }
 
-Task<void> begin_turn(const Write& write, LockPlace place) {
+Task<void> begin_turn(const Write& write, QueuePosition place) {
   const TimePoint asked = write.parts.clock.now();
-  const auto end = co_await write.patience.await_grant(place);
+  const auto end = co_await write.client_wait.await_grant(place);
   write.report().waited += write.parts.clock.now() - asked;
-  if (end == Patience::End::Ready || end == Patience::End::TimeUp) begin(write, std::move(place));
+  if (end == ClientWait::End::Ready || end == ClientWait::End::TimeUp) begin(write, std::move(place));
 }
 
 void keep_turn(const Write& write) {

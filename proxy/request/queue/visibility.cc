@@ -70,7 +70,7 @@ Evidence references_of(const Write& write) {
 Evidence principals_of(const Write& write) {
   Evidence newest;
   for (const auto& principal : principals_in(write.exchange.request.body)) {
-    newest = newer(newest, write.parts.shared.newcomers.principal_since(principal));
+    newest = newer(newest, write.parts.shared.recent_creations.principal_since(principal));
   }
   return newest;
 }
@@ -82,7 +82,7 @@ Evidence roles_of(const Write& write) {
   Evidence newest;
   std::string_view scope = write.plan.target.resource.id;
   while (!scope.empty()) {
-    newest = newer(newest, write.parts.shared.newcomers.role_since(scope, claims->principal));
+    newest = newer(newest, write.parts.shared.recent_creations.role_since(scope, claims->principal));
     scope = scope.substr(0, scope.rfind('/'));
   }
   return newest;
@@ -102,7 +102,7 @@ Evidence evidence_for(const Write& write, const policy::ErrorFacts& facts) {
 
 struct Words {
   std::string_view reason;  // of the waiting, for x-armgate-reason
-  std::string_view why;     // for a client whose patience ends before
+  std::string_view why;     // for a client whose queue timeout ends before
 };
 
 Words words_for(rules::Evidence evidence) {
@@ -136,11 +136,11 @@ void note_created(const Write& write, const arm::Response& answer) {
   if (resource.type != kAssignmentType) {
     const auto shown = plain_content(answer.head, answer.body, shared.options.body_keep_max);
     if (!shown) return;
-    for (const auto& principal : principals_in(shown->text())) shared.newcomers.principal(principal, now.time);
+    for (const auto& principal : principals_in(shown->text())) shared.recent_creations.principal(principal, now.time);
     return;
   }
   for (const auto& principal : principals_in(write.exchange.request.body)) {
-    shared.newcomers.role(scope_of(resource), principal, now.time);
+    shared.recent_creations.role(scope_of(resource), principal, now.time);
   }
 }
 

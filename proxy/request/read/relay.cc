@@ -142,7 +142,7 @@ Task<void> write_failure(Exchange& exchange, ClientLink& client_link, arm::Respo
 void note_early_end(const Parts& parts, const KeyedPlan& plan, int status) {
   const bool taken = plan.operation == arm::OperationKind::Action && arm::is_success(status);
   if (!taken || !arm::ends_an_operation(plan.target.action)) return;
-  parts.shared.holds.stir(plan.resource_key, parts.clock.now());
+  parts.shared.op_leases.expect_end(plan.resource_key, parts.clock.now());
 }
 
 struct Passing {
@@ -151,7 +151,7 @@ struct Passing {
   const KeyedPlan& plan;
   const Client& client;
   const Tap* tap = nullptr;
-  std::vector<HoldTable::Match> polls{};
+  std::vector<OperationLeases::Match> polls{};
   Capture capture{};
   Showing showing{};
   bool completed = false;
@@ -224,10 +224,10 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
                     const Tap* tap) {
   // Only what was accepted before this read was sent can be learnt from its answer: a slow 404 from before a resource was
   // made says nothing about the end of its deletion.
-  std::vector<HoldTable::Match> polls;
+  std::vector<OperationLeases::Match> polls;
   if (exchange.request.head.method == arm::Method::Get) {
     const Hash128 resource = plan.target.kind == arm::TargetKind::Resource ? plan.resource_key : Hash128{};
-    polls = parts.shared.holds.find(exchange.request.head.host, exchange.request.head.target, resource);
+    polls = parts.shared.op_leases.find(exchange.request.head.host, exchange.request.head.target, resource);
   }
   if (is_guarded_read(plan)) parts.shared.turns.note_read(plan.resource_key, client.key);
   std::optional<RelayedAction> action;

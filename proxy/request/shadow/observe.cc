@@ -26,51 +26,53 @@ namespace {
 // may have ended long ago would make every later write look like an overlap.
 constexpr Duration kUnaskedMax = std::chrono::minutes(2);
 
-void tell(const Parts& parts, const WouldHave& would) {
+void report(const Parts& parts, const ShadowFinding& finding) {
   auto& counters = parts.shared.counters;
   const auto add = [](std::atomic<uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); };
-  switch (would.kind) {
-    case WouldHave::Kind::Stale: add(counters.would_be_stale); break;
-    case WouldHave::Kind::Merged: add(counters.would_be_merged); break;
-    case WouldHave::Kind::Overlap: add(counters.would_overlap); break;
-    case WouldHave::Kind::Duplicate: add(counters.would_be_duplicate); break;
-    case WouldHave::Kind::Sick: break;  // counted where it is found
-    case WouldHave::Kind::Wait: add(counters.would_wait); break;
+  switch (finding.kind) {
+    case ShadowFinding::Kind::Stale: add(counters.would_be_stale); break;
+    case ShadowFinding::Kind::Merged: add(counters.would_be_merged); break;
+    case ShadowFinding::Kind::Overlap: add(counters.would_overlap); break;
+    case ShadowFinding::Kind::Duplicate: add(counters.would_be_duplicate); break;
+    case ShadowFinding::Kind::Sick: break;  // counted where it is found
+    case ShadowFinding::Kind::Wait: add(counters.would_wait); break;
   }
-  if (parts.tell_would) parts.tell_would(would);
+  if (parts.report_finding) parts.report_finding(finding);
 }
 
 std::string words_for(const ObservedWrites::Write& write) { return write.method + " " + write.resource; }
 
-void tell(const Parts& parts, const std::vector<ObservedWrites::Wait>& over) {
+void report(const Parts& parts, const std::vector<ObservedWrites::Wait>& over) {
   const TimePoint now = parts.clock.now();
   for (const auto& wait : over) {
-    WouldHave would;
-    would.kind = WouldHave::Kind::Wait;
-    would.client = wait.write.client_label;
-    would.method = wait.write.method;
-    would.resource = wait.write.resource;
-    would.other_client = wait.last.client_label;
-    would.other = words_for(wait.last);
-    would.waited = now - wait.write.since;
-    tell(parts, would);
+    ShadowFinding finding;
+    finding.kind = ShadowFinding::Kind::Wait;
+    finding.client = wait.write.client_label;
+    finding.method = wait.write.method;
+    finding.resource = wait.write.resource;
+    finding.other_client = wait.last.client_label;
+    finding.other = words_for(wait.last);
+    finding.waited = now - wait.write.since;
+    report(parts, finding);
   }
 }
 
-void end_observed(const Parts& parts, uint64_t id, ObservedWrites::End how) { tell(parts, parts.shared.observed.end(id, how)); }
+void end_observed(const Parts& parts, uint64_t id, ObservedWrites::End how) {
+  report(parts, parts.shared.observed.end(id, how));
+}
 
 // Waits for the end of the operation to pass by.
-Task<void> follow_quietly(Parts& parts, std::shared_ptr<Hold> hold, uint64_t id) {
-  const Duration patience = std::max(kUnaskedMax, 3 * hold->write().interval);
-  while (hold->open()) {
-    const TimePoint due = std::max(hold->write().opened, hold->last_asked()) + patience;
+Task<void> follow_quietly(Parts& parts, std::shared_ptr<OperationLease> op_lease, uint64_t id) {
+  const Duration give_up_after = std::max(kUnaskedMax, 3 * op_lease->write().interval);
+  while (op_lease->open()) {
+    const TimePoint due = std::max(op_lease->write().opened, op_lease->last_asked()) + give_up_after;
     if (parts.clock.now() >= due) {
-      conclude(parts, hold, arm::Progress::Unknown);
+      conclude(parts, op_lease, arm::Progress::Unknown);
       break;
     }
-    co_await wait_until(parts, hold->waiter(), due, Hold::kWake);
+    co_await wait_until(parts, op_lease->waiter(), due, OperationLease::kWake);
   }
-  const auto last = hold->finished();
+  const auto last = op_lease->finished();
   const bool seen = last && arm::is_terminal(*last);
   end_observed(parts, id, seen ? ObservedWrites::End::Seen : ObservedWrites::End::Unseen);
 }
@@ -86,9 +88,9 @@ struct Observed {
 
 ObservedWrites::Sending note_duplicate(const Write& write, const SendingLedger::Arrival& arrival) {
   if (!write.ledger().knows(arrival)) return ObservedWrites::Sending::First;
-  WouldHave would = would_have(write, WouldHave::Kind::Duplicate, "earlier-sending-unanswered");
-  would.other_client = write.client.label;
-  tell(write.parts, would);
+  ShadowFinding finding = make_finding(write, ShadowFinding::Kind::Duplicate, "earlier-sending-unanswered");
+  finding.other_client = write.client.label;
+  report(write.parts, finding);
   return ObservedWrites::Sending::Again;
 }
 
@@ -109,24 +111,24 @@ void note_arrival(Observed& observed, const SendingLedger::Arrival& arrival, Obs
   observed.id = begun.id;
   observed.before = std::move(begun.before);
   if (observed.before.empty()) return;
-  WouldHave would = would_have(write, WouldHave::Kind::Overlap, "another-write-unfinished");
-  would.other_client = observed.before.front().client_label;
-  would.other = words_for(observed.before.front());
-  tell(parts, would);
+  ShadowFinding finding = make_finding(write, ShadowFinding::Kind::Overlap, "another-write-unfinished");
+  finding.other_client = observed.before.front().client_label;
+  finding.other = words_for(observed.before.front());
+  report(parts, finding);
 }
 
 void accepted(Observed& observed, const Outcome& outcome) {
   const Write& write = observed.write;
   auto& parts = write.parts;
-  if (const auto stale = would_be_stale(write)) tell(parts, *stale);
-  tell(parts, parts.shared.observed.taken(observed.id, keys_until_answer(write)));
+  if (const auto stale = would_be_stale(write)) report(parts, *stale);
+  report(parts, parts.shared.observed.taken(observed.id, keys_until_answer(write)));
   const Moment now = parts.clock.next_moment();
   note_accepted(write);
   note_state(parts, write.plan, outcome.tracking.state);
-  auto hold = hold_write(write, outcome, change_of(write, true), ToHold(), now);
+  auto op_lease = open_operation_lease(write, outcome, change_of(write, true), LeaseInputs(), now);
   observed.shown = remember_answer(write, outcome);
-  if (hold && hold->open()) {
-    spawn(parts.executor, follow_quietly(parts, std::move(hold), observed.id));
+  if (op_lease && op_lease->open()) {
+    spawn(parts.executor, follow_quietly(parts, std::move(op_lease), observed.id));
   } else {
     end_observed(parts, observed.id, ObservedWrites::End::Seen);
   }
@@ -169,8 +171,8 @@ void lost(Observed& observed, const Error& error) {
 
 Task<Receipt> observe_write(Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan,
                             const Client& client) {
-  Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time);  // it waits for nothing
-  Write write = make_write(parts, exchange, plan, client, patience);
+  ClientWait give_up_after(parts.clock, exchange.executor, client_link, exchange.arrived.time);  // it waits for nothing
+  Write write = make_write(parts, exchange, plan, client, give_up_after);
   const auto arrival = arrival_of(write, client_link.presence());
   const auto sending = note_duplicate(write, arrival);
   const auto asking = client.state->sendings().add(arrival);

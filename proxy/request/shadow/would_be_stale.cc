@@ -35,18 +35,18 @@ Latest latest_before(const Write& write) {
   });
 }
 
-void name_other(const Write& write, WouldHave& would, const std::optional<policy::Entry>& change) {
+void name_other(const Write& write, ShadowFinding& finding, const std::optional<policy::Entry>& change) {
   if (!change) return;
   const auto other = write.parts.shared.clients.find(change->writer);
-  would.other_client = other ? other->label() : std::string();
-  would.other = fmt::format("{} {}", change->cause == policy::Cause::Deleted ? "DELETE" : "PUT", would.resource);
+  finding.other_client = other ? other->label() : std::string();
+  finding.other = fmt::format("{} {}", change->cause == policy::Cause::Deleted ? "DELETE" : "PUT", finding.resource);
 }
 
-WouldHave stale(const Write& write, std::string why, const Latest& latest) {
-  WouldHave would = would_have(write, WouldHave::Kind::Stale, std::move(why));
-  would.base = policy::to_text(write.rule());
-  name_other(write, would, latest.change);
-  return would;
+ShadowFinding stale(const Write& write, std::string why, const Latest& latest) {
+  ShadowFinding finding = make_finding(write, ShadowFinding::Kind::Stale, std::move(why));
+  finding.base = policy::to_text(write.rule());
+  name_other(write, finding, latest.change);
+  return finding;
 }
 
 // What was there, if its body passed by at an api-version of one of the bases.
@@ -65,17 +65,17 @@ std::optional<SeenState> seen_state(const Write& write, const policy::Entry& ent
 
 }  // namespace
 
-WouldHave would_have(const Write& write, WouldHave::Kind kind, std::string why) {
-  WouldHave would;
-  would.kind = kind;
-  would.client = write.client.label;
-  would.method = write.head().method_token;
-  would.resource = write.plan.target.resource.id;
-  would.why = std::move(why);
-  return would;
+ShadowFinding make_finding(const Write& write, ShadowFinding::Kind kind, std::string why) {
+  ShadowFinding finding;
+  finding.kind = kind;
+  finding.client = write.client.label;
+  finding.method = write.head().method_token;
+  finding.resource = write.plan.target.resource.id;
+  finding.why = std::move(why);
+  return finding;
 }
 
-std::optional<WouldHave> would_be_stale(const Write& write) {
+std::optional<ShadowFinding> would_be_stale(const Write& write) {
   if (!write.replaces || write.rule() == policy::BaseRule::OwnPrecondition) return std::nullopt;
   const Latest latest = latest_before(write);
   if (write.is_unconditional()) {
@@ -91,22 +91,22 @@ std::optional<WouldHave> would_be_stale(const Write& write) {
   const auto& bases = write.bases.narrow;
   const bool is_it = std::all_of(bases.begin(), bases.end(), [&](const auto& b) { return b.entry >= latest.state->number; });
   if (is_it) return std::nullopt;
-  WouldHave would = stale(write, "changed-since-it-was-read", latest);
+  ShadowFinding finding = stale(write, "changed-since-it-was-read", latest);
   const auto seen = seen_state(write, *latest.state);
   if (!seen) {
     // What another wrote is not known, but that it wrote is.
     const bool another = latest.state->cause == policy::Cause::Written && latest.state->certain;
-    return another ? std::optional(std::move(would)) : std::nullopt;
+    return another ? std::optional(std::move(finding)) : std::nullopt;
   }
   policy::Verdict verdict = reconcile(write, *seen);
   if (verdict.merged) {
-    would.kind = WouldHave::Kind::Merged;
-    would.changed = std::move(verdict.merged->kept.pointers);
-    return would;
+    finding.kind = ShadowFinding::Kind::Merged;
+    finding.changed = std::move(verdict.merged->kept.pointers);
+    return finding;
   }
   if (verdict.sends) return std::nullopt;
-  would.changed = std::move(verdict.pointers);
-  return would;
+  finding.changed = std::move(verdict.pointers);
+  return finding;
 }
 
 }  // namespace armgate

@@ -7,15 +7,15 @@
 
 #include <optional>
 
-#include "proxy/request/shadow/would_have.h"
+#include "proxy/request/shadow/shadow_finding.h"
 #include "proxy/request/write/write.h"
 
 namespace armgate {
 
 // Asked when ARM has accepted the write, before that is known to others.
-std::optional<WouldHave> would_be_stale(const Write& write);
+std::optional<ShadowFinding> would_be_stale(const Write& write);
 
 // A report about this write.
-WouldHave would_have(const Write& write, WouldHave::Kind kind, std::string why);
+ShadowFinding make_finding(const Write& write, ShadowFinding::Kind kind, std::string why);
 
 }  // namespace armgate

@@ -41,9 +41,9 @@ SendingLedger::Since written_since(const Write& write, uint64_t order) {
 }
 
 bool still_runs(const Write& write, IntentId intent) {
-  const auto holds = write.parts.shared.holds.on_key(write.plan.resource_key);
-  return std::any_of(holds.begin(), holds.end(),
-                     [&](const auto& hold) { return hold->write().intent == intent && hold->open(); });
+  const auto op_leases = write.parts.shared.op_leases.on_key(write.plan.resource_key);
+  return std::any_of(op_leases.begin(), op_leases.end(),
+                     [&](const auto& op_lease) { return op_lease->write().intent == intent && op_lease->open(); });
 }
 
 // `content`: see bytes_of().
@@ -121,7 +121,7 @@ Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
   ask.runs = [&write](IntentId intent) { return still_runs(write, intent); };
   while (true) {
     const TimePoint before = write.parts.clock.now();
-    const auto found = ledger.match(arrival, &write.patience.waiter(), Patience::kJoinedEnded, ask);
+    const auto found = ledger.match(arrival, &write.client_wait.waiter(), ClientWait::kJoinedEnded, ask);
     write.sending = found.asking.sending;
     write.asking = found.asking.number;
     const bool is_refused = found.match == Match::InDoubt || found.match == Match::Misused || found.match == Match::Forgotten ||
@@ -136,12 +136,12 @@ Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
     }
     auto with = SendingLedger::With::Nothing;
     const uint64_t sending = found.asking.sending;
-    const auto leave = absl::MakeCleanup([&] { ledger.leave(sending, &write.patience.waiter(), with); });
-    const auto end = co_await write.patience.await_ready([&] { return ledger.ending(sending).has_value(); });
+    const auto leave = absl::MakeCleanup([&] { ledger.leave(sending, &write.client_wait.waiter(), with); });
+    const auto end = co_await write.client_wait.await_ready([&] { return ledger.ending(sending).has_value(); });
     write.report().waited += write.parts.clock.now() - before;
-    if (end == Patience::End::Gone || end == Patience::End::TimeUp) write.sending = 0;
-    if (end == Patience::End::Gone) co_return Outcome{Outcome::Kind::Left, {}, {}};
-    if (end == Patience::End::TimeUp) {
+    if (end == ClientWait::End::Gone || end == ClientWait::End::TimeUp) write.sending = 0;
+    if (end == ClientWait::End::Gone) co_return Outcome{Outcome::Kind::Left, {}, {}};
+    if (end == ClientWait::End::TimeUp) {
       write.report().reason = "still-running";
       co_return Outcome{Outcome::Kind::Busy, make_still_running(write.parts.shared.options.retry_after), {}};
     }

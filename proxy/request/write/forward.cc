@@ -11,7 +11,7 @@
 #include "proxy/request/answer.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/guard/reconcile.h"
-#include "proxy/request/operation/held_write.h"
+#include "proxy/request/operation/leased_write.h"
 #include "proxy/request/queue/visibility.h"
 #include "proxy/request/send_whole.h"
 #include "proxy/request/write/recover.h"
@@ -82,10 +82,10 @@ Task<Step<void>> after_failure(const Write& write, Attempts& attempts, const Err
   if (error.sent == Sent::No) --write.report().attempts;
   if (error.sent != Sent::No || attempts.lost > 0) co_return co_await after_lost_answer(write, attempts, error);
   if (++attempts.unreachable < kUnreachableMax) {
-    const Patience::End end = co_await write.patience.pause(kUnreachablePause);
-    if (end == Patience::End::Ready) co_return Step<void>();
+    const ClientWait::End end = co_await write.client_wait.pause(kUnreachablePause);
+    if (end == ClientWait::End::Ready) co_return Step<void>();
   }
-  if (write.patience.client_gone()) co_return Outcome{Outcome::Kind::Left, {}, {}};
+  if (write.client_wait.client_gone()) co_return Outcome{Outcome::Kind::Left, {}, {}};
   write.report().reason = "upstream-failure";
   write.report().altered = true;
   co_return Outcome{Outcome::Kind::Answered, make_upstream_failure(error), {}};
@@ -132,9 +132,9 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   if (attempts.known_since == 0) attempts.known_since = write.bases.known_since();
   attempts.maybe_applied = write.ledger().maybe_applied(write.sending);
   while (true) {
-    intent.tell(WritePhase::Sent);
+    intent.set_phase(WritePhase::Sent);
     auto answer = co_await send_once(write, attempts);
-    intent.tell(answer || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);
+    intent.set_phase(answer || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);
     Step<void> next;  // two statements: g++ 12 copies the result of a conditional co_await bit by bit
     if (answer)
       next = co_await after_answer(write, attempts, *std::move(answer));

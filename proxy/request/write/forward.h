@@ -1,6 +1,6 @@
 // forward.h – sends a write, and does what ARM's answers prove to be safe, until there is an outcome.
 //
-// Limits    attempts and pauses of the rule's retry classes, the deadline, its client's patience.
+// Limits    attempts and pauses of the rule's retry classes, the deadline, its client's queue timeout.
 #pragma once
 
 #include "proxy/async/task.h"

@@ -5,7 +5,7 @@
 
 #include "arm/url.h"
 #include "base/mutant.h"
-#include "proxy/request/queue/keep_place.h"
+#include "proxy/request/queue/reservation.h"
 
 namespace armgate {
 namespace {
@@ -48,13 +48,13 @@ Task<Step<Intent>> intend(const Write& write, Guarded guarded) {
     // Nobody is to wait for its place meanwhile.
     co_return busy(write, "The journal cannot take the write.", "journal-unavailable");
   }
-  if (write.patience.client_gone() && !is_mutant(Mutant::LeaverIsSent)) {
+  if (write.client_wait.client_gone() && !is_mutant(Mutant::LeaverIsSent)) {
     WriteOutcome not_sent;
     not_sent.kind = OutcomeKind::NotSent;
     not_sent.known = parts.clock.wall();
     parts.store.record_outcome(*recorded, not_sent);
     auto left = client_left(write, "client-left-before-sending");
-    keep_place(write, std::move(guarded).take_lease().into_place());
+    reserve_position(write, std::move(guarded).take_lease().into_place());
     co_return std::move(left);
   }
   co_return Intent(std::move(guarded), *recorded);

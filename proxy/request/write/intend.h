@@ -19,7 +19,7 @@ class Intent {
   // What to answer instead of sending, if the guard stage found the work done.
   std::optional<Outcome> take_found_done() { return std::exchange(guarded_.found_done_, std::nullopt); }
   WriteLease take_lease() && { return std::move(guarded_).take_lease(); }
-  void tell(WritePhase phase) { guarded_.lease_.tell(phase); }
+  void set_phase(WritePhase phase) { guarded_.lease_.set_phase(phase); }
 
  private:
   friend Task<Step<Intent>> intend(const Write& write, Guarded guarded);

@@ -40,19 +40,19 @@ bool may_be_owned(const Write& write) {
   return may_go_again && write.plan.mode == rules::Mode::Protect && write.plan.rule->late.is_on();
 }
 
-std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome& outcome, const HeldWrite& held) {
+std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome& outcome, const LeasedWrite& leased) {
   auto& parts = write.parts;
   const auto& body = write.exchange.request.body;
   const bool as_asked = !write.has_own_precondition && !write.exchange.clients_own && !outcome.runs_unseen;
   const bool fits = body.size() <= parts.shared.options.body_keep_max;
-  if (!may_be_owned(write) || !has_url(held.tracking) || !as_asked || !fits || write.exchange.principal.is_zero())
+  if (!may_be_owned(write) || !has_url(leased.tracking) || !as_asked || !fits || write.exchange.principal.is_zero())
     return nullptr;
   auto base = certain_base(write);
   if (!base) return nullptr;
   auto again = std::make_shared<SendAgain>();
   again->share = parts.shared.owned.keep(body.size() + (base->body ? base->body->bytes.size() : 0));
   if (!again->share) return nullptr;
-  const Hash128 id = parts.shared.hasher.hash_fields("armgate-operations", std::to_string(held.intent));
+  const Hash128 id = parts.shared.hasher.hash_fields("armgate-operations", std::to_string(leased.intent));
   const std::string also_locked = rules::to_lines(write.references);
   describe(record_of(write, also_locked), again->record);
   again->record.owned = id;
@@ -69,7 +69,7 @@ std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome&
   again->creates_only = write.creates_only();
   again->taken = parts.clock.now();
   auto operation =
-      std::make_shared<OwnedOperation>(id, held.host, write.head().target, held.intent, held.tracking, std::move(again));
+      std::make_shared<OwnedOperation>(id, leased.host, write.head().target, leased.intent, leased.tracking, std::move(again));
   if (!parts.shared.owned.add(operation)) return nullptr;
   return operation;
 }

@@ -12,7 +12,7 @@
 #include "proxy/request/guard/find_bases.h"
 #include "proxy/request/guard/own_effect.h"
 #include "proxy/request/guard/reconcile.h"
-#include "proxy/request/operation/held_write.h"
+#include "proxy/request/operation/leased_write.h"
 #include "proxy/request/read_again.h"
 
 namespace armgate {
@@ -83,7 +83,7 @@ bool goes_again(const Write& write, Attempts& attempts, const SeenState& now, po
 // A full PUT after the conflict that stopped it is over: the state decides.
 Task<Step<void>> replace_after_busy(const Write& write, Attempts& attempts, arm::Response answer) {
   if (write.rule() == policy::BaseRule::OwnPrecondition) co_return Step<void>();
-  auto now = co_await look(write, target_to_read(write), "", Unreadable::Told);
+  auto now = co_await read_current(write, target_to_read(write), "", Unreadable::Told);
   const bool readable = now && (now->exists() || now->absent());
   if (!readable) co_return stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable");
   if (is_ours(write, attempts, *now)) co_return was_ours(write, *std::move(now));
@@ -118,7 +118,7 @@ Blocker blocker_of(const Write& write, const policy::ErrorFacts& facts) {
   return {};
 }
 
-// Waits until what ARM's refusal names is over, as far as the client's patience goes. Gives how far that is, if it is known.
+// Waits until what ARM's refusal names is over, as far as the client's queue timeout goes. Gives how far that is, if it is known.
 Task<Step<arm::Progress>> wait_for_blocker(const Write& write, const Attempts& attempts, const policy::ErrorFacts& facts,
                                            Duration delay) {
   constexpr std::string_view kWhy = "ARM is still working on another change of this resource.";
@@ -185,9 +185,9 @@ Task<Step<void>> after_lost_delete(const Write& write) {
       co_return std::move(outcome);
     }
     const bool underway = now->exists() && arm::progress_of_resource(now->head, now->body) == arm::Progress::Running;
-    if (!underway) co_return Step<void>();  // still there and at rest: a delete is an intention, it goes again
+    if (!underway) co_return Step<void>();  // still there and in a final state: a delete is an intention, it goes again
     const auto end = co_await pause_counted(write, kDeletePause);
-    if (end != Patience::End::Ready) co_return unknown(write, "ARM's answer was lost; the delete seems to run.");
+    if (end != ClientWait::End::Ready) co_return unknown(write, "ARM's answer was lost; the delete seems to run.");
   }
 }
 
@@ -198,34 +198,34 @@ Outcome stop(const Write& write, Outcome::Kind kind, arm::Response answer, std::
   return {kind, std::move(answer), {}};
 }
 
-Task<Patience::End> pause_counted(const Write& write, Duration duration, Patience::AtClosing at_closing) {
+Task<ClientWait::End> pause_counted(const Write& write, Duration duration, ClientWait::AtClosing at_closing) {
   const TimePoint before = write.parts.clock.now();
-  const auto end = co_await write.patience.pause(duration, at_closing);
+  const auto end = co_await write.client_wait.pause(duration, at_closing);
   write.report().waited += write.parts.clock.now() - before;
   co_return end;
 }
 
 Task<Step<void>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why) {
-  const auto at_closing = attempts.lost > 0 ? Patience::AtClosing::WaitOn : Patience::AtClosing::Stop;
+  const auto at_closing = attempts.lost > 0 ? ClientWait::AtClosing::WaitOn : ClientWait::AtClosing::Stop;
   const auto end = co_await pause_counted(write, delay, at_closing);
-  if (end == Patience::End::Ready) co_return Step<void>();
+  if (end == ClientWait::End::Ready) co_return Step<void>();
   if (attempts.lost > 0) co_return unknown(write, "An earlier answer of ARM was lost, and then ARM was busy for too long.");
-  if (end == Patience::End::Gone) co_return client_left(write, "client-left-while-waiting");
+  if (end == ClientWait::End::Gone) co_return client_left(write, "client-left-while-waiting");
   const auto come_again = write.parts.shared.options.retry_after;
   const Tried tried = attempts.sent > 0 ? Tried::WithoutEffect : Tried::No;
-  if (end == Patience::End::Closing)
+  if (end == ClientWait::End::Closing)
     co_return stop(write, Outcome::Kind::Busy, make_busy(kClosing, come_again, tried), "armgate-ends");
   write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
   co_return stop(write, Outcome::Kind::Busy, make_busy(why, come_again, tried), "waited-too-long");
 }
 
 Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Response answer) {
-  if (is_mutant(Mutant::BlindReplayAfter412)) {
+  if (is_mutant(Mutant::UnconditionalReplayAfter412)) {
     attempts.if_match.clear();
     co_return Step<void>();
   }
-  auto now = co_await look(write, target_to_read(write), "ARM's ETag has moved, and the resource could not be read to see why.",
-                           Unreadable::Told);
+  auto now = co_await read_current(write, target_to_read(write),
+                                   "ARM's ETag has moved, and the resource could not be read to see why.", Unreadable::Told);
   if (!now) {
     if (attempts.lost == 0) co_return std::move(now).error();
     co_return unknown(write, "An earlier answer of ARM was lost, and the resource could not be read.");
@@ -246,7 +246,7 @@ Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Respon
     co_return refused_by_arm(write, std::move(answer), "stale", &*now);
   }
   ++attempts.renewals;
-  if (!verdict.merged) write.parts.shared.counters.false_alarms.fetch_add(1, std::memory_order_relaxed);
+  if (!verdict.merged) write.parts.shared.counters.spurious_412s.fetch_add(1, std::memory_order_relaxed);
   write.report().reason = verdict.by_right ? "read-again-since-refusal"
                           : verdict.merged ? "merged"
                                            : "etag-moved-without-a-change";
@@ -287,7 +287,7 @@ Task<Step<void>> after_lost_answer(const Write& write, Attempts& attempts, const
   const bool repeats = ++attempts.lost > 1;
   if (repeats) {
     const auto end = co_await pause_counted(write, kLostPause);
-    if (attempts.lost > kLostMax || end != Patience::End::Ready) {
+    if (attempts.lost > kLostMax || end != ClientWait::End::Ready) {
       co_return unknown(write, "ARM's answer was lost again and again.");
     }
   }

@@ -28,11 +28,11 @@ struct Attempts {
 Outcome stop(const Write& write, Outcome::Kind kind, arm::Response answer, std::string_view reason);
 
 // Suspends for `duration`, which the report counts as waiting.
-Task<Patience::End> pause_counted(const Write& write, Duration duration,
-                                  Patience::AtClosing at_closing = Patience::AtClosing::WaitOn);
+Task<ClientWait::End> pause_counted(const Write& write, Duration duration,
+                                    ClientWait::AtClosing at_closing = ClientWait::AtClosing::WaitOn);
 
-// Waits while the client's patience lasts; afterwards the client is asked to come again, and that is the outcome. If an answer was
-// lost before, the write may be running: then nobody is told that nothing was sent. Suspends.
+// Waits while the client's queue timeout lasts; afterwards the client is asked to come again, and that is the outcome. If an
+// answer was lost before, the write may be running: then nobody is told that nothing was sent. Suspends.
 Task<Step<void>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why);
 
 // ARM said 412 to an ETag that we injected.

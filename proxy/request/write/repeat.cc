@@ -82,7 +82,7 @@ SendingLedger::Repeats repeats_of(const SharedState& shared, const rules::Plan& 
   const bool is_put = plan.operation == arm::OperationKind::Put;
   const bool may_be_once = is_recorded && (is_put || plan.operation == arm::OperationKind::Action);
   if (may_be_once) repeats.window = plan.rule->once.window;
-  if (is_recorded && is_put && one_actor) repeats.running = plan.rule->hold.cap;
+  if (is_recorded && is_put && one_actor) repeats.running = plan.rule->lease.cap;
   return repeats;
 }
 

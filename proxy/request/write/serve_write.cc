@@ -25,7 +25,7 @@ namespace {
 // The stages in their order; each step consumes the one before.
 Task<Outcome> run_stages(const Write& write) {
   // Before the lock, so that nobody waits for a write that waits for ARM's budget.
-  auto share = co_await await_share(write.parts, write.exchange, write.plan, write.client, write.patience);
+  auto share = co_await await_share(write.parts, write.exchange, write.plan, write.client, write.client_wait);
   if (!share.place) {
     co_return Outcome{share.is_gone ? Outcome::Kind::Left : Outcome::Kind::Busy, std::move(share.busy), {}};
   }
@@ -65,8 +65,9 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
 
 Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_link, const KeyedPlan& plan,
                           const Client& client) {
-  Patience patience(parts.clock, exchange.executor, client_link, exchange.arrived.time + patience_of(parts, exchange));
-  Write write = make_write(parts, exchange, plan, client, patience);
+  ClientWait client_wait(parts.clock, exchange.executor, client_link,
+                         exchange.arrived.time + queue_timeout_of(parts, exchange));
+  Write write = make_write(parts, exchange, plan, client, client_wait);
   const auto arrival = arrival_of(write, client_link.presence());
   write.is_repeatable = arrival.repeats.any();
   auto coalesced = co_await coalesce(write, arrival);

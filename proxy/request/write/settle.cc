@@ -1,5 +1,5 @@
-// settle.cc – closes the record of a write and passes its lease on: to the next writer, or to the hold that waits for the end
-// of its operation.
+// settle.cc – closes the record of a write and passes its lease on: to the next writer, or to the operation lease that waits for
+// the end of its operation.
 #include "proxy/request/write/settle.h"
 
 #include <utility>
@@ -10,7 +10,7 @@
 #include "proxy/request/guard/reconcile.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"
-#include "proxy/request/queue/keep_place.h"
+#include "proxy/request/queue/reservation.h"
 #include "proxy/request/queue/turn.h"
 #include "proxy/request/queue/visibility.h"
 #include "proxy/request/write/own_operation.h"
@@ -34,29 +34,29 @@ OutcomeKind record_kind(const Outcome& outcome) {
 }
 
 // As much of it as its end needs.
-HeldWrite write_to_finish(const Write& write, IntentId intent) {
-  HeldWrite held;
-  held.intent = intent;
-  held.planned = write.exchange.planned;
-  held.method = write.head().method;
-  held.client = write.client.key;
-  held.bytes = write.bytes;
-  held.client_label = write.client.label;
-  return held;
+LeasedWrite write_to_finish(const Write& write, IntentId intent) {
+  LeasedWrite leased;
+  leased.intent = intent;
+  leased.planned = write.exchange.planned;
+  leased.method = write.head().method;
+  leased.client = write.client.key;
+  leased.bytes = write.bytes;
+  leased.client_label = write.client.label;
+  return leased;
 }
 
-HeldWrite held_write(const Write& write, const Outcome& outcome, IntentId intent) {
-  HeldWrite held = write_to_finish(write, intent);
+LeasedWrite leased_write(const Write& write, const Outcome& outcome, IntentId intent) {
+  LeasedWrite leased = write_to_finish(write, intent);
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
-  held.because = accepted ? HeldBecause::Accepted : HeldBecause::InDoubt;
-  held.host = write.head().host;
-  held.runs_unseen = outcome.runs_unseen;
-  held.tracking = outcome.tracking;
-  held.opened = write.parts.clock.now();
+  leased.because = accepted ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
+  leased.host = write.head().host;
+  leased.runs_unseen = outcome.runs_unseen;
+  leased.tracking = outcome.tracking;
+  leased.opened = write.parts.clock.now();
   const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());
-  held.interval = accepted ? asked.value_or(Duration{}) : kDoubtInterval;
-  complete_from_plan(write.parts, write.head().target, held);
-  return held;
+  leased.interval = accepted ? asked.value_or(Duration{}) : kDoubtInterval;
+  complete_from_plan(write.parts, write.head().target, leased);
+  return leased;
 }
 
 // For whoever wants to name the members that it changed: by what its client asked for, not by what was merged into that.
@@ -127,29 +127,30 @@ void note_accepted(const Write& write) {
   if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) turn->end();
 }
 
-std::shared_ptr<Hold> hold_write(const Write& write, const Outcome& outcome, const Change& change, ToHold given, Moment now) {
+std::shared_ptr<OperationLease> open_operation_lease(const Write& write, const Outcome& outcome, const Change& change,
+                                                     LeaseInputs given, Moment now) {
   auto& parts = write.parts;
   // What may have been accepted counts too.
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
   note_may_have_changed(parts, write_to_finish(write, given.intent), change, now);
   const bool ends_with_answer = outcome.tracking.by == arm::TrackedBy::Nothing ||
-                                write.plan.rule->hold.until == rules::HoldUntil::Request ||
+                                write.plan.rule->lease.until == rules::LeaseUntil::Request ||
                                 is_mutant(Mutant::LockReleasedAtAnswer);
   if (accepted && ends_with_answer) {
     // An answer that is not the end of the operation proves nothing about a delete.
     const bool ended = outcome.tracking.by == arm::TrackedBy::Nothing;
-    const HeldWrite finished = write_to_finish(write, given.intent);
+    const LeasedWrite finished = write_to_finish(write, given.intent);
     note_finished(parts, finished, ended ? arm::Progress::Succeeded : arm::Progress::Unknown);
     note_result(parts, finished, result_of_answer(write, outcome));
     given.lease.release();
     return nullptr;
   }
-  HeldWrite held = held_write(write, outcome, given.intent);
-  if (accepted) held.owned = own_operation(write, outcome, held);
+  LeasedWrite leased = leased_write(write, outcome, given.intent);
+  if (accepted) leased.owned = own_operation(write, outcome, leased);
   // What may be sent again is not passed by its own client's next write: that would be taken back.
-  if (accepted && !held.owned && may_run_beside_its_own(write.plan)) given.lease.let_own_in();
-  if (outcome.runs_unseen) given.lease.let_own_in(Own::Any);  // it may have ended, and then would delay its client for nothing
-  return open_hold(parts, std::move(held), std::move(given.lease), std::string(given.authorization));
+  if (accepted && !leased.owned && may_run_beside_its_own(write.plan)) given.lease.admit_own();
+  if (outcome.runs_unseen) given.lease.admit_own(Own::Any);  // it may have ended, and then would delay its client for nothing
+  return open_lease(parts, std::move(leased), std::move(given.lease), std::string(given.authorization));
 }
 
 void settle(const Write& write, Intent intent, Outcome& outcome) {
@@ -178,17 +179,18 @@ void settle(const Write& write, Intent intent, Outcome& outcome) {
   if (!may_run) {
     parts.store.record_outcome(id, known);
     // It was only waiting, for ARM instead of for another write.
-    if (nothing_was_sent(outcome.kind)) keep_place(write, std::move(intent).take_lease().into_place());
+    if (nothing_was_sent(outcome.kind)) reserve_position(write, std::move(intent).take_lease().into_place());
     return;
   }
   const std::string_view authorization = write.head().fields.get("authorization");
   const Change change = change_of(write, accepted);
   known.change = asked_change(write, change);
   note_state(parts, write.plan, outcome.tracking.state);
-  auto hold = hold_write(write, outcome, change, {lease_after_answer(write, std::move(intent)), authorization, id}, now);
-  known.is_running = hold != nullptr;
-  if (hold) known.tracking = hold->write().tracking;
-  if (const auto* owned = hold ? hold->write().owned.get() : nullptr) {
+  auto op_lease =
+      open_operation_lease(write, outcome, change, {lease_after_answer(write, std::move(intent)), authorization, id}, now);
+  known.is_running = op_lease != nullptr;
+  if (op_lease) known.tracking = op_lease->write().tracking;
+  if (const auto* owned = op_lease ? op_lease->write().owned.get() : nullptr) {
     known.owned = owned->id();
     put_own_urls(*owned, outcome.answer.head.fields);
     put_own_urls(*owned, outcome.tracking);  // as its answer, if that is given again
@@ -196,7 +198,7 @@ void settle(const Write& write, Intent intent, Outcome& outcome) {
     if (write.report().reason.empty()) write.report().reason = "own-operation-url";
   }
   parts.store.record_outcome(id, known);
-  if (hold && hold->open()) start_watching(parts, std::move(hold));
+  if (op_lease && op_lease->open()) start_watching(parts, std::move(op_lease));
 }
 
 }  // namespace armgate

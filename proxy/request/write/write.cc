@@ -9,8 +9,8 @@
 
 namespace armgate {
 
-Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience) {
-  Write write{parts, exchange, plan, client, patience};
+Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, ClientWait& client_wait) {
+  Write write{parts, exchange, plan, client, client_wait};
   write.bytes = bytes_of(parts.shared.hasher, exchange.request);
   write.request_id = request_id_of(parts.shared.hasher, exchange);
   write.has_own_precondition = arm::has_own_precondition(exchange.request.head.fields);
@@ -35,7 +35,7 @@ std::vector<rules::LockKey> all_keys(const Write& write) {
 std::vector<std::string> keys_until_answer(const Write& write) {
   std::vector<std::string> ids;
   for (const auto& reference : write.references) {
-    if (reference.until == rules::HoldUntil::Request) ids.push_back(reference.key.id);
+    if (reference.until == rules::LeaseUntil::Request) ids.push_back(reference.key.id);
   }
   return ids;
 }

@@ -16,10 +16,10 @@
 #include "arm/long_running.h"
 #include "base/result.h"
 #include "proxy/policy/bases.h"
+#include "proxy/request/client_wait.h"
 #include "proxy/request/exchange.h"
 #include "proxy/request/identify.h"
 #include "proxy/request/parts.h"
-#include "proxy/request/patience.h"
 #include "proxy/request/write/step.h"
 #include "proxy/state/client_state.h"
 #include "rules/plan.h"
@@ -33,7 +33,7 @@ struct Write {
   Exchange& exchange;
   const KeyedPlan& plan;
   const Client& client;
-  Patience& patience;
+  ClientWait& client_wait;
   Hash128 bytes{};                                // of method, host, target and body
   std::string request_id{};                       // see request_id_of()
   uint64_t sending = 0;                           // its record in the client's ledger
@@ -87,7 +87,7 @@ struct Outcome {
   arm::Response answer;
   arm::Tracking tracking;                  // for Accepted and Unknown
   std::optional<std::string> body_etag{};  // in the answer's body (empty: none), if it was looked for
-  std::optional<LockPlace> turn{};         // for Refused: its client's turn, which begins before it is answered
+  std::optional<QueuePosition> turn{};     // for Refused: its client's turn, which begins before it is answered
   policy::SharedBody found{};              // for Refused: what is there, in plain bytes; null: not known
   IntentId intent = 0;                     // its record in the store; 0: none
   std::optional<arm::Response> read{};     // what a look for this answer showed, which its client is shown with it
@@ -101,7 +101,7 @@ std::string etag_of(const Outcome& outcome, const arm::ResponseHead& answer);
 inline bool nothing_was_sent(Outcome::Kind kind) { return kind == Outcome::Kind::Busy || kind == Outcome::Kind::Left; }
 
 // A write as it arrives.
-Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, Patience& patience);
+Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, ClientWait& client_wait);
 
 // Every key that it locks: its plan's, and those of what its body refers to.
 std::vector<rules::LockKey> all_keys(const Write& write);

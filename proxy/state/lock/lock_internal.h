@@ -1,4 +1,4 @@
-// lock_internal.h – what a claim of the lock table is inside. Only for lock_table.cc and lock_place.cc.
+// lock_internal.h – what a claim of the lock table is inside. Only for lock_table.cc and queue_position.cc.
 #pragma once
 
 #include <atomic>

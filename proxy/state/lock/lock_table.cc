@@ -21,7 +21,7 @@ using rules::compatible;
 bool go_together(const Claim& holder, const Claim& claim, const ClaimKey& key) {
   if (compatible(holder.mode_on(key.hash), key.mode)) return true;
   if (!holder.lets_own_in || holder.info.client != claim.info.client) return false;
-  return claim.info.reenters || *holder.lets_own_in == Own::Any;
+  return claim.info.is_reentrant || *holder.lets_own_in == Own::Any;
 }
 
 // Whether `before` keeps who stands behind it from the key.
@@ -168,7 +168,7 @@ void LockTable::enqueue(const ClaimPtr& claim) {
   waiting_.fetch_add(1, std::memory_order_relaxed);
 }
 
-Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits) {
+Result<QueuePosition> LockTable::join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits) {
   GATE_CHECK(!keys.empty(), "a claim names at least one key");
   auto claim = make_pooled<Claim>();
   claim->keys = keys_of(keys);
@@ -195,7 +195,7 @@ Result<LockPlace> LockTable::join(const std::vector<rules::LockKey>& keys, Claim
     enqueue(claim);
   const bool goes_before_others = !at_once && claim->info.priority != ClaimInfo::Priority::None;
   if (goes_before_others && may_hold(*claim)) grant(claim, Queued::Yes);
-  return LockPlace(this, std::move(claim));
+  return QueuePosition(this, std::move(claim));
 }
 
 void LockTable::leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_first) {
@@ -262,7 +262,7 @@ void LockTable::insist(const ClaimPtr& claim) {
   if (claim->state == Claim::State::Waiting && may_hold(*claim)) grant(claim, Queued::Yes);
 }
 
-void LockTable::let_own_in(const ClaimPtr& claim, Own which) {
+void LockTable::admit_own(const ClaimPtr& claim, Own which) {
   std::vector<ClaimPtr> now_first;
   {
     ShardsLocked locked(*this, *claim);

@@ -46,9 +46,9 @@ struct ClaimInfo {
   std::string what;  // "PUT /subscriptions/..."
   TimePoint since{};
   Hash128 client{};
-  bool inherited = false;  // an earlier process sent it
-  bool reenters = false;   // it may go along with what the same client has running (WriteLease::let_own_in())
-  std::string run{};       // no write, but a lease for a run of them (run_leases.h): what the run is for; empty: a write
+  bool inherited = false;     // an earlier process sent it
+  bool is_reentrant = false;  // it may go along with what the same client has running (WriteLease::admit_own())
+  std::string run{};          // no write, but a lease for a run of them (run_leases.h): what the run is for; empty: a write
   // Who goes before those that came earlier (proxy/state/lock/turns): a turn before all but earlier turns, and the write that
   // takes its turn before all. At each of its keys alike: an order that differs from key to key could make two claims wait for
   // each other.
@@ -72,7 +72,7 @@ struct ClaimKey;
 using ClaimKeys = std::vector<ClaimKey, PoolAllocator<ClaimKey>>;
 using Claims = std::vector<std::shared_ptr<Claim>, PoolAllocator<std::shared_ptr<Claim>>>;
 }  // namespace internal
-class LockPlace;
+class QueuePosition;
 
 // The right to write. Releases all its keys when destroyed.
 class WriteLease {
@@ -88,29 +88,29 @@ class WriteLease {
   void release(const std::vector<Hash128>& some);
 
   // Requires: held(), and no key given back. The place is granted.
-  LockPlace into_place() &&;
+  QueuePosition into_place() &&;
   // From now on these claims of the same client may hold its keys too, as far as nobody waits before them.
-  void let_own_in(Own which = Own::Reentrant);
+  void admit_own(Own which = Own::Reentrant);
 
-  void tell(WritePhase phase);
+  void set_phase(WritePhase phase);
 
   // True if somebody waits for one of its keys.
   bool is_wanted() const;
   std::vector<Hash128> keys() const;  // those it still holds
 
  private:
-  friend class LockPlace;
+  friend class QueuePosition;
   WriteLease(LockTable* table, std::shared_ptr<internal::Claim> claim) : table_(table), claim_(std::move(claim)) {}
   LockTable* table_ = nullptr;
   std::shared_ptr<internal::Claim> claim_;
 };
 
 // A place in the queues of all keys of a claim.
-class LockPlace {
+class QueuePosition {
  public:
-  LockPlace(LockPlace&& other) noexcept = default;
-  LockPlace& operator=(LockPlace&& other) noexcept;
-  ~LockPlace();
+  QueuePosition(QueuePosition&& other) noexcept = default;
+  QueuePosition& operator=(QueuePosition&& other) noexcept;
+  ~QueuePosition();
 
   bool granted() const;
 
@@ -120,7 +120,7 @@ class LockPlace {
   // Requires: granted(). The place is used up.
   WriteLease take();
 
-  // ---- a place whose owner is away (proxy/state/lock/tickets.h) ----
+  // ---- a place whose owner is away (proxy/state/lock/reservations.h) ----
   bool is_for(const std::vector<rules::LockKey>& keys) const;
   std::vector<Hash128> keys() const;
   void rename(std::string what);  // for entries()
@@ -139,7 +139,7 @@ class LockPlace {
  private:
   friend class LockTable;
   friend class WriteLease;
-  LockPlace(LockTable* table, std::shared_ptr<internal::Claim> claim) : table_(table), claim_(std::move(claim)) {}
+  QueuePosition(LockTable* table, std::shared_ptr<internal::Claim> claim) : table_(table), claim_(std::move(claim)) {}
   LockTable* table_;
   std::shared_ptr<internal::Claim> claim_;
 };
@@ -161,7 +161,7 @@ class LockTable {
   // Joins the queues of all keys (at least one); duplicates count once, the stronger mode wins. `waiter` gets `bits` when
   // the claim is granted later; it must outlive the place. TooLarge when it would have to wait and a queue is full: nothing
   // was joined.
-  Result<LockPlace> join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits);
+  Result<QueuePosition> join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits);
 
   Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
   // How many writes have it; those that are away are not among them.
@@ -188,7 +188,7 @@ class LockTable {
 
  private:
   friend class WriteLease;
-  friend class LockPlace;
+  friend class QueuePosition;
   using ClaimPtr = std::shared_ptr<internal::Claim>;
 
   struct KeyState {
@@ -211,7 +211,7 @@ class LockTable {
   void enqueue(const ClaimPtr& claim);
   void yield(const ClaimPtr& claim);
   void insist(const ClaimPtr& claim);
-  void let_own_in(const ClaimPtr& claim, Own which);
+  void admit_own(const ClaimPtr& claim, Own which);
   void leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_first);
   void give_back(const ClaimPtr& claim);
   void give_back(const ClaimPtr& claim, const std::vector<Hash128>& some);

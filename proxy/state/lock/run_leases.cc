@@ -10,8 +10,8 @@ namespace armgate {
 void RunLeases::hold_if_granted(Kept& kept) {
   if (!kept.place || !kept.place->granted()) return;
   kept.lease = std::exchange(kept.place, std::nullopt)->take();
-  kept.lease.let_own_in(Own::Any);
-  kept.lease.tell(WritePhase::Runs);
+  kept.lease.admit_own(Own::Any);
+  kept.lease.set_phase(WritePhase::Runs);
 }
 
 RunLeases::Lease RunLeases::shown(const std::string& id, const Kept& kept, TimePoint now) {

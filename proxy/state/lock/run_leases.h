@@ -74,7 +74,7 @@ class RunLeases {
     std::string purpose;
     TimePoint since{};
     TimePoint until{};
-    std::optional<LockPlace> place;  // until it is held
+    std::optional<QueuePosition> place;  // until it is held
     WriteLease lease;
   };
   using Leases = std::map<std::string, Kept, std::less<>>;

@@ -5,7 +5,7 @@
 
 namespace armgate {
 
-Turn::Turn(LockPlace place, const Executor& executor) : waiter_(executor), place_(std::move(place)) {
+Turn::Turn(QueuePosition place, const Executor& executor) : waiter_(executor), place_(std::move(place)) {
   MutexLock lock(&mutex_);
   place_->wake(&waiter_, kGranted);
 }
@@ -34,10 +34,10 @@ bool Turn::has_read() const {
   return has_read_;
 }
 
-void Turn::end() { take_place(); }
+void Turn::end() { take_position(); }
 
-std::optional<LockPlace> Turn::take_place() {
-  std::optional<LockPlace> place;
+std::optional<QueuePosition> Turn::take_position() {
+  std::optional<QueuePosition> place;
   {
     MutexLock lock(&mutex_);
     place.swap(place_);
@@ -47,7 +47,8 @@ std::optional<LockPlace> Turn::take_place() {
   return place;
 }
 
-std::shared_ptr<Turn> Turns::give(const Hash128& resource, const Hash128& client, LockPlace place, const Executor& executor) {
+std::shared_ptr<Turn> Turns::give(const Hash128& resource, const Hash128& client, QueuePosition place,
+                                  const Executor& executor) {
   auto turn = std::make_shared<Turn>(std::move(place), executor);
   {
     MutexLock lock(&mutex_);

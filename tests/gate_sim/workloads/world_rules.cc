@@ -42,7 +42,7 @@ std::vector<rules::Rule> varied_rules(Rng& rng) {
     const bool has_parents = !rule.lock.parents.empty();
     if (has_parents && rng.chance(0.4)) rule.lock.parents.clear();
     if (!has_parents && rng.chance(0.3)) rule.lock.parents = {"*"};
-    if (rng.chance(0.3)) rule.hold.max = std::chrono::minutes(10 + rng.below(50));
+    if (rng.chance(0.3)) rule.lease.max = std::chrono::minutes(10 + rng.below(50));
     if (rng.chance(0.3)) rule.busy.attempts = 2 + static_cast<int>(rng.below(20));
   }
   return all;

@@ -41,11 +41,11 @@ TEST(Defaults, OfTheTablesAreTheConfigurations) {
   const LockTable::Options own_locks;
   EXPECT_EQ(locks.waiters_per_key_max, own_locks.waiters_per_key_max);
   EXPECT_EQ(locks.waiters_max, own_locks.waiters_max);
-  const auto tickets = ticket_options(Config{});
-  const Tickets::Options own_tickets;
-  EXPECT_EQ(tickets.grace, own_tickets.grace);
-  EXPECT_EQ(tickets.reserve, own_tickets.reserve);
-  EXPECT_EQ(tickets.age_max, own_tickets.age_max);
+  const auto reservations = reservation_options(Config{});
+  const Reservations::Options own_reservations;
+  EXPECT_EQ(reservations.ttl, own_reservations.ttl);
+  EXPECT_EQ(reservations.claim_timeout, own_reservations.claim_timeout);
+  EXPECT_EQ(reservations.age_max, own_reservations.age_max);
   const OwnedOperations::Options owned = shared_options(Config{}).owned;
   EXPECT_EQ(owned.operations_max, OwnedOperations::Options{}.operations_max);
   EXPECT_EQ(owned.bytes_max, OwnedOperations::Options{}.bytes_max);
@@ -65,16 +65,16 @@ void expect_same(const http::Limits& given, const http::Limits& own) {
 }
 
 TEST(Defaults, OfConnectionsAreTheConfigurations) {
-  const auto door = proxy_door(Config{}, 0);
-  const net::ServerOptions own_door;
-  EXPECT_EQ(door.address, own_door.address);
-  EXPECT_EQ(door.port, own_door.port);
-  EXPECT_EQ(door.connections_max, own_door.connections_max);
-  EXPECT_EQ(door.tunnel_idle_max, own_door.tunnel_idle_max);
-  EXPECT_EQ(door.session.idle_max, own_door.session.idle_max);
-  EXPECT_EQ(door.session.head_max, own_door.session.head_max);
-  EXPECT_EQ(door.session.body_max, own_door.session.body_max);
-  expect_same(door.session.limits, own_door.session.limits);
+  const auto listener = proxy_listener(Config{}, 0);
+  const net::ServerOptions own_listener;
+  EXPECT_EQ(listener.address, own_listener.address);
+  EXPECT_EQ(listener.port, own_listener.port);
+  EXPECT_EQ(listener.connections_max, own_listener.connections_max);
+  EXPECT_EQ(listener.tunnel_idle_max, own_listener.tunnel_idle_max);
+  EXPECT_EQ(listener.session.idle_max, own_listener.session.idle_max);
+  EXPECT_EQ(listener.session.head_max, own_listener.session.head_max);
+  EXPECT_EQ(listener.session.body_max, own_listener.session.body_max);
+  expect_same(listener.session.limits, own_listener.session.limits);
   const auto upstream = upstream_options(Config{}, Parent{});
   const net::UpstreamHostOptions own_host;
   EXPECT_EQ(upstream.host.connections_max, own_host.connections_max);

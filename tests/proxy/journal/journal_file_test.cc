@@ -33,7 +33,7 @@ TEST_F(JournalFileTest, AWriteComesBackAsItWasRecorded) {
   }
   JournalFile file = open();
   EXPECT_EQ(*file.last_id(), 7u);
-  const auto former = file.former_life(kRecent);
+  const auto former = file.previous_process(kRecent);
   ASSERT_TRUE(former.ok());
   ASSERT_EQ(former->open.size(), 1u);
   EXPECT_TRUE(former->recent.empty());
@@ -78,14 +78,14 @@ TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
   JournalFile file = open();
   ASSERT_TRUE(file.add(a_write(1)).ok());
   ASSERT_TRUE(file.set_outcome(1, running("https://management.azure.com/op/1?t=signed")).ok());
-  auto former = file.former_life(kRecent);
+  auto former = file.previous_process(kRecent);
   ASSERT_EQ(former->open.size(), 1u);
   ASSERT_TRUE(former->open[0].outcome.has_value());
   EXPECT_EQ(former->open[0].outcome->status, 202);
   EXPECT_EQ(former->open[0].outcome->tracking.by, arm::TrackedBy::StatusUrl);
   EXPECT_EQ(former->open[0].outcome->tracking.status_url, "https://management.azure.com/op/1?t=signed");
   ASSERT_TRUE(file.set_end(1, at(200), EndSeen::Yes).ok());
-  EXPECT_TRUE(file.former_life(kRecent)->open.empty());
+  EXPECT_TRUE(file.previous_process(kRecent)->open.empty());
   const auto known = file.newest(10);
   ASSERT_EQ(known->size(), 1u);
   EXPECT_EQ(known->at(0).ended, at(200));
@@ -113,7 +113,7 @@ TEST_F(JournalFileTest, AFileOfAnEarlierSchemaIsBroughtToThisOne) {
     ASSERT_TRUE(Database::open(path_, Database::Access::Write)->run(back).ok());
     EXPECT_FALSE(JournalFile::open_to_read(path_).ok()) << "who only reads changes nothing";
     JournalFile file = open();
-    const auto former = file.former_life(kRecent);
+    const auto former = file.previous_process(kRecent);
     ASSERT_EQ(former->open.size(), 1u);
     EXPECT_EQ(former->open[0].result.how, arm::Progress::Unknown);
     EXPECT_FALSE(former->open[0].touched.has_value());
@@ -156,11 +156,11 @@ TEST_F(JournalFileTest, WhatIsGivenAgainComesBackByItsName) {
 
 TEST_F(JournalFileTest, HowFarItReachesBackIsSaid) {
   JournalFile file = open();
-  EXPECT_FALSE(file.former_life(kRecent)->since) << "nothing is known of what was before it";
+  EXPECT_FALSE(file.previous_process(kRecent)->since) << "nothing is known of what was before it";
   ASSERT_TRUE(file.add(a_write(10)).ok());
   ASSERT_TRUE(file.add(a_write(30)).ok());
-  EXPECT_EQ(file.former_life(std::chrono::hours(1))->since, at(10));
-  EXPECT_EQ(file.former_life(std::chrono::seconds(5))->since, at(25));
+  EXPECT_EQ(file.previous_process(std::chrono::hours(1))->since, at(10));
+  EXPECT_EQ(file.previous_process(std::chrono::seconds(5))->since, at(25));
 }
 
 TEST_F(JournalFileTest, HowAWriteEndedComesBack) {
@@ -234,7 +234,7 @@ TEST_F(JournalFileTest, AnEndThatIsRecordedBeforeTheOutcomeStands) {
   ASSERT_TRUE(file.add(a_write(1)).ok());
   ASSERT_TRUE(file.set_end(1, at(50), EndSeen::Yes).ok());
   ASSERT_TRUE(file.set_outcome(1, running("https://management.azure.com/op/1?t=signed")).ok());
-  EXPECT_TRUE(file.former_life(kRecent)->open.empty());
+  EXPECT_TRUE(file.previous_process(kRecent)->open.empty());
   EXPECT_EQ(file.newest(1)->at(0).outcome->tracking.status_url, "https://management.azure.com/op/1");
 }
 
@@ -255,7 +255,7 @@ TEST_F(JournalFileTest, RecentIsWhatMayHaveChangedSomethingShortlyBeforeTheNewes
   ASSERT_TRUE(file.set_end(6, at(400), EndSeen::Yes).ok());  // cut off, and nothing of it runs any more
   ASSERT_TRUE(file.set_outcome(7, not_sent).ok());
   ASSERT_TRUE(file.set_outcome(500, not_sent).ok());
-  const auto former = file.former_life(kRecent);
+  const auto former = file.previous_process(kRecent);
   EXPECT_TRUE(former->open.empty());
   std::vector<IntentId> recent;
   for (const auto& write : former->recent) recent.push_back(write.id);

@@ -77,7 +77,7 @@ WriteOutcome done() {
 
 TEST_F(JournalTest, AnIntentIsInTheFileWhenItReturns) {
   const auto journal = open();
-  EXPECT_EQ(journal->former_life(), std::nullopt) << "nobody was there before";
+  EXPECT_EQ(journal->previous_process(), std::nullopt) << "nobody was there before";
   const auto id = intend(*journal);
   ASSERT_TRUE(id.ok());
   auto file = JournalFile::open_to_read(directory_.path() / "journal.db");
@@ -105,9 +105,9 @@ TEST_F(JournalTest, TheNextProcessKnowsWhatWasOpenAndGivesHigherIds) {
   auto journal = Journal::open(options, young, HashKey{9, 9}, {});
   ASSERT_TRUE(journal.ok()) << journal.error().context;
   EXPECT_EQ((*journal)->key().first, 1u) << "hashes of the first life are hashes of the second";
-  ASSERT_TRUE((*journal)->former_life().has_value());
-  EXPECT_EQ((*journal)->former_life()->open.size(), 2u);
-  EXPECT_EQ((*journal)->former_life()->recent.size(), 1u);
+  ASSERT_TRUE((*journal)->previous_process().has_value());
+  EXPECT_EQ((*journal)->previous_process()->open.size(), 2u);
+  EXPECT_EQ((*journal)->previous_process()->recent.size(), 1u);
   EXPECT_EQ((*journal)->unfinished_count(), 0u) << "of this life there is none";
   boost::asio::io_context loop;
   Result<IntentId> id = IntentId{0};
@@ -127,7 +127,7 @@ TEST_F(JournalTest, WhatIsRecordedLastIsWrittenBeforeItEnds) {
     journal->record_end(*id, clock_.wall(), EndSeen::Yes, {arm::Progress::Failed, {"Bad", ""}});
     journal->record_state({"/subscriptions/s", "Failed", clock_.wall()});
   }
-  EXPECT_TRUE(open()->former_life()->open.empty());
+  EXPECT_TRUE(open()->previous_process()->open.empty());
   auto file = JournalFile::open_to_read(directory_.path() / "journal.db");
   EXPECT_EQ(file->newest(1)->at(0).result.error.code, "Bad");
   EXPECT_EQ((*file->state_of("/subscriptions/s"))->state, "Failed");
@@ -198,8 +198,8 @@ TEST_F(JournalTest, WhileItCannotBeWrittenNothingIsSentAndOutcomesAreKept) {
   EXPECT_EQ(loud().size(), 2u);
   journal.reset();
   const auto again = open();
-  ASSERT_EQ(again->former_life()->open.size(), 1u) << "the outcome of the first has arrived after all";
-  EXPECT_NE(again->former_life()->open[0].id, *before);
+  ASSERT_EQ(again->previous_process()->open.size(), 1u) << "the outcome of the first has arrived after all";
+  EXPECT_NE(again->previous_process()->open[0].id, *before);
 }
 
 TEST_F(JournalTest, AWriterThatCannotKeepUpRefusesInTime) {

@@ -1,4 +1,4 @@
-// Goal: the door as a client meets it: CONNECT, interception, tunnels, refusals, limits, draining.
+// Goal: the listener as a client meets it: CONNECT, interception, tunnels, refusals, limits, draining.
 // Method: the real server on a loopback port; TLS clients are armgate's own stream in client mode.
 #include "proxy/net/client/server.h"
 
@@ -54,8 +54,8 @@ class ServerTest : public NetTest {
     server_->abort();
     run_until([&] { return drained && counter_.open == 0; });
   }
-  void open(Door door = Door::Proxy) {
-    options_.door = door;
+  void open(ListenerKind listener_kind = ListenerKind::Proxy) {
+    options_.listener_kind = listener_kind;
     server_ = *ProxyServer::open({clock_, executor(), *interceptor_, connector_, answer_host, counter_, {}}, options_);
     server_->start();
   }
@@ -130,7 +130,7 @@ TEST_F(ServerTest, RefusesAnotherNameInsideTheTunnelAndMintsNothing) {
 }
 
 TEST_F(ServerTest, RequiresAnInterceptedNameOnTheDirectDoor) {
-  open(Door::Direct);
+  open(ListenerKind::Direct);
   for (const char* name : {static_cast<const char*>(nullptr), "other.example.test", "example.org"}) {
     auto client = tls_client(connect(), name);
     EXPECT_FALSE(await(handshake(*client)).ok()) << (name == nullptr ? "none" : name);
@@ -143,7 +143,7 @@ TEST_F(ServerTest, RequiresAnInterceptedNameOnTheDirectDoor) {
 }
 
 TEST_F(ServerTest, SpeaksModernTlsOnly) {
-  open(Door::Direct);
+  open(ListenerKind::Direct);
   SSL_CTX_set_min_proto_version(client_context_.get(), TLS1_VERSION);
   SSL_CTX_set_max_proto_version(client_context_.get(), TLS1_1_VERSION);
   SSL_CTX_set_cipher_list(client_context_.get(), "ALL:@SECLEVEL=0");
@@ -231,7 +231,7 @@ TEST_F(ServerTest, RefusesConnectionsBeyondItsLimit) {
 }
 
 TEST_F(ServerTest, DrainsWhenItsIdleConnectionsAreClosed) {
-  open(Door::Direct);
+  open(ListenerKind::Direct);
   auto client = tls_client(connect(), "arm.example.test");
   ASSERT_TRUE(await(handshake(*client)).ok());
   EXPECT_TRUE(await(ask(*client, kGet, "/x")).ok());

@@ -359,15 +359,15 @@ TEST(InputBuffer, DoesNotPileUpWhatIsUsed) {
   EXPECT_LT(highest - lowest, 1000);
 }
 
-TEST(SpareTexts, KeepNothingLargeAndNotTooMany) {
+TEST(BufferPool, KeepNothingLargeAndNotTooMany) {
   const size_t none = std::string().capacity();
   std::string large(16 * 1024, 'x');
-  SpareTexts::give_back(large);
+  BufferPool::give_back(large);
   EXPECT_EQ(large.capacity(), none);
   std::vector<std::string> many(500);
-  for (auto& text : many) text = SpareTexts::take();
+  for (auto& text : many) text = BufferPool::take();
   for (auto& text : many) {
-    SpareTexts::give_back(text);
+    BufferPool::give_back(text);
     EXPECT_EQ(text.capacity(), none);
   }
 }

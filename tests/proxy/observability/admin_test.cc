@@ -19,8 +19,8 @@
 #include "proxy/request/operation/unlock.h"
 #include "proxy/seams/real_clock.h"
 #include "proxy/state/budgets.h"
-#include "proxy/state/lock/hold_table.h"
-#include "proxy/state/lock/tickets.h"
+#include "proxy/state/lock/operation_leases.h"
+#include "proxy/state/lock/reservations.h"
 #include "proxy/state/operation/operation_results.h"
 
 namespace armgate {
@@ -63,7 +63,7 @@ class AdminTest : public testing::Test {
   json status() { return json::parse(get("/status").body); }
 
   // A write that stands in line since `age` ago.
-  LockPlace write(const std::string& key, const std::string& client, Duration age) {
+  QueuePosition write(const std::string& key, const std::string& client, Duration age) {
     ClaimInfo info;
     info.client_label = client;
     info.what = "PUT " + key;
@@ -82,13 +82,13 @@ class AdminTest : public testing::Test {
   Unlocked unlocked_;
   std::vector<std::string> asked_to_unlock_;
   OperationResults results_;
-  HoldTable holds_{Hasher(HashKey{1, 2})};
+  OperationLeases op_leases_{Hasher(HashKey{1, 2})};
   Result<std::string> history_ = std::string("{}");
   std::vector<std::string> asked_for_history_;
   Admin admin_{{clock_,
                 locks_,
                 results_,
-                holds_,
+                op_leases_,
                 [this] { return state_; },
                 [] { return GatewayTally::Counts(); },
                 [] { return "the metrics"; },
@@ -215,7 +215,7 @@ TEST_F(AdminTest, OnlyThisMachinesOperatorsMayUnlock) {
 constexpr const char* kLeaseAsked = R"({"client": "heal-1", "purpose": "repair", "resources": ["/subscriptions/S"]})";
 
 TEST_F(AdminTest, ALeaseIsTakenRenewedAndGivenBack) {
-  LockPlace runs = write("/subscriptions/s", "one", std::chrono::seconds(9));
+  QueuePosition runs = write("/subscriptions/s", "one", std::chrono::seconds(9));
   const arm::Response taken = lease(arm::Method::Post, "/leases", kLeaseAsked);
   ASSERT_EQ(taken.head.status, 201) << taken.body;
   const json page = json::parse(taken.body);
@@ -306,12 +306,13 @@ TEST_F(AdminTest, TheStatusIsGivenOnlyUnderWhatNoPageElsewhereCanBeCalled) {
 }
 
 TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
-  LockPlace runs = write("a", "one", std::chrono::seconds(9));
+  QueuePosition runs = write("a", "one", std::chrono::seconds(9));
   const WriteLease lease = runs.take();
-  const LockPlace waits = write("a", "two", std::chrono::seconds(5));
-  Tickets tickets{{}};
+  const QueuePosition waits = write("a", "two", std::chrono::seconds(5));
+  Reservations reservations{{}};
   boost::asio::io_context io;
-  const auto ticket = tickets.keep({}, {}, write("a", "three", std::chrono::seconds(7)), io.get_executor(), clock_.now());
+  const auto reservation =
+      reservations.keep({}, {}, write("a", "three", std::chrono::seconds(7)), io.get_executor(), clock_.now());
   const json writes = status().at("writes");
   ASSERT_EQ(writes.size(), 3u);
   const auto told = [&](size_t i) {
@@ -322,14 +323,14 @@ TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
   EXPECT_EQ(told(1), "kept three PUT a") << "from the moment when its client left";
   EXPECT_EQ(told(2), "waits two PUT a");
   EXPECT_GE(writes[0]["since_ms"].get<int64_t>(), 9000);
-  const auto back = ticket->take();
+  const auto back = reservation->take();
   EXPECT_EQ(status().at("writes")[1].at("state"), "waits");
 }
 
 TEST_F(AdminTest, TheStatusSaysWhoStandsInTheWay) {
   const WriteLease runs = write("a", "one", std::chrono::seconds(9)).take();
-  const LockPlace second = write("a", "two", std::chrono::seconds(5));
-  const LockPlace third = write("a", "three", std::chrono::seconds(4));
+  const QueuePosition second = write("a", "two", std::chrono::seconds(5));
+  const QueuePosition third = write("a", "three", std::chrono::seconds(4));
   const json writes = status().at("writes");
   EXPECT_FALSE(writes[0].contains("ahead"));
   EXPECT_EQ(writes[1].at("ahead"), 1);
@@ -341,7 +342,7 @@ TEST_F(AdminTest, TheStatusSaysWhoStandsInTheWay) {
 }
 
 TEST_F(AdminTest, OfManyWritesTheOldestAreShownAndTheOthersCounted) {
-  std::vector<LockPlace> places;
+  std::vector<QueuePosition> places;
   for (size_t i = 0; i < Admin::kWritesShownMax + 3; ++i)
     places.push_back(write(std::to_string(i), "c", std::chrono::seconds(i)));
   const json page = status();
@@ -360,7 +361,7 @@ TEST_F(AdminTest, AJournalThatCannotBeWrittenIsSaid) {
 TEST_F(AdminTest, TheStatusForPeopleSaysTheSame) {
   state_.rules = 12;
   state_.up = std::chrono::hours(30) + std::chrono::minutes(5);
-  LockPlace runs = write("a", "one", std::chrono::milliseconds(2300));
+  QueuePosition runs = write("a", "one", std::chrono::milliseconds(2300));
   const auto page = read_status(get("/status").body);
   ASSERT_TRUE(page.ok());
   const std::string text = status_text(*page);

@@ -59,11 +59,11 @@ TEST(GatewayTally, DoesNotCallASendingWhatNeverLeft) {
 TEST(GatewayTally, SaysWhatModeObserveHasSeen) {
   GatewayTally tally;
   tally.count(finished_exchange(200, 1));
-  WouldHave would;
-  for (const auto kind : {WouldHave::Kind::Stale, WouldHave::Kind::Overlap, WouldHave::Kind::Overlap, WouldHave::Kind::Wait,
-                          WouldHave::Kind::Duplicate}) {
-    would.kind = kind;
-    tally.count(would);
+  ShadowFinding finding;
+  for (const auto kind : {ShadowFinding::Kind::Stale, ShadowFinding::Kind::Overlap, ShadowFinding::Kind::Overlap,
+                          ShadowFinding::Kind::Wait, ShadowFinding::Kind::Duplicate}) {
+    finding.kind = kind;
+    tally.count(finding);
   }
   EXPECT_EQ(summary(tally.counts()),
             "1 request to ARM: 1 stale and let through (mode observe), 2 during another write (mode observe), "

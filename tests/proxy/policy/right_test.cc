@@ -208,12 +208,12 @@ TEST(ReadsInVain, TwoRefusalsEachAfterAReadAndOneReadMoreAndNobodyWrote) {
 }
 
 TEST(ReadsInVain, NotWithoutAReadBetweenTheRefusalsNorIfOneWasLost) {
-  Told blind;
-  blind.show('A', "1");
-  blind.refuse('A');
-  blind.refuse('A');
-  blind.show('A', "2");
-  EXPECT_FALSE(reads_in_vain(blind.history, blind.write_of('A', Actors::Unknown), BaseRule::Newest));
+  Told unconditional;
+  unconditional.show('A', "1");
+  unconditional.refuse('A');
+  unconditional.refuse('A');
+  unconditional.show('A', "2");
+  EXPECT_FALSE(reads_in_vain(unconditional.history, unconditional.write_of('A', Actors::Unknown), BaseRule::Newest));
   Told lost;
   lost.show('A', "1");
   lost.refuse('A');

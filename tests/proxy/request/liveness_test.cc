@@ -197,13 +197,13 @@ JobRuns run_job(Duration every, int times, bool changed_between) {
   return runs;
 }
 
-TEST(Liveness, ABlindJobThatRunsDailyIsNeverRefused) {
+TEST(Liveness, AnUnconditionalJobThatRunsDailyIsNeverRefused) {
   EXPECT_EQ(run_job(hours(24), 30, true).done, 30);
   EXPECT_EQ(run_job(hours(24), 30, false).done, 30);
 }
 
 // Its own last answer is remembered, so a change by others in between is refused once; then it insists.
-TEST(Liveness, ABlindJobThatRunsOftenIsRefusedOnceForAChangeAndNeverTwiceInARow) {
+TEST(Liveness, AnUnconditionalJobThatRunsOftenIsRefusedOnceForAChangeAndNeverTwiceInARow) {
   for (const auto every : {Duration(minutes(10)), Duration(hours(1)), Duration(hours(6))}) {
     const JobRuns changed = run_job(every, 40, true);
     EXPECT_EQ(changed.refused_in_a_row_max, 1);
@@ -212,7 +212,7 @@ TEST(Liveness, ABlindJobThatRunsOftenIsRefusedOnceForAChangeAndNeverTwiceInARow)
   }
 }
 
-TEST(Liveness, ABlindLoopThatDoesNotWaitGetsThroughAfterInsistAfter) {
+TEST(Liveness, AnUnconditionalLoopThatDoesNotWaitGetsThroughAfterInsistAfter) {
   EXPECT_GE(run_job(seconds(20), 200, true).done, 10);
   EXPECT_LE(run_job(seconds(20), 200, true).refused_in_a_row_max, 16) << "insist_after is five minutes";
 }

@@ -49,14 +49,14 @@ TEST(Waiting, AnOperationHoldsItsLockUntilArmgateSeesItsEnd) {
   EXPECT_EQ(rig.sent_field(1, "Authorization"), "Bearer of-one") << "polled with the token of the client it came with";
 }
 
-TEST(Waiting, TheClientsOwnPollEndsTheHoldWithoutAPollOfOurs) {
+TEST(Waiting, TheClientsOwnPollEndsTheLeaseWithoutAPollOfOurs) {
   StageRig rig;
   rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}});
   rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
   rig.arm(patch(kScaleSet), 200, {}, kState);
   rig.ask("one", patch(kScaleSet), R"({"a":1})");
   rig.ask("one", kPoll);
-  EXPECT_TRUE(rig.shared().holds.empty());
+  EXPECT_TRUE(rig.shared().op_leases.empty());
   EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "0");
 }
 
@@ -66,7 +66,7 @@ TEST(Waiting, ADeliveredNotFoundEndsADelete) {
   rig.arm(get(kScaleSet), 404, {}, "{}");
   rig.ask("one", "DELETE " + std::string(kScaleSet));
   rig.ask("two", get(kScaleSet));
-  EXPECT_TRUE(rig.shared().holds.empty());
+  EXPECT_TRUE(rig.shared().op_leases.empty());
 }
 
 TEST(Waiting, BeyondWaitMaxTheClientIsAskedToComeAgain) {
@@ -93,15 +93,15 @@ TEST(Waiting, AClientThatLeavesTheQueueIsNeverSent) {
   EXPECT_EQ(rig.shared().locks.counts().keys, 0u);
 }
 
-TEST(Waiting, AnOldHoldIsReleasedLoudly) {
+TEST(Waiting, AnOldLeaseIsReleasedLoudly) {
   StageRig rig;
   rig.arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", kOperation}});
   for (int i = 0; i < 70; ++i) rig.arm(kPoll, 503, {}, "");
   rig.ask("one", patch(kScaleSet), R"({"a":1})");
-  rig.run_until([&] { return rig.shared().holds.empty(); });
+  rig.run_until([&] { return rig.shared().op_leases.empty(); });
   ASSERT_EQ(rig.loud().size(), 1u);
   EXPECT_NE(rig.loud()[0].find("/virtualmachinescalesets/v"), std::string::npos);
-  EXPECT_EQ(rig.shared().counters.holds_expired.load(), 1u);
+  EXPECT_EQ(rig.shared().counters.leases_expired.load(), 1u);
 }
 
 TEST(Waiting, ASubnetWaitsForItsNetwork) {
@@ -126,7 +126,7 @@ TEST(Waiting, AnActionThatNoRuleNamesPassesTheOperationItMayAbort) {
   EXPECT_FALSE(answer.head.fields.has("x-armgate-locks"));
 }
 
-TEST(Blind, APutIsStaleIfAnotherWriteFinishedWhileItWaited) {
+TEST(Unconditional, APutIsStaleIfAnotherWriteFinishedWhileItWaited) {
   StageRig rig;
   rig.arm_takes(seconds(5), put(kScaleSet), 200, {}, "{}");
   rig.start("one", put(kScaleSet), R"({"a":1})");
@@ -137,7 +137,7 @@ TEST(Blind, APutIsStaleIfAnotherWriteFinishedWhileItWaited) {
   EXPECT_EQ(rig.seen().size(), 1u);
 }
 
-TEST(Blind, WhoInsistsIsAskedAboutAgainAfterTheQueue) {
+TEST(Unconditional, WhoInsistsIsAskedAboutAgainAfterTheQueue) {
   StageRig rig;
   rig.arm_takes(seconds(5), put(kScaleSet), 200, {}, kState);
   const auto first = rig.start("one", put(kScaleSet), R"({"a":1})");
@@ -152,7 +152,7 @@ TEST(Blind, WhoInsistsIsAskedAboutAgainAfterTheQueue) {
   rig.run_until([&] { return first->done && another->done; });
 }
 
-TEST(Blind, IdenticalBytesOfAnotherClientAreNoOtherWrite) {
+TEST(Unconditional, IdenticalBytesOfAnotherClientAreNoOtherWrite) {
   StageRig rig;
   rig.arm_takes(seconds(5), put(kGroup), 201, {}, "{}");
   rig.arm(put(kGroup), 200, {}, "{}");
@@ -161,7 +161,7 @@ TEST(Blind, IdenticalBytesOfAnotherClientAreNoOtherWrite) {
   EXPECT_EQ(rig.ask("two", put(kGroup), R"({"location":"westeurope"})").head.status, 200);
 }
 
-TEST(Blind, AWholeNetworkIsStaleIfASubnetWasMadeWhileItWaited) {
+TEST(Unconditional, AWholeNetworkIsStaleIfASubnetWasMadeWhileItWaited) {
   StageRig rig;
   rig.arm_takes(seconds(5), put(kSubnet), 201, {}, R"({"etag":"W/\"1\"","properties":{}})");
   rig.start("one", put(kSubnet), R"({"properties":{}})");

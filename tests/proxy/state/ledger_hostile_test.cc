@@ -90,7 +90,7 @@ TEST(SendingLedger, TheQuestionWhetherOthersWroteIsAskedForTheEarlierSending) {
   EXPECT_EQ(asked, write.sending()) << "the end of its own operation is not another's write";
 }
 
-TEST(SendingLedger, WhatWasFoundDoneInsteadOfBeingSentIsAnOrphanToo) {
+TEST(SendingLedger, WhatWasFoundDoneInsteadOfBeingSentIsAnUndeliveredToo) {
   LedgerRig rig;
   const auto first = rig.begin(1);
   rig.ledger.sent(first.sending());

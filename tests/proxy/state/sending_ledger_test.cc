@@ -84,7 +84,7 @@ TEST(SendingLedger, TellsWhatARequestIsToAnEarlierOne) {
       {"queued", Queued, Shared, New, New, New, New},
       {"who leaves the queue is never sent", QueuedAndLeft, Shared, New, New, New, New},
       {"two actors may both count from 2 to 3", Running, Shared, New, New, New, New},
-      {"an orphan", RunningAndLeft, Shared, Shared, New, New, New},
+      {"an undelivered write", RunningAndLeft, Shared, Shared, New, New, New},
       {"told to come again", AskedToComeAgain, Again, Again, New, New, New},
       {"refused, and it listens", RefusedOnItsWay, Again, New, New, New, New},
       {"refused, and it does not know", RefusedAndLost, Again, Again, New, New, New},
@@ -216,7 +216,7 @@ TEST(SendingLedger, WhoSharesAnAnswerIsWokenWhenItIsThereAlsoIfItComesLater) {
   EXPECT_EQ(rig.ledger.ending(late.sending())->answer->body.size(), 10u);
 }
 
-TEST(SendingLedger, WhoTakesTheAnswerOfAnOrphanIsItsAskerFromThenOn) {
+TEST(SendingLedger, WhoTakesTheAnswerOfAnUndeliveredIsItsAskerFromThenOn) {
   LedgerRig rig;
   make(rig, Earlier::AcceptedAndLost, "");
   auto taker = rig.begin(1);

@@ -15,7 +15,7 @@
 #include "proxy/async/spawn.h"
 #include "proxy/state/budgets.h"
 #include "proxy/state/client_table.h"
-#include "proxy/state/lock/hold_table.h"
+#include "proxy/state/lock/operation_leases.h"
 #include "proxy/state/memory_store.h"
 #include "proxy/state/resource_table.h"
 
@@ -219,39 +219,39 @@ TEST(TablesStress, TheHistoriesAreChangedAndAskedAtOnce) {
   EXPECT_LE(counts.body_bytes, options.body_bytes_max);
 }
 
-// Many threads hold, find, renew and end; each hold ends exactly once.
-TEST(TablesStress, AHoldEndsOnceHoweverManyPollsTellItsEnd) {
+// Many threads hold, find, renew and end; each operation lease ends exactly once.
+TEST(TablesStress, ALeaseEndsOnceHoweverManyPollsTellItsEnd) {
   LockTable locks({}, Hasher(HashKey{1, 2}));
-  HoldTable table(Hasher(HashKey{1, 2}));
+  OperationLeases table(Hasher(HashKey{1, 2}));
   boost::asio::io_context loop;
   std::atomic<int> opened{0};
   std::atomic<int> ended{0};
   const auto end_found = [&](Rng& rng) {
     for (const auto& match : table.find("management.azure.com", "/op/" + std::to_string(rng.below(8)), {})) {
-      (void)match.hold->authorization();
-      (void)match.hold->wanted();
-      if (!match.hold->finish(arm::Progress{})) continue;
+      (void)match.op_lease->authorization();
+      (void)match.op_lease->wanted();
+      if (!match.op_lease->finish(arm::Progress{})) continue;
       ++ended;
-      match.hold->release();
-      table.close(match.hold);
+      match.op_lease->release();
+      table.close(match.op_lease);
     }
   };
   run_on_threads([&](Rng& rng) {
     for (int i = 0; i < kRounds; ++i) {
       auto place = locks.join({{std::to_string(rng.below(8)), rules::LockMode::Exclusive}}, {}, nullptr, 1);
       if (place.ok() && place->granted()) {
-        HeldWrite write;
+        LeasedWrite write;
         write.planned.plan = std::make_shared<const KeyedPlan>();
         write.inherited = rng.chance(0.5);
         write.host = "management.azure.com";
         write.tracking = {arm::TrackedBy::StatusUrl, "https://management.azure.com/op/" + std::to_string(rng.below(8)), ""};
         write.client = {rng.below(2), 0};
-        table.open(std::make_shared<Hold>(std::move(write), place->take(), kToken, loop.get_executor()));
+        table.open(std::make_shared<OperationLease>(std::move(write), place->take(), kToken, loop.get_executor()));
         ++opened;
       }
       table.renew({rng.below(2), 0}, kToken);
-      HoldTable::Loan loan;
-      table.hurry({locks.key_of(std::to_string(rng.below(8)))}, kToken, loan);
+      OperationLeases::CredentialLoan loan;
+      table.poll_now({locks.key_of(std::to_string(rng.below(8)))}, kToken, loan);
       end_found(rng);
     }
   });

@@ -89,12 +89,12 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
   EXPECT_THAT(rule.lock.references[0].types, ElementsAre("x.y/z/w"));
   EXPECT_THAT(rule.lock.references[0].parents, ElementsAre("x.y/z"));
   EXPECT_EQ(rule.lock.references[0].mode, LockMode::Exclusive);
-  EXPECT_EQ(rule.lock.references[0].until, HoldUntil::Operation);
+  EXPECT_EQ(rule.lock.references[0].until, LeaseUntil::Operation);
   EXPECT_EQ(rule.lock.references[1].mode, LockMode::Shared);
-  EXPECT_EQ(rule.lock.references[1].until, HoldUntil::Request);
-  EXPECT_EQ(rule.hold.until, HoldUntil::Request);
-  EXPECT_EQ(rule.hold.max, seconds(90));
-  EXPECT_EQ(rule.hold.cap, hours(2));
+  EXPECT_EQ(rule.lock.references[1].until, LeaseUntil::Request);
+  EXPECT_EQ(rule.lease.until, LeaseUntil::Request);
+  EXPECT_EQ(rule.lease.max, seconds(90));
+  EXPECT_EQ(rule.lease.cap, hours(2));
   EXPECT_EQ(rule.busy.base, milliseconds(500));
   EXPECT_EQ(rule.busy.factor, 1.5);
   EXPECT_EQ(rule.busy.max, seconds(30));
@@ -102,7 +102,7 @@ TEST(RuleFile, EveryKeyReachesItsPlace) {
   EXPECT_EQ(rule.busy.deadline, minutes(5));
   EXPECT_EQ(rule.shown.consecutive, 3);
   EXPECT_EQ(rule.shown.every, seconds(2));
-  EXPECT_EQ(rule.reenter, Reenter::Holder);
+  EXPECT_EQ(rule.reentrant, Reentrant::Holder);
   EXPECT_EQ(rule.unconditional_after_wait, UnconditionalAfterWait::Send);
 }
 
@@ -113,7 +113,7 @@ TEST(RuleFile, WhatIsLeftOutKeepsItsDefault) {
   const Rule defaults;
   EXPECT_EQ(rules[0].mode, std::nullopt);
   EXPECT_EQ(rules[0].guard.methods, defaults.guard.methods);
-  EXPECT_EQ(rules[0].hold.max, defaults.hold.max);
+  EXPECT_EQ(rules[0].lease.max, defaults.lease.max);
   EXPECT_EQ(rules[0].busy.attempts, defaults.busy.attempts);
   EXPECT_EQ(rules[0].unconditional_after_wait, UnconditionalAfterWait::Refuse);
 }

@@ -127,7 +127,7 @@ void Checkers::served(const SimLink& link) {
   }
   record.same_bytes =
       fmt::format("{} {} {} {} {}", link.known_as, head.method_token, head.host, head.target, link.exchange.request.body);
-  return_to_place(record);
+  claim_reservation(record);
   for (const auto& key : record.keys) queues_[key].push_back(record.id);
   if (!record.write_id.empty()) {
     const std::string content = asked_content(link.exchange.request.body);
@@ -154,7 +154,7 @@ void Checkers::answered(const SimLink& link) {
   record.left_undecided = link.exchange.report.reason == "client-left-while-verifying";
   for (const auto& key : record.keys) std::erase(queues_[key], record.id);
   if (record.is_read) budgets_.ended(record.id, clock_.now());
-  keep_place(record, link.exchange.report);
+  reserve_position(record, link.exchange.report);
   const auto& answer = link.answer();
   trace_.add(clock_.now(), "{} -> {} {} guard={} reason={}", record.what, answer.head.status,
              link.complete() ? "" : "undelivered", link.exchange.report.guard, link.exchange.report.reason);
@@ -197,13 +197,13 @@ const Checkers::Record* Checkers::sending_of(const Record& record) const {
 
 // Without request ids a new write cannot be told from the re-send of one whose answer its client never got: whether this is such
 // a one's answer.
-bool Checkers::answers_an_orphan(const Record& record, const arm::Response& answer) const {
+bool Checkers::answers_an_undelivered(const Record& record, const arm::Response& answer) const {
   return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
     const Record& other = entry.second;
     const bool listens = other.link != nullptr && !other.link->gone();
-    const bool orphan = other.last_answer && (!other.delivered || other.left) && !listens;
+    const bool undelivered = other.last_answer && (!other.delivered || other.left) && !listens;
     const bool before = other.id != record.id && other.served <= record.served;
-    return orphan && before && !record.has_id && other.asked == record.asked && is_the_same(answer, *other.last_answer);
+    return undelivered && before && !record.has_id && other.asked == record.asked && is_the_same(answer, *other.last_answer);
   });
 }
 
@@ -231,9 +231,9 @@ void Checkers::check_unaltered(const Record& record, const SimLink& link) {
   const Record* answered = replayed ? sending_of(record) : &record;
   const bool has_answer = answered != nullptr && answered->last_answer.has_value();
   if (has_answer && is_the_same(answer, *answered->last_answer)) return;
-  if (replayed && answers_an_orphan(record, answer)) {
+  if (replayed && answers_an_undelivered(record, answer)) {
     accepted_ids_.insert(record.write_id);
-    ++excused_["new writes taken for the re-send of an orphan"];
+    ++excused_["new writes taken for the re-send of an undelivered write"];
     return;
   }
   if (replayed && may_be_told_again(record, answer)) {

@@ -90,7 +90,7 @@ class Checkers final : public UpstreamWatch {
   void returned(const arm::Request& request, How how, const arm::Response* answer) override;
 
   // Everybody is done and the time has run on: what ARM's judge saw.
-  void at_rest();
+  void settled();
 
   void violated(std::string promise, std::string what);
   const std::vector<Violation>& violations() const { return violations_; }
@@ -130,14 +130,14 @@ class Checkers final : public UpstreamWatch {
     std::string same_bytes;  // equal for what one client sends again, byte for byte
     uint64_t place =
         0;  // in the queue, in the order of arrival: its own, or that of the earlier sending whose place it surely has
-    bool came_back = false;                     // to such a place
-    std::optional<TimePoint> place_kept_until;  // at least; its client was sent away from the queue, or left it
-    std::optional<arm::Request> as_served;      // mode observe: what must reach ARM
-    const SimLink* link = nullptr;              // until the pipeline is done with it
-    std::optional<TimePoint> refused;           // when its client got a 412
-    bool says_changes = false;                  // ARM's judge holds its effect against what its client meant
-    bool was_merged = false;                    // it was sent with another body than its client's
-    bool left_undecided = false;                // its client left while armgate compared its base with the resource
+    bool came_back = false;                   // to such a place
+    std::optional<TimePoint> reserved_until;  // at least; its client was sent away from the queue, or left it
+    std::optional<arm::Request> as_served;    // mode observe: what must reach ARM
+    const SimLink* link = nullptr;            // until the pipeline is done with it
+    std::optional<TimePoint> refused;         // when its client got a 412
+    bool says_changes = false;                // ARM's judge holds its effect against what its client meant
+    bool was_merged = false;                  // it was sent with another body than its client's
+    bool left_undecided = false;              // its client left while armgate compared its base with the resource
     int sends = 0;
     TimePoint sent{};  // the last time
     std::optional<TimePoint> took_effect;
@@ -174,14 +174,14 @@ class Checkers final : public UpstreamWatch {
   static bool is_the_same(const arm::Response& answer, const arm::Response& arms);
   static bool is_armgate_field(const arm::Field& field);
   // checkers_order.cc
-  void keep_place(Record& record, const Report& report);
-  void return_to_place(Record& record);
+  void reserve_position(Record& record, const Report& report);
+  void claim_reservation(Record& record);
   uint64_t place_of(const Record& record) const;
   bool waits_for_own(const Record& record) const;
   void check_order(const Record& record);
   // checkers.cc
   const Record* sending_of(const Record& record) const;
-  bool answers_an_orphan(const Record& record, const arm::Response& answer) const;
+  bool answers_an_undelivered(const Record& record, const arm::Response& answer) const;
   void check_unaltered(const Record& record, const SimLink& link);
   // checkers_once.cc
   void check_once(const Record& record);
@@ -198,7 +198,7 @@ class Checkers final : public UpstreamWatch {
   void check_base(const Record& record, const arm::Request& request);
   void check_merged(const Record& record, const arm::Request& request);
   bool still_runs(const Accepted& write);
-  bool made_by_its_own_orphan(const Record& record);
+  bool made_by_its_own_undelivered(const Record& record);
   bool goes_along(const Record& running, const Record& next) const;
   bool exclude_each_other(const Record& one, const Record& other) const;
   // checkers_owned.cc

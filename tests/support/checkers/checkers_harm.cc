@@ -154,8 +154,8 @@ bool Checkers::changed_places(const std::string& write_id) {
   });
 }
 
-void Checkers::at_rest() {
-  liveness_.at_rest();
+void Checkers::settled() {
+  liveness_.settled();
   const sim::Report report = arm_.report();
   for (const auto& [member, what] : kHarms) {
     if (report.*member <= forgiven_.*member) continue;

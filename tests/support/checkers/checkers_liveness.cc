@@ -280,7 +280,7 @@ void LivenessChecker::life_ended() {
   }
 }
 
-void LivenessChecker::at_rest() {
+void LivenessChecker::settled() {
   for (auto& [who, pursuit] : pursuits_) {
     end_row(pursuit);
     const auto& [client, key] = who;

@@ -76,7 +76,7 @@ class LivenessChecker {
   // armgate is done with it.
   void answered(const Answered& answer);
   void life_ended();
-  void at_rest();
+  void settled();
 
   // The version of what a read of this number showed of the resource; empty: it did not.
   std::string version_shown(uint64_t exchange, const std::string& path) const;

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "proxy/state/lock/tickets.h"
+#include "proxy/state/lock/reservations.h"
 #include "tests/support/checkers/checkers.h"
 
 namespace armgate::world {
 
 // Its place stays for as long as the grace at least, which only runs while it could go on.
-void Checkers::keep_place(Record& record, const Report& report) {
+void Checkers::reserve_position(Record& record, const Report& report) {
   const bool from_the_queue =
       record.sends == 0 && (report.reason == "waited-too-long" || report.reason == "client-left-the-queue");
   if (!from_the_queue) return;
@@ -18,12 +18,12 @@ void Checkers::keep_place(Record& record, const Report& report) {
   const bool may_be_taken = std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
     return entry.first != record.id && entry.second.same_bytes == record.same_bytes && entry.second.served >= since;
   });
-  record.place_kept_until = may_be_taken ? since : since + Tickets::Options().grace;
+  record.reserved_until = may_be_taken ? since : since + Reservations::Options().ttl;
 }
 
 // Finds out whether the record surely stands on an earlier one's place again: not if another sending of the same bytes may have
 // taken it, and not if rules were replaced, because a place is one for certain keys.
-void Checkers::return_to_place(Record& record) {
+void Checkers::claim_reservation(Record& record) {
   record.place = ++last_place_;
   if (!record.is_write) return;
   std::vector<Record*> kept;
@@ -32,8 +32,8 @@ void Checkers::return_to_place(Record& record) {
     if (other.same_bytes != record.same_bytes || other.life != life_) continue;
     const bool may_be_its_double = !record.has_id && other.sent_by != record.sent_by;
     if (other.link != nullptr || may_be_its_double) surely = false;
-    if (!other.place_kept_until) continue;
-    if (*other.place_kept_until <= clock_.now() || rules_replaced_) surely = false;
+    if (!other.reserved_until) continue;
+    if (*other.reserved_until <= clock_.now() || rules_replaced_) surely = false;
     kept.push_back(&other);
   }
   if (kept.empty()) return;
@@ -41,13 +41,13 @@ void Checkers::return_to_place(Record& record) {
   surely = surely && kept.size() == 1;
   record.came_back = surely;
   if (surely) record.place = kept.front()->place;
-  for (Record* one : kept) one->place_kept_until = surely ? std::nullopt : std::optional(clock_.now());
+  for (Record* one : kept) one->reserved_until = surely ? std::nullopt : std::optional(clock_.now());
 }
 
 // Of a write that is sent now. It may have got back a place that it was not sure to get.
 uint64_t Checkers::place_of(const Record& record) const {
   uint64_t place = record.place;
-  if (record.link == nullptr || !record.link->exchange.report.kept_place) return place;
+  if (record.link == nullptr || !record.link->exchange.report.claimed_reservation) return place;
   for (const auto& [id, other] : records_) {
     if (other.same_bytes == record.same_bytes && other.life == life_) place = std::min(place, other.place);
   }
@@ -83,7 +83,7 @@ void Checkers::check_order(const Record& record) {
   TimePoint turn = clock_.now();
   if (record.link != nullptr) {
     const Report& report = record.link->exchange.report;
-    const bool was_reserved = report.kept_place && report.waited == Duration{};
+    const bool was_reserved = report.claimed_reservation && report.waited == Duration{};
     turn = was_reserved ? TimePoint{} : record.served + report.waited;
   }
   for (const auto& key : record.keys) {

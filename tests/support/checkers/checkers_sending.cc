@@ -141,8 +141,8 @@ bool Checkers::still_runs(const Accepted& write) {
 bool Checkers::goes_along(const Record& running, const Record& next) const {
   const auto plan = rules::make_plan(*next.rules, rules::Mode::Protect, next.method, next.target);
   const auto moves_a_goal = [](arm::Method method) { return method == arm::Method::Put || method == arm::Method::Patch; };
-  return plan && plan->rule->reenter == rules::Reenter::Holder && moves_a_goal(running.method) && moves_a_goal(next.method) &&
-         running.sent_as == next.sent_as && running.entity == next.entity;
+  return plan && plan->rule->reentrant == rules::Reentrant::Holder && moves_a_goal(running.method) &&
+         moves_a_goal(next.method) && running.sent_as == next.sent_as && running.entity == next.entity;
 }
 
 // By the rules that each was planned with; and while one of older rules is unfinished, the newer one obeys those too
@@ -216,7 +216,7 @@ void Checkers::check_alone(const Record& record) {
 }
 
 // What is there was made by a create of the same client that it gave up and was never told of: what is lost is its own.
-bool Checkers::made_by_its_own_orphan(const Record& record) {
+bool Checkers::made_by_its_own_undelivered(const Record& record) {
   const auto creator = created_by_.find(record.entity);
   if (creator == created_by_.end()) return false;
   const Record& create = records_.at(creator->second);
@@ -247,7 +247,7 @@ void Checkers::applied(const arm::Request& request, const sim::SimAnswer& given,
   // The client's own second sending of a create finds what its first one made.
   const bool overwrote = !again && answer.head.status == 200 && request.head.method == arm::Method::Put &&
                          request.head.fields.get("x-sim-base") == "absent";
-  if (overwrote && !made_by_its_own_orphan(record))
+  if (overwrote && !made_by_its_own_undelivered(record))
     harmed(record, if_match, record.what + " was a create and overwrote what had been created meanwhile");
   if (!late && record.is_write && !operation_url(answer).empty()) {
     accepted_.push_back({record.id, operation_url(answer)});

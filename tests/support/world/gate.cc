@@ -37,20 +37,12 @@ Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Execut
       wire_(*this, clock, network),
       faults_(Rng(options.seed ^ (0xfa016 + options.life)), options.poll_skipped),
       rng_(options.seed ^ (0x5eed0 + options.life)),
-      parts_{shared_,
-             clock,
-             wire_,
-             *store_,
-             faults_,
-             rng_,
-             executor,
-             {},
-             std::move(voice.tell_loudly),
-             std::move(voice.tell_would)},
+      parts_{
+          shared_, clock, wire_, *store_, faults_, rng_, executor, {}, std::move(voice.alert), std::move(voice.report_finding)},
       pipeline_(parts_) {
   shared_.begin(clock);
   if (options.journal == nullptr || options.journal->is_new()) return;
-  const FormerLife former = options.journal->former_life(shared_.resources.limits().observation_age);
+  const PreviousProcess former = options.journal->previous_process(shared_.resources.limits().observation_age);
   for (const auto* writes : {&former.open, &former.recent}) {
     for (const JournaledWrite& write : *writes) clients_.insert(write.client);
   }

@@ -36,8 +36,8 @@ class Gate {
  public:
   // What an operator hears.
   struct Voice {
-    std::function<void(const std::string&)> tell_loudly;
-    std::function<void(const WouldHave&)> tell_would;
+    std::function<void(const std::string&)> alert;
+    std::function<void(const ShadowFinding&)> report_finding;
   };
   Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor, Voice voice);
   Gate(const Gate&) = delete;

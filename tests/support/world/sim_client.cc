@@ -50,7 +50,7 @@ Habits habits_of(std::string_view tool) {
   } else if (tool == "go") {
     habits.ids = Habits::Ids::None;
     habits.sends_conflicts_again = true;
-    habits.patience = Duration{};
+    habits.client_timeout = Duration{};
   } else if (tool == "az") {
     habits.ids = Habits::Ids::PerCommand;
     habits.keeps_etag_in_body = true;
@@ -115,12 +115,12 @@ Task<void> SimClient::serve(SimWorld& world, std::shared_ptr<SimLink> link, std:
 Task<void> SimClient::await_answer(const std::shared_ptr<SimLink>& link) {
   const auto& faults = world_.options().clients;
   Rng& rng = world_.rng();
-  Duration patience = habits_.patience > Duration{} ? habits_.patience : std::chrono::hours(24);
+  Duration client_timeout = habits_.client_timeout > Duration{} ? habits_.client_timeout : std::chrono::hours(24);
   const bool leaves = rng.chance(faults.leave);
-  if (leaves) patience = Duration(static_cast<int64_t>(rng.below(static_cast<uint64_t>(faults.leave_after_max.count()))));
+  if (leaves) client_timeout = Duration(static_cast<int64_t>(rng.below(static_cast<uint64_t>(faults.leave_after_max.count()))));
   const Leaving how = leaves && rng.chance(faults.half_close) ? Leaving::HalfClosed : Leaving::Reset;
   SimWorld* world = &world_;
-  const auto timer = world_.clock().call_at(world_.executor(), world_.clock().now() + patience, [world, link, how] {
+  const auto timer = world_.clock().call_at(world_.executor(), world_.clock().now() + client_timeout, [world, link, how] {
     if (link->complete() || link->gone()) return;
     world->checkers().left(*link);
     ++world->tally()[fmt::format("fault: {} @ {}", how == Leaving::HalfClosed ? "half-closed" : "left", stage_of(*link))];

@@ -23,7 +23,7 @@ struct Habits {
   bool sends_conflicts_again = false;
   bool keeps_etag_in_body = false;
   int resends = 6;
-  Duration patience = std::chrono::seconds(300);  // then it leaves; zero: never
+  Duration client_timeout = std::chrono::seconds(300);  // then it leaves; zero: never
 };
 // One of the real tools.
 Habits habits_of(std::string_view tool);  // "js", "go", "az", "python"

@@ -5,8 +5,8 @@
 
 namespace armgate::world {
 
-FormerLife SimJournal::former_life(Duration recent) const {
-  FormerLife former;
+PreviousProcess SimJournal::previous_process(Duration recent) const {
+  PreviousProcess former;
   if (writes_.empty()) return former;
   const WallTime newest = writes_.rbegin()->second.begun;
   former.since = std::max(writes_.begin()->second.begun, newest - std::chrono::floor<std::chrono::milliseconds>(recent));

@@ -16,8 +16,8 @@ class SimJournal {
  public:
   bool is_new() const { return writes_.empty(); }
   const std::map<IntentId, JournaledWrite>& writes() const { return writes_; }
-  // As JournalFile::former_life().
-  FormerLife former_life(Duration recent) const;
+  // As JournalFile::previous_process().
+  PreviousProcess previous_process(Duration recent) const;
 
  private:
   friend class SimStore;

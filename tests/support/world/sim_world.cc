@@ -11,7 +11,7 @@ namespace armgate::world {
 namespace {
 
 constexpr Duration kClientsMax = std::chrono::hours(48);  // beyond it they are stuck in a circle
-constexpr Duration kAfterwards = std::chrono::hours(14);  // longer than any hold
+constexpr Duration kAfterwards = std::chrono::hours(14);  // longer than any operation lease
 
 // armgate is told what its operator declares; ARM keeps a log for those who judge.
 WorldOptions completed(WorldOptions options) {
@@ -48,11 +48,11 @@ std::shared_ptr<Gate> SimWorld::make_gate() {
   GateOptions options{options_.seed,    gates_.size() + 1, options_.pipeline,     options_.results,
                       options_.budgets, rules_in_force(),  options_.poll_skipped, options_.journal ? &journal_ : nullptr};
   Gate::Voice voice;
-  voice.tell_loudly = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
-  voice.tell_would = [this](const WouldHave& would) {
-    trace_.add(clock_.now(), "would: {} {} {} by {} after {}: {} {}", to_text(would.kind), would.method,
-               short_path(would.resource), would.client, would.other_client, would.base, would.why);
-    ++tally_[fmt::format("would: {}", to_text(would.kind))];
+  voice.alert = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
+  voice.report_finding = [this](const ShadowFinding& finding) {
+    trace_.add(clock_.now(), "would: {} {} {} by {} after {}: {} {}", to_text(finding.kind), finding.method,
+               short_path(finding.resource), finding.client, finding.other_client, finding.base, finding.why);
+    ++tally_[fmt::format("would: {}", to_text(finding.kind))];
   };
   gates_.push_back(std::make_shared<Gate>(std::move(options), clock_, upstream_, loop_.get_executor(), std::move(voice)));
   return gates_.back();
@@ -112,7 +112,7 @@ void SimWorld::run() {
   while (clock_.now() < end && clock_.step()) {
   }
   clock_.leap(std::max(Duration{}, end - clock_.now()));
-  checkers_.at_rest();
+  checkers_.settled();
   for (const auto& [reason, times] : checkers_.excused()) tally_["excused: " + reason] += times;
   for (const auto& [law, times] : checkers_.laws_broken())
     tally_[fmt::format("broken, but counted: {}", to_text(law))] += times;
@@ -121,7 +121,7 @@ void SimWorld::run() {
 }
 
 std::shared_ptr<const rules::Ruleset> SimWorld::rules_in_force() const {
-  return std::make_shared<const rules::Ruleset>(rules_, options_.errors, std::vector<rules::PatienceRule>{}, options_.facts);
+  return std::make_shared<const rules::Ruleset>(rules_, options_.errors, std::vector<rules::QueueTimeout>{}, options_.facts);
 }
 
 void SimWorld::use_rules(std::vector<rules::Rule> rules) {
@@ -153,8 +153,8 @@ void SimWorld::check_empty() {
   const auto locks = shared.locks.counts();
   none(locks.keys, "lock keys are");
   none(locks.waiting, "waiting writes are");
-  none(shared.holds.size(), "holds are");
-  none(shared.tickets.size(), "kept places are");
+  none(shared.op_leases.size(), "operation leases are");
+  none(shared.reservations.size(), "kept places are");
   none(shared.rules.draining(), "replaced rules are");
   none(shared.observed.size(), "observed writes are");
   size_t lines = 0;

@@ -27,8 +27,8 @@ const Hash128 kCarol{3, 3};
 
 FairShare used_up() {
   FairShare share(seconds(10));
-  share.told(250, kStart);
-  share.told(2, kStart);
+  share.note_left(250, kStart);
+  share.note_left(2, kStart);
   return share;
 }
 
@@ -48,12 +48,12 @@ TEST(FairShare, WhatIsNotKnownHoldsNobodyBack) {
 
 TEST(FairShare, NobodyWaitsWhileThereIsSomethingLeft) {
   FairShare share(seconds(10));
-  share.told(250, kStart);
+  share.note_left(250, kStart);
   uint64_t number = 0;
   for (uint32_t left = 249; left >= 3; --left) {
     share.join(++number, kAlice, Rank::First);
     ASSERT_THAT(share.grant(kStart), ElementsAre(number)) << left;
-    share.told(left, kStart);
+    share.note_left(left, kStart);
     share.leave(number);
   }
 }
@@ -65,17 +65,17 @@ TEST(FairShare, WhoWasLetGoLeastOftenIsNext) {
   share.join(5, kBob, Rank::First);
   share.join(6, kBob, Rank::First);
   share.join(7, kCarol, Rank::First);
-  share.told(250, kLater);
+  share.note_left(250, kLater);
   EXPECT_THAT(share.grant(kLater), ElementsAre(5, 7, 2, 6, 3, 4));
 }
 
 TEST(FairShare, NobodySavesTurnsUp) {
   FairShare share = used_up();
   for (uint64_t number = 1; number <= 5; ++number) share.join(number, kAlice, Rank::First);
-  share.told(5, kStart + seconds(1));
+  share.note_left(5, kStart + seconds(1));
   EXPECT_THAT(share.grant(kStart + seconds(1)), ElementsAre(1, 2, 3));
   for (uint64_t number = 6; number <= 9; ++number) share.join(number, kBob, Rank::First);
-  share.told(250, kLater);
+  share.note_left(250, kLater);
   EXPECT_THAT(share.grant(kLater), ElementsAre(6, 4, 7, 5, 8, 9)) << "who comes later begins where the line is";
 }
 
@@ -84,7 +84,7 @@ TEST(FairShare, OfOneClientWhatOthersWaitForGoesFirst) {
   share.join(1, kAlice, Rank::Later);
   share.join(2, kAlice, Rank::Later);
   share.join(3, kAlice, Rank::First);
-  share.told(250, kLater);
+  share.note_left(250, kLater);
   EXPECT_THAT(share.grant(kLater), ElementsAre(3, 1, 2));
 }
 
@@ -92,7 +92,7 @@ TEST(FairShare, WhoLeavesTakesNoTurn) {
   FairShare share = used_up();
   for (uint64_t number = 1; number <= 3; ++number) share.join(number, kAlice, Rank::First);
   share.leave(2);
-  share.told(250, kLater);
+  share.note_left(250, kLater);
   EXPECT_THAT(share.grant(kLater), ElementsAre(1, 3));
   EXPECT_EQ(share.waiting(), 0u);
 }
@@ -109,13 +109,13 @@ TEST(FairShare, After429NobodyGoesBeforeRetryAfterIsOver) {
 
 TEST(FairShare, OneInFiveSecondsGoesWhateverIsEstimated) {
   FairShare share = used_up();
-  for (int second = 1; second <= 3; ++second) share.told(0, kStart + seconds(second));  // nothing is refilled
+  for (int second = 1; second <= 3; ++second) share.note_left(0, kStart + seconds(second));  // nothing is refilled
   uint64_t gone = 0;
   for (uint64_t number = 1; number <= 20; ++number) share.join(number, kAlice, Rank::First);
   for (int second = 3; second < 43; ++second) {
     for (const uint64_t number : share.grant(kStart + seconds(second))) {
       ++gone;
-      share.told(0, kStart + seconds(second));
+      share.note_left(0, kStart + seconds(second));
       share.leave(number);
     }
   }
@@ -195,7 +195,7 @@ TEST(FairShare, SharesAreMaxMinFair) {
         }
         if (bucket >= 1) {
           bucket -= 1;
-          share.told(static_cast<uint32_t>(bucket), now);
+          share.note_left(static_cast<uint32_t>(bucket), now);
         } else {
           ++refused;
           share.refused(seconds(1), now);

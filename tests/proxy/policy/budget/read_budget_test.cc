@@ -28,8 +28,8 @@ TEST(ReadBudget, OfWhichNothingIsToldIsNotSpared) {
 
 TEST(ReadBudget, ThatIsPlentyIsNotSparedEither) {
   ReadBudget budget;
-  budget.told(250, kReadStart, kShare);
-  budget.told(220, kReadStart, kShare);
+  budget.note_left(250, kReadStart, kShare);
+  budget.note_left(220, kReadStart, kShare);
   for (int i = 0; i < 100; ++i) {
     EXPECT_TRUE(may_ask(budget, kReadStart));
     budget.spend(kReadStart);
@@ -38,30 +38,30 @@ TEST(ReadBudget, ThatIsPlentyIsNotSparedEither) {
 
 TEST(ReadBudget, ThatIsScarceIsLeftToClientsButForOneQuestionInTenSeconds) {
   ReadBudget budget;
-  budget.told(250, kReadStart, kShare);
-  budget.told(62, kReadStart, kShare);
+  budget.note_left(250, kReadStart, kShare);
+  budget.note_left(62, kReadStart, kShare);
   EXPECT_TRUE(may_ask(budget, kReadStart)) << "the first";
   budget.spend(kReadStart);
   EXPECT_EQ(budget.may_ask_from(kReadStart), kReadStart + seconds(10));
-  budget.told(60, kReadStart + seconds(9), kShare);
+  budget.note_left(60, kReadStart + seconds(9), kShare);
   EXPECT_FALSE(may_ask(budget, kReadStart + milliseconds(9999)));
   EXPECT_TRUE(may_ask(budget, kReadStart + seconds(10))) << "whatever clients do";
 }
 
 TEST(ReadBudget, ThatRecoversIsThereAgain) {
   ReadBudget budget;
-  budget.told(250, kReadStart, kShare);
-  budget.told(0, kReadStart, kShare);
+  budget.note_left(250, kReadStart, kShare);
+  budget.note_left(0, kReadStart, kShare);
   budget.spend(kReadStart);
   EXPECT_FALSE(may_ask(budget, kReadStart));
-  budget.told(230, kReadStart + seconds(1), kShare);
+  budget.note_left(230, kReadStart + seconds(1), kShare);
   EXPECT_TRUE(may_ask(budget, kReadStart + seconds(1)));
 }
 
 TEST(ReadBudget, OfWhichNothingWasToldForAMinuteIsUnknown) {
   ReadBudget budget;
-  budget.told(250, kReadStart, kShare);
-  budget.told(1, kReadStart, kShare);
+  budget.note_left(250, kReadStart, kShare);
+  budget.note_left(1, kReadStart, kShare);
   for (int second = 0; second < 60; second += 10) budget.spend(kReadStart + seconds(second));
   EXPECT_FALSE(may_ask(budget, kReadStart + seconds(59)));
   budget.spend(kReadStart + seconds(60));
@@ -70,19 +70,19 @@ TEST(ReadBudget, OfWhichNothingWasToldForAMinuteIsUnknown) {
 
 TEST(ReadBudget, WithFewLeftIsScarceWhateverTheMost) {
   ReadBudget budget;
-  budget.told(9, kReadStart, kShare);
+  budget.note_left(9, kReadStart, kShare);
   budget.spend(kReadStart);
   EXPECT_FALSE(may_ask(budget, kReadStart));
 }
 
 TEST(ReadBudget, ForgetsTheMostThatWasToldAfterAnHourOrTwo) {
   ReadBudget budget;
-  budget.told(12'000, kReadStart, kShare);
-  budget.told(200, kReadStart + std::chrono::minutes(61), kShare);
+  budget.note_left(12'000, kReadStart, kShare);
+  budget.note_left(200, kReadStart + std::chrono::minutes(61), kShare);
   EXPECT_EQ(budget.most(), 12'000u);
-  budget.told(200, kReadStart + std::chrono::minutes(122), kShare);
+  budget.note_left(200, kReadStart + std::chrono::minutes(122), kShare);
   EXPECT_EQ(budget.most(), 200u);
-  budget.told(100, kReadStart + std::chrono::hours(9), kShare);
+  budget.note_left(100, kReadStart + std::chrono::hours(9), kShare);
   EXPECT_EQ(budget.most(), 100u);
 }
 
@@ -111,7 +111,7 @@ Shares share(double capacity, double each_second, double clients_each_second, in
       }
       bucket -= 1;
       ++served;
-      budget.told(static_cast<uint32_t>(bucket), now, own_share);
+      budget.note_left(static_cast<uint32_t>(bucket), now, own_share);
     };
     for (wanted += clients_each_second / kSteps; wanted >= 1; wanted -= 1) take(shares.clients, shares.refused_clients);
     for (int i = 0; step % kSteps == 0 && i < own_each_second; ++i) {
@@ -151,10 +151,10 @@ int asked_at_once(ReadBudget& budget, TimePoint now) {
 TEST(ReadBudget, TakesTheShareThatItIsGiven) {
   for (const auto& [share, more] : {std::pair{0.0, 0}, {0.2, 2}, {0.5, 5}}) {
     ReadBudget budget;
-    budget.told(100, kReadStart, share);
-    budget.told(50, kReadStart + milliseconds(10), share);
+    budget.note_left(100, kReadStart, share);
+    budget.note_left(50, kReadStart + milliseconds(10), share);
     EXPECT_EQ(asked_at_once(budget, kReadStart + milliseconds(20)), 5) << "what is kept for later, a twentieth of all";
-    budget.told(59, kReadStart + milliseconds(30), share);  // ten more, and what that answer took
+    budget.note_left(59, kReadStart + milliseconds(30), share);  // ten more, and what that answer took
     EXPECT_EQ(asked_at_once(budget, kReadStart + milliseconds(40)), more) << share;
   }
 }

@@ -111,7 +111,7 @@ TEST(Verify, AResourceThatCannotBeReadIsNotWritten) {
     EXPECT_TRUE(answer.head.fields.has("Retry-After"));
     EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "verify-failed");
     EXPECT_TRUE(rig.script_is_done());
-    EXPECT_EQ(rig.shared().counters.places_kept.load(), 1u) << "it had its turn, and is told to come again";
+    EXPECT_EQ(rig.shared().counters.reservations_kept.load(), 1u) << "it had its turn, and is told to come again";
   }
 }
 
@@ -180,7 +180,7 @@ TEST(Verify, ALostAnswerIsSettledOnlyByTheStateThatWasAskedFor) {
     rig.arm(get(kGroup), 200, {}, kPlain);
     rig.arm_fails(put(kGroup), Sent::Maybe);
     rig.arm(get(kGroup), 200, {}, c.now);
-    if (c.status == 409) rig.arm(get(kGroup), 200, {}, c.now);  // the hold looks whether something runs
+    if (c.status == 409) rig.arm(get(kGroup), 200, {}, c.now);  // the operation lease looks whether something runs
     rig.ask("one", get(kGroup));
     const auto answer = rig.ask("one", put(kGroup), kWanted);
     EXPECT_EQ(answer.head.status, c.status);
@@ -198,7 +198,7 @@ TEST(Verify, ASecondSendingFindsWhatTheFirstHasDone) {
   rig.arm(get(kGroup), 200, {}, kPlain);
   rig.arm(get(kGroup), 200, {}, kPlain);
   rig.arm(put(kGroup), 504, {}, R"({"error":{"code":"GatewayTimeout","message":"m"}})");
-  rig.arm(get(kGroup), 200, {}, kMade);  // the hold sees that nothing runs
+  rig.arm(get(kGroup), 200, {}, kMade);  // the operation lease sees that nothing runs
   rig.arm(get(kGroup), 200, {}, kMade);
   rig.ask("one", get(kGroup));
   EXPECT_EQ(rig.ask("one", put(kGroup), kWanted).head.status, 504);
@@ -233,7 +233,7 @@ TEST(Verify, AnAccountThatWasMadeWithoutAnAnswersBodyCanBeBuiltOn) {
   const std::string made = R"({"kind":"StorageV2","location":"westeurope","properties":{"provisioningState":"Succeeded"}})";
   StageRig rig;
   rig.arm(put(kAccount), 202);
-  rig.arm(get(kAccount), 200, {}, made);  // the hold learns that the create is over
+  rig.arm(get(kAccount), 200, {}, made);  // the operation lease learns that the create is over
   rig.arm(get(kAccount), 200, {}, made);  // the client's read
   rig.arm(get(kAccount), 200, {}, made);  // compared with both
   rig.arm(put(kAccount), 200, {}, made);

@@ -13,7 +13,7 @@ const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":
 const std::string kRunning = R"({"etag":"\"2\"","sku":{"capacity":2},"properties":{"provisioningState":"Updating"}})";
 const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1?t=signed";
 const std::string kPatch = patch(kScaleSet);
-// {"oid":"o"}, unsigned: what a hold takes for its client's.
+// {"oid":"o"}, unsigned: what an operation lease takes for its client's.
 const arm::Headers kToken{{"Authorization", "Bearer e30.eyJvaWQiOiJvIn0.b2xk"}};
 constexpr auto kSecond = std::chrono::seconds(1);
 
@@ -29,15 +29,15 @@ SimJournal with_running_operation() {
 TEST(Restore, AnOperationOfAnEarlierProcessHoldsOthersUntilItsEnd) {
   SimJournal journal = with_running_operation();
   StageRig rig(journal);
-  ASSERT_EQ(rig.shared().holds.size(), 1u);
+  ASSERT_EQ(rig.shared().op_leases.size(), 1u);
   rig.arm("GET /subscriptions/s/operations/1?t=signed", 200, {}, R"({"status":"InProgress"})");
   rig.arm("GET /subscriptions/s/operations/1?t=signed", 200, {}, R"({"status":"Succeeded"})");
   rig.arm(kPatch, 200, {}, kState);
   EXPECT_EQ(rig.ask("two", kPatch, R"({"a":2})").head.status, 200);
   EXPECT_TRUE(rig.script_is_done());
   EXPECT_EQ(rig.sent_field(0, "authorization"), "Bearer of-two") << "lent by the one who waits";
-  EXPECT_TRUE(rig.shared().holds.empty());
-  EXPECT_TRUE(journal.former_life(kSecond).open.empty()) << "the next process has nothing to take up";
+  EXPECT_TRUE(rig.shared().op_leases.empty());
+  EXPECT_TRUE(journal.previous_process(kSecond).open.empty()) << "the next process has nothing to take up";
 }
 
 TEST(Restore, TheClientsOwnPollsEndIt) {
@@ -45,24 +45,24 @@ TEST(Restore, TheClientsOwnPollsEndIt) {
   StageRig rig(journal);
   rig.arm("GET /subscriptions/s/operations/1?t=signed", 200, {}, R"({"status":"Succeeded"})");
   rig.ask("one", "GET /subscriptions/s/operations/1?t=signed");
-  EXPECT_TRUE(rig.shared().holds.empty());
+  EXPECT_TRUE(rig.shared().op_leases.empty());
 }
 
-TEST(Restore, AHoldTakesTheFirstTokenOfItsClientAndNoLoanIsKept) {
+TEST(Restore, ALeaseTakesTheFirstTokenOfItsClientAndNoLoanIsKept) {
   SimJournal journal = with_running_operation();
   StageRig rig(journal);
-  const auto hold = rig.shared().holds.on_key(rig.shared().locks.key_of(kScaleSetId)).at(0);
-  EXPECT_EQ(hold->authorization(), "");
+  const auto op_lease = rig.shared().op_leases.on_key(rig.shared().locks.key_of(kScaleSetId)).at(0);
+  EXPECT_EQ(op_lease->authorization(), "");
   rig.arm("GET /subscriptions/s/operations/1", 200, {}, R"({"status":"InProgress"})");
   const auto waiting = rig.start("two", kPatch, R"({"a":2})");
   rig.run_until([&] { return !rig.seen().empty(); });
-  EXPECT_EQ(hold->authorization(), "Bearer of-two");
+  EXPECT_EQ(op_lease->authorization(), "Bearer of-two");
   waiting->link->leave(Leaving::Reset);
   rig.run_until([&] { return waiting->done; });
-  EXPECT_EQ(hold->authorization(), "") << "it was lent for as long as its writer waited";
+  EXPECT_EQ(op_lease->authorization(), "") << "it was lent for as long as its writer waited";
   rig.arm(get(kScaleSet), 200, {}, kRunning);
   rig.ask("one", get(kScaleSet), {}, kToken);
-  EXPECT_EQ(hold->authorization(), kToken.get("authorization"));
+  EXPECT_EQ(op_lease->authorization(), kToken.get("authorization"));
 }
 
 // A token of somebody else may not be good for the operation; the resource, to which its bearer wants to write, tells as well.
@@ -133,7 +133,7 @@ TEST(Restore, WhereNoTokenIsGoodForTheOperationItsResourceHasToDo) {
   EXPECT_EQ(first->link->exchange.status, 200);
 }
 
-// The subnet's operation has ended, as its client's poll showed, but its network is not at rest yet.
+// The subnet's operation has ended, as its client's poll showed, but its network is not in a final state yet.
 TEST(Restore, WhatMustComeToRestIsWaitedForUntilSomebodyBringsAToken) {
   SimJournal journal;
   StageRig dead(journal);
@@ -144,13 +144,13 @@ TEST(Restore, WhatMustComeToRestIsWaitedForUntilSomebodyBringsAToken) {
   rig.arm("GET /subscriptions/s/operations/1", 200, {}, R"({"status":"Succeeded"})");
   rig.ask("stranger", "GET /subscriptions/s/operations/1?t=signed");
   rig.pass(std::chrono::minutes(10));
-  ASSERT_EQ(rig.shared().holds.size(), 1u);
+  ASSERT_EQ(rig.shared().op_leases.size(), 1u);
   rig.arm("GET /", 200, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
   rig.arm("GET /", 200, {}, R"({"properties":{"provisioningState":"Updating"}})");
   rig.arm("GET /", 200, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
   rig.arm(put(kSubnet), 200, {}, kState);
   EXPECT_EQ(rig.ask("two", put(kSubnet), R"({"a":1})").head.status, 412) << "it was asked for while the other had not ended";
-  EXPECT_TRUE(rig.shared().holds.empty());
+  EXPECT_TRUE(rig.shared().op_leases.empty());
 }
 
 // A process that died while a write of client "one" was on its way to ARM.
@@ -309,7 +309,7 @@ TEST(Restore, WhatRanBesideEachOtherIsHeldBesideEachOther) {
   dead.ask("scaler", kPatch, R"({"a":2})");
 
   StageRig rig(journal);
-  EXPECT_EQ(rig.shared().holds.size(), 2u);
+  EXPECT_EQ(rig.shared().op_leases.size(), 2u);
   EXPECT_EQ(rig.shared().locks.holders(rig.shared().locks.key_of(kScaleSetId)), 2u);
   rig.arm(kPatch, 200, {}, kState);
   EXPECT_EQ(rig.ask("scaler", kPatch, R"({"a":3})").head.status, 200) << "and so may its next";
@@ -320,10 +320,10 @@ TEST(Restore, WhatOnlyTheModeLeavesOutStaysInTheJournal) {
   auto options = StageRig::default_options();
   options.mode = rules::Mode::Off;
   StageRig off(journal, options);
-  EXPECT_TRUE(off.shared().holds.empty());
+  EXPECT_TRUE(off.shared().op_leases.empty());
   StageRig on(journal);
   on.pass(kSecond);
-  EXPECT_EQ(on.shared().holds.size(), 1u);
+  EXPECT_EQ(on.shared().op_leases.size(), 1u);
 }
 
 // ARM said 503, and may have taken it.
@@ -335,8 +335,9 @@ TEST(Restore, WhatArmFailedWithMayHaveBeenTaken) {
 
   StageRig rig(journal);
   rig.pass(kSecond);
-  ASSERT_EQ(rig.shared().holds.size(), 1u);
-  EXPECT_EQ(rig.shared().holds.on_key(rig.shared().locks.key_of(kScaleSetId)).at(0)->write().because, HeldBecause::InDoubt);
+  ASSERT_EQ(rig.shared().op_leases.size(), 1u);
+  EXPECT_EQ(rig.shared().op_leases.on_key(rig.shared().locks.key_of(kScaleSetId)).at(0)->write().because,
+            LeasedBecause::InDoubt);
 }
 
 TEST(Restore, AnActionWhoseAnswerMayNotHaveArrivedIsNotCarriedOutTwice) {

@@ -16,7 +16,7 @@ const std::string kPatch = patch(kScaleSet);
 const std::string kFailed = R"({"status":"Failed","error":{"code":"Bad","message":"Code=\"Worse\" Message=\"secret words\""}})";
 
 JournaledWrite only_write(const SimJournal& journal) {
-  const FormerLife former = journal.former_life(std::chrono::hours(1));
+  const PreviousProcess former = journal.previous_process(std::chrono::hours(1));
   EXPECT_EQ(former.recent.size() + former.open.size(), 1u);
   return former.recent.empty() ? former.open.at(0) : former.recent.at(0);
 }

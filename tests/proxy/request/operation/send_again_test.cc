@@ -90,7 +90,7 @@ TEST_F(SendAgainTest, ItsClientGetsAUrlOfArmgatesOwnAndItsPollsAreARMs) {
   EXPECT_EQ(rig_.sent_field(2, "authorization"), "Bearer of-one");
   rig_.arm(poll(1), 200, {}, R"({"status":"Succeeded"})");
   EXPECT_EQ(asked(own).body, R"({"status":"Succeeded"})");
-  EXPECT_TRUE(rig_.shared().holds.empty());
+  EXPECT_TRUE(rig_.shared().op_leases.empty());
   EXPECT_EQ(rig_.shared().owned.bytes(), 0u) << "nothing is kept of what is over";
 }
 
@@ -104,10 +104,10 @@ TEST_F(SendAgainTest, WhatFailedForAPassingReasonGoesAgainOnTheStateThatItWasBui
   EXPECT_EQ(second.body, kWanted);
   EXPECT_EQ(second.head.fields.get("If-Match"), "\"3\"") << "of what was read under the lease";
   EXPECT_EQ(second.head.fields.get("Authorization"), "Bearer of-one");
-  EXPECT_EQ(rig_.shared().holds.size(), 1u);
+  EXPECT_EQ(rig_.shared().op_leases.size(), 1u);
   rig_.arm(poll(2), 200, {}, R"({"status":"Succeeded"})");
   EXPECT_EQ(asked(own).body, R"({"status":"Succeeded"})") << "how the second one ended";
-  EXPECT_TRUE(rig_.shared().holds.empty());
+  EXPECT_TRUE(rig_.shared().op_leases.empty());
   EXPECT_EQ(rig_.shared().counters.sent_again_late, 1u);
 }
 
@@ -134,7 +134,7 @@ TEST_F(SendAgainTest, APartialEffectIsTheClientsBusiness) {
   const std::string own = write();
   fail(own, kBusy, kPartly);
   rig_.pass(seconds(3));
-  EXPECT_TRUE(rig_.shared().holds.empty());
+  EXPECT_TRUE(rig_.shared().op_leases.empty());
   rig_.arm(poll(1), 200, {}, kBusy);
   EXPECT_EQ(asked(own).body, kBusy);
   EXPECT_EQ(rig_.shared().counters.given_up_late, 1u);
@@ -155,7 +155,7 @@ TEST_F(SendAgainTest, WhatIsFinalIsToldAtOnce) {
   const std::string own = write();
   rig_.arm(poll(1), 200, {}, failed("QuotaExceeded"));
   EXPECT_EQ(asked(own).body, failed("QuotaExceeded"));
-  EXPECT_TRUE(rig_.shared().holds.empty());
+  EXPECT_TRUE(rig_.shared().op_leases.empty());
 }
 
 TEST_F(SendAgainTest, NotMoreOftenThanTheRuleSays) {
@@ -170,7 +170,7 @@ TEST_F(SendAgainTest, NotMoreOftenThanTheRuleSays) {
   rig_.pass(seconds(3));
   rig_.arm(poll(3), 200, {}, kBusy);
   EXPECT_EQ(asked(own).body, kBusy) << "three sendings in all";
-  EXPECT_TRUE(rig_.shared().holds.empty());
+  EXPECT_TRUE(rig_.shared().op_leases.empty());
 }
 
 TEST_F(SendAgainTest, WhatWasSupersededGoesAgainOnce) {
@@ -191,7 +191,7 @@ TEST_F(SendAgainTest, NothingGoesForAClientThatDoesNotPoll) {
   });
   rig_.pass(minutes(5));
   for (const auto& request : rig_.seen()) EXPECT_TRUE(request.head.method != arm::Method::Put || &request == &rig_.seen()[1]);
-  EXPECT_TRUE(rig_.shared().holds.empty()) << "and nobody waits for it for ever";
+  EXPECT_TRUE(rig_.shared().op_leases.empty()) << "and nobody waits for it for ever";
   EXPECT_EQ(asked(own).body, kBusy);
 }
 
@@ -228,7 +228,7 @@ TEST_F(SendAgainTest, ALostAnswerIsNotSentAThirdTimeAndIsToldAsUnknown) {
   EXPECT_NE(asked(own).body.find("InProgress"), std::string::npos);
   rig_.pass(minutes(5));
   EXPECT_NE(asked(own).body.find("ArmgateOutcomeUnknown"), std::string::npos);
-  EXPECT_TRUE(rig_.shared().holds.empty());
+  EXPECT_TRUE(rig_.shared().op_leases.empty());
 }
 
 TEST_F(SendAgainTest, ItIsRefusedOnceMoreAndThenTaken) {
@@ -248,7 +248,7 @@ TEST_F(SendAgainTest, ARefusalForGoodIsTheEnd) {
   fail(own, kBusy, kBack);
   rig_.arm(kPut, 412, {}, R"({"error":{"code":"PreconditionFailed","message":"m"}})");
   rig_.pass(seconds(4));
-  EXPECT_TRUE(rig_.shared().holds.empty());
+  EXPECT_TRUE(rig_.shared().op_leases.empty());
   rig_.arm(poll(1), 200, {}, kBusy);
   EXPECT_EQ(asked(own).body, kBusy);
 }
@@ -316,7 +316,7 @@ TEST_F(SendAgainTest, AfterARestartTheNewestSendingCounts) {
     ASSERT_TRUE(dead.script_is_done());
   }
   StageRig rig(journal);
-  EXPECT_EQ(rig.shared().holds.size(), 1u);
+  EXPECT_EQ(rig.shared().op_leases.size(), 1u);
   rig.arm(poll(2), 200, {}, R"({"status":"Succeeded"})");
   EXPECT_EQ(rig.ask("one", "GET " + own).body, R"({"status":"Succeeded"})");
 }

@@ -47,7 +47,7 @@ TEST_F(Shown, ARefusedCreateIsAnsweredAtOnce) {
   EXPECT_EQ(rig.seen().size(), 1u);
 }
 
-TEST_F(Shown, WhenThePatienceOfTheClientEndsItGetsArmsAnswerAllTheSame) {
+TEST_F(Shown, WhenTheQueueTimeoutOfTheClientEndsItGetsArmsAnswerAllTheSame) {
   rig.arm(put(kGroup), 201, {}, kMade);
   for (int i = 0; i < 26; ++i) rig.arm(get(kGroup), 404, {}, "{}");
   const auto answer = rig.ask("one", put(kGroup), R"({"location":"w"})");

@@ -13,23 +13,23 @@ const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":
 const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1";
 const std::string kPatch = patch(kScaleSet);
 
-TEST(Unlock, AnOperatorEndsAHoldLoudlyAndWhoWaitsGoesOn) {
+TEST(Unlock, AnOperatorEndsALeaseLoudlyAndWhoWaitsGoesOn) {
   StageRig rig;
   rig.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
   rig.ask("one", kPatch, R"({"a":1})");
   auto& shared = rig.shared();
-  ASSERT_EQ(shared.holds.size(), 1u);
+  ASSERT_EQ(shared.op_leases.size(), 1u);
   const Hash128 key = shared.locks.key_of(kScaleSetId);
   const Unlocked unlocked = unlock(rig.parts(), key, "ops");
   ASSERT_EQ(unlocked.released.size(), 1u);
   EXPECT_EQ(unlocked.released[0].what, "PATCH " + kScaleSetId);
   EXPECT_EQ(unlocked.released[0].client, "one");
-  EXPECT_TRUE(shared.holds.empty());
+  EXPECT_TRUE(shared.op_leases.empty());
   EXPECT_EQ(shared.locks.holders(key), 0u);
-  EXPECT_EQ(shared.counters.holds_released, 1u);
-  EXPECT_EQ(shared.counters.holds_expired, 0u);
+  EXPECT_EQ(shared.counters.leases_released, 1u);
+  EXPECT_EQ(shared.counters.leases_expired, 0u);
   ASSERT_EQ(rig.loud().size(), 1u);
-  EXPECT_NE(rig.loud()[0].find("hold released: PATCH"), std::string::npos) << rig.loud()[0];
+  EXPECT_NE(rig.loud()[0].find("lease released: PATCH"), std::string::npos) << rig.loud()[0];
   EXPECT_NE(rig.loud()[0].find("because ops asked"), std::string::npos) << rig.loud()[0];
   rig.arm("PATCH ", 200, {}, kState);
   EXPECT_EQ(rig.ask("two", kPatch, R"({"a":2})").head.status, 200);
@@ -101,7 +101,7 @@ TEST(Unlock, AWriteOnItsWayIsNotTakenBack) {
   EXPECT_TRUE(unlocked.on_its_way);
 }
 
-TEST(Unlock, AWriteOnItsWayBesideAHoldIsToldToo) {
+TEST(Unlock, AWriteOnItsWayBesideALeaseIsToldToo) {
   StageRig rig;
   rig.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
   rig.arm_takes(std::chrono::seconds(10), kPatch, 200, {}, kState);
@@ -130,19 +130,19 @@ TEST(Unlock, ADeleteThatIsGivenUpMayHaveHappened) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
-TEST(Unlock, AParentsKeyEndsTheHoldOfItsChild) {
+TEST(Unlock, AParentsKeyEndsTheLeaseOfItsChild) {
   StageRig rig;
   const std::string subnet_put = put(kSubnet);
   rig.arm(subnet_put, 201, {{"Azure-AsyncOperation", kOperation}}, R"({"properties":{"provisioningState":"Updating"}})");
   rig.ask("one", subnet_put, "{}");
-  ASSERT_EQ(rig.shared().holds.size(), 1u);
+  ASSERT_EQ(rig.shared().op_leases.size(), 1u);
   const auto network = "/subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n";
   const Unlocked unlocked = unlock(rig.parts(), rig.shared().locks.key_of(network), "ops");
   ASSERT_EQ(unlocked.released.size(), 1u);
   EXPECT_EQ(unlocked.released[0].what, "PUT " + std::string(network) + "/subnets/a");
   EXPECT_EQ(rig.shared().locks.counts().keys, 0u) << "all that it held is free";
   rig.pass(std::chrono::hours(2));
-  EXPECT_TRUE(rig.script_is_done()) << "nobody looks whether it has come to rest";
+  EXPECT_TRUE(rig.script_is_done()) << "nobody looks whether it has reach a final state";
 }
 
 }  // namespace

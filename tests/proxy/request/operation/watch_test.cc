@@ -170,10 +170,10 @@ TEST(Watching, AReadOfTheResourceEndsNoOperationThatHasAUrlOfItsOwn) {
   rig.ask("one", patch(kScaleSet), R"({"a":1})");
   rig.arm(get(kScaleSet), 200, {}, kState);
   rig.ask("dashboard", get(kScaleSet));
-  EXPECT_EQ(rig.shared().holds.size(), 1u);
+  EXPECT_EQ(rig.shared().op_leases.size(), 1u);
   rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
   rig.ask("one", kPoll);
-  EXPECT_TRUE(rig.shared().holds.empty());
+  EXPECT_TRUE(rig.shared().op_leases.empty());
 }
 
 // An operation about which ARM wants to be asked every 100 s at most, and somebody who waits for its end from its 40th second on.
@@ -206,7 +206,7 @@ TEST(Watching, AnAbortEndsNothingByItself) {
   rig.ask("one", kAbort);
   rig.pass(seconds(3));
   EXPECT_FALSE(second->done);
-  EXPECT_EQ(rig.shared().holds.size(), 1u);
+  EXPECT_EQ(rig.shared().op_leases.size(), 1u);
 }
 
 TEST(Watching, AnAbortThatArmRefusesChangesNothing) {

@@ -122,9 +122,9 @@ TEST_F(BreakerTest, ObserveOnlyTells) {
   fail(10);
   EXPECT_TRUE(goes(kPatch));
   EXPECT_EQ(last_.head.status, 200);
-  ASSERT_EQ(rig_.would().size(), 1u);
-  EXPECT_EQ(rig_.would()[0].kind, WouldHave::Kind::Sick);
-  EXPECT_NE(rig_.would()[0].why.find("10 operations"), std::string::npos);
+  ASSERT_EQ(rig_.finding().size(), 1u);
+  EXPECT_EQ(rig_.finding()[0].kind, ShadowFinding::Kind::Sick);
+  EXPECT_NE(rig_.finding()[0].why.find("10 operations"), std::string::npos);
   EXPECT_EQ(rig_.shared().counters.would_be_sick, 1u);
 }
 
@@ -132,7 +132,7 @@ TEST_F(BreakerTest, ItIsOffUnlessTheRuleSaysSo) {
   use("off");
   fail(10);
   EXPECT_TRUE(goes(kPatch));
-  EXPECT_TRUE(rig_.would().empty());
+  EXPECT_TRUE(rig_.finding().empty());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Goal: where clients share a budget of ARM's, with budgets.fair each gets its part, a tenth of the 429s comes, and it takes no longer in
-// all; nobody waits longer than its patience, and who is alone does not wait while there is something left. Method: the pipeline against
-// a bucket as ARM has them, under virtual time, with and without. It prints the table of docs/monitoring.md.
+// all; nobody waits longer than its queue timeout, and who is alone does not wait while there is something left. Method: the
+// pipeline against a bucket as ARM has them, under virtual time, with and without. It prints the table of docs/monitoring.md.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -149,7 +149,7 @@ TEST(FairSharing, GivesEachClientItsPartWithoutAStormAndTakesNoLonger) {
     const auto rate = [i](const Storm& storm) { return storm.crowds[i].in_time / double(kUntil - kFrom); };
     fmt::print("{:<12}{:>10.1f}{:>10.1f}{:>10.1f}\n", with.crowds[i].client, parts[i], rate(without), rate(with));
     EXPECT_NEAR(rate(with), parts[i], 0.1 * parts[i]) << with.crowds[i].client;
-    EXPECT_LE(with.crowds[i].longest, seconds(50)) << "its patience";
+    EXPECT_LE(with.crowds[i].longest, seconds(50)) << "its queue timeout";
     EXPECT_EQ(with.crowds[i].ended, with.crowds[i].requests);
   }
   fmt::print("{:<12}{:>10}{:>10}{:>10}\n", "429", "", without.refused, with.refused);
@@ -196,7 +196,7 @@ TEST(FairSharing, AProvidersOwn429HoldsNobodyElseBack) {
   EXPECT_FALSE(rig.ask("two", get(kGroup), {}, kShared).head.fields.has("x-armgate-waited-ms"));
 }
 
-TEST(FairSharing, NobodyWaitsLongerThanItsPatienceAndWhoWaitsIsShown) {
+TEST(FairSharing, NobodyWaitsLongerThanItsQueueTimeoutAndWhoWaitsIsShown) {
   StageRig rig(StageRig::default_options(), fair());
   rig.arm(get(kGroup), 429, {{"Retry-After", "120"}}, "{}");
   rig.ask("one", get(kGroup), {}, kShared);

@@ -46,7 +46,7 @@ TEST(GroupVisibility, ADeletedGroupIsNoEvidence) {
   EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 404);
 }
 
-TEST(GroupVisibility, BeyondTheClientsPatienceItIsAskedToComeAgainAndTheTriesGoOn) {
+TEST(GroupVisibility, BeyondTheClientsQueueTimeoutItIsAskedToComeAgainAndTheTriesGoOn) {
   StageRig rig;
   rig.arm(put(kGroup), 201, {}, "{}");
   rig.ask("one", put(kGroup), R"({"location":"westeurope"})");

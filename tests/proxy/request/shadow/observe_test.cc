@@ -9,7 +9,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
-using Kind = WouldHave::Kind;
+using Kind = ShadowFinding::Kind;
 
 const std::string kStateOne = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
 const std::string kStateTwo = R"({"etag":"\"2\"","sku":{"capacity":2},"properties":{"provisioningState":"Succeeded"}})";
@@ -30,10 +30,10 @@ PipelineOptions in_mode(rules::Mode mode) {
 
 class Observe : public testing::Test {
  protected:
-  std::vector<WouldHave> told(Kind kind) const {
-    std::vector<WouldHave> of_kind;
-    for (const auto& would : rig.would()) {
-      if (would.kind == kind) of_kind.push_back(would);
+  std::vector<ShadowFinding> told(Kind kind) const {
+    std::vector<ShadowFinding> of_kind;
+    for (const auto& finding : rig.finding()) {
+      if (finding.kind == kind) of_kind.push_back(finding);
     }
     return of_kind;
   }
@@ -61,7 +61,7 @@ TEST_F(Observe, AStaleWriteGoesThroughAndIsToldWithWhatItOverwrites) {
   EXPECT_EQ(answer.head.status, 200);
   EXPECT_FALSE(rig.seen()[3].head.fields.has("If-Match"));
   ASSERT_EQ(told(Kind::Stale).size(), 1u);
-  const WouldHave stale = told(Kind::Stale)[0];
+  const ShadowFinding stale = told(Kind::Stale)[0];
   EXPECT_EQ(stale.client, "two");
   EXPECT_EQ(stale.other_client, "one");
   EXPECT_EQ(stale.changed, std::vector<std::string>{"/sku/capacity"});
@@ -78,7 +78,7 @@ TEST_F(Observe, AWriteBuiltOnTheNewestStateIsNotTold) {
   rig.arm(put(kScaleSet), 200, etag("\"3\""), kStateOne);
   rig.ask("two", get(kScaleSet));
   rig.ask("two", put(kScaleSet), kWantsFive);
-  EXPECT_TRUE(rig.would().empty());
+  EXPECT_TRUE(rig.finding().empty());
 }
 
 TEST_F(Observe, AStaleWriteThatArmRefusesIsNotTold) {
@@ -102,7 +102,7 @@ TEST_F(Observe, AnEtagThatMovedWithoutAChangeIsAFalseAlarm) {
   both_read("\"9\"", kStateOneAgain);
   rig.arm(put(kScaleSet), 200, etag("\"10\""), kStateOne);
   rig.ask("one", put(kScaleSet), kWantsFive);
-  EXPECT_TRUE(rig.would().empty());
+  EXPECT_TRUE(rig.finding().empty());
 }
 
 TEST_F(Observe, TheClientsOwnPreconditionIsItsOwnBusiness) {
@@ -157,17 +157,17 @@ TEST_F(Observe, AnOperationThatNobodyAsksAboutIsForgottenAndNeverPolled) {
   rig.arm("PATCH ", 200, {}, kStateOne);
   const std::string write = patch(kScaleSet);
   rig.ask("one", write, R"({"a":1})");
-  EXPECT_EQ(rig.shared().holds.size(), 1u);
+  EXPECT_EQ(rig.shared().op_leases.size(), 1u);
   rig.pass(minutes(3));
-  EXPECT_TRUE(rig.shared().holds.empty());
+  EXPECT_TRUE(rig.shared().op_leases.empty());
   rig.ask("two", write, R"({"a":2})");
-  EXPECT_TRUE(rig.would().empty()) << "it may have ended long ago";
+  EXPECT_TRUE(rig.finding().empty()) << "it may have ended long ago";
   EXPECT_EQ(rig.seen().size(), 2u);
   EXPECT_TRUE(rig.loud().empty());
   EXPECT_EQ(rig.shared().observed.size(), 0u);
 }
 
-TEST_F(Observe, ABlindPutDuringTheOperationOfAnotherWriteWouldBeRefused) {
+TEST_F(Observe, AnUnconditionalPutDuringTheOperationOfAnotherWriteWouldBeRefused) {
   rig.arm("PATCH ", 202, runs());
   rig.arm(put(kScaleSet), 200, {}, "{}");
   rig.ask("one", patch(kScaleSet), "{}");
@@ -178,7 +178,7 @@ TEST_F(Observe, ABlindPutDuringTheOperationOfAnotherWriteWouldBeRefused) {
   EXPECT_EQ(told(Kind::Stale)[0].why, "unconditional-after-another-write");
 }
 
-TEST_F(Observe, OfTwoBlindPutsThatMeetTheOneThatIsAcceptedLastIsTold) {
+TEST_F(Observe, OfTwoUnconditionalPutsThatMeetTheOneThatIsAcceptedLastIsTold) {
   rig.arm_takes(seconds(5), put(kScaleSet), 200, {}, "{}");
   rig.arm(put(kScaleSet), 200, {}, "{}");
   const auto first = rig.start("one", put(kScaleSet), kWantsTwo);
@@ -225,9 +225,9 @@ TEST_F(Observe, AReSendWhileTheFirstStillRunsIsADuplicateAndNoOverlapOrStaleWrit
   first->link->leave(Leaving::Reset);
   EXPECT_EQ(rig.ask("two", put(kScaleSet), kWantsTwo, id).head.status, 200);
   rig.run_until([&] { return first->done; });
-  ASSERT_EQ(rig.would().size(), 1u);
-  EXPECT_EQ(rig.would()[0].kind, Kind::Duplicate);
-  EXPECT_EQ(rig.would()[0].why, "earlier-sending-unanswered");
+  ASSERT_EQ(rig.finding().size(), 1u);
+  EXPECT_EQ(rig.finding()[0].kind, Kind::Duplicate);
+  EXPECT_EQ(rig.finding()[0].why, "earlier-sending-unanswered");
 }
 
 TEST_F(Observe, TheSameBytesAfterADeliveredAnswerAreANewWrite) {
@@ -235,7 +235,7 @@ TEST_F(Observe, TheSameBytesAfterADeliveredAnswerAreANewWrite) {
   const std::string restart = "POST " + std::string(kRestart);
   rig.ask("one", restart);
   rig.ask("one", restart);
-  EXPECT_TRUE(rig.would().empty());
+  EXPECT_TRUE(rig.finding().empty());
 }
 
 TEST_F(Observe, WhatIsBoundToBeRefusedGoesThroughEveryTime) {

@@ -35,7 +35,7 @@ TEST(Closing, WhatIsWithArmGetsItsAnswerAndWhatWaitsForItIsToldToComeAgainAtOnce
   EXPECT_EQ(sent->link->answer().head.status, 200);
   EXPECT_EQ(rig.seen().size(), 1u);
   EXPECT_EQ(rig.shared().locks.counts().keys, 0u);
-  EXPECT_EQ(rig.shared().tickets.size(), 0u) << "a place in a queue that is about to go is of no use";
+  EXPECT_EQ(rig.shared().reservations.size(), 0u) << "a place in a queue that is about to go is of no use";
 }
 
 TEST(Closing, WhatArmHasRefusedWithoutEffectDoesNotWaitForItsNextTry) {

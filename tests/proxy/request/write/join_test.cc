@@ -18,7 +18,7 @@ arm::Headers id(std::string_view text) { return {{"x-ms-client-request-id", std:
 arm::Headers accepted() { return {{"Azure-AsyncOperation", kOperation}, {"Retry-After", "20"}}; }
 
 // A restart whose client went away while ARM was at it, and whose answer came then.
-void orphan_a_restart(StageRig& rig, const arm::Headers& fields = {}) {
+void undelivered_then_restart(StageRig& rig, const arm::Headers& fields = {}) {
   rig.arm_takes(seconds(10), kRun, 202, accepted());
   const auto first = rig.start("one", kRun, "", fields);
   rig.pass(seconds(1));
@@ -30,7 +30,7 @@ TEST(Join, ARestartWhoseAnswerGotLostRunsOnce) {
   for (const char* request_id : {"", "r1"}) {
     StageRig rig;
     const arm::Headers fields = *request_id == '\0' ? arm::Headers{} : id(request_id);
-    orphan_a_restart(rig, fields);
+    undelivered_then_restart(rig, fields);
     const auto again = rig.ask("one", kRun, "", fields);
     EXPECT_EQ(again.head.status, 202);
     EXPECT_EQ(again.head.fields.get("Azure-AsyncOperation"), kOperation);
@@ -68,7 +68,7 @@ TEST(Join, WhatIsNotTheSameRequestRunsOnItsOwn) {
   };
   for (const auto& c : cases) {
     StageRig rig;
-    orphan_a_restart(rig);
+    undelivered_then_restart(rig);
     rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
     rig.arm(kRun, 202, {});
     rig.pass(c.later);
@@ -103,7 +103,7 @@ TEST(Join, TheSameBytesOfAnActorWhileAnotherListensAreASecondWrite) {
 
 TEST(Join, ADeliveredReadMakesTheSameBytesWithoutAnIdANewIntention) {
   StageRig rig;
-  orphan_a_restart(rig);
+  undelivered_then_restart(rig);
   rig.arm(get(kScaleSet), 200, {}, kState);
   rig.ask("one", get(kScaleSet));
   rig.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
@@ -156,14 +156,14 @@ TEST(Join, AFullPutThatIsAnsweredByReplayIsAStateItsClientKnows) {
 TEST(Join, LongRequestIdsAreRecognisedAndToldApart) {
   const std::string long_id(1000, 'a');
   StageRig rig;
-  orphan_a_restart(rig, id(long_id));
+  undelivered_then_restart(rig, id(long_id));
   rig.arm(get(kScaleSet), 200, {}, kState);
   rig.ask("one", get(kScaleSet));
   EXPECT_EQ(rig.ask("one", kRun, "", id(long_id)).head.fields.get("x-armgate-replayed"), "true")
       << "a read since then does not count where the id is the same";
 
   StageRig other;
-  orphan_a_restart(other, id(long_id));
+  undelivered_then_restart(other, id(long_id));
   other.arm(kPoll, 200, {}, R"({"status":"Succeeded"})");
   other.arm(kRun, 202, {});
   EXPECT_FALSE(other.ask("one", kRun, "", id(long_id + "b")).head.fields.has("x-armgate-replayed"));

@@ -61,7 +61,7 @@ TEST(Busy, WhatALostSendingCanNoLongerDoIsNotTakenForItsDoing) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
-TEST(Busy, ABlindPutOntoSomebodyElsesWorkIsStaleACreateGoesAgain) {
+TEST(Busy, AnUnconditionalPutOntoSomebodyElsesWorkIsStaleACreateGoesAgain) {
   StageRig rig;
   rig.arm(put(kScaleSet), 409, {}, kBusy);
   rig.arm(get(kScaleSet), 200, etag("\"2\""), kState);

@@ -331,7 +331,7 @@ TEST(LostAnswer, OfADeleteThatWasNeverTakenLeavesTheResourceInPlace) {
   rig.arm(get(kScaleSet), 403, {}, "{}");  // the token may delete but not read: nothing is learnt
   EXPECT_TRUE(says(rig.ask("one", "DELETE " + std::string(kScaleSet)), "ArmgateOutcomeUnknown"));
   for (int i = 0; i < 3; ++i) rig.arm(get(kScaleSet), 200, etag("\"1\""), kState);
-  rig.run_until([&] { return rig.shared().holds.empty(); });
+  rig.run_until([&] { return rig.shared().op_leases.empty(); });
   rig.arm(put(kScaleSet), 200, etag("\"2\""), kState);
   rig.ask("one", put(kScaleSet), kWanted);
   EXPECT_EQ(rig.seen().back().head.fields.get("If-Match"), "\"1\"") << "nothing was deleted, so nothing may be overwritten";

@@ -45,7 +45,7 @@ TEST_F(References, AreWaitedForAsLongAsTheyAreBeingChanged) {
   rig.pass(std::chrono::seconds(11));
   EXPECT_FALSE(nic->done);
   rig.arm("GET " + kUrl.substr(kUrl.find("/subscriptions")), 200, {}, R"({"status":"Succeeded"})");
-  rig.arm(get(kSubnet), 200, {}, "{}");  // both are at rest
+  rig.arm(get(kSubnet), 200, {}, "{}");  // both are in a final state
   rig.arm("GET /subscriptions/s/resourcegroups/g/providers/microsoft.network/virtualnetworks/n?", 200, {}, "{}");
   rig.arm(put(kNic), 200, {}, "{}");
   EXPECT_TRUE(passes(nic));
@@ -74,7 +74,7 @@ TEST_F(References, MakeTheChangeOfWhatTheyNameWaitForTheAnswerNotForTheOperation
   EXPECT_EQ(rig.seen().size(), 1u) << "the interface is not answered yet";
   EXPECT_TRUE(passes(subnet));
   EXPECT_TRUE(nic->done);
-  EXPECT_EQ(rig.shared().holds.size(), 1u) << "the interface's operation still runs";
+  EXPECT_EQ(rig.shared().op_leases.size(), 1u) << "the interface's operation still runs";
 }
 
 TEST_F(References, OfTheBaseCountEvenIfTheWriteDropsThem) {

@@ -70,7 +70,7 @@ class Model {
     of(claim).yields = false;
     grant();
   }
-  void let_own_in(size_t claim) {
+  void admit_own(size_t claim) {
     of(claim).lets_own_in = true;
     grant();
   }
@@ -129,7 +129,7 @@ class Model {
 };
 
 struct Runner {
-  std::optional<LockPlace> place;
+  std::optional<QueuePosition> place;
   WriteLease lease;
   size_t steps = 0;
 };
@@ -139,7 +139,7 @@ void take_step(LockTable& table, const Kind& kind, size_t claim, Runner& runner,
     case Step::Join: {
       ClaimInfo info;
       info.client.low = kind.client;
-      info.reenters = kind.client != 0;
+      info.is_reentrant = kind.client != 0;
       auto joined = table.join(kind.keys, info, nullptr, 1);
       runner.place.emplace(*std::move(joined));
       return model.join(claim);
@@ -156,8 +156,8 @@ void take_step(LockTable& table, const Kind& kind, size_t claim, Runner& runner,
       return;
     case Step::Leave: runner.place.reset(); return model.leave(claim);
     case Step::LetOwnIn:
-      if (runner.lease.held()) model.let_own_in(claim);
-      return runner.lease.let_own_in();
+      if (runner.lease.held()) model.admit_own(claim);
+      return runner.lease.admit_own();
     case Step::LetGo:
       if (runner.lease.held()) model.leave(claim);
       return runner.lease.release();

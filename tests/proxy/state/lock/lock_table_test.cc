@@ -20,7 +20,7 @@ constexpr uint32_t kGranted = 1;
 struct Table {
   explicit Table(LockTable::Options options = {}) : locks(options, Hasher(HashKey{1, 2})) {}
 
-  LockPlace join(const std::vector<LockKey>& keys, Waiter* waiter = nullptr) {
+  QueuePosition join(const std::vector<LockKey>& keys, Waiter* waiter = nullptr) {
     auto place = locks.join(keys, {}, waiter, kGranted);
     EXPECT_TRUE(place.ok());
     return *std::move(place);
@@ -72,7 +72,7 @@ TEST(LockTable, TheNextInLineIsGrantedWhenTheHolderLetsGo) {
 
 TEST(LockTable, AGrantThatNobodyTakesIsPassedOn) {
   Table table;
-  std::optional<LockPlace> first(table.join({exclusive("a")}));
+  std::optional<QueuePosition> first(table.join({exclusive("a")}));
   auto second = table.join({exclusive("a")});
   ASSERT_TRUE(first->granted());
   first.reset();
@@ -82,7 +82,7 @@ TEST(LockTable, AGrantThatNobodyTakesIsPassedOn) {
 TEST(LockTable, WhoLeavesTheQueueMakesWayForThoseBehind) {
   Table table;
   const WriteLease a = table.join({exclusive("a")}).take();
-  std::optional<LockPlace> both(table.join({exclusive("a"), exclusive("b")}));
+  std::optional<QueuePosition> both(table.join({exclusive("a"), exclusive("b")}));
   auto behind = table.join({exclusive("b")});
   EXPECT_FALSE(behind.granted()) << "first come, first served, although b is free";
   both.reset();

@@ -17,7 +17,7 @@ const Hash128 kOther{2, 2};
 
 class RunLeaseTable : public testing::Test {
  protected:
-  LockPlace write(const Hash128& client, const std::string& key = "cluster") {
+  QueuePosition write(const Hash128& client, const std::string& key = "cluster") {
     const std::vector<rules::LockKey> keys{{key, LockMode::Exclusive}};
     ClaimInfo info;
     info.client = client;
@@ -46,12 +46,12 @@ TEST_F(RunLeaseTable, ItsClientsWritesPassBeforeEverybodyWhoWaits) {
   const auto lease = take();
   ASSERT_TRUE(lease.ok());
   EXPECT_TRUE(lease->held);
-  const LockPlace waits = write(kOther);
-  const LockPlace waits_too = write(kOther, "pool");
+  const QueuePosition waits = write(kOther);
+  const QueuePosition waits_too = write(kOther, "pool");
   EXPECT_FALSE(waits.granted());
   EXPECT_FALSE(waits_too.granted());
   WriteLease own = write(kHeal).take();
-  const LockPlace next = write(kHeal);
+  const QueuePosition next = write(kHeal);
   EXPECT_FALSE(next.granted()) << "one write at a time, among its own too";
   own.release();
   EXPECT_TRUE(next.granted());
@@ -63,7 +63,7 @@ TEST_F(RunLeaseTable, ItsClientsWritesPassBeforeEverybodyWhoWaits) {
 
 TEST_F(RunLeaseTable, BehindARunningWriteItWaitsAndNobodyElseBegins) {
   WriteLease runs = write(kOther).take();
-  const LockPlace earlier = write(kOther);
+  const QueuePosition earlier = write(kOther);
   const auto lease = take();
   ASSERT_TRUE(lease.ok());
   EXPECT_FALSE(lease->held);
@@ -81,7 +81,7 @@ TEST_F(RunLeaseTable, BehindARunningWriteItWaitsAndNobodyElseBegins) {
 
 TEST_F(RunLeaseTable, GivenBackItLetsTheOthersGoOn) {
   const auto lease = take();
-  const LockPlace waits = write(kOther);
+  const QueuePosition waits = write(kOther);
   ASSERT_TRUE(leases.release(lease->id, now).has_value());
   EXPECT_TRUE(waits.granted());
   EXPECT_FALSE(leases.release(lease->id, now).has_value());
@@ -90,7 +90,7 @@ TEST_F(RunLeaseTable, GivenBackItLetsTheOthersGoOn) {
 
 TEST_F(RunLeaseTable, WhatIsNotRenewedInTimeIsOver) {
   const auto lease = take();
-  const LockPlace waits = write(kOther);
+  const QueuePosition waits = write(kOther);
   now += seconds(59);
   EXPECT_TRUE(leases.renew(lease->id, now).has_value());
   now += seconds(59);
@@ -116,7 +116,7 @@ TEST_F(RunLeaseTable, AResourceIsInOneLeaseAndLimitsHold) {
 
 TEST_F(RunLeaseTable, AClientThatComesAgainGetsItsLeaseUnderANewId) {
   const auto first = take();
-  const LockPlace waits = write(kOther);
+  const QueuePosition waits = write(kOther);
   now += seconds(30);
   const auto again = take();
   ASSERT_TRUE(again.ok());

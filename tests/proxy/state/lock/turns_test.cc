@@ -20,7 +20,7 @@ const Hash128 kBen{2, 2};
 
 class TurnTable : public testing::Test {
  protected:
-  LockPlace join(ClaimInfo::Priority priority = ClaimInfo::Priority::None) {
+  QueuePosition join(ClaimInfo::Priority priority = ClaimInfo::Priority::None) {
     ClaimInfo info;
     info.priority = priority;
     return *locks.join({{"a", LockMode::Exclusive}}, std::move(info), nullptr, 1);
@@ -41,7 +41,7 @@ class TurnTable : public testing::Test {
 
 TEST_F(TurnTable, ReservesTheKeyForItsClientsWrite) {
   WriteLease running = join().take();
-  LockPlace waiting = join();
+  QueuePosition waiting = join();
   const auto turn = give(kAnn);
   ASSERT_NE(turn, nullptr);
   EXPECT_FALSE(turn->granted());
@@ -51,7 +51,7 @@ TEST_F(TurnTable, ReservesTheKeyForItsClientsWrite) {
 
   auto taken = turns.take(key, kAnn);
   ASSERT_EQ(taken, turn);
-  LockPlace write = join(ClaimInfo::Priority::TakesTurn);
+  QueuePosition write = join(ClaimInfo::Priority::TakesTurn);
   taken->end();
   EXPECT_TRUE(turn->over());
   EXPECT_TRUE(write.granted());
@@ -62,11 +62,11 @@ TEST_F(TurnTable, ReservesTheKeyForItsClientsWrite) {
 TEST_F(TurnTable, ItsPlaceIsItsClientsWrites) {
   const auto turn = give(kAnn);
   const auto next = give(kBen);
-  auto place = turns.take(key, kAnn)->take_place();
+  auto place = turns.take(key, kAnn)->take_position();
   ASSERT_TRUE(place.has_value());
   EXPECT_TRUE(place->is_for({{"a", LockMode::Exclusive}}));
   EXPECT_TRUE(turn->over());
-  EXPECT_FALSE(turn->take_place().has_value()) << "once";
+  EXPECT_FALSE(turn->take_position().has_value()) << "once";
   place->rename("PUT /a");
   const auto entries = locks.entries(2).oldest;
   EXPECT_TRUE(std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return entry.info.what == "PUT /a"; }));

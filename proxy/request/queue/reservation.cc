@@ -1,0 +1,83 @@
+#include "proxy/request/queue/reservation.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/mutant.h"
+#include "proxy/async/spawn.h"
+#include "proxy/request/client_wait.h"
+#include "proxy/request/parts.h"
+#include "proxy/request/wake.h"
+
+namespace armgate {
+namespace {
+
+constexpr uint32_t kTimer = 4;
+
+// How long a reservation has, without the time in which others stood in its way.
+struct TimeLeft {
+  Duration claim_timeout;
+  Duration ttl;
+};
+
+// For how long its standing may stay as it is; nothing: until it changes.
+std::optional<Duration> longest(const TimeLeft& left, Reservation::Standing standing) {
+  if (standing == Reservation::Standing::Claimable) return std::min(left.claim_timeout, left.ttl);
+  if (standing == Reservation::Standing::Passing) return left.ttl;
+  return std::nullopt;
+}
+
+Reservations::Holder holder_of(const Write& write) { return {write.client.key, write.plan.resource_key}; }
+
+Task<void> watch(Parts& parts, std::shared_ptr<Reservation> reservation, Hash128 resource) {
+  auto& reservations = parts.shared.reservations;
+  const TimePoint last = parts.clock.now() + reservations.options().age_max;
+  TimeLeft left{reservations.options().claim_timeout, reservations.options().ttl};
+  std::optional<TimePoint> its_turn;
+  while (left.ttl > Duration{} && parts.clock.now() < last) {
+    const uint64_t passed = reservation->times_passed();  // first: who passes meanwhile must not cost it its time to live
+    const auto standing = reservation->standing();
+    if (standing == Reservation::Standing::Gone) co_return;
+    const TimePoint since = parts.clock.now();
+    if (standing == Reservation::Standing::Claimable && !its_turn) its_turn = since;
+    const auto most = longest(left, standing);
+    const TimePoint wake = most ? std::min(last, since + *most) : last;
+    co_await wait_until(parts, reservation->waiter(), wake, kTimer);
+
+    const bool stood = most && reservation->times_passed() == passed;
+    if (!stood) continue;
+    const Duration spent = parts.clock.now() - since;
+    left.ttl -= spent;
+    if (standing != Reservation::Standing::Claimable) continue;
+    left.claim_timeout -= spent;
+    if (left.claim_timeout <= Duration{}) reservations.let_others_by(*reservation, *its_turn);
+  }
+  if (its_turn)
+    reservations.let_others_by(*reservation, *its_turn);  // a time to live shorter than the claim timeout was their moment too
+  reservations.end(resource, reservation);
+}
+
+}  // namespace
+
+void reserve_position(const Write& write, QueuePosition place) {
+  auto& parts = write.parts;
+  auto& reservations = parts.shared.reservations;
+  if (reservations.options().ttl == Duration{}) return;
+  parts.shared.counters.reservations_kept.fetch_add(1, std::memory_order_relaxed);
+  const Reservations::Holder holder = holder_of(write);
+  auto reservation = reservations.keep(holder, write.bytes, std::move(place), parts.executor, parts.clock.now());
+  spawn(parts.executor, watch(parts, std::move(reservation), holder.resource));
+}
+
+std::optional<QueuePosition> claim_reservation(const Write& write, const std::vector<rules::LockKey>& keys) {
+  auto place = write.parts.shared.reservations.take(holder_of(write), write.bytes, keys);
+  if (!place || is_mutant(Mutant::ReservationIgnored)) return std::nullopt;
+  write.parts.shared.counters.reservations_claimed.fetch_add(1, std::memory_order_relaxed);
+  write.report().claimed_reservation = true;
+  place->wake(&write.client_wait.waiter(), ClientWait::kGranted);
+  place->insist();
+  return place;
+}
+
+}  // namespace armgate

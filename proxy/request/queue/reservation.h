@@ -1,0 +1,18 @@
+// reservation.h – keeps a write's place in the queue while its client is away (proxy/state/lock/reservations.h).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "proxy/request/write/write.h"
+#include "proxy/state/lock/lock_table.h"
+
+namespace armgate {
+
+// Its client was sent away, or left, before anything had an effect: its next sending of these bytes stands here again.
+void reserve_position(const Write& write, QueuePosition place);
+
+// The place that was kept for it, if any; it is on it again.
+std::optional<QueuePosition> claim_reservation(const Write& write, const std::vector<rules::LockKey>& keys);
+
+}  // namespace armgate

@@ -1,0 +1,141 @@
+// queue_position.cc – a claim from its owner's side: the place in the queues, and the lease.
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "proxy/state/lock/lock_internal.h"
+
+namespace armgate {
+
+using internal::Claim;
+using internal::ClaimKey;
+
+QueuePosition::~QueuePosition() {
+  if (claim_) table_->give_back(claim_);
+}
+
+QueuePosition& QueuePosition::operator=(QueuePosition&& other) noexcept {
+  if (this != &other) {
+    if (claim_) table_->give_back(claim_);
+    table_ = other.table_;
+    claim_ = std::move(other.claim_);
+  }
+  return *this;
+}
+
+bool QueuePosition::granted() const {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  return claim_->state == Claim::State::Granted;
+}
+
+std::optional<ClaimInfo> QueuePosition::holder() const {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  for (const ClaimKey& key : claim_->keys) {
+    for (const auto& other : table_->state_of(key.hash).holders) {
+      if (other != claim_ && !rules::compatible(other->mode_on(key.hash), key.mode)) return other->info;
+    }
+  }
+  return std::nullopt;
+}
+
+WriteLease QueuePosition::take() {
+  GATE_CHECK(granted(), "only a granted place becomes a lease");
+  {
+    LockTable::ShardsLocked locked(*table_, *claim_);
+    claim_->waiter = nullptr;
+  }
+  return WriteLease(table_, std::exchange(claim_, nullptr));
+}
+
+bool QueuePosition::is_for(const std::vector<rules::LockKey>& keys) const {
+  const auto wanted = table_->keys_of(keys);
+  return std::equal(wanted.begin(), wanted.end(), claim_->keys.begin(), claim_->keys.end(),
+                    [](const ClaimKey& a, const ClaimKey& b) { return a.hash == b.hash && a.mode == b.mode; });
+}
+
+std::vector<Hash128> QueuePosition::keys() const {
+  std::vector<Hash128> keys;
+  for (const ClaimKey& key : claim_->keys) keys.push_back(key.hash);
+  return keys;
+}
+
+void QueuePosition::rename(std::string what) {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  claim_->info.what = std::move(what);
+}
+
+void QueuePosition::wake(Waiter* waiter, uint32_t bits) {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  claim_->waiter = waiter;
+  claim_->bits = bits;
+}
+
+void QueuePosition::set_away(bool away) {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  claim_->away = away;
+}
+
+void QueuePosition::yield() { table_->yield(claim_); }
+
+void QueuePosition::insist() { table_->insist(claim_); }
+
+bool QueuePosition::is_its_turn() const {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  return claim_->state == Claim::State::Granted || table_->may_hold(*claim_);
+}
+
+uint64_t QueuePosition::times_passed() const { return claim_->passed.load(std::memory_order_relaxed); }
+
+WriteLease::WriteLease(WriteLease&& other) noexcept
+    : table_(std::exchange(other.table_, nullptr)), claim_(std::exchange(other.claim_, nullptr)) {}
+
+WriteLease& WriteLease::operator=(WriteLease&& other) noexcept {
+  if (this != &other) {
+    release();
+    table_ = std::exchange(other.table_, nullptr);
+    claim_ = std::exchange(other.claim_, nullptr);
+  }
+  return *this;
+}
+
+WriteLease::~WriteLease() { release(); }
+
+void WriteLease::release() {
+  if (const auto claim = std::exchange(claim_, nullptr)) table_->give_back(claim);
+}
+
+void WriteLease::release(const std::vector<Hash128>& some) {
+  if (claim_) table_->give_back(claim_, some);
+}
+
+QueuePosition WriteLease::into_place() && {
+  GATE_CHECK(claim_ != nullptr, "only a held lease becomes a place again");
+  return QueuePosition(std::exchange(table_, nullptr), std::exchange(claim_, nullptr));
+}
+
+void WriteLease::admit_own(Own which) {
+  if (claim_) table_->admit_own(claim_, which);
+}
+
+void WriteLease::set_phase(WritePhase phase) {
+  if (claim_ != nullptr) claim_->phase.store(phase, std::memory_order_relaxed);
+}
+
+bool WriteLease::is_wanted() const {
+  if (!claim_) return false;
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  return std::any_of(claim_->keys.begin(), claim_->keys.end(),
+                     [&](const ClaimKey& key) { return !key.given_back && !table_->state_of(key.hash).waiting.empty(); });
+}
+
+std::vector<Hash128> WriteLease::keys() const {
+  std::vector<Hash128> keys;
+  if (!claim_) return keys;
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  for (const auto& key : claim_->keys) {
+    if (!key.given_back) keys.push_back(key.hash);
+  }
+  return keys;
+}
+
+}  // namespace armgate

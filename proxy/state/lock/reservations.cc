@@ -1,0 +1,128 @@
+#include "proxy/state/lock/reservations.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace armgate {
+
+Reservation::Reservation(QueuePosition place, const Executor& executor)
+    : waiter_(executor), keys_(place.keys()), place_(std::move(place)) {
+  MutexLock lock(&mutex_);
+  place_->wake(&waiter_, kTurn);
+  place_->set_away(true);
+}
+
+Reservation::Standing Reservation::standing() const {
+  MutexLock lock(&mutex_);
+  if (!place_) return Standing::Gone;
+  if (place_->granted()) return Standing::Claimable;
+  return place_->is_its_turn() ? Standing::Passing : Standing::InLine;  // only who yields is not granted in its turn
+}
+
+uint64_t Reservation::times_passed() const {
+  MutexLock lock(&mutex_);
+  return place_ ? place_->times_passed() : 0;
+}
+
+void Reservation::yield() {
+  MutexLock lock(&mutex_);
+  if (place_) place_->yield();
+}
+
+std::optional<QueuePosition> Reservation::take() {
+  std::optional<QueuePosition> place;
+  {
+    MutexLock lock(&mutex_);
+    place.swap(place_);
+    if (place) {
+      place->wake(nullptr, 0);
+      place->set_away(false);
+    }
+  }
+  waiter_.signal(kGone);
+  return place;
+}
+
+void Reservations::erase(Queues::iterator queue, Queue::iterator kept) {
+  queue->second.erase(kept);
+  if (queue->second.empty()) by_resource_.erase(queue);
+  any_.store(!by_resource_.empty(), std::memory_order_release);
+}
+
+bool Reservation::shares_key_with(const Reservation& other) const {
+  return std::find_first_of(keys_.begin(), keys_.end(), other.keys_.begin(), other.keys_.end()) != keys_.end();
+}
+
+std::shared_ptr<Reservation> Reservations::keep(const Holder& holder, const Hash128& bytes, QueuePosition place,
+                                                const Executor& executor, TimePoint now) {
+  auto reservation = std::make_shared<Reservation>(std::move(place), executor);
+  std::shared_ptr<Reservation> too_many;
+  {
+    MutexLock lock(&mutex_);
+    Queue& queue = by_resource_[holder.resource];
+    const auto is_its = [&holder](const Kept& kept) { return kept.client == holder.client; };
+    if (static_cast<size_t>(std::count_if(queue.begin(), queue.end(), is_its)) >= options_.per_resource_max) {
+      const auto oldest = std::find_if(queue.begin(), queue.end(), is_its);
+      too_many = std::move(oldest->reservation);
+      queue.erase(oldest);
+    }
+    queue.push_back({holder.client, bytes, now, reservation});
+    any_.store(true, std::memory_order_release);
+  }
+  if (too_many) too_many->take();
+  return reservation;
+}
+
+std::optional<QueuePosition> Reservations::take(const Holder& holder, const Hash128& bytes,
+                                                const std::vector<rules::LockKey>& keys) {
+  if (!any_.load(std::memory_order_acquire)) return std::nullopt;
+  std::shared_ptr<Reservation> found;
+  {
+    MutexLock lock(&mutex_);
+    const auto queue = by_resource_.find(holder.resource);
+    if (queue == by_resource_.end()) return std::nullopt;
+    const auto oldest = std::find_if(queue->second.begin(), queue->second.end(),
+                                     [&](const Kept& kept) { return kept.client == holder.client && kept.bytes == bytes; });
+    if (oldest == queue->second.end()) return std::nullopt;
+    found = std::move(oldest->reservation);
+    erase(queue, oldest);
+  }
+  auto place = found->take();
+  if (place && !place->is_for(keys)) return std::nullopt;
+  return place;
+}
+
+// Seldom: those that let others by have no moment of their own any more.
+void Reservations::let_others_by(const Reservation& whose, TimePoint since) {
+  std::vector<std::shared_ptr<Reservation>> away;
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [resource, queue] : by_resource_) {
+      for (const Kept& kept : queue) {
+        if (kept.since <= since && kept.reservation->shares_key_with(whose)) away.push_back(kept.reservation);
+      }
+    }
+  }
+  for (const auto& reservation : away) reservation->yield();
+}
+
+void Reservations::end(const Hash128& resource, const std::shared_ptr<Reservation>& reservation) {
+  {
+    MutexLock lock(&mutex_);
+    if (const auto queue = by_resource_.find(resource); queue != by_resource_.end()) {
+      const auto kept = std::find_if(queue->second.begin(), queue->second.end(),
+                                     [&reservation](const Kept& one) { return one.reservation == reservation; });
+      if (kept != queue->second.end()) erase(queue, kept);
+    }
+  }
+  reservation->take();
+}
+
+size_t Reservations::size() const {
+  MutexLock lock(&mutex_);
+  size_t count = 0;
+  for (const auto& [resource, queue] : by_resource_) count += queue.size();
+  return count;
+}
+
+}  // namespace armgate

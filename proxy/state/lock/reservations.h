@@ -1,0 +1,114 @@
+// reservations.h – places in the queue that are kept for clients who were sent away (docs/design.md, "Queue reservations").
+//
+// Why: a client that is told to come back, or gave up waiting, must not lose its turn to whoever asks at the right moment: under
+// load it would never have one. So its place stays, and its next sending of the same bytes stands on it again.
+//
+// A reservation whose turn comes reserves its keys for a moment. If its client does not come, it lets others by, keeps its place,
+// and its time to live runs while it could have been granted; then it is over. Nothing is ever sent for a reservation. All
+// clients that are away and wait for one of the same keys have that one moment to come back in: a crowd that vanished must not
+// hold up others once for each.
+//
+// Invariants
+//   1. A reservation is used once.
+//   2. What a reservation keeps is free again after the claim timeout, and its place after the time to live, at the latest at its
+//     greatest age.
+// Threads   any. A reservation's waiter is its keeper's (proxy/request/queue/reservation.h).
+// Limits    Options; reservations also count in the queues of the lock table.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "proxy/async/mutex.h"
+#include "proxy/async/waiter.h"
+#include "proxy/state/lock/lock_table.h"
+
+namespace armgate {
+
+class Reservation {
+ public:
+  static constexpr uint32_t kTurn = 1;
+  static constexpr uint32_t kGone = 2;
+
+  enum class Standing {
+    InLine,     // others come first
+    Claimable,  // its turn, and nobody else gets the keys
+    Passing,    // its turn, and others may go by
+    Gone,       // taken by its client, or over
+  };
+
+  Reservation(QueuePosition place, const Executor& executor);
+
+  Waiter& waiter() { return waiter_; }
+  bool shares_key_with(const Reservation& other) const;
+  Standing standing() const;
+  uint64_t times_passed() const;
+  // From now on others may go by.
+  void yield();
+  // Nothing if it is gone already.
+  std::optional<QueuePosition> take();
+
+ private:
+  Waiter waiter_;
+  const std::vector<Hash128> keys_;
+  mutable Mutex mutex_;
+  std::optional<QueuePosition> place_ ABSL_GUARDED_BY(mutex_);
+};
+
+class Reservations {
+ public:
+  struct Options {
+    Duration ttl = std::chrono::minutes(1);  // how long its client may stay away while it could go on; 0: no reservations
+    Duration claim_timeout = std::chrono::seconds(5);  // how long others wait for it at most
+    Duration age_max = std::chrono::minutes(30);
+    size_t per_resource_max = 16;  // of one client; then the oldest is over
+  };
+  explicit Reservations(Options options) : options_(options) {}
+
+  const Options& options() const { return options_; }
+
+  struct Holder {
+    Hash128 client{};
+    Hash128 resource{};
+  };
+
+  // `bytes`: what will come again.
+  std::shared_ptr<Reservation> keep(const Holder& holder, const Hash128& bytes, QueuePosition place, const Executor& executor,
+                                    TimePoint now);
+
+  // The place of the oldest reservation for these bytes, if it is one for these keys. One for other keys is over.
+  std::optional<QueuePosition> take(const Holder& holder, const Hash128& bytes, const std::vector<rules::LockKey>& keys);
+
+  // The moment of `whose` that began at `since` is over: whoever was away then, and waits for one of its keys, lets others by.
+  void let_others_by(const Reservation& whose, TimePoint since);
+
+  // Its keeper gives it up.
+  void end(const Hash128& resource, const std::shared_ptr<Reservation>& reservation);
+
+  size_t size() const;
+
+ private:
+  struct Kept {
+    Hash128 client{};
+    Hash128 bytes{};
+    TimePoint since{};
+    std::shared_ptr<Reservation> reservation;
+  };
+  using Queue = std::vector<Kept>;  // oldest first
+  using Queues = absl::flat_hash_map<Hash128, Queue>;
+
+  void erase(Queues::iterator queue, Queue::iterator kept) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Options options_;
+  std::atomic<bool> any_{false};  // nearly never: then a write passes without the mutex
+  mutable Mutex mutex_;
+  Queues by_resource_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace armgate

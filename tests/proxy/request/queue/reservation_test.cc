@@ -1,0 +1,208 @@
+// Who was sent away from the queue, or left it, has its place when it comes back (docs/design.md, "Queue reservations").
+#include <gtest/gtest.h>
+
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world {
+namespace {
+
+using std::chrono::seconds;
+
+const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1";
+const std::string kPatch = patch(kScaleSet);
+
+// A queue behind a running operation that nobody polls, so that the test says when it ends.
+class Reservations : public testing::Test {
+ protected:
+  Reservations() : rig(options()) {
+    rig.arm_lives([this](const arm::Request& request) { return answer_to(request); });
+    rig.ask("one", kPatch, "first");
+  }
+  static PipelineOptions options() {
+    PipelineOptions options = StageRig::default_options();
+    options.poll_first = std::chrono::hours(1);
+    options.poll_wanted = std::chrono::hours(1);
+    options.poll_idle = std::chrono::hours(1);
+    return options;
+  }
+  Step answer_to(const arm::Request& request) {
+    Step step;
+    const bool poll = request.head.target.find("/operations/") != std::string::npos;
+    step.body = poll ? R"({"status":"Succeeded"})" : kState;
+    if (poll) return step;
+    order += request.body;
+    if (request.body == "first") {
+      step.status = 202;
+      step.fields = {{"Azure-AsyncOperation", kOperation}};
+    } else {
+      step.takes = takes;
+    }
+    return step;
+  }
+  std::shared_ptr<StageRig::Running> start(const std::string& client, const std::string& body) {
+    return rig.start(client, kPatch, body);
+  }
+  // Stands in line for a while, and is gone.
+  void come_and_leave(const std::string& client, const std::string& body) {
+    const auto left = start(client, body);
+    rig.pass(seconds(5));
+    left->link->leave(Leaving::Reset);
+  }
+  // The client's own poll passes by.
+  void end_operation() { rig.ask("one", "GET /subscriptions/s/operations/1"); }
+  bool over() { return rig.shared().reservations.size() == 0 && rig.shared().locks.counts().keys == 0; }
+
+  StageRig rig;
+  std::string order;  // bodies, as ARM got them
+  Duration takes = seconds(1);
+};
+
+TEST_F(Reservations, WhoComesBackStandsOnItsPlaceAgain) {
+  const auto two = start("two", "2");
+  rig.run_until([&] { return two->done; });
+  EXPECT_EQ(two->link->answer().head.status, 503);
+  const auto three = start("three", "3");
+  rig.pass(seconds(1));
+  const auto again = start("two", "2");
+  rig.pass(seconds(1));
+  end_operation();
+  rig.run_until([&] { return again->done && three->done; });
+  EXPECT_EQ(order, "first23");
+  EXPECT_EQ(again->link->answer().head.fields.get("x-armgate-reason"), "waited-for-another-write");
+  rig.pass(seconds(1));
+  EXPECT_TRUE(over());
+}
+
+TEST_F(Reservations, WhoLeftTheQueueDoesToo) {
+  const auto two = start("two", "2");
+  rig.pass(seconds(5));
+  const auto three = start("three", "3");
+  two->link->leave(Leaving::Reset);
+  rig.pass(seconds(20));
+  const auto again = start("two", "2");
+  end_operation();
+  rig.run_until([&] { return again->done && three->done; });
+  EXPECT_EQ(order, "first23");
+}
+
+TEST_F(Reservations, ItsTurnIsReservedForAMomentAndThenOthersGoBy) {
+  const auto two = start("two", "2");
+  rig.pass(seconds(5));
+  const auto three = start("three", "3");
+  two->link->leave(Leaving::Reset);
+  rig.pass(seconds(1));
+  end_operation();
+  rig.pass(seconds(4));
+  EXPECT_EQ(order, "first") << "it may come at any moment";
+  rig.pass(seconds(2));
+  EXPECT_EQ(order, "first3");
+  rig.run_until([&] { return three->done; });
+  EXPECT_FALSE(over()) << "its place is still kept";
+  rig.pass(std::chrono::minutes(2));
+  EXPECT_TRUE(over());
+  EXPECT_EQ(order, "first3") << "nothing is ever sent for who does not come";
+}
+
+TEST_F(Reservations, ACrowdThatVanishedHoldsUpOthersOnceNotOnceForEach) {
+  for (const char* client : {"a", "b", "c", "d"}) come_and_leave(client, client);
+  const auto live = start("live", "5");
+  rig.pass(seconds(1));
+  end_operation();
+  rig.pass(seconds(4));
+  EXPECT_EQ(order, "first");
+  rig.pass(seconds(3));
+  EXPECT_EQ(order, "first5");
+  rig.run_until([&] { return live->done; });
+  const auto back = start("c", "c");
+  rig.run_until([&] { return back->done; });
+  EXPECT_EQ(order, "first5c");
+  rig.pass(std::chrono::minutes(5));
+  EXPECT_TRUE(over());
+}
+
+TEST_F(Reservations, InTimeItsTurnIsTakenAtOnce) {
+  come_and_leave("two", "2");
+  rig.pass(seconds(1));
+  end_operation();
+  rig.pass(seconds(3));
+  const auto again = rig.ask("two", kPatch, "2");
+  EXPECT_EQ(again.head.status, 200);
+  EXPECT_EQ(again.head.fields.get("x-armgate-waited-ms"), "0");
+  EXPECT_EQ(again.head.fields.get("x-armgate-reason"), "claimed-its-reservation");
+}
+
+TEST_F(Reservations, WhoWasPassedIsStillBeforeThoseWhoWait) {
+  takes = seconds(15);
+  const auto two = start("two", "2");
+  rig.pass(seconds(5));
+  const auto three = start("three", "3");
+  const auto four = start("four", "4");
+  two->link->leave(Leaving::Reset);
+  rig.pass(seconds(1));
+  end_operation();
+  rig.pass(seconds(10));
+  EXPECT_EQ(order, "first3");
+  const auto again = start("two", "2");
+  rig.run_until([&] { return again->done && four->done && three->done; });
+  EXPECT_EQ(order, "first324");
+}
+
+TEST_F(Reservations, ItsGraceDoesNotRunWhileOthersStandInItsWay) {
+  come_and_leave("two", "2");
+  rig.pass(std::chrono::minutes(10));
+  const auto three = start("three", "3");
+  const auto again = start("two", "2");
+  end_operation();
+  rig.run_until([&] { return again->done && three->done; });
+  EXPECT_EQ(order, "first23");
+}
+
+TEST_F(Reservations, AfterItsGraceItStandsAtTheEnd) {
+  takes = seconds(10);
+  come_and_leave("two", "2");
+  end_operation();
+  rig.pass(seconds(70));
+  EXPECT_TRUE(over());
+  const auto three = start("three", "3");
+  rig.pass(seconds(1));
+  const auto four = start("four", "4");
+  const auto again = start("two", "2");
+  rig.run_until([&] { return again->done && four->done && three->done; });
+  EXPECT_EQ(order, "first342");
+}
+
+TEST_F(Reservations, OneClientCanKeepOnlySoManyPlacesOfAResource) {
+  for (int i = 0; i < 40; ++i) {
+    const auto left = start("two", "2" + std::to_string(i));
+    rig.pass(seconds(1));
+    left->link->leave(Leaving::Reset);
+    rig.pass(seconds(1));
+  }
+  EXPECT_EQ(rig.shared().reservations.size(), armgate::Reservations::Options().per_resource_max);
+  end_operation();
+  rig.pass(std::chrono::minutes(31));
+  EXPECT_TRUE(over());
+}
+
+TEST(ClientWait, HowLongAClientMayWaitDependsOnItsUserAgent) {
+  const struct {
+    const char* user_agent;
+    const char* waited;
+  } rows[] = {
+      {"AZURECLI/2.56.0 (MSI) (AAZ) azsdk-python-core/1.28.0", "200000"},
+      {"azsdk-net-ResourceManager/1.4", "90000"},
+      {"curl/7.88.1", "50000"},
+  };
+  for (const auto& row : rows) {
+    StageRig rig;
+    rig.arm("PATCH", 202, {{"Azure-AsyncOperation", kOperation}, {"Retry-After", "1000"}});
+    rig.ask("one", kPatch, "{}");
+    const auto busy = rig.ask("two", kPatch, "{}", {{"User-Agent", row.user_agent}});
+    EXPECT_EQ(busy.head.status, 503) << row.user_agent;
+    EXPECT_EQ(busy.head.fields.get("x-armgate-waited-ms"), row.waited) << row.user_agent;
+  }
+}
+
+}  // namespace
+}  // namespace armgate::world

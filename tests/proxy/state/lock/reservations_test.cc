@@ -1,0 +1,114 @@
+#include "proxy/state/lock/reservations.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <vector>
+
+namespace armgate {
+namespace {
+
+using rules::LockKey;
+using rules::LockMode;
+
+const Reservations::Holder kHolder{{1, 1}, {5, 5}};
+const Hash128 kBytes{2, 2};
+const std::vector<LockKey> kKeys{{"a", LockMode::Exclusive}};
+
+class ReservationTable : public testing::Test {
+ protected:
+  std::shared_ptr<Reservation> keep(TimePoint now = TimePoint{}) {
+    return reservations.keep(kHolder, kBytes, *locks.join(kKeys, {}, nullptr, 1), loop.get_executor(), now);
+  }
+  boost::asio::io_context loop;
+  LockTable locks{{}, Hasher(HashKey{1, 2})};
+  Reservations reservations{[] {
+    Reservations::Options options;
+    options.per_resource_max = 3;
+    return options;
+  }()};
+};
+
+TEST_F(ReservationTable, GivesTheOldestPlaceForTheSameBytesOnce) {
+  const auto first = keep();
+  const auto second = keep();
+  EXPECT_EQ(first->standing(), Reservation::Standing::Claimable);
+  EXPECT_EQ(second->standing(), Reservation::Standing::InLine);
+  auto place = reservations.take(kHolder, kBytes, kKeys);
+  ASSERT_TRUE(place.has_value());
+  EXPECT_TRUE(place->granted());
+  EXPECT_EQ(first->standing(), Reservation::Standing::Gone);
+  EXPECT_EQ(reservations.size(), 1u);
+  EXPECT_FALSE(reservations.take(kHolder, Hash128{3, 3}, kKeys).has_value());
+  EXPECT_FALSE(reservations.take({{4, 4}, kHolder.resource}, kBytes, kKeys).has_value());
+}
+
+TEST_F(ReservationTable, APlaceForOtherKeysIsOver) {
+  keep();
+  EXPECT_FALSE(reservations.take(kHolder, kBytes, {{"b", LockMode::Exclusive}}).has_value());
+  EXPECT_EQ(reservations.size(), 0u);
+  EXPECT_EQ(locks.counts().keys, 0u);
+}
+
+TEST_F(ReservationTable, WhoYieldsIsPassedUntilItIsTaken) {
+  const auto reservation = keep();
+  reservation->yield();
+  EXPECT_EQ(reservation->standing(), Reservation::Standing::Passing);
+  WriteLease other = locks.join(kKeys, {}, nullptr, 1)->take();
+  EXPECT_EQ(reservation->standing(), Reservation::Standing::InLine);
+  EXPECT_EQ(reservation->times_passed(), 1u);
+  other.release();
+  EXPECT_EQ(reservation->standing(), Reservation::Standing::Passing);
+}
+
+TEST_F(ReservationTable, WhoWasAwayWhenTheMomentBeganLetsOthersBy) {
+  const TimePoint began(std::chrono::seconds(10));
+  const auto first = keep();
+  const auto second = keep(began);
+  const auto later = keep(began + std::chrono::seconds(1));
+  const auto stranger =
+      reservations.keep({{4, 4}, {7, 7}}, kBytes, *locks.join({{"elsewhere", LockMode::Exclusive}}, {}, nullptr, 1),
+                        loop.get_executor(), TimePoint{});
+  reservations.let_others_by(*stranger, began);
+  EXPECT_EQ(first->standing(), Reservation::Standing::Claimable) << "other keys";
+  reservations.let_others_by(*first, began);
+  EXPECT_EQ(later->standing(), Reservation::Standing::Claimable) << "it has a moment of its own";
+  later->yield();
+  EXPECT_EQ(first->standing(), Reservation::Standing::Passing);
+  EXPECT_EQ(second->standing(), Reservation::Standing::Passing);
+}
+
+// Children lock their parent: who wants another child of it stands behind the same key.
+TEST_F(ReservationTable, WhoWaitsForTheSameParentLetsOthersByToo) {
+  const TimePoint began(std::chrono::seconds(10));
+  const std::vector<rules::LockKey> one{{"parent", LockMode::Exclusive}, {"parent/one", LockMode::Exclusive}};
+  const std::vector<rules::LockKey> two{{"parent", LockMode::Exclusive}, {"parent/two", LockMode::Exclusive}};
+  const auto first =
+      reservations.keep({{1, 1}, {8, 8}}, kBytes, *locks.join(one, {}, nullptr, 1), loop.get_executor(), TimePoint{});
+  const auto second =
+      reservations.keep({{2, 2}, {9, 9}}, kBytes, *locks.join(two, {}, nullptr, 1), loop.get_executor(), TimePoint{});
+  reservations.let_others_by(*first, began);
+  const WriteLease live =
+      locks.join({{"parent", LockMode::Exclusive}, {"parent/live", LockMode::Exclusive}}, {}, nullptr, 1)->take();
+  EXPECT_TRUE(live.held());
+  EXPECT_EQ(second->standing(), Reservation::Standing::InLine);
+}
+
+TEST_F(ReservationTable, TooManyOfOneClientEndTheOldest) {
+  const auto first = keep();
+  for (int i = 0; i < 3; ++i) keep();
+  EXPECT_EQ(first->standing(), Reservation::Standing::Gone);
+  EXPECT_EQ(reservations.size(), 3u);
+}
+
+TEST_F(ReservationTable, WhatEndedIsTakenByNobody) {
+  const auto reservation = keep();
+  reservations.end(kHolder.resource, reservation);
+  reservations.end(kHolder.resource, reservation);
+  EXPECT_FALSE(reservations.take(kHolder, kBytes, kKeys).has_value());
+  EXPECT_EQ(locks.counts().keys, 0u);
+}
+
+}  // namespace
+}  // namespace armgate

@@ -1,9 +1,10 @@
 // result.h – a value or an Error that knows where it came from and whether the other side may have acted on it.
 //
 // Why: whether a write may be sent again is decided from "could ARM have seen it?", never from a status code or an
-// errno alone, so every error carries that answer from birth (docs/decisions/0001).
+// errno alone, so every error carries that answer from birth, and none has it by default (docs/decisions/0001).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -36,9 +37,12 @@ enum class Sent {
 };
 
 struct [[nodiscard]] Error {
-  ErrorKind kind = ErrorKind::Internal;
-  ErrorSource source = ErrorSource::Gateway;
-  Sent sent = Sent::No;
+  Error(ErrorKind what, ErrorSource whose, Sent was_sent, std::string sentence)
+      : kind(what), source(whose), sent(was_sent), context(std::move(sentence)) {}
+
+  ErrorKind kind;
+  ErrorSource source;
+  Sent sent;
   std::string context;  // one English sentence for a person, naming the offending thing and the remedy; never a secret
 };
 
@@ -92,22 +96,21 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::move(error)), ok_(false) {}  // NOLINT: implicit by design
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT: implicit by design
 
-  bool ok() const { return ok_; }
-  explicit operator bool() const { return ok_; }
+  bool ok() const { return !error_; }
+  explicit operator bool() const { return ok(); }
   const Error& error() const& {
-    GATE_CHECK(!ok_, "error() of success");
-    return error_;
+    GATE_CHECK(!ok(), "error() of success");
+    return *error_;
   }
   Error&& error() && {
-    GATE_CHECK(!ok_, "error() of success");
-    return std::move(error_);
+    GATE_CHECK(!ok(), "error() of success");
+    return *std::move(error_);
   }
 
  private:
-  Error error_;
-  bool ok_ = true;
+  std::optional<Error> error_;
 };
 
 inline Error client_error(ErrorKind kind, std::string context) {

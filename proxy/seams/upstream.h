@@ -53,7 +53,8 @@ struct WholeLimits {
   TimePoint until{};
 };
 
-// Reads a whole body. TooLarge beyond that many bytes; TimedOut if more of it comes later; the body's own error if it was cut.
+// Reads a whole body. TooLarge beyond that many bytes; TimedOut if more of it comes later; the body's own error if it was cut. All
+// with Sent::Answered.
 // The limit in time is for who drips: each piece has one of its own, and somebody may hold a lock until the last.
 Task<Result<std::string>> read_whole(BodySource& body, Clock& clock, WholeLimits limits);
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace armgate {
 namespace {
@@ -45,7 +46,7 @@ TEST(Result, AnErrorSaysWhoseItIsAndWhetherItWasSent) {
   const Error lost = upstream_error(ErrorKind::Reset, Sent::Maybe, "");
   EXPECT_EQ(lost.source, ErrorSource::Upstream);
   EXPECT_EQ(lost.sent, Sent::Maybe);
-  EXPECT_EQ(Error{}.sent, Sent::No);
+  static_assert(!std::is_default_constructible_v<Error>, "nobody knows whether something was sent unless somebody says so");
 }
 
 TEST(ResultDeathTest, TakingWhatIsNotThereStopsTheProcess) {

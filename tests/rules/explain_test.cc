@@ -7,7 +7,7 @@
 
 #include "rules/file/rule_file.h"
 
-namespace armgate::rules {
+namespace armgate::rules::explain_test {
 namespace {
 
 using arm::Method;
@@ -164,4 +164,4 @@ TEST(Explain, ATargetThatCanBeReadInTwoWaysIsRefused) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::explain_test

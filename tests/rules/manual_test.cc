@@ -10,7 +10,7 @@
 #include "tests/support/json_schema.h"
 #include "tests/support/manual.h"
 
-namespace armgate::rules {
+namespace armgate::rules::manual_test {
 namespace {
 
 using nlohmann::json;
@@ -123,4 +123,4 @@ TEST(RulesManual, EveryWholeFileInItIsReadWithoutAFault) {
 TEST(RulesManual, LeadsSomewhereWhereverItPoints) { expect_references_lead_somewhere(manual()); }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::manual_test

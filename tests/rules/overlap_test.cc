@@ -5,7 +5,7 @@
 
 #include "rules/file/rule_file.h"
 
-namespace armgate::rules {
+namespace armgate::rules::overlap_test {
 namespace {
 
 // One line of JSON per rule, each file a list of them; what is warned of, as text.
@@ -75,4 +75,4 @@ TEST(Overlap, ALockOnAParentWhoseWritesPassIsUseless) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::overlap_test

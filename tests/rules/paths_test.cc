@@ -9,7 +9,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/shipped_rules.h"
 
-namespace armgate::rules {
+namespace armgate::rules::paths_test {
 namespace {
 
 using Becomes = AskedPath::Becomes;
@@ -118,4 +118,4 @@ TEST(Paths, WhateverIsLeftOfThemIsRead) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::paths_test

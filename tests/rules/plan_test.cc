@@ -7,7 +7,7 @@
 
 #include "rules/file/rule_file.h"
 
-namespace armgate::rules {
+namespace armgate::rules::plan_test {
 namespace {
 
 using arm::Method;
@@ -262,4 +262,4 @@ TEST(Ruleset, AgreesWithALinearSearchOverManyRules) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::plan_test

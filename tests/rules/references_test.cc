@@ -6,7 +6,7 @@
 
 #include "rules/file/rule_file.h"
 
-namespace armgate::rules {
+namespace armgate::rules::references_test {
 namespace {
 
 using testing::ElementsAre;
@@ -96,4 +96,4 @@ TEST(References, ComeBackFromTheirLines) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::references_test

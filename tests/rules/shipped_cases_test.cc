@@ -11,7 +11,7 @@
 #include "json/tree.h"
 #include "rules/file/rule_file.h"
 
-namespace armgate::rules {
+namespace armgate::rules::shipped_cases_test {
 namespace {
 
 using nlohmann::json;
@@ -105,4 +105,4 @@ TEST(ShippedCases, AFactThatIsMissingAndOneThatHidesWhatClientsWriteAreFoundOut)
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::shipped_cases_test

@@ -9,7 +9,7 @@
 #include "rules/plan.h"
 #include "tests/support/shipped_rules.h"
 
-namespace armgate::rules {
+namespace armgate::rules::shipped_rules_test {
 namespace {
 
 using arm::Method;
@@ -225,4 +225,4 @@ TEST(ShippedRules, WhatHasNoETagIsVerifiedAndItsTagsLockWhatTheyTag) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::shipped_rules_test

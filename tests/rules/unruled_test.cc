@@ -5,7 +5,7 @@
 #include "rules/plan.h"
 #include "tests/support/shipped_rules.h"
 
-namespace armgate::rules {
+namespace armgate::rules::unruled_test {
 namespace {
 
 using arm::Method;
@@ -156,4 +156,4 @@ TEST(Unruled, RulesForTypesKeepWinning) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::unruled_test

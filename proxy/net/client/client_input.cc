@@ -20,7 +20,7 @@ Task<Result<size_t>> ClientInput::more(TimePoint deadline) {
   if (in_background_) co_await stop();
   if (bytes().size() > before) co_return bytes().size() - before;
   if (end_ == End::Closed) co_return size_t{0};
-  if (end_ == End::Broken) co_return broken_;
+  if (end_ == End::Broken) co_return *broken_;
   auto outcome = co_await stream_.read_some(scratch_area(), deadline);
   note(outcome);
   co_return outcome;

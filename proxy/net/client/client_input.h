@@ -63,7 +63,7 @@ class ClientInput {
   Moment latest_;             // ... the last one
   std::optional<Moment> early_since_;
   End end_ = End::Open;
-  Error broken_;
+  std::optional<Error> broken_;  // for Broken
   const std::shared_ptr<Presence> presence_ = std::make_shared<Presence>();
 
   Waiter* watcher_ = nullptr;

@@ -90,7 +90,7 @@ Task<Result<void>> TlsStream::wait_for(Verdict verdict, Waiting who, TimePoint d
                       fmt::format("{} closed the connection", socket_->peer().name)};
     case Verdict::Kind::Failed: break;
   }
-  co_return std::move(verdict.error);
+  co_return *std::move(verdict.error);
 }
 
 Task<Result<void>> TlsStream::handshake(TimePoint deadline) {

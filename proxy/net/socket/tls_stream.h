@@ -58,7 +58,7 @@ class TlsStream final : public ByteStream {
  private:
   struct Verdict {
     enum class Kind { WaitReadable, WaitWritable, Ended, Failed } kind;
-    Error error;  // for Failed
+    std::optional<Error> error;  // for Failed
   };
 
   explicit TlsStream(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}

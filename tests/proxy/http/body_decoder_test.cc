@@ -9,7 +9,7 @@
 
 #include "tests/proxy/http/whole_message.h"
 
-namespace armgate::http {
+namespace armgate::http::body_decoder_test {
 namespace {
 
 using namespace std::string_literals;
@@ -235,4 +235,4 @@ TEST(BodyDecoder, ExtensionsAndTrailersAreBoundedOverTheWholeMessage) {
 }
 
 }  // namespace
-}  // namespace armgate::http
+}  // namespace armgate::http::body_decoder_test

@@ -9,7 +9,7 @@
 
 #include "tests/proxy/http/whole_message.h"
 
-namespace armgate::http {
+namespace armgate::http::field_block_test {
 namespace {
 
 using namespace std::string_literals;
@@ -169,4 +169,4 @@ TEST(RefusedFields, TheDefaultLimitsHold) {
 }
 
 }  // namespace
-}  // namespace armgate::http
+}  // namespace armgate::http::field_block_test

@@ -7,7 +7,7 @@
 
 #include "tests/proxy/http/whole_message.h"
 
-namespace armgate::http {
+namespace armgate::http::refused_heads_test {
 namespace {
 
 using namespace std::string_literals;
@@ -273,4 +273,4 @@ TEST(RefusedHeads, RequestLine) {
 }
 
 }  // namespace
-}  // namespace armgate::http
+}  // namespace armgate::http::refused_heads_test

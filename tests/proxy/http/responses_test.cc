@@ -6,7 +6,7 @@
 
 #include "tests/proxy/http/whole_message.h"
 
-namespace armgate::http {
+namespace armgate::http::responses_test {
 namespace {
 
 using namespace std::string_literals;
@@ -173,4 +173,4 @@ TEST(Responses, MoreThanTheLimitIsTooLarge) {
 }
 
 }  // namespace
-}  // namespace armgate::http
+}  // namespace armgate::http::responses_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::budget_test {
 namespace {
 
 using std::chrono::seconds;
@@ -117,4 +117,4 @@ TEST(Budget, NonsenseHoldsNobodyBackAndIsCounted) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::budget_test

@@ -4,7 +4,7 @@
 #include "sim/error_catalogue.h"
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::busy_everywhere_test {
 namespace {
 
 const std::string kProviders = "/subscriptions/s/resourceGroups/g/providers/";
@@ -83,4 +83,4 @@ TEST(BusyEverywhere, AServiceThatAnEndpointRefersToIsWaitedForIfItWasJustMade) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::busy_everywhere_test

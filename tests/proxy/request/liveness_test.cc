@@ -5,7 +5,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::liveness_test {
 namespace {
 
 using std::chrono::hours;
@@ -218,4 +218,4 @@ TEST(Liveness, AnUnconditionalLoopThatDoesNotWaitGetsThroughAfterInsistAfter) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::liveness_test

@@ -6,7 +6,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::paths_test {
 namespace {
 
 using Becomes = AskedPath::Becomes;
@@ -66,4 +66,4 @@ TEST(Paths, AStaleCopyIsRefusedWhereverAGuardIs) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::paths_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::waiting_test {
 namespace {
 
 using std::chrono::seconds;
@@ -202,4 +202,4 @@ TEST(ModeOff, NothingIsAddedHeldOrWaitedFor) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::waiting_test

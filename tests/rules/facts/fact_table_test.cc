@@ -9,7 +9,7 @@
 #include "rules/file/rule_file.h"
 #include "rules/plan.h"
 
-namespace armgate::rules {
+namespace armgate::rules::fact_table_test {
 namespace {
 
 RuleBook book_of(const std::string& text, const std::string& file = "f.json") {
@@ -139,4 +139,4 @@ TEST(FactTable, ThreadsThatAskAtOnceGetOneAnswer) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::fact_table_test

@@ -6,7 +6,7 @@
 
 #include "rules/file/rule_file.h"
 
-namespace armgate::rules {
+namespace armgate::rules::body_settings_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -84,4 +84,4 @@ TEST(BodySettings, EachFaultIsToldAtItsPlace) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::body_settings_test

@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace armgate::rules {
+namespace armgate::rules::json_reader_test {
 namespace {
 
 using std::chrono::hours;
@@ -265,4 +265,4 @@ TEST(JsonReader, PositionsServeChecksAcrossSettings) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::json_reader_test

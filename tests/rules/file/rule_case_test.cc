@@ -6,7 +6,7 @@
 
 #include "rules/file/rule_file.h"
 
-namespace armgate::rules {
+namespace armgate::rules::rule_case_test {
 namespace {
 
 using testing::HasSubstr;
@@ -118,4 +118,4 @@ TEST(RuleCase, BodiesAreComparedByTheFactsOfTheFile) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::rule_case_test

@@ -8,7 +8,7 @@
 
 #include "rules/plan.h"
 
-namespace armgate::rules {
+namespace armgate::rules::rule_file_test {
 namespace {
 
 using std::chrono::hours;
@@ -322,4 +322,4 @@ TEST(RuleFile, ARuleForAnyTypeIsForNothingElse) {
 }
 
 }  // namespace
-}  // namespace armgate::rules
+}  // namespace armgate::rules::rule_file_test

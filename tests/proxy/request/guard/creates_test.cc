@@ -4,7 +4,7 @@
 #include "rules/file/rule_file.h"
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::creates_test {
 namespace {
 
 const std::string kWanted = R"({"sku":{"capacity":5}})";
@@ -168,4 +168,4 @@ TEST_F(CreatesBehindOneName, AfterThinkMaxNobodyHoldsTheAbsenceAnyMore) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::creates_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::etags_test {
 namespace {
 
 const std::string kProviders = "/subscriptions/s/resourceGroups/g/providers/";
@@ -88,4 +88,4 @@ TEST(Etags, InABodyThatTheServiceJudgesAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::etags_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::merging_test {
 namespace {
 
 const std::string kPlain =
@@ -312,4 +312,4 @@ TEST(Merging, WhatAPatchDidNotMentionWasNotFilledIn) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::merging_test

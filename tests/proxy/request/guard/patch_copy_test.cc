@@ -9,7 +9,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::patch_copy_test {
 namespace {
 
 arm::Headers etag(std::string value) { return {{"ETag", std::move(value)}}; }
@@ -172,4 +172,4 @@ TEST(PatchCopy, OfWhatIsGoneArmsOwnAnswerIsGiven) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::patch_copy_test

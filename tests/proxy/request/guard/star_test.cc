@@ -4,7 +4,7 @@
 #include "rules/file/rule_file.h"
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::star_test {
 namespace {
 
 const std::string kBackend =
@@ -121,4 +121,4 @@ TEST_F(Star, AsShippedIsTheClientsOwn) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::star_test

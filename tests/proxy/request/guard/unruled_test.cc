@@ -5,7 +5,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::unruled_test {
 namespace {
 
 using std::chrono::minutes;
@@ -280,4 +280,4 @@ TEST(Unruled, AnOperationThatNeverEndsShutsOthersOutForABoundedTime) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::unruled_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::verify_test {
 namespace {
 
 using std::chrono::seconds;
@@ -258,4 +258,4 @@ TEST(Verify, WhoHasReadNothingIsToldSo) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::verify_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::versions_test {
 namespace {
 
 const std::string kStateOne = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
@@ -289,4 +289,4 @@ TEST(Versions, AParentIsComparedAfterTheWriteOfAChildWhateverItsEtagSays) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::versions_test

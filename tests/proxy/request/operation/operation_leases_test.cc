@@ -4,7 +4,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::operation_leases_test {
 namespace {
 
 using std::chrono::seconds;
@@ -158,4 +158,4 @@ TEST(OperationLease, LivesAsLongAsItsClientsPollsSayThatItsOperationRuns) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::operation_leases_test

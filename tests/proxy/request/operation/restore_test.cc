@@ -5,7 +5,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::restore_test {
 namespace {
 
 const std::string kScaleSetId = "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachinescalesets/v";
@@ -382,4 +382,4 @@ TEST(Restore, WhatOneselfWroteIsNoReasonToReadAgain) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::restore_test

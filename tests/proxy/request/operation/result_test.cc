@@ -7,7 +7,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::result_test {
 namespace {
 
 const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1";
@@ -148,4 +148,4 @@ TEST(ResourceState, IsSeenInAnswersAndInReadsOfWhatIsNotWell) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::result_test

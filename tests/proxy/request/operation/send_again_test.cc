@@ -10,7 +10,7 @@
 #include "tests/support/shipped_errors.h"
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::send_again_test {
 namespace {
 
 using std::chrono::minutes;
@@ -322,4 +322,4 @@ TEST_F(SendAgainTest, AfterARestartTheNewestSendingCounts) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::send_again_test

@@ -4,7 +4,7 @@
 #include "rules/file/rule_file.h"
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::shown_test {
 namespace {
 
 const std::string kMade = R"({"name":"g","location":"w","properties":{"provisioningState":"Succeeded"}})";
@@ -63,4 +63,4 @@ TEST(ShownByDefault, NoReadIsMade) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::shown_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::unlock_test {
 namespace {
 
 const std::string kScaleSetId = "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachinescalesets/v";
@@ -146,4 +146,4 @@ TEST(Unlock, AParentsKeyEndsTheLeaseOfItsChild) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::unlock_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::watch_test {
 namespace {
 
 using std::chrono::seconds;
@@ -229,4 +229,4 @@ TEST(Watching, AnAbortWhileNobodyWaitsCostsNoRead) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::watch_test

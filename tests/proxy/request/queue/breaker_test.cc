@@ -9,7 +9,7 @@
 #include "rules/file/rule_file.h"
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::breaker_test {
 namespace {
 
 using std::chrono::minutes;
@@ -136,4 +136,4 @@ TEST_F(BreakerTest, ItIsOffUnlessTheRuleSaysSo) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::breaker_test

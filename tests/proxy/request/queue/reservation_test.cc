@@ -3,7 +3,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::reservation_test {
 namespace {
 
 using std::chrono::seconds;
@@ -205,4 +205,4 @@ TEST(ClientWait, HowLongAClientMayWaitDependsOnItsUserAgent) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::reservation_test

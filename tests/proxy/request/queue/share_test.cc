@@ -12,7 +12,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::share_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -262,4 +262,4 @@ TEST(FairSharing, IsOffUnlessItIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::share_test

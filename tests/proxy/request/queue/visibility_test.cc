@@ -3,7 +3,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::visibility_test {
 namespace {
 
 const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
@@ -152,4 +152,4 @@ TEST(RoleVisibility, OthersAndOtherScopesAreForbiddenAtOnce) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::visibility_test

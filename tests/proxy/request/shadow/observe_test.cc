@@ -3,7 +3,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::observe_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -341,4 +341,4 @@ TEST(ModeAtRunTime, TheKillSwitchActsAtOnceAlsoWhileAProtectedWriteRuns) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::observe_test

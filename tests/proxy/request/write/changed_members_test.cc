@@ -5,7 +5,7 @@
 #include "arm/body/body_facts.h"
 #include "proxy/policy/history.h"
 
-namespace armgate {
+namespace armgate::changed_members_test {
 namespace {
 
 AskedChange change(const char* before, std::string asked, bool for_all = true) {
@@ -54,4 +54,4 @@ TEST(ChangedMembers, AreSoManyAtMost) {
 TEST(ChangedMembers, AWriteThatChangesNothingSaysSo) { EXPECT_EQ(changed_members(change(kBefore, kBefore)), "(nothing)"); }
 
 }  // namespace
-}  // namespace armgate
+}  // namespace armgate::changed_members_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::closing_test {
 namespace {
 
 using std::chrono::seconds;
@@ -75,4 +75,4 @@ TEST(Closing, AWriteThatNothingKeepsWaitingIsStillSent) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::closing_test

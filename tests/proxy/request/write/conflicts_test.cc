@@ -5,7 +5,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::conflicts_test {
 namespace {
 
 const std::string kState = R"({"etag":"W/\"1\"","properties":{"addressPrefix":"10.0.0.0/24","provisioningState":"Succeeded"}})";
@@ -143,4 +143,4 @@ TEST_F(Conflicts, WithoutTheTableNothingIsSentAgain) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::conflicts_test

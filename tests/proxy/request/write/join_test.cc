@@ -3,7 +3,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::join_test {
 namespace {
 
 using std::chrono::minutes;
@@ -183,4 +183,4 @@ TEST(Join, ALongRequestIdTellsWhichReadAWriteWasBuiltFrom) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::join_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::recovery_busy_test {
 namespace {
 
 const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
@@ -92,4 +92,4 @@ TEST(Busy, UnknownConflictsPassThroughAtOnce) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::recovery_busy_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::recovery_test {
 namespace {
 
 const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
@@ -199,7 +199,7 @@ TEST(LostAnswer, OfAWriterThatMayNotReadHoldsTheResourceForAFewLooksOnly) {
   EXPECT_EQ(rig.ask("two", "DELETE " + std::string(kScaleSet)).head.status, 200);
   EXPECT_LT(rig.now() - before, std::chrono::seconds(30));
   ASSERT_FALSE(rig.loud().empty());
-  EXPECT_NE(rig.loud().front().find("hold given up"), std::string::npos);
+  EXPECT_NE(rig.loud().front().find("lease given up"), std::string::npos);
 }
 
 TEST(RelayedAction, IsNotForwardedAgainWhileItRunsForAClientThatLeft) {
@@ -390,4 +390,4 @@ TEST(NotSent, IsTriedOnAnotherConnectionAndThenSaidSo) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::recovery_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/stage_rig.h"
 
-namespace armgate::world {
+namespace armgate::world::references_test {
 namespace {
 
 constexpr std::string_view kAnyNetwork = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network";
@@ -112,4 +112,4 @@ TEST_F(References, AreBounded) {
 }
 
 }  // namespace
-}  // namespace armgate::world
+}  // namespace armgate::world::references_test

@@ -22,7 +22,8 @@ struct GateClock {
 // Monotonic; its zero has no meaning.
 using TimePoint = GateClock::time_point;
 
-// Time of day, UTC, for log lines and certificates only; never for a decision about waiting.
+// Time of day, UTC: for dates that others gave or that outlive the process (log, certificates, journal, Retry-After as a date,
+// Repeatability-First-Sent). Durations are measured by TimePoint.
 using WallTime = std::chrono::sys_time<std::chrono::milliseconds>;
 
 inline constexpr TimePoint kNever = TimePoint::max();

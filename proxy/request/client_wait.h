@@ -35,7 +35,7 @@ class ClientWait {
   bool client_gone() const { return client_.gone(); }
   TimePoint until() const { return until_; }
 
-  // Suspends until the place is granted. A grant wins over a deadline that passes at the same moment, and over closing, at which
+  // Suspends until the position is granted. A grant wins over a deadline that passes at the same moment, and over closing, at which
   // this stops waiting; a client that is gone wins over all.
   Task<End> await_grant(const QueuePosition& place);
 

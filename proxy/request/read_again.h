@@ -1,7 +1,7 @@
 // read_again.h – armgate's own look at a resource or an operation, with the client's token.
 //
 // Why: after a 412, a busy 409 or a lost answer, only the state itself tells what to do. These reads are answered to nobody
-// and never become a version: the client has not seen them.
+// and are never what the client was shown: it has not seen them.
 #pragma once
 
 #include <string>

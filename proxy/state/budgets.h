@@ -104,7 +104,7 @@ class Budgets {
       if (budgets_ != nullptr) budgets_->leave(at_);
     }
     bool granted() const { return budgets_ == nullptr || budgets_->is_granted(at_); }
-    // When to ask look() at the latest, which lets those go that may.
+    // When to ask let_go_due() at the latest, which lets those go that may.
     TimePoint due(TimePoint now) const { return budgets_ == nullptr ? now : budgets_->due(at_, now); }
     void let_go_due(TimePoint now) {
       if (budgets_ != nullptr) budgets_->let_go_due(at_, now);

@@ -1,4 +1,4 @@
-// lock.h – the first step of a write: it waits for its keys, in the order of arrival.
+// lock.h – where a write waits for its keys, in the order of arrival.
 //
 // Limits    PipelineOptions::wait_max, and its client's queue timeout: then 503, and its place is kept (reservation.h).
 // Cancel    a client that leaves: nothing was sent.

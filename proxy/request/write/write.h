@@ -27,7 +27,8 @@
 
 namespace armgate {
 
-// Everything about one write that its stages need and none of them changes, but for the report.
+// Everything about one write that its steps need. What it is stands once coalesce, find_bases and references_of have filled it in;
+// the steps after that change the report only.
 struct Write {
   Parts& parts;
   Exchange& exchange;

@@ -8,12 +8,12 @@
 //
 // Invariants
 //   1. A key has one exclusive holder, or any number of shared ones. A holder may let its own client's next claims in.
-//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields or this one has a turn.
-//   3. A granted place becomes a lease or passes the grant on, however its owner ends.
+//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields, this one has a turn, or its client's run lease is before all.
+//   3. A granted position becomes a lease or passes the grant on, however its owner ends.
 //   4. A key without holders and waiters has no entry.
 // Threads   any. A grant signals the claim's Waiter.
 // Limits    Options; a claim beyond them that would have to wait is refused at once.
-// Cancel    destroying the Place leaves all queues.
+// Cancel    destroying the QueuePosition leaves all queues.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -87,7 +87,7 @@ class WriteLease {
   // Gives back only these of its keys. Only while nobody else uses the lease.
   void release(const std::vector<Hash128>& some);
 
-  // Requires: held(), and no key given back. The place is granted.
+  // Requires: held(), and no key given back. The position is granted.
   QueuePosition into_place() &&;
   // From now on these claims of the same client may hold its keys too, as far as nobody waits before them.
   void admit_own(Own which = Own::Reentrant);
@@ -105,7 +105,7 @@ class WriteLease {
   std::shared_ptr<internal::Claim> claim_;
 };
 
-// A place in the queues of all keys of a claim.
+// A position in the queues of all keys of a claim.
 class QueuePosition {
  public:
   QueuePosition(QueuePosition&& other) noexcept = default;
@@ -117,20 +117,20 @@ class QueuePosition {
   // Who has what it waits for, for people; nothing if that is only reserved for somebody who waits as well.
   std::optional<ClaimInfo> holder() const;
 
-  // Requires: granted(). The place is used up.
+  // Requires: granted(). The position is used up.
   WriteLease take();
 
-  // ---- a place whose owner is away (proxy/state/lock/reservations.h) ----
+  // ---- a position whose owner is away (proxy/state/lock/reservations.h) ----
   bool is_for(const std::vector<rules::LockKey>& keys) const;
   std::vector<Hash128> keys() const;
   void rename(std::string what);  // for entries()
   // Who is signalled from now on; null: nobody.
   void wake(Waiter* waiter, uint32_t bits);
   void set_away(bool away);  // for entries()
-  // Lets others by, and gives back what was granted, without losing its place. From now on it is not granted: its waiter is
+  // Lets others by, and gives back what was granted, without losing its position. From now on it is not granted: its waiter is
   // signalled whenever it would be.
   void yield();
-  // Stands on its place again, and is granted if it is its turn.
+  // Takes its position again, and is granted if it is its turn.
   void insist();
   // Whether it is granted, or would be if it did not yield.
   bool is_its_turn() const;
@@ -159,7 +159,7 @@ class LockTable {
   ~LockTable();
 
   // Joins the queues of all keys (at least one); duplicates count once, the stronger mode wins. `waiter` gets `bits` when
-  // the claim is granted later; it must outlive the place. TooLarge when it would have to wait and a queue is full: nothing
+  // the claim is granted later; it must outlive the position. TooLarge when it would have to wait and a queue is full: nothing
   // was joined.
   Result<QueuePosition> join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits);
 
@@ -169,7 +169,7 @@ class LockTable {
   Counts counts() const;
   // Who holds a key or stands in line, those who came first, and how many more there are. Looks at every key: for people who ask.
   struct Entry {
-    enum class State { Holds, Waits, Away };  // Away: its place is kept for a client that comes again
+    enum class State { Holds, Waits, Away };  // Away: it is reserved for a client that comes again
     ClaimInfo info;
     State state = State::Waits;
     WritePhase phase = WritePhase::Sent;  // for Holds

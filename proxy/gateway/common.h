@@ -47,7 +47,7 @@ struct GatewayCommon {
   net::ConnectionCounter admin_connections;
 
   ServiceState state() const;
-  void tell(LogLevel level, std::string_view name, Log::Fields fields = {}) { log->event(level, clock.wall(), name, fields); }
+  void log_line(LogLevel level, std::string_view name, Log::Fields fields = {}) { log->event(level, clock.wall(), name, fields); }
 };
 
 }  // namespace armgate

@@ -31,7 +31,7 @@ Result<void> EventLoop::open(ListenerPorts& ports, const Admin& admin) {
   parts_ = std::make_unique<Parts>(Parts{common_.shared, common_.clock, *watch_, *common_.store, common_.faults, rng_,
                                          io_.get_executor(), [this](const Exchange& exchange) { note_finished(exchange); },
                                          [this](const std::string& message) {
-                                           common_.tell(LogLevel::Error, "attention", {{"text", message}});
+                                           common_.log_line(LogLevel::Error, "attention", {{"text", message}});
                                          },
                                          [this](const ShadowFinding& would) {
                                            tally_.count(would);

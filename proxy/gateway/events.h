@@ -1,4 +1,4 @@
-// events.h – what the network part and mode observe tell, as lines of the log (docs/answers.md).
+// events.h – what the network part and mode observe report, as lines of the log (docs/answers.md).
 //
 // Threads   any.
 #pragma once

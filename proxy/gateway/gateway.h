@@ -2,7 +2,7 @@
 //
 // Usage: open() binds; run() serves on the calling thread and others, or start() and join() on threads of its own.
 // drain() ends it in order; cut() at once. Threads   open, run, start, join and the destructor: the owner's. drain()
-// and tell(): any. cut(): the io() loop's.
+// and log_line(): any. cut(): the io() loop's.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -6,9 +6,9 @@
 namespace armgate::http {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(ConnectAnswer, IsOpenWithEvery2xxAndNothingElse) {
   for (const char* line : {"HTTP/1.1 200 Connection established", "HTTP/1.0 200 OK", "HTTP/1.1 200", "HTTP/1.1 204 "}) {

@@ -38,7 +38,7 @@ class BudgetChecker {
   void ended(uint64_t id, TimePoint now);                             // it has its answer, sent or not
   void armgate_asks(const arm::RequestHead& head, TimePoint now);
   // ARM's answer to a read of anybody's; null: armgate was told at most a part of it.
-  void note_left(const arm::RequestHead& head, const arm::Response* answer, TimePoint now);
+  void told(const arm::RequestHead& head, const arm::Response* answer, TimePoint now);
   void life_ended() { budgets_.clear(), reads_.clear(); }
 
  private:

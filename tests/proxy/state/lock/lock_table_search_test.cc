@@ -12,7 +12,7 @@
 
 #include "proxy/state/lock/lock_table.h"
 
-namespace armgate {
+namespace armgate::lock_table_search_test {
 namespace {
 
 using rules::LockKey;
@@ -274,4 +274,4 @@ TEST(LockTableSearch, AClientGoesAlongWithItsOwnAndNobodyElse) {
 }
 
 }  // namespace
-}  // namespace armgate
+}  // namespace armgate::lock_table_search_test

@@ -6,7 +6,7 @@
 
 #include "proxy/async/spawn.h"
 
-namespace armgate {
+namespace armgate::operation_leases_test {
 namespace {
 
 // {"oid":"o"} and {"oid":"p"}, unsigned.
@@ -213,4 +213,4 @@ TEST_F(OperationLeasesTest, AWaitingWriterHurriesTheWatchersOfItsKeysOnly) {
 }
 
 }  // namespace
-}  // namespace armgate
+}  // namespace armgate::operation_leases_test

@@ -88,7 +88,7 @@ Task<Step<WriteLease>> lock(const Write& write) {
   std::vector<Hash128> keys;
   for (const auto& key : all) keys.push_back(parts.shared.locks.key_of(key.id));
   HoldTable::Loan loan;
-  parts.shared.holds.hurry(keys, write.authorization(), loan);
+  parts.shared.holds.lend(keys, write.authorization(), loan);
   const auto end = co_await write.patience.await_grant(*place);
   write.report().waited += parts.clock.now() - asked;
   switch (end) {

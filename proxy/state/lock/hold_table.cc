@@ -14,7 +14,9 @@ Hold::Hold(HeldWrite write, WriteLease lease, std::string authorization, const E
       waiter_(executor),
       pace_{TimePoint{}, write_.interval, TimePoint{}},
       lease_(std::move(lease)),
-      authorization_(std::move(authorization)) {}
+      authorization_(std::move(authorization)) {
+  lease_.tell_when_wanted(&waiter_, kWake);
+}
 
 bool Hold::wanted() const {
   MutexLock lock(&mutex_);
@@ -140,6 +142,7 @@ void Hold::release() { WriteLease let_go = take_lease(); }
 
 WriteLease Hold::take_lease() {
   MutexLock lock(&mutex_);
+  lease_.tell_when_wanted(nullptr, 0);
   return std::move(lease_);
 }
 
@@ -214,7 +217,7 @@ HoldTable::Loan::~Loan() {
   for (const auto& hold : taken_by_) hold->take_back(this);
 }
 
-void HoldTable::hurry(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan) const {
+void HoldTable::lend(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan) const {
   if (empty()) return;
   MutexLock lock(&mutex_);
   for (const auto& key : keys) {

@@ -70,7 +70,7 @@ class Hold {
 
   const HeldWrite& write() const { return write_; }
   const std::vector<Hash128>& keys() const { return keys_; }  // the lease's
-  Waiter& waiter() { return waiter_; }                        // of its watcher
+  Waiter& waiter() { return waiter_; }                        // of its watcher; woken, too, when somebody begins to wait
   bool wanted() const;                                        // somebody waits for one of its keys
   bool open() const;
 
@@ -150,7 +150,7 @@ class HoldTable {
 
   std::vector<std::shared_ptr<Hold>> on_key(const Hash128& key) const;
 
-  // What a waiting writer lends to those it waits for, until it is destroyed.
+  // What somebody who waits lends to those that are waited for, until it is destroyed.
   class Loan {
    public:
     Loan() = default;
@@ -161,8 +161,8 @@ class HoldTable {
     friend class HoldTable;
     std::vector<std::shared_ptr<Hold>> taken_by_;
   };
-  // A writer waits for these keys: their watchers should look sooner, those without a good token of their own with its token.
-  void hurry(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan) const;
+  // To those that have these keys: without a good token of their own they look with this one.
+  void lend(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan) const;
 
   // ARM took a request that ends what runs on this key: its end may be near.
   void stir(const Hash128& key, TimePoint now) const;

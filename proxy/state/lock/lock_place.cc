@@ -128,6 +128,13 @@ bool WriteLease::is_wanted() const {
                      [&](const ClaimKey& key) { return !key.given_back && !table_->state_of(key.hash).waiting.empty(); });
 }
 
+void WriteLease::tell_when_wanted(Waiter* waiter, uint32_t bits) {
+  if (!claim_) return;
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  claim_->when_wanted = waiter;
+  claim_->wanted_bits = bits;
+}
+
 std::vector<Hash128> WriteLease::keys() const {
   std::vector<Hash128> keys;
   if (!claim_) return keys;

@@ -11,7 +11,7 @@
 //   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields or this one has a turn.
 //   3. A granted place becomes a lease or passes the grant on, however its owner ends.
 //   4. A key without holders and waiters has no entry.
-// Threads   any. A grant signals the claim's Waiter.
+// Threads   any. A grant signals the claim's Waiter; a claim that has to wait signals those of the leases in its way.
 // Limits    Options; a claim beyond them that would have to wait is refused at once.
 // Cancel    destroying the Place leaves all queues.
 #pragma once
@@ -96,6 +96,8 @@ class WriteLease {
 
   // True if somebody waits for one of its keys.
   bool is_wanted() const;
+  // `waiter` gets `bits` whenever somebody begins to wait for one of its keys; null: nobody is told any more. It must outlive that.
+  void tell_when_wanted(Waiter* waiter, uint32_t bits);
   std::vector<Hash128> keys() const;  // those it still holds
 
  private:

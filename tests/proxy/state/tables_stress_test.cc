@@ -251,7 +251,7 @@ TEST(TablesStress, AHoldEndsOnceHoweverManyPollsTellItsEnd) {
       }
       table.renew({rng.below(2), 0}, kToken);
       HoldTable::Loan loan;
-      table.hurry({locks.key_of(std::to_string(rng.below(8)))}, kToken, loan);
+      table.lend({locks.key_of(std::to_string(rng.below(8)))}, kToken, loan);
       end_found(rng);
     }
   });

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
+#include <functional>
+#include <optional>
+#include <vector>
 
 #include "proxy/async/spawn.h"
 
@@ -155,8 +158,8 @@ TEST_F(HoldTableTest, AnInheritedHoldIsLentTokensUntilItHasOneOfItsClient) {
   {
     HoldTable::Loan first;
     HoldTable::Loan second;
-    table_.hurry({locks_.key_of("key1"), locks_.key_of("key2")}, kNewToken, first);
-    table_.hurry({locks_.key_of("key1")}, kNewestToken, second);
+    table_.lend({locks_.key_of("key1"), locks_.key_of("key2")}, kNewToken, first);
+    table_.lend({locks_.key_of("key1")}, kNewestToken, second);
     EXPECT_EQ(inherited->authorization(), kNewToken);
     EXPECT_EQ(other->authorization(), kOldToken) << "who has one needs none";
   }
@@ -164,7 +167,7 @@ TEST_F(HoldTableTest, AnInheritedHoldIsLentTokensUntilItHasOneOfItsClient) {
   table_.renew({1, 1}, kOtherPrincipal);
   EXPECT_EQ(inherited->authorization(), kOtherPrincipal);
   HoldTable::Loan late;
-  table_.hurry({locks_.key_of("key1")}, kNewToken, late);
+  table_.lend({locks_.key_of("key1")}, kNewToken, late);
   EXPECT_EQ(inherited->authorization(), kOtherPrincipal);
   EXPECT_TRUE(inherited->distrust(kOtherPrincipal));
   EXPECT_EQ(inherited->authorization(), kNewToken) << "its client's was not good for it";
@@ -180,7 +183,7 @@ TEST_F(HoldTableTest, AClientsDeadTokenIsReplacedByALentOneUntilItsNewOneComes) 
   EXPECT_EQ(hold->authorization(), kOldToken) << "there is no other";
   {
     HoldTable::Loan loan;
-    table_.hurry({locks_.key_of("key1")}, kOtherPrincipal, loan);
+    table_.lend({locks_.key_of("key1")}, kOtherPrincipal, loan);
     EXPECT_EQ(hold->authorization(), kOtherPrincipal);
     EXPECT_FALSE(hold->distrust(kOtherPrincipal));
     table_.renew({1, 1}, kOldToken);
@@ -193,22 +196,58 @@ TEST_F(HoldTableTest, AClientsDeadTokenIsReplacedByALentOneUntilItsNewOneComes) 
 
 Task<void> collect(Waiter& waiter, uint32_t& bits) { bits |= co_await waiter.wait(); }
 
-TEST_F(HoldTableTest, AWaitingWriterHurriesTheWatchersOfItsKeysOnly) {
-  const auto first = open({TrackedBy::ResourceState, "", ""});
-  const auto second = open({TrackedBy::ResourceState, "", ""});
-  uint32_t woken_first = 0;
-  uint32_t woken_second = 0;
-  spawn(io_.get_executor(), collect(first->waiter(), woken_first));
-  spawn(io_.get_executor(), collect(second->waiter(), woken_second));
+class HoldWatchers : public HoldTableTest {
+ protected:
+  // With what the watchers of "key1" and of "key2" are woken by this.
+  std::vector<uint32_t> woken_by(const std::function<void()>& what) {
+    std::vector<std::shared_ptr<Hold>> holds;
+    std::vector<uint32_t> woken(2);
+    for (uint32_t& bits : woken) {
+      holds.push_back(open({TrackedBy::ResourceState, "", ""}));
+      spawn(io_.get_executor(), collect(holds.back()->waiter(), bits));
+    }
+    what();
+    io_.poll();
+    const std::vector<uint32_t> by_this = woken;
+    for (const auto& hold : holds) hold->finish(Progress::Succeeded);
+    io_.restart();
+    io_.poll();
+    EXPECT_EQ(woken, (std::vector<uint32_t>{Hold::kWake, Hold::kWake})) << "by the end";
+    return by_this;
+  }
+};
+
+TEST_F(HoldWatchers, AreWokenByWhoeverBeginsToWaitForTheirKeys) {
+  ClaimInfo lease;
+  lease.run = "a repair";  // waits as a write does
+  std::optional<LockPlace> place;
+  const auto wait = [&] { place = *locks_.join({{"key2", rules::LockMode::Exclusive}}, lease, nullptr, 0); };
+  EXPECT_EQ(woken_by(wait), (std::vector<uint32_t>{0, Hold::kWake}));
+}
+
+TEST_F(HoldWatchers, AreWokenByATokenThatIsLent) {
   HoldTable::Loan loan;
-  table_.hurry({locks_.key_of("key2"), locks_.key_of("unknown")}, kNewToken, loan);
+  const auto lend = [&] { table_.lend({locks_.key_of("key2"), locks_.key_of("unknown")}, kNewToken, loan); };
+  EXPECT_EQ(woken_by(lend), (std::vector<uint32_t>{0, Hold::kWake}));
+}
+
+TEST_F(HoldTableTest, WhatTookItsLeaseOverIsToldInItsPlace) {
+  auto hold = open({TrackedBy::ResourceState, "", ""});
+  hold->finish(Progress::Succeeded);
+  WriteLease lease = hold->take_lease();
+  table_.close(hold);
+  hold.reset();  // whoever waits from now on must not wake it
+  const auto place = locks_.join({{"key1", rules::LockMode::Exclusive}}, {}, nullptr, 0);
+  const auto next = std::make_shared<Hold>(HeldWrite{}, std::move(lease), std::string(kNewToken), io_.get_executor());
+  EXPECT_TRUE(next->wanted());
+  uint32_t woken = 0;
+  spawn(io_.get_executor(), collect(next->waiter(), woken));
+  const auto another = locks_.join({{"key1", rules::LockMode::Exclusive}}, {}, nullptr, 0);
   io_.poll();
-  EXPECT_EQ(woken_first, 0u);
-  EXPECT_EQ(woken_second, Hold::kWake);
-  first->finish(Progress::Succeeded);
+  EXPECT_EQ(woken, Hold::kWake);
+  next->finish(Progress::Succeeded);
   io_.restart();
-  io_.run();
-  EXPECT_EQ(woken_first, Hold::kWake);
+  io_.poll();
 }
 
 }  // namespace

@@ -358,6 +358,7 @@ void operation_ended(const Parts& parts, const std::shared_ptr<Hold>& hold, arm:
 
 std::shared_ptr<Hold> open_hold(Parts& parts, HeldWrite write, WriteLease lease, std::string authorization) {
   lease.tell(write.because == HeldBecause::Accepted ? WritePhase::Runs : WritePhase::Doubt);
+  lease.note_seen(parts.clock.now());
   auto hold = std::make_shared<Hold>(std::move(write), std::move(lease), std::move(authorization), parts.executor);
   parts.shared.holds.open(hold);
   return hold;

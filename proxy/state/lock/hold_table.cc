@@ -36,6 +36,7 @@ Hold::Pace Hold::pace() const {
 void Hold::note_running(TimePoint now) {
   MutexLock lock(&mutex_);
   pace_.seen_running = std::max(pace_.seen_running, now);
+  lease_.note_seen(pace_.seen_running);
 }
 
 void Hold::note_named(Duration between_looks) {
@@ -143,6 +144,7 @@ void Hold::release() { WriteLease let_go = take_lease(); }
 WriteLease Hold::take_lease() {
   MutexLock lock(&mutex_);
   lease_.tell_when_wanted(nullptr, 0);
+  lease_.note_seen(TimePoint{});
   return std::move(lease_);
 }
 

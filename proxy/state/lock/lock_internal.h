@@ -36,6 +36,7 @@ struct Claim {
   bool away = false;               // its owner has left and may come back; only for people
   std::optional<Own> lets_own_in;  // granted, and the same client may go along
   std::atomic<WritePhase> phase{WritePhase::Sent};
+  std::atomic<TimePoint> seen{TimePoint{}};  // WriteLease::note_seen(); the epoch: never
   // How often others went by. Each of them holds only its own shards, of which two may have none in common.
   std::atomic<uint64_t> passed{0};
 

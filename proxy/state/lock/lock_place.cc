@@ -121,6 +121,10 @@ void WriteLease::tell(WritePhase phase) {
   if (claim_ != nullptr) claim_->phase.store(phase, std::memory_order_relaxed);
 }
 
+void WriteLease::note_seen(TimePoint when) {
+  if (claim_ != nullptr) claim_->seen.store(when, std::memory_order_relaxed);
+}
+
 bool WriteLease::is_wanted() const {
   if (!claim_) return false;
   LockTable::ShardsLocked locked(*table_, *claim_);

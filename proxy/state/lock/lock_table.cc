@@ -321,9 +321,12 @@ LockTable::Entries LockTable::entries(size_t most) const {
   std::partial_sort(found.begin(), shown, found.end(),
                     [](const Standing& a, const Standing& b) { return a.claim->info.since < b.claim->info.since; });
   Entries entries;
-  for (auto it = found.begin(); it != shown; ++it)
-    entries.oldest.push_back({it->claim->info, it->state, it->claim->phase.load(std::memory_order_relaxed), it->claim->number,
-                              it->ahead, it->behind});
+  for (auto it = found.begin(); it != shown; ++it) {
+    const TimePoint seen = it->claim->seen.load(std::memory_order_relaxed);
+    entries.oldest.push_back({it->claim->info, it->state, it->claim->phase.load(std::memory_order_relaxed),
+                              seen == TimePoint{} ? std::nullopt : std::optional(seen), it->claim->number, it->ahead,
+                              it->behind});
+  }
   entries.others = static_cast<size_t>(found.end() - shown);
   return entries;
 }

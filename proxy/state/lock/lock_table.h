@@ -93,6 +93,8 @@ class WriteLease {
   void let_own_in(Own which = Own::Reentrant);
 
   void tell(WritePhase phase);
+  // Of what runs at ARM: that it did at this moment. Until somebody asks again nobody knows whether it still does.
+  void note_seen(TimePoint when);
 
   // True if somebody waits for one of its keys.
   bool is_wanted() const;
@@ -175,6 +177,7 @@ class LockTable {
     ClaimInfo info;
     State state = State::Waits;
     WritePhase phase = WritePhase::Sent;  // for Holds
+    std::optional<TimePoint> seen{};      // the same, as of this moment; nothing: it is so now
     uint64_t number = 0;                  // its own, in the order of arrival
     // Who stands in its way, at the key where most do: how many, and the first of them (0: nobody).
     size_t ahead = 0;

@@ -326,6 +326,13 @@ TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
   EXPECT_EQ(status().at("writes")[1].at("state"), "waits");
 }
 
+TEST_F(AdminTest, TheStatusSaysAsOfWhenAnOperationRuns) {
+  WriteLease lease = write("a", "one", std::chrono::seconds(9)).take();
+  EXPECT_FALSE(status().at("writes")[0].contains("seen_ms")) << "that it is being sent is so now";
+  lease.note_seen(clock_.now() - std::chrono::seconds(4));
+  EXPECT_GE(status().at("writes")[0].at("seen_ms").get<int64_t>(), 4000);
+}
+
 TEST_F(AdminTest, TheStatusSaysWhoStandsInTheWay) {
   const WriteLease runs = write("a", "one", std::chrono::seconds(9)).take();
   const LockPlace second = write("a", "two", std::chrono::seconds(5));

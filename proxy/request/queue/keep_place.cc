@@ -65,7 +65,8 @@ void keep_place(const Write& write, LockPlace place) {
   if (tickets.options().grace == Duration{}) return;
   parts.shared.counters.places_kept.fetch_add(1, std::memory_order_relaxed);
   const Tickets::Holder holder = holder_of(write);
-  auto ticket = tickets.keep(holder, write.bytes, std::move(place), parts.executor, parts.clock.now());
+  const Tickets::Away away{write.bytes, write.exchange.arrived.time, parts.clock.now()};
+  auto ticket = tickets.keep(holder, away, std::move(place), parts.executor);
   spawn(parts.executor, watch(parts, std::move(ticket), holder.resource));
 }
 

@@ -311,7 +311,8 @@ TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
   const LockPlace waits = write("a", "two", std::chrono::seconds(5));
   Tickets tickets{{}};
   boost::asio::io_context io;
-  const auto ticket = tickets.keep({}, {}, write("a", "three", std::chrono::seconds(7)), io.get_executor(), clock_.now());
+  const auto ticket =
+      tickets.keep({}, {{}, clock_.now(), clock_.now()}, write("a", "three", std::chrono::seconds(7)), io.get_executor());
   const json writes = status().at("writes");
   ASSERT_EQ(writes.size(), 3u);
   const auto told = [&](size_t i) {

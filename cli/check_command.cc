@@ -54,8 +54,8 @@ int check_as_json(LoadedConfig loaded, const CliContext& context) {
 }  // namespace
 
 int check(const Asked& asked, const CliContext& context) {
-  if (asked.output == "json") return check_as_json(load_with_flags(asked, context, RuleFiles::Load), context);
-  auto config = load_asked(asked, context, RuleFiles::Load);
+  if (asked.output == "json") return check_as_json(load_with_flags(asked, context, RuleFiles::Prove), context);
+  auto config = load_asked(asked, context, RuleFiles::Prove);
   if (!config) return kExitBadInput;
   context.err << adopt_environment_proxy(*config, context.environment);
   const FileFindings files = look_at_files(*config, context.wall);

@@ -29,7 +29,8 @@ ShownWrite write_in(const json& write) {
           .phase = printable(write.value("phase", "")),
           .since_ms = number_in<int64_t>(write, "since_ms"),
           .ahead = write.value("ahead", size_t{0}),
-          .behind = write.value("behind", uint64_t{0})};
+          .behind = write.value("behind", uint64_t{0}),
+          .seen_ms = write.contains("seen_ms") ? std::optional(number_in<int64_t>(write, "seen_ms")) : std::nullopt};
 }
 
 ShownBudgets budgets_in(const json& row) {
@@ -136,6 +137,8 @@ bool ShownWrite::is_below(std::string_view resource) const {
   const std::string_view own = std::string_view(what).substr(what.find(' ') + 1);
   return own.starts_with(resource) && (own.size() == resource.size() || own[resource.size()] == '/');
 }
+
+std::string ShownWrite::as_of() const { return seen_ms ? fmt::format(", as of {} ago", age_text(*seen_ms)) : ""; }
 
 Result<ShownStatus> read_status(std::string_view json) { return read(json, status_in); }
 Result<ShownUnlock> read_unlock(std::string_view json) { return read(json, unlock_in); }

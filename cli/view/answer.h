@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,12 +20,15 @@ struct ShownWrite {
   std::string state;
   std::string phase;  // of one that runs
   int64_t since_ms = 0;
-  size_t ahead = 0;     // writes that stand in its way
-  uint64_t behind = 0;  // the first of them; 0: none
+  size_t ahead = 0;                  // writes that stand in its way
+  uint64_t behind = 0;               // the first of them; 0: none
+  std::optional<int64_t> seen_ms{};  // of an operation: for how long nobody has asked ARM how it goes
 
   const std::string& word() const { return phase.empty() ? state : phase; }
   // Whether it is a write to the resource or to what is below it; the canonical id.
   bool is_below(std::string_view resource) const;
+  // ", as of 12.0 s ago"; empty: it is so now.
+  std::string as_of() const;
 };
 
 // What ARM said is left of the requests that it takes of a principal for a subscription.

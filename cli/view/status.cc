@@ -30,8 +30,10 @@ std::string_view sentence_of(const std::string& word) {
 }
 
 json json_of(const ShownWrite& write) {
-  return {{"id", write.id},       {"what", write.what},         {"client", write.client}, {"state", write.state},
-          {"phase", write.phase}, {"since_ms", write.since_ms}, {"ahead", write.ahead}};
+  json one{{"id", write.id},       {"what", write.what},         {"client", write.client}, {"state", write.state},
+           {"phase", write.phase}, {"since_ms", write.since_ms}, {"ahead", write.ahead}};
+  if (write.seen_ms) one["seen_ms"] = *write.seen_ms;
+  return one;
 }
 
 // Scarce is what armgate leaves to clients (docs/monitoring.md, "ARM's budgets").
@@ -70,7 +72,8 @@ std::string status_text(const ShownStatus& status) {
   if (!status.sick.empty()) text += sick_text(status);
   if (status.writes.empty()) text += "no write runs or waits\n";
   for (const ShownWrite& write : status.writes)
-    text += fmt::format("{:5}  {:>12}  {}  {}\n", write.word(), age_text(write.since_ms), write.client, write.what);
+    text += fmt::format("{:5}  {:>12}  {}  {}{}\n", write.word(), age_text(write.since_ms), write.client, write.what,
+                        write.as_of());
   if (status.left_out > 0) text += fmt::format("and {} more\n", status.left_out);
   return text;
 }
@@ -94,8 +97,8 @@ std::string sick_json(const ShownStatus& status) {
 std::string queue_text(const ShownStatus& status, std::string_view resource) {
   std::string text;
   for (const auto& [first, waiting] : waiting_queues(status, resource)) {
-    text +=
-        fmt::format("{} of {}, {} since {}\n", first.what, first.client, sentence_of(first.word()), age_text(first.since_ms));
+    text += fmt::format("{} of {}, {} since {}{}\n", first.what, first.client, sentence_of(first.word()),
+                        age_text(first.since_ms), first.as_of());
     for (size_t i = 0; i < waiting.size(); ++i) {
       const ShownWrite& write = waiting[i];
       text +=

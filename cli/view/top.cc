@@ -23,10 +23,11 @@ std::string row_of(const ShownWrite& write, std::string_view indent, size_t colu
   const std::string_view what = write.what;
   const size_t id = what.find('/');
   std::string line = fmt::format("{}{:5}  {:>12}  {}  ", indent, write.word(), age_text(write.since_ms), write.client);
-  if (id == what.npos || line.size() + what.size() <= columns) return line.append(what);
+  const std::string as_of = write.as_of();
+  if (id == what.npos || line.size() + what.size() + as_of.size() <= columns) return line.append(what).append(as_of);
   line.append(what.substr(0, id)).append("...");
-  const size_t room = columns > line.size() ? columns - line.size() : 0;
-  return line.append(what.substr(std::max(id, what.size() - std::min(what.size(), room))));
+  const size_t room = columns - std::min(columns, line.size() + as_of.size());
+  return line.append(what.substr(std::max(id, what.size() - std::min(what.size(), room)))).append(as_of);
 }
 
 std::vector<std::string> lines_of(const ShownStatus& now, const ShownStatus* before, size_t columns) {

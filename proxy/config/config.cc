@@ -154,8 +154,9 @@ std::optional<std::vector<fs::path>> rule_files_at(const fs::path& path) {
 constexpr size_t kRuleFileBytesMax = 16 << 20;
 
 // Reads the files of one path. Whatever prevents that is a fault of the option that names the path.
-void load_rule_path(const std::string& path, bool is_shipped, const rules::Fault& place, rules::RuleBook& book,
-                    FaultList& faults) {
+void load_rule_path(const std::string& path, bool is_shipped, RuleFiles rule_files, const rules::Fault& place,
+                    rules::RuleBook& book, FaultList& faults) {
+  const auto cases = is_shipped && rule_files != RuleFiles::Prove ? rules::Cases::AreTried : rules::Cases::Try;
   const auto fault = [&](std::string message) {
     faults.push_back({place.file, place.line, place.pointer, std::move(message)});
   };
@@ -170,7 +171,7 @@ void load_rule_path(const std::string& path, bool is_shipped, const rules::Fault
       fault(text.error().context);
       continue;
     }
-    book.add(rules::read_rule_book(file.string(), *text, faults));
+    book.add(rules::read_rule_book(file.string(), *text, faults, cases));
   }
 }
 
@@ -234,7 +235,7 @@ LoadedConfig load_config(const std::filesystem::path& file, const Surroundings& 
     const bool is_shipped = loaded.config.rule_paths[i] == surroundings.shipped_rules;
     const rules::Fault place{
         file.empty() ? "built-in defaults" : loaded.config.source, parsed.positions->line_of(pointer), pointer, {}};
-    load_rule_path(loaded.config.rule_paths[i], is_shipped, place, book, loaded.faults);
+    load_rule_path(loaded.config.rule_paths[i], is_shipped, rule_files, place, book, loaded.faults);
   }
   rules::check_names(book.rules, loaded.faults);
   limit_unruled(loaded.config.unruled, book.rules);

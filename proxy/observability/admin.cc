@@ -225,6 +225,7 @@ arm::Response Admin::status_page() const {
                           {"state", to_text(entry.state)},
                           {"since_ms", whole_milliseconds(now - entry.info.since)}};
     if (entry.state == LockTable::Entry::State::Holds) write["phase"] = to_text(entry.phase);
+    if (entry.seen) write["seen_ms"] = whole_milliseconds(now - *entry.seen);
     if (entry.info.inherited) write["inherited"] = true;
     if (entry.ahead > 0) write.update({{"ahead", entry.ahead}, {"behind", entry.behind}});
     writes.push_back(std::move(write));

@@ -80,7 +80,9 @@ Task<Receipt> Pipeline::serve(Exchange& exchange, ClientLink& link) {
     exchange.client = client.key;
     exchange.principal = client.principal;
     exchange.client_label = client.label;
-    shared.op_leases.renew(client.key, head.fields.get("authorization"));
+    const std::string_view authorization = head.fields.get("authorization");
+    shared.op_leases.renew(client.key, authorization);
+    shared.run_leases.lend_credentials(client.key, authorization, shared.op_leases);
     receipt = co_await serve_planned(parts_, exchange, link, *exchange.planned.plan, client);
   }
   if (parts_.account) parts_.account(exchange);

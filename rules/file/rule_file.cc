@@ -270,7 +270,7 @@ std::string rule_file_schema() {
       "Which resource types armgate protects and how, and which of ARM's errors it waits out. The manual is docs/rules.md.");
 }
 
-RuleBook read_rule_book(const std::string& file, std::string_view text, FaultList& faults) {
+RuleBook read_rule_book(const std::string& file, std::string_view text, FaultList& faults, Cases cases) {
   if (is_imported(text)) {
     RuleBook imported;
     imported.facts = read_imported_facts(file, text, faults);
@@ -302,7 +302,8 @@ RuleBook read_rule_book(const std::string& file, std::string_view text, FaultLis
   }
   check_order(book.rules, faults);
   check_order(book.queue_timeouts, faults);
-  if (faults.size() == faults_before) check_cases(book.rules, book.facts, draft.cases, *positions, faults);
+  if (faults.size() == faults_before && cases == Cases::Try)
+    check_cases(book.rules, book.facts, draft.cases, *positions, faults);
   return std::move(book);
 }
 

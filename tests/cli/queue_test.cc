@@ -120,6 +120,17 @@ TEST(Queue, ShowsWhoWaitsForArmItself) {
   EXPECT_EQ(queue_of(status), std::string("PUT ") + kHub + " of a, waits for ARM since 9.0 s\n");
 }
 
+TEST(Queue, SaysAsOfWhenAnOperationRuns) {
+  json status = status_of({write(1, "runs", "a", kHub), write(2, "waits", "b", kHub, 1)});
+  status["writes"][0]["phase"] = "runs";
+  status["writes"][0]["seen_ms"] = 4200;
+  EXPECT_THAT(queue_of(status), StartsWith(std::string("PUT ") + kHub + " of a, runs since 9.0 s, as of 4.2 s ago\n"));
+  EXPECT_THAT(status_text(shown(status)), HasSubstr(std::string("  a  PUT ") + kHub + ", as of 4.2 s ago\nwaits"));
+  EXPECT_EQ(json::parse(queue_json(shown(status), "")).at("queues")[0].at("first").at("seen_ms"), 4200);
+  EXPECT_THAT(top_screen(shown(status), nullptr, TerminalSize{24, 60}),
+              HasSubstr("  a  PUT ...networks/hub, as of 4.2 s ago\n"));
+}
+
 TEST(Queue, TellsWhatAnEarlierProcessSent) {
   json status = status_of({write(1, "runs", "a", kHub), write(2, "waits", "b", kHub, 1)});
   status["writes"][0]["inherited"] = true;

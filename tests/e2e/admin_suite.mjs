@@ -77,7 +77,7 @@ export const tests = {
     const what = `PATCH ${SCALE_SET.toLowerCase()}`;
     const queue = await askService(world, gateway, "queue", SCALE_SET);
     assert.equal(queue.code, 0, queue.stderr.toString());
-    assert.match(queue.stdout.toString(), new RegExp(`^${what} of first, runs since [0-9.]+ s\n   1  waits +[0-9.]+ s  second  ${what}\n   2  waits +[0-9.]+ s  third  ${what}\n$`));
+    assert.match(queue.stdout.toString(), new RegExp(`^${what} of first, runs since [0-9.]+ s, as of [0-9.]+ s ago\n   1  waits +[0-9.]+ s  second  ${what}\n   2  waits +[0-9.]+ s  third  ${what}\n$`));
     const elsewhere = await askService(world, gateway, "queue", "/subscriptions/00000000-0000-0000-0000-00000000000e");
     assert.match(elsewhere.stdout.toString(), /^nobody waits at /);
     const [{ first, waiting: behind }] = JSON.parse((await askService(world, gateway, "queue", "--output", "json")).stdout.toString()).queues;

@@ -1,4 +1,4 @@
-// The site of the documents: `make docs` builds it, every link in it leads somewhere, and lists and tables are what they look like.
+// The site of the documents: `make docs` builds it, every link in it leads somewhere, lists and tables are what they look like; and what commands in them answer.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
@@ -52,6 +52,13 @@ export const tests = {
       }
       assert.ok(!/<(script|link|img)[^>]+(src|href)="(https?:)?\/\//.test(text), `${name} loads something from elsewhere`);
     }
+  },
+
+  // A phase that never has a ratio to HAProxy.
+  "bench/compare --check says at once that nothing is recorded of what was asked for": async () => {
+    const done = await run(path.join(TREE, "bench/compare"), ["--check", "--phases", "fresh-host"], { seconds: 10 });
+    assert.equal(done.code, 2);
+    assert.match(done.stderr, /--check: bench\/ratios\.json has no ratio of CPU time for fresh-host: --record first/);
   },
 
   "each recipe says whether it was tried, and its table says the same": () => {

@@ -7,6 +7,7 @@ import https from "node:https";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 
 export const ARM_HOST = "management.azure.com";
 
@@ -37,6 +38,21 @@ export async function run(program, args, { input = "", env = {}, seconds = 60 } 
   clearTimeout(timer);
   if (signal === "SIGKILL") throw new Error(`${program} ${args.join(" ")} took more than ${seconds} s`);
   return { code, stdout: Buffer.concat(output[0]), stderr: Buffer.concat(output[1]).toString() };
+}
+
+// Runs `work` while no other run of this tree does: they share what it makes in build/. A run that dies lets go of the lock.
+export async function oneAtATime(name, work) {
+  const file = fileURLToPath(new URL(`../../build/${name}`, import.meta.url));
+  mkdirSync(path.dirname(file), { recursive: true });
+  const holder = spawn("flock", [file, "sh", "-c", "echo locked; exec cat"], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(holder, "close");
+  if (!(await Promise.race([once(holder.stdout, "data"), ended.then(() => null)]))) throw new Error(`flock ${file} failed`);
+  try {
+    return await work();
+  } finally {
+    holder.stdin.end();
+    await ended;
+  }
 }
 
 // The environment without the proxies and authorities of whoever runs the tests.

@@ -7,6 +7,17 @@ import { run, sleep } from "./harness.mjs";
 import { assertHealed, beginWedged, CLUSTER, GOLDEN, heal, startHeal, taken, TOKEN, VERSION, wedge } from "./heal.mjs";
 import { waitFor } from "./scale_set.mjs";
 
+// `isDead(record)`: from that request on ARM does not take this token any more.
+function beginExpiring(world, token, isDead) {
+  let expired = false;
+  return beginWedged(world, { onRequest: (record) => {
+    if (record.headers.authorization !== `Bearer ${token}`) return undefined;
+    expired ||= isDead(record);
+    return expired ? { status: 401, headers: ["Content-Type", "application/json"],
+                       body: JSON.stringify({ error: { code: "ExpiredAuthenticationToken", message: "It has expired." } }) } : undefined;
+  } });
+}
+
 export const tests = {
   "a dry run says what would be done, and changes nothing": async (world) => {
     const rig = await beginWedged(world);
@@ -155,17 +166,8 @@ export const tests = {
   },
 
   "a token that expires half-way stops it by name, or is had anew from az": async (world) => {
-    // It has expired when the delete comes.
-    const expires = (token) => {
-      let expired = false;
-      return beginWedged(world, { onRequest: ({ method, headers }) => {
-        if (headers.authorization !== `Bearer ${token}`) return undefined;
-        expired ||= method === "DELETE";
-        return expired ? { status: 401, headers: ["Content-Type", "application/json"],
-                           body: JSON.stringify({ error: { code: "ExpiredAuthenticationToken", message: "It has expired." } }) } : undefined;
-      } });
-    };
-    const given = await expires(TOKEN);
+    const isDelete = ({ method }) => method === "DELETE";
+    const given = await beginExpiring(world, TOKEN, isDelete);
     const stopped = await heal(world, given, "--confirm");
     assert.equal(stopped.code, 1);
     assert.match(stopped.stderr, /stopped: .*ARM answers 401 ExpiredAuthenticationToken: It has expired\./);
@@ -178,10 +180,29 @@ export const tests = {
     // Each call gives another one.
     const tools = mkdtempSync(world.file("tools-"));
     writeFileSync(path.join(tools, "az"), `#!/bin/sh\necho "WARNING: of az" >&2\necho x >> ${tools}/calls\necho "{\\"accessToken\\": \\"az-$(wc -l < ${tools}/calls)\\"}"\n`, { mode: 0o755 });
-    const asked = await expires("az-1");
+    const asked = await beginExpiring(world, "az-1", isDelete);
     const healed = await heal(world, { ...asked, env: { PATH: `${tools}:${process.env.PATH}` } }, "--confirm");
     assert.equal(healed.code, 0, healed.stdout + healed.stderr);
     assert.deepEqual(taken(asked.seen), GOLDEN);
     assert.ok(asked.seen.some(({ headers }) => headers.authorization === "Bearer az-2"));
+  },
+
+  "taken up with another token, it is not kept waiting by an operation whose own token has expired": async (world) => {
+    let isMade = false;
+    const rig = await beginExpiring(world, TOKEN, ({ method, url }) => {
+      const dead = isMade;
+      isMade ||= method === "PUT" && /agentPools\/tmp/.test(url);
+      return dead;
+    });
+    const stopped = await heal(world, rig, "--confirm");
+    assert.equal(stopped.code, 1);
+    assert.match(stopped.stderr, /stopped: .*ExpiredAuthenticationToken/);
+    assert.deepEqual(taken(rig.seen), GOLDEN.slice(0, 2), "the temporary pool's operation is the last that armgate knows of");
+    const began = Date.now();
+    const done = await heal(world, { ...rig, env: { ARMGATE_HEAL_TOKEN: "another" } }, "--confirm");
+    assert.equal(done.code, 0, done.stdout + done.stderr);
+    assert.ok(Date.now() - began < 30_000, `${Date.now() - began} ms: its lease hurries armgate's own look as a waiting write does`);
+    assert.deepEqual(taken(rig.seen), GOLDEN);
+    await assertHealed(rig);
   },
 };

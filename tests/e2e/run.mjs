@@ -4,7 +4,7 @@
 // Each test gets a World of its own (harness.mjs), which is taken down whatever happens; a failed test shows its logs.
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { World, withinSeconds } from "./harness.mjs";
+import { oneAtATime, World, withinSeconds } from "./harness.mjs";
 import { runInLanes } from "./lanes.mjs";
 import { beginLiveness, printLiveness } from "./liveness.mjs";
 import { printMerging } from "./merging.mjs";
@@ -99,8 +99,10 @@ async function runHere(suites) {
 }
 
 async function runAll() {
-  await installSdk();
-  await buildGoClient();
+  await oneAtATime("e2e-setup.lock", async () => {
+    await installSdk();
+    await buildGoClient();
+  });
   if (options.jobs === "1") return runHere([...SUITES, ...ALONE]);
   const own = fileURLToPath(import.meta.url);
   return runInLanes(SUITES, ALONE, Number(options.jobs), (suite) => [own, "--bin", options.bin, "--only", options.only, "--seconds", options.seconds, "--suite", suite]);

@@ -60,8 +60,13 @@ void add(Totals& totals, uint64_t seed, const RunResult& result) {
   }
   if (result.violations.empty()) return;
   ++totals.failed;
-  const auto key = fmt::format("{} {}", result.violations.front().promise, result.workload);
-  ++totals.broken.try_emplace(key, seed, 0).first->second.second;
+  const auto& violation = result.violations.front();
+  auto& broken = totals.broken[fmt::format("{} {}", violation.promise, result.workload)];
+  if (++broken.times == 1) {
+    broken.first_seed = seed;
+    broken.what = violation.what;
+    broken.repeat = repeat_command(seed, result);
+  }
 }
 
 // A run that crashed could not tell what it had drawn.
@@ -85,7 +90,8 @@ std::string summary_text(const Totals& totals, double seconds) {
       fmt::format("{} seeds, {} failed, {:.1f} seeds/s, {} workload-fault pairs of {} met\n", totals.runs, totals.failed,
                   static_cast<double>(totals.runs) / seconds, totals.pairs.size(), workloads().size() * disturbances().size());
   for (const auto& [what, where] : totals.broken) {
-    text += fmt::format("  broken: {}: {} times, first at seed {}\n", what, where.second, where.first);
+    text += fmt::format("  broken: {}: {} times, first at seed {}: {}\n    repeat: {}\n", what, where.times, where.first_seed,
+                        where.what, where.repeat);
   }
   for (const auto& [what, where] : totals.counted) {
     text += fmt::format("  counted: {}: {} seeds, first at seed {}:", what, where.seeds, where.first_seed);

@@ -16,7 +16,13 @@ struct Totals {
   uint64_t failed = 0;
   std::map<std::string, uint64_t> pairs;  // workload x disturbance
   std::map<std::string, uint64_t> tally;
-  std::map<std::string, std::pair<uint64_t, uint64_t>> broken;  // "P1 tags": first seed, times
+  struct Broken {
+    uint64_t times = 0;
+    uint64_t first_seed = 0;
+    std::string what;    // what the first one said
+    std::string repeat;  // the command that shows it
+  };
+  std::map<std::string, Broken> broken;  // by promise and workload: "P1 tags"
   struct Counted {
     uint64_t first_seed = 0;
     uint64_t seeds = 0;

@@ -1,5 +1,5 @@
 // The queue as a picture: one lane for each write that holds others up, those who wait for it in the order of their turns.
-import { age, brief, count, fill, listOf, make } from "./text.mjs";
+import { about, age, brief, count, fill, listOf, make } from "./text.mjs";
 
 // The write that it waits for in the end, itself if it waits for none that is shown. Two looks at different keys may contradict each
 // other, so that a way leads back: then the oldest on it.
@@ -28,7 +28,7 @@ export function lanesOf(writes) {
 const PHASES = {
   sent: "is on its way to ARM, or about to be: it ends with ARM's answer",
   again: "ARM was busy with it or was not reached; it is going to be sent again",
-  runs: "ARM took it, and its operation goes on",
+  runs: "ARM took it, and its operation goes on, as far as is known",
   doubt: "it may have taken effect; that is being found out",
   waits: "stands in line",
   kept: "its client left or was told to come again; its place is kept",
@@ -38,9 +38,12 @@ export const wordOf = (write) => write.phase ?? write.state;
 
 const SAID = { sent: "is being sent", again: "waits for ARM", runs: "runs", doubt: "is in doubt", waits: "waits", kept: "has its place kept" };
 
+// While nobody waits for its end, ARM is asked rarely, and it may be over.
+const asOf = (write) => (write.seen_ms === undefined ? "" : `, as of ${about(write.seen_ms)} ago`);
+
 // What a lane says of itself: for whom who waits, and who is next.
 export function sentenceOf({ first, waiting }) {
-  const own = `${first.client} ${SAID[wordOf(first)] ?? wordOf(first)} since ${age(first.since_ms)}`;
+  const own = `${first.client} ${SAID[wordOf(first)] ?? wordOf(first)} since ${age(first.since_ms)}${asOf(first)}`;
   const waits = waiting.filter((write) => write.state === "waits");
   const kept = waiting.length - waits.length;
   const behind = waits.length > 0 ? [`; ${count(waits.length, "waits", "wait")} behind it, next ${waits[0].client}`] : [];
@@ -53,7 +56,7 @@ function chip(write, { isNext, open }) {
   const id = `write-${write.id}`;
   return make("button", { name: `chip ${write.state} ${word}`, type: "button", title: `${write.what}\n${PHASES[word] ?? ""}`, "aria-expanded": String(open === id), "data-row": id },
     make("span", { name: "who", text: write.client + (write.inherited ? " (before the restart)" : "") }),
-    make("span", { name: "word", text: isNext ? `next, ${word}` : word }),
+    make("span", { name: "word", text: (isNext ? `next, ${word}` : word) + asOf(write) }),
     make("span", { name: "since", text: age(write.since_ms) }),
     make("span", { name: "what", text: brief(write.what) }));
 }
@@ -64,7 +67,7 @@ function explanation(write, byId, mayUnlock, history) {
   return listOf([
     ["write", write.what],
     ["client", write.client],
-    ["state", `${wordOf(write)}: ${PHASES[wordOf(write)] ?? ""}`],
+    ["state", `${wordOf(write)}: ${PHASES[wordOf(write)] ?? ""}${asOf(write)}`],
     ["since", `${age(write.since_ms)}${write.inherited ? ", sent by an earlier process" : ""}`],
     ["waits for", write.ahead > 0 ? `${count(write.ahead, "write")} in its way${behind ? `, the first ${behind.what} of ${behind.client}` : ""}` : ""],
     ["last writes", history(resource)],

@@ -88,7 +88,7 @@ Task<Step<WriteLease>> lock(const Write& write) {
   std::vector<Hash128> keys;
   for (const auto& key : all) keys.push_back(parts.shared.locks.key_of(key.id));
   OperationLeases::CredentialLoan loan;
-  parts.shared.op_leases.poll_now(keys, write.authorization(), loan);
+  parts.shared.op_leases.lend_credentials(keys, write.authorization(), loan);
   const auto end = co_await write.client_wait.await_grant(*place);
   write.report().waited += parts.clock.now() - asked;
   switch (end) {

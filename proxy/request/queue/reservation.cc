@@ -66,7 +66,8 @@ void reserve_position(const Write& write, QueuePosition place) {
   if (reservations.options().ttl == Duration{}) return;
   parts.shared.counters.reservations_kept.fetch_add(1, std::memory_order_relaxed);
   const Reservations::Holder holder = holder_of(write);
-  auto reservation = reservations.keep(holder, write.bytes, std::move(place), parts.executor, parts.clock.now());
+  const Reservations::Away away{write.bytes, write.exchange.arrived.time, parts.clock.now()};
+  auto reservation = reservations.keep(holder, away, std::move(place), parts.executor);
   spawn(parts.executor, watch(parts, std::move(reservation), holder.resource));
 }
 

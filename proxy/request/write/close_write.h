@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "proxy//request/read/remember.h"
+#include "proxy/request/read/remember.h"
 #include "proxy/request/receipt.h"
 #include "proxy/request/write/write.h"
 

@@ -155,7 +155,11 @@ internal::ClaimKeys LockTable::keys_of(const std::vector<rules::LockKey>& named)
 // Requires: the claim's shards are locked. Queues are sorted by priority, then by the claims' numbers.
 void LockTable::enqueue(const ClaimPtr& claim) {
   for (auto& key : claim->keys) {
-    auto& waiting = state_of(key.hash).waiting;
+    KeyState& state = state_of(key.hash);
+    for (const auto& holder : state.holders) {
+      if (holder->when_wanted != nullptr) holder->when_wanted->signal(holder->wanted_bits);
+    }
+    auto& waiting = state.waiting;
     auto place = waiting.end();
     const auto goes_before = [&](const Claim& other) {
       return std::pair(claim->info.priority, other.number) > std::pair(other.info.priority, claim->number);
@@ -212,7 +216,7 @@ void LockTable::leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_f
   }
   if (claim->state == Claim::State::Waiting) waiting_.fetch_sub(1, std::memory_order_relaxed);
   claim->state = Claim::State::Over;
-  claim->waiter = nullptr;
+  claim->waiter = claim->when_wanted = nullptr;
 }
 
 void LockTable::give_back(const ClaimPtr& claim) {
@@ -317,9 +321,12 @@ LockTable::Entries LockTable::entries(size_t most) const {
   std::partial_sort(found.begin(), shown, found.end(),
                     [](const Standing& a, const Standing& b) { return a.claim->info.since < b.claim->info.since; });
   Entries entries;
-  for (auto it = found.begin(); it != shown; ++it)
-    entries.oldest.push_back({it->claim->info, it->state, it->claim->phase.load(std::memory_order_relaxed), it->claim->number,
-                              it->ahead, it->behind});
+  for (auto it = found.begin(); it != shown; ++it) {
+    const TimePoint seen = it->claim->seen.load(std::memory_order_relaxed);
+    entries.oldest.push_back({it->claim->info, it->state, it->claim->phase.load(std::memory_order_relaxed),
+                              seen == TimePoint{} ? std::nullopt : std::optional(seen), it->claim->number, it->ahead,
+                              it->behind});
+  }
   entries.others = static_cast<size_t>(found.end() - shown);
   return entries;
 }

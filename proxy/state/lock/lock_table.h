@@ -11,7 +11,7 @@
 //   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields, this one has a turn, or its client's run lease is before all.
 //   3. A granted position becomes a lease or passes the grant on, however its owner ends.
 //   4. A key without holders and waiters has no entry.
-// Threads   any. A grant signals the claim's Waiter.
+// Threads   any. A grant signals the claim's Waiter; a claim that has to wait signals those of the leases in its way.
 // Limits    Options; a claim beyond them that would have to wait is refused at once.
 // Cancel    destroying the QueuePosition leaves all queues.
 #pragma once
@@ -93,9 +93,13 @@ class WriteLease {
   void admit_own(Own which = Own::Reentrant);
 
   void set_phase(WritePhase phase);
+  // Of what runs at ARM: that it did at this moment. Until somebody asks again nobody knows whether it still does.
+  void note_seen(TimePoint when);
 
   // True if somebody waits for one of its keys.
   bool is_wanted() const;
+  // `waiter` gets `bits` whenever somebody begins to wait for one of its keys; null: nobody is told any more. It must outlive that.
+  void tell_when_wanted(Waiter* waiter, uint32_t bits);
   std::vector<Hash128> keys() const;  // those it still holds
 
  private:
@@ -173,6 +177,7 @@ class LockTable {
     ClaimInfo info;
     State state = State::Waits;
     WritePhase phase = WritePhase::Sent;  // for Holds
+    std::optional<TimePoint> seen{};      // the same, as of this moment; nothing: it is so now
     uint64_t number = 0;                  // its own, in the order of arrival
     // Who stands in its way, at the key where most do: how many, and the first of them (0: nobody).
     size_t ahead = 0;

@@ -14,7 +14,9 @@ OperationLease::OperationLease(LeasedWrite write, WriteLease lease, std::string 
       waiter_(executor),
       pace_{TimePoint{}, write_.interval, TimePoint{}},
       lease_(std::move(lease)),
-      authorization_(std::move(authorization)) {}
+      authorization_(std::move(authorization)) {
+  lease_.tell_when_wanted(&waiter_, kWake);
+}
 
 bool OperationLease::wanted() const {
   MutexLock lock(&mutex_);
@@ -34,6 +36,7 @@ OperationLease::Pace OperationLease::pace() const {
 void OperationLease::note_running(TimePoint now) {
   MutexLock lock(&mutex_);
   pace_.seen_running = std::max(pace_.seen_running, now);
+  lease_.note_seen(pace_.seen_running);
 }
 
 void OperationLease::note_named(Duration between_looks) {
@@ -140,6 +143,8 @@ void OperationLease::release() { WriteLease let_go = take_lease(); }
 
 WriteLease OperationLease::take_lease() {
   MutexLock lock(&mutex_);
+  lease_.tell_when_wanted(nullptr, 0);
+  lease_.note_seen(TimePoint{});
   return std::move(lease_);
 }
 
@@ -217,7 +222,8 @@ OperationLeases::CredentialLoan::~CredentialLoan() {
   for (const auto& op_lease : taken_by_) op_lease->take_back(this);
 }
 
-void OperationLeases::poll_now(const std::vector<Hash128>& keys, std::string_view authorization, CredentialLoan& loan) const {
+void OperationLeases::lend_credentials(const std::vector<Hash128>& keys, std::string_view authorization,
+                                       CredentialLoan& loan) const {
   if (empty()) return;
   MutexLock lock(&mutex_);
   for (const auto& key : keys) {

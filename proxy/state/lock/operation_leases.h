@@ -71,7 +71,7 @@ class OperationLease {
 
   const LeasedWrite& write() const { return write_; }
   const std::vector<Hash128>& keys() const { return keys_; }  // the lease's
-  Waiter& waiter() { return waiter_; }                        // of its watcher
+  Waiter& waiter() { return waiter_; }                        // of its watcher; woken, too, when somebody begins to wait
   bool wanted() const;                                        // somebody waits for one of its keys
   bool open() const;
 
@@ -151,7 +151,7 @@ class OperationLeases {
 
   std::vector<std::shared_ptr<OperationLease>> on_key(const Hash128& key) const;
 
-  // What a waiting writer lends to those it waits for, until it is destroyed.
+  // What somebody who waits lends to those that are waited for, until it is destroyed.
   class CredentialLoan {
    public:
     CredentialLoan() = default;
@@ -162,8 +162,8 @@ class OperationLeases {
     friend class OperationLeases;
     std::vector<std::shared_ptr<OperationLease>> taken_by_;
   };
-  // A writer waits for these keys: their watchers should look sooner, those without a good token of their own with its token.
-  void poll_now(const std::vector<Hash128>& keys, std::string_view authorization, CredentialLoan& loan) const;
+  // To those that have these keys: without a good token of their own they look with this one.
+  void lend_credentials(const std::vector<Hash128>& keys, std::string_view authorization, CredentialLoan& loan) const;
 
   // ARM took a request that ends what runs on this key: its end may be near.
   void expect_end(const Hash128& key, TimePoint now) const;

@@ -121,11 +121,22 @@ void WriteLease::set_phase(WritePhase phase) {
   if (claim_ != nullptr) claim_->phase.store(phase, std::memory_order_relaxed);
 }
 
+void WriteLease::note_seen(TimePoint when) {
+  if (claim_ != nullptr) claim_->seen.store(when, std::memory_order_relaxed);
+}
+
 bool WriteLease::is_wanted() const {
   if (!claim_) return false;
   LockTable::ShardsLocked locked(*table_, *claim_);
   return std::any_of(claim_->keys.begin(), claim_->keys.end(),
                      [&](const ClaimKey& key) { return !key.given_back && !table_->state_of(key.hash).waiting.empty(); });
+}
+
+void WriteLease::tell_when_wanted(Waiter* waiter, uint32_t bits) {
+  if (!claim_) return;
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  claim_->when_wanted = waiter;
+  claim_->wanted_bits = bits;
 }
 
 std::vector<Hash128> WriteLease::keys() const {

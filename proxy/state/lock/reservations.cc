@@ -53,23 +53,36 @@ bool Reservation::shares_key_with(const Reservation& other) const {
   return std::find_first_of(keys_.begin(), keys_.end(), other.keys_.begin(), other.keys_.end()) != keys_.end();
 }
 
-std::shared_ptr<Reservation> Reservations::keep(const Holder& holder, const Hash128& bytes, QueuePosition place,
-                                                const Executor& executor, TimePoint now) {
+std::vector<std::shared_ptr<Reservation>> Reservations::drop(Queue& queue, const Hash128& client, const Away& newer) const {
+  std::vector<std::shared_ptr<Reservation>> over;
+  const auto is_its = [&client](const Kept& kept) { return kept.client == client; };
+  for (Kept& kept : queue) {
+    if (!is_its(kept)) continue;
+    kept.passed_over += std::max(newer.now - std::max(kept.counted_to, newer.arrived), Duration{});
+    kept.counted_to = std::max(kept.counted_to, newer.now);
+    if (kept.passed_over >= options_.ttl) over.push_back(std::move(kept.reservation));
+  }
+  std::erase_if(queue, [](const Kept& kept) { return kept.reservation == nullptr; });
+  if (static_cast<size_t>(std::count_if(queue.begin(), queue.end(), is_its)) >= options_.per_resource_max) {
+    const auto oldest = std::find_if(queue.begin(), queue.end(), is_its);
+    over.push_back(std::move(oldest->reservation));
+    queue.erase(oldest);
+  }
+  return over;
+}
+
+std::shared_ptr<Reservation> Reservations::keep(const Holder& holder, const Away& away, QueuePosition place,
+                                                const Executor& executor) {
   auto reservation = std::make_shared<Reservation>(std::move(place), executor);
-  std::shared_ptr<Reservation> too_many;
+  std::vector<std::shared_ptr<Reservation>> over;
   {
     MutexLock lock(&mutex_);
     Queue& queue = by_resource_[holder.resource];
-    const auto is_its = [&holder](const Kept& kept) { return kept.client == holder.client; };
-    if (static_cast<size_t>(std::count_if(queue.begin(), queue.end(), is_its)) >= options_.per_resource_max) {
-      const auto oldest = std::find_if(queue.begin(), queue.end(), is_its);
-      too_many = std::move(oldest->reservation);
-      queue.erase(oldest);
-    }
-    queue.push_back({holder.client, bytes, now, reservation});
+    over = drop(queue, holder.client, away);
+    queue.push_back({holder.client, away.bytes, away.now, reservation, Duration{}, away.now});
     any_.store(true, std::memory_order_release);
   }
-  if (too_many) too_many->take();
+  for (const auto& one : over) one->take();
   return reservation;
 }
 

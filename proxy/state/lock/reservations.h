@@ -6,7 +6,8 @@
 // A reservation whose turn comes reserves its keys for a moment. If its client does not come, it lets others by, keeps its place,
 // and its time to live runs while it could have been granted; then it is over. Nothing is ever sent for a reservation. All
 // clients that are away and wait for one of the same keys have that one moment to come back in: a crowd that vanished must not
-// hold up others once for each.
+// hold up others once for each. Nor is a place kept for long for a client that came back without these bytes: while it stands in
+// vain with newer writes, the grace of its older tickets for the resource runs too.
 //
 // Invariants
 //   1. A reservation is used once.
@@ -64,7 +65,8 @@ class Reservation {
 class Reservations {
  public:
   struct Options {
-    Duration ttl = std::chrono::minutes(1);  // how long its client may stay away while it could go on; 0: no reservations
+    // How long its client may stay away while it could go on, or come with other writes; 0: no reservations.
+    Duration ttl = std::chrono::minutes(1);
     Duration claim_timeout = std::chrono::seconds(5);  // how long others wait for it at most
     Duration age_max = std::chrono::minutes(30);
     size_t per_resource_max = 16;  // of one client; then the oldest is over
@@ -78,9 +80,13 @@ class Reservations {
     Hash128 resource{};
   };
 
-  // `bytes`: what will come again.
-  std::shared_ptr<Reservation> keep(const Holder& holder, const Hash128& bytes, QueuePosition place, const Executor& executor,
-                                    TimePoint now);
+  // What will come again.
+  struct Away {
+    Hash128 bytes{};
+    TimePoint arrived{};  // this time
+    TimePoint now{};
+  };
+  std::shared_ptr<Reservation> keep(const Holder& holder, const Away& away, QueuePosition place, const Executor& executor);
 
   // The place of the oldest reservation for these bytes, if it is one for these keys. One for other keys is over.
   std::optional<QueuePosition> take(const Holder& holder, const Hash128& bytes, const std::vector<rules::LockKey>& keys);
@@ -99,10 +105,14 @@ class Reservations {
     Hash128 bytes{};
     TimePoint since{};
     std::shared_ptr<Reservation> reservation;
+    Duration passed_over{};  // for how long its client stood in line with newer writes
+    TimePoint counted_to{};  // so far
   };
   using Queue = std::vector<Kept>;  // oldest first
   using Queues = absl::flat_hash_map<Hash128, Queue>;
 
+  // Those whose client has something else to write by now, and those beyond the limit for one more.
+  std::vector<std::shared_ptr<Reservation>> drop(Queue& queue, const Hash128& client, const Away& newer) const;
   void erase(Queues::iterator queue, Queue::iterator kept) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;

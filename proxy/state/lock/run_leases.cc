@@ -12,6 +12,7 @@ void RunLeases::hold_if_granted(Kept& kept) {
   kept.lease = std::exchange(kept.place, std::nullopt)->take();
   kept.lease.admit_own(Own::Any);
   kept.lease.set_phase(WritePhase::Runs);
+  kept.loan = nullptr;
 }
 
 RunLeases::Lease RunLeases::shown(const std::string& id, const Kept& kept, TimePoint now) {
@@ -128,6 +129,16 @@ std::vector<RunLeases::Lease> RunLeases::expire(TimePoint now) {
     it = next;
   }
   return expired;
+}
+
+void RunLeases::lend_credentials(const Hash128& client, std::string_view authorization, const OperationLeases& op_leases) {
+  if (count_.load(std::memory_order_acquire) == 0 || authorization.empty()) return;
+  MutexLock lock(&mutex_);
+  for (auto& [id, kept] : leases_) {
+    if (kept.client != client || !kept.place) continue;
+    kept.loan = std::make_unique<OperationLeases::CredentialLoan>();
+    op_leases.lend_credentials(kept.resources, authorization, *kept.loan);
+  }
 }
 
 bool RunLeases::lets_in(const Hash128& client, const std::vector<rules::LockKey>& keys) const {

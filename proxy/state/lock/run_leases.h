@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@
 #include "base/time.h"
 #include "proxy/async/mutex.h"
 #include "proxy/state/lock/lock_table.h"
+#include "proxy/state/lock/operation_leases.h"
 #include "rules/plan.h"
 
 namespace armgate {
@@ -63,6 +65,9 @@ class RunLeases {
   // Ends those that were not renewed in time.
   std::vector<Lease> expire(TimePoint now);
 
+  // The client came by with a token: the operations that its lease waits for are asked about with it, as with that of a write that waits.
+  void lend_credentials(const Hash128& client, std::string_view authorization, const OperationLeases& op_leases);
+
   // Whether one of the keys is in a held lease of this client.
   bool lets_in(const Hash128& client, const std::vector<rules::LockKey>& keys) const;
 
@@ -74,7 +79,8 @@ class RunLeases {
     std::string purpose;
     TimePoint since{};
     TimePoint until{};
-    std::optional<QueuePosition> place;  // until it is held
+    std::optional<QueuePosition> place;                       // until it is held
+    std::unique_ptr<OperationLeases::CredentialLoan> loan{};  // until it is held
     WriteLease lease;
   };
   using Leases = std::map<std::string, Kept, std::less<>>;

@@ -210,6 +210,24 @@ TEST(Config, OwnRulesComeBeforeShippedOnesInTheOrderOfTheList) {
   EXPECT_EQ(loaded.config.source, file.string());
 }
 
+// armgate's tests prove the shipped ones (rules_test, "ShippedRules").
+TEST(Config, CasesOfOnesOwnFilesAreTriedAtEachStartAndThoseOfShippedOnesWhenAsked) {
+  const TemporaryDirectory directory;
+  const std::string wrong = R"({"rules": [{"name": "NAME", "match": {"types": ["A.B/*"]}}],
+    "cases": [{"request": "PUT /subscriptions/s/resourceGroups/g/providers/A.B/c/d?api-version=1", "rule": "other"}]})";
+  directory.write("mine.json", wrong);
+  directory.write("shipped/a.json", wrong);
+  const Surroundings surroundings{.home = "/home/u", .shipped_rules = directory.path() / "shipped"};
+  const auto faults_of = [&](const std::string& rules, RuleFiles how) {
+    const auto file = directory.write("armgate.json", fmt::format(R"({{"rules": [{}]}})", rules));
+    return texts_of(load_config(file, surroundings, how).faults);
+  };
+  EXPECT_THAT(faults_of("\"shipped\"", RuleFiles::Load), IsEmpty());
+  EXPECT_THAT(faults_of("\"shipped\"", RuleFiles::Prove), ElementsAre(HasSubstr("shipped/a.json:2: /cases/0/rule")));
+  for (const RuleFiles how : {RuleFiles::Load, RuleFiles::Prove})
+    EXPECT_THAT(faults_of("\"mine.json\"", how), ElementsAre(HasSubstr("mine.json:2: /cases/0/rule")));
+}
+
 TEST(Config, UnruledLimitsTheRulesForAnyTypeAndNoOthers) {
   const TemporaryDirectory directory;
   directory.write("mine.json", R"({"rules": [{"name": "mine", "match": {"types": ["A.B/*"]}},

@@ -312,7 +312,7 @@ TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
   Reservations reservations{{}};
   boost::asio::io_context io;
   const auto reservation =
-      reservations.keep({}, {}, write("a", "three", std::chrono::seconds(7)), io.get_executor(), clock_.now());
+      reservations.keep({}, {{}, clock_.now(), clock_.now()}, write("a", "three", std::chrono::seconds(7)), io.get_executor());
   const json writes = status().at("writes");
   ASSERT_EQ(writes.size(), 3u);
   const auto told = [&](size_t i) {
@@ -325,6 +325,13 @@ TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
   EXPECT_GE(writes[0]["since_ms"].get<int64_t>(), 9000);
   const auto back = reservation->take();
   EXPECT_EQ(status().at("writes")[1].at("state"), "waits");
+}
+
+TEST_F(AdminTest, TheStatusSaysAsOfWhenAnOperationRuns) {
+  WriteLease lease = write("a", "one", std::chrono::seconds(9)).take();
+  EXPECT_FALSE(status().at("writes")[0].contains("seen_ms")) << "that it is being sent is so now";
+  lease.note_seen(clock_.now() - std::chrono::seconds(4));
+  EXPECT_GE(status().at("writes")[0].at("seen_ms").get<int64_t>(), 4000);
 }
 
 TEST_F(AdminTest, TheStatusSaysWhoStandsInTheWay) {

@@ -251,7 +251,7 @@ TEST(TablesStress, ALeaseEndsOnceHoweverManyPollsTellItsEnd) {
       }
       table.renew({rng.below(2), 0}, kToken);
       OperationLeases::CredentialLoan loan;
-      table.poll_now({locks.key_of(std::to_string(rng.below(8)))}, kToken, loan);
+      table.lend_credentials({locks.key_of(std::to_string(rng.below(8)))}, kToken, loan);
       end_found(rng);
     }
   });

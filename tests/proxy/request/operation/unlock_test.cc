@@ -76,6 +76,19 @@ TEST(WritePhases, SayWhetherArmIsAtWorkOrIsWaitedFor) {
   EXPECT_EQ(phase_in(rig), WritePhase::Runs);
 }
 
+TEST(WritePhases, ThatAnOperationRunsIsKnownAsOfTheLastAnswerThatSaidSo) {
+  StageRig rig;
+  rig.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
+  rig.ask("one", kPatch, R"({"a":1})");
+  const TimePoint taken = rig.now();
+  rig.pass(std::chrono::seconds(40));
+  const auto seen = [&rig] { return rig.shared().locks.entries(1).oldest.at(0).seen; };
+  EXPECT_EQ(seen(), taken) << "nobody has asked since";
+  rig.arm("GET /subscriptions/s/operations/1", 200, {}, R"({"status":"InProgress"})");
+  rig.ask("one", "GET /subscriptions/s/operations/1");
+  EXPECT_EQ(seen(), rig.now());
+}
+
 TEST(WritePhases, WhatMayHaveTakenEffectIsInDoubt) {
   StageRig rig;
   rig.arm(kPatch, 500, {}, R"({"error":{"code":"InternalServerError","message":"x"}})");

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "arm/http.h"
+#include "base/text.h"
+#include "proxy/request/identify.h"
 #include "tests/support/stage_rig.h"
 
 namespace armgate::world::watch_test {
@@ -127,6 +130,42 @@ TEST(Watching, ReadsOfAResourceThatIsBeingDeletedDoNotReplaceOurLooks) {
   EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "0");
 }
 
+// Somebody's run of writes, that asks for the scale set.
+class RunThatWaits {
+ public:
+  explicit RunThatWaits(StageRig& rig) : rig_(rig), client_(client_key(rig.shared().hasher, "heal")), asked_(rig.now()) {
+    const std::string id(arm::path_of(kScaleSet));
+    const auto lease = rig.shared().run_leases.take({lower_text(id)}, client_, "heal", "a repair", rig.now());
+    EXPECT_TRUE(lease.ok() && !lease->leased);
+    if (lease.ok()) id_ = lease->id;
+  }
+  // For how long it has waited, when it has the lease; renewed each second.
+  Duration waited() {
+    for (int i = 0; i < 120; ++i) {
+      const auto lease = rig_.shared().run_leases.renew(id_, rig_.now());
+      EXPECT_TRUE(lease.has_value());
+      if (!lease || lease->leased) break;
+      rig_.pass(seconds(1));
+    }
+    return rig_.now() - asked_;
+  }
+
+ private:
+  StageRig& rig_;
+  const Hash128 client_;
+  const TimePoint asked_;
+  std::string id_;
+};
+
+TEST(Watching, ALeaseForARunWaitsForAnOperationAsAWriteDoes) {
+  StageRig rig;
+  begin_unpaced(rig, {"InProgress", "Succeeded"});
+  rig.pass(seconds(4));
+  RunThatWaits run(rig);
+  EXPECT_LE(run.waited(), seconds(5)) << "asked at once, and after as long as it had run";
+  EXPECT_TRUE(rig.script_is_done());
+}
+
 // What ARM tells the bearers of some tokens about an operation, or its resource: 401 to all others.
 std::function<Step(const arm::Request&)> tells_only(std::vector<std::string> tokens, std::string body) {
   return [tokens = std::move(tokens), body = std::move(body)](const arm::Request& request) {
@@ -143,6 +182,32 @@ TEST(Watching, AnOperationWhoseClientsTokenIsDeadIsAskedAboutWithThatOfWhoWaits)
   begin_unpaced(rig, {});
   rig.arm_lives(tells_only({"Bearer of-two"}, R"({"status":"Succeeded"})"));
   EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "2000");
+}
+
+TEST(Watching, AnOperationWhoseClientsTokenIsDeadIsAskedAboutWithThatOfWhoWaitsForALease) {
+  StageRig rig;
+  begin_unpaced(rig, {});
+  rig.arm_lives(tells_only({"Bearer of-heal"}, R"({"status":"Succeeded"})"));
+  rig.pass(seconds(4));
+  RunThatWaits run(rig);
+  rig.ask("heal", get(kNetwork));
+  EXPECT_LE(run.waited(), seconds(5));
+}
+
+TEST(Watching, ATokenThatIsLentForALeaseIsTakenBackWithIt) {
+  StageRig rig;
+  begin_unpaced(rig, {});
+  rig.arm_lives(tells_only({}, "{}"));
+  rig.pass(seconds(4));
+  const RunThatWaits run(rig);
+  rig.ask("heal", get(kNetwork));
+  rig.pass(seconds(20));
+  const auto op_lease =
+      rig.shared().op_leases.on_key(rig.shared().locks.key_of(lower_text(std::string(arm::path_of(kScaleSet)))))[0];
+  EXPECT_EQ(op_lease->authorization(), "Bearer of-heal");
+  rig.pass(seconds(60));
+  ASSERT_EQ(rig.shared().run_leases.expire(rig.now()).size(), 1u);
+  EXPECT_EQ(op_lease->authorization(), "Bearer of-one");
 }
 
 TEST(Watching, WhatCameToRestIsSeenWithTheTokenOfWhoWaitsToo) {

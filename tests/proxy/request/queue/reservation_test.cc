@@ -185,6 +185,30 @@ TEST_F(Reservations, OneClientCanKeepOnlySoManyPlacesOfAResource) {
   EXPECT_TRUE(over());
 }
 
+// Each reads again and comes back with something else: its old places are of no use to it.
+TEST_F(Reservations, WhoAlwaysComesBackWithSomethingElseKeepsFewPlaces) {
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::shared_ptr<StageRig::Running>> all;
+    for (int i = 0; i < 9; ++i) all.push_back(start("client" + std::to_string(i), std::to_string(round * 10 + i)));
+    rig.pass(seconds(52));
+    for (const auto& one : all) EXPECT_TRUE(one->done && one->link->answer().head.status == 503);
+  }
+  EXPECT_EQ(rig.shared().reservations.size(), 18u) << "the last place of each, and the one before";
+}
+
+TEST_F(Reservations, ANamesakesWaitInVainCostsNobodyItsPlace) {
+  come_and_leave("two", "2");
+  const auto namesake = start("two", "3");
+  const auto three = start("three", "4");
+  rig.run_until([&] { return namesake->done; });
+  EXPECT_EQ(namesake->link->answer().head.status, 503);
+  const auto again = start("two", "2");
+  const auto fresh = start("three", "5");
+  end_operation();
+  rig.run_until([&] { return again->done && fresh->done; });
+  EXPECT_EQ(order.substr(0, 6), "first2");
+}
+
 TEST(ClientWait, HowLongAClientMayWaitDependsOnItsUserAgent) {
   const struct {
     const char* user_agent;

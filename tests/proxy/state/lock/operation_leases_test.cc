@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
+#include <functional>
+#include <optional>
+#include <vector>
 
 #include "proxy/async/spawn.h"
 
@@ -156,8 +159,8 @@ TEST_F(OperationLeasesTest, AnInheritedLeaseIsLentTokensUntilItHasOneOfItsClient
   {
     OperationLeases::CredentialLoan first;
     OperationLeases::CredentialLoan second;
-    table_.poll_now({locks_.key_of("key1"), locks_.key_of("key2")}, kNewToken, first);
-    table_.poll_now({locks_.key_of("key1")}, kNewestToken, second);
+    table_.lend_credentials({locks_.key_of("key1"), locks_.key_of("key2")}, kNewToken, first);
+    table_.lend_credentials({locks_.key_of("key1")}, kNewestToken, second);
     EXPECT_EQ(inherited->authorization(), kNewToken);
     EXPECT_EQ(other->authorization(), kOldToken) << "who has one needs none";
   }
@@ -165,7 +168,7 @@ TEST_F(OperationLeasesTest, AnInheritedLeaseIsLentTokensUntilItHasOneOfItsClient
   table_.renew({1, 1}, kOtherPrincipal);
   EXPECT_EQ(inherited->authorization(), kOtherPrincipal);
   OperationLeases::CredentialLoan late;
-  table_.poll_now({locks_.key_of("key1")}, kNewToken, late);
+  table_.lend_credentials({locks_.key_of("key1")}, kNewToken, late);
   EXPECT_EQ(inherited->authorization(), kOtherPrincipal);
   EXPECT_TRUE(inherited->distrust(kOtherPrincipal));
   EXPECT_EQ(inherited->authorization(), kNewToken) << "its client's was not good for it";
@@ -181,7 +184,7 @@ TEST_F(OperationLeasesTest, AClientsDeadTokenIsReplacedByALentOneUntilItsNewOneC
   EXPECT_EQ(op_lease->authorization(), kOldToken) << "there is no other";
   {
     OperationLeases::CredentialLoan loan;
-    table_.poll_now({locks_.key_of("key1")}, kOtherPrincipal, loan);
+    table_.lend_credentials({locks_.key_of("key1")}, kOtherPrincipal, loan);
     EXPECT_EQ(op_lease->authorization(), kOtherPrincipal);
     EXPECT_FALSE(op_lease->distrust(kOtherPrincipal));
     table_.renew({1, 1}, kOldToken);
@@ -194,22 +197,61 @@ TEST_F(OperationLeasesTest, AClientsDeadTokenIsReplacedByALentOneUntilItsNewOneC
 
 Task<void> collect(Waiter& waiter, uint32_t& bits) { bits |= co_await waiter.wait(); }
 
-TEST_F(OperationLeasesTest, AWaitingWriterHurriesTheWatchersOfItsKeysOnly) {
-  const auto first = open({TrackedBy::ResourceState, "", ""});
-  const auto second = open({TrackedBy::ResourceState, "", ""});
-  uint32_t woken_first = 0;
-  uint32_t woken_second = 0;
-  spawn(io_.get_executor(), collect(first->waiter(), woken_first));
-  spawn(io_.get_executor(), collect(second->waiter(), woken_second));
+class HoldWatchers : public OperationLeasesTest {
+ protected:
+  // With what the watchers of "key1" and of "key2" are woken by this.
+  std::vector<uint32_t> woken_by(const std::function<void()>& what) {
+    std::vector<std::shared_ptr<OperationLease>> op_leases;
+    std::vector<uint32_t> woken(2);
+    for (uint32_t& bits : woken) {
+      op_leases.push_back(open({TrackedBy::ResourceState, "", ""}));
+      spawn(io_.get_executor(), collect(op_leases.back()->waiter(), bits));
+    }
+    what();
+    io_.poll();
+    const std::vector<uint32_t> by_this = woken;
+    for (const auto& op_lease : op_leases) op_lease->finish(Progress::Succeeded);
+    io_.restart();
+    io_.poll();
+    EXPECT_EQ(woken, (std::vector<uint32_t>{OperationLease::kWake, OperationLease::kWake})) << "by the end";
+    return by_this;
+  }
+};
+
+TEST_F(HoldWatchers, AreWokenByWhoeverBeginsToWaitForTheirKeys) {
+  ClaimInfo lease;
+  lease.run = "a repair";  // waits as a write does
+  std::optional<QueuePosition> place;
+  const auto wait = [&] { place = *locks_.join({{"key2", rules::LockMode::Exclusive}}, lease, nullptr, 0); };
+  EXPECT_EQ(woken_by(wait), (std::vector<uint32_t>{0, OperationLease::kWake}));
+}
+
+TEST_F(HoldWatchers, AreWokenByATokenThatIsLent) {
   OperationLeases::CredentialLoan loan;
-  table_.poll_now({locks_.key_of("key2"), locks_.key_of("unknown")}, kNewToken, loan);
+  const auto lend_credentials = [&] {
+    table_.lend_credentials({locks_.key_of("key2"), locks_.key_of("unknown")}, kNewToken, loan);
+  };
+  EXPECT_EQ(woken_by(lend_credentials), (std::vector<uint32_t>{0, OperationLease::kWake}));
+}
+
+TEST_F(OperationLeasesTest, WhatTookItsLeaseOverIsToldInItsPlace) {
+  auto op_lease = open({TrackedBy::ResourceState, "", ""});
+  op_lease->finish(Progress::Succeeded);
+  WriteLease lease = op_lease->take_lease();
+  table_.close(op_lease);
+  op_lease.reset();  // whoever waits from now on must not wake it
+  const auto place = locks_.join({{"key1", rules::LockMode::Exclusive}}, {}, nullptr, 0);
+  const auto next =
+      std::make_shared<OperationLease>(LeasedWrite{}, std::move(lease), std::string(kNewToken), io_.get_executor());
+  EXPECT_TRUE(next->wanted());
+  uint32_t woken = 0;
+  spawn(io_.get_executor(), collect(next->waiter(), woken));
+  const auto another = locks_.join({{"key1", rules::LockMode::Exclusive}}, {}, nullptr, 0);
   io_.poll();
-  EXPECT_EQ(woken_first, 0u);
-  EXPECT_EQ(woken_second, OperationLease::kWake);
-  first->finish(Progress::Succeeded);
+  EXPECT_EQ(woken, OperationLease::kWake);
+  next->finish(Progress::Succeeded);
   io_.restart();
-  io_.run();
-  EXPECT_EQ(woken_first, OperationLease::kWake);
+  io_.poll();
 }
 
 }  // namespace

@@ -18,8 +18,10 @@ const std::vector<LockKey> kKeys{{"a", LockMode::Exclusive}};
 
 class ReservationTable : public testing::Test {
  protected:
-  std::shared_ptr<Reservation> keep(TimePoint now = TimePoint{}) {
-    return reservations.keep(kHolder, kBytes, *locks.join(kKeys, {}, nullptr, 1), loop.get_executor(), now);
+  std::shared_ptr<Reservation> keep(TimePoint now = TimePoint{}) { return keep(kHolder, {kBytes, now, now}); }
+  std::shared_ptr<Reservation> keep(const Reservations::Holder& holder, const Reservations::Away& away,
+                                    const std::vector<LockKey>& keys = kKeys) {
+    return reservations.keep(holder, away, *locks.join(keys, {}, nullptr, 1), loop.get_executor());
   }
   boost::asio::io_context loop;
   LockTable locks{{}, Hasher(HashKey{1, 2})};
@@ -67,9 +69,7 @@ TEST_F(ReservationTable, WhoWasAwayWhenTheMomentBeganLetsOthersBy) {
   const auto first = keep();
   const auto second = keep(began);
   const auto later = keep(began + std::chrono::seconds(1));
-  const auto stranger =
-      reservations.keep({{4, 4}, {7, 7}}, kBytes, *locks.join({{"elsewhere", LockMode::Exclusive}}, {}, nullptr, 1),
-                        loop.get_executor(), TimePoint{});
+  const auto stranger = keep({{4, 4}, {7, 7}}, {kBytes}, {{"elsewhere", LockMode::Exclusive}});
   reservations.let_others_by(*stranger, began);
   EXPECT_EQ(first->standing(), Reservation::Standing::Claimable) << "other keys";
   reservations.let_others_by(*first, began);
@@ -84,10 +84,8 @@ TEST_F(ReservationTable, WhoWaitsForTheSameParentLetsOthersByToo) {
   const TimePoint began(std::chrono::seconds(10));
   const std::vector<rules::LockKey> one{{"parent", LockMode::Exclusive}, {"parent/one", LockMode::Exclusive}};
   const std::vector<rules::LockKey> two{{"parent", LockMode::Exclusive}, {"parent/two", LockMode::Exclusive}};
-  const auto first =
-      reservations.keep({{1, 1}, {8, 8}}, kBytes, *locks.join(one, {}, nullptr, 1), loop.get_executor(), TimePoint{});
-  const auto second =
-      reservations.keep({{2, 2}, {9, 9}}, kBytes, *locks.join(two, {}, nullptr, 1), loop.get_executor(), TimePoint{});
+  const auto first = keep({{1, 1}, {8, 8}}, {kBytes}, one);
+  const auto second = keep({{2, 2}, {9, 9}}, {kBytes}, two);
   reservations.let_others_by(*first, began);
   const WriteLease live =
       locks.join({{"parent", LockMode::Exclusive}, {"parent/live", LockMode::Exclusive}}, {}, nullptr, 1)->take();
@@ -100,6 +98,23 @@ TEST_F(ReservationTable, TooManyOfOneClientEndTheOldest) {
   for (int i = 0; i < 3; ++i) keep();
   EXPECT_EQ(first->standing(), Reservation::Standing::Gone);
   EXPECT_EQ(reservations.size(), 3u);
+}
+
+// The minute of grace runs, too, while its client stands in line with something else; but each second counts once, however many
+// writes it stands there with.
+TEST_F(ReservationTable, WhoseClientCameBackWithoutItIsOver) {
+  const auto at = [](int64_t second) { return TimePoint(std::chrono::seconds(second)); };
+  const auto old = keep(kHolder, {{1, 0}, at(0), at(50)});
+  const auto of_another = keep({{9, 9}, kHolder.resource}, {{1, 0}, at(0), at(50)});
+  const auto elsewhere = keep({kHolder.client, {6, 6}}, {{1, 0}, at(0), at(50)}, {{"elsewhere", LockMode::Exclusive}});
+  keep(kHolder, {{2, 0}, at(52), at(102)});
+  keep(kHolder, {{3, 0}, at(60), at(102)});
+  EXPECT_NE(old->standing(), Reservation::Standing::Gone) << "50 s: perhaps another of its client's actors came";
+  keep(kHolder, {{4, 0}, at(104), at(114)});
+  EXPECT_EQ(old->standing(), Reservation::Standing::Gone);
+  EXPECT_EQ(reservations.size(), 5u) << "the newer ones, another client's and another resource's";
+  EXPECT_NE(of_another->standing(), Reservation::Standing::Gone);
+  EXPECT_NE(elsewhere->standing(), Reservation::Standing::Gone);
 }
 
 TEST_F(ReservationTable, WhatEndedIsTakenByNobody) {

@@ -136,7 +136,7 @@ class RunThatWaits {
   explicit RunThatWaits(StageRig& rig) : rig_(rig), client_(client_key(rig.shared().hasher, "heal")), asked_(rig.now()) {
     const std::string id(arm::path_of(kScaleSet));
     const auto lease = rig.shared().run_leases.take({lower_text(id)}, client_, "heal", "a repair", rig.now());
-    EXPECT_TRUE(lease.ok() && !lease->leased);
+    EXPECT_TRUE(lease.ok() && !lease->held);
     if (lease.ok()) id_ = lease->id;
   }
   // For how long it has waited, when it has the lease; renewed each second.
@@ -144,7 +144,7 @@ class RunThatWaits {
     for (int i = 0; i < 120; ++i) {
       const auto lease = rig_.shared().run_leases.renew(id_, rig_.now());
       EXPECT_TRUE(lease.has_value());
-      if (!lease || lease->leased) break;
+      if (!lease || lease->held) break;
       rig_.pass(seconds(1));
     }
     return rig_.now() - asked_;

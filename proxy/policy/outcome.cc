@@ -105,9 +105,12 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
   const bool sends = (found.outcome == arm::Outcome::Send || found.outcome == arm::Outcome::Contained) && !unseen_by_others;
   const bool overlooked = is_mutant(Mutant::FalseAlarmIgnoresLeaf) && found.pointers.size() <= 1;
   if (overlooked) return {true, true, true};
-  return {sends, sends && found.outcome == arm::Outcome::Send, !found.changes_nothing,
+  return {sends,
+          sends && found.outcome == arm::Outcome::Send,
+          !found.changes_nothing,
           found.outcome == arm::Outcome::Merge && !unseen_by_others,
-          found.outcome == arm::Outcome::Conflict && !found.changes_nothing, std::move(found.pointers)};
+          found.outcome == arm::Outcome::Conflict && !found.changes_nothing,
+          std::move(found.pointers)};
 }
 
 // Whether one of the bases, all of which let the write go, is certainly the state that is there, and not only one that looks the same: what

@@ -86,9 +86,8 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
   // to be carried out whenever they are asked for (deployments).
   const bool looks_back = write.plan.rule->unconditional_after_wait != rules::UnconditionalAfterWait::Send;
   if (!looks_back || !write.ledger().maybe_applied(write.sending)) co_return Decision();
-  auto now =
-      co_await look(write, write.head().target,
-                    "The resource could not be read to see whether this write has happened already.", unreadable_for(write));
+  auto now = co_await look(write, "The resource could not be read to see whether this write has happened already.",
+                           unreadable_for(write));
   if (!now) co_return std::move(now).error();
   // What there was before is not known: to anything that is satisfied already, nothing may have been done.
   const bool is_done = asks_for_exactly(write, *now) && is_own_effect(write, write.facts.arrived.order, *now);
@@ -99,8 +98,7 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
 // By reading what is there and comparing, where no ETag can tell. Suspends.
 Task<Step<Decision>> decide_by_comparing(const Write& write) {
   const std::string chosen = std::exchange(write.report().guard, write.report().guard + ", verified");
-  auto now = co_await look(write, target_to_read(write), "The resource could not be read to see whether it has changed.",
-                           unreadable_for(write));
+  auto now = co_await look(write, "The resource could not be read to see whether it has changed.", unreadable_for(write));
   if (!now) co_return std::move(now).error();
   // Whoever may write but not read is as one who has read nothing.
   if (now->is_hidden) {

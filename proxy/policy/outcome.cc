@@ -119,7 +119,7 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
 // nothing about the others.
 bool is_one_there(const Bases& bases, const std::vector<Judged>& judged, const ThereBody& there,
                   const OthersWroteSince& others_wrote_since) {
-  const bool is_one_actor = bases.rule == BaseRule::Newest;
+  const bool is_one_actor = bases.rule == BaseRule::Newest || is_mutant(Mutant::UnchangedVouches);
   const auto vouches = [&](const Judged& base) { return base.is_there && (base.changes || is_one_actor); };
   for (size_t i = 0; i < judged.size() && judged[i].is_there; ++i) {
     const BaseState& base = bases.narrow[i];

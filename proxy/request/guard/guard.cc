@@ -34,13 +34,9 @@ std::string newest_etag(const Write& write) {
       [](const policy::History& history) { return history.entries().empty() ? std::string() : history.entries().back().etag; });
 }
 
-// Whether anybody was shown that there is something, after this client was told that there is nothing.
+// Whether there was something after this client was told that there is nothing.
 bool was_seen_since(const Write& write) {
-  return write.ask([&](const policy::History& history) {
-    return std::ranges::any_of(history.entries(), [&](const policy::Entry& e) {
-      return e.cause == policy::Cause::Seen && e.certain && !e.absent && e.number > write.bases.known_since();
-    });
-  });
+  return write.ask([&](const policy::History& history) { return history.was_seen_since(write.bases.known_since()); });
 }
 
 // Why a write without a known state must not be sent now; empty if it may. What waits must not turn a visible conflict into a silent

@@ -144,6 +144,7 @@ Task<Step<SeenState>> look(const Write& write, std::string_view why_not, Unreada
       co_return *std::move(now);
     }
     const bool readable = now && (now->exists() || now->absent());
+    if (now && now->exists()) write.tell(policy::Found{asked});
     if (!readable) co_return busy(write, why_not, "verify-failed", come_again_after(write, now));
     if (!lags(write, *now, asked)) {
       if (now->exists()) co_await look_elsewhere(write, *now);

@@ -185,6 +185,7 @@ void complete(Parts& parts, const JournaledWrite& former, HeldWrite& held) {
   held.opened = now.time;  // its age is known by the wall clock only, which may have been set meanwhile
   if (!was_accepted(former)) held.interval = kDoubtInterval;
   held.because = was_accepted(former) ? HeldBecause::Accepted : HeldBecause::InDoubt;
+  held.is_on_its_way = held.because == HeldBecause::InDoubt;
   if (former.outcome) held.tracking = former.outcome->tracking;
   held.owned = own_again(parts, former);
   if (held.tracking.by == arm::TrackedBy::Nothing) held.tracking = tracked_by_resource(*held.planned.plan);

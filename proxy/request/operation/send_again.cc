@@ -93,6 +93,7 @@ void go_on(const Try& attempt, HeldBecause because, const arm::ResponseHead& hea
   const bool accepted = because == HeldBecause::Accepted;
   HeldWrite held = attempt.hold->write();
   held.because = because;
+  held.is_on_its_way = !accepted && attempt.if_match.empty() && !attempt.must_be_absent;
   held.intent = attempt.intent;
   held.tracking = std::move(tracking);
   held.opened = parts.clock.now();

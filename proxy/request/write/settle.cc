@@ -51,10 +51,13 @@ HeldWrite held_write(const Write& write, const Outcome& outcome, IntentId intent
   held.because = accepted ? HeldBecause::Accepted : HeldBecause::InDoubt;
   held.host = write.head().host;
   held.runs_unseen = outcome.runs_unseen;
+  const bool says_what_is_there =
+      !write.head().fields.get("If-Match").empty() || !write.head().fields.get("If-None-Match").empty();
+  held.is_on_its_way = !accepted && write.plan.operation != arm::OperationKind::Delete && !says_what_is_there;
   held.tracking = outcome.tracking;
   held.opened = write.parts.clock.now();
   const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());
-  held.interval = accepted ? asked.value_or(Duration{}) : kDoubtInterval;
+  held.interval = accepted || held.is_on_its_way ? asked.value_or(Duration{}) : kDoubtInterval;
   complete_from_plan(write.parts, write.head().target, held);
   return held;
 }

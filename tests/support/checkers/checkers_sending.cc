@@ -215,13 +215,13 @@ void Checkers::check_alone(const Record& record) {
   });
 }
 
-// What is there was made by a create of the same client that it gave up and was never told of: what is lost is its own.
+// What is there was made by a create of the same client that was never told that it happened: what is lost is its own.
 bool Checkers::made_by_its_own_orphan(const Record& record) {
   const auto creator = created_by_.find(record.entity);
   if (creator == created_by_.end()) return false;
   const Record& create = records_.at(creator->second);
-  if (create.sent_by != record.sent_by || !create.left) return false;
-  ++excused_["creates over what the same client had given up"];
+  if (create.sent_by != record.sent_by || acknowledged_ids_.contains(create.write_id)) return false;
+  ++excused_["creates over what the same client had made without knowing"];
   return true;
 }
 

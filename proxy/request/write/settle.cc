@@ -51,9 +51,10 @@ HeldWrite held_write(const Write& write, const Outcome& outcome, IntentId intent
   held.because = accepted ? HeldBecause::Accepted : HeldBecause::InDoubt;
   held.host = write.head().host;
   held.runs_unseen = outcome.runs_unseen;
-  const bool says_what_is_there =
-      !write.head().fields.get("If-Match").empty() || !write.head().fields.get("If-None-Match").empty();
-  held.is_on_its_way = !accepted && write.plan.operation != arm::OperationKind::Delete && !says_what_is_there;
+  const auto& fields = write.head().fields;
+  const bool has_content = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
+  const bool has_precondition = !fields.get("If-Match").empty() || !fields.get("If-None-Match").empty();
+  held.is_on_its_way = outcome.kind == Outcome::Kind::Unknown && has_content && !has_precondition;
   held.tracking = outcome.tracking;
   held.opened = write.parts.clock.now();
   const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());

@@ -20,6 +20,9 @@ enum class Mutant {
   FreshEtagAfterBusy,           // after a conflict the write goes with the ETag of now
   UnconditionalReplayAfter412,  // a stale write is sent again without its precondition
   FalseAlarmIgnoresLeaf,        // one changed member is no change
+  UnchangedVouches,             // a state that several actors' write leaves as it is shows that it knows of it
+  OwnReadsForgotten,            // what armgate's own reads have shown says nothing against a create
+  LostIsOver,                   // a write whose answer was lost is over when its resource is in a final state
   ForeignStateClaimed,          // a state that somebody else asked for is taken for one's own
   LostPutTakenForDone,          // a lost answer is taken for a good one
   PostSentAgain,                // a POST goes again after its answer was lost

@@ -189,6 +189,8 @@ void add_protection(SettingTable& table, Config& config) {
           {"/history/list_scan_max", ByteSize{&history.list_scan_max, 0, kGiB}, "the largest list answer that is looked into"},
           {"/history/body_keep_max", ByteSize{&history.body_keep_max, 0, kGiB},
            "the largest body that is kept to compare with"},
+          {"/history/versions_compared_max", WholeNumber{&history.versions_compared_max, 0, 64},
+           "for one write, the other api-versions at which a resource is read to compare it with what was read at those, at most"},
           {"/operations/poll_first", TimeSpan{&operations.poll_first, milliseconds(100), hours(1)},
            "how soon a long-running operation is asked about while a write waits for it and ARM names no pause; the pauses grow as it runs"},
           {"/operations/poll_waited", TimeSpan{&operations.poll_waited, milliseconds(100), hours(1)},

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/mutant.h"
 #include "proxy/policy/entry_match.h"
 
 namespace armgate::policy {
@@ -111,6 +112,12 @@ bool History::was_ever_read() const {
     return state != nullptr && !state->absent;
   };
   return std::ranges::any_of(readers_, [&](const auto& r) { return std::ranges::any_of(r.second.shown, shows); });
+}
+
+bool History::was_seen_since(uint64_t since) const {
+  return (found_ > since && !is_mutant(Mutant::OwnReadsForgotten)) || std::ranges::any_of(entries_, [&](const Entry& e) {
+           return e.cause == Cause::Seen && e.certain && !e.absent && e.number > since;
+         });
 }
 
 bool History::lags(const HistoryLimits& limits, const Shown& seen, const arm::BodyFacts& facts) const {

@@ -206,6 +206,11 @@ struct Deleted {
   Moment at;
 };
 
+// armgate's own read, asked for at that order, has shown that there is something.
+struct Found {
+  uint64_t asked = 0;
+};
+
 // ARM made it for an accepted create.
 struct Created {
   TimePoint at{};
@@ -240,7 +245,7 @@ struct RightUsed {
 };
 
 using Event =
-    std::variant<Shown, NotModified, Accepted, Ended, Deleted, Created, Arrived, Left, Refused, AnswerLost, RightUsed>;
+    std::variant<Shown, NotModified, Accepted, Ended, Deleted, Found, Created, Arrived, Left, Refused, AnswerLost, RightUsed>;
 
 struct HistoryLimits {
   size_t entries_max = 64;
@@ -289,6 +294,8 @@ class History {
   bool lags(const HistoryLimits& limits, const Shown& seen, const arm::BodyFacts& facts) const;
   // When it was created, if that passed by and no delete has begun since: what refers to it may not be shown it everywhere yet.
   std::optional<TimePoint> created() const { return created_; }
+  // Whether there was something after that order, as far as reads have shown it to anybody.
+  bool was_seen_since(uint64_t since) const;
   // Order of the last delete of the resource itself; 0: none.
   uint64_t deleted() const { return deleted_; }
   Hash128 deleted_by() const { return deleted_by_; }
@@ -314,6 +321,7 @@ class History {
   void on(const HistoryLimits& limits, Accepted event);
   void on(const HistoryLimits& limits, Ended event);
   void on(const HistoryLimits& limits, Deleted event);
+  void on(const HistoryLimits&, Found event) { found_ = std::max(found_, event.asked); }
   void on(const HistoryLimits&, Created event) { created_ = event.at; }
   void on(const HistoryLimits& limits, Arrived event);
   void on(const HistoryLimits& limits, Left event);
@@ -341,6 +349,7 @@ class History {
   std::map<Hash128, Reader> readers_;
   std::optional<TimePoint> created_;
   uint64_t deleted_ = 0;
+  uint64_t found_ = 0;  // order of the last moment at which armgate itself asked, and found something
   Hash128 deleted_by_{};
   uint64_t forgotten_ = 0;          // entries up to this number may be missing
   uint64_t readers_forgotten_ = 0;  // and clients that were told something up to this order

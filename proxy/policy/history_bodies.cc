@@ -42,20 +42,15 @@ size_t History::bytes_of(const Entry& entry) {
 }
 
 void History::add_rendering(Entry& entry, Rendering rendering) {
-  const auto same = std::find_if(entry.renderings.begin(), entry.renderings.end(),
-                                 [&](const Rendering& r) { return r.api_version == rendering.api_version; });
-  if (same != entry.renderings.end()) {
+  const size_t before = bytes_of(entry);
+  const auto same = std::ranges::find(entry.renderings, rendering.api_version, &Rendering::api_version);
+  if (same == entry.renderings.end()) {
+    add_bounded(entry.renderings, std::move(rendering), kRenderingsMax);
+  } else {
     const bool says_more = !same->body || (same->body->is_partial && rendering.body && !rendering.body->is_partial);
-    if (!says_more) return;
-    body_bytes_ += size_of(rendering.body) - size_of(same->body);
-    *same = std::move(rendering);
-    return;
+    if (says_more) *same = std::move(rendering);
   }
-  body_bytes_ += size_of(rendering.body);
-  entry.renderings.push_back(std::move(rendering));
-  if (entry.renderings.size() <= kRenderingsMax) return;
-  body_bytes_ -= size_of(entry.renderings.front().body);
-  entry.renderings.erase(entry.renderings.begin());
+  body_bytes_ += bytes_of(entry) - before;
 }
 
 SharedBody History::newest_body(std::string_view api_version) const {

@@ -76,6 +76,7 @@ bool is_there_elsewhere(const BaseState& base, const ThereBody& there, const Oth
 struct Judged {
   bool sends = false;
   bool is_there = false;  // the base is what is there
+  bool changes = false;   // and the write makes something else of it, as far as that can be told
   bool may_merge = false;
   bool is_conflict = false;
   std::vector<std::string> pointers{};
@@ -86,39 +87,47 @@ Judged judge(const BaseState& base, std::optional<size_t> index, std::optional<s
              const arm::BodyFacts& facts) {
   if (base.gone) return {};
   const bool both_absent = base.absent && there.absent;
-  if (base.absent || there.absent) return {both_absent, both_absent};
+  if (base.absent || there.absent) return {both_absent, both_absent, both_absent};
   const bool by_etag = has_its_etag(base, there);
   if (!index) {
     const bool is_there = by_etag || is_there_elsewhere(base, there, others_wrote_since, facts);
     return {is_there, is_there};
   }
+  arm::Reconciliation found;
+  if (wanted) found = difference.reconcile(*index, *wanted, at);
   if (shows_the_same(base, *index, at, there, difference)) {
     // What was sent, or an item of a list, leaves out what others may have set.
     const bool is_there = !base.is_partial || by_etag || !others_wrote_since(base.entry);
-    return {is_there, is_there};
+    return {is_there, is_there, !found.changes_nothing};
   }
   if (!wanted) return {.pointers = difference.changed(*index, at)};
-  auto found = difference.reconcile(*index, *wanted, at);
   const bool unseen_by_others = found.unseen && others_wrote_since(base.entry);
   const bool sends = (found.outcome == arm::Outcome::Send || found.outcome == arm::Outcome::Contained) && !unseen_by_others;
   const bool overlooked = is_mutant(Mutant::FalseAlarmIgnoresLeaf) && found.pointers.size() <= 1;
-  if (overlooked) return {true, true};
-  return {sends, sends && found.outcome == arm::Outcome::Send, found.outcome == arm::Outcome::Merge && !unseen_by_others,
-          found.outcome == arm::Outcome::Conflict && !found.changes_nothing, std::move(found.pointers)};
+  if (overlooked) return {true, true, true};
+  return {sends,
+          sends && found.outcome == arm::Outcome::Send,
+          !found.changes_nothing,
+          found.outcome == arm::Outcome::Merge && !unseen_by_others,
+          found.outcome == arm::Outcome::Conflict && !found.changes_nothing,
+          std::move(found.pointers)};
 }
 
 // Whether one of the bases, all of which let the write go, is certainly the state that is there, and not only one that looks the same: what
 // was there, was taken back (a failed operation) and was made anew by somebody else. Whoever is one actor works on its last read, however
-// old that was.
+// old that was. Of several actors one may have asked for just this without knowing of it: a base that the write leaves as it is tells
+// nothing about the others.
 bool is_one_there(const Bases& bases, const std::vector<Judged>& judged, const ThereBody& there,
                   const OthersWroteSince& others_wrote_since) {
+  const bool is_one_actor = bases.rule == BaseRule::Newest || is_mutant(Mutant::UnchangedVouches);
+  const auto vouches = [&](const Judged& base) { return base.is_there && (base.changes || is_one_actor); };
   for (size_t i = 0; i < judged.size() && judged[i].is_there; ++i) {
     const BaseState& base = bases.narrow[i];
-    const bool is_last_read = bases.rule == BaseRule::Newest && base.known_since == 0;
-    if (is_last_read || !others_wrote_since(base.known_since)) return true;
+    const bool is_last_read = is_one_actor && base.known_since == 0;
+    if (vouches(judged[i]) && (is_last_read || !others_wrote_since(base.known_since))) return true;
   }
   for (size_t i = 0; i < judged.size(); ++i) {
-    if (judged[i].is_there && (there.absent || has_its_etag(bases.narrow[i], there))) return true;
+    if (vouches(judged[i]) && (there.absent || has_its_etag(bases.narrow[i], there))) return true;
   }
   return !judged.empty() && std::ranges::all_of(judged, &Judged::is_there);
 }
@@ -246,10 +255,8 @@ Verdict decide(const Bases& bases, const WantedBody& wanted, const ThereBody& th
   const auto in_the_way = std::ranges::find_if(judged, [](const Judged& j) { return !j.sends; });
   verdict.sends = in_the_way == judged.end() && is_one_there(bases, judged, there, others_wrote_since);
   if (verdict.sends) return verdict;
-  if (in_the_way != judged.end())
-    verdict.pointers = in_the_way->pointers;
-  else if (!judged.empty())
-    verdict.pointers = judged.front().pointers;
+  const auto to_tell = [&](const Judged& j) { return in_the_way == judged.end() ? !j.pointers.empty() : !j.sends; };
+  if (const auto told = std::ranges::find_if(judged, to_tell); told != judged.end()) verdict.pointers = told->pointers;
   const bool may_merge = scope && bases.may_merge && !judged.empty() && std::ranges::all_of(judged, &Judged::may_merge);
   verdict.conflict = scope && !judged.empty() && std::ranges::all_of(judged, &Judged::is_conflict);
   if (may_merge && merges(bases, wanted, there, facts, *scope, verdict)) return verdict;

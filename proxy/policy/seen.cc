@@ -16,15 +16,18 @@ bool is_superseded(const Seen& one, const std::vector<Seen>& seen, const History
   });
 }
 
-// Who writes at one api-version has read at it: as long as such a state may be in somebody's hands, what came later at others is no
-// base and gives no right. Bodies of different versions could not tell.
+// Order: the state was there at that moment at the latest. A read that was under way while a write was accepted may show either side of it.
+uint64_t as_new_as(const Seen& s) { return s.observation->lagging ? s.observation->last_shown.order : s.entry->number; }
+
+// Who writes at one api-version has read at it: as long as such a state may be in somebody's hands, what may have come later at others is
+// no base and gives no right. Bodies of different versions could not tell.
 void prefer_own_version(std::vector<Seen>& live, const WriteFacts& write, Actors actors) {
   if (actors == Actors::Single || is_mutant(Mutant::ApiVersionsMixed)) return;
   const auto at_own = [&](const Seen& s) { return !s.entry->absent && s.observation->api_version == write.api_version; };
   const auto own = std::find_if(live.rbegin(), live.rend(), at_own);
   if (own == live.rend()) return;
   const uint64_t since = own->entry->number;
-  std::erase_if(live, [&](const Seen& s) { return !s.entry->absent && !at_own(s) && s.entry->number > since; });
+  std::erase_if(live, [&](const Seen& s) { return !s.entry->absent && !at_own(s) && as_new_as(s) > since; });
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ struct PipelineOptions {
   Duration answer_timeout = std::chrono::minutes(5);  // for the head of ARM's answer (ARM itself gives up after 60 s)
   size_t write_answer_bytes_max = 16u << 20;          // ARM's own limit for an answer is 8 MB
   size_t body_keep_max = 1u << 20;                    // of a longer point read no body is kept
+  size_t versions_compared_max = 4;                   // other api-versions at which what is there is read for one comparison
   size_t list_scan_max = 4u << 20;                    // of a longer list nothing is kept (counted)
   Duration poll_first = std::chrono::seconds(1);      // own polls with a waiter, if ARM names no interval: at first,
   Duration poll_wanted = std::chrono::seconds(10);    // and at most, however long the operation has run

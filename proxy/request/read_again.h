@@ -21,6 +21,7 @@ struct SeenState {
   arm::ResponseHead head;
   std::string body;  // content coding removed
   std::string etag;
+  std::string api_version{};  // at which it was read, where that matters
   std::vector<policy::ThereBody::Elsewhere> elsewhere;  // the same state at other api-versions, where that is asked for
   bool is_hidden = false;  // ARM does not show this reader the resource: its answer says nothing about that
   bool exists() const { return head.status == 200; }

@@ -123,7 +123,7 @@ SendingLedger::Matched SendingLedger::match(const Arrival& arrival, Waiter* wait
     case Match::Shared: share(*found.place, arrival, waiter, bits); break;
   }
   const Sending& sending = *found.place;
-  return {found.match, {sending.id, sending.asking}, sending.arrived, sending.resend != arrival.resend};
+  return {found.match, {sending.id, sending.asking}, sending.at, sending.resend != arrival.resend};
 }
 
 bool SendingLedger::knows(const Arrival& arrival) {

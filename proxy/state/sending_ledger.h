@@ -188,24 +188,17 @@ class SendingLedger {
     uint32_t bits;
     uint64_t asking;  // 0: somebody else is to get the answer
   };
-  struct Sending {
+  // Its first arrival, and what became of it; who asks, and how it is repeated, are those of the last one.
+  struct Sending : Arrival {
+    explicit Sending(const Arrival& arrival) : Arrival(arrival) {}
     uint64_t id = 0;
-    Hash128 request{};
-    std::string request_id;
-    Hash128 resource{};
-    Moment arrived;
-    std::shared_ptr<const Presence> asker;
     uint64_t asking = 0;
-    bool one_actor = false;
     bool sent = false;
     bool had_base = false;
     bool maybe_applied = false;
     bool undelivered = false;
     bool settled = false;  // by a read, for all but who sends the same request again by its own word
     bool told = false;     // its answer has arrived, and the record stays
-    Hash128 content{};
-    Hash128 resend{};
-    Repeats repeats{};
     TimePoint repeats_until{TimePoint::min()};
     int visibility_tries = 0;
     std::optional<Ending> ending;

@@ -140,15 +140,8 @@ void SendingLedger::drop_answer(Place place) {
 
 SendingLedger::Place SendingLedger::add_locked(const Arrival& arrival) {
   auto& running = list_of(Stage::Running);
-  const Place place = running.emplace(running.end());
+  const Place place = running.emplace(running.end(), arrival);
   place->id = next_id_++;
-  place->request = arrival.request;
-  place->request_id = arrival.request_id;
-  place->resource = arrival.resource;
-  place->arrived = arrival.at;
-  place->content = arrival.content;
-  place->resend = arrival.resend;
-  place->repeats = arrival.repeats;
   take_asking(*place, arrival);
   by_id_.emplace(place->id, place);
   by_call_[call_of(place->request, place->request_id)].push_back(place);

@@ -34,13 +34,9 @@ std::string newest_etag(const Write& write) {
       [](const policy::History& history) { return history.entries().empty() ? std::string() : history.entries().back().etag; });
 }
 
-// Whether anybody was shown that there is something, after this client was told that there is nothing.
+// Whether there was something after this client was told that there is nothing.
 bool was_seen_since(const Write& write) {
-  return write.ask([&](const policy::History& history) {
-    return std::ranges::any_of(history.entries(), [&](const policy::Entry& e) {
-      return e.cause == policy::Cause::Seen && e.certain && !e.absent && e.number > write.bases.known_since();
-    });
-  });
+  return write.ask([&](const policy::History& history) { return history.was_seen_since(write.bases.known_since()); });
 }
 
 // Why a write without a known state must not be sent now; empty if it may. What waits must not turn a visible conflict into a silent
@@ -86,8 +82,7 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
   // to be carried out whenever they are asked for (deployments).
   const bool looks_back = write.plan.rule->unconditional_after_wait != rules::UnconditionalAfterWait::Send;
   if (!looks_back || !write.ledger().maybe_applied(write.sending)) co_return Decision();
-  auto now = co_await read_current(write, write.head().target,
-                                   "The resource could not be read to see whether this write has happened already.",
+  auto now = co_await read_current(write, "The resource could not be read to see whether this write has happened already.",
                                    unreadable_for(write));
   if (!now) co_return std::move(now).error();
   // What there was before is not known: to anything that is satisfied already, nothing may have been done.
@@ -99,8 +94,8 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
 // By reading what is there and comparing, where no ETag can tell. Suspends.
 Task<Step<Decision>> decide_by_comparing(const Write& write) {
   const std::string chosen = std::exchange(write.report().guard, write.report().guard + ", verified");
-  auto now = co_await read_current(write, target_to_read(write),
-                                   "The resource could not be read to see whether it has changed.", unreadable_for(write));
+  auto now =
+      co_await read_current(write, "The resource could not be read to see whether it has changed.", unreadable_for(write));
   if (!now) co_return std::move(now).error();
   // Whoever may write but not read is as one who has read nothing.
   if (now->is_hidden) {

@@ -25,13 +25,13 @@ constexpr Duration kComeAgainMax = std::chrono::seconds(60);  // asked for more,
 policy::SharedBody kept(const SeenState& seen) { return seen.exists() ? policy::kept_body(seen.body) : nullptr; }
 
 // Whether the read lacks a write that was accepted before it was asked for.
-bool lags(const Write& write, const SeenState& seen, std::string_view api_version, uint64_t asked) {
+bool lags(const Write& write, const SeenState& seen, uint64_t asked) {
   policy::Shown shown;
   shown.asked = asked;
   shown.at = write.parts.clock.next_moment();
   shown.absent = seen.absent();
   shown.etag = seen.etag;
-  shown.rendering.api_version = api_version;
+  shown.rendering.api_version = seen.api_version;
   shown.rendering.body = kept(seen);
   const auto& resources = write.parts.shared.resources;
   return write.ask(
@@ -89,19 +89,25 @@ bool is_hidden(const Write& write, const SeenState& seen) {
   return !bases.empty() && std::all_of(bases.begin(), bases.end(), is_written) && !was_ever_read(write);
 }
 
-// Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those.
-Task<void> look_elsewhere(const Write& write, const std::string& target, SeenState& there) {
-  std::vector<std::string_view> read_at{version_in(write, target)};
-  for (const auto& base : write.bases.narrow) {
-    const bool is_proven = !base.etag.empty() && base.etag == there.etag;
-    const bool is_comparable = base.body && !base.target.empty() && !base.absent && !base.gone;
-    if (is_proven || !is_comparable || std::ranges::find(read_at, base.api_version) != read_at.end()) continue;
-    read_at.push_back(base.api_version);
+// What is there, read so. Suspends.
+Task<Result<SeenState>> read_at(const Write& write, View view) {
+  auto seen = co_await read_again(write.parts, write.head().host, std::string(view.target), write.authorization());
+  if (seen) seen->api_version = view.api_version;
+  co_return std::move(seen);
+}
+
+// Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those. Each is one
+// more GET under the lock.
+Task<void> look_elsewhere(const Write& write, SeenState& there) {
+  auto others = views(write, there.etag);
+  std::erase_if(others, [&](const View& view) { return view.api_version == there.api_version; });
+  others.resize(std::min(others.size(), write.parts.shared.options.versions_compared_max));
+  for (const View& view : others) {
     const uint64_t asked = write.parts.clock.next_moment().order;
-    auto other = co_await read_again(write.parts, write.head().host, base.target, write.authorization());
+    auto other = co_await read_at(write, view);
     // It may have moved meanwhile, or be an older state.
-    const bool is_same = other && other->exists() && other->etag == there.etag && !lags(write, *other, base.api_version, asked);
-    if (is_same) there.elsewhere.push_back({base.api_version, std::move(other->body)});
+    const bool is_same = other && other->exists() && other->etag == there.etag && !lags(write, *other, asked);
+    if (is_same) there.elsewhere.push_back({std::move(other->api_version), std::move(other->body)});
   }
 }
 
@@ -115,34 +121,33 @@ Duration come_again_after(const Write& write, const Result<SeenState>& seen) {
 
 }  // namespace
 
-const std::string& target_to_read(const Write& write) {
+std::vector<View> views(const Write& write, std::string_view etag_there) {
+  std::vector<View> found;
   for (const auto& base : write.bases.narrow) {
-    if (!base.target.empty() && base.body) return base.target;
+    const bool is_proven = !base.etag.empty() && base.etag == etag_there;
+    const bool is_comparable = base.body && !base.target.empty() && !base.gone;
+    const bool is_new = std::ranges::find(found, base.api_version, &View::api_version) == found.end();
+    if (!is_proven && is_comparable && is_new) found.push_back({base.target, base.api_version});
   }
-  return write.head().target;
+  if (found.empty()) found.push_back({write.head().target, write.plan.target.api_version});
+  return found;
 }
 
-std::string_view version_in(const Write& write, const std::string& target) {
-  for (const auto& base : write.bases.narrow) {
-    if (base.target == target) return base.api_version;
-  }
-  return write.plan.target.api_version;
-}
-
-Task<Step<SeenState>> read_current(const Write& write, const std::string& target, std::string_view why_not,
-                                   Unreadable unreadable) {
+Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not, Unreadable unreadable) {
+  const View newest = views(write).front();
   while (true) {
     const uint64_t asked = write.parts.clock.next_moment().order;
-    auto now = co_await read_again(write.parts, write.head().host, target, write.authorization());
+    auto now = co_await read_at(write, newest);
     if (write.client_wait.client_gone()) co_return client_left(write, "client-left-while-verifying");
     if (now && unreadable == Unreadable::Told && is_hidden(write, *now)) {
       now->is_hidden = true;
       co_return *std::move(now);
     }
     const bool readable = now && (now->exists() || now->absent());
+    if (now && now->exists()) write.tell(policy::Found{asked});
     if (!readable) co_return busy(write, why_not, "verify-failed", come_again_after(write, now));
-    if (!lags(write, *now, version_in(write, target), asked)) {
-      if (now->exists()) co_await look_elsewhere(write, target, *now);
+    if (!lags(write, *now, asked)) {
+      if (now->exists()) co_await look_elsewhere(write, *now);
       co_return *std::move(now);
     }
     constexpr std::string_view kWaited = "waited-for-a-read-that-is-up-to-date";
@@ -168,8 +173,7 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   decode_bodies(right.newer, bytes_max);
   std::string body = there.body;
   if (write.plan.operation == arm::OperationKind::Patch && there.exists()) keep_patched_part(write, bases, right, body);
-  const std::string& target = target_to_read(write);
-  const policy::ThereBody now{there.absent(), there.etag, body, version_in(write, target), there.elsewhere};
+  const policy::ThereBody now{there.absent(), there.etag, body, there.api_version, there.elsewhere};
   const policy::WantedBody wanted{write.exchange.clients_body(), write.plan.target.api_version};
   policy::Verdict verdict = policy::decide(
       bases, wanted, now, right, [&](uint64_t order) { return others_wrote_since(write, order); }, *body_facts(write.plan),

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "proxy/policy/outcome.h"
 #include "proxy/request/read_again.h"
@@ -14,10 +15,14 @@
 
 namespace armgate {
 
-// Where to read what is there: as the newest possible base was read, so that the two can be compared.
-const std::string& target_to_read(const Write& write);
-// The api-version that a read there stands for.
-std::string_view version_in(const Write& write, const std::string& target);
+// Where what is there can be read, and the api-version that it shows then.
+struct View {
+  std::string_view target;
+  std::string_view api_version;
+};
+// As the possible bases were read that can be compared only so, the newest first, and each api-version once: what has the ETag of what is
+// there needs no comparing. The write's own, if there is none. Never empty; valid as long as the write.
+std::vector<View> views(const Write& write, std::string_view etag_there = {});
 
 // What becomes of a write whose client may not read.
 enum class Unreadable { Busy, Told };
@@ -25,10 +30,10 @@ inline Unreadable unreadable_for(const Write& write) {
   return write.plan.rule->guard.kind == rules::GuardKind::Auto ? Unreadable::Told : Unreadable::Busy;
 }
 
-// What is there, or how the write ends because that is not to be known. A read in which an accepted write is missing is made again,
-// within the client's queue timeout. With Told: also an answer that says that the client may not read. Suspends.
-Task<Step<SeenState>> read_current(const Write& write, const std::string& target, std::string_view why_not,
-                                   Unreadable unreadable);
+// What is there, as the newest possible base was read, and at a few other api-versions if it takes that; or how the write ends because
+// that is not to be known. A read in which an accepted write is missing is made again, within the client's queue timeout. With
+// Told: also an answer that says that the client may not read. Suspends.
+Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not, Unreadable unreadable);
 
 // Whether the write goes, now that this is there, and as what.
 policy::Verdict reconcile(const Write& write, const SeenState& there);

@@ -187,6 +187,7 @@ void complete(Parts& parts, const JournaledWrite& former, LeasedWrite& leased) {
   leased.opened = now.time;  // its age is known by the wall clock only, which may have been set meanwhile
   if (!was_accepted(former)) leased.interval = kDoubtInterval;
   leased.because = was_accepted(former) ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
+  leased.is_on_its_way = leased.because == LeasedBecause::InDoubt;
   if (former.outcome) leased.tracking = former.outcome->tracking;
   leased.owned = own_again(parts, former);
   if (leased.tracking.by == arm::TrackedBy::Nothing) leased.tracking = tracked_by_resource(*leased.planned.plan);

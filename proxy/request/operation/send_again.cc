@@ -93,6 +93,7 @@ void go_on(const Try& attempt, LeasedBecause because, const arm::ResponseHead& h
   const bool accepted = because == LeasedBecause::Accepted;
   LeasedWrite leased = attempt.op_lease->write();
   leased.because = because;
+  leased.is_on_its_way = !accepted && attempt.if_match.empty() && !attempt.must_be_absent;
   leased.intent = attempt.intent;
   leased.tracking = std::move(tracking);
   leased.opened = parts.clock.now();

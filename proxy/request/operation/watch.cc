@@ -26,7 +26,7 @@ constexpr int kUnreadableMax = 3;  // refusals in a row to show a resource
 constexpr int kMissingMax = 3;     // 404s in a row on an operation URL before the resource itself is asked
 constexpr int kShutOutsMax = 3;    // tokens in turn that may not see the operation
 // ARM gives up a request after 60 s (docs/arm.md, "Limits and headers"). Until then a resource in a final state does not tell
-// that a write which was on its way when its process died will not take effect any more.
+// that a write which was on its way when its connection broke or its process died will not take effect any more.
 constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
 // A write that is done, and whose operation may run on without a sign: the next one waits so long, and then for ARM, which says 409.
 // Longer, and each answer that gets lost would keep all others away for longer than they wait.
@@ -48,10 +48,10 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
 bool may_come_to_more(TimePoint looked, const OperationLease& op_lease, arm::TrackedBy by) {
   const LeasedWrite& write = op_lease.write();
   const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
-  const bool was_cut_off = write.inherited && write.because == LeasedBecause::InDoubt;
+  const bool may_arrive = write.is_on_its_way && !is_mutant(Mutant::LostIsOver);
   const bool runs_unseen = write.runs_unseen && op_lease.pace().seen_running == TimePoint{};
   if (is_mutant(Mutant::AbortTakenForEnd)) return false;
-  const Duration most = was_cut_off ? kOnItsWayMax : runs_unseen ? kUnseenMax : Duration{};
+  const Duration most = may_arrive ? kOnItsWayMax : runs_unseen ? kUnseenMax : Duration{};
   return by_resource && looked < write.opened + most;
 }
 
@@ -199,6 +199,7 @@ Task<void> poll_once(Parts& parts, Watcher& watcher) {
   if (authorization.empty() || parts.faults.fire(FaultPoint::PollSkipped)) co_return;
   try_another_token(watcher, authorization);
   const LookAt at = place_to_look(watcher);
+  const uint64_t asked = parts.clock.next_moment().order;
   const auto seen = co_await read_once(parts, at.host, at.target, authorization);
   if (!seen && is_mutant(Mutant::PollErrorLeaksLease)) watcher.expires = kNever;
   if (is_mutant(Mutant::PollErrorLeaksLease) && watcher.expires == kNever) watcher.by = arm::TrackedBy::Nothing;
@@ -206,6 +207,8 @@ Task<void> poll_once(Parts& parts, Watcher& watcher) {
   note_pause(parts, watcher, seen->head);
   note_shut_out(parts, watcher, authorization, seen->head);
   const LeasedWrite& write = watcher.op_lease->write();
+  if (seen->exists() && watcher.by == arm::TrackedBy::ResourceState)
+    parts.shared.resources.apply(write.planned.plan->resource_key, policy::Found{asked});
   arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
   learn_more(parts, *watcher.op_lease, watcher.by, progress, seen->body);
   if (write.runs_unseen && progress == arm::Progress::Running) watcher.op_lease->note_running(parts.clock.now());

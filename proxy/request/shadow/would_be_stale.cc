@@ -55,7 +55,8 @@ std::optional<SeenState> seen_state(const Write& write, const policy::Entry& ent
   seen.etag = entry.etag;
   seen.head.status = entry.absent ? 404 : 200;
   if (entry.absent) return seen;
-  const policy::Rendering* rendering = entry.rendered_at(version_in(write, target_to_read(write)));
+  seen.api_version = views(write).front().api_version;
+  const policy::Rendering* rendering = entry.rendered_at(seen.api_version);
   if (rendering == nullptr || !rendering->body || rendering->body->is_partial) return std::nullopt;
   const auto body = in_plain_bytes(rendering->body, write.parts.shared.options.body_keep_max);
   if (!body) return std::nullopt;

@@ -59,7 +59,7 @@ std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome&
   again->request = write.exchange.request;
   for (const char* field : {"Authorization", "If-Match", "If-None-Match"}) again->request.head.fields.remove(field);
   again->base = *std::move(base);
-  again->read_target = target_to_read(write);
+  again->read_target = views(write).front().target;
   again->principal = write.exchange.principal;
   const Change change = change_of(write, true);
   again->sending = change.sending;

@@ -35,11 +35,12 @@ Outcome unknown(const Write& write, std::string_view why) {
 }
 
 // The state, or that there is none. Any other answer (a token that may write but not read) shows nothing.
-Task<Result<SeenState>> see(const Write& write, const std::string& target) {
-  auto seen = co_await read_again(write.parts, write.head().host, target, write.authorization());
+Task<Result<SeenState>> see(const Write& write) {
+  auto seen = co_await read_again(write.parts, write.head().host, write.head().target, write.authorization());
   if (seen && !seen->exists() && !seen->absent()) {
     co_return upstream_error(ErrorKind::Internal, Sent::Answered, fmt::format("ARM answered {} to a read", seen->head.status));
   }
+  if (seen) seen->api_version = write.plan.target.api_version;
   co_return std::move(seen);
 }
 
@@ -83,7 +84,7 @@ bool goes_again(const Write& write, Attempts& attempts, const SeenState& now, po
 // A full PUT after the conflict that stopped it is over: the state decides.
 Task<Step<void>> replace_after_busy(const Write& write, Attempts& attempts, arm::Response answer) {
   if (write.rule() == policy::BaseRule::OwnPrecondition) co_return Step<void>();
-  auto now = co_await read_current(write, target_to_read(write), "", Unreadable::Told);
+  auto now = co_await read_current(write, "", Unreadable::Told);
   const bool readable = now && (now->exists() || now->absent());
   if (!readable) co_return stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable");
   if (is_ours(write, attempts, *now)) co_return was_ours(write, *std::move(now));
@@ -147,7 +148,7 @@ bool may_go_again(const Write& write, const Attempts& attempts, const policy::Er
 
 // What is there now tells what became of the lost sending, and whether a second one is harmless.
 Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts, bool has_etag) {
-  auto now = co_await see(write, write.head().target);
+  auto now = co_await see(write);
   if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
   // Whatever became of the lost sending, a second one can only make what the first one did not.
   if (attempts.must_be_absent && now->absent()) co_return Step<void>();
@@ -175,7 +176,7 @@ Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts, 
 
 Task<Step<void>> after_lost_delete(const Write& write) {
   while (true) {
-    const auto now = co_await see(write, write.head().target);
+    const auto now = co_await see(write);
     if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
     if (now->absent()) {
       Outcome outcome{Outcome::Kind::Accepted, {}, {}};
@@ -224,8 +225,8 @@ Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Respon
     attempts.if_match.clear();
     co_return Step<void>();
   }
-  auto now = co_await read_current(write, target_to_read(write),
-                                   "ARM's ETag has moved, and the resource could not be read to see why.", Unreadable::Told);
+  auto now =
+      co_await read_current(write, "ARM's ETag has moved, and the resource could not be read to see why.", Unreadable::Told);
   if (!now) {
     if (attempts.lost == 0) co_return std::move(now).error();
     co_return unknown(write, "An earlier answer of ARM was lost, and the resource could not be read.");
@@ -255,7 +256,7 @@ Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Respon
 
 Task<Step<void>> after_existing(const Write& write, Attempts& attempts, arm::Response answer) {
   if (attempts.maybe_applied) {
-    auto state = co_await see(write, write.head().target);
+    auto state = co_await see(write);
     if (state && is_ours(write, attempts, *state)) co_return was_ours(write, *std::move(state));
   }
   co_return refused_by_arm(write, std::move(answer), "created-meanwhile");

@@ -51,10 +51,14 @@ LeasedWrite leased_write(const Write& write, const Outcome& outcome, IntentId in
   leased.because = accepted ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
   leased.host = write.head().host;
   leased.runs_unseen = outcome.runs_unseen;
+  const auto& fields = write.head().fields;
+  const bool has_content = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
+  const bool has_precondition = !fields.get("If-Match").empty() || !fields.get("If-None-Match").empty();
+  leased.is_on_its_way = outcome.kind == Outcome::Kind::Unknown && has_content && !has_precondition;
   leased.tracking = outcome.tracking;
   leased.opened = write.parts.clock.now();
   const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());
-  leased.interval = accepted ? asked.value_or(Duration{}) : kDoubtInterval;
+  leased.interval = accepted || leased.is_on_its_way ? asked.value_or(Duration{}) : kDoubtInterval;
   complete_from_plan(write.parts, write.head().target, leased);
   return leased;
 }

@@ -44,6 +44,8 @@ struct LeasedWrite {
   IntentId intent = 0;       // its record in the journal; 0: none
   bool inherited = false;    // of an earlier process: no token came with it
   bool runs_unseen = false;  // perhaps: ARM's answer, which may have named an operation, did not arrive
+  bool is_on_its_way =
+      false;  // perhaps: nothing shows that ARM has it, nor keeps it from taking effect whatever others do meanwhile
   Planned planned{};
   arm::Method method = arm::Method::Put;
   std::string host;             // to be asked for the resource

@@ -101,6 +101,7 @@ const std::vector<Workload>& hidden_workloads() {
       {"hidden-counters", count_hidden_harms, hidden_counters},
       {"hidden-creates", declare_many, hidden_creates},
       {"hidden-versions", declare_many, hidden_versions},
+      {"many-counters", declare_many, hidden_counters},
       {"old-copies", lose_answers, old_copies},
   };
   return all;

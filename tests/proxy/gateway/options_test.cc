@@ -17,6 +17,7 @@ TEST(Defaults, OfThePipelineAreTheConfigurations) {
   EXPECT_EQ(given.wait_max, own.wait_max);
   EXPECT_EQ(given.answer_timeout, own.answer_timeout);
   EXPECT_EQ(given.body_keep_max, own.body_keep_max);
+  EXPECT_EQ(given.versions_compared_max, own.versions_compared_max);
   EXPECT_EQ(given.list_scan_max, own.list_scan_max);
   EXPECT_EQ(given.poll_first, own.poll_first);
   EXPECT_EQ(given.poll_wanted, own.poll_wanted);

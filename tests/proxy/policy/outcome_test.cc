@@ -56,11 +56,13 @@ class Judged {
   bool is_absent = false;
   std::string_view wanted_version = "v1";
   bool others_wrote = false;
+  BaseRule rule = BaseRule::AnyShown;
   Right right{};
 
   Verdict verdict(std::string_view wanted) const {
     Bases all;
     all.narrow = bases;
+    all.rule = rule;
     const ThereBody now{is_absent, there_etag, there, "v1"};
     const auto others_wrote_since = [this](uint64_t) { return others_wrote; };
     return decide(all, {wanted, wanted_version}, now, right, others_wrote_since, *arm::BodyFacts::generic(),
@@ -182,7 +184,18 @@ TEST(OutcomeOfSeveral, OneThatOnlyLooksLikeWhatIsThereDoesNotVouchForTheOthers) 
   EXPECT_EQ(judged(kTagged), "refused /tags/b") << "its client was shown something else since";
   judged.others_wrote = true;
   judged.there_etag = "2";
-  EXPECT_EQ(judged(kTagged), "sent") << "it is what is there";
+  EXPECT_EQ(judged(kBoth), "sent") << "it is what is there";
+}
+
+// Two that count from nothing send the same body; only one that asks for more than what is there has surely seen it. Who is one actor asks
+// for the same again on purpose.
+TEST(OutcomeOfSeveral, OneThatTheWriteLeavesAsItIsDoesNotVouchForTheOthers) {
+  Judged judged = on({base_of(kTagged, "2"), base_of(kPlain, "1")}, kTagged);
+  judged.there_etag = "2";
+  EXPECT_EQ(judged(kTagged), "refused /tags/b");
+  EXPECT_EQ(judged(kBoth), "sent");
+  judged.rule = BaseRule::Newest;
+  EXPECT_EQ(judged(kTagged), "sent");
 }
 
 TEST(OutcomeOfSeveral, AGoneOneIsInTheWayOfEverything) {

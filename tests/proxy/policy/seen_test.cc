@@ -116,6 +116,16 @@ TEST(SeenVersions, OlderOnesAtOthersStay) {
   EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
 }
 
+// Its number says only that it is not older than that; it may be what a namesake's write has made, and would vouch for a stale one.
+TEST(SeenVersions, OneOfWhichItIsNotKnownWhetherItIsOlderDoesNot) {
+  Told told;
+  const uint64_t asked = told.tick().order;
+  told.show('A', "1");
+  told.accept('B', "write");
+  told.show('A', "2", {.api_version = "v2", .asked = asked});
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 1");
+}
+
 TEST(SeenVersions, WithoutAnyAtItsOwnTheOthersCount) {
   Told told;
   told.show('A', "1", {.api_version = "v2"});

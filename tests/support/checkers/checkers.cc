@@ -255,6 +255,7 @@ void Checkers::life_ended() {
   ++life_;
   liveness_.life_ended();
   budgets_.life_ended();
+  of_this_life_.clear();
   life_began_ = clock_.now();
   for (auto& [id, record] : records_) record.link = nullptr;
   queues_.clear();

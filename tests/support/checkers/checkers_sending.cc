@@ -32,6 +32,7 @@ bool have_common(const std::vector<std::string>& some, const std::vector<std::st
 }  // namespace
 
 void Checkers::sending(const arm::Request& request) {
+  of_this_life_.insert(&request);
   const auto found = records_.find(exchange_of(request));
   if (found == records_.end()) {
     if (promised_.mode == rules::Mode::Observe) violated("P7", "armgate asked for itself: " + request.head.target);
@@ -215,13 +216,13 @@ void Checkers::check_alone(const Record& record) {
   });
 }
 
-// What is there was made by a create of the same client that it gave up and was never told of: what is lost is its own.
+// What is there was made by a create of the same client that was never told that it happened: what is lost is its own.
 bool Checkers::made_by_its_own_undelivered(const Record& record) {
   const auto creator = created_by_.find(record.entity);
   if (creator == created_by_.end()) return false;
   const Record& create = records_.at(creator->second);
-  if (create.sent_by != record.sent_by || !create.left) return false;
-  ++excused_["creates over what the same client had given up"];
+  if (create.sent_by != record.sent_by || acknowledged_ids_.contains(create.write_id)) return false;
+  ++excused_["creates over what the same client had made without knowing"];
   return true;
 }
 
@@ -259,7 +260,9 @@ void Checkers::applied(const arm::Request& request, const sim::SimAnswer& given,
 void Checkers::returned(const arm::Request& request, How how, const arm::Response* answer) {
   const auto found = records_.find(exchange_of(request));
   if (answer != nullptr && request.head.method == arm::Method::Get) sick_.read(request.head.target, *answer, clock_.now());
-  if (request.head.method == arm::Method::Get) budgets_.told(request.head, answer, clock_.now());
+  // What a life that is over asked for tells the next one nothing.
+  const bool is_heard = of_this_life_.erase(&request) > 0;
+  if (request.head.method == arm::Method::Get && is_heard) budgets_.told(request.head, answer, clock_.now());
   if (found == records_.end()) return;
   if (answer != nullptr && found->second.is_write) sick_.written(found->second.entity, *answer, clock_.now());
   in_flight_.erase(found->first);

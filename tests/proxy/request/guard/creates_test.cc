@@ -106,6 +106,21 @@ TEST(CreatesByDefault, CarryNothing) {
   EXPECT_FALSE(rig.seen()[1].head.fields.has("If-None-Match"));
 }
 
+// To no client: after ARM's 412 to a copy with an old ETag armgate has looked for itself.
+TEST(CreatesByDefault, DoNotReplaceWhatArmgateItselfHasSeenMeanwhile) {
+  StageRig rig;
+  rig.arm(get(kScaleSet), 404, {}, kNone);
+  rig.ask("one", get(kScaleSet));
+  rig.arm(put(kScaleSet), 412, {}, kRefusal);
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  EXPECT_EQ(rig.ask("two", put(kScaleSet), R"({"etag":"\"7\"","sku":{"capacity":9}})").head.status, 412);
+  rig.arm(get(kScaleSet), 200, {}, kAnothers);
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "created-meanwhile");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
 // The group was shown, deleted, and then told as a 404: that the new body has all that the old one had says nothing.
 TEST(CreatesByDefault, DoNotReplaceWhatAnotherClientHasSeenMeanwhile) {
   StageRig rig;

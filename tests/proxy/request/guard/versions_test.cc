@@ -229,6 +229,37 @@ TEST(Versions, ABaseAtAnotherApiVersionIsComparedAtThatOne) {
   }
 }
 
+// Each of those is one more GET under the lock. What is not compared counts as changed.
+TEST(Versions, NoMoreOtherApiVersionsAreComparedThanTheOptionSays) {
+  const auto at = [](std::string_view version) {
+    return fmt::format("/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v?api-version={}",
+                       version);
+  };
+  const std::string older = at("2024-03-01"), newer = at("2024-11-01");
+  for (const size_t most : {2, 1, 0}) {
+    auto options = StageRig::default_options();
+    options.clients["jvm"].actors = policy::Actors::Many;
+    options.versions_compared_max = most;
+    StageRig rig(options);
+    int moved = 0;
+    const auto shows = [&](std::string_view target) {
+      rig.arm(get(target), 200, etag(fmt::format("\"{}\"", moved)), kStateOne);
+    };
+    for (const std::string& target : {older, newer, std::string(kScaleSet)}) {
+      ++moved;
+      shows(target);
+      rig.ask("jvm", get(target));
+    }
+    ++moved;
+    shows(kScaleSet);
+    if (most > 0) shows(newer);
+    if (most > 1) shows(older);
+    if (most > 1) rig.arm(put(kScaleSet), 200, etag("\"5\""), kStateTwo);
+    EXPECT_EQ(rig.ask("jvm", put(kScaleSet), kWanted).head.status, most > 1 ? 200 : 412) << most;
+    EXPECT_TRUE(rig.script_is_done());
+  }
+}
+
 TEST(Versions, AnAnswerWithoutAStateIsVerifiedBeforeItIsBuiltOn) {
   const std::string made = R"({"sku":{"capacity":5,"name":"S"},"properties":{"provisioningState":"Succeeded"}})";
   StageRig rig;

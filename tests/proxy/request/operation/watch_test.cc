@@ -293,5 +293,29 @@ TEST(Watching, AnAbortWhileNobodyWaitsCostsNoRead) {
   EXPECT_EQ(rig.seen().size(), 2u);
 }
 
+// That the resource is in a final state does not show that ARM will not carry it out any more, over what others write. With a
+// precondition it cannot.
+TEST(Watching, WhatWasLostWithoutAPreconditionKeepsOthersAwayForAsLongAsItMayArrive) {
+  for (const bool guarded : {false, true}) {
+    auto options = StageRig::default_options();
+    options.wait_max = seconds(100);
+    StageRig rig(options);
+    rig.arm_fails(patch(kScaleSet), Sent::Maybe);
+    const auto lost =
+        rig.ask("one", patch(kScaleSet), R"({"a":1})", guarded ? arm::Headers{{"If-Match", "\"1\""}} : arm::Headers{});
+    EXPECT_EQ(lost.head.status, 409);
+    rig.arm_lives([](const arm::Request& request) {
+      Step step;
+      step.expected = request.head.method_token;
+      step.body = kState;
+      return step;
+    });
+    const auto next = rig.ask("two", patch(kScaleSet), R"({"a":2})");
+    EXPECT_EQ(next.head.status, 200);
+    EXPECT_EQ(next.head.fields.get("x-armgate-waited-ms"), guarded ? "1000" : "66000");
+    EXPECT_LE(rig.seen().size(), 12u) << "asked rarely";
+  }
+}
+
 }  // namespace
 }  // namespace armgate::world::watch_test

@@ -7,6 +7,8 @@
 
 #include "base/check.h"
 #include "json/tree.h"
+#include "proxy/cluster/cluster_store.h"
+#include "proxy/gateway/cluster_member.h"
 #include "proxy/gateway/journal_options.h"
 #include "proxy/gateway/options.h"
 #include "proxy/journal/journal_file.h"
@@ -34,11 +36,26 @@ HashKey random_hash_key() {
   return key;
 }
 
+Records::Records() = default;
+Records::Records(Records&&) noexcept = default;
+Records::~Records() = default;
+
 Result<Records> open_records(const Config& config, Log& log) {
   Records records;
+  MemoryStore::Options options;
+  if (!config.listen.admin.empty()) options = {.kept = kKept, .changes = kChangesKept};
+  if (!config.cluster.engine.empty()) {
+    auto member = ClusterMember::join(config, log, *records.clock);
+    if (!member) return std::move(member).error();
+    records.cluster = *std::move(member);
+    auto store =
+        std::make_unique<cluster::ClusterStore>(records.cluster->replica(), *records.clock, options, config.cluster.write_max);
+    records.memory = &store->memory();
+    records.store = std::move(store);
+    records.hash_key = records.cluster->hash_key();
+    return records;
+  }
   if (config.journal.file.empty()) {
-    MemoryStore::Options options;
-    if (!config.listen.admin.empty()) options = {.kept = kKept, .changes = kChangesKept};
     auto memory = std::make_unique<MemoryStore>(options);
     records.memory = memory.get();
     records.store = std::move(memory);

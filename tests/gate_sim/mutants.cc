@@ -46,6 +46,13 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::RefusalsShared, "refusals-shared", "fair-budgets", {"throttling"}, 100},
       {Mutant::LongestWaiterFirst, "longest-waiter-first", "fair-budgets", {"none"}, 100},
       {Mutant::LowForEver, "low-for-ever", "fair-budgets", {"none"}, 100},
+      {Mutant::ReadNotAwaited, "read-not-awaited", "", {"replicas"}, 100},
+      {Mutant::IntentNotAwaited, "intent-not-awaited", "", {"dying-replicas"}, 500},
+      {Mutant::OthersNotMet, "others-not-met", "", {"replicas"}, 500},
+      {Mutant::LeaseNotChecked, "lease-not-checked", "", {"cut-off-replicas"}, 500},
+      {Mutant::DeadHoldNothing, "dead-hold-nothing", "", {"dying-replicas"}, 500},
+      {Mutant::DeadAreStillThere, "dead-are-still-there", "", {"dying-replicas"}, 500},
+      {Mutant::SameElsewhereIsSent, "same-elsewhere-is-sent", "", {"replicas", "lossy"}, 500},
       // What is put together wrongly; arm/body/merge's own tests notice all of these, too.
       {Mutant::MergeDropsRemoval, "merge-drops-removal", "edited-rules", {}, 500},
       {Mutant::MergeResurrectsElement, "merge-resurrects-element", "edited-rules", {}, 500},

@@ -212,6 +212,41 @@ void remember(Parts& parts, const JournaledWrite& former, const HeldWrite& held)
 
 }  // namespace
 
+void wake_watchers(const SharedState& shared, const std::vector<Hash128>& keys) {
+  for (const Hash128& key : keys) {
+    for (const auto& hold : shared.holds.on_key(key)) hold->waiter().signal(Hold::kWake);
+  }
+}
+
+Task<void> adopt(Parts& parts, cluster::Orphan orphan, Duration quiet) {
+  const JournaledWrite& former = orphan.write;
+  auto held = held_write(parts, former);
+  if (!held) co_return parts.store.record_end(former.id, parts.clock.wall(), EndSeen::No, {});
+  const Moment now = parts.clock.next_moment();
+  held->because = was_accepted(former) ? HeldBecause::Accepted : HeldBecause::InDoubt;
+  if (former.outcome) held->tracking = former.outcome->tracking;
+  if (held->tracking.by == arm::TrackedBy::Nothing) held->tracking = tracked_by_resource(*held->planned.plan);
+  if (held->because == HeldBecause::InDoubt) {
+    held->interval = kDoubtInterval;
+    if (orphan.is_heir) note_may_have_changed(parts, *held, {{}, nullptr, false}, now);
+    co_await parts.clock.sleep_for(quiet);
+  }
+  if (orphan.lease.is_over()) co_return;
+  held->opened = parts.clock.now();
+  complete_from_plan(parts, target_of(former), *held);
+  start_watching(parts, open_hold(parts, *std::move(held), std::move(orphan.lease), {}));
+}
+
+void end_adopted(SharedState& shared, const std::vector<Hash128>& keys) {
+  for (const Hash128& key : keys) {
+    for (const auto& hold : shared.holds.on_key(key)) {
+      if (!hold->has_lost_its_keys() || !hold->finish(arm::Progress::Unknown)) continue;
+      shared.holds.close(hold);
+      hold->release();
+    }
+  }
+}
+
 Restored restore(Parts& parts, const FormerLife& former) {
   Restored restored;
   std::vector<std::pair<const JournaledWrite*, HeldWrite>> recent;

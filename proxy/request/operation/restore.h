@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "proxy/cluster/replica.h"
 #include "proxy/request/parts.h"
 
 namespace armgate {
@@ -20,5 +21,15 @@ struct Restored {
 // Until think_max is over a write of a client that may be several actors may be built on a state from before, too: it is refused
 // if another client's write is on record. One without any known base is `forgotten` for observation_age (policy::BaseRule).
 Restored restore(Parts& parts, const FormerLife& former);
+
+// Somebody who waits elsewhere in the cluster wants these keys: who watches over what holds them here should look sooner.
+void wake_watchers(const SharedState& shared, const std::vector<Hash128>& keys);
+
+// A write of another process of the cluster that is dead, and its keys: they are held until its end is seen. Of one whose outcome nobody
+// knows that is not looked for before `quiet` is over: its sender may have been paused, and send it yet. All processes do this; one of
+// them is the heir.
+Task<void> adopt(Parts& parts, cluster::Orphan orphan, Duration quiet);
+// Another has seen the end of what was adopted and had these keys.
+void end_adopted(SharedState& shared, const std::vector<Hash128>& keys);
 
 }  // namespace armgate

@@ -70,6 +70,11 @@ bool Hold::distrust(std::string_view authorization) {
   return false;
 }
 
+bool Hold::has_lost_its_keys() const {
+  MutexLock lock(&mutex_);
+  return lease_.is_over();
+}
+
 bool Hold::lend(const void* lender, std::string_view authorization) {
   MutexLock lock(&mutex_);
   const bool takes = !finished_ && !authorization.empty();
@@ -159,6 +164,13 @@ void HoldTable::open(const std::shared_ptr<Hold>& hold) {
   by_resource_[hold->write().planned.plan->resource_key].push_back(hold);
   for (const auto& key : hold->keys()) by_key_[key].push_back(hold);
   by_client_[hold->write().client].push_back(hold);
+  for (const auto& key : hold->keys()) {
+    const auto waiting = lenders_.find(key);
+    if (waiting == lenders_.end()) continue;
+    for (Loan* loan : waiting->second) {
+      if (hold->lend(loan, loan->authorization_)) loan->taken_by_.push_back(hold);
+    }
+  }
   count_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -211,13 +223,28 @@ std::vector<std::shared_ptr<Hold>> HoldTable::on_key(const Hash128& key) const {
 }
 
 HoldTable::Loan::~Loan() {
-  for (const auto& hold : taken_by_) hold->take_back(this);
+  if (table_ != nullptr) table_->end(*this);
 }
 
-void HoldTable::hurry(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan) const {
-  if (empty()) return;
+void HoldTable::end(Loan& loan) {
   MutexLock lock(&mutex_);
+  for (const auto& key : loan.keys_) {
+    const auto it = lenders_.find(key);
+    std::erase(it->second, &loan);
+    if (it->second.empty()) lenders_.erase(it);
+  }
+  for (const auto& hold : loan.taken_by_) hold->take_back(&loan);
+}
+
+void HoldTable::hurry(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan) {
+  MutexLock lock(&mutex_);
+  loan.table_ = this;
+  loan.authorization_ = authorization;
   for (const auto& key : keys) {
+    if (!std::ranges::count(loan.keys_, key)) {
+      loan.keys_.push_back(key);
+      lenders_[key].push_back(&loan);
+    }
     const auto it = by_key_.find(key);
     if (it == by_key_.end()) continue;
     for (const auto& hold : it->second) {

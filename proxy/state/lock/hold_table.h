@@ -73,6 +73,7 @@ class Hold {
   Waiter& waiter() { return waiter_; }                        // of its watcher
   bool wanted() const;                                        // somebody waits for one of its keys
   bool open() const;
+  bool has_lost_its_keys() const;  // in a cluster: another has seen its end, and given them back
 
   // The newest token of its client; one that is lent, if it has none or ARM does not take its client's any more; empty if there is
   // neither.
@@ -150,7 +151,7 @@ class HoldTable {
 
   std::vector<std::shared_ptr<Hold>> on_key(const Hash128& key) const;
 
-  // What a waiting writer lends to those it waits for, until it is destroyed.
+  // What a waiting writer lends to those it waits for, until it is destroyed. It must not outlive the table.
   class Loan {
    public:
     Loan() = default;
@@ -159,10 +160,14 @@ class HoldTable {
 
    private:
     friend class HoldTable;
+    HoldTable* table_ = nullptr;
+    std::string authorization_;
+    std::vector<Hash128> keys_;
     std::vector<std::shared_ptr<Hold>> taken_by_;
   };
-  // A writer waits for these keys: their watchers should look sooner, those without a good token of their own with its token.
-  void hurry(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan) const;
+  // A writer waits for these keys: their watchers should look sooner, those without a good token of their own with its token;
+  // also those that are opened while it waits.
+  void hurry(const std::vector<Hash128>& keys, std::string_view authorization, Loan& loan);
 
   // ARM took a request that ends what runs on this key: its end may be near.
   void stir(const Hash128& key, TimePoint now) const;
@@ -178,6 +183,7 @@ class HoldTable {
   std::vector<Hash128> url_keys(const Hold& hold) const;
   Hash128 url_key(std::string_view host, std::string_view target) const;
   static void drop(Index& index, const Hash128& key, const std::shared_ptr<Hold>& hold);
+  void end(Loan& loan);
 
   const Hasher hasher_;
   std::atomic<size_t> count_{0};
@@ -186,6 +192,7 @@ class HoldTable {
   Index by_resource_ ABSL_GUARDED_BY(mutex_);
   Index by_key_ ABSL_GUARDED_BY(mutex_);
   Index by_client_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Hash128, std::vector<Loan*>> lenders_ ABSL_GUARDED_BY(mutex_);  // by the keys that they wait for
 };
 
 }  // namespace armgate

@@ -84,6 +84,19 @@ bool LockPlace::is_its_turn() const {
   return claim_->state == Claim::State::Granted || table_->may_hold(*claim_);
 }
 
+LockPlace LockPlace::keep(std::shared_ptr<ClaimKeeper> keeper) {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  claim_->kept = true;
+  claim_->keeper = std::move(keeper);
+  return LockPlace(table_, claim_);
+}
+
+void LockPlace::give_back_here(const std::vector<Hash128>& some) { table_->give_back_here(claim_, some); }
+
+void LockPlace::end_here() { table_->end_here(claim_); }
+
+void LockPlace::let_own_in_here(Own which) { table_->let_own_in_here(claim_, which); }
+
 uint64_t LockPlace::times_passed() const { return claim_->passed.load(std::memory_order_relaxed); }
 
 WriteLease::WriteLease(WriteLease&& other) noexcept
@@ -119,6 +132,17 @@ void WriteLease::let_own_in(Own which) {
 
 void WriteLease::tell(WritePhase phase) {
   if (claim_ != nullptr) claim_->phase.store(phase, std::memory_order_relaxed);
+}
+
+uint64_t WriteLease::kept_as() const {
+  const auto keeper = claim_ != nullptr ? table_->keeper_of(*claim_) : nullptr;
+  return keeper ? keeper->claim() : 0;
+}
+
+bool WriteLease::is_over() const {
+  if (claim_ == nullptr) return true;
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  return claim_->state == Claim::State::Over;
 }
 
 bool WriteLease::is_wanted() const {

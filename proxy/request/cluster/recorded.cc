@@ -1,0 +1,60 @@
+#include "proxy/request/cluster/recorded.h"
+
+#include <utility>
+
+#include "base/mutant.h"
+#include "proxy/cluster/replica.h"
+#include "proxy/request/write/coalesce.h"
+
+namespace armgate {
+
+Outcome unrecorded(const Write& write) {
+  return busy(write, "The cluster's engine cannot take the write.", "cluster-unavailable");
+}
+
+Task<void> until_recorded(Parts& parts, Executor executor) {
+  auto& cluster = *parts.cluster;
+  if (is_mutant(Mutant::ReadNotAwaited)) co_return;
+  while (!cluster.is_apart()) {
+    if (co_await cluster.flush(executor, cluster.apart_from())) co_return;
+  }
+}
+
+uint64_t order_at(const Parts& parts, const Moment& moment) {
+  return parts.cluster == nullptr ? moment.order : parts.cluster->surely_before(moment.time, moment.order);
+}
+
+Task<std::optional<Outcome>> meet_the_others(Write& write) {
+  auto& parts = write.parts;
+  const Moment& arrived = write.exchange.arrived;
+  if (!is_mutant(Mutant::OthersNotMet)) {
+    if (!co_await parts.cluster->flush(write.exchange.executor, write.patience.until())) co_return unrecorded(write);
+  }
+  policy::WriteFacts& facts = write.facts;
+  const bool is_first = facts.arrived.order == arrived.order;
+  if (is_first) facts.arrived.order = order_at(parts, arrived);
+  if (is_first) facts.arrived_by = parts.clock.next_moment().order;
+  if (facts.repeated.order != 0) facts.repeated.order = order_at(parts, facts.repeated);
+  co_return std::nullopt;
+}
+
+Task<std::variant<LockPlace, Outcome>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys,
+                                                        ClaimInfo info) {
+  auto& parts = write.parts;
+  auto place = co_await parts.cluster->claim(keys, std::move(info), &write.patience.waiter(), Patience::kGranted,
+                                             write.exchange.executor, write.patience.until());
+  if (!place) co_return unrecorded(write);
+  co_return *std::move(place);
+}
+
+std::optional<Outcome> answered_elsewhere(const Write& write) {
+  if (write.sending == 0 || is_mutant(Mutant::SameElsewhereIsSent)) return std::nullopt;
+  if (!write.ledger().is_elsewhere(arrival_of(write, nullptr), {write.sending, write.asking})) return std::nullopt;
+  return busy(write, "The same request is being answered by another replica.", "same-request-elsewhere");
+}
+
+bool may_send(const Parts& parts) {
+  return parts.cluster == nullptr || parts.cluster->may_send() || is_mutant(Mutant::LeaseNotChecked);
+}
+
+}  // namespace armgate

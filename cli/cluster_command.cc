@@ -3,11 +3,11 @@
 #include <fmt/ostream.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/commands.h"
 #include "cli/load.h"
+#include "json/tree.h"
 #include "proxy/cluster/engine/pg.h"
 #include "proxy/cluster/engine/seal.h"
 #include "proxy/cluster/engine/setup.h"

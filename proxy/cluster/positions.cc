@@ -1,6 +1,7 @@
 #include "proxy/cluster/positions.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace armgate::cluster {
 namespace {

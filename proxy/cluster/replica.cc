@@ -14,7 +14,7 @@ constexpr size_t kBatchBytes = 4u << 20;  // of bodies; a single event may have 
 constexpr uint32_t kLogged = 1;
 constexpr uint32_t kTooLate = 2;
 
-// What a read showed need not be told by whom the others take for dead: they know that reads are missing.
+// There may be too much of it: then the others are told that reads are missing.
 bool may_be_left_out(const Event& event) {
   const auto* const told = std::get_if<Told>(&event);
   const bool shows = told != nullptr && (std::holds_alternative<policy::Shown>(told->event) ||
@@ -117,6 +117,11 @@ Task<bool> Replica::flush(const Executor& executor, TimePoint until) {
   MutexLock lock(&mutex_);
   pending_.remove(pending);
   co_return false;
+}
+
+Task<bool> Replica::meet(const Executor& executor, TimePoint until) {
+  post(Finished{});
+  return flush(executor, until);
 }
 
 void Replica::wake_flushed() {

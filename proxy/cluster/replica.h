@@ -96,6 +96,9 @@ class Replica final : public ResourceSink, public SendingSink {
   // True when all that was posted stands in the log. `until`: it may later.
   Task<bool> flush(const Executor& executor, TimePoint until);
 
+  // The same of what others told before this; a place of its own in the log, that tells nothing.
+  Task<bool> meet(const Executor& executor, TimePoint until);
+
   // The place in the queues of all replicas; nothing if the log is not reached in time.
   Task<std::optional<LockPlace>> claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits,
                                        const Executor& executor, TimePoint until);
@@ -136,6 +139,9 @@ class Replica final : public ResourceSink, public SendingSink {
   // Called with that whenever something was posted.
   void on_post(std::function<void()> wake) { wake_ = std::move(wake); }
 
+  // Before the tables die, and when nothing is told or heard any more.
+  void let_go() { claims_.clear(); }
+
   struct Counts {
     size_t claims = 0;
     size_t waiting = 0;  // for the log
@@ -159,8 +165,8 @@ class Replica final : public ResourceSink, public SendingSink {
   };
   struct RunningSending {
     ReplicaId author = 0;
-    Hash128 client{};
     Hash128 resource{};
+    bool sent = false;  // an action that no rule names has no intent
   };
   struct Asker {
     SendingLedger::Asking asking{};
@@ -214,7 +220,8 @@ class Replica final : public ResourceSink, public SendingSink {
   uint64_t batch_ = 0;
   absl::flat_hash_map<ClaimId, KeptClaim> claims_;
   std::map<IntentId, OpenIntent> intents_;
-  absl::flat_hash_map<uint64_t, RunningSending> running_;
+  using SendingId = std::pair<Hash128, uint64_t>;  // of a client's ledger, whose numbers are its own
+  absl::flat_hash_map<SendingId, RunningSending> running_;
   absl::flat_hash_map<ReplicaId, std::shared_ptr<Presence>> askers_at_;  // of all whose requests came to another
   absl::flat_hash_map<std::pair<uint64_t, uint64_t>, uint64_t> orders_;  // author and what it had given -> the log's
   std::deque<std::pair<uint64_t, uint64_t>> ordered_;                    // the oldest first

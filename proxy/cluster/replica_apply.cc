@@ -186,9 +186,11 @@ void Replica::on(ReplicaId, Finished event, uint64_t, Moment) { intents_.erase(e
 void Replica::on(ReplicaId author, SendingEvent event, uint64_t, Moment moment) {
   using What = SendingEvent::What;
   if (event.what == What::Added || event.what == What::Again) {
-    running_[event.asking.sending] = {author, event.client, event.arrival.resource};
+    running_[{event.client, event.asking.sending}] = {author, event.arrival.resource};
   }
-  if (event.what == What::Ended) running_.erase(event.asking.sending);
+  const auto running = running_.find({event.client, event.asking.sending});
+  if (event.what == What::Sent && running != running_.end()) running->second.sent = true;
+  if (event.what == What::Ended) running_.erase({event.client, event.asking.sending});
   SendingLedger& ledger = tables_->clients.find_or_add(event.client, moment.time)->sendings();
   author == options_.id ? ledger.note_logged(event, moment.order) : ledger.follow(event, askers_at(author), moment);
 }
@@ -201,9 +203,8 @@ const std::shared_ptr<Presence>& Replica::askers_at(ReplicaId author) {
 
 // What waited is gone. What may have been sent keeps its keys, and all see to it.
 void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
-  if (!is_mutant(Mutant::DeadAreStillThere))
-    askers_at(dead)->gone.store(
-        true, std::memory_order_release);  // nobody listens there any more, and what was told may not have arrived
+  // Nobody listens there any more, and what was told may not have arrived.
+  if (!is_mutant(Mutant::DeadAreStillThere)) askers_at(dead)->gone.store(true, std::memory_order_release);
   std::map<ClaimId, IntentId> sent;
   for (auto& [id, intent] : intents_) {
     if (intent.author != dead || is_mutant(Mutant::DeadHoldNothing)) continue;
@@ -219,19 +220,20 @@ void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
   std::sort(left.begin(), left.end());  // in the same order everywhere
   for (const ClaimId id : left) end_claim(id);
 
-  std::vector<std::pair<uint64_t, RunningSending>> cut_off;
+  std::vector<std::pair<SendingId, RunningSending>> cut_off;
   for (const auto& [id, sending] : running_) {
     if (sending.author == dead) cut_off.emplace_back(id, sending);
   }
   for (const auto& [id, sending] : cut_off) {
-    SendingEvent ended{SendingEvent::What::Ended, sending.client, {id, 0}, {}, {}};
+    const auto& [client, number] = id;
+    SendingEvent ended{SendingEvent::What::Ended, client, {number, 0}, {}, {}};
     const auto is_its_own = [&](const auto& entry) {
-      return sent.contains(entry.second.claim) && entry.second.write.client == sending.client;
+      return sent.contains(entry.second.claim) && entry.second.write.client == id.first;
     };
-    const bool may_be_sent = std::any_of(intents_.begin(), intents_.end(), is_its_own);
+    const bool may_be_sent = sending.sent || std::any_of(intents_.begin(), intents_.end(), is_its_own);
     ended.ending.kind = may_be_sent ? SendingLedger::Ending::Kind::Unknown : SendingLedger::Ending::Kind::Expected;
-    tables_->clients.find_or_add(sending.client, moment.time)->sendings().follow(ended, nullptr, moment);
-    tables_->resources.apply_here(sending.resource, policy::Left{sending.client, id});
+    tables_->clients.find_or_add(client, moment.time)->sendings().follow(ended, nullptr, moment);
+    tables_->resources.apply_here(sending.resource, policy::Left{client, number});
     running_.erase(id);
   }
   if (!tables_->adopt) return;

@@ -11,7 +11,11 @@
 #include <utility>
 
 #include "proxy/async/spawn.h"
+#include "proxy/cluster/cluster_store.h"
+#include "proxy/cluster/engine/engine.h"
+#include "proxy/cluster/replica.h"
 #include "proxy/gateway/options.h"
+#include "proxy/observability/log.h"
 #include "proxy/request/operation/restore.h"
 
 namespace armgate {
@@ -71,6 +75,23 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
       cluster::Replica::Options{.id = (*engine)->joined().id, .lease = (*engine)->joined().lease});
   member->engine_ = *std::move(engine);
   return member;
+}
+
+ClusterMember::ClusterMember(Duration quiet, RealClock& clock) : quiet_(quiet), clock_(clock) {}
+ClusterMember::~ClusterMember() = default;
+
+HashKey ClusterMember::hash_key() const { return engine_->joined().hash_key; }
+bool ClusterMember::is_apart() const { return replica_->is_apart(); }
+void ClusterMember::leave() { engine_->close(); }
+void ClusterMember::end() {
+  engine_.reset();
+  replica_->let_go();
+}
+
+ClusterMember::Recording ClusterMember::recording(const Config& config, MemoryStore::Options options) {
+  auto store = std::make_unique<cluster::ClusterStore>(*replica_, clock_, options, config.cluster.write_max);
+  const MemoryStore* const memory = &store->memory();
+  return {std::move(store), memory};
 }
 
 Result<void> ClusterMember::start(Parts& parts) {

@@ -3,35 +3,50 @@
 // Threads   the owner's, before the event loops run and after they ended; the rest is the engine's own.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "base/hash.h"
-#include "proxy/cluster/engine/engine.h"
-#include "proxy/cluster/replica.h"
+#include "base/result.h"
 #include "proxy/config/config.h"
-#include "proxy/observability/log.h"
 #include "proxy/request/parts.h"
 #include "proxy/seams/real_clock.h"
+#include "proxy/state/memory_store.h"
 
 namespace armgate {
+
+class Log;
+namespace cluster {
+class Engine;
+}  // namespace cluster
 
 class ClusterMember {
  public:
   // BadInput as cluster::Engine::join. `log` and `clock` must outlive it.
   static Result<std::unique_ptr<ClusterMember>> join(const Config& config, Log& log, RealClock& clock);
 
-  HashKey hash_key() const { return engine_->joined().hash_key; }
+  ~ClusterMember();
+
+  HashKey hash_key() const;
   cluster::Replica& replica() { return *replica_; }
+  bool is_apart() const;
+
+  // Where writes are recorded, and what of that people may ask this process about.
+  struct Recording {
+    std::unique_ptr<Store> store;
+    const MemoryStore* memory = nullptr;
+  };
+  Recording recording(const Config& config, MemoryStore::Options options);
 
   // Reads what the others told. From then on what changes the tables goes through the log. `parts`: of the loop that follows what dead
   // replicas began.
   Result<void> start(Parts& parts);
   // The last of it is told, and that this replica ends by itself.
-  void leave() { engine_->close(); }
+  void leave();
+  // Before the tables die.
+  void end();
 
  private:
-  ClusterMember(Duration quiet, RealClock& clock) : quiet_(quiet), clock_(clock) {}
+  ClusterMember(Duration quiet, RealClock& clock);
   const Duration quiet_;
   RealClock& clock_;
   std::unique_ptr<cluster::Replica> replica_;

@@ -22,7 +22,11 @@ GatewayCommon::GatewayCommon(Config settings, std::optional<net::ParentProxy> be
       shared(shared_options(config, cluster.get()), Hasher(records.hash_key),
              std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.patience, config.facts)) {}
 
-GatewayCommon::~GatewayCommon() = default;
+GatewayCommon::~GatewayCommon() {
+  if (cluster) cluster->end();
+}
+
+cluster::Replica* GatewayCommon::replica() const { return cluster ? &cluster->replica() : nullptr; }
 
 ServiceState GatewayCommon::state() const {
   return {.mode = shared.rules.mode(),
@@ -31,7 +35,7 @@ ServiceState GatewayCommon::state() const {
           .started = started,
           .up = clock.now() - began,
           .draining = draining,
-          .apart = cluster && cluster->replica().is_apart(),
+          .apart = cluster && cluster->is_apart(),
           .connections = connections.open,
           .journal_writable = store->writable(),
           .unfinished = store->unfinished_count(),

@@ -50,6 +50,7 @@ struct GatewayCommon {
   net::ConnectionCounter admin_connections;
 
   ServiceState state() const;
+  cluster::Replica* replica() const;  // null: this process is alone
   void tell(LogLevel level, std::string_view name, Log::Fields fields = {}) { log->event(level, clock.wall(), name, fields); }
 };
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "proxy/gateway/cluster_member.h"
 #include "proxy/gateway/common.h"
 #include "proxy/gateway/events.h"
 #include "proxy/gateway/options.h"
@@ -38,7 +37,7 @@ Result<void> EventLoop::open(DoorPorts& ports, const Admin& admin) {
                                            tally_.count(would);
                                            log_finding(*common_.log, common_.clock.wall(), would);
                                          }});
-  if (common_.cluster) parts_->cluster = &common_.cluster->replica();
+  parts_->cluster = common_.replica();
   pipeline_ = std::make_unique<Pipeline>(*parts_);
   return open_doors(ports, admin);
 }

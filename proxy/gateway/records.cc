@@ -7,7 +7,6 @@
 
 #include "base/check.h"
 #include "json/tree.h"
-#include "proxy/cluster/cluster_store.h"
 #include "proxy/gateway/cluster_member.h"
 #include "proxy/gateway/journal_options.h"
 #include "proxy/gateway/options.h"
@@ -48,10 +47,9 @@ Result<Records> open_records(const Config& config, Log& log) {
     auto member = ClusterMember::join(config, log, *records.clock);
     if (!member) return std::move(member).error();
     records.cluster = *std::move(member);
-    auto store =
-        std::make_unique<cluster::ClusterStore>(records.cluster->replica(), *records.clock, options, config.cluster.write_max);
-    records.memory = &store->memory();
-    records.store = std::move(store);
+    auto recording = records.cluster->recording(config, options);
+    records.memory = recording.memory;
+    records.store = std::move(recording.store);
     records.hash_key = records.cluster->hash_key();
     return records;
   }

@@ -179,6 +179,9 @@ export const tests = {
     assert.ok(Number(refused.headers["retry-after"]) >= 1);
     assert.ok(Date.now() - begun < 10_000);
     assert.equal((await tagsOf(sim)).late, undefined);
+    const unread = await cluster.ask(2, "patient", "GET", PATH);
+    assert.equal(unread.status, 503, "what nobody else would know of was shown");
+    assert.ok(Number(unread.headers["retry-after"]) >= 1);
     await postgres.start();
     await waitFor("the write to go", async () => {
       const answer = await cluster.ask(2, "patient", "PUT", PATH, { body: withTag(read.json, "late") });

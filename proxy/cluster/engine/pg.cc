@@ -4,14 +4,17 @@
 #include <libpq-fe.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <utility>
 
+#include "proxy/seams/real_clock.h"
+
 namespace armgate::cluster {
 namespace {
 
-using SteadyTime = std::chrono::steady_clock::time_point;
+TimePoint time_now() { return RealClock().now(); }
 
 // What libpq says, in one line.
 std::string said(const char* text) {
@@ -24,9 +27,9 @@ std::string said(const char* text) {
 }
 
 // False if it is not ready in time.
-bool wait_for(int socket, short events, SteadyTime until) {
+bool wait_for(int socket, short events, TimePoint until) {
   while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - time_now()).count();
     if (left <= 0) return false;
     pollfd descriptor{socket, events, 0};
     const int ready = poll(&descriptor, 1, static_cast<int>(std::min<int64_t>(left + 1, 60'000)));
@@ -73,7 +76,7 @@ Result<PgConnection> PgConnection::open(const std::string& url, Duration within,
   const char* const values[] = {url.c_str(), "armgate", "5", "10000", what == For::Writing ? "read-write" : "any", nullptr};
   PgConnection opened(PQconnectStartParams(names, values, 1));
   PGconn* const connection = opened.state_->connection;
-  const auto until = std::chrono::steady_clock::now() + within;
+  const auto until = time_now() + within;
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   while (PQstatus(connection) != CONNECTION_BAD && next != PGRES_POLLING_OK && next != PGRES_POLLING_FAILED) {
     const short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
@@ -92,7 +95,7 @@ Result<PgConnection> PgConnection::open(const std::string& url, Duration within,
 
 Result<PgRows> PgConnection::finish(Duration within) {
   PGconn* const connection = state_->connection;
-  const auto until = std::chrono::steady_clock::now() + within;
+  const auto until = time_now() + within;
   const auto broken = [&]() -> Error {
     std::string why = said(PQerrorMessage(connection));
     if (why.empty()) why = "no answer in time";

@@ -57,34 +57,29 @@ declare
   l_head armgate.head;
   l_lease interval;
   l_now timestamptz;
-  l_was_away boolean;
   l_dead int[];
-  l_missing boolean;
   l_is_new boolean;
 begin
   select * into l_head from armgate.head for update;
   select lease into l_lease from armgate.meta;
   l_now := greatest(clock_timestamp(), l_head.at);
   -- While nobody could tell anything, nobody's silence means anything.
-  l_was_away := l_now - l_head.at > l_lease / 2;
-  if l_was_away then
+  if l_now - l_head.at > l_lease / 2 then
     update armgate.replica r set alive_until = l_now + l_lease where not r.dead and not r.clean;
-    l_was_away := exists (select from armgate.replica r where not r.dead and not r.clean and r.began < l_head.at);
   end if;
   with found_dead as (
-    update armgate.replica r set dead = true where not r.dead and r.alive_until < l_now and r.id <> p_replica returning r.id, r.clean)
-  select array_agg(f.id order by f.id), bool_or(not f.clean) into l_dead, l_missing from found_dead f;
+    update armgate.replica r set dead = true where not r.dead and r.alive_until < l_now and r.id <> p_replica returning r.id)
+  select array_agg(f.id order by f.id) into l_dead from found_dead f;
   update armgate.replica r set alive_until = l_now + l_lease where r.id = p_replica and not r.dead;
   if not found then
     raise exception 'this replica was silent for too long, and others have taken over what it did' using errcode = 'AG001';
   end if;
   l_is_new := p_events is not null
     and not exists (select from armgate.log g where g.replica = p_replica and g.batch = p_batch);
-  l_missing := coalesce(l_missing, false) or l_was_away or (l_is_new and p_missing);
-  if l_is_new or l_dead is not null or l_was_away then
+  if l_is_new or l_dead is not null then
     l_head.number := l_head.number + 1;
     insert into armgate.log values (l_head.number, l_now, p_replica, case when l_is_new then p_batch else -l_head.number end,
-      coalesce(l_dead, '{}'), l_missing, case when l_is_new then p_events else '' end);
+      coalesce(l_dead, '{}'), l_is_new and p_missing, case when l_is_new then p_events else '' end);
     perform pg_notify('armgate', '');
   end if;
   update armgate.head set number = l_head.number, at = l_now;

@@ -4,6 +4,7 @@
 
 #include "base/mutant.h"
 #include "proxy/cluster/replica.h"
+#include "proxy/request/cluster/order_at.h"
 #include "proxy/request/write/coalesce.h"
 
 namespace armgate {
@@ -12,16 +13,18 @@ Outcome unrecorded(const Write& write) {
   return busy(write, "The cluster's engine cannot take the write.", "cluster-unavailable");
 }
 
-Task<void> until_recorded(Parts& parts, Executor executor) {
+Task<bool> until_recorded(Parts& parts, Executor executor) {
   auto& cluster = *parts.cluster;
-  if (is_mutant(Mutant::ReadNotAwaited)) co_return;
+  if (is_mutant(Mutant::ReadNotAwaited)) co_return true;
   while (!cluster.is_apart()) {
-    if (co_await cluster.flush(executor, cluster.apart_from())) co_return;
+    if (co_await cluster.flush(executor, cluster.apart_from())) co_return true;
   }
+  co_return false;
 }
 
-uint64_t order_at(const Parts& parts, const Moment& moment) {
-  return parts.cluster == nullptr ? moment.order : parts.cluster->surely_before(moment.time, moment.order);
+Task<std::optional<Outcome>> meet_before_repeating(const Write& write) {
+  if (co_await write.parts.cluster->meet(write.exchange.executor, write.patience.until())) co_return std::nullopt;
+  co_return unrecorded(write);
 }
 
 Task<std::optional<Outcome>> meet_the_others(Write& write) {
@@ -52,6 +55,8 @@ std::optional<Outcome> answered_elsewhere(const Write& write) {
   if (!write.ledger().is_elsewhere(arrival_of(write, nullptr), {write.sending, write.asking})) return std::nullopt;
   return busy(write, "The same request is being answered by another replica.", "same-request-elsewhere");
 }
+
+bool may_show(const Parts& parts) { return parts.cluster == nullptr || !parts.cluster->is_apart(); }
 
 bool may_send(const Parts& parts) {
   return parts.cluster == nullptr || parts.cluster->may_send() || is_mutant(Mutant::LeaseNotChecked);

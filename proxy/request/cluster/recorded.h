@@ -15,12 +15,12 @@
 
 namespace armgate {
 
-// Returns when all that was told stands in the log, so that the client may be told of it; or when this process is apart: the others
-// know then that reads are missing.
-Task<void> until_recorded(Parts& parts, Executor executor);
+// Returns when all that was told stands in the log, so that the client may be told of it. False: this process is apart, and nobody is to
+// build on what it showed, for the others do not know of that.
+Task<bool> until_recorded(Parts& parts, Executor executor);
 
-// A place in the order of what all processes have seen: what was there before that moment for certain comes before.
-uint64_t order_at(const Parts& parts, const Moment& moment);
+// Before a write is answered by what was recorded of an earlier one: the others may have told that something has changed since.
+Task<std::optional<Outcome>> meet_before_repeating(const Write& write);
 
 // Everything that was told elsewhere before this write came is known when it returns. Nothing: it may go on.
 Task<std::optional<Outcome>> meet_the_others(Write& write);
@@ -34,6 +34,9 @@ Task<std::variant<LockPlace, Outcome>> claim_in_cluster(const Write& write, cons
 
 // What has the keys now may have become another's to answer meanwhile. Nothing: it may go on.
 std::optional<Outcome> answered_elsewhere(const Write& write);
+
+// False: what is shown could not be recorded.
+bool may_show(const Parts& parts);
 
 // False: the others may take this process for dead soon, and its keys.
 bool may_send(const Parts& parts);

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/mutant.h"
+#include "proxy/cluster/replica.h"
 #include "proxy/request/operation/held_write.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"

@@ -6,10 +6,13 @@
 
 #include <cstddef>
 
-#include "proxy/cluster/replica.h"
 #include "proxy/request/parts.h"
 
 namespace armgate {
+
+namespace cluster {
+struct Orphan;
+}  // namespace cluster
 
 struct Restored {
   size_t running = 0;   // operations that are held until their ends are seen

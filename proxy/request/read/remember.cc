@@ -9,7 +9,7 @@
 #include "base/mutant.h"
 #include "json/scan.h"
 #include "proxy/cluster/replica.h"
-#include "proxy/request/cluster/recorded.h"
+#include "proxy/request/cluster/order_at.h"
 #include "proxy/request/content_coding.h"
 
 namespace armgate {

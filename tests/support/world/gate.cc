@@ -76,7 +76,8 @@ Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Execut
              {},
              std::move(voice.tell_loudly),
              std::move(voice.tell_would)},
-      pipeline_(parts_) {
+      pipeline_(parts_),
+      tell_cut_off_(std::move(voice.cut_off)) {
   shared_.begin(clock_, options.log != nullptr ? clock_.now() - options.log->began() : Duration{});
   if (options.log != nullptr) join(options);
   if (options.journal == nullptr || options.journal->is_new()) return;
@@ -104,7 +105,10 @@ void Gate::cut() {
   accepts_ = false;
   cut_ = true;
   if (member_) member_->leave();
-  for (const auto& [number, link] : links_) link->leave(Leaving::Reset);
+  for (const auto& [number, link] : links_) {
+    if (tell_cut_off_) tell_cut_off_(*link);
+    link->leave(Leaving::Reset);
+  }
 }
 
 }  // namespace armgate::world

@@ -41,8 +41,12 @@ class Gate {
   struct Voice {
     std::function<void(const std::string&)> tell_loudly;
     std::function<void(const WouldHave&)> tell_would;
+    std::function<void(const SimLink&)> cut_off{};  // of an exchange that dies with its process
   };
   Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor, Voice voice);
+  ~Gate() {
+    if (replica_) replica_->let_go();
+  }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
@@ -110,6 +114,7 @@ class Gate {
   std::map<uint64_t, std::shared_ptr<SimLink>> links_;  // of running exchanges, in order of arrival
   std::set<Hash128> clients_;
   std::shared_ptr<SimLog::Member> member_;
+  const std::function<void(const SimLink&)> tell_cut_off_;
 };
 
 }  // namespace armgate::world

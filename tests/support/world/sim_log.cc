@@ -24,10 +24,8 @@ cluster::EngineTime SimLog::time() const {
 bool SimLog::append(cluster::ReplicaId author, const std::optional<cluster::Replica::Batch>& batch) {
   const TimePoint now = clock_.now();
   const bool was_silent = now - last_append_ > faults_.lease / 2;
-  bool was_away = false;
   for (auto& [id, life] : lives_) {
     if (!was_silent || life.dead || life.left) continue;
-    was_away |= life.began < last_append_;
     life.alive_until = now + faults_.lease;
   }
   Row row;
@@ -37,19 +35,17 @@ bool SimLog::append(cluster::ReplicaId author, const std::optional<cluster::Repl
     if (life.dead || life.alive_until >= now || id == author) continue;
     life.dead = true;
     row.dead.push_back(id);
-    row.reads_missing |= !life.left;
   }
   Life& own = lives_[author];
   if (own.dead) return false;
   own.alive_until = now + faults_.lease;
   last_append_ = now;
-  row.reads_missing |= was_away;
   const auto same = [&](const Row& r) { return r.author == author && r.batch == batch->number; };
   const bool is_new = batch && std::none_of(rows_.begin(), rows_.end(), same);
   if (is_new) row.batch = batch->number;
   if (is_new) row.events = batch->events;
   if (is_new) row.reads_missing |= batch->reads_missing;
-  if (!is_new && row.dead.empty() && !was_away) return true;
+  if (!is_new && row.dead.empty()) return true;
   row.number = rows_.size() + 1;
   if (!is_new) row.batch = ~row.number;
   rows_.push_back(std::move(row));

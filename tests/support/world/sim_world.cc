@@ -67,6 +67,8 @@ std::shared_ptr<Gate> SimWorld::make_gate() {
                short_path(would.resource), would.client, would.other_client, would.base, would.why);
     ++tally_[fmt::format("would: {}", to_text(would.kind))];
   };
+  // Of a single process all is over then (Checkers::life_ended).
+  if (options_.replicas > 0) voice.cut_off = [this](const SimLink& link) { checkers_.left(link); };
   gates_.push_back(std::make_shared<Gate>(std::move(options), clock_, upstream_, loop_.get_executor(), std::move(voice)));
   return gates_.back();
 }

@@ -119,11 +119,6 @@ Task<bool> Replica::flush(const Executor& executor, TimePoint until) {
   co_return false;
 }
 
-Task<bool> Replica::meet(const Executor& executor, TimePoint until) {
-  post(Finished{});
-  return flush(executor, until);
-}
-
 void Replica::wake_flushed() {
   std::vector<std::shared_ptr<Pending>> over;
   {

@@ -96,9 +96,6 @@ class Replica final : public ResourceSink, public SendingSink {
   // True when all that was posted stands in the log. `until`: it may later.
   Task<bool> flush(const Executor& executor, TimePoint until);
 
-  // The same of what others told before this; a place of its own in the log, that tells nothing.
-  Task<bool> meet(const Executor& executor, TimePoint until);
-
   // The place in the queues of all replicas; nothing if the log is not reached in time.
   Task<std::optional<LockPlace>> claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits,
                                        const Executor& executor, TimePoint until);

@@ -23,8 +23,11 @@ Task<bool> until_recorded(Parts& parts, Executor executor) {
 }
 
 Task<std::optional<Outcome>> meet_before_repeating(const Write& write) {
-  if (co_await write.parts.cluster->meet(write.exchange.executor, write.patience.until())) co_return std::nullopt;
-  co_return unrecorded(write);
+  auto& cluster = *write.parts.cluster;
+  cluster.post(cluster::Finished{});  // a place in the log that tells nothing: all before it is known then
+  const bool is_met = co_await cluster.flush(write.exchange.executor, write.patience.until());
+  if (!is_met) co_return unrecorded(write);
+  co_return std::nullopt;
 }
 
 Task<std::optional<Outcome>> meet_the_others(Write& write) {

@@ -92,6 +92,12 @@ void three_replicas(WorldOptions& options, Rng&) {
   options.joining = seconds(5);
 }
 
+// What was sent to one that died is waited for when it comes again, until the others have found it dead.
+void three_mortal_replicas(WorldOptions& options, Rng&) {
+  options.replicas = 3;
+  options.joining = seconds(20);
+}
+
 // While it is away those who come stand in no line.
 void three_replicas_cut_off(WorldOptions& options, Rng&) {
   options.replicas = 3;
@@ -204,7 +210,7 @@ const std::vector<Disturbance>& disturbances() {
       {"observe", observe, {}, nullptr, Drawn::ByNameOnly},
       // Several armgates that serve as one (docs/cluster.md).
       {"replicas", three_replicas, kCountedAlone, nullptr, Drawn::ByNameOnly},
-      {"dying-replicas", three_replicas, kCountedAloneOrForgotten, crash, Drawn::ByNameOnly},
+      {"dying-replicas", three_mortal_replicas, kCountedAloneOrForgotten, crash, Drawn::ByNameOnly},
       {"engine-away", three_replicas_cut_off, kCountedAlone, take_engine_away, Drawn::ByNameOnly},
       {"cut-off-replicas", three_replicas_cut_off, kCountedAloneOrForgotten, cut_replicas_off, Drawn::ByNameOnly},
   };

@@ -50,13 +50,7 @@ enum class Mutant {
   LongestWaiterFirst,     // whoever came first goes first, however often its client went already
   LowForEver,             // what was used up once is used up
   // Of several processes that serve as one.
-  ReadNotAwaited,       // a client may use what it read before the others know that it was shown
-  IntentNotAwaited,     // a write is sent before the others know of it
-  OthersNotMet,         // what the others told before a write came is not waited for
-  LeaseNotChecked,      // whom the others take for dead goes on sending
-  DeadHoldNothing,      // what a dead one had sent holds no keys
-  DeadAreStillThere,    // whose replica died is taken to listen still
-  SameElsewhereIsSent,  // that another replica answers the same request is no reason not to send it
+  DeadHoldNothing,  // what a dead one had sent holds no keys
   // Of merging (arm/body/merge*.cc).
   MergeDropsRemoval,       // what the write removes stays
   MergeResurrectsElement,  // what others removed comes back with a write that still has it

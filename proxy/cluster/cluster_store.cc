@@ -2,18 +2,12 @@
 
 #include <utility>
 
-#include "base/mutant.h"
-
 namespace armgate::cluster {
 
 Task<Result<IntentId>> ClusterStore::record_intent(const IntentRecord& record) {
   Intended intended;
   intended.claim = record.claim;
   describe(record, intended.write);
-  if (is_mutant(Mutant::IntentNotAwaited)) {
-    replica_.post(std::move(intended));
-    co_return co_await memory_.record_intent(record);
-  }
   const auto id = co_await replica_.intend(std::move(intended), record.executor, clock_.now() + write_max_);
   if (!id) co_return gateway_error(ErrorKind::TimedOut, "the cluster's engine does not take the record in time");
   IntentRecord kept = record;

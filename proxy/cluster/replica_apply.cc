@@ -204,7 +204,7 @@ const std::shared_ptr<Presence>& Replica::askers_at(ReplicaId author) {
 // What waited is gone. What may have been sent keeps its keys, and all see to it.
 void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
   // Nobody listens there any more, and what was told may not have arrived.
-  if (!is_mutant(Mutant::DeadAreStillThere)) askers_at(dead)->gone.store(true, std::memory_order_release);
+  askers_at(dead)->gone.store(true, std::memory_order_release);
   std::map<ClaimId, IntentId> sent;
   for (auto& [id, intent] : intents_) {
     if (intent.author != dead || is_mutant(Mutant::DeadHoldNothing)) continue;

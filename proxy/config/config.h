@@ -149,7 +149,8 @@ struct Config {
   struct Cluster {
     std::string engine;    // empty: this process is alone
     std::string key_file;  // shared by all replicas
-    std::string replica;   // empty: the machine's name
+    bool experimental = false;
+    std::string replica;  // empty: the machine's name
     Duration write_max = std::chrono::seconds(5);
     Duration quiet = std::chrono::seconds(60);
   } cluster;

@@ -241,6 +241,8 @@ void add_cluster(SettingTable& table, Config& config) {
            "\"\": this one is alone"},
           {"/cluster/key_file", Text{&cluster.key_file, {}},
            "a file that all of them have, with 32 random bytes or more: what they record is sealed with it"},
+          {"/cluster/experimental", rules::choice(&cluster.experimental, {{"off", false}, {"on", true}}),
+           "on: whoever sets it has read what several armgates do not stand yet (docs/cluster.md); without it cluster.engine is refused"},
           {"/cluster/replica", Text{&cluster.replica, {}}, "what people know this one by; \"\": the machine's name"},
           {"/cluster/write_max", TimeSpan{&cluster.write_max, milliseconds(100), minutes(5)},
            "how long a write waits for its record; then it is not sent"},

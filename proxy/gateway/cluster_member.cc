@@ -51,6 +51,11 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
     return gateway_error(ErrorKind::BadInput,
                          "journal.file and cluster.engine exclude each other: the cluster records what a journal would");
   }
+  if (!config.cluster.experimental) {
+    return gateway_error(ErrorKind::BadInput,
+                         "cluster.engine is experimental: a key may stay locked after a replica was cut off and died "
+                         "(docs/cluster.md); to try it all the same say cluster.experimental: \"on\"");
+  }
   if (config.cluster.key_file.empty()) {
     return gateway_error(ErrorKind::BadInput,
                          "cluster.engine needs cluster.key_file, with 32 random bytes or more that all replicas have");

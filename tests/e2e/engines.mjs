@@ -114,7 +114,7 @@ export class Cluster {
     const key = world.file("cluster.key");
     writeFileSync(key, `${"0123456789abcdef".repeat(4)}\n`, { mode: 0o600 });
     chmodSync(key, 0o600);
-    const settings = (number) => ({ cluster: { engine: url, key_file: key, replica: `replica-${number}`, quiet: "1s" }, ...config });
+    const settings = (number) => ({ cluster: { engine: url, key_file: key, experimental: "on", replica: `replica-${number}`, quiet: "1s" }, ...config });
     const first = await world.configureGateway(upstream, settings(0));
     cluster.replicas = [first];
     for (let number = 1; number < count; ++number) {

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/mutant.h"
 #include "proxy/cluster/replica.h"
 #include "proxy/request/cluster/order_at.h"
 #include "proxy/request/write/coalesce.h"
@@ -15,7 +14,6 @@ Outcome unrecorded(const Write& write) {
 
 Task<bool> until_recorded(Parts& parts, Executor executor) {
   auto& cluster = *parts.cluster;
-  if (is_mutant(Mutant::ReadNotAwaited)) co_return true;
   while (!cluster.is_apart()) {
     if (co_await cluster.flush(executor, cluster.apart_from())) co_return true;
   }
@@ -33,9 +31,7 @@ Task<std::optional<Outcome>> meet_before_repeating(const Write& write) {
 Task<std::optional<Outcome>> meet_the_others(Write& write) {
   auto& parts = write.parts;
   const Moment& arrived = write.exchange.arrived;
-  if (!is_mutant(Mutant::OthersNotMet)) {
-    if (!co_await parts.cluster->flush(write.exchange.executor, write.patience.until())) co_return unrecorded(write);
-  }
+  if (!co_await parts.cluster->flush(write.exchange.executor, write.patience.until())) co_return unrecorded(write);
   policy::WriteFacts& facts = write.facts;
   const bool is_first = facts.arrived.order == arrived.order;
   if (is_first) facts.arrived.order = order_at(parts, arrived);
@@ -54,15 +50,13 @@ Task<std::variant<LockPlace, Outcome>> claim_in_cluster(const Write& write, cons
 }
 
 std::optional<Outcome> answered_elsewhere(const Write& write) {
-  if (write.sending == 0 || is_mutant(Mutant::SameElsewhereIsSent)) return std::nullopt;
+  if (write.sending == 0) return std::nullopt;
   if (!write.ledger().is_elsewhere(arrival_of(write, nullptr), {write.sending, write.asking})) return std::nullopt;
   return busy(write, "The same request is being answered by another replica.", "same-request-elsewhere");
 }
 
 bool may_show(const Parts& parts) { return parts.cluster == nullptr || !parts.cluster->is_apart(); }
 
-bool may_send(const Parts& parts) {
-  return parts.cluster == nullptr || parts.cluster->may_send() || is_mutant(Mutant::LeaseNotChecked);
-}
+bool may_send(const Parts& parts) { return parts.cluster == nullptr || parts.cluster->may_send(); }
 
 }  // namespace armgate

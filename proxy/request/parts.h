@@ -36,6 +36,10 @@
 
 namespace armgate {
 
+namespace cluster {
+class Replica;
+}  // namespace cluster
+
 // What the configuration says about a client.
 struct DeclaredClient {
   policy::Actors actors = policy::Actors::Unknown;
@@ -152,9 +156,11 @@ struct SharedState {
   WallTime began;
   WallTime recorded_from;
 
-  void begin(Clock& clock) {
+  // `known_for`: for how long others have told what happened, before this process began.
+  void begin(Clock& clock, Duration known_for = {}) {
     started = clock.next_moment();
-    began = recorded_from = clock.wall();
+    started.time -= known_for;
+    began = recorded_from = clock.wall() - std::chrono::duration_cast<WallTime::duration>(known_for);
   }
 };
 
@@ -169,6 +175,7 @@ struct Parts {
   std::function<void(const Exchange&)> account;                // one call per request, when all is known about it
   std::function<void(const std::string& message)> alert;       // an operator should know
   std::function<void(const ShadowFinding&)> report_finding{};  // mode observe
+  cluster::Replica* cluster = nullptr;                         // this process as one of several; null: it is alone
 };
 
 }  // namespace armgate

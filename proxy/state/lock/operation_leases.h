@@ -74,6 +74,7 @@ class OperationLease {
   Waiter& waiter() { return waiter_; }                        // of its watcher
   bool wanted() const;                                        // somebody waits for one of its keys
   bool open() const;
+  bool has_lost_its_keys() const;  // in a cluster: another has seen its end, and given them back
 
   // The newest token of its client; one that is lent, if it has none or ARM does not take its client's any more; empty if there is
   // neither.
@@ -151,7 +152,7 @@ class OperationLeases {
 
   std::vector<std::shared_ptr<OperationLease>> on_key(const Hash128& key) const;
 
-  // What a waiting writer lends to those it waits for, until it is destroyed.
+  // What a waiting writer lends to those it waits for, until it is destroyed. It must not outlive the table.
   class CredentialLoan {
    public:
     CredentialLoan() = default;
@@ -160,10 +161,14 @@ class OperationLeases {
 
    private:
     friend class OperationLeases;
+    OperationLeases* table_ = nullptr;
+    std::string authorization_;
+    std::vector<Hash128> keys_;
     std::vector<std::shared_ptr<OperationLease>> taken_by_;
   };
-  // A writer waits for these keys: their watchers should look sooner, those without a good token of their own with its token.
-  void poll_now(const std::vector<Hash128>& keys, std::string_view authorization, CredentialLoan& loan) const;
+  // A writer waits for these keys: their watchers should look sooner, those without a good token of their own with its token;
+  // also those that are opened while it waits.
+  void poll_now(const std::vector<Hash128>& keys, std::string_view authorization, CredentialLoan& loan);
 
   // ARM took a request that ends what runs on this key: its end may be near.
   void expect_end(const Hash128& key, TimePoint now) const;
@@ -179,6 +184,7 @@ class OperationLeases {
   std::vector<Hash128> url_keys(const OperationLease& op_lease) const;
   Hash128 url_key(std::string_view host, std::string_view target) const;
   static void drop(Index& index, const Hash128& key, const std::shared_ptr<OperationLease>& op_lease);
+  void end(CredentialLoan& loan);
 
   const Hasher hasher_;
   std::atomic<size_t> count_{0};
@@ -187,6 +193,8 @@ class OperationLeases {
   Index by_resource_ ABSL_GUARDED_BY(mutex_);
   Index by_key_ ABSL_GUARDED_BY(mutex_);
   Index by_client_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Hash128, std::vector<CredentialLoan*>> lenders_
+      ABSL_GUARDED_BY(mutex_);  // by the keys that they wait for
 };
 
 }  // namespace armgate

@@ -52,6 +52,8 @@ enum class Mutant {
   RefusalsShared,        // of those who share a budget, only who was told 429 waits
   LongestWaiterFirst,    // whoever came first goes first, however often its client went already
   LowForEver,            // what was used up once is used up
+  // Of several processes that serve as one.
+  DeadHoldNothing,  // what a dead one had sent holds no keys
   // Of merging (arm/body/merge*.cc).
   MergeDropsRemoval,       // what the write removes stays
   MergeResurrectsElement,  // what others removed comes back with a write that still has it

@@ -113,6 +113,18 @@ std::vector<std::pair<CLI::App*, Command>> declare_heal(CLI::App& app, Asked& as
   return {{pool, commands::heal_system_pool}, {command, commands::heal_list}};
 }
 
+std::vector<std::pair<CLI::App*, Command>> declare_cluster(CLI::App& app, Asked& asked) {
+  CLI::App* command = app.add_subcommand("cluster", "Several armgates that serve as one (cluster.engine)");
+  command->require_subcommand(1);
+  CLI::App* init = command->add_subcommand("init", "Make the tables that they share");
+  init->add_option("--lease", asked.lease, "Seconds after which a replica that says nothing is taken for dead")
+      ->check(CLI::Range(1.0, 300.0))
+      ->capture_default_str();
+  CLI::App* upgrade = command->add_subcommand("upgrade", "Bring tables of an earlier version to this one's");
+  CLI::App* status = command->add_subcommand("status", "Show the replicas, the log, and what is weaker than it could be");
+  return {{init, commands::cluster_init}, {upgrade, commands::cluster_upgrade}, {status, commands::cluster_status}};
+}
+
 CLI::App* declare_completion(CLI::App& app, Asked& asked) {
   CLI::App* command = app.add_subcommand(
       "completion", "Print what a shell needs to complete armgate's command line: eval \"$(armgate completion bash)\"");
@@ -197,6 +209,7 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   const auto heal_commands = declare_heal(app, asked);
   const auto types_commands = declare_types(app, asked);
   CLI::App* types_command = types_commands.back().first;
+  const auto cluster_commands = declare_cluster(app, asked);
 
   for (CLI::App* command : {run_command,     exec_command,   env_command,    check_command, doctor_command,
                             explain_command, status_command, queue_command,  top_command,   history_command,
@@ -207,9 +220,13 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
                      "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)")
         ->type_name(kFile);
   }
+  for (const auto& [command, what] : cluster_commands) {
+    command->add_option("--config", asked.config, "Configuration file, which names the engine and the key file")
+        ->type_name(kFile);
+  }
   for (CLI::App* command : {check_command, doctor_command, explain_command, status_command, queue_command, top_command,
                             history_command, blame_command, sick_command, unlock_command, types_command, show_command,
-                            heal_commands.front().first, heal_commands.back().first}) {
+                            heal_commands.front().first, heal_commands.back().first, cluster_commands.back().first}) {
     command->add_option("--output", asked.output, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
@@ -247,6 +264,7 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
       {migrate_command, commands::migrate}};
   all.insert(all.end(), types_commands.begin(), types_commands.end());
   all.insert(all.end(), heal_commands.begin(), heal_commands.end());
+  all.insert(all.end(), cluster_commands.begin(), cluster_commands.end());
   return all;
 }
 

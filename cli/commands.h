@@ -41,6 +41,7 @@ struct Asked {
   std::vector<std::string> files;  // to migrate
   bool dry_run = false;            // only tell what would be done
   std::string completed_shell;
+  double lease = 10;  // seconds, of a cluster's replicas
   struct Heal {
     std::string cluster;
     std::string pool = "system";
@@ -82,6 +83,9 @@ int unlock(const Asked& asked, const CliContext& context);
 int types(const Asked& asked, const CliContext& context);
 int types_import(const Asked& asked, const CliContext& context);
 int migrate(const Asked& asked, const CliContext& context);
+int cluster_init(const Asked& asked, const CliContext& context);
+int cluster_upgrade(const Asked& asked, const CliContext& context);
+int cluster_status(const Asked& asked, const CliContext& context);
 int heal_system_pool(const Asked& asked, const CliContext& context);
 int heal_list(const Asked& asked, const CliContext& context);
 int ca_init(const Asked& asked, const CliContext& context);

@@ -100,8 +100,10 @@ inline const std::vector<std::pair<string_view, string_view>> kLayers = {
     {"proxy/seams", "base arm proxy/async"},
     {"proxy/state", "base arm rules proxy/policy proxy/async proxy/seams"},
     {"proxy/journal", "base arm proxy/async proxy/seams proxy/state"},
+    {"proxy/cluster", "base arm rules proxy/policy proxy/async proxy/seams proxy/state"},
+    {"proxy/cluster/engine", "base certs proxy/seams proxy/cluster"},
     {"proxy/http", "base arm proxy/async proxy/seams"},
-    {"proxy/request", "base json arm rules proxy/policy proxy/async proxy/seams proxy/state proxy/http"},
+    {"proxy/request", "base json arm rules proxy/policy proxy/async proxy/seams proxy/state proxy/cluster proxy/http"},
     {"proxy/net", kBelow},
     {"proxy/observability", kBelow},
     {"proxy/config", kBelow},
@@ -135,16 +137,18 @@ struct LibraryRule {
   string_view why;
 };
 
-inline const Views kEverywhereImpure = {
-    "certs/",     "proxy/async/",   "proxy/seams/",   "proxy/state/",  "proxy/http/",          "proxy/request/",
-    "proxy/net/", "proxy/journal/", "proxy/gateway/", "proxy/config/", "proxy/observability/", "cli/",
-    "sim/",       "tests/",         "bench/"};
+inline const Views kEverywhereImpure = {"certs/",         "proxy/async/",   "proxy/seams/",  "proxy/state/",
+                                        "proxy/http/",    "proxy/request/", "proxy/net/",    "proxy/journal/",
+                                        "proxy/cluster/", "proxy/gateway/", "proxy/config/", "proxy/observability/",
+                                        "cli/",           "sim/",           "tests/",        "bench/"};
 // The headers with types of the JSON parser: the files that compare bodies share them.
 inline const Views kParsedBodies = {"arm/", "tests/arm/"};
 inline constexpr string_view kParsedBodiesWhy = "parsed JSON stays within arm: say arm/body/difference.h or arm/body/content.h";
 
 inline const LibraryRule kLibraries[] = {
-    {"openssl/", {"certs/", "proxy/net/", "sim/", "tests/", "bench/"}, "TLS and keys live in certs and proxy/net"},
+    {"openssl/",
+     {"certs/", "proxy/net/", "proxy/cluster/engine/seal", "sim/", "tests/", "bench/"},
+     "TLS and keys live in certs and proxy/net"},
     {"boost/beast", {"sim/", "tests/"}, "our own codec is the one reading of HTTP (docs/decisions/0007)"},
     {"boost/asio",
      {"proxy/async/", "proxy/net/", "proxy/seams/real_clock", "proxy/gateway/", "cli/", "sim/", "tests/", "bench/"},
@@ -152,6 +156,7 @@ inline const LibraryRule kLibraries[] = {
     {"boost/", kEverywhereImpure, "pure folders are std only"},
     {"absl/synchronization", kEverywhereImpure, "pure code has no threads to guard against"},
     {"sqlite3.h", {"proxy/journal/sqlite"}, "SQL stays behind types of our own"},
+    {"libpq", {"proxy/cluster/engine/pg"}, "SQL stays behind types of our own"},
     {"nlohmann/", {"json/"}, "the tree of JSON is json/tree.h, its names for headers json/tree_fwd.h"},
     {"simdjson.h", {"json/"}, "parsed JSON is json/document.h"},
     {"arm/body/array_keys.h", kParsedBodies, kParsedBodiesWhy},
@@ -203,9 +208,9 @@ inline const Ban kBans[] = {
     {"this_thread::sleep", "Clock::sleep_until", {"sim/"}, "std::this_thread::sleep_for(x);", "co_await clock.sleep_for(x);"},
     {"getenv(", "an option of the command line or the config", {"cli/"}, "std::getenv(\"HOME\");", "options.home;"},
     {"std::thread",
-     "the event loops that the gateway starts, the journal's and the log's writers",
-     {"proxy/gateway/", "proxy/journal/", "proxy/observability/line_writer", "cli/", "proxy/seams/real_clock", "sim/", "tests/",
-      "bench/"},
+     "the event loops that the gateway starts, the journal's, the cluster's and the log's writers",
+     {"proxy/gateway/", "proxy/journal/", "proxy/cluster/engine/", "proxy/observability/line_writer", "cli/",
+      "proxy/seams/real_clock", "sim/", "tests/", "bench/"},
      "std::thread t(f);",
      "std::this_thread::get_id();"},
     {"std::jthread",
@@ -220,7 +225,7 @@ inline const Ban kBans[] = {
      "spawn(e, f());"},
     {"reinterpret_cast",
      "a typed value; bytes are cast only at the edge to C libraries",
-     {"certs/", "proxy/net/", "proxy/http/inflate", "sim/", "tests/"},
+     {"certs/", "proxy/net/", "proxy/http/inflate", "proxy/cluster/engine/seal", "sim/", "tests/"},
      "reinterpret_cast<char*>(p)",
      "static_cast<char>(c)"},
     {"absl::string_view", "std::string_view (docs/decisions/0008)", {}, "absl::string_view s;", "std::string_view s;"},

@@ -49,6 +49,7 @@ void resolve_paths(Config& config, const fs::path& file, const Surroundings& sur
   in_place(config.upstream.proxy_ca_file);
   in_place(config.log.file);
   in_place(config.journal.file);
+  in_place(config.cluster.key_file);
   for (auto& [name, host] : config.hosts) in_place(host.ca_file);
   for (std::string& path : config.rule_paths) {
     if (path == kShipped)

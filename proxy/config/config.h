@@ -147,6 +147,15 @@ struct Config {
     size_t records_max = 100'000;
   } journal;
 
+  struct Cluster {
+    std::string engine;    // empty: this process is alone
+    std::string key_file;  // shared by all replicas
+    bool experimental = false;
+    std::string replica;  // empty: the machine's name
+    Duration write_max = std::chrono::seconds(5);
+    Duration quiet = std::chrono::seconds(60);
+  } cluster;
+
   std::map<std::string, ClientOptions> clients;
   std::vector<std::string> rule_paths{"shipped"};
 

@@ -95,4 +95,10 @@ std::optional<std::string> check_not_empty(std::string& text) {
   return "must not be empty";
 }
 
+std::optional<std::string> check_optional_engine(std::string& text) {
+  const bool is_url = text.starts_with("postgres://") || text.starts_with("postgresql://");
+  if (text.empty() || is_url) return std::nullopt;
+  return "is no URL of a PostgreSQL: \"postgres://USER@HOST/DATABASE\", its password in a file that PGPASSFILE names";
+}
+
 }  // namespace armgate

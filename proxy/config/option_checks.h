@@ -15,6 +15,7 @@ std::optional<std::string> check_host_pattern(std::string& text);
 std::optional<std::string> check_destination(std::string& text);
 std::optional<std::string> check_proxy(std::string& text);
 std::optional<std::string> check_no_proxy(std::string& text);
+std::optional<std::string> check_optional_engine(std::string& text);
 std::optional<std::string> check_not_empty(std::string& text);
 
 }  // namespace armgate

@@ -233,6 +233,26 @@ void add_journal(SettingTable& table, Config& config) {
       });
 }
 
+void add_cluster(SettingTable& table, Config& config) {
+  Config::Cluster& cluster = config.cluster;
+  table.insert(
+      table.end(),
+      {
+          {"/cluster/engine", Text{&cluster.engine, check_optional_engine},
+           "the PostgreSQL that several armgates share, which then serve as one: \"postgres://armgate@a,b/armgate?sslmode=verify-full\"; "
+           "\"\": this one is alone"},
+          {"/cluster/key_file", Text{&cluster.key_file, {}},
+           "a file that all of them have, with 32 random bytes or more: what they record is sealed with it"},
+          {"/cluster/experimental", rules::choice(&cluster.experimental, {{"off", false}, {"on", true}}),
+           "on: whoever sets it has read what several armgates do not stand yet (docs/cluster.md); without it cluster.engine is refused"},
+          {"/cluster/replica", Text{&cluster.replica, {}}, "what people know this one by; \"\": the machine's name"},
+          {"/cluster/write_max", TimeSpan{&cluster.write_max, milliseconds(100), minutes(5)},
+           "how long a write waits for its record; then it is not sent"},
+          {"/cluster/quiet", TimeSpan{&cluster.quiet, seconds(0), hours(1)},
+           "for how long nobody else gets the keys of a write whose replica died and whose outcome nobody knows"},
+      });
+}
+
 }  // namespace
 
 SettingTable options_of(Config& config) {
@@ -241,6 +261,7 @@ SettingTable options_of(Config& config) {
   add_upstream_and_limits(table, config);
   add_protection(table, config);
   add_journal(table, config);
+  add_cluster(table, config);
   table.push_back(
       {"/log/level",
        rules::choice(

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proxy/gateway/cluster_member.h"
 #include "proxy/gateway/options.h"
 #include "proxy/gateway/records.h"
 
@@ -16,9 +17,16 @@ GatewayCommon::GatewayCommon(Config settings, std::optional<net::ParentProxy> be
       clock(*clock_kept),
       memory(records.memory),
       store(std::move(records.store)),
+      cluster(std::move(records.cluster)),
       cert_cache(std::move(minter), certs::CertCacheOptions{}),
-      shared(shared_options(config), Hasher(records.hash_key),
+      shared(shared_options(config, cluster.get()), Hasher(records.hash_key),
              std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.queue_timeouts, config.facts)) {}
+
+GatewayCommon::~GatewayCommon() {
+  if (cluster) cluster->end();
+}
+
+cluster::Replica* GatewayCommon::replica() const { return cluster ? &cluster->replica() : nullptr; }
 
 ServiceState GatewayCommon::state() const {
   return {.mode = shared.rules.mode(),
@@ -27,6 +35,7 @@ ServiceState GatewayCommon::state() const {
           .started = started,
           .up = clock.now() - began,
           .draining = draining,
+          .apart = cluster && cluster->is_apart(),
           .connections = connections.open,
           .journal_writable = store->writable(),
           .unfinished = store->unfinished_count(),

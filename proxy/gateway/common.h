@@ -21,12 +21,14 @@
 
 namespace armgate {
 
+class ClusterMember;
 class MemoryStore;
 struct Records;
 
 struct GatewayCommon {
   GatewayCommon(Config settings, std::optional<net::ParentProxy> behind, Records records, std::unique_ptr<Log> log_,
                 certs::LeafMinter minter);
+  ~GatewayCommon();
 
   const Config config;
   const std::optional<net::ParentProxy> parent;
@@ -35,6 +37,7 @@ struct GatewayCommon {
   RealClock& clock;
   const MemoryStore* const memory;  // the store, if there is no journal; else null
   std::unique_ptr<Store> store;
+  const std::unique_ptr<ClusterMember> cluster;  // null: this process is alone
   certs::CertCache cert_cache;
   SharedState shared;
   NoFaults faults;
@@ -47,7 +50,10 @@ struct GatewayCommon {
   net::ConnectionCounter admin_connections;
 
   ServiceState state() const;
-  void log_line(LogLevel level, std::string_view name, Log::Fields fields = {}) { log->event(level, clock.wall(), name, fields); }
+  cluster::Replica* replica() const;  // null: this process is alone
+  void log_line(LogLevel level, std::string_view name, Log::Fields fields = {}) {
+    log->event(level, clock.wall(), name, fields);
+  }
 };
 
 }  // namespace armgate

@@ -37,6 +37,7 @@ Result<void> EventLoop::open(ListenerPorts& ports, const Admin& admin) {
                                            tally_.count(would);
                                            log_finding(*common_.log, common_.clock.wall(), would);
                                          }});
+  parts_->cluster = common_.replica();
   pipeline_ = std::make_unique<Pipeline>(*parts_);
   return open_listeners(ports, admin);
 }

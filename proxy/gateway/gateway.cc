@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "certs/authority.h"
+#include "proxy/gateway/cluster_member.h"
 #include "proxy/gateway/common.h"
 #include "proxy/gateway/event_loop.h"
 #include "proxy/gateway/events.h"
@@ -79,6 +80,9 @@ Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
   }
   gateway->common_->shared.begin(gateway->common_->clock);
   if (former) gateway->take_up(*former);
+  auto* const cluster = gateway->common_->cluster.get();
+  if (auto started = cluster ? cluster->start(gateway->loops_.front()->parts()) : Result<void>(); !started)
+    return std::move(started).error();
   return gateway;
 }
 
@@ -195,6 +199,7 @@ void Gateway::stop(std::string_view why) {
 }
 
 void Gateway::leave(int exit_code) {
+  if (common_->cluster) common_->cluster->leave();
   common_->store.reset();  // the last records are written
   common_->log.reset();    // and the last lines
   std::_Exit(exit_code);

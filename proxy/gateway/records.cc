@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "json/tree.h"
+#include "proxy/gateway/cluster_member.h"
 #include "proxy/gateway/journal_options.h"
 #include "proxy/gateway/options.h"
 #include "proxy/journal/journal_file.h"
@@ -34,11 +35,25 @@ HashKey random_hash_key() {
   return key;
 }
 
+Records::Records() = default;
+Records::Records(Records&&) noexcept = default;
+Records::~Records() = default;
+
 Result<Records> open_records(const Config& config, Log& log) {
   Records records;
+  MemoryStore::Options options;
+  if (!config.listen.admin.empty()) options = {.kept = kKept, .changes = kChangesKept};
+  if (!config.cluster.engine.empty()) {
+    auto member = ClusterMember::join(config, log, *records.clock);
+    if (!member) return std::move(member).error();
+    records.cluster = *std::move(member);
+    auto recording = records.cluster->recording(config, options);
+    records.memory = recording.memory;
+    records.store = std::move(recording.store);
+    records.hash_key = records.cluster->hash_key();
+    return records;
+  }
   if (config.journal.file.empty()) {
-    MemoryStore::Options options;
-    if (!config.listen.admin.empty()) options = {.kept = kKept, .changes = kChangesKept};
     auto memory = std::make_unique<MemoryStore>(options);
     records.memory = memory.get();
     records.store = std::move(memory);

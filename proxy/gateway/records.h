@@ -16,6 +16,7 @@
 
 namespace armgate {
 
+class ClusterMember;
 class MemoryStore;
 
 // From the system's secure random source.
@@ -23,7 +24,11 @@ HashKey random_hash_key();
 
 // And what was found there.
 struct Records {
+  Records();
+  Records(Records&&) noexcept;
+  ~Records();
   std::unique_ptr<RealClock> clock = std::make_unique<RealClock>();
+  std::unique_ptr<ClusterMember> cluster;  // if this process is one of several
   std::unique_ptr<Store> store;
   const MemoryStore* memory = nullptr;  // the store, if there is no journal
   HashKey hash_key{};

@@ -167,7 +167,9 @@ arm::Response Admin::answer(const arm::Request& whole, const std::string& peer) 
   if (unlocks) return unlock(request, peer);
   if (path == "/healthz") return admin_text(200, "OK", "ok");
   if (path == "/readyz") {
-    return sources_.state().draining ? admin_text(503, "Service Unavailable", "draining") : admin_text(200, "OK", "ready");
+    const ServiceState state = sources_.state();
+    if (state.draining || state.apart) return admin_text(503, "Service Unavailable", state.draining ? "draining" : "apart");
+    return admin_text(200, "OK", "ready");
   }
   if (path == "/metrics") return admin_page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
   const AdminFile* const file = find_admin_file(path);

@@ -17,6 +17,7 @@ struct ServiceState {
   WallTime started{};
   Duration up{};
   bool draining = false;
+  bool apart = false;      // of a cluster whose others take it for dead, as nothing can be recorded
   size_t connections = 0;  // of clients, tunnels among them
   bool journal_writable = true;
   size_t unfinished = 0;  // writes that were sent to ARM and whose outcome is not known yet

@@ -60,7 +60,10 @@ struct BaseState {
 struct WriteFacts {
   Hash128 client{};
   Actors actors = Actors::Unknown;
-  Moment arrived;     // the first byte of its first sending: what was shown later is not what that was built from
+  Moment arrived;  // the first byte of its first sending: what was shown later is not what that was built from
+  // Order: what was shown after `arrived` and before this may have been in hand too; 0: nothing of that kind. Several processes
+  // know of each other's deliveries a moment late.
+  uint64_t arrived_by = 0;
   Moment repeated{};  // the first byte of this sending, if no earlier one had an effect; order 0: it is the first
   std::string_view request_id;
   std::string_view body_etag;

@@ -306,6 +306,8 @@ class History {
   uint64_t readers_forgotten() const { return readers_forgotten_; }
   // Everything up to that order may be missing.
   void forget_until(uint64_t order);
+  // The same of what clients were shown, and of nothing else.
+  void forget_shown_until(uint64_t order) { readers_forgotten_ = std::max(readers_forgotten_, order); }
 
   // The whole body of the newest state of which one is kept at that api-version; null: there is none.
   SharedBody newest_body(std::string_view api_version) const;

@@ -32,7 +32,7 @@ void prefer_own_version(std::vector<Seen>& live, const WriteFacts& write, Actors
 
 }  // namespace
 
-bool is_pending(const Seen& s) { return s.observation->lost || s.observation->lagging; }
+bool is_pending(const Seen& s) { return s.observation->lost || s.observation->lagging || s.late; }
 
 std::vector<Seen> shown_before(const History& history, const Reader& reader, const HistoryLimits& limits,
                                const WriteFacts& write) {
@@ -41,8 +41,9 @@ std::vector<Seen> shown_before(const History& history, const Reader& reader, con
   seen.reserve(reader.shown.size());
   for (const Observation& o : reader.shown) {
     const bool in_time = reads || write.arrived.time - o.last_shown.time <= limits.observation_age;
-    const Entry* entry = in_time && o.first_shown.order < write.arrived.order ? history.find(o.entry) : nullptr;
-    if (entry != nullptr) seen.push_back({&o, entry});
+    const uint64_t before = std::max(write.arrived.order, write.arrived_by);
+    const Entry* entry = in_time && o.first_shown.order < before ? history.find(o.entry) : nullptr;
+    if (entry != nullptr) seen.push_back({&o, entry, o.first_shown.order >= write.arrived.order});
   }
   return seen;
 }

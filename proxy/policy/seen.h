@@ -15,6 +15,7 @@ namespace armgate::policy {
 struct Seen {
   const Observation* observation;
   const Entry* entry;
+  bool late = false;  // perhaps shown after the write was built
 };
 
 // It may not have arrived, or an accepted write is missing in it: possible, but it replaces nothing.

@@ -36,6 +36,10 @@
 
 namespace armgate {
 
+namespace cluster {
+class Replica;
+}  // namespace cluster
+
 // What the configuration says about a client.
 struct DeclaredClient {
   policy::Actors actors = policy::Actors::Unknown;
@@ -120,9 +124,9 @@ struct SharedState {
         locks(given.locks, keyed),
         reservations(given.reservations),
         turns(given.turns),
+        op_leases(keyed),
         run_leases(given.run_leases, locks, keyed),
         recent_creations(given.recent_creations, keyed),
-        op_leases(keyed),
         observed(given.observed),
         results(given.results),
         owned(given.owned),
@@ -137,9 +141,9 @@ struct SharedState {
   LockTable locks;
   Reservations reservations;
   Turns turns;
+  OperationLeases op_leases;  // outlives those that lend to it
   RunLeases run_leases;
   RecentCreations recent_creations;
-  OperationLeases op_leases;
   ObservedWrites observed;
   OperationResults results;
   OwnedOperations owned;
@@ -153,9 +157,11 @@ struct SharedState {
   WallTime began;
   WallTime recorded_from;
 
-  void begin(Clock& clock) {
+  // `known_for`: for how long others have told what happened, before this process began.
+  void begin(Clock& clock, Duration known_for = {}) {
     started = clock.next_moment();
-    began = recorded_from = clock.wall();
+    started.time -= known_for;
+    began = recorded_from = clock.wall() - std::chrono::duration_cast<WallTime::duration>(known_for);
   }
 };
 
@@ -170,6 +176,7 @@ struct Parts {
   std::function<void(const Exchange&)> account;                // one call per request, when all is known about it
   std::function<void(const std::string& message)> alert;       // an operator should know
   std::function<void(const ShadowFinding&)> report_finding{};  // mode observe
+  cluster::Replica* cluster = nullptr;                         // this process as one of several; null: it is alone
 };
 
 }  // namespace armgate

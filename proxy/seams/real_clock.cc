@@ -64,6 +64,11 @@ WallTime RealClock::wall() const {
 
 Moment RealClock::next_moment() { return {moments_.fetch_add(1, std::memory_order_relaxed) + 1, now()}; }
 
+void RealClock::pass(uint64_t order) {
+  for (uint64_t last = moments_.load(); last < order && !moments_.compare_exchange_weak(last, order);) {
+  }
+}
+
 std::unique_ptr<TimerHandle> RealClock::call_at(const Executor& executor, TimePoint when, std::function<void()> callback) {
   if (when == kNever) return std::make_unique<NoTimer>();
   return std::make_unique<SteadyTimer>(executor, when, std::move(callback));

@@ -51,7 +51,8 @@ struct IntentRecord {
   Hash128 owned{};  // the operation of armgate's own that it is another sending of (owned_operations.h); zero: none
   Moment started;
   WallTime begun;
-  Executor executor;  // where its writer waits
+  Executor executor;   // where its writer waits
+  uint64_t claim = 0;  // by which it has its keys, if these are shared with other processes (WriteLease::kept_as)
 };
 
 enum class OutcomeKind { Answered, NotSent, InDoubt };

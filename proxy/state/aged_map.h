@@ -70,6 +70,8 @@ class AgedMap {
   }
 
   // The oldest first.
+  auto begin() { return entries_.begin(); }
+  auto end() { return entries_.end(); }
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
   size_t size() const { return entries_.size(); }

@@ -85,8 +85,8 @@ class ClientState {
   };
 
   // `pages_forgotten`: of clients that were forgotten, of which this may have been one.
-  ClientState(const Options& options, SharedBudget& budget, uint64_t pages_forgotten = 0)
-      : options_(options), budget_(budget), sendings_(options.sendings), pages_forgotten_(pages_forgotten) {}
+  ClientState(const Options& options, SharedBudget& budget, uint64_t pages_forgotten = 0, Hash128 client = {})
+      : options_(options), budget_(budget), sendings_(options.sendings, client), pages_forgotten_(pages_forgotten) {}
   ~ClientState();
 
   SendingLedger& sendings() { return sendings_; }

@@ -42,7 +42,7 @@ std::shared_ptr<ClientState> ClientTable::find_or_add(const Hash128& client, Tim
   auto* known = shard.clients.use(client);
   if (known == nullptr) {
     make_room(shard, now);
-    known = &shard.clients.add(client, std::make_shared<ClientState>(options_.client, budget_, shard.pages_forgotten));
+    known = &shard.clients.add(client, std::make_shared<ClientState>(options_.client, budget_, shard.pages_forgotten, client));
   }
   (*known)->touch(now);
   return *known;

@@ -36,6 +36,7 @@ ResourceTable::Slot& ResourceTable::touch(Shard& shard, const Hash128& key) {
   make_room(shard);
   Slot& slot = shard.slots.add(key);
   slot.history.forget_until(shard.horizon);
+  slot.history.forget_shown_until(shard.shown_horizon);
   return slot;
 }
 
@@ -61,6 +62,19 @@ void ResourceTable::keep_within_budget(Shard& shard, const Slot& touched) {
 }
 
 void ResourceTable::apply(const Hash128& resource, policy::Event event) {
+  if (sink_ != nullptr) return sink_->tell(resource, std::move(event));
+  apply_here(resource, std::move(event));
+}
+
+void ResourceTable::forget_shown_until(uint64_t order) {
+  for (Shard& shard : shards_) {
+    MutexLock lock(&shard.mutex);
+    shard.shown_horizon = std::max(shard.shown_horizon, order);
+    for (auto& [key, slot] : shard.slots) slot.history.forget_shown_until(order);
+  }
+}
+
+void ResourceTable::apply_here(const Hash128& resource, policy::Event event) {
   if (std::holds_alternative<policy::Deleted>(event)) any_deleted_.store(true, std::memory_order_release);
   Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);

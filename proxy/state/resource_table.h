@@ -25,6 +25,13 @@
 
 namespace armgate {
 
+// Who is to tell all replicas of a cluster what changes the table, in place of its being changed at once (proxy/cluster).
+class ResourceSink {
+ public:
+  virtual ~ResourceSink() = default;
+  virtual void tell(const Hash128& resource, policy::Event event) = 0;
+};
+
 // Resources are named by the keyed hash of their canonical id.
 class ResourceTable {
  public:
@@ -38,7 +45,13 @@ class ResourceTable {
 
   const policy::HistoryLimits& limits() const { return options_.history; }
 
+  // From now on changes go there, and come back by the functions that end in _here.
+  void share(ResourceSink* sink) { sink_ = sink; }
+
   void apply(const Hash128& resource, policy::Event event);
+  void apply_here(const Hash128& resource, policy::Event event);
+  // Clients may have been shown something up to that order that is not known here, of any resource.
+  void forget_shown_until(uint64_t order);
 
   // What `question` makes of the resource's history, which it must not keep.
   template <class Question>
@@ -48,6 +61,7 @@ class ResourceTable {
     if (const Slot* slot = shard.slots.find(resource)) return question(slot->history);
     policy::History none;
     none.forget_until(shard.horizon);
+    none.forget_shown_until(shard.shown_horizon);
     return question(static_cast<const policy::History&>(none));
   }
 
@@ -78,6 +92,7 @@ class ResourceTable {
     std::list<Slot*> with_bodies ABSL_GUARDED_BY(mutex);  // those that have bytes, in the same order
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;
     uint64_t horizon ABSL_GUARDED_BY(mutex) = 0;            // order: what was forgotten by the bound is not newer
+    uint64_t shown_horizon ABSL_GUARDED_BY(mutex) = 0;      // the same of what clients were shown elsewhere
     uint64_t deletes_forgotten ABSL_GUARDED_BY(mutex) = 0;  // order of the newest delete among that
     uint64_t bodies_evicted ABSL_GUARDED_BY(mutex) = 0;
     uint64_t resources_evicted ABSL_GUARDED_BY(mutex) = 0;
@@ -94,6 +109,7 @@ class ResourceTable {
 
   const Options options_;
   const Hasher hasher_;
+  ResourceSink* sink_ = nullptr;
   std::array<Shard, kShards> shards_;
   std::atomic<bool> any_deleted_{false};  // until then no request pays for looking through its ancestors
 };

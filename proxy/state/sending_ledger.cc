@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/mutant.h"
+#include "proxy/state/sending_event.h"
 
 namespace armgate {
 namespace {
@@ -81,12 +82,13 @@ SendingLedger::Match SendingLedger::judge(const Sending& earlier, const Arrival&
   return lost != Match::New || is_mutant(Mutant::DeliveredIsForgotten) ? lost : judge_repeated(earlier, arrival, ask);
 }
 
-SendingLedger::Found SendingLedger::find_earlier(const Arrival& arrival, const Questions& ask) {
+SendingLedger::Found SendingLedger::find_earlier(const Arrival& arrival, const Questions& ask, const Sending* before) {
   const auto newest_in = [&](const auto& index, const auto& key) {
     const auto it = index.find(key);
     if (it == index.end()) return Found();
     for (auto place = it->second.rbegin(); place != it->second.rend(); ++place) {
-      const Match match = judge(**place, arrival, ask);
+      const bool counts = before == nullptr || ((*place)->logged != 0 && (*place)->logged < before->logged);
+      const Match match = counts ? judge(**place, arrival, ask) : Match::New;
       if (match != Match::New) return Found{match, *place};
     }
     return Found();
@@ -97,7 +99,10 @@ SendingLedger::Found SendingLedger::find_earlier(const Arrival& arrival, const Q
 
 void SendingLedger::share(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) {
   const bool is_asker = sending.undelivered || !sending.asker || sending.asker->gone.load(std::memory_order_acquire);
-  if (is_asker) take_asking(sending, arrival);
+  if (is_asker) {
+    take_asking(sending, arrival);
+    if (options_.sink != nullptr) tell_sink({SendingEvent::What::Asked, {}, {sending.id, sending.asking}, arrival, {}});
+  }
   sending.sharers.push_back({waiter, bits, is_asker ? sending.asking : 0});
   if (sending.ending) waiter->signal(bits);
 }
@@ -117,9 +122,19 @@ SendingLedger::Matched SendingLedger::match(const Arrival& arrival, Waiter* wait
     case Match::Ahead:
     case Match::Misused:
     case Match::InDoubt: return {found.match, {}, {}};
-    case Match::New: found.place = add_locked(arrival); break;
+    case Match::New: {
+      found.place = add_locked(arrival);
+      if (options_.sink != nullptr)
+        tell_sink({SendingEvent::What::Added, {}, {found.place->id, found.place->asking}, arrival, {}});
+      break;
+    }
     case Match::Again:
-    case Match::DoubtExpired: run_again(found.place, arrival); break;
+    case Match::DoubtExpired: {
+      run_again(found.place, arrival);
+      if (options_.sink != nullptr)
+        tell_sink({SendingEvent::What::Again, {}, {found.place->id, found.place->asking}, arrival, {}});
+      break;
+    }
     case Match::Shared: share(*found.place, arrival, waiter, bits); break;
   }
   const Sending& sending = *found.place;
@@ -136,6 +151,7 @@ SendingLedger::Asking SendingLedger::add(const Arrival& arrival) {
   MutexLock lock(&mutex_);
   settle(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
   const Place place = add_locked(arrival);
+  if (options_.sink != nullptr) tell_sink({SendingEvent::What::Added, {}, {place->id, place->asking}, arrival, {}});
   return {place->id, place->asking};
 }
 
@@ -153,17 +169,26 @@ uint64_t SendingLedger::expect(const Arrival& arrival, Ending ending) {
 
 void SendingLedger::sent(uint64_t sending) {
   MutexLock lock(&mutex_);
-  if (Sending* s = find_locked(sending)) s->sent = true;
+  Sending* s = find_locked(sending);
+  if (s == nullptr) return;
+  s->sent = true;
+  if (options_.sink != nullptr) tell_sink({SendingEvent::What::Sent, {}, {sending, s->asking}, {}, {}});
 }
 
 void SendingLedger::note_had_base(uint64_t sending) {
   MutexLock lock(&mutex_);
-  if (Sending* s = find_locked(sending)) s->had_base = true;
+  Sending* s = find_locked(sending);
+  if (s == nullptr) return;
+  s->had_base = true;
+  if (options_.sink != nullptr) tell_sink({SendingEvent::What::HadBase, {}, {sending, s->asking}, {}, {}});
 }
 
 void SendingLedger::note_maybe_applied(uint64_t sending) {
   MutexLock lock(&mutex_);
-  if (Sending* s = find_locked(sending)) s->maybe_applied = true;
+  Sending* s = find_locked(sending);
+  if (s == nullptr) return;
+  s->maybe_applied = true;
+  if (options_.sink != nullptr) tell_sink({SendingEvent::What::MaybeApplied, {}, {sending, s->asking}, {}, {}});
 }
 
 bool SendingLedger::maybe_applied(uint64_t sending) const {
@@ -182,7 +207,11 @@ void SendingLedger::end(uint64_t sending, Ending ending, Moment now) {
   MutexLock lock(&mutex_);
   const auto it = by_id_.find(sending);
   if (it == by_id_.end()) return;
-  const Place place = it->second;
+  if (options_.sink != nullptr) tell_sink({SendingEvent::What::Ended, {}, {sending, it->second->asking}, {}, ending});
+  end_locked(it->second, std::move(ending), now);
+}
+
+void SendingLedger::end_locked(Place place, Ending ending, Moment now) {
   const bool is_shared = !place->sharers.empty();
   if (ending.kind != Kind::Accepted && !is_shared) ending.answer = nullptr;  // sent again, it is decided again
   const bool is_too_large = bytes_of(ending) > options_.bytes_max && !is_shared;
@@ -206,16 +235,19 @@ void SendingLedger::close(const Asking& asking, bool has_arrived) {
 
 void SendingLedger::written(const Asking& asking) {
   MutexLock lock(&mutex_);
+  if (options_.sink != nullptr) tell_sink({SendingEvent::What::Written, {}, asking, {}, {}});
   close(asking, false);
 }
 
 void SendingLedger::delivered(const Asking& asking) {
   MutexLock lock(&mutex_);
+  if (options_.sink != nullptr) tell_sink({SendingEvent::What::Delivered, {}, asking, {}, {}});
   close(asking, true);
 }
 
 void SendingLedger::undelivered(const Asking& asking) {
   MutexLock lock(&mutex_);
+  if (options_.sink != nullptr) tell_sink({SendingEvent::What::Undelivered, {}, asking, {}, {}});
   if (Sending* s = find_locked(asking)) s->undelivered = true;
 }
 
@@ -227,7 +259,10 @@ void SendingLedger::leave(uint64_t sending, Waiter* waiter, With with) {
   if (s == nullptr) return;
   const auto sharer = std::find_if(s->sharers.begin(), s->sharers.end(), [&](const Sharer& x) { return x.waiter == waiter; });
   if (sharer == s->sharers.end()) return;
-  if (sharer->asking == s->asking && with == With::Nothing) s->undelivered = true;
+  if (sharer->asking == s->asking && with == With::Nothing) {
+    s->undelivered = true;
+    if (options_.sink != nullptr) tell_sink({SendingEvent::What::Undelivered, {}, {sending, s->asking}, {}, {}});
+  }
   s->sharers.erase(sharer);
   const bool is_of_no_use = s->sharers.empty() && s->ending && s->ending->kind != Kind::Accepted && s->ending->answer;
   if (!is_of_no_use) return;
@@ -268,6 +303,12 @@ void SendingLedger::settle(const Hash128& resource, uint64_t since, SettledBy by
 
 void SendingLedger::resolve(const Hash128& resource, Moment asked) {
   MutexLock lock(&mutex_);
+  if (options_.sink != nullptr) {
+    SendingEvent event{SendingEvent::What::Resolved, {}, {}, {}, {}};
+    event.arrival.resource = resource;
+    event.arrival.at = asked;
+    tell_sink(std::move(event));
+  }
   settle(resource, asked.order, SettledBy::Read, {});
 }
 

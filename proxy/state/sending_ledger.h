@@ -54,6 +54,15 @@
 
 namespace armgate {
 
+struct SendingEvent;
+
+// Whom it tells what changes it, for others who keep the same ledger elsewhere (proxy/cluster). Called under its mutex.
+class SendingSink {
+ public:
+  virtual ~SendingSink() = default;
+  virtual void tell(SendingEvent event) = 0;
+};
+
 class SendingLedger {
  public:
   struct Options {
@@ -62,6 +71,8 @@ class SendingLedger {
     Duration repeat_keep = std::chrono::hours(12);    // how long what has a repeatability id is remembered
     size_t sendings_max = 10'000;
     size_t bytes_max = 8u << 20;  // of the answers' bodies
+    uint64_t first_id = 1;        // so that ledgers of one client in several processes give no number twice
+    SendingSink* sink = nullptr;
   };
 
   // Which later requests get the answer again of one that ARM accepted.
@@ -133,7 +144,8 @@ class SendingLedger {
     std::shared_ptr<const Recorded> recorded{};   // of what ARM accepted; null: not kept
   };
 
-  explicit SendingLedger(Options options) : options_(options) {}
+  explicit SendingLedger(Options options, Hash128 client = {})
+      : options_(options), client_(client), next_id_(options.first_id), next_asking_(options.first_id) {}
 
   // What decides beside the record; a function that is not given is not asked.
   enum class Since { Nothing, Written, Unknown };
@@ -174,6 +186,14 @@ class SendingLedger {
   // A read of the resource that was asked for at `asked` is delivered: its client knows what became of what had ended before.
   void resolve(const Hash128& resource, Moment asked);
 
+  // ---- of a ledger that is kept elsewhere too
+  // What changed it there. `asker` stands for whoever asks there.
+  void follow(const SendingEvent& event, std::shared_ptr<const Presence> asker, Moment now);
+  // The same of what changed it here: all know of it from that order on.
+  void note_logged(const SendingEvent& event, uint64_t order);
+  // Whether the same was asked for elsewhere before all knew of this one, so that it must not be carried out beside that.
+  bool is_elsewhere(const Arrival& arrival, const Asking& own);
+
   // Forgets what nobody will ask for any more; true if something is left.
   bool expire(TimePoint now);
   size_t size() const;
@@ -193,6 +213,8 @@ class SendingLedger {
     explicit Sending(const Arrival& arrival) : Arrival(arrival) {}
     uint64_t id = 0;
     uint64_t asking = 0;
+    uint64_t runner = 0;  // of a ledger that is kept elsewhere too: whose asking is carried out, by what all know; 0: nobody's
+    uint64_t logged = 0;  // and since when they know; 0: not yet
     bool sent = false;
     bool had_base = false;
     bool maybe_applied = false;
@@ -231,7 +253,12 @@ class SendingLedger {
     Match match = Match::New;
     Place place{};  // unless New
   };
-  Found find_earlier(const Arrival& arrival, const Questions& ask) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // `before`: only of those that all knew of earlier than of that one.
+  Found find_earlier(const Arrival& arrival, const Questions& ask, const Sending* before = nullptr)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void tell_sink(SendingEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static void note_logged_locked(Sending& sending, const SendingEvent& event, uint64_t order);
+  void end_locked(Place place, Ending ending, Moment now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Place add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   template <class How>
   void change(Place place, How how) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -257,6 +284,7 @@ class SendingLedger {
   void keep_within_bounds(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
+  const Hash128 client_;
   mutable Mutex mutex_;
   std::array<Sendings, kStages> stages_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<uint64_t, Place> by_id_ ABSL_GUARDED_BY(mutex_);
@@ -266,8 +294,8 @@ class SendingLedger {
   std::set<std::pair<TimePoint, uint64_t>> repeats_until_ ABSL_GUARDED_BY(mutex_);  // of what is kept, by its end
   WallTime forgotten_ ABSL_GUARDED_BY(mutex_){};  // the latest Repeats::first_sent of what is not known any more
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
-  uint64_t next_asking_ ABSL_GUARDED_BY(mutex_) = 1;
+  uint64_t next_id_ ABSL_GUARDED_BY(mutex_);
+  uint64_t next_asking_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace armgate

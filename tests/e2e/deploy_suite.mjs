@@ -114,6 +114,31 @@ export const tests = {
     for (const probe of [container.livenessProbe, container.readinessProbe]) assert.ok(probe.httpGet.port in ports);
   },
 
+  "several behind one engine: no journal, the key where the configuration says, and one at a time": async (world) => {
+    await rendered(world);
+    const copy = world.file("kubernetes-replicas");
+    cpSync(path.join(TREE, "deploy/kubernetes-replicas"), copy, { recursive: true });
+    for (const [name, text] of [["cluster.key", "k".repeat(48)], ["password", "p"]]) writeFileSync(path.join(copy, name), text);
+    const documents = documentsOf(await must("kubectl", "kustomize", copy));
+    for (const document of documents.filter(({ kind }) => kind !== "Secret")) checkManifest(document);
+    assert.deepEqual(documents.filter(({ kind }) => kind === "PersistentVolumeClaim"), []);
+    const { replicas, strategy, template: { spec: { containers: [container], volumes }, metadata } } = named(documents, "Deployment").spec;
+    assert.deepEqual([replicas > 1, strategy.type, strategy.rollingUpdate.maxUnavailable], [true, "RollingUpdate", 0]);
+    assert.deepEqual(named(documents, "PodDisruptionBudget").spec.selector.matchLabels, metadata.labels);
+    const settings = JSON.parse(named(documents, "ConfigMap").data["armgate.json"].replace(/^\s*\/\/.*$/gm, ""));
+    const places = Object.fromEntries(container.volumeMounts.map(({ name, mountPath }) => [name, mountPath]));
+    assert.deepEqual(Object.keys(places).sort(), volumes.map(({ name }) => name).sort());
+    const [{ secret }] = volumes.filter(({ name }) => name === "cluster");
+    assert.equal(settings.cluster.key_file, path.join(places.cluster, secret.items[0].path));
+    const made = documents.find(({ kind, metadata: { name } }) => kind === "Secret" && name === secret.secretName);
+    assert.deepEqual(Object.keys(made.data).sort(), ["cluster.key", "password"]);
+    assert.equal(container.env.find(({ name }) => name === "PGPASSWORD").valueFrom.secretKeyRef.name, secret.secretName);
+    const file = world.file("replicas.json");
+    writeFileSync(file, named(documents, "ConfigMap").data["armgate.json"]);
+    const checked = await armgate(world, "check", "--config", file, "--output", "json");
+    assert.deepEqual(JSON.parse(checked.stdout).faults.filter(({ pointer }) => !pointer.startsWith("/ca/")), []);
+  },
+
   "the sidecar's pod shares its authority with armgate alone, and its tool finds armgate": () => {
     const [{ spec: { template: { spec } } }] = documentsOf(readFileSync(path.join(KUBERNETES, "cluster-autoscaler-sidecar.yaml"), "utf8"));
     const { initContainers: [gateway], containers: [tool], volumes, securityContext } = spec;

@@ -21,6 +21,7 @@ const SUITES = [
   "protection",
   "races_behind",
   "races_odd",
+  "cluster",
   ...PARTS.map((part) => `requirements_${part}`),
   "liveness_loops",
   "liveness_refused",

@@ -49,6 +49,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::RefusalsShared, "refusals-shared", "fair-budgets", {"throttling"}, 100},
       {Mutant::LongestWaiterFirst, "longest-waiter-first", "fair-budgets", {"none"}, 100},
       {Mutant::LowForEver, "low-for-ever", "fair-budgets", {"none"}, 100},
+      {Mutant::DeadHoldNothing, "dead-hold-nothing", "readers", {"dying-replicas"}, 100},
       // What is put together wrongly; arm/body/merge's own tests notice all of these, too.
       {Mutant::MergeDropsRemoval, "merge-drops-removal", "edited-rules", {}, 500},
       {Mutant::MergeResurrectsElement, "merge-resurrects-element", "edited-rules", {}, 500},

@@ -24,6 +24,7 @@ class Guarded {
  public:
   const Precondition& precondition() const { return precondition_; }
   WriteLease take_lease() && { return std::move(lease_); }
+  uint64_t kept_as() const { return lease_.kept_as(); }
 
  private:
   friend Task<Step<Guarded>> guard(const Write& write, WriteLease lease);

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/mutant.h"
+#include "proxy/cluster/replica.h"
 #include "proxy/request/operation/leased_write.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"
@@ -214,6 +215,41 @@ void remember(Parts& parts, const JournaledWrite& former, const LeasedWrite& lea
 }
 
 }  // namespace
+
+void wake_watchers(const SharedState& shared, const std::vector<Hash128>& keys) {
+  for (const Hash128& key : keys) {
+    for (const auto& op_lease : shared.op_leases.on_key(key)) op_lease->waiter().signal(OperationLease::kWake);
+  }
+}
+
+Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered, Duration quiet) {
+  const JournaledWrite& former = undelivered.write;
+  auto leased = leased_write(parts, former);
+  if (!leased) co_return parts.store.record_end(former.id, parts.clock.wall(), EndSeen::No, {});
+  const Moment now = parts.clock.next_moment();
+  leased->because = was_accepted(former) ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
+  if (former.outcome) leased->tracking = former.outcome->tracking;
+  if (leased->tracking.by == arm::TrackedBy::Nothing) leased->tracking = tracked_by_resource(*leased->planned.plan);
+  if (leased->because == LeasedBecause::InDoubt) {
+    leased->interval = kDoubtInterval;
+    if (undelivered.is_heir) note_may_have_changed(parts, *leased, {{}, nullptr, false}, now);
+    co_await parts.clock.sleep_for(quiet);
+  }
+  if (undelivered.lease.is_over()) co_return;
+  leased->opened = parts.clock.now();
+  complete_from_plan(parts, target_of(former), *leased);
+  start_watching(parts, open_lease(parts, *std::move(leased), std::move(undelivered.lease), {}));
+}
+
+void end_adopted(SharedState& shared, const std::vector<Hash128>& keys) {
+  for (const Hash128& key : keys) {
+    for (const auto& op_lease : shared.op_leases.on_key(key)) {
+      if (!op_lease->has_lost_its_keys() || !op_lease->finish(arm::Progress::Unknown)) continue;
+      shared.op_leases.close(op_lease);
+      op_lease->release();
+    }
+  }
+}
 
 Restored restore(Parts& parts, const PreviousProcess& former) {
   Restored restored;

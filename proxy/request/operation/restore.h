@@ -10,6 +10,10 @@
 
 namespace armgate {
 
+namespace cluster {
+struct AdoptedWrite;
+}  // namespace cluster
+
 struct Restored {
   size_t running = 0;   // operations that are held until their ends are seen
   size_t in_doubt = 0;  // writes whose outcome nobody knows: held too, and their repetitions are answered, not forwarded
@@ -21,5 +25,15 @@ struct Restored {
 // too: it is refused if another client's write is on record. One without any known base is `forgotten` for observation_age
 // (policy::BaseRule).
 Restored restore(Parts& parts, const PreviousProcess& former);
+
+// Somebody who waits elsewhere in the cluster wants these keys: who watches over what holds them here should look sooner.
+void wake_watchers(const SharedState& shared, const std::vector<Hash128>& keys);
+
+// A write of another process of the cluster that is dead, and its keys: they are held until its end is seen. Of one whose outcome nobody
+// knows that is not looked for before `quiet` is over: its sender may have been paused, and send it yet. All processes do this; one of
+// them is the heir.
+Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered, Duration quiet);
+// Another has seen the end of what was adopted and had these keys.
+void end_adopted(SharedState& shared, const std::vector<Hash128>& keys);
 
 }  // namespace armgate

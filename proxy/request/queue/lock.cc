@@ -7,6 +7,7 @@
 
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
+#include "proxy/request/cluster/recorded.h"
 #include "proxy/request/operation/leased_write.h"
 #include "proxy/request/queue/reservation.h"
 
@@ -29,17 +30,22 @@ bool looks_first(const Write& write) {
   return !write.is_guarded_by_etag() || bases.size() != 1 || bases.front().etag.empty();
 }
 
-Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules::LockKey>& keys) {
-  if (auto kept = claim_reservation(write, keys)) {
-    write.report().reason = "claimed-its-reservation";
-    return *std::move(kept);
-  }
+ClaimInfo info_of(const Write& write) {
   ClaimInfo info;
   info.client_label = write.client.label;
   info.what = write.head().method_token + ' ' + write.plan.target.resource.id;
   info.since = write.parts.clock.now();
   info.client = write.client.key;
   info.is_reentrant = may_run_beside_its_own(write.plan) && !looks_first(write);
+  return info;
+}
+
+Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules::LockKey>& keys) {
+  if (auto kept = claim_reservation(write, keys)) {
+    write.report().reason = "claimed-its-reservation";
+    return *std::move(kept);
+  }
+  ClaimInfo info = info_of(write);
   auto& locks = write.parts.shared.locks;
   std::optional<QueuePosition> turns;  // kept until the write stands in line, so that nobody gets in between
   if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) {
@@ -77,10 +83,21 @@ Task<Step<WriteLease>> lock(const Write& write) {
   std::vector<rules::LockKey> with_references;  // most bodies refer to nothing
   if (!write.references.empty()) with_references = all_keys(write);
   const auto& all = write.references.empty() ? write.plan.keys : with_references;
-  auto place = stand_in_line(write, all);
-  if (!place) {
-    parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
-    co_return busy(write, place.error().context, "queue-full");
+  std::optional<QueuePosition> place;
+  if (parts.cluster == nullptr) {
+    auto found = stand_in_line(write, all);
+    if (!found) {
+      parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
+      co_return busy(write, found.error().context, "queue-full");
+    }
+    place = *std::move(found);
+  } else {
+    auto claimed = co_await claim_in_cluster(write, all, info_of(write));
+    if (auto* outcome = std::get_if<Outcome>(&claimed)) co_return std::move(*outcome);
+    place = std::get<QueuePosition>(std::move(claimed));
+    if (place->granted()) {
+      if (auto elsewhere = answered_elsewhere(write)) co_return *std::move(elsewhere);
+    }
   }
   tell_locks(all, write.report());
   if (place->granted()) co_return place->take();
@@ -93,6 +110,9 @@ Task<Step<WriteLease>> lock(const Write& write) {
   write.report().waited += parts.clock.now() - asked;
   switch (end) {
     case ClientWait::End::Ready: {
+      if (parts.cluster != nullptr) {
+        if (auto elsewhere = answered_elsewhere(write)) co_return *std::move(elsewhere);
+      }
       write.report().reason = "waited-for-another-write";
       co_return place->take();
     }

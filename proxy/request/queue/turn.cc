@@ -55,6 +55,7 @@ void begin(const Write& write, QueuePosition place) {
 
 // Whoever does not take its turns up, and so keeps others waiting, gets them later and later.
 std::optional<QueuePosition> turn_due(const Write& write) {
+  if (write.parts.cluster != nullptr) return std::nullopt;  // the others would not know of it
   if (!write.replaces || write.client.declared.actors == policy::Actors::Many || is_mutant(Mutant::NoTurns))
     return std::nullopt;
   struct Known {
@@ -83,7 +84,7 @@ Task<void> begin_turn(const Write& write, QueuePosition place) {
 }
 
 void keep_turn(const Write& write) {
-  if (!write.report().in_turn) return;
+  if (!write.report().in_turn || write.parts.cluster != nullptr) return;
   if (auto place = reserve(write, ClaimInfo::Priority::TakesTurn)) begin(write, *std::move(place));
 }
 

@@ -6,6 +6,7 @@
 #include "arm/early_end.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/budget.h"
+#include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"
@@ -17,6 +18,7 @@ namespace armgate {
 namespace {
 
 constexpr size_t kPollBytesMax = 64u << 10;  // operation status bodies are small
+constexpr std::string_view kCannotShow = "The cluster's engine cannot take what this read shows.";
 
 // Learns whether what was relayed has arrived.
 class ReadReceipt final : public Receipt::Effect {
@@ -156,6 +158,9 @@ struct Passing {
   Showing showing{};
   bool completed = false;
 
+  // What it shows must be known to other processes before the client can use it.
+  bool is_told() const { return parts.cluster != nullptr && is_guarded_read(plan); }
+
   // Called when the whole answer is known and before its end is written.
   void complete(const arm::ResponseHead& head) {
     completed = true;
@@ -188,6 +193,13 @@ struct Passed {
   std::optional<Error> broken;  // ARM's side ended before its end
 };
 
+// Nothing: the others know by now what it shows.
+Task<std::optional<Error>> why_not_told(const Passing& passing) {
+  const bool is_recorded = co_await until_recorded(passing.parts, passing.exchange.executor);
+  if (is_recorded) co_return std::nullopt;
+  co_return gateway_error(ErrorKind::TimedOut, "the cluster's engine does not take what the answer shows");
+}
+
 // Copies the answer to the client, its head not before there is a piece of its body: until then a break can still be told. The
 // last piece of a body of known length is written only after the answer was remembered.
 Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnswer& answer) {
@@ -209,13 +221,33 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
     if (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes) {
       passing.complete(answer.head);
     }
+    if (passing.completed && passing.is_told()) {
+      passed.broken = co_await why_not_told(passing);
+      if (passed.broken) co_return passed;
+    }
     const auto written = co_await client_link.write_body(*piece);
     if (!written) co_return passed;
   }
-  if (!passing.completed) passing.complete(answer.head);
+  if (!passing.completed) {
+    passing.complete(answer.head);
+    if (passing.is_told()) passed.broken = co_await why_not_told(passing);
+    if (passed.broken) co_return passed;
+  }
   const auto finished = co_await client_link.finish();
   passed.delivered = finished.ok();
   co_return passed;
+}
+
+// The same action must not be sent by two of several processes.
+Task<std::optional<arm::Response>> meet_the_others(Parts& parts, Exchange& exchange, const KeyedPlan& plan,
+                                                   const Client& client, const RelayedAction& action) {
+  const bool is_recorded = co_await until_recorded(parts, exchange.executor);
+  if (!is_recorded || !may_send(parts)) {
+    exchange.report.reason = "cluster-unavailable";
+    co_return make_busy("The cluster's engine cannot take the action.", parts.shared.options.retry_after);
+  }
+  if (!action.is_sent_elsewhere(arrival_of(parts, exchange, plan, client, nullptr))) co_return std::nullopt;
+  co_return not_again(SendingLedger::Match::InDoubt, exchange, plan);
 }
 
 }  // namespace
@@ -236,6 +268,17 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
     auto known = not_again(action->match(), exchange, plan);
     co_await write_failure(exchange, client_link, std::move(known));
     co_return Receipt();
+  }
+  if (is_guarded_read(plan) && !may_show(parts)) {
+    exchange.report.reason = "cluster-unavailable";
+    co_await write_failure(exchange, client_link, make_busy(kCannotShow, parts.shared.options.retry_after));
+    co_return Receipt();
+  }
+  if (action && parts.cluster != nullptr) {
+    if (auto refused = co_await meet_the_others(parts, exchange, plan, client, *action)) {
+      co_await write_failure(exchange, client_link, *std::move(refused));
+      co_return Receipt();
+    }
   }
   auto sent = co_await send_relayed(parts, exchange);
   if (!sent) {

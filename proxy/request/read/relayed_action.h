@@ -27,6 +27,10 @@ class RelayedAction {
   // The re-send of one whose answer is not known to have arrived: it must not be forwarded.
   bool is_resend() const { return !asking_; }
   SendingLedger::Match match() const { return match_; }
+  // Where several processes serve the same clients, once they know of it: another has sent the same.
+  bool is_sent_elsewhere(const SendingLedger::Arrival& arrival) const {
+    return state_->sendings().is_elsewhere(arrival, *asking_);
+  }
 
   // Its answer was lost: nobody knows whether it ran.
   void in_doubt();

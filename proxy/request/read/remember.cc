@@ -8,6 +8,8 @@
 #include "arm/etag.h"
 #include "base/mutant.h"
 #include "json/scan.h"
+#include "proxy/cluster/replica.h"
+#include "proxy/request/cluster/order_at.h"
 #include "proxy/request/content_coding.h"
 
 namespace armgate {
@@ -33,6 +35,10 @@ Showing remember_page(const Parts& parts, const Client& client, const Exchange& 
                       policy::SharedBody body) {
   if (!body) {
     parts.shared.counters.lists_too_long.fetch_add(1, std::memory_order_relaxed);
+    if (parts.cluster != nullptr) {
+      parts.cluster->post(cluster::PageShown{client.key, {}});
+      return {};
+    }
     client.state->note_page_missed(parts.clock.next_moment().order);
     return {};
   }
@@ -40,11 +46,14 @@ Showing remember_page(const Parts& parts, const Client& client, const Exchange& 
   page.scope = plan.target.resource;
   page.api_version = plan.target.api_version;
   page.request_id = request_id_of(parts.shared.hasher, exchange);
-  page.asked = exchange.forwarded.order;
+  page.asked = order_at(parts, exchange.forwarded);
   page.shown = parts.clock.next_moment();
   page.body = std::move(body);
   const Showing showing{client.key, {}, page.shown.order, Showing::What::Page};
-  client.state->record_page(std::move(page));
+  if (parts.cluster != nullptr)
+    parts.cluster->post(cluster::PageShown{client.key, std::move(page)});
+  else
+    client.state->record_page(std::move(page));
   return showing;
 }
 
@@ -77,7 +86,7 @@ policy::Shown shown_to(const Parts& parts, const Client& client, const Exchange&
   policy::Shown shown;
   shown.client = client.key;
   shown.request_id = request_id_of(parts.shared.hasher, exchange);
-  shown.asked = exchange.forwarded.order;
+  shown.asked = order_at(parts, exchange.forwarded);
   shown.at = parts.clock.next_moment();
   shown.rendering.api_version = plan.target.api_version;
   return shown;
@@ -162,6 +171,7 @@ void take_back(const Parts& parts, ClientState& client, const Showing& showing) 
   const policy::AnswerLost lost{showing.client, showing.order};
   if (showing.what == Showing::What::State) parts.shared.resources.apply(showing.resource, lost);
   if (showing.what != Showing::What::Page) return;
+  if (parts.cluster != nullptr) return parts.cluster->post(cluster::PageLost{showing.client, showing.order});
   for (const Hash128& resource : client.page_lost(showing.order)) parts.shared.resources.apply(resource, lost);
 }
 
@@ -181,12 +191,12 @@ void take_list_items(const Parts& parts, const Client& client, const KeyedPlan& 
     shown.at = item.shown;
     shown.etag = arm::etag_in_body(body->bytes).value_or("");
     shown.rendering = {item.api_version, body};
-    parts.shared.resources.apply(plan.resource_key, std::move(shown));
+    parts.shared.resources.apply_here(plan.resource_key, std::move(shown));
   }
   // Not before all are told: another write of this client must not go ahead with a part of them.
   for (const ShownItem& item : items) {
     const bool is_lost = client.state->note_taken(item.shown.order, plan.resource_key);
-    if (is_lost) parts.shared.resources.apply(plan.resource_key, policy::AnswerLost{client.key, item.shown.order});
+    if (is_lost) parts.shared.resources.apply_here(plan.resource_key, policy::AnswerLost{client.key, item.shown.order});
   }
 }
 

@@ -132,6 +132,7 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   if (attempts.known_since == 0) attempts.known_since = write.bases.known_since();
   attempts.maybe_applied = write.ledger().maybe_applied(write.sending);
   while (true) {
+    if (auto may = check_may_send(write, attempts); !may) co_return std::move(may).error();
     intent.set_phase(WritePhase::Sent);
     auto answer = co_await send_once(write, attempts);
     intent.set_phase(answer || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);

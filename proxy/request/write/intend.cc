@@ -43,6 +43,7 @@ Task<Step<Intent>> intend(const Write& write, Guarded guarded) {
   record.started = parts.clock.next_moment();
   record.begun = parts.clock.wall();
   record.executor = write.exchange.executor;
+  record.claim = guarded.kept_as();
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) {
     // Nobody is to wait for its place meanwhile.

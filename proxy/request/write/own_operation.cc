@@ -37,7 +37,8 @@ std::string url_of(const OwnedOperation& operation, arm::OperationUrl form) {
 bool may_be_owned(const Write& write) {
   const auto operation = write.plan.operation;
   const bool may_go_again = operation == arm::OperationKind::Put || operation == arm::OperationKind::Patch;
-  return may_go_again && write.plan.mode == rules::Mode::Protect && write.plan.rule->late.is_on();
+  return may_go_again && write.parts.cluster == nullptr && write.plan.mode == rules::Mode::Protect &&
+         write.plan.rule->late.is_on();
 }
 
 std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome& outcome, const LeasedWrite& leased) {

@@ -9,6 +9,7 @@
 #include "base/mutant.h"
 #include "proxy/policy/backoff.h"
 #include "proxy/request/answer.h"
+#include "proxy/request/cluster/recorded.h"
 #include "proxy/request/guard/find_bases.h"
 #include "proxy/request/guard/own_effect.h"
 #include "proxy/request/guard/reconcile.h"
@@ -218,6 +219,12 @@ Task<Step<void>> wait_for(const Write& write, const Attempts& attempts, Duration
     co_return stop(write, Outcome::Kind::Busy, make_busy(kClosing, come_again, tried), "armgate-ends");
   write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
   co_return stop(write, Outcome::Kind::Busy, make_busy(why, come_again, tried), "waited-too-long");
+}
+
+Step<void> check_may_send(const Write& write, const Attempts& attempts) {
+  if (may_send(write.parts)) return {};
+  if (attempts.lost == 0) return unrecorded(write);
+  return unknown(write, "An earlier answer of ARM was lost, and the cluster's engine does not answer.");
 }
 
 Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Response answer) {

@@ -35,6 +35,9 @@ Task<ClientWait::End> pause_counted(const Write& write, Duration duration,
 // answer was lost before, the write may be running: then nobody is told that nothing was sent. Suspends.
 Task<Step<void>> wait_for(const Write& write, const Attempts& attempts, Duration delay, std::string_view why);
 
+// Where several processes serve the same clients: an end if the others may have its keys by now.
+Step<void> check_may_send(const Write& write, const Attempts& attempts);
+
 // ARM said 412 to an ETag that we injected.
 Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Response answer);
 

@@ -5,6 +5,7 @@
 
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
+#include "proxy/request/cluster/recorded.h"
 #include "proxy/request/guard/find_bases.h"
 #include "proxy/request/guard/patch_copy.h"
 #include "proxy/request/operation/shown.h"
@@ -57,6 +58,16 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
   const auto to_share = nothing_was_sent(outcome.kind) ? nullptr : answer;
   if (!write.report().replayed) share_answer(write, outcome, to_share);
 
+  bool is_recorded = true;
+  if (write.parts.cluster != nullptr) is_recorded = co_await until_recorded(write.parts, write.exchange.executor);
+  if (!is_recorded && outcome.kind == Outcome::Kind::Accepted) {
+    // The answer is kept: sent again, the write gets it, and by then the others know of it.
+    auto later = unrecorded(write).answer;
+    explain(later.head, write.report());
+    co_await write_answer(write.exchange, client_link, later);
+    write.exchange.delivered = false;
+    co_return close_exchange(write, outcome.kind, showing);
+  }
   co_await write_answer(write.exchange, client_link, *answer);
   co_return close_exchange(write, outcome.kind, showing);
 }
@@ -70,11 +81,17 @@ Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_l
   Write write = make_write(parts, exchange, plan, client, client_wait);
   const auto arrival = arrival_of(write, client_link.presence());
   write.is_repeatable = arrival.repeats.any();
+  if (parts.cluster != nullptr && write.is_repeatable) {
+    if (auto busy = co_await meet_before_repeating(write)) co_return co_await deliver(write, client_link, *std::move(busy));
+  }
   auto coalesced = co_await coalesce(write, arrival);
   if (!coalesced) co_return co_await deliver(write, client_link, std::move(coalesced).error());
   if (auto refused = refuse_if_sick(write)) co_return co_await deliver(write, client_link, *std::move(refused));
   look_for_copy(write);
   const WriteUnderWay under_way(write);
+  if (parts.cluster != nullptr) {
+    if (auto busy = co_await meet_the_others(write)) co_return co_await deliver(write, client_link, *std::move(busy));
+  }
   if (write.replaces || may_be_owned(write)) find_bases(write);
   write.references = references_of(write);
   Outcome outcome = co_await run_stages(write);

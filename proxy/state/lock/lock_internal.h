@@ -32,9 +32,11 @@ struct Claim {
   uint32_t bits = 0;
   Waiter* when_wanted = nullptr;  // of a lease: told when somebody begins to wait for one of its keys
   uint32_t wanted_bits = 0;
-  bool yields = false;             // waits for its owner to come back, and lets others by meanwhile
-  bool away = false;               // its owner has left and may come back; only for people
-  std::optional<Own> lets_own_in;  // granted, and the same client may go along
+  bool yields = false;                  // waits for its owner to come back, and lets others by meanwhile
+  bool away = false;                    // its owner has left and may come back; only for people
+  std::optional<Own> lets_own_in;       // granted, and the same client may go along
+  std::shared_ptr<ClaimKeeper> keeper;  // until its owner has given it back, or it is over
+  bool kept = false;                    // it had one ever; before its owner got it. It leaves the queues by end_here() alone
   std::atomic<WritePhase> phase{WritePhase::Sent};
   std::atomic<TimePoint> seen{TimePoint{}};  // WriteLease::note_seen(); the epoch: never
   // How often others went by. Each of them holds only its own shards, of which two may have none in common.

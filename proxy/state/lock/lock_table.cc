@@ -219,7 +219,35 @@ void LockTable::leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_f
   claim->waiter = claim->when_wanted = nullptr;
 }
 
+std::shared_ptr<ClaimKeeper> LockTable::keeper_of(const Claim& claim) {
+  if (!claim.kept) return nullptr;
+  ShardsLocked locked(*this, claim);
+  return claim.keeper;
+}
+
+// Its waiter may die from now on.
+std::shared_ptr<ClaimKeeper> LockTable::take_keeper(Claim& claim) {
+  ShardsLocked locked(*this, claim);
+  claim.waiter = nullptr;
+  return std::exchange(claim.keeper, nullptr);
+}
+
+void LockTable::end_here(const ClaimPtr& claim) {
+  std::vector<ClaimPtr> now_first;
+  {
+    ShardsLocked locked(*this, *claim);
+    claim->keeper = nullptr;
+    if (claim->state != Claim::State::Over) leave_queues(claim, now_first);
+    claim->kept = true;  // to give it back again does nothing
+  }
+  grant_any(now_first);
+}
+
 void LockTable::give_back(const ClaimPtr& claim) {
+  if (claim->kept) {
+    if (const auto keeper = take_keeper(*claim)) keeper->give_back({});
+    return;
+  }
   std::vector<ClaimPtr> now_first;
   {
     ShardsLocked locked(*this, *claim);
@@ -230,9 +258,16 @@ void LockTable::give_back(const ClaimPtr& claim) {
 }
 
 void LockTable::give_back(const ClaimPtr& claim, const std::vector<Hash128>& some) {
+  if (some.empty()) return;
+  const auto keeper = keeper_of(*claim);
+  keeper ? keeper->give_back(some) : give_back_here(claim, some);
+}
+
+void LockTable::give_back_here(const ClaimPtr& claim, const std::vector<Hash128>& some) {
   std::vector<ClaimPtr> now_first;
   {
     ShardsLocked locked(*this, *claim);
+    if (claim->kept && claim->state == Claim::State::Over) return;
     GATE_CHECK(claim->state == Claim::State::Granted, "only what was granted is given back in part");
     for (auto& key : claim->keys) {
       if (key.given_back || std::find(some.begin(), some.end(), key.hash) == some.end()) continue;
@@ -267,9 +302,15 @@ void LockTable::insist(const ClaimPtr& claim) {
 }
 
 void LockTable::admit_own(const ClaimPtr& claim, Own which) {
+  const auto keeper = keeper_of(*claim);
+  keeper ? keeper->admit_own(which) : let_own_in_here(claim, which);
+}
+
+void LockTable::let_own_in_here(const ClaimPtr& claim, Own which) {
   std::vector<ClaimPtr> now_first;
   {
     ShardsLocked locked(*this, *claim);
+    if (claim->state == Claim::State::Over) return;
     claim->lets_own_in = which;
     for (const auto& key : claim->keys) {
       if (!key.given_back) collect_first(key.hash, now_first);

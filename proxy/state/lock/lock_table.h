@@ -74,6 +74,16 @@ using Claims = std::vector<std::shared_ptr<Claim>, PoolAllocator<std::shared_ptr
 }  // namespace internal
 class QueuePosition;
 
+// Who keeps a claim that stands in the tables of several processes: what its owner gives back goes through here, and happens when all
+// of them are told (proxy/cluster).
+class ClaimKeeper {
+ public:
+  virtual ~ClaimKeeper() = default;
+  virtual uint64_t claim() const = 0;
+  virtual void give_back(const std::vector<Hash128>& some) = 0;  // none named: all
+  virtual void admit_own(Own which) = 0;
+};
+
 // The right to write. Releases all its keys when destroyed.
 class WriteLease {
  public:
@@ -95,6 +105,9 @@ class WriteLease {
   void set_phase(WritePhase phase);
   // Of what runs at ARM: that it did at this moment. Until somebody asks again nobody knows whether it still does.
   void note_seen(TimePoint when);
+
+  uint64_t kept_as() const;  // ClaimKeeper::claim(); 0: nobody keeps it
+  bool is_over() const;      // its keys went back already, by whoever keeps it
 
   // True if somebody waits for one of its keys.
   bool is_wanted() const;
@@ -139,6 +152,12 @@ class QueuePosition {
   // Whether it is granted, or would be if it did not yield.
   bool is_its_turn() const;
   uint64_t times_passed() const;
+
+  // ---- a claim that this place's owner keeps for another, who gets the place that is returned ----
+  QueuePosition keep(std::shared_ptr<ClaimKeeper> keeper);
+  void give_back_here(const std::vector<Hash128>& some);
+  void end_here();  // all that it has left
+  void let_own_in_here(Own which);
 
  private:
   friend class LockTable;
@@ -217,6 +236,11 @@ class LockTable {
   void yield(const ClaimPtr& claim);
   void insist(const ClaimPtr& claim);
   void admit_own(const ClaimPtr& claim, Own which);
+  void give_back_here(const ClaimPtr& claim, const std::vector<Hash128>& some);
+  void let_own_in_here(const ClaimPtr& claim, Own which);
+  void end_here(const ClaimPtr& claim);
+  std::shared_ptr<ClaimKeeper> keeper_of(const internal::Claim& claim);
+  std::shared_ptr<ClaimKeeper> take_keeper(internal::Claim& claim);
   void leave_queues(const ClaimPtr& claim, std::vector<ClaimPtr>& now_first);
   void give_back(const ClaimPtr& claim);
   void give_back(const ClaimPtr& claim, const std::vector<Hash128>& some);

@@ -73,6 +73,11 @@ bool OperationLease::distrust(std::string_view authorization) {
   return false;
 }
 
+bool OperationLease::has_lost_its_keys() const {
+  MutexLock lock(&mutex_);
+  return lease_.is_over();
+}
+
 bool OperationLease::lend_credentials(const void* lender, std::string_view authorization) {
   MutexLock lock(&mutex_);
   const bool takes = !finished_ && !authorization.empty();
@@ -166,6 +171,13 @@ void OperationLeases::open(const std::shared_ptr<OperationLease>& op_lease) {
   by_resource_[op_lease->write().planned.plan->resource_key].push_back(op_lease);
   for (const auto& key : op_lease->keys()) by_key_[key].push_back(op_lease);
   by_client_[op_lease->write().client].push_back(op_lease);
+  for (const auto& key : op_lease->keys()) {
+    const auto waiting = lenders_.find(key);
+    if (waiting == lenders_.end()) continue;
+    for (CredentialLoan* loan : waiting->second) {
+      if (op_lease->lend_credentials(loan, loan->authorization_)) loan->taken_by_.push_back(op_lease);
+    }
+  }
   count_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -219,14 +231,28 @@ std::vector<std::shared_ptr<OperationLease>> OperationLeases::on_key(const Hash1
 }
 
 OperationLeases::CredentialLoan::~CredentialLoan() {
-  for (const auto& op_lease : taken_by_) op_lease->take_back(this);
+  if (table_ != nullptr) table_->end(*this);
 }
 
-void OperationLeases::lend_credentials(const std::vector<Hash128>& keys, std::string_view authorization,
-                                       CredentialLoan& loan) const {
-  if (empty()) return;
+void OperationLeases::end(CredentialLoan& loan) {
   MutexLock lock(&mutex_);
+  for (const auto& key : loan.keys_) {
+    const auto it = lenders_.find(key);
+    std::erase(it->second, &loan);
+    if (it->second.empty()) lenders_.erase(it);
+  }
+  for (const auto& op_lease : loan.taken_by_) op_lease->take_back(&loan);
+}
+
+void OperationLeases::lend_credentials(const std::vector<Hash128>& keys, std::string_view authorization, CredentialLoan& loan) {
+  MutexLock lock(&mutex_);
+  loan.table_ = this;
+  loan.authorization_ = authorization;
   for (const auto& key : keys) {
+    if (!std::ranges::count(loan.keys_, key)) {
+      loan.keys_.push_back(key);
+      lenders_[key].push_back(&loan);
+    }
     const auto it = by_key_.find(key);
     if (it == by_key_.end()) continue;
     for (const auto& op_lease : it->second) {

@@ -76,6 +76,7 @@ class OperationLease {
   Waiter& waiter() { return waiter_; }                        // of its watcher; woken, too, when somebody begins to wait
   bool wanted() const;                                        // somebody waits for one of its keys
   bool open() const;
+  bool has_lost_its_keys() const;  // in a cluster: another has seen its end, and given them back
 
   // The newest token of its client; one that is lent, if it has none or ARM does not take its client's any more; empty if there is
   // neither.
@@ -153,7 +154,7 @@ class OperationLeases {
 
   std::vector<std::shared_ptr<OperationLease>> on_key(const Hash128& key) const;
 
-  // What somebody who waits lends to those that are waited for, until it is destroyed.
+  // What somebody who waits lends to those that are waited for, until it is destroyed. It must not outlive the table.
   class CredentialLoan {
    public:
     CredentialLoan() = default;
@@ -162,10 +163,13 @@ class OperationLeases {
 
    private:
     friend class OperationLeases;
+    OperationLeases* table_ = nullptr;
+    std::string authorization_;
+    std::vector<Hash128> keys_;
     std::vector<std::shared_ptr<OperationLease>> taken_by_;
   };
-  // To those that have these keys: without a good token of their own they look with this one.
-  void lend_credentials(const std::vector<Hash128>& keys, std::string_view authorization, CredentialLoan& loan) const;
+  // To those that have these keys, also those that are opened meanwhile: without a good token of their own they look with this one.
+  void lend_credentials(const std::vector<Hash128>& keys, std::string_view authorization, CredentialLoan& loan);
 
   // ARM took a request that ends what runs on this key: its end may be near.
   void expect_end(const Hash128& key, TimePoint now) const;
@@ -181,6 +185,7 @@ class OperationLeases {
   std::vector<Hash128> url_keys(const OperationLease& op_lease) const;
   Hash128 url_key(std::string_view host, std::string_view target) const;
   static void drop(Index& index, const Hash128& key, const std::shared_ptr<OperationLease>& op_lease);
+  void end(CredentialLoan& loan);
 
   const Hasher hasher_;
   std::atomic<size_t> count_{0};
@@ -189,6 +194,8 @@ class OperationLeases {
   Index by_resource_ ABSL_GUARDED_BY(mutex_);
   Index by_key_ ABSL_GUARDED_BY(mutex_);
   Index by_client_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Hash128, std::vector<CredentialLoan*>> lenders_
+      ABSL_GUARDED_BY(mutex_);  // by the keys that they wait for
 };
 
 }  // namespace armgate

@@ -84,6 +84,19 @@ bool QueuePosition::is_its_turn() const {
   return claim_->state == Claim::State::Granted || table_->may_hold(*claim_);
 }
 
+QueuePosition QueuePosition::keep(std::shared_ptr<ClaimKeeper> keeper) {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  claim_->kept = true;
+  claim_->keeper = std::move(keeper);
+  return QueuePosition(table_, claim_);
+}
+
+void QueuePosition::give_back_here(const std::vector<Hash128>& some) { table_->give_back_here(claim_, some); }
+
+void QueuePosition::end_here() { table_->end_here(claim_); }
+
+void QueuePosition::let_own_in_here(Own which) { table_->let_own_in_here(claim_, which); }
+
 uint64_t QueuePosition::times_passed() const { return claim_->passed.load(std::memory_order_relaxed); }
 
 WriteLease::WriteLease(WriteLease&& other) noexcept
@@ -123,6 +136,17 @@ void WriteLease::set_phase(WritePhase phase) {
 
 void WriteLease::note_seen(TimePoint when) {
   if (claim_ != nullptr) claim_->seen.store(when, std::memory_order_relaxed);
+}
+
+uint64_t WriteLease::kept_as() const {
+  const auto keeper = claim_ != nullptr ? table_->keeper_of(*claim_) : nullptr;
+  return keeper ? keeper->claim() : 0;
+}
+
+bool WriteLease::is_over() const {
+  if (claim_ == nullptr) return true;
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  return claim_->state == Claim::State::Over;
 }
 
 bool WriteLease::is_wanted() const {

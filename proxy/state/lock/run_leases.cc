@@ -131,7 +131,7 @@ std::vector<RunLeases::Lease> RunLeases::expire(TimePoint now) {
   return expired;
 }
 
-void RunLeases::lend_credentials(const Hash128& client, std::string_view authorization, const OperationLeases& op_leases) {
+void RunLeases::lend_credentials(const Hash128& client, std::string_view authorization, OperationLeases& op_leases) {
   if (count_.load(std::memory_order_acquire) == 0 || authorization.empty()) return;
   MutexLock lock(&mutex_);
   for (auto& [id, kept] : leases_) {

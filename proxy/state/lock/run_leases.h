@@ -66,7 +66,7 @@ class RunLeases {
   std::vector<Lease> expire(TimePoint now);
 
   // The client came by with a token: the operations that its lease waits for are asked about with it, as with that of a write that waits.
-  void lend_credentials(const Hash128& client, std::string_view authorization, const OperationLeases& op_leases);
+  void lend_credentials(const Hash128& client, std::string_view authorization, OperationLeases& op_leases);
 
   // Whether one of the keys is in a held lease of this client.
   bool lets_in(const Hash128& client, const std::vector<rules::LockKey>& keys) const;

@@ -86,6 +86,28 @@ void observe(WorldOptions& options, Rng&) { options.pipeline.mode = rules::Mode:
 
 void keep_journal(WorldOptions& options, Rng&) { options.journal = true; }
 
+// A write stands in line when the log has it: an answer of the engine's that got lost costs a second, and there are two before.
+void three_replicas(WorldOptions& options, Rng&) {
+  options.replicas = 3;
+  options.joining = seconds(5);
+}
+
+// What was sent to one that died is waited for when it comes again, until the others have found it dead.
+void three_mortal_replicas(WorldOptions& options, Rng&) {
+  options.replicas = 3;
+  options.joining = seconds(20);
+}
+
+// While it is away those who come stand in no line.
+void three_replicas_cut_off(WorldOptions& options, Rng&) {
+  options.replicas = 3;
+  options.joining = std::chrono::hours(1);
+}
+
+// Each replica counts what ARM leaves and which resources are sick for itself.
+const std::vector<std::string_view> kCountedAlone{"budgets", "fair-budgets", "sick-set"};
+const std::vector<std::string_view> kCountedAloneOrForgotten{"budgets", "fair-budgets", "sick-set", "hidden-versions"};
+
 void nothing_more(WorldOptions&, Rng&) {}
 
 // What the present core does not stand yet (docs/simulation.md has how often): seeds draw it as soon as one does.
@@ -112,6 +134,14 @@ void write_around(SimWorld& world, const Subject& subject) {
 
 void crash(SimWorld& world, const Subject&) {
   at_drawn_moments(world, 3, [](SimWorld& w) { w.crash(milliseconds(w.rng().below(w.rng().chance(0.5) ? 50 : 15'000))); });
+}
+
+void take_engine_away(SimWorld& world, const Subject&) {
+  at_drawn_moments(world, 2, [](SimWorld& w) { w.engine_away(milliseconds(w.rng().below(60'000))); });
+}
+
+void cut_replicas_off(SimWorld& world, const Subject&) {
+  at_drawn_moments(world, 2, [](SimWorld& w) { w.cut_off_replica(milliseconds(w.rng().below(30'000))); });
 }
 
 void drain(SimWorld& world, const Subject&) {
@@ -180,6 +210,11 @@ const std::vector<Disturbance>& disturbances() {
       {"no-etags", no_etags, {"rules-beside-group"}},
       // armgate only looks on: what is checked then is that it does nothing else.
       {"observe", observe, {}, nullptr, Drawn::ByNameOnly},
+      // Several armgates that serve as one (docs/cluster.md).
+      {"replicas", three_replicas, kCountedAlone, nullptr, Drawn::ByNameOnly},
+      {"dying-replicas", three_mortal_replicas, kCountedAloneOrForgotten, crash, Drawn::ByNameOnly},
+      {"engine-away", three_replicas_cut_off, kCountedAlone, take_engine_away, Drawn::ByNameOnly},
+      {"cut-off-replicas", three_replicas_cut_off, kCountedAloneOrForgotten, cut_replicas_off, Drawn::ByNameOnly},
   };
   return all;
 }

@@ -61,6 +61,7 @@ struct Promised {
   rules::Mode mode = rules::Mode::Protect;
   Harms harms = Harms::Forbidden;
   bool journal = false;  // P2 spans lives
+  Duration joining{};    // of several processes: how long until all know that a write stands in line
   std::map<std::string, ClientKind> kinds{};
   Duration think_max = std::chrono::minutes(5);
   std::optional<Liveness> liveness{};  // of all laws; without it, as promise_of() has it

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "proxy/async/spawn.h"
+#include "proxy/cluster/cluster_store.h"
 #include "proxy/request/operation/restore.h"
 
 namespace armgate::world {
@@ -16,31 +18,68 @@ Task<Result<UpstreamAnswer>> Gate::Wire::send(const arm::Request& request, TimeP
   co_return upstream_error(ErrorKind::Unreachable, Sent::No, "the process is gone");
 }
 
-std::unique_ptr<Store> Gate::make_store(SimJournal* journal) const {
-  if (journal == nullptr) return std::make_unique<MemoryStore>();
-  return std::make_unique<SimStore>(*journal, [this] { return cut_; });
+std::unique_ptr<cluster::Replica> Gate::make_replica(const GateOptions& options) {
+  if (options.log == nullptr) return nullptr;
+  return std::make_unique<cluster::Replica>(
+      cluster::Replica::Options{.id = options.log->next_id(), .lease = options.log->faults().lease});
 }
 
-SharedState::Options Gate::shared_options(GateOptions& options) {
+std::unique_ptr<Store> Gate::make_store(const GateOptions& options) {
+  if (replica_)
+    return std::make_unique<cluster::ClusterStore>(*replica_, clock_, MemoryStore::Options{}, std::chrono::seconds(5));
+  if (options.journal == nullptr) return std::make_unique<MemoryStore>();
+  return std::make_unique<SimStore>(*options.journal, [this] { return cut_; });
+}
+
+SharedState::Options Gate::shared_options(GateOptions& options, cluster::Replica* replica) {
   SharedState::Options shared;
   shared.pipeline = std::move(options.pipeline);
   shared.results = options.results;
   shared.budgets = options.budgets;
+  if (replica == nullptr) return shared;
+  shared.clients.client.sendings.first_id = (uint64_t{replica->id()} << 40) + 1;
+  shared.clients.client.sendings.sink = replica;
+  shared.reservations.grace = Duration{};
   return shared;
+}
+
+void Gate::join(const GateOptions& options) {
+  replica_->use({clock_, shared_.resources, shared_.clients, shared_.locks, [this](uint64_t order) { own_clock_.pass(order); },
+                 [this, quiet = options.quiet](cluster::AdoptedWrite undelivered) {
+                   spawn(parts_.executor, adopt(parts_, std::move(undelivered), quiet));
+                 },
+                 [this](const std::vector<Hash128>& keys) { wake_watchers(shared_, keys); },
+                 [this](const std::vector<Hash128>& keys) { end_adopted(shared_, keys); }});
+  shared_.resources.share(replica_.get());
+  parts_.cluster = replica_.get();
+  member_ = options.log->join(*replica_, [this] { cut(); });
 }
 
 Gate::Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor, Voice voice)
     : life_(options.life),
-      shared_(shared_options(options), Hasher(HashKey{options.seed, 6 + (options.journal ? 0 : options.life)}),
-              std::move(options.rules)),
-      store_(make_store(options.journal)),
+      own_clock_(clock),
+      clock_(options.log != nullptr ? static_cast<Clock&>(own_clock_) : clock),
+      replica_(make_replica(options)),
+      shared_(shared_options(options, replica_.get()),
+              Hasher(HashKey{options.seed, 6 + (options.journal || options.log ? 0 : options.life)}), std::move(options.rules)),
+      store_(make_store(options)),
       wire_(*this, clock, network),
       faults_(Rng(options.seed ^ (0xfa016 + options.life)), options.poll_skipped),
       rng_(options.seed ^ (0x5eed0 + options.life)),
-      parts_{
-          shared_, clock, wire_, *store_, faults_, rng_, executor, {}, std::move(voice.alert), std::move(voice.report_finding)},
-      pipeline_(parts_) {
-  shared_.begin(clock);
+      parts_{shared_,
+             clock_,
+             wire_,
+             *store_,
+             faults_,
+             rng_,
+             executor,
+             {},
+             std::move(voice.alert),
+             std::move(voice.report_finding)},
+      pipeline_(parts_),
+      tell_cut_off_(std::move(voice.cut_off)) {
+  shared_.begin(clock_, options.log != nullptr ? clock_.now() - options.log->began() : Duration{});
+  if (options.log != nullptr) join(options);
   if (options.journal == nullptr || options.journal->is_new()) return;
   const PreviousProcess former = options.journal->previous_process(shared_.resources.limits().observation_age);
   for (const auto* writes : {&former.open, &former.recent}) {
@@ -65,7 +104,11 @@ void Gate::stop_waiting() {
 void Gate::cut() {
   accepts_ = false;
   cut_ = true;
-  for (const auto& [number, link] : links_) link->leave(Leaving::Reset);
+  if (member_) member_->leave();
+  for (const auto& [number, link] : links_) {
+    if (tell_cut_off_) tell_cut_off_(*link);
+    link->leave(Leaving::Reset);
+  }
 }
 
 }  // namespace armgate::world

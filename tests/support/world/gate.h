@@ -18,6 +18,7 @@
 #include "proxy/state/memory_store.h"
 #include "tests/support/world/sim_journal.h"
 #include "tests/support/world/sim_link.h"
+#include "tests/support/world/sim_log.h"
 
 namespace armgate::world {
 
@@ -30,6 +31,8 @@ struct GateOptions {
   std::shared_ptr<const rules::Ruleset> rules;
   double poll_skipped = 0;        // of the watchers' own polls
   SimJournal* journal = nullptr;  // null: what it remembers is in memory only
+  SimLog* log = nullptr;          // of the cluster that it is one of; null: it is alone
+  Duration quiet = std::chrono::seconds(60);
 };
 
 class Gate {
@@ -38,8 +41,12 @@ class Gate {
   struct Voice {
     std::function<void(const std::string&)> alert;
     std::function<void(const ShadowFinding&)> report_finding;
+    std::function<void(const SimLink&)> cut_off{};  // of an exchange that dies with its process
   };
   Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor, Voice voice);
+  ~Gate() {
+    if (replica_) replica_->let_go();
+  }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
@@ -59,10 +66,15 @@ class Gate {
   // The process is gone: its clients' connections break, and nothing that it does leaves it any more.
   void cut();
   bool is_cut() const { return cut_; }
+  Clock& clock() { return clock_; }
+  // In a cluster: it cannot reach the engine for so long.
+  void cut_off(Duration how_long) { member_->cut_off(how_long); }
 
  private:
-  static SharedState::Options shared_options(GateOptions& options);
-  std::unique_ptr<Store> make_store(SimJournal* journal) const;
+  static std::unique_ptr<cluster::Replica> make_replica(const GateOptions& options);
+  static SharedState::Options shared_options(GateOptions& options, cluster::Replica* replica);
+  std::unique_ptr<Store> make_store(const GateOptions& options);
+  void join(const GateOptions& options);
 
   // Its way to ARM.
   class Wire final : public Upstream {
@@ -86,6 +98,9 @@ class Gate {
   };
 
   const uint64_t life_;
+  GateClock own_clock_;
+  Clock& clock_;
+  const std::unique_ptr<cluster::Replica> replica_;
   SharedState shared_;
   const std::unique_ptr<Store> store_;
   Wire wire_;
@@ -98,6 +113,8 @@ class Gate {
   uint64_t exchanges_ = 0;
   std::map<uint64_t, std::shared_ptr<SimLink>> links_;  // of running exchanges, in order of arrival
   std::set<Hash128> clients_;
+  std::shared_ptr<SimLog::Member> member_;
+  const std::function<void(const SimLink&)> tell_cut_off_;
 };
 
 }  // namespace armgate::world

@@ -90,6 +90,9 @@ void SimClient::confirm(Connection& connection) {
 
 std::shared_ptr<SimClient::Connection> SimClient::connect(std::shared_ptr<Gate> gate) {
   if (!connection_ || connection_->gate != gate) {
+    // Behind a balancer: the one before is closed in order.
+    const bool is_balanced = world_.options().replicas > 0;
+    if (is_balanced && connection_ && !connection_->gate->is_cut()) confirm(*connection_);
     connection_ = std::make_shared<Connection>();
     connection_->number = world_.next_number();
     connection_->gate = std::move(gate);
@@ -139,14 +142,15 @@ Task<Got> SimClient::find_nobody(const Asked& asked) {
 Task<Got> SimClient::call(Asked asked) {
   const auto& faults = world_.options().clients;
   Rng& rng = world_.rng();
-  if (!world_.open_gate()) co_return co_await find_nobody(asked);
-  auto connection = connect(world_.open_gate());
+  auto gate = world_.open_gate();
+  if (!gate) co_return co_await find_nobody(asked);
+  auto connection = connect(std::move(gate));
   confirm(*connection);  // the first byte of the next request
   const auto link = std::make_shared<SimLink>(world_.clock(), world_.executor());
   if (rng.chance(faults.read_slowly)) link->read_slowly(std::chrono::milliseconds(rng.below(2000)));
   if (rng.chance(faults.lose_answer)) link->lose_answer();
   Exchange& exchange = link->exchange;
-  exchange.arrived = world_.clock().next_moment();
+  exchange.arrived = connection->gate->clock().next_moment();
   exchange.executor = world_.executor();
   exchange.from = {connection->number, habits_.known_by == Habits::KnownBy::Name ? user_ : std::string(), connection->peer};
   link->known_as = user_;

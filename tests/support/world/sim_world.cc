@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "proxy/async/spawn.h"
@@ -35,18 +37,29 @@ SimWorld::SimWorld(WorldOptions options)
       checkers_(clock_, arm_, rules_in_force(), trace_,
                 {options_.pipeline.mode,
                  options_.pipeline.mode == rules::Mode::Protect ? options_.harms : Harms::Counted,
-                 options_.journal,
+                 options_.journal || options_.replicas > 0,
+                 options_.joining,
                  options_.kinds,
                  policy::HistoryLimits{}.think_max,
                  options_.liveness,
                  {options_.results.failures, options_.results.window},
                  {options_.budgets.fair}}),
       upstream_(clock_, arm_, checkers_, trace_, options_.network, options_.seed ^ 0x0e7),
-      gate_(make_gate()) {}
+      log_(clock_, options_.log, options_.seed ^ 0x106),
+      gate_(make_gate()) {
+  for (size_t more = 1; more < options_.replicas; ++more) make_gate();
+}
 
 std::shared_ptr<Gate> SimWorld::make_gate() {
-  GateOptions options{options_.seed,    gates_.size() + 1, options_.pipeline,     options_.results,
-                      options_.budgets, rules_in_force(),  options_.poll_skipped, options_.journal ? &journal_ : nullptr};
+  GateOptions options{options_.seed,
+                      gates_.size() + 1,
+                      options_.pipeline,
+                      options_.results,
+                      options_.budgets,
+                      rules_in_force(),
+                      options_.poll_skipped,
+                      options_.journal ? &journal_ : nullptr,
+                      options_.replicas > 0 ? &log_ : nullptr};
   Gate::Voice voice;
   voice.alert = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
   voice.report_finding = [this](const ShadowFinding& finding) {
@@ -54,11 +67,54 @@ std::shared_ptr<Gate> SimWorld::make_gate() {
                short_path(finding.resource), finding.client, finding.other_client, finding.base, finding.why);
     ++tally_[fmt::format("would: {}", to_text(finding.kind))];
   };
+  // Of a single process all is over then (Checkers::life_ended).
+  if (options_.replicas > 0) voice.cut_off = [this](const SimLink& link) { checkers_.left(link); };
   gates_.push_back(std::make_shared<Gate>(std::move(options), clock_, upstream_, loop_.get_executor(), std::move(voice)));
   return gates_.back();
 }
 
+std::vector<std::shared_ptr<Gate>> SimWorld::open_replicas() const {
+  std::vector<std::shared_ptr<Gate>> open;
+  std::ranges::copy_if(gates_, std::back_inserter(open), [](const auto& gate) { return gate->accepts(); });
+  return open;
+}
+
+std::shared_ptr<Gate> SimWorld::open_gate() {
+  if (options_.replicas == 0) return gate_ && gate_->accepts() ? gate_ : nullptr;
+  const auto open = open_replicas();
+  return open.empty() ? nullptr : open[rng_.below(open.size())];
+}
+
+void SimWorld::kill_replica(Duration down) {
+  const auto open = open_replicas();
+  if (unfinished_.empty() || open.empty()) return;
+  trace_.add(clock_.now(), "a replica dies");
+  ++tally_["replicas that died"];
+  open[rng_.below(open.size())]->cut();
+  clock_.at(clock_.now() + down, [this] { make_gate(); });
+}
+
+void SimWorld::cut_off_replica(Duration how_long) {
+  const auto open = open_replicas();
+  if (unfinished_.empty() || open.empty()) return;
+  trace_.add(clock_.now(), "a replica does not reach the engine");
+  ++tally_["replicas that were cut off"];
+  open[rng_.below(open.size())]->cut_off(how_long);
+  // Who was found dead ends, and whoever watches over it starts another.
+  clock_.at(clock_.now() + how_long + std::chrono::seconds(15), [this] {
+    if (open_replicas().size() < options_.replicas) make_gate();
+  });
+}
+
+void SimWorld::engine_away(Duration how_long) {
+  if (unfinished_.empty()) return;
+  trace_.add(clock_.now(), "the engine is away");
+  ++tally_["times that the engine was away"];
+  log_.away(how_long);
+}
+
 void SimWorld::crash(Duration down) {
+  if (options_.replicas > 0) return kill_replica(down);
   if (!gate_ || unfinished_.empty()) return;
   trace_.add(clock_.now(), "armgate dies");
   ++tally_["lives of armgate ended"];
@@ -77,6 +133,7 @@ Task<void> SimWorld::drain_and_start_anew(SimWorld& world, std::shared_ptr<Gate>
 }
 
 void SimWorld::drain(Duration most, Duration down) {
+  if (options_.replicas > 0) return kill_replica(down);
   if (!open_gate() || unfinished_.empty()) return;
   trace_.add(clock_.now(), "armgate drains");
   gate_->drain();
@@ -130,20 +187,28 @@ void SimWorld::use_rules(std::vector<rules::Rule> rules) {
   ++tally_["rules replaced"];
   rules_ = std::move(rules);
   checkers_.use_rules(rules_in_force());
-  if (gate_) gate_->shared().rules.replace(rules_in_force(), options_.pipeline.mode);
+  for (const auto& gate : gates_) {
+    if (!gate->is_cut()) gate->shared().rules.replace(rules_in_force(), options_.pipeline.mode);
+  }
 }
 
 // A free key with a queue would be freed by the end of a wait at the latest; whoever waits is not to know that.
 void SimWorld::check_turns() {
-  const size_t forgotten = gate_ ? gate_->shared().locks.grantable() : 0;
+  const size_t forgotten = gate_ && options_.replicas == 0 ? gate_->shared().locks.grantable() : 0;
   if (forgotten > forgotten_) checkers_.violated("P3", "a write waits although nothing is in its way");
   forgotten_ = forgotten;
 }
 
 // All is over and every grace has passed: nothing is locked or expected any more, and what is remembered fits its bounds.
 void SimWorld::check_empty() {
-  if (!gate_) return checkers_.violated("P10", "armgate did not come back");
-  SharedState& shared = gate_->shared();
+  if (options_.replicas == 0) return gate_ ? check_gate_empty(*gate_) : checkers_.violated("P10", "armgate did not come back");
+  const auto open = open_replicas();
+  if (open.empty()) checkers_.violated("P10", "no replica came back");
+  for (const auto& gate : open) check_gate_empty(*gate);
+}
+
+void SimWorld::check_gate_empty(Gate& gate) {
+  SharedState& shared = gate.shared();
   const auto none = [this](size_t count, std::string_view what) {
     if (count != 0) checkers_.violated("P10", fmt::format("{} {} left over", count, what));
   };
@@ -162,7 +227,8 @@ void SimWorld::check_empty() {
   none(lines, "requests that wait for their share are");
   const ClientTable::Options limits;
   size_t page_bytes = 0;
-  for (const Hash128& client : gate_->clients()) {
+  // A replica has those of all, too.
+  for (const Hash128& client : options_.replicas == 0 ? gate.clients() : std::set<Hash128>{}) {
     const auto state = shared.clients.find_or_add(client, clock_.now());
     state->busy(clock_.now());  // forgets what is not expected any more
     const auto counts = state->counts();
@@ -170,10 +236,10 @@ void SimWorld::check_empty() {
     at_most(counts.page_bytes, limits.client.page_bytes_max, "bytes of list pages");
     page_bytes += counts.page_bytes;
   }
-  at_most(shared.clients.size(), gate_->clients().size(), "clients");
+  if (options_.replicas == 0) at_most(shared.clients.size(), gate.clients().size(), "clients");
   none(shared.turns.size(), "turns are");
   at_most(shared.resources.counts().body_bytes, ResourceTable::Options{}.body_bytes_max, "bytes of bodies");
-  if (shared.clients.budget().page_bytes != page_bytes) {
+  if (options_.replicas == 0 && shared.clients.budget().page_bytes != page_bytes) {
     checkers_.violated("P10", fmt::format("{} bytes of list pages are kept, but {} are counted", page_bytes,
                                           shared.clients.budget().page_bytes.load()));
   }

@@ -43,6 +43,9 @@ struct WorldOptions {
   std::map<std::string, ClientKind> kinds;  // what the configuration declares of names; all others are Unknown
   std::optional<Liveness> liveness;         // see Promised
   bool journal = false;                     // what armgate was about outlives its process
+  size_t replicas = 0;                      // armgates that serve as one, each request by another; 0: one that is alone
+  LogFaults log;                            // of theirs
+  Duration joining{};                       // see Promised
   Trace::Echo echo = Trace::Echo::Off;
 };
 
@@ -67,14 +70,18 @@ class SimWorld {
   sim::SimArm& arm() { return arm_; }
   SimUpstream& upstream() { return upstream_; }
   Checkers& checkers() { return checkers_; }
-  // The armgate that takes requests now; null while none does.
-  std::shared_ptr<Gate> open_gate() const { return gate_ && gate_->accepts() ? gate_ : nullptr; }
+  // An armgate that takes requests now, in a cluster any; null while none does.
+  std::shared_ptr<Gate> open_gate();
 
   // ---- what an operator or a power cut does; nothing once all clients are done ----
   void crash(Duration down);
   // Ends what was begun, at most until `most` is over, then goes.
   void drain(Duration most, Duration down);
   void use_rules(std::vector<rules::Rule> rules);
+  // One replica of a cluster dies, and another begins; it cannot reach the engine; nobody can.
+  void kill_replica(Duration down);
+  void cut_off_replica(Duration how_long);
+  void engine_away(Duration how_long);
   Executor executor() { return loop_.get_executor(); }
   uint64_t next_number() { return ++numbers_; }
   std::map<std::string, uint64_t>& tally() { return tally_; }  // what clients got, for the coverage report
@@ -83,6 +90,8 @@ class SimWorld {
   static Task<void> live(SimWorld& world, std::string name, Task<void> life);
   static Task<void> drain_and_start_anew(SimWorld& world, std::shared_ptr<Gate> old, TimePoint limit, Duration down);
   std::shared_ptr<Gate> make_gate();
+  std::vector<std::shared_ptr<Gate>> open_replicas() const;
+  void check_gate_empty(Gate& gate);
   void check_turns();
   void check_empty();
 
@@ -98,6 +107,7 @@ class SimWorld {
   Checkers checkers_;
   SimUpstream upstream_;
   SimJournal journal_;
+  SimLog log_;
   std::vector<std::shared_ptr<Gate>> gates_;  // all that there ever were
   std::shared_ptr<Gate> gate_;                // the one that runs; null between two
   uint64_t numbers_ = 0;

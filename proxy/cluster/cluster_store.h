@@ -1,0 +1,39 @@
+// cluster_store.h – the Store of a process that is one of several: a write is recorded in the log that all of them read.
+//
+// Invariant  what is not in the log is not sent. Outcomes wait for the log as long as it takes.
+// Threads    any.
+#pragma once
+
+#include <vector>
+
+#include "proxy/cluster/replica.h"
+#include "proxy/seams/store.h"
+#include "proxy/state/memory_store.h"
+
+namespace armgate::cluster {
+
+class ClusterStore final : public Store {
+ public:
+  // `memory`: what people may ask this replica about its own writes.
+  ClusterStore(Replica& replica, Clock& clock, MemoryStore::Options memory, Duration write_max)
+      : replica_(replica), clock_(clock), write_max_(write_max), memory_(memory) {}
+
+  const MemoryStore& memory() const { return memory_; }
+
+  Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
+  void record_outcome(IntentId id, const WriteOutcome& outcome) override;
+  void record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) override;
+  void record_replay(IntentId id) override { memory_.record_replay(id); }
+  void record_state(const ResourceState&) override {}
+  bool writable() const override { return replica_.may_send(); }
+  std::vector<Unfinished> unfinished() const override { return memory_.unfinished(); }
+  size_t unfinished_count() const override { return memory_.unfinished_count(); }
+
+ private:
+  Replica& replica_;
+  Clock& clock_;
+  const Duration write_max_;
+  MemoryStore memory_;
+};
+
+}  // namespace armgate::cluster

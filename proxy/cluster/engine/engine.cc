@@ -1,0 +1,279 @@
+#include "proxy/cluster/engine/engine.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+#include "proxy/cluster/engine/schema.h"
+#include "proxy/cluster/engine/setup.h"
+#include "proxy/seams/real_clock.h"
+
+namespace armgate::cluster {
+namespace {
+
+constexpr Duration kStatementMax = std::chrono::seconds(5);
+constexpr Duration kTick = std::chrono::milliseconds(100);
+constexpr Duration kDeleteEvery = std::chrono::minutes(1);
+constexpr Duration kTryAgainMax = std::chrono::seconds(5);
+constexpr int64_t kRowsAtOnce = 500;
+
+TimePoint now() { return RealClock().now(); }
+
+std::string bytes_of_hex(std::string_view hex) {
+  const auto value = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
+  std::string bytes;
+  if (hex.starts_with("\\x")) hex.remove_prefix(2);
+  bytes.reserve(hex.size() / 2);
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) bytes.push_back(static_cast<char>(value(hex[i]) * 16 + value(hex[i + 1])));
+  return bytes;
+}
+
+std::vector<ReplicaId> ids_of(std::string_view braced) {
+  std::vector<ReplicaId> ids;
+  const char* at = braced.data();
+  const char* const end = at + braced.size();
+  while (at < end) {
+    ReplicaId id = 0;
+    const auto [stopped, error] = std::from_chars(at, end, id);
+    if (error == std::errc{}) ids.push_back(id);
+    at = stopped == at ? at + 1 : stopped;
+  }
+  return ids;
+}
+
+}  // namespace
+
+Engine::Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection)
+    : options_(std::move(options)),
+      calls_(std::move(calls)),
+      key_(key),
+      connection_(std::move(connection)),
+      wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+
+Engine::~Engine() {
+  if (thread_.joinable()) close();
+  ::close(wake_);
+}
+
+Result<std::unique_ptr<Engine>> Engine::join(EngineOptions options, Calls calls) {
+  auto key = ClusterKey::load(options.key_file);
+  if (!key) return std::move(key).error();
+  auto connection = PgConnection::open(options.url, options.connect_max);
+  if (!connection) return std::move(connection).error();
+  auto found = look_at(*connection);
+  if (!found) return std::move(found).error();
+  if (auto fits = check_joinable(*found, *key); !fits) return std::move(fits).error();
+  std::unique_ptr<Engine> engine(new Engine(std::move(options), std::move(calls), *key, *std::move(connection)));
+  auto registered = engine->connection_->run(
+      "insert into armgate.replica(name, program, alive_until) select $1, $2, clock_timestamp() + lease from armgate.meta returning id",
+      {pg_text(engine->options_.name), pg_text(ARMGATE_VERSION)}, kStatementMax);
+  if (!registered) return std::move(registered).error();
+  engine->joined_ = {static_cast<ReplicaId>(registered->number(0, 0)), found->lease, key->hash_key(), found->known_for,
+                     warnings_of(*found)};
+  return engine;
+}
+
+// A row that was moved cannot be opened: it is sealed with its author and that one's number for it.
+std::string Engine::place(ReplicaId author, uint64_t batch) const { return fmt::format("{}/{}", author, batch); }
+
+Result<std::vector<Row>> Engine::rows_of(const PgRows& rows) const {
+  std::vector<Row> read;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    Row row;
+    row.number = static_cast<uint64_t>(rows.number(i, 0));
+    row.begun = rows.number(i, 1);
+    row.author = static_cast<ReplicaId>(rows.number(i, 2));
+    row.batch = static_cast<uint64_t>(rows.number(i, 3));
+    row.dead = ids_of(rows.text(i, 4));
+    row.reads_missing = rows.text(i, 5) == "t";
+    const std::string sealed = bytes_of_hex(rows.text(i, 6));
+    if (!sealed.empty()) {
+      auto events = key_.open(sealed, place(row.author, row.batch));
+      if (!events) {
+        return gateway_error(ErrorKind::Internal,
+                             fmt::format("row {} of the cluster's log cannot be opened with this key", row.number));
+      }
+      row.events = *std::move(events);
+    }
+    read.push_back(std::move(row));
+  }
+  return read;
+}
+
+Result<void> Engine::apply(const PgRows& rows) {
+  auto read = rows_of(rows);
+  if (!read) return std::move(read).error();
+  for (const Row& row : *read) {
+    if (!replica_->apply(row)) {
+      return gateway_error(ErrorKind::Internal,
+                           fmt::format("row {} of the cluster's log is of another version of armgate", row.number));
+    }
+  }
+  return {};
+}
+
+Result<bool> Engine::read_some() {
+  const auto rows = connection_->run(kReadRows, {pg_number(static_cast<int64_t>(replica_->applied())), pg_number(kRowsAtOnce)},
+                                     std::chrono::minutes(1));
+  if (!rows) return rows.error();
+  if (auto applied = apply(*rows); !applied) return std::move(applied).error();
+  return rows->size() == static_cast<size_t>(kRowsAtOnce);
+}
+
+// A long log takes longer than a lease.
+Result<void> Engine::read_all() {
+  while (true) {
+    const auto more = read_some();
+    if (!more) return more.error();
+    if (!*more) return {};
+    const auto kept = connection_->run(
+        "update armgate.replica set alive_until = clock_timestamp() + lease from armgate.meta where id = $1 and not dead",
+        {pg_number(joined_.id)}, kStatementMax);
+    if (!kept) return kept.error();
+  }
+}
+
+Result<void> Engine::learn_time() {
+  const TimePoint asked = now();
+  const auto told = connection_->run("select (extract(epoch from clock_timestamp()) * 1000000)::bigint", {}, kStatementMax);
+  if (!told) return told.error();
+  replica_->positions().learn(asked, now(), told->number(0, 0));
+  return {};
+}
+
+Result<void> Engine::start(Replica& replica) {
+  replica_ = &replica;
+  if (auto told = learn_time(); !told) return told;
+  const auto first = connection_->run("select coalesce(min(number) - 1, (select number from armgate.head)) from armgate.log",
+                                      {}, kStatementMax);
+  if (!first) return first.error();
+  replica.begin_at(static_cast<uint64_t>(first->number(0, 0)));
+  if (auto read = read_all(); !read) return read;
+  const auto listening = connection_->run("listen armgate", {}, kStatementMax);
+  if (!listening) return listening.error();
+  if (auto told = append(std::nullopt); !told) return told;
+  replica.on_post([fd = wake_] {
+    const uint64_t one = 1;
+    [[maybe_unused]] const auto written = write(fd, &one, sizeof one);
+  });
+  thread_ = std::thread([this] { run(); });
+  return {};
+}
+
+Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
+  const TimePoint asked = now();
+  PgValue events = pg_null();
+  if (batch) events = pg_bytes(key_.seal(batch->events, place(joined_.id, batch->number)));
+  const auto rows = connection_->run(
+      "select * from armgate.append($1, $2, $3, $4, $5)",
+      {pg_number(joined_.id), pg_number(batch ? static_cast<int64_t>(batch->number) : 0), std::move(events),
+       pg_number(static_cast<int64_t>(replica_->applied())), pg_text(batch && batch->reads_missing ? "t" : "f")},
+      kStatementMax);
+  if (!rows) {
+    if (connection_->refusal() == kDeadState) calls_.end(rows.error().context);
+    return rows.error();
+  }
+  replica_->confirm(asked, now());
+  next_beat_ = asked + joined_.lease / 10;
+  return apply(*rows);
+}
+
+Result<void> Engine::connect_again() {
+  auto connection = PgConnection::open(options_.url, options_.connect_max);
+  if (!connection) return std::move(connection).error();
+  connection_ = *std::move(connection);
+  const auto last = connection_->run("select count(*) from armgate.head where number >= $1",
+                                     {pg_number(static_cast<int64_t>(replica_->applied()))}, kStatementMax);
+  if (!last) return last.error();
+  if (last->number(0, 0) == 0) {
+    calls_.end(
+        "the cluster's engine has lost rows of the log that it had acknowledged: it has no synchronous standby, or not the one that was promoted");
+  }
+  replica_->positions().begin_anew();
+  if (const auto listening = connection_->run("listen armgate", {}, kStatementMax); !listening) return listening.error();
+  next_beat_ = TimePoint{};
+  return {};
+}
+
+Result<void> Engine::delete_old() {
+  const auto keep = std::chrono::duration_cast<std::chrono::seconds>(options_.keep).count();
+  const auto done = connection_->run(
+      "with gone as (delete from armgate.log where number < $1 and at < clock_timestamp() - make_interval(secs => $2) returning at) "
+      "update armgate.meta set known_from = greatest(known_from, (select max(at) from gone)) where exists (select from gone)",
+      {pg_number(static_cast<int64_t>(replica_->oldest_needed())), pg_number(keep)}, kStatementMax);
+  if (!done) return done.error();
+  return {};
+}
+
+// One round: tell, or hear.
+Result<void> Engine::turn() {
+  if (!connection_) {
+    if (auto connected = connect_again(); !connected) return connected;
+  }
+  replica_->look_at_askers();
+  if (now() >= next_beat_) {
+    if (auto told = learn_time(); !told) return told;
+  }
+  auto batch = replica_->next_batch();
+  const bool has_news = connection_->take_notices();
+  if (batch || now() >= next_beat_) {
+    if (auto told = append(batch); !told) return told;
+  } else if (has_news) {
+    // What is visible was committed. But nothing of it is taken after a broken connection before the engine has taken something of
+    // ours: an old primary shows what no standby has.
+    if (auto read = read_all(); !read) return read;
+  }
+  if (now() < next_delete_) return {};
+  next_delete_ = now() + kDeleteEvery;
+  return delete_old();
+}
+
+void Engine::fail(const Error& error) {
+  if (reachable_.exchange(false)) calls_.alert(fmt::format("{}; until it answers again no write is sent", error.context));
+  connection_.reset();
+  // Not all at the same moment.
+  const Duration pause = std::min<Duration>(kTryAgainMax, kTick * (int64_t{1} << std::min(tries_++, 6)));
+  sleep(pause + pause * (joined_.id % 7) / 7);
+}
+
+void Engine::sleep(Duration most) {
+  pollfd descriptors[2] = {{wake_, POLLIN, 0}, {connection_ ? connection_->descriptor() : -1, POLLIN, 0}};
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(most).count();
+  poll(descriptors, connection_ ? 2 : 1, static_cast<int>(left));
+  uint64_t posts = 0;
+  [[maybe_unused]] const auto drained = read(wake_, &posts, sizeof posts);
+}
+
+void Engine::run() {
+  while (!closing_.load()) {
+    if (const auto done = turn(); !done) {
+      fail(done.error());
+      continue;
+    }
+    tries_ = 0;
+    if (!reachable_.exchange(true)) calls_.alert("the cluster's engine answers again");
+    if (!replica_->has_posts()) sleep(kTick);
+  }
+}
+
+void Engine::close() {
+  closing_.store(true);
+  const uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(wake_, &one, sizeof one);
+  thread_.join();
+  if (!connection_) return;
+  while (const auto batch = replica_->next_batch()) {
+    if (!append(batch)) return;
+  }
+  [[maybe_unused]] const auto told =
+      connection_->run("update armgate.replica set clean = true, alive_until = clock_timestamp() where id = $1",
+                       {pg_number(joined_.id)}, kStatementMax);
+}
+
+}  // namespace armgate::cluster

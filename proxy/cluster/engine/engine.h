@@ -1,0 +1,94 @@
+// engine.h – the log of a cluster in PostgreSQL, and the thread that writes and reads it for one replica.
+//
+// What waits is told at once by whoever is not busy telling: one connection, one commit for all that came meanwhile, as the journal's
+// writer does. Others' rows come when the engine notifies, else within a second.
+//
+// Invariant  a replica that the others took for dead ends at once (`end`): what it goes on to do is done without its locks.
+// Threads   open and close: the owner's. Everything else is the engine's own thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "proxy/cluster/engine/pg.h"
+#include "proxy/cluster/engine/seal.h"
+#include "proxy/cluster/replica.h"
+
+namespace armgate::cluster {
+
+struct EngineOptions {
+  std::string url;
+  std::filesystem::path key_file;
+  std::string name;                        // of this replica, for people
+  Duration keep = std::chrono::hours(13);  // how long rows stay
+  Duration connect_max = std::chrono::seconds(5);
+};
+
+// A cluster as a replica finds it.
+struct Joined {
+  ReplicaId id = 0;
+  Duration lease{};
+  HashKey hash_key{};
+  Duration known_for{};               // since when nothing is missing in the log
+  std::vector<std::string> warnings;  // what is weaker than it could be
+};
+
+class Engine {
+ public:
+  struct Calls {
+    std::function<void(const std::string& message)> alert;
+    std::function<void(const std::string& why)> end;  // of the process
+  };
+
+  // Registers this replica. BadInput: no such cluster, of another version, of another key, or a standby.
+  static Result<std::unique_ptr<Engine>> join(EngineOptions options, Calls calls);
+  ~Engine();
+  const Joined& joined() const { return joined_; }
+
+  // Reads the log into the replica, and from then on tells what that posts. The replica must outlive this.
+  Result<void> start(Replica& replica);
+  // Tells what waits, for a moment, and that this replica ends by itself. Called once.
+  void close();
+
+  bool reachable() const { return reachable_.load(std::memory_order_relaxed); }
+
+ private:
+  Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
+  std::string place(ReplicaId author, uint64_t batch) const;
+  Result<std::vector<Row>> rows_of(const PgRows& rows) const;
+  Result<void> apply(const PgRows& rows);
+  Result<bool> read_some();  // false: there is nothing more
+  Result<void> read_all();
+  Result<void> append(const std::optional<Replica::Batch>& batch);
+  Result<void> learn_time();
+  Result<void> connect_again();
+  Result<void> turn();
+  Result<void> delete_old();
+  void fail(const Error& error);
+  void sleep(Duration most);
+  void run();
+
+  const EngineOptions options_;
+  const Calls calls_;
+  const ClusterKey key_;
+  Joined joined_;
+  std::optional<PgConnection> connection_;
+  Replica* replica_ = nullptr;
+  int wake_ = -1;  // an eventfd
+  std::atomic<bool> reachable_{true};
+  std::atomic<bool> closing_{false};
+  TimePoint next_beat_{};
+  TimePoint next_delete_{};
+  int tries_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace armgate::cluster

@@ -1,0 +1,97 @@
+// schema.h – the tables of a cluster in PostgreSQL, and the one function by which a replica tells something.
+//
+// Invariant  rows of the log become visible in the order of their numbers: whoever adds one holds the row of `head` until its
+//            commit, the wait for the standby included.
+#pragma once
+
+namespace armgate::cluster {
+
+inline constexpr int kSchemaVersion = 1;
+
+// What append() raises for a replica that the others took for dead.
+inline constexpr const char* kDeadState = "AG001";
+
+// Each version's change, from none to kSchemaVersion; a cluster of an earlier one gets those that it lacks.
+inline constexpr const char* kSchemaSteps[] = {R"sql(
+create schema armgate;
+create table armgate.meta (
+  one boolean primary key default true check (one),
+  version int not null,
+  fingerprint text not null,                     -- of the key file; tells nothing of the key
+  lease interval not null,                       -- how long a replica lives without a word
+  created timestamptz not null default clock_timestamp(),
+  known_from timestamptz not null default clock_timestamp()  -- older rows of the log were deleted
+);
+create table armgate.head (
+  one boolean primary key default true check (one),
+  number bigint not null,                        -- of the newest row of the log
+  at timestamptz not null                        -- never goes back
+) with (fillfactor = 10);
+insert into armgate.head(number, at) values (0, clock_timestamp());
+create table armgate.replica (
+  id int generated always as identity primary key,
+  name text not null,
+  program text not null,
+  began timestamptz not null default clock_timestamp(),
+  alive_until timestamptz not null,
+  dead boolean not null default false,
+  clean boolean not null default false           -- it left by itself
+) with (fillfactor = 50);
+create table armgate.log (
+  number bigint primary key,
+  at timestamptz not null,
+  replica int not null,
+  batch bigint not null,                         -- its own number
+  dead int[] not null,                           -- who was found dead
+  reads_missing boolean not null,
+  events bytea not null,                         -- sealed with the replicas' key
+  unique (replica, batch)
+);
+alter table armgate.log alter column events set storage external;
+
+create function armgate.append(p_replica int, p_batch bigint, p_events bytea, p_seen bigint, p_missing boolean)
+returns table (number bigint, at bigint, replica int, batch bigint, dead int[], reads_missing boolean, events bytea)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  l_head armgate.head;
+  l_lease interval;
+  l_now timestamptz;
+  l_dead int[];
+  l_is_new boolean;
+begin
+  select * into l_head from armgate.head for update;
+  select lease into l_lease from armgate.meta;
+  l_now := greatest(clock_timestamp(), l_head.at);
+  -- While nobody could tell anything, nobody's silence means anything.
+  if l_now - l_head.at > l_lease / 2 then
+    update armgate.replica r set alive_until = l_now + l_lease where not r.dead and not r.clean;
+  end if;
+  with found_dead as (
+    update armgate.replica r set dead = true where not r.dead and r.alive_until < l_now and r.id <> p_replica returning r.id)
+  select array_agg(f.id order by f.id) into l_dead from found_dead f;
+  update armgate.replica r set alive_until = l_now + l_lease where r.id = p_replica and not r.dead;
+  if not found then
+    raise exception 'this replica was silent for too long, and others have taken over what it did' using errcode = 'AG001';
+  end if;
+  l_is_new := p_events is not null
+    and not exists (select from armgate.log g where g.replica = p_replica and g.batch = p_batch);
+  if l_is_new or l_dead is not null then
+    l_head.number := l_head.number + 1;
+    insert into armgate.log values (l_head.number, l_now, p_replica, case when l_is_new then p_batch else -l_head.number end,
+      coalesce(l_dead, '{}'), l_is_new and p_missing, case when l_is_new then p_events else '' end);
+    perform pg_notify('armgate', '');
+  end if;
+  update armgate.head set number = l_head.number, at = l_now;
+  return query select g.number, (extract(epoch from g.at) * 1000000)::bigint, g.replica, g.batch, g.dead, g.reads_missing,
+      case when g.replica = p_replica and g.batch = p_batch then ''::bytea else g.events end  -- it knows what it told
+    from armgate.log g where g.number > p_seen order by g.number;
+end $$;
+)sql"};
+
+// Rows after $1, at most $2 of them.
+inline constexpr const char* kReadRows =
+    "select number, (extract(epoch from at) * 1000000)::bigint, replica, batch, dead, reads_missing, events "
+    "from armgate.log where number > $1 order by number limit $2";
+
+}  // namespace armgate::cluster

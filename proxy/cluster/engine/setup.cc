@@ -1,0 +1,127 @@
+#include "proxy/cluster/engine/setup.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iterator>
+
+#include "proxy/cluster/engine/schema.h"
+
+namespace armgate::cluster {
+namespace {
+
+constexpr Duration kWithin = std::chrono::seconds(10);
+static_assert(std::size(kSchemaSteps) == kSchemaVersion);
+
+Error bad(std::string text) { return gateway_error(ErrorKind::BadInput, std::move(text)); }
+
+Result<void> read_tables(PgConnection& connection, Found& found) {
+  const auto meta = connection.run(
+      "select version, fingerprint, (extract(epoch from lease) * 1000)::bigint, "
+      "(extract(epoch from clock_timestamp() - known_from) * 1000)::bigint from armgate.meta",
+      {}, kWithin);
+  if (!meta) return meta.error();
+  if (meta->size() == 0)
+    return bad("the cluster's tables are half made: drop the schema \"armgate\" and run armgate cluster init again");
+  found.version = static_cast<int>(meta->number(0, 0));
+  found.fingerprint = meta->text(0, 1);
+  found.lease = std::chrono::milliseconds(meta->number(0, 2));
+  found.known_for = std::chrono::milliseconds(meta->number(0, 3));
+  if (found.version != kSchemaVersion) return {};
+  const auto members = connection.run(
+      "select id, name, program, case when clean then 'left' when dead then 'dead' when alive_until < clock_timestamp() then 'silent' "
+      "else 'alive' end, extract(epoch from clock_timestamp() - began)::bigint from armgate.replica order by id desc limit 100",
+      {}, kWithin);
+  if (!members) return members.error();
+  for (size_t i = 0; i < members->size(); ++i) {
+    found.members.push_back({members->number(i, 0), std::string(members->text(i, 1)), std::string(members->text(i, 2)),
+                             std::string(members->text(i, 3)), members->number(i, 4)});
+  }
+  const auto rows =
+      connection.run("select count(*), coalesce(sum(octet_length(events)), 0)::bigint from armgate.log", {}, kWithin);
+  if (!rows) return rows.error();
+  found.rows = rows->number(0, 0);
+  found.bytes = rows->number(0, 1);
+  return {};
+}
+
+}  // namespace
+
+Result<Found> look_at(PgConnection& connection) {
+  Found found;
+  const auto engine = connection.run(
+      "select pg_is_in_recovery(), current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), "
+      "(select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum')), to_regclass('armgate.meta') is not null",
+      {}, kWithin);
+  if (!engine) return engine.error();
+  found.is_standby = engine->text(0, 0) == "t";
+  const auto commit = engine->text(0, 1);
+  found.commits_locally = commit == "off" || commit == "local";
+  found.waits_for_standby = !engine->text(0, 2).empty();
+  found.synchronous = static_cast<size_t>(engine->number(0, 3));
+  if (engine->text(0, 4) != "t") return found;
+  if (auto read = read_tables(connection, found); !read) return std::move(read).error();
+  return found;
+}
+
+Result<void> check_joinable(const Found& found, const ClusterKey& key) {
+  if (found.is_standby) return bad("the cluster's engine is a standby: name the primary, or both (postgres://a,b/...)");
+  if (!found.version) return bad("the cluster's engine has no tables of armgate: run armgate cluster init");
+  if (*found.version < kSchemaVersion) {
+    return bad(fmt::format("the cluster's tables are of version {}, this armgate's of {}: run armgate cluster upgrade",
+                           *found.version, kSchemaVersion));
+  }
+  if (*found.version > kSchemaVersion) {
+    return bad(fmt::format("the cluster's tables are of version {}, which this armgate ({}) does not know: use a newer one",
+                           *found.version, kSchemaVersion));
+  }
+  if (found.fingerprint != key.fingerprint()) {
+    return bad(fmt::format("cluster.key_file holds another key ({}) than the cluster was made with ({})", key.fingerprint(),
+                           found.fingerprint));
+  }
+  return {};
+}
+
+std::vector<std::string> warnings_of(const Found& found) {
+  std::vector<std::string> warnings;
+  const char* const lost =
+      "what it acknowledged is forgotten with it, so that a write may go on an old read and an action may run twice";
+  if (!found.waits_for_standby) {
+    warnings.push_back(fmt::format("the cluster's engine has no synchronous standby (synchronous_standby_names): {}", lost));
+  } else if (found.commits_locally) {
+    warnings.push_back(fmt::format("the cluster's engine does not wait for its standby (synchronous_commit): {}", lost));
+  } else if (found.synchronous == 0) {
+    warnings.push_back("no synchronous standby is connected to the cluster's engine: nothing can be recorded until one is");
+  }
+  return warnings;
+}
+
+Result<void> make_tables(PgConnection& connection, const ClusterKey& key, Duration lease) {
+  const auto found = look_at(connection);
+  if (!found) return found.error();
+  if (found->is_standby) return bad("the cluster's engine is a standby: name the primary");
+  if (found->version) return bad(fmt::format("the cluster's tables are there already, of version {}", *found->version));
+  std::string script = "begin;";
+  for (const char* step : kSchemaSteps) script += step;
+  script +=
+      fmt::format("insert into armgate.meta(version, fingerprint, lease) values ({}, '{}', make_interval(secs => {})); commit;",
+                  kSchemaVersion, key.fingerprint(), std::chrono::duration<double>(lease).count());
+  return connection.run_script(script, kWithin);
+}
+
+Result<int> upgrade_tables(PgConnection& connection) {
+  const auto found = look_at(connection);
+  if (!found) return found.error();
+  if (!found->version) return bad("the cluster's engine has no tables of armgate: run armgate cluster init");
+  if (*found->version > kSchemaVersion)
+    return bad(fmt::format("the cluster's tables are of version {}, which this armgate ({}) does not know", *found->version,
+                           kSchemaVersion));
+  if (*found->version == kSchemaVersion) return *found->version;
+  std::string script = "begin;";
+  for (int step = *found->version; step < kSchemaVersion; ++step) script += kSchemaSteps[step];
+  script += fmt::format("update armgate.meta set version = {}; commit;", kSchemaVersion);
+  if (auto done = connection.run_script(script, kWithin); !done) return std::move(done).error();
+  return *found->version;
+}
+
+}  // namespace armgate::cluster

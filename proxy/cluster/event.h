@@ -1,0 +1,96 @@
+// event.h – what the replicas of a cluster tell each other through their log (docs/decisions/0019): all that changes the shared tables.
+//
+// Why events and not tables: a history, a ledger and a lock table are functions of what happened, in order. Every replica applies the
+// same events in the same order and so knows the same, without asking anybody.
+//
+// Invariants  no token is in any of them. What a replica must know again when its own event comes back stands behind a pointer
+//             that stays in the process.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "proxy/async/waiter.h"
+#include "proxy/policy/history.h"
+#include "proxy/seams/store.h"
+#include "proxy/state/client_state.h"
+#include "proxy/state/lock/lock_table.h"
+#include "proxy/state/sending_event.h"
+#include "rules/plan.h"
+
+namespace armgate::cluster {
+
+using ReplicaId = uint32_t;  // one life of a replica; given by the engine, never given twice
+using ClaimId = uint64_t;    // unique in the cluster
+
+// Something about a resource (proxy/policy/history). Its moment is the log's.
+struct Told {
+  Hash128 resource{};
+  policy::Event event;
+};
+
+// A list page that is about to be delivered to a client; without a body: it is not kept.
+struct PageShown {
+  Hash128 client{};
+  ListAnswer page;
+};
+
+// The connection that a page was written to was reset. `shown` is the order that its own replica had given it.
+struct PageLost {
+  Hash128 client{};
+  uint64_t shown = 0;
+};
+
+// A write asks for its keys, and stands behind all who asked before.
+struct Claimed {
+  // Whoever waits for that; stays in the process.
+  struct Asked {
+    Waiter* waiter = nullptr;
+    std::optional<QueuePosition> place{};
+  };
+  ClaimId claim = 0;
+  std::vector<rules::LockKey> keys;
+  ClaimInfo info;
+  std::shared_ptr<Asked> asked{};
+  uint32_t bits = 0;  // for the waiter
+};
+
+// Keys are given back: some, or (none named) all of them.
+struct Released {
+  ClaimId claim = 0;
+  std::vector<Hash128> some;
+};
+
+// The same client's next writes may go along with a claim.
+struct LetIn {
+  ClaimId claim = 0;
+  Own which = Own::Reentrant;
+};
+
+// A write is about to be sent. Its id is its place in the log.
+struct Intended {
+  ClaimId claim = 0;
+  JournaledWrite write;
+  std::shared_ptr<std::atomic<IntentId>> id{};  // stays in the process; kNotSent: nobody waits for it any more
+};
+inline constexpr IntentId kNotSent = ~IntentId{0};
+
+struct Settled {
+  IntentId intent = 0;
+  WriteOutcome outcome;
+};
+
+struct Finished {
+  IntentId intent = 0;
+};
+
+using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent>;
+
+}  // namespace armgate::cluster

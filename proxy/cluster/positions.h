@@ -1,0 +1,54 @@
+// positions.h – which rows of the log were there at a point of this machine's time.
+//
+// Why: a client may be answered by one replica and write to another a millisecond later. What it was shown counts as shown before
+// its write came only if that is certain; clocks of machines say nothing of each other, but a question to the engine does: its
+// time lay between the asking and the answer.
+//
+// Invariant  surely_before() never names a row that was begun later: an uncertain one counts as later.
+// Threads   any.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "base/time.h"
+#include "proxy/async/mutex.h"
+
+namespace armgate::cluster {
+
+// Microseconds of the engine's clock.
+using EngineTime = int64_t;
+
+class Positions {
+ public:
+  // The engine said `told` between these two.
+  void learn(TimePoint asked, TimePoint answered, EngineTime told);
+  // A row that was begun at that time; in the log's order.
+  void add(uint64_t number, EngineTime begun);
+  // Another engine, with another clock: what is known of the one before is not compared with it.
+  void begin_anew();
+
+  // The last row that was begun before that moment for certain; 0: none is known.
+  uint64_t surely_before(TimePoint when) const;
+  // When a row was begun, at the latest, by this machine's clock; `now` if nothing is known.
+  TimePoint time_of(EngineTime begun, TimePoint now) const;
+
+ private:
+  static constexpr size_t kRows = 4096;
+  static constexpr Duration kTrusted = std::chrono::seconds(10);
+  struct Sample {
+    TimePoint asked;
+    TimePoint answered;
+    EngineTime told = 0;
+  };
+  struct Row {
+    uint64_t number;
+    EngineTime begun;
+  };
+  mutable Mutex mutex_;
+  Sample best_ ABSL_GUARDED_BY(mutex_){};
+  bool has_sample_ ABSL_GUARDED_BY(mutex_) = false;
+  std::deque<Row> rows_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace armgate::cluster

@@ -1,0 +1,202 @@
+#include "proxy/cluster/replica.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/async/waiter.h"
+#include "proxy/cluster/codec.h"
+
+namespace armgate::cluster {
+namespace {
+
+constexpr size_t kBatchEvents = 1'000;
+constexpr size_t kBatchBytes = 4u << 20;  // of bodies; a single event may have more
+constexpr uint32_t kLogged = 1;
+constexpr uint32_t kTooLate = 2;
+
+// There may be too much of it: then the others are told that reads are missing.
+bool may_be_left_out(const Event& event) {
+  const auto* const told = std::get_if<Told>(&event);
+  const bool shows = told != nullptr && (std::holds_alternative<policy::Shown>(told->event) ||
+                                         std::holds_alternative<policy::NotModified>(told->event));
+  return shows || std::holds_alternative<PageShown>(event);
+}
+
+size_t bytes_of(const policy::SharedBody& body) { return body ? body->bytes.size() : 0; }
+
+size_t bytes_of(const policy::Event& event) {
+  if (const auto* shown = std::get_if<policy::Shown>(&event)) return bytes_of(shown->rendering.body);
+  if (const auto* accepted = std::get_if<policy::Accepted>(&event)) return bytes_of(accepted->asked);
+  const auto* refused = std::get_if<policy::Refused>(&event);
+  return refused == nullptr ? 0 : bytes_of(refused->refusal.asked) + bytes_of(refused->refusal.found);
+}
+
+// Of what is large in it.
+size_t bytes_of(const Event& event) {
+  if (const auto* told = std::get_if<Told>(&event)) return bytes_of(told->event);
+  if (const auto* page = std::get_if<PageShown>(&event)) return bytes_of(page->page.body);
+  const auto* sending = std::get_if<SendingEvent>(&event);
+  return sending == nullptr || !sending->ending.answer ? 0 : sending->ending.answer->body.size();
+}
+
+}  // namespace
+
+// Who waits until something is logged.
+struct Replica::Pending {
+  Pending(const Executor& executor, uint64_t upto_) : waiter(executor), upto(upto_) {}
+  Waiter waiter;
+  const uint64_t upto;
+};
+
+// Of a claim of this replica's: what its owner gives back is told first.
+class Replica::Keeper final : public ClaimKeeper {
+ public:
+  Keeper(Replica& replica, ClaimId claim) : replica_(replica), claim_(claim) {}
+  uint64_t claim() const override { return claim_; }
+  void give_back(const std::vector<Hash128>& some) override { replica_.post(Released{claim_, some}); }
+  void admit_own(Own which) override { replica_.post(LetIn{claim_, which}); }
+
+ private:
+  Replica& replica_;
+  const ClaimId claim_;
+};
+
+QueuePosition Replica::kept_for(ClaimId claim, QueuePosition& place) {
+  return place.keep(std::make_shared<Keeper>(*this, claim));
+}
+
+void Replica::post(Event event) {
+  {
+    MutexLock lock(&mutex_);
+    const bool is_full = queue_.size() >= options_.queue_max || queue_bytes_ >= options_.queue_bytes_max;
+    if (is_full && may_be_left_out(event)) {
+      reads_missing_ = true;
+      return;
+    }
+    queue_bytes_ += bytes_of(event);
+    queue_.push_back(std::move(event));
+    ++posted_;
+  }
+  if (wake_) wake_();
+}
+
+void Replica::tell(SendingEvent event) {
+  using What = SendingEvent::What;
+  const bool asks = event.what == What::Added || event.what == What::Again || event.what == What::Asked;
+  if (asks && event.arrival.asker) {
+    MutexLock lock(&mutex_);
+    askers_.push_back({event.asking, event.client, event.arrival.asker});
+  }
+  event.arrival.asker = nullptr;
+  post(std::move(event));
+}
+
+void Replica::look_at_askers() {
+  std::vector<Asker> gone;
+  {
+    MutexLock lock(&mutex_);
+    std::erase_if(askers_, [&](const Asker& asker) {
+      if (asker.presence.use_count() == 1) return true;  // its exchange is over, and told how
+      if (!asker.presence->gone.load(std::memory_order_acquire)) return false;
+      gone.push_back(asker);
+      return true;
+    });
+  }
+  for (const Asker& asker : gone) post(SendingEvent{SendingEvent::What::AskerGone, asker.client, asker.asking, {}, {}});
+}
+
+Task<bool> Replica::flush(const Executor& executor, TimePoint until) {
+  std::shared_ptr<Pending> pending;
+  {
+    MutexLock lock(&mutex_);
+    if (logged_ == posted_) co_return true;
+    pending = std::make_shared<Pending>(executor, posted_);
+    pending_.push_back(pending);
+  }
+  const auto timer = tables_->clock.call_at(executor, until, [late = pending.get()] { late->waiter.signal(kTooLate); });
+  const uint32_t what = co_await pending->waiter.wait();
+  if ((what & kLogged) != 0) co_return true;
+  MutexLock lock(&mutex_);
+  pending_.remove(pending);
+  co_return false;
+}
+
+void Replica::wake_flushed() {
+  std::vector<std::shared_ptr<Pending>> over;
+  {
+    MutexLock lock(&mutex_);
+    for (auto it = pending_.begin(); it != pending_.end();) {
+      const auto next = std::next(it);
+      if ((*it)->upto <= logged_) {
+        over.push_back(*it);
+        pending_.erase(it);
+      }
+      it = next;
+    }
+  }
+  for (const auto& pending : over) pending->waiter.signal(kLogged);
+}
+
+Task<std::optional<QueuePosition>> Replica::claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
+                                                  uint32_t bits, const Executor& executor, TimePoint until) {
+  Claimed claimed;
+  claimed.claim = (uint64_t{options_.id} << 32) | next_claim_.fetch_add(1);
+  claimed.keys = keys;
+  claimed.info = std::move(info);
+  claimed.asked = std::make_shared<Claimed::Asked>(Claimed::Asked{waiter});
+  const auto asked = claimed.asked;
+  claimed.bits = bits;
+  post(std::move(claimed));
+  co_await flush(executor, until);
+  MutexLock lock(&asked_mutex_);
+  asked->waiter = nullptr;  // nobody waits any more: it is given back as soon as it is there
+  co_return std::move(asked->place);
+}
+
+Task<std::optional<IntentId>> Replica::intend(Intended intended, const Executor& executor, TimePoint until) {
+  const auto id = intended.id = std::make_shared<std::atomic<IntentId>>(0);
+  post(std::move(intended));
+  if (co_await flush(executor, until)) co_return id->load();
+  IntentId none = 0;
+  // It stands in the log by now, or is told as not sent when it does.
+  if (!id->compare_exchange_strong(none, kNotSent)) co_return none;
+  co_return std::nullopt;
+}
+
+void Replica::confirm(TimePoint asked, TimePoint answered) {
+  sends_until_.store(asked + options_.lease - options_.lease / 5, std::memory_order_relaxed);
+  apart_from_.store(answered + options_.lease, std::memory_order_relaxed);
+}
+
+uint64_t Replica::surely_before(TimePoint when, uint64_t order) const {
+  return std::max(order, last_order_in(positions_.surely_before(when)));
+}
+
+std::optional<Replica::Batch> Replica::next_batch() {
+  if (told_.empty()) {
+    MutexLock lock(&mutex_);
+    if (queue_.empty()) return std::nullopt;
+    told_missing_ = std::exchange(reads_missing_, false);
+    for (size_t bytes = 0; !queue_.empty() && told_.size() < kBatchEvents && bytes < kBatchBytes;) {
+      const size_t more = bytes_of(queue_.front());
+      bytes += more;
+      queue_bytes_ -= more;
+      told_.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+    }
+    ++batch_;
+  }
+  return Batch{batch_, encode(told_, tables_->clock.now()), told_missing_};
+}
+
+bool Replica::has_posts() const {
+  MutexLock lock(&mutex_);
+  return !queue_.empty() || posted_ != logged_;
+}
+
+Replica::Counts Replica::counts() const {
+  MutexLock lock(&mutex_);
+  return {claims_count_.load(std::memory_order_relaxed), queue_.size()};
+}
+
+}  // namespace armgate::cluster

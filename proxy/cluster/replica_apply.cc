@@ -1,0 +1,248 @@
+// replica_apply.cc – what the log tells, put into this process' tables; the same at every replica.
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/mutant.h"
+#include "proxy/cluster/codec.h"
+#include "proxy/cluster/replica.h"
+
+namespace armgate::cluster {
+namespace {
+
+constexpr size_t kOrdersKept = 100'000;  // receipts come within minutes
+
+// A moment of the log in place of the one that its author had: gives the order that it had.
+uint64_t move_to(policy::Shown& event, Moment moment) {
+  const uint64_t given = event.at.order;
+  if (event.asked >= given) event.asked = moment.order;  // of what was not asked for, but answered
+  event.at = moment;
+  return given;
+}
+uint64_t move_to(policy::NotModified& event, Moment moment) {
+  const uint64_t given = event.at.order;
+  event.at = moment;
+  return given;
+}
+uint64_t move_to(policy::Refused& event, Moment moment) { return std::exchange(event.refusal.told, moment.order); }
+template <class Event>
+uint64_t move_to(Event& event, Moment moment) {
+  if constexpr (requires { event.at.order; }) event.at = moment;
+  return 0;
+}
+
+}  // namespace
+
+void Replica::note_order(ReplicaId author, uint64_t given, uint64_t order) {
+  if (given == 0) return;
+  orders_[{author, given}] = order;
+  ordered_.push_back({author, given});
+  if (ordered_.size() <= kOrdersKept) return;
+  orders_.erase(ordered_.front());
+  ordered_.pop_front();
+}
+
+uint64_t Replica::order_of(ReplicaId author, uint64_t given) const {
+  const auto found = orders_.find({author, given});
+  return found == orders_.end() ? 0 : found->second;
+}
+
+void Replica::begin_at(uint64_t number) {
+  applied_.store(number, std::memory_order_release);
+  tables_->pass(last_order_in(number));
+}
+
+bool Replica::apply(const Row& row) {
+  if (row.number <= applied()) return true;
+  const bool is_own = row.author == options_.id && row.batch == batch_ && !told_.empty();
+  const TimePoint then = positions_.time_of(row.begun, tables_->clock.now());
+  std::vector<Event> events;
+  if (is_own) {
+    events = std::exchange(told_, {});
+  } else if (!row.events.empty()) {
+    auto read = decode(row.events, then);
+    if (!read) return false;
+    events = *std::move(read);
+  }
+  uint64_t order = order_in(row.number, 0);
+  for (const ReplicaId dead : row.dead) bury(dead, row.author, {order, then});
+  if (row.reads_missing) tables_->resources.forget_shown_until(order);
+  const size_t count = events.size();
+  for (Event& event : events) apply(row.author, std::move(event), row.number, {++order, then});
+  positions_.add(row.number, row.begun);
+  applied_.store(row.number, std::memory_order_release);
+  tables_->pass(order);
+
+  uint64_t oldest = row.number + 1;
+  for (const auto& [id, claim] : claims_) oldest = std::min(oldest, claim.row);
+  for (const auto& [id, intent] : intents_) oldest = std::min(oldest, intent.row);
+  oldest_needed_.store(oldest, std::memory_order_relaxed);
+  claims_count_.store(claims_.size(), std::memory_order_relaxed);
+  if (is_own) {
+    {
+      MutexLock lock(&mutex_);
+      logged_ += count;
+    }
+    wake_flushed();
+  }
+  return true;
+}
+
+void Replica::apply(ReplicaId author, Event event, uint64_t row, Moment moment) {
+  std::visit([&](auto& what) { on(author, std::move(what), row, moment); }, event);
+}
+
+void Replica::on(ReplicaId author, Told event, uint64_t, Moment moment) {
+  if (auto* const lost = std::get_if<policy::AnswerLost>(&event.event)) {
+    lost->shown = order_of(author, lost->shown);
+    if (lost->shown == 0) return;
+  }
+  const uint64_t given = std::visit([&](auto& what) { return move_to(what, moment); }, event.event);
+  note_order(author, given, moment.order);
+  tables_->resources.apply_here(event.resource, std::move(event.event));
+}
+
+void Replica::on(ReplicaId author, PageShown event, uint64_t, Moment moment) {
+  const auto client = tables_->clients.find_or_add(event.client, moment.time);
+  if (!event.page.body) return client->note_page_missed(moment.order);
+  note_order(author, event.page.shown.order, moment.order);
+  event.page.shown = moment;
+  client->record_page(std::move(event.page));
+}
+
+void Replica::on(ReplicaId author, PageLost event, uint64_t, Moment moment) {
+  const uint64_t shown = order_of(author, event.shown);
+  if (shown == 0) return;
+  const auto client = tables_->clients.find_or_add(event.client, moment.time);
+  for (const Hash128& resource : client->page_lost(shown)) {
+    tables_->resources.apply_here(resource, policy::AnswerLost{event.client, shown});
+  }
+}
+
+// The keys of other replicas' writes are kept as if somebody here had them.
+void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
+  const auto join = [&](Waiter* waiter) { return tables_->locks.join(event.keys, std::move(event.info), waiter, event.bits); };
+  if (author != options_.id) {
+    auto place = join(nullptr);
+    GATE_CHECK(place.ok(), "the lock table of a cluster has no bounds");
+    if (!place->granted() && tables_->waited_for) tables_->waited_for(place->keys());
+    claims_.emplace(event.claim, KeptClaim{author, row, *std::move(place)});
+    return;
+  }
+  MutexLock lock(&asked_mutex_);
+  if (event.asked->waiter == nullptr) {  // it was too late: its place is given back
+    post(Released{event.claim, {}});
+  }
+  auto place = join(event.asked->waiter);
+  GATE_CHECK(place.ok(), "the lock table of a cluster has no bounds");
+  const auto kept = claims_.emplace(event.claim, KeptClaim{author, row, *std::move(place)}).first;
+  if (event.asked->waiter != nullptr) event.asked->place = kept_for(event.claim, kept->second.place);
+}
+
+void Replica::on(ReplicaId, Released event, uint64_t, Moment) {
+  const auto kept = claims_.find(event.claim);
+  if (kept == claims_.end()) return;
+  if (!event.some.empty()) return kept->second.place.give_back_here(event.some);
+  end_claim(event.claim);
+}
+
+void Replica::end_claim(ClaimId id) {
+  const auto kept = claims_.find(id);
+  const auto keys = kept->second.is_adopted ? kept->second.place.keys() : std::vector<Hash128>{};
+  kept->second.place.end_here();
+  claims_.erase(kept);
+  if (!keys.empty() && tables_->ended) tables_->ended(keys);
+}
+
+void Replica::on(ReplicaId, LetIn event, uint64_t, Moment) {
+  const auto kept = claims_.find(event.claim);
+  if (kept != claims_.end()) kept->second.place.let_own_in_here(event.which);
+}
+
+void Replica::on(ReplicaId author, Intended event, uint64_t row, Moment moment) {
+  IntentId none = 0;
+  if (event.id && !event.id->compare_exchange_strong(none, moment.order)) {
+    WriteOutcome never_sent;
+    never_sent.kind = OutcomeKind::NotSent;
+    post(Settled{moment.order, std::move(never_sent)});
+  }
+  event.write.id = moment.order;
+  intents_.emplace(moment.order, OpenIntent{author, row, event.claim, std::move(event.write)});
+}
+
+void Replica::on(ReplicaId, Settled event, uint64_t, Moment) {
+  const auto intent = intents_.find(event.intent);
+  if (intent == intents_.end()) return;
+  const bool is_over = !event.outcome.is_running && event.outcome.kind != OutcomeKind::InDoubt;
+  if (is_over) {
+    intents_.erase(intent);
+  } else {
+    intent->second.write.outcome = std::move(event.outcome);
+  }
+}
+
+void Replica::on(ReplicaId, Finished event, uint64_t, Moment) { intents_.erase(event.intent); }
+
+void Replica::on(ReplicaId author, SendingEvent event, uint64_t, Moment moment) {
+  using What = SendingEvent::What;
+  if (event.what == What::Added || event.what == What::Again) {
+    running_[{event.client, event.asking.sending}] = {author, event.arrival.resource};
+  }
+  const auto running = running_.find({event.client, event.asking.sending});
+  if (event.what == What::Sent && running != running_.end()) running->second.sent = true;
+  if (event.what == What::Ended) running_.erase({event.client, event.asking.sending});
+  SendingLedger& ledger = tables_->clients.find_or_add(event.client, moment.time)->sendings();
+  author == options_.id ? ledger.note_logged(event, moment.order) : ledger.follow(event, askers_at(author), moment);
+}
+
+const std::shared_ptr<Presence>& Replica::askers_at(ReplicaId author) {
+  auto& presence = askers_at_[author];
+  if (!presence) presence = std::make_shared<Presence>();
+  return presence;
+}
+
+// What waited is gone. What may have been sent keeps its keys, and all see to it.
+void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
+  // Nobody listens there any more, and what was told may not have arrived.
+  askers_at(dead)->gone.store(true, std::memory_order_release);
+  std::map<ClaimId, IntentId> sent;
+  for (auto& [id, intent] : intents_) {
+    if (intent.author != dead || is_mutant(Mutant::DeadHoldNothing)) continue;
+    intent.author = heir;
+    sent.emplace(intent.claim, id);
+  }
+  std::vector<ClaimId> left;
+  for (auto& [id, claim] : claims_) {
+    if (claim.author != dead) continue;
+    claim.author = heir;
+    if (!sent.contains(id)) left.push_back(id);
+  }
+  std::sort(left.begin(), left.end());  // in the same order everywhere
+  for (const ClaimId id : left) end_claim(id);
+
+  std::vector<std::pair<SendingId, RunningSending>> cut_off;
+  for (const auto& [id, sending] : running_) {
+    if (sending.author == dead) cut_off.emplace_back(id, sending);
+  }
+  for (const auto& [id, sending] : cut_off) {
+    const auto& [client, number] = id;
+    SendingEvent ended{SendingEvent::What::Ended, client, {number, 0}, {}, {}};
+    const auto is_its_own = [&](const auto& entry) {
+      return sent.contains(entry.second.claim) && entry.second.write.client == id.first;
+    };
+    const bool may_be_sent = sending.sent || std::any_of(intents_.begin(), intents_.end(), is_its_own);
+    ended.ending.kind = may_be_sent ? SendingLedger::Ending::Kind::Unknown : SendingLedger::Ending::Kind::Expected;
+    tables_->clients.find_or_add(client, moment.time)->sendings().follow(ended, nullptr, moment);
+    tables_->resources.apply_here(sending.resource, policy::Left{client, number});
+    running_.erase(id);
+  }
+  if (!tables_->adopt) return;
+  for (const auto& [claim, intent] : sent) {
+    const auto kept = claims_.find(claim);
+    if (kept == claims_.end() || std::exchange(kept->second.is_adopted, true)) continue;
+    WriteLease lease = kept_for(claim, kept->second.place).take();
+    tables_->adopt(AdoptedWrite{intent, intents_.at(intent).write, std::move(lease), heir == options_.id});
+  }
+}
+
+}  // namespace armgate::cluster

@@ -1,0 +1,133 @@
+#include "proxy/gateway/cluster_member.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/post.hpp>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "proxy/async/spawn.h"
+#include "proxy/cluster/cluster_store.h"
+#include "proxy/cluster/engine/engine.h"
+#include "proxy/cluster/replica.h"
+#include "proxy/gateway/options.h"
+#include "proxy/observability/log.h"
+#include "proxy/request/operation/restore.h"
+
+namespace armgate {
+namespace {
+
+constexpr int kExitApart = 75;  // EX_TEMPFAIL (sysexits.h): whoever watches over it is to start it again
+constexpr Duration kKeepLonger = std::chrono::hours(1);  // than what is kept of the rows
+
+std::string machine_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+cluster::EngineOptions engine_options(const Config& config) {
+  cluster::EngineOptions options;
+  options.url = config.cluster.engine;
+  options.key_file = config.cluster.key_file;
+  options.name = config.cluster.replica.empty() ? machine_name() : config.cluster.replica;
+  options.keep = std::max(config.history.observation_age, config.history.repeat_keep) + kKeepLonger;
+  return options;
+}
+
+// Rules that only a process that is alone can carry out.
+bool has_late_rules(const Config& config) {
+  return std::ranges::any_of(config.rules, [](const rules::Rule& rule) { return rule.late.is_on(); });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config, Log& log, RealClock& clock) {
+  if (!config.journal.file.empty()) {
+    return gateway_error(ErrorKind::BadInput,
+                         "journal.file and cluster.engine exclude each other: the cluster records what a journal would");
+  }
+  if (!config.cluster.experimental) {
+    return gateway_error(ErrorKind::BadInput,
+                         "cluster.engine is experimental: a key may stay locked after a replica was cut off and died "
+                         "(docs/cluster.md); to try it all the same say cluster.experimental: \"on\"");
+  }
+  if (config.cluster.key_file.empty()) {
+    return gateway_error(ErrorKind::BadInput,
+                         "cluster.engine needs cluster.key_file, with 32 random bytes or more that all replicas have");
+  }
+  const auto tell = [&log, &clock](const std::string& text) {
+    log.event(LogLevel::Error, clock.wall(), "attention", {{"text", text}});
+  };
+  cluster::Engine::Calls calls;
+  calls.alert = tell;
+  calls.end = [tell](const std::string& why) {
+    tell(fmt::format("armgate ends, to be started again: {}", why));
+    usleep(100'000);  // the log is written by a thread of its own
+    std::_Exit(kExitApart);
+  };
+  auto engine = cluster::Engine::join(engine_options(config), std::move(calls));
+  if (!engine) return std::move(engine).error();
+  for (const std::string& warning : (*engine)->joined().warnings) tell(warning);
+  if (has_late_rules(config))
+    tell("retry.operation has no effect in a cluster: operations that fail later are told as ARM tells them");
+  std::unique_ptr<ClusterMember> member(new ClusterMember(config.cluster.quiet, clock));
+  member->replica_ = std::make_unique<cluster::Replica>(
+      cluster::Replica::Options{.id = (*engine)->joined().id, .lease = (*engine)->joined().lease});
+  member->engine_ = *std::move(engine);
+  return member;
+}
+
+ClusterMember::ClusterMember(Duration quiet, RealClock& clock) : quiet_(quiet), clock_(clock) {}
+ClusterMember::~ClusterMember() = default;
+
+HashKey ClusterMember::hash_key() const { return engine_->joined().hash_key; }
+bool ClusterMember::is_apart() const { return replica_->is_apart(); }
+void ClusterMember::leave() { engine_->close(); }
+void ClusterMember::end() {
+  engine_.reset();
+  replica_->let_go();
+}
+
+ClusterMember::Recording ClusterMember::recording(const Config& config, MemoryStore::Options options) {
+  auto store = std::make_unique<cluster::ClusterStore>(*replica_, clock_, options, config.cluster.write_max);
+  const MemoryStore* const memory = &store->memory();
+  return {std::move(store), memory};
+}
+
+Result<void> ClusterMember::start(Parts& parts) {
+  SharedState& shared = parts.shared;
+  shared.begin(clock_, engine_->joined().known_for);
+  replica_->use({clock_, shared.resources, shared.clients, shared.locks, [this](uint64_t order) { clock_.pass(order); },
+                 [&parts, quiet = quiet_](cluster::AdoptedWrite undelivered) {
+                   auto kept = std::make_shared<cluster::AdoptedWrite>(std::move(undelivered));
+                   boost::asio::post(parts.executor,
+                                     [&parts, kept, quiet] { spawn(parts.executor, adopt(parts, std::move(*kept), quiet)); });
+                 },
+                 [&shared](const std::vector<Hash128>& keys) { wake_watchers(shared, keys); },
+                 [&parts](const std::vector<Hash128>& keys) {
+                   boost::asio::post(parts.executor, [&parts, keys] { end_adopted(parts.shared, keys); });
+                 }});
+  shared.resources.share(replica_.get());
+  return engine_->start(*replica_);
+}
+
+SharedState::Options shared_options(const Config& config, ClusterMember* member) {
+  SharedState::Options options = shared_options(config);
+  if (member == nullptr) return options;
+  auto& sendings = options.clients.client.sendings;
+  sendings.first_id = (uint64_t{member->replica().id()} << 40) + 1;
+  sendings.sink = &member->replica();
+  // All replicas must have the same queues: none of them turns away who stands in them elsewhere.
+  constexpr size_t kUnbounded = std::numeric_limits<size_t>::max();
+  options.locks = {kUnbounded, kUnbounded};
+  options.reservations.grace = Duration{};
+  options.run_leases.leases_max = 0;
+  return options;
+}
+
+}  // namespace armgate

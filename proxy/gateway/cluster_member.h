@@ -1,0 +1,59 @@
+// cluster_member.h – this process as one replica of a cluster: its engine, its replica, and what that needs of the shared tables.
+//
+// Threads   the owner's, before the event loops run and after they ended; the rest is the engine's own.
+#pragma once
+
+#include <memory>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "proxy/config/config.h"
+#include "proxy/request/parts.h"
+#include "proxy/seams/real_clock.h"
+#include "proxy/state/memory_store.h"
+
+namespace armgate {
+
+class Log;
+namespace cluster {
+class Engine;
+}  // namespace cluster
+
+class ClusterMember {
+ public:
+  // BadInput as cluster::Engine::join. `log` and `clock` must outlive it.
+  static Result<std::unique_ptr<ClusterMember>> join(const Config& config, Log& log, RealClock& clock);
+
+  ~ClusterMember();
+
+  HashKey hash_key() const;
+  cluster::Replica& replica() { return *replica_; }
+  bool is_apart() const;
+
+  // Where writes are recorded, and what of that people may ask this process about.
+  struct Recording {
+    std::unique_ptr<Store> store;
+    const MemoryStore* memory = nullptr;
+  };
+  Recording recording(const Config& config, MemoryStore::Options options);
+
+  // Reads what the others told. From then on what changes the tables goes through the log. `parts`: of the loop that follows what dead
+  // replicas began.
+  Result<void> start(Parts& parts);
+  // The last of it is told, and that this replica ends by itself.
+  void leave();
+  // Before the tables die.
+  void end();
+
+ private:
+  ClusterMember(Duration quiet, RealClock& clock);
+  const Duration quiet_;
+  RealClock& clock_;
+  std::unique_ptr<cluster::Replica> replica_;
+  std::unique_ptr<cluster::Engine> engine_;
+};
+
+// What the tables are to be like; `member` may be null.
+SharedState::Options shared_options(const Config& config, ClusterMember* member);
+
+}  // namespace armgate

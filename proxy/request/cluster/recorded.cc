@@ -1,0 +1,62 @@
+#include "proxy/request/cluster/recorded.h"
+
+#include <utility>
+
+#include "proxy/cluster/replica.h"
+#include "proxy/request/cluster/order_at.h"
+#include "proxy/request/write/coalesce.h"
+
+namespace armgate {
+
+Outcome unrecorded(const Write& write) {
+  return busy(write, "The cluster's engine cannot take the write.", "cluster-unavailable");
+}
+
+Task<bool> until_recorded(Parts& parts, Executor executor) {
+  auto& cluster = *parts.cluster;
+  while (!cluster.is_apart()) {
+    if (co_await cluster.flush(executor, cluster.apart_from())) co_return true;
+  }
+  co_return false;
+}
+
+Task<std::optional<Outcome>> meet_before_repeating(const Write& write) {
+  auto& cluster = *write.parts.cluster;
+  cluster.post(cluster::Finished{});  // a place in the log that tells nothing: all before it is known then
+  const bool is_met = co_await cluster.flush(write.exchange.executor, write.client_wait.until());
+  if (!is_met) co_return unrecorded(write);
+  co_return std::nullopt;
+}
+
+Task<std::optional<Outcome>> meet_the_others(Write& write) {
+  auto& parts = write.parts;
+  const Moment& arrived = write.exchange.arrived;
+  if (!co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until())) co_return unrecorded(write);
+  policy::WriteFacts& facts = write.facts;
+  const bool is_first = facts.arrived.order == arrived.order;
+  if (is_first) facts.arrived.order = order_at(parts, arrived);
+  if (is_first) facts.arrived_by = parts.clock.next_moment().order;
+  if (facts.repeated.order != 0) facts.repeated.order = order_at(parts, facts.repeated);
+  co_return std::nullopt;
+}
+
+Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys,
+                                                            ClaimInfo info) {
+  auto& parts = write.parts;
+  auto place = co_await parts.cluster->claim(keys, std::move(info), &write.client_wait.waiter(), ClientWait::kGranted,
+                                             write.exchange.executor, write.client_wait.until());
+  if (!place) co_return unrecorded(write);
+  co_return *std::move(place);
+}
+
+std::optional<Outcome> answered_elsewhere(const Write& write) {
+  if (write.sending == 0) return std::nullopt;
+  if (!write.ledger().is_elsewhere(arrival_of(write, nullptr), {write.sending, write.asking})) return std::nullopt;
+  return busy(write, "The same request is being answered by another replica.", "same-request-elsewhere");
+}
+
+bool may_show(const Parts& parts) { return parts.cluster == nullptr || !parts.cluster->is_apart(); }
+
+bool may_send(const Parts& parts) { return parts.cluster == nullptr || parts.cluster->may_send(); }
+
+}  // namespace armgate

@@ -1,0 +1,249 @@
+// Several armgates in front of one ARM and behind one PostgreSQL (docs/cluster.md). Each request goes to a replica that is drawn by
+// seed: what one of them was told, the others must know.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { Cluster, drawn, Postgres } from "./engines.mjs";
+import { sleep } from "./harness.mjs";
+import { GROUP, PATH, SCALE_SET, startHeldUpstream, waitFor } from "./scale_set.mjs";
+
+const RESTART = `${SCALE_SET}/restart?api-version=2024-07-01`;
+
+async function startSim(world, args = ["--operation-ms", "30"]) {
+  const sim = await world.startSim(args);
+  await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
+  await sim.make(SCALE_SET, "2024-07-01", { location: "westeurope", sku: { capacity: 1 }, tags: { base: "1" } });
+  return sim;
+}
+
+async function startAll(world, { simArgs, ...options } = {}) {
+  const [sim, postgres] = await Promise.all([startSim(world, simArgs), Postgres.make(world)]);
+  return { sim, postgres, cluster: await Cluster.start(world, sim, postgres.url, options) };
+}
+
+const tagsOf = async (sim) => (await sim.read(SCALE_SET, "2024-07-01")).tags;
+const withTag = (resource, name) => ({ ...resource, tags: { ...resource.tags, [name]: "1" } });
+// What the judge is to know of a write: whose it is, which intention, and that it counts.
+const declared = (client, name) => ({ "x-sim-client": client, "x-sim-write-id": name, "x-sim-increments": "/sku/capacity:1" });
+
+// Clients that read, add one tag and count one up, and write all of it back until that is accepted: a tag that was acknowledged and is
+// gone was lost, and so is a count. Connections that break are tried again, as clients do.
+async function race(cluster, seed, { clients = 4, writes = 4, until = Date.now() + 30_000 } = {}) {
+  const draw = drawn(seed);
+  const told = { acknowledged: [], refused: 0, busy: 0, broken: 0 };
+  const anywhere = () => draw(cluster.replicas.length);
+  const persist = async (send) => {
+    for (;;) {
+      try {
+        const answer = await send();
+        if (answer.status !== 503) return answer;
+        told.busy += 1;
+      } catch (error) {
+        told.broken += 1;
+        if (Date.now() > until) throw error;
+      }
+      assert.ok(Date.now() < until, "the race does not come to its end");
+      await sleep(100);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, async (_, client) => {
+    for (let write = 0; write < writes;) {
+      const name = `c${client}-w${write}`;
+      const read = await persist(() => cluster.ask(anywhere(), `client-${client}`, "GET", PATH, { seconds: 15 }));
+      assert.equal(read.status, 200, read.body);
+      if (read.json.tags[name] === undefined) {
+        const body = { ...withTag(read.json, name), sku: { capacity: read.json.sku.capacity + 1 } };
+        const headers = declared(`client-${client}`, name);
+        const written = await persist(() => cluster.ask(anywhere(), `client-${client}`, "PUT", PATH, { body, headers, seconds: 15 }));
+        // 409: nobody knows whether it was carried out. Either way it is looked at again.
+        if (written.status === 412) told.refused += 1;
+        else assert.ok(written.status < 300 || written.status === 409, `${written.status} ${written.body}`);
+        if (written.status >= 400) continue;
+      }
+      told.acknowledged.push(name);
+      write += 1;
+    }
+  }));
+  return told;
+}
+
+async function assertNothingLost(sim, told, expected) {
+  const report = await sim.report();
+  const tags = await tagsOf(sim);
+  const harms = ["lost_updates", "vanished", "lost_increments", "overcounted_increments", "overlaps_attempted", "overlaps_accepted", "applied_twice"];
+  console.log(`        ${told.acknowledged.length} acknowledged, ${told.refused} refused, ${told.busy} told to come again, ${told.broken} broken; ` +
+              harms.map((harm) => `${harm} ${report[harm]}`).join(", "));
+  assert.equal(told.acknowledged.length, expected);
+  assert.deepEqual(told.acknowledged.filter((name) => tags[name] === undefined), [], "acknowledged and lost");
+  for (const harm of harms) assert.equal(report[harm], 0, `${harm}\n${report.findings.join("\n")}`);
+  assert.equal((await sim.read(SCALE_SET, "2024-07-01")).sku.capacity, 1 + expected);
+}
+
+export const tests = {
+  "what was read through one replica is what a write through another is built on": async (world) => {
+    const { sim, cluster } = await startAll(world);
+    const read = await cluster.ask(0, "reader", "GET", PATH);
+    assert.equal((await cluster.ask(1, "other", "GET", PATH)).status, 200);
+    const others = await cluster.ask(2, "other", "PUT", PATH, { body: { ...read.json, sku: { capacity: 2 } } });
+    assert.equal(others.status, 200, others.body);
+    const stale = await cluster.ask(1, "reader", "PUT", PATH, { body: { ...read.json, sku: { capacity: 3 } } });
+    assert.equal(stale.status, 412, "the write undoes what it has not seen");
+    const again = await cluster.ask(0, "reader", "GET", PATH);
+    const fresh = await cluster.ask(2, "reader", "PUT", PATH, { body: { ...again.json, sku: { capacity: 3 } } });
+    assert.equal(fresh.status, 200, fresh.body);
+    assert.equal((await sim.report()).lost_updates, 0);
+  },
+
+  "a race over three replicas loses nothing, also when one of them is killed": async (world) => {
+    const { sim, cluster } = await startAll(world);
+    const told = race(cluster, 1);
+    await sleep(700);
+    await cluster.kill(1);
+    await sleep(500);
+    await cluster.startReplica(1);
+    await assertNothingLost(sim, await told, 16);
+  },
+
+  "who asks at another replica waits until the operation has ended": async (world) => {
+    const { cluster } = await startAll(world, { simArgs: ["--operation-ms", "1500", "--exclusivity", "accept"] });
+    const begun = Date.now();
+    const patch = (number, user) => cluster.ask(number, user, "PATCH", PATH, { body: { tags: { [user]: "1" } } });
+    assert.equal((await patch(0, "first")).status, 200);
+    const order = [];
+    const later = [];
+    for (const [number, user] of [[1, "second"], [2, "third"], [0, "fourth"]]) {
+      later.push(patch(number, user).then((answer) => order.push([user, answer.status])));
+      await sleep(400);
+    }
+    await Promise.all(later);
+    assert.deepEqual(order, [["second", 200], ["third", 200], ["fourth", 200]]);
+    assert.ok(Date.now() - begun >= 4500, "somebody went while another's operation ran");
+  },
+
+  "the operation of a replica that died is held by another": async (world) => {
+    const { cluster } = await startAll(world, { simArgs: ["--operation-ms", "5000", "--exclusivity", "accept"] });
+    const begun = Date.now();
+    assert.equal((await cluster.ask(0, "first", "PATCH", PATH, { body: { tags: { first: "1" } } })).status, 200);
+    await cluster.kill(0);
+    const second = await cluster.ask(1, "second", "PATCH", PATH, { body: { tags: { second: "1" } } });
+    assert.equal(second.status, 200, second.body);
+    assert.ok(Date.now() - begun >= 5000, "the second came before the first's operation had ended");
+  },
+
+  "an action that a dead replica had sent is not carried out again by another": async (world) => {
+    const { upstream, release } = await startHeldUpstream(world);
+    const postgres = await Postgres.make(world);
+    const cluster = await Cluster.start(world, upstream, postgres.url);
+    const restart = (number) => cluster.ask(number, "nightly", "POST", RESTART, { seconds: 8 });
+    const first = restart(0).catch(() => "broken");
+    await waitFor("the restart at ARM", async () => upstream.seen.length === 1);
+    await cluster.kill(0);
+    assert.equal(await first, "broken");
+    await sleep(3000);
+    const again = await restart(1);
+    release();
+    assert.equal(again.status, 409, again.body);
+    assert.equal(again.json.error.code, "ArmgateOutcomeUnknown");
+    assert.equal(upstream.seen.filter(({ method }) => method === "POST").length, 1);
+  },
+
+  "a re-send that meets another replica gets the answer that got lost": async (world) => {
+    const { sim, cluster } = await startAll(world);
+    const body = { location: "westeurope", sku: { capacity: 7 } };
+    const headers = { "x-ms-client-request-id": "11111111-2222-3333-4444-555555555555" };
+    const both = await Promise.all([cluster.ask(0, "twin", "PUT", PATH, { body, headers }), sleep(30).then(() => cluster.ask(1, "twin", "PUT", PATH, { body, headers }))]);
+    for (const { status } of both) assert.ok([200, 503].includes(status), `${status}`);
+    assert.equal((await sim.report()).applied_twice, 0);
+  },
+
+  "a replica that was paused for longer than its lease ends, and what waited for it goes on": async (world) => {
+    const { sim, cluster } = await startAll(world);
+    const { process } = cluster.replicas[0];
+    process.child.kill("SIGSTOP");
+    await sleep(4000);
+    const other = await cluster.ask(1, "other", "PATCH", PATH, { body: { tags: { base: "1", other: "1" } } });
+    assert.equal(other.status, 200, other.body);
+    process.child.kill("SIGCONT");
+    assert.deepEqual(await process.exit, { code: 75, signal: null });
+    assert.match(process.log, /silent for too long/);
+    await cluster.startReplica(0);
+    await assertNothingLost(sim, await race(cluster, 2, { writes: 2 }), 8);
+  },
+
+  "while the engine is away writes are told to come again, and go when it is back": async (world) => {
+    const { sim, postgres, cluster } = await startAll(world, { config: { queue: { wait_max: "2s" } } });
+    const read = await cluster.ask(0, "patient", "GET", PATH);
+    await postgres.kill();
+    const begun = Date.now();
+    const refused = await cluster.ask(1, "patient", "PUT", PATH, { body: withTag(read.json, "late") });
+    assert.equal(refused.status, 503, refused.body);
+    assert.ok(Number(refused.headers["retry-after"]) >= 1);
+    assert.ok(Date.now() - begun < 10_000);
+    assert.equal((await tagsOf(sim)).late, undefined);
+    const unread = await cluster.ask(2, "patient", "GET", PATH);
+    assert.equal(unread.status, 503, "what nobody else would know of was shown");
+    assert.ok(Number(unread.headers["retry-after"]) >= 1);
+    await postgres.start();
+    await waitFor("the write to go", async () => {
+      const answer = await cluster.ask(2, "patient", "PUT", PATH, { body: withTag(read.json, "late") });
+      assert.ok([200, 503].includes(answer.status), `${answer.status} ${answer.body}`);
+      return answer.status === 200;
+    });
+    assert.equal((await tagsOf(sim)).late, "1");
+    for (const { process } of cluster.replicas) assert.equal(process.exited, null, "a replica ended because the engine was away");
+  },
+
+  "a race outlives the promotion of the standby": async (world) => {
+    const [sim, primary] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const standby = await primary.makeStandby();
+    const url = `postgres://armgate@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres?sslmode=disable`;
+    const cluster = await Cluster.start(world, sim, url);
+    const told = race(cluster, 3, { writes: 6 });
+    await sleep(1000);
+    await primary.kill();
+    await standby.promote();
+    await standby.sql("alter system reset synchronous_standby_names");
+    await standby.sql("select pg_reload_conf()");
+    await assertNothingLost(sim, await told, 24);
+  },
+
+  "nothing readable is in the engine": async (world) => {
+    const { postgres, cluster } = await startAll(world, { count: 1 });
+    const read = await cluster.ask(0, "secretive", "GET", PATH);
+    assert.equal((await cluster.ask(0, "secretive", "PUT", PATH, { body: withTag(read.json, "tag-that-is-secret") })).status, 200);
+    const held = await postgres.sql("select encode(events, 'escape') from armgate.log");
+    assert.ok(held.length > 1000);
+    for (const word of ["tag-that-is-secret", "token-of-secretive", "westeurope", "virtualMachineScaleSets"]) assert.ok(!held.includes(word), word);
+  },
+
+  "a replica that cannot be one of the cluster says why": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.configure(world, sim, postgres.url, { count: 1, init: false });
+    const refusal = async () => {
+      await assert.rejects(cluster.startReplica(0));
+      return cluster.world.children.at(-1).log;
+    };
+    assert.match(await refusal(), /no tables of armgate: run armgate cluster init/);
+    const made = await cluster.command("init");
+    assert.equal(made.code, 0, made.stderr);
+    assert.match(made.stderr, /no synchronous standby/);
+    assert.match((await cluster.command("init")).stderr, /there already, of version 1/);
+    assert.match((await cluster.command("upgrade")).stdout.toString(), /were of version 1 and are of 1/);
+
+    await cluster.startReplica(0);
+    const { process } = cluster.replicas[0];
+    assert.match(process.log, /no synchronous standby/);
+    const status = await cluster.command("status", "--output", "json");
+    assert.deepEqual(JSON.parse(status.stdout).replicas.map(({ name, state }) => [name, state]), [["replica-0", "alive"]]);
+    process.child.kill("SIGTERM");
+    await process.exit;
+    assert.match((await cluster.command("status")).stdout.toString(), /left +replica-0/);
+
+    await postgres.sql("update armgate.meta set version = 7");
+    assert.match(await refusal(), /of version 7, which this armgate \(1\) does not know/);
+    await postgres.sql("update armgate.meta set version = 1");
+    writeFileSync(cluster.key, `${"another key ".repeat(5)}\n`);
+    assert.match(await refusal(), /cluster.key_file holds another key/);
+    writeFileSync(cluster.key, "short\n");
+    assert.match(await refusal(), /32 at least/);
+  },
+};

@@ -1,0 +1,103 @@
+// Events as bytes: what one replica writes, every other reads as it was meant.
+#include "proxy/cluster/codec.h"
+
+#include <gtest/gtest.h>
+
+#include "arm/http.h"
+
+namespace armgate::cluster {
+namespace {
+
+const TimePoint kNow{std::chrono::hours(5)};
+const TimePoint kThere{std::chrono::hours(900)};  // the same moment by another machine's clock
+
+template <class What>
+What passed_on(What event) {
+  const std::vector<Event> events(1, Event(std::move(event)));
+  auto read = decode(encode(events, kNow), kThere);
+  EXPECT_TRUE(read.has_value() && read->size() == 1);
+  return std::get<What>(std::move(read->front()));
+}
+
+TEST(ClusterCodec, AStateThatWasShownIsTheSameElsewhere) {
+  policy::Shown shown;
+  shown.client = {1, 2};
+  shown.as = policy::ShownAs::OwnAnswer;
+  shown.request_id = "id";
+  shown.asked = 77;
+  shown.at = {78, kNow - std::chrono::seconds(3)};
+  shown.etag = "\"5\"";
+  shown.rendering = {"2024-07-01", policy::kept_body("{\"a\":1}", true)};
+  const Told told = passed_on(Told{{3, 4}, shown});
+  const auto& read = std::get<policy::Shown>(told.event);
+  EXPECT_EQ(told.resource, (Hash128{3, 4}));
+  EXPECT_EQ(read.client, shown.client);
+  EXPECT_EQ(read.as, shown.as);
+  EXPECT_EQ(read.asked, 77u);
+  EXPECT_EQ(read.at.order, 78u);
+  EXPECT_EQ(read.at.time, kThere - std::chrono::seconds(3)) << "points in time are told as distances";
+  EXPECT_EQ(read.etag, "\"5\"");
+  EXPECT_EQ(read.rendering.body->bytes, "{\"a\":1}");
+  EXPECT_TRUE(read.rendering.body->is_partial);
+}
+
+TEST(ClusterCodec, EveryEventOfAHistoryComesBackAsItself) {
+  const policy::Event events[] = {policy::Shown{},   policy::NotModified{}, policy::Accepted{}, policy::Ended{},
+                                  policy::Deleted{}, policy::Created{},     policy::Arrived{},  policy::Left{},
+                                  policy::Refused{}, policy::AnswerLost{},  policy::RightUsed{}};
+  for (const auto& event : events) EXPECT_EQ(passed_on(Told{{}, event}).event.index(), event.index());
+}
+
+TEST(ClusterCodec, WhatIsNotSetStaysSo) {
+  policy::Accepted accepted;
+  accepted.merged.emplace().at = TimePoint::min();
+  const Told told = passed_on(Told{{}, accepted});
+  const auto& read = std::get<policy::Accepted>(told.event);
+  EXPECT_EQ(read.asked, nullptr);
+  ASSERT_TRUE(read.merged.has_value());
+  EXPECT_EQ(read.merged->at, TimePoint::min()) << "no point in time, and none elsewhere";
+  EXPECT_FALSE(std::get<policy::Refused>(passed_on(Told{{}, policy::Refused{}}).event).took_back.has_value());
+}
+
+TEST(ClusterCodec, AnAnswerKeepsItsFieldsInOrder) {
+  SendingEvent event;
+  event.what = SendingEvent::What::Ended;
+  event.asking = {5, 6};
+  arm::Response answer;
+  answer.head.status = 201;
+  answer.head.fields.add("ETag", "\"1\"");
+  answer.head.fields.add("Azure-AsyncOperation", "https://x/");
+  answer.body = "{}";
+  event.ending.kind = SendingLedger::Ending::Kind::Accepted;
+  event.ending.answer = std::make_shared<const arm::Response>(answer);
+  const SendingEvent read = passed_on(event);
+  EXPECT_EQ(read.asking.number, 6u);
+  ASSERT_NE(read.ending.answer, nullptr);
+  EXPECT_EQ(read.ending.answer->head.status, 201);
+  EXPECT_EQ(read.ending.answer->head.fields.get("azure-asyncoperation"), "https://x/");
+  EXPECT_EQ((*read.ending.answer->head.fields.begin()).name, "ETag");
+}
+
+TEST(ClusterCodec, AClaimKeepsItsKeysAndTheirModes) {
+  Claimed claimed;
+  claimed.claim = (uint64_t{7} << 32) | 1;
+  claimed.keys = {{"/a", rules::LockMode::Shared}, {"/b", rules::LockMode::Exclusive}};
+  claimed.info.is_reentrant = true;
+  const Claimed read = passed_on(claimed);
+  EXPECT_EQ(read.keys, claimed.keys);
+  EXPECT_EQ(read.claim, claimed.claim);
+  EXPECT_TRUE(read.info.is_reentrant);
+}
+
+TEST(ClusterCodec, WhatIsCutShortOrOfAnotherFormatIsNotRead) {
+  const std::string whole = encode({Event(PageLost{{1, 2}, 3}), Event(Finished{9})}, kNow);
+  ASSERT_TRUE(decode(whole, kNow).has_value());
+  for (size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(decode(whole.substr(0, size), kNow).has_value()) << size;
+  EXPECT_FALSE(decode(whole + '\0', kNow).has_value());
+  std::string other = whole;
+  other[0] = 2;
+  EXPECT_FALSE(decode(other, kNow).has_value());
+}
+
+}  // namespace
+}  // namespace armgate::cluster

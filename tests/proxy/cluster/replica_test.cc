@@ -1,0 +1,258 @@
+// Several replicas and one log: each comes to the same tables, and whoever is granted a key knows all that was told before.
+#include "proxy/cluster/replica.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proxy/async/spawn.h"
+#include "tests/support/world/sim_log.h"
+
+namespace armgate::cluster {
+namespace {
+
+using std::chrono::seconds;
+
+// Named, as g++ 12 takes a list within an awaited call for an array.
+const std::vector<rules::LockKey> kKeys{{"/r", rules::LockMode::Exclusive}};
+
+struct Rig {
+  struct Process {
+    explicit Process(Rig& rig)
+        : clock(rig.clock),
+          resources(ResourceTable::Options{}, Hasher(HashKey{1, 2})),
+          clients(ClientTable::Options{}),
+          locks(LockTable::Options{}, Hasher(HashKey{1, 2})),
+          replica(Replica::Options{.id = rig.log.next_id(), .lease = rig.log.faults().lease}) {
+      replica.use({clock, resources, clients, locks, [this](uint64_t order) { clock.pass(order); },
+                   [this](AdoptedWrite one) { adopted.push_back(std::move(one)); }});
+      resources.share(&replica);
+      member = rig.log.join(replica, [this] { was_ended = true; });
+    }
+    ~Process() { member->leave(); }
+
+    world::GateClock clock;
+    ResourceTable resources;
+    ClientTable clients;
+    LockTable locks;
+    Replica replica;
+    std::vector<AdoptedWrite> adopted;
+    bool was_ended = false;
+    std::shared_ptr<world::SimLog::Member> member;
+  };
+
+  explicit Rig(uint64_t seed = 1) : clock(loop, seed), log(clock, world::LogFaults{}, seed) {}
+
+  Process& begin() { return *processes.emplace_back(std::make_unique<Process>(*this)); }
+  void pass(Duration time) {
+    const TimePoint until = clock.now() + time;
+    while (clock.now() < until && clock.step()) {
+    }
+    clock.settle();
+  }
+
+  boost::asio::io_context loop;
+  world::SimClock clock;
+  world::SimLog log;
+  std::vector<std::unique_ptr<Process>> processes;
+};
+
+// A write that asks for a key, holds it for a while once it is granted, and says when.
+struct Writer {
+  std::string name;
+  std::vector<std::string>* order = nullptr;
+  int* holding = nullptr;
+  Duration holds = seconds(1);
+  std::optional<WriteLease> lease{};
+};
+
+Task<void> write(Rig& rig, Rig::Process& process, std::shared_ptr<Writer> writer) {
+  Waiter waiter(rig.loop.get_executor());
+  ClaimInfo info;
+  info.client_label = writer->name;
+  auto place = co_await process.replica.claim(kKeys, info, &waiter, 1, rig.loop.get_executor(), rig.clock.now() + seconds(100));
+  EXPECT_TRUE(place.has_value());
+  while (place && !place->granted()) co_await waiter.wait();
+  if (!place) co_return;
+  WriteLease lease = place->take();
+  EXPECT_EQ((*writer->holding)++, 0) << writer->name << " went beside another";
+  writer->order->push_back(writer->name);
+  co_await rig.clock.sleep_for(writer->holds);
+  --*writer->holding;
+}
+
+TEST(ClusterReplica, WhoAsksFirstGoesFirstWhereverItAsks) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    Rig rig(seed);
+    for (int i = 0; i < 3; ++i) rig.begin();
+    std::vector<std::string> order;
+    std::vector<std::string> asked;
+    int holding = 0;
+    Rng rng(seed);
+    for (int i = 0; i < 9; ++i) {
+      const auto writer = std::make_shared<Writer>(Writer{std::to_string(i), &order, &holding});
+      spawn(rig.loop.get_executor(), write(rig, *rig.processes[rng.below(3)], writer));
+      asked.push_back(writer->name);
+      rig.pass(std::chrono::milliseconds(1'500));  // longer than a lost reply
+    }
+    rig.pass(seconds(30));
+    EXPECT_EQ(order, asked) << "seed " << seed;
+    for (const auto& process : rig.processes) EXPECT_EQ(process->locks.counts().keys, 0u) << "seed " << seed;
+  }
+}
+
+TEST(ClusterReplica, TwoNeverHoldAKeyAtOnceHoweverTheyAsk) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    Rig rig(seed);
+    for (int i = 0; i < 3; ++i) rig.begin();
+    std::vector<std::string> order;
+    int holding = 0;
+    Rng rng(seed);
+    for (int i = 0; i < 12; ++i) {
+      const auto writer =
+          std::make_shared<Writer>(Writer{std::to_string(i), &order, &holding, std::chrono::milliseconds(rng.below(40))});
+      spawn(rig.loop.get_executor(), write(rig, *rig.processes[rng.below(3)], writer));
+      if (rng.chance(0.5)) rig.pass(std::chrono::milliseconds(rng.below(20)));
+    }
+    rig.pass(seconds(60));
+    EXPECT_EQ(order.size(), 12u) << "seed " << seed;
+  }
+}
+
+policy::Shown shown_to(Hash128 client, const Moment& at) {
+  policy::Shown shown;
+  shown.client = client;
+  shown.asked = at.order;
+  shown.at = at;
+  shown.etag = "\"1\"";
+  return shown;
+}
+
+constexpr Hash128 kResource{5, 5};
+constexpr Hash128 kClient{9, 9};
+
+const policy::Observation* observation(Rig::Process& process) {
+  return process.resources.ask(kResource, [](const policy::History& history) -> const policy::Observation* {
+    const policy::Reader* reader = history.reader(kClient);
+    return reader == nullptr || reader->shown.empty() ? nullptr : &reader->shown.back();
+  });
+}
+
+TEST(ClusterReplica, WhatWasShownIsKnownEverywhereInOneOrder) {
+  Rig rig;
+  auto& first = rig.begin();
+  auto& second = rig.begin();
+  first.resources.apply(kResource, shown_to(kClient, first.clock.next_moment()));
+  EXPECT_EQ(observation(first), nullptr) << "nothing is known before it stands in the log";
+  rig.pass(seconds(2));
+  ASSERT_NE(observation(first), nullptr);
+  ASSERT_NE(observation(second), nullptr);
+  EXPECT_EQ(observation(first)->last_shown.order, observation(second)->last_shown.order);
+  EXPECT_GT(second.clock.next_moment().order, observation(second)->last_shown.order);
+}
+
+TEST(ClusterReplica, ReadsForWhichThereIsNoRoomAreSaidToBeMissing) {
+  Rig rig;
+  auto& first = rig.begin();
+  auto& second = rig.begin();
+  for (size_t i = 0; i <= Replica::Options().queue_max; ++i) {
+    first.resources.apply(kResource, shown_to(kClient, first.clock.next_moment()));
+  }
+  rig.pass(seconds(30));
+  EXPECT_NE(observation(second), nullptr);
+  for (auto* process : {&first, &second}) {
+    EXPECT_GT(process->resources.ask(kResource, [](const policy::History& history) { return history.readers_forgotten(); }),
+              0u);
+  }
+}
+
+TEST(ClusterReplica, AnAnswerThatGotLostIsFoundByTheOrderThatItsReplicaHadGiven) {
+  Rig rig;
+  auto& first = rig.begin();
+  auto& second = rig.begin();
+  const Moment at = first.clock.next_moment();
+  first.resources.apply(kResource, shown_to(kClient, at));
+  first.resources.apply(kResource, policy::AnswerLost{kClient, at.order});
+  rig.pass(seconds(2));
+  EXPECT_TRUE(observation(first)->lost);
+  EXPECT_TRUE(observation(second)->lost);
+}
+
+TEST(ClusterReplica, WhoeverBeginsLaterKnowsWhatWasBefore) {
+  Rig rig;
+  auto& first = rig.begin();
+  first.resources.apply(kResource, shown_to(kClient, first.clock.next_moment()));
+  rig.pass(seconds(2));
+  EXPECT_NE(observation(rig.begin()), nullptr);
+}
+
+Task<void> intend(Rig& rig, Rig::Process& process, std::shared_ptr<std::optional<WriteLease>> kept) {
+  Waiter waiter(rig.loop.get_executor());
+  auto place =
+      co_await process.replica.claim(kKeys, ClaimInfo(), &waiter, 1, rig.loop.get_executor(), rig.clock.now() + seconds(9));
+  EXPECT_TRUE(place && place->granted());
+  *kept = place->take();
+  Intended intended;
+  intended.claim = (*kept)->kept_as();
+  intended.write.resource = "/r";
+  EXPECT_TRUE(co_await process.replica.intend(std::move(intended), rig.loop.get_executor(), rig.clock.now() + seconds(9)));
+}
+
+TEST(ClusterReplica, WhatADeadReplicaHadSentIsAdoptedWithItsKeysAndWhatItWaitedForIsFree) {
+  Rig rig;
+  auto& dead = rig.begin();
+  auto& heir = rig.begin();
+  const auto kept = std::make_shared<std::optional<WriteLease>>();
+  spawn(rig.loop.get_executor(), intend(rig, dead, kept));
+  rig.pass(seconds(3));
+  std::vector<std::string> order;
+  int holding = 0;
+  spawn(rig.loop.get_executor(), write(rig, dead, std::make_shared<Writer>(Writer{"waits at the dead", &order, &holding})));
+  rig.pass(seconds(1));
+  spawn(rig.loop.get_executor(), write(rig, heir, std::make_shared<Writer>(Writer{"waits", &order, &holding})));
+  rig.pass(seconds(2));
+  dead.member->leave();
+  rig.pass(seconds(8));
+  EXPECT_TRUE(heir.adopted.empty()) << "its lease is not over";
+  rig.pass(seconds(5));
+  ASSERT_EQ(heir.adopted.size(), 1u);
+  EXPECT_EQ(heir.adopted[0].write.resource, "/r");
+  EXPECT_TRUE(order.empty()) << "the keys of what may be at ARM were given away";
+  heir.adopted.clear();
+  rig.pass(seconds(3));
+  EXPECT_EQ(order, std::vector<std::string>{"waits"});
+}
+
+TEST(ClusterReplica, WhoWasTakenForDeadEnds) {
+  Rig rig;
+  auto& cut = rig.begin();
+  rig.begin();
+  rig.pass(seconds(2));
+  cut.member->cut_off(seconds(20));
+  rig.pass(seconds(9));
+  EXPECT_FALSE(cut.replica.may_send()) << "it stops before the others may take over";
+  EXPECT_FALSE(cut.was_ended);
+  rig.pass(seconds(5));
+  EXPECT_TRUE(cut.replica.is_apart());
+  rig.pass(seconds(10));
+  EXPECT_TRUE(cut.was_ended);
+}
+
+TEST(ClusterReplica, NobodyIsDeadBecauseTheEngineWasAway) {
+  Rig rig;
+  auto& first = rig.begin();
+  auto& second = rig.begin();
+  rig.pass(seconds(2));
+  rig.log.away(seconds(60));
+  rig.pass(seconds(30));
+  EXPECT_TRUE(first.replica.is_apart());
+  rig.pass(seconds(60));
+  EXPECT_FALSE(first.was_ended || second.was_ended);
+  EXPECT_TRUE(first.replica.may_send() && second.replica.may_send());
+}
+
+}  // namespace
+}  // namespace armgate::cluster

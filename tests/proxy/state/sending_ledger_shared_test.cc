@@ -1,0 +1,154 @@
+// One client's ledger in two processes: what is told by one is followed by the other, and a request is the same to both.
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <utility>
+#include <vector>
+
+#include "proxy/state/sending_event.h"
+#include "proxy/state/sending_ledger.h"
+
+namespace armgate {
+namespace {
+
+using Match = SendingLedger::Match;
+using Kind = SendingLedger::Ending::Kind;
+
+struct Heard final : SendingSink {
+  void tell(SendingEvent event) override { events.push_back(std::move(event)); }
+  std::vector<SendingEvent> events;
+};
+
+struct TwoProcesses {
+  TwoProcesses() : waiter(loop.get_executor()) {
+    arrival.request = {1, 1};
+    arrival.request_id = "id";
+    arrival.resource = {2, 2};
+    arrival.at = moment();
+    arrival.asker = std::make_shared<const Presence>();
+  }
+  static SendingLedger::Options options(SendingSink* sink, uint64_t first) {
+    SendingLedger::Options options;
+    options.sink = sink;
+    options.first_id = first;
+    return options;
+  }
+  Moment moment() { return {++order, TimePoint(std::chrono::hours(1))}; }
+  // What the one told, in order: it stands in the log now.
+  void pass_on() { pass(heard, here, there); }
+  void pass_back() { pass(heard_there, there, here); }
+  void pass(Heard& told, SendingLedger& teller, SendingLedger& other) {
+    for (const auto& event : std::exchange(told.events, {})) {
+      const Moment at = moment();
+      teller.note_logged(event, at.order);
+      other.follow(event, std::make_shared<const Presence>(), at);
+    }
+  }
+  SendingLedger::Matched ask(SendingLedger& ledger) {
+    arrival.at = moment();
+    return ledger.match(arrival, &waiter, 1, {});
+  }
+
+  boost::asio::io_context loop;
+  Waiter waiter;
+  uint64_t order = 0;
+  Heard heard;
+  Heard heard_there;
+  SendingLedger here{options(&heard, 1), {7, 7}};
+  SendingLedger there{options(&heard_there, 1'000'001), {7, 7}};
+  SendingLedger::Arrival arrival;
+};
+
+TEST(SendingLedgerShared, TheSameRequestJoinsTheOneThatRunsElsewhereAndGetsItsAnswer) {
+  TwoProcesses two;
+  const auto first = two.ask(two.here);
+  ASSERT_EQ(first.match, Match::New);
+  two.here.sent(first.asking.sending);
+  two.pass_on();
+  const auto again = two.ask(two.there);
+  ASSERT_EQ(again.match, Match::Shared);
+  EXPECT_EQ(again.asking.sending, first.asking.sending) << "it is the same sending, by the same number";
+  auto answer = std::make_shared<arm::Response>();
+  answer->head.status = 200;
+  two.here.end(first.asking.sending, {Kind::Accepted, answer, {}}, two.moment());
+  two.pass_on();
+  ASSERT_TRUE(two.there.ending(again.asking.sending).has_value());
+  EXPECT_EQ(two.there.ending(again.asking.sending)->answer->head.status, 200);
+}
+
+TEST(SendingLedgerShared, WhatEndedWithoutAnAnswerIsInDoubtEverywhere) {
+  TwoProcesses two;
+  const auto first = two.ask(two.here);
+  two.here.sent(first.asking.sending);
+  two.here.end(first.asking.sending, {Kind::Unknown, nullptr, {}}, two.moment());
+  two.pass_on();
+  EXPECT_EQ(two.ask(two.there).match, Match::InDoubt);
+}
+
+TEST(SendingLedgerShared, AfterADeliveredAnswerTheSameIsANewWriteEverywhere) {
+  TwoProcesses two;
+  const auto first = two.ask(two.here);
+  two.here.sent(first.asking.sending);
+  two.here.end(first.asking.sending, {Kind::Accepted, std::make_shared<arm::Response>(), {}}, two.moment());
+  two.here.written(first.asking);
+  two.here.delivered(first.asking);
+  two.pass_on();
+  EXPECT_EQ(two.there.size(), 0u);
+  EXPECT_EQ(two.ask(two.there).match, Match::New);
+}
+
+TEST(SendingLedgerShared, WhoHasGoneElsewhereLeavesAnAnswerForItsReSend) {
+  TwoProcesses two;
+  two.arrival.request_id.clear();
+  const auto first = two.ask(two.here);
+  two.here.sent(first.asking.sending);
+  two.pass_on();
+  const auto second = two.ask(two.there);
+  EXPECT_EQ(second.match, Match::New) << "without an id, and its client listens: a second write";
+  two.pass_back();
+  EXPECT_FALSE(two.there.is_elsewhere(two.arrival, second.asking));
+  two.there.follow({SendingEvent::What::AskerGone, {}, first.asking, {}, {}}, nullptr, two.moment());
+  EXPECT_TRUE(two.there.is_elsewhere(two.arrival, second.asking));
+}
+
+TEST(SendingLedgerShared, OfTwoThatDidNotKnowOfEachOtherTheOneThatIsToldOfFirstIsCarriedOut) {
+  TwoProcesses two;
+  const auto first = two.ask(two.here);
+  const auto second = two.ask(two.there);
+  ASSERT_EQ(second.match, Match::New);
+  two.pass_on();
+  two.pass_back();
+  EXPECT_FALSE(two.here.is_elsewhere(two.arrival, first.asking));
+  EXPECT_TRUE(two.there.is_elsewhere(two.arrival, second.asking));
+}
+
+TEST(SendingLedgerShared, OfTwoReSendsOfOneThatHadNoEffectOneIsCarriedOut) {
+  TwoProcesses two;
+  const auto first = two.ask(two.here);
+  two.here.end(first.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
+  two.pass_on();
+  const auto again = two.ask(two.here);
+  const auto beside = two.ask(two.there);
+  ASSERT_EQ(again.match, Match::Again);
+  ASSERT_EQ(beside.match, Match::Again) << "it does not know yet";
+  two.pass_on();
+  two.pass_back();
+  EXPECT_FALSE(two.here.is_elsewhere(two.arrival, again.asking));
+  EXPECT_TRUE(two.there.is_elsewhere(two.arrival, beside.asking));
+}
+
+TEST(SendingLedgerShared, WhatAReadHasSettledIsSettledEverywhere) {
+  TwoProcesses two;
+  two.arrival.request_id.clear();
+  const auto first = two.ask(two.here);
+  two.here.sent(first.asking.sending);
+  two.here.end(first.asking.sending, {Kind::Unknown, nullptr, {}}, two.moment());
+  two.pass_on();  // before its client is told
+  two.here.resolve(two.arrival.resource, two.moment());
+  two.pass_on();
+  EXPECT_EQ(two.here.size(), 0u);
+  EXPECT_EQ(two.there.size(), 0u);
+}
+
+}  // namespace
+}  // namespace armgate

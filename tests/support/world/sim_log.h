@@ -1,0 +1,105 @@
+// sim_log.h – the log of a cluster in a simulated world: what an engine that forgets nothing does, with its delays and its faults.
+//
+// What is modelled: one appender at a time and rows in order; the way there and back takes time; an answer gets lost after the commit;
+// others are not notified and look a moment later; a member that says nothing for the lease is found dead by whoever appends next.
+// Threads   the simulation's one loop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/rng.h"
+#include "proxy/cluster/replica.h"
+#include "tests/support/world/sim_clock.h"
+
+namespace armgate::world {
+
+// One order of moments for each process, as no two processes have one in common.
+class GateClock final : public Clock {
+ public:
+  explicit GateClock(SimClock& world) : world_(world) {}
+  TimePoint now() const override { return world_.now(); }
+  WallTime wall() const override { return world_.wall(); }
+  Moment next_moment() override { return {++moments_, world_.now()}; }
+  std::unique_ptr<TimerHandle> call_at(const Executor& executor, TimePoint when, std::function<void()> callback) override {
+    return world_.call_at(executor, when, std::move(callback));
+  }
+  Task<void> sleep_until(TimePoint when) override { return world_.sleep_until(when); }
+  void pass(uint64_t order) { moments_ = std::max(moments_, order); }
+
+ private:
+  SimClock& world_;
+  uint64_t moments_ = 0;
+};
+
+struct LogFaults {
+  Duration way_max = std::chrono::milliseconds(5);  // to the engine, and back
+  double lost_reply = 0.01;
+  double lost_signal = 0.2;
+  Duration lease = std::chrono::seconds(10);
+};
+
+class SimLog {
+ public:
+  class Member;
+  SimLog(SimClock& clock, LogFaults faults, uint64_t seed) : clock_(clock), faults_(faults), rng_(seed), began_(clock.now()) {}
+
+  cluster::ReplicaId next_id() { return ++ids_; }
+  const LogFaults& faults() const { return faults_; }
+  TimePoint began() const { return began_; }  // nothing is missing since
+  // From now on the replica tells and hears. `end`: it was found dead. It must call leave() before its replica dies.
+  std::shared_ptr<Member> join(cluster::Replica& replica, std::function<void()> end);
+  // Nobody gets there, for so long.
+  void away(Duration how_long) { away_until_ = clock_.now() + how_long; }
+
+ private:
+  struct Life {
+    TimePoint alive_until{};
+    TimePoint began{};
+    bool dead = false;
+    bool left = false;
+  };
+  bool append(cluster::ReplicaId author, const std::optional<cluster::Replica::Batch>& batch);
+  cluster::EngineTime time() const;
+  Duration way() { return Duration(static_cast<int64_t>(rng_.below(static_cast<uint64_t>(faults_.way_max.count())))); }
+
+  SimClock& clock_;
+  const LogFaults faults_;
+  Rng rng_;
+  const TimePoint began_;
+  cluster::ReplicaId ids_ = 0;
+  std::vector<cluster::Row> rows_;
+  TimePoint last_append_{};
+  TimePoint away_until_{};
+  std::map<cluster::ReplicaId, Life> lives_;
+  std::vector<std::weak_ptr<Member>> members_;
+};
+
+class SimLog::Member : public std::enable_shared_from_this<Member> {
+ public:
+  Member(SimLog& log, cluster::Replica& replica, std::function<void()> end)
+      : log_(log), replica_(&replica), end_(std::move(end)) {}
+  void leave() { replica_ = nullptr; }
+  // It cannot reach the engine, for so long.
+  void cut_off(Duration how_long) { cut_until_ = log_.clock_.now() + how_long; }
+
+ private:
+  friend class SimLog;
+  void begin();
+  void wake();
+  void turn();
+  void hear();
+  void read();
+  void beat();
+
+  SimLog& log_;
+  cluster::Replica* replica_;
+  const std::function<void()> end_;
+  bool busy_ = false;
+  TimePoint cut_until_{};
+};
+
+}  // namespace armgate::world

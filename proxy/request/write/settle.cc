@@ -52,9 +52,10 @@ LeasedWrite leased_write(const Write& write, const Outcome& outcome, IntentId in
   leased.host = write.head().host;
   leased.runs_unseen = outcome.runs_unseen;
   const auto& fields = write.head().fields;
-  const bool has_content = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
+  // What may take effect at any time by its client's own will (an unconditional write, a PATCH that only sets values) keeps nobody.
+  const bool is_compared = write.has_bases() || write.rule() == policy::BaseRule::Create;
   const bool has_precondition = !fields.get("If-Match").empty() || !fields.get("If-None-Match").empty();
-  leased.is_on_its_way = outcome.kind == Outcome::Kind::Unknown && has_content && !has_precondition;
+  leased.is_on_its_way = outcome.kind == Outcome::Kind::Unknown && is_compared && !has_precondition;
   leased.tracking = outcome.tracking;
   leased.opened = write.parts.clock.now();
   const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());

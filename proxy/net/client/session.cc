@@ -85,8 +85,8 @@ Task<Session::After> Session::serve_request() {
     if (head.error().kind == ErrorKind::Closed || head.error().kind == ErrorKind::Reset) co_return After::Close;
     co_return co_await refuse(refuse_head(head.error(), input_.bytes(), setup_.options.limits), arm::Method::Get);
   }
-  link_.begin(head->head.method, head->minor_version,
-              head->keep_alive && !draining_ ? http::Connection::Keep : http::Connection::Close);
+  const bool may_keep = head->keep_alive && !draining_ && !setup_.options.one_request_each;
+  link_.begin(head->head.method, head->minor_version, may_keep ? http::Connection::Keep : http::Connection::Close);
   const auto right = setup_.host.empty() ? Result<void>() : http::check_authority(*head, setup_.host, setup_.port);
   if (!right) {
     Refusal refusal{400, "ArmgateBadRequest", right.error().context};  // named: g++ 12 destroys such a temporary twice

@@ -34,6 +34,7 @@ using RequestHandler = std::function<Task<Receipt>(Exchange& exchange, ClientLin
 
 struct SessionOptions {
   http::Limits limits;
+  bool one_request_each = false;                              // each answer ends its connection
   Duration idle_max = std::chrono::minutes(2);                // between requests
   Duration head_max = std::chrono::seconds(10);               // from its first byte to its last
   Duration body_max = std::chrono::seconds(60);               // the whole content, however steadily it drips

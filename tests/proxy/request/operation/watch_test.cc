@@ -294,26 +294,37 @@ TEST(Watching, AnAbortWhileNobodyWaitsCostsNoRead) {
 }
 
 // That the resource is in a final state does not show that ARM will not carry it out any more, over what others write. With a
-// precondition it cannot.
-TEST(Watching, WhatWasLostWithoutAPreconditionKeepsOthersAwayForAsLongAsItMayArrive) {
-  for (const bool guarded : {false, true}) {
+// precondition it cannot, and who has read nothing sets values whatever is there.
+TEST(Watching, WhatWasLostAfterAComparisonKeepsOthersAwayForAsLongAsItMayArrive) {
+  const char* const without_etag = R"({"sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
+  struct Case {
+    const char* name;
+    bool has_read;
+    arm::Headers precondition;
+    const char* waited_ms;
+  };
+  for (const Case& each : {Case{"unread", false, {}, "1000"}, Case{"read", true, {}, "66000"},
+                           Case{"its own precondition", false, {{"If-Match", "\"1\""}}, "1000"}}) {
+    SCOPED_TRACE(each.name);
     auto options = StageRig::default_options();
     options.wait_max = seconds(100);
     StageRig rig(options);
-    rig.arm_fails(patch(kScaleSet), Sent::Maybe);
-    const auto lost =
-        rig.ask("one", patch(kScaleSet), R"({"a":1})", guarded ? arm::Headers{{"If-Match", "\"1\""}} : arm::Headers{});
-    EXPECT_EQ(lost.head.status, 409);
-    rig.arm_lives([](const arm::Request& request) {
+    bool is_lost = false;
+    rig.arm_lives([&](const arm::Request& request) {
       Step step;
       step.expected = request.head.method_token;
-      step.body = kState;
+      step.body = without_etag;
+      if (request.head.method == arm::Method::Put && !std::exchange(is_lost, true))
+        step.failure = upstream_error(ErrorKind::Reset, Sent::Maybe, "the script says so");
       return step;
     });
+    if (each.has_read) rig.ask("one", get(kScaleSet));
+    EXPECT_EQ(rig.ask("one", put(kScaleSet), R"({"sku":{"capacity":2}})", each.precondition).head.status, 409);
+    const auto asked_before = rig.seen().size();
     const auto next = rig.ask("two", patch(kScaleSet), R"({"a":2})");
     EXPECT_EQ(next.head.status, 200);
-    EXPECT_EQ(next.head.fields.get("x-armgate-waited-ms"), guarded ? "1000" : "66000");
-    EXPECT_LE(rig.seen().size(), 12u) << "asked rarely";
+    EXPECT_EQ(next.head.fields.get("x-armgate-waited-ms"), each.waited_ms);
+    EXPECT_LE(rig.seen().size() - asked_before, 11u) << "asked rarely";
   }
 }
 

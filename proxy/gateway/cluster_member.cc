@@ -125,7 +125,7 @@ SharedState::Options shared_options(const Config& config, ClusterMember* member)
   // All replicas must have the same queues: none of them turns away who stands in them elsewhere.
   constexpr size_t kUnbounded = std::numeric_limits<size_t>::max();
   options.locks = {kUnbounded, kUnbounded};
-  options.reservations.grace = Duration{};
+  options.reservations.ttl = Duration{};
   options.run_leases.leases_max = 0;
   return options;
 }

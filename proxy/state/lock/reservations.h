@@ -7,7 +7,7 @@
 // and its time to live runs while it could have been granted; then it is over. Nothing is ever sent for a reservation. All
 // clients that are away and wait for one of the same keys have that one moment to come back in: a crowd that vanished must not
 // hold up others once for each. Nor is a place kept for long for a client that came back without these bytes: while it stands in
-// vain with newer writes, the grace of its older tickets for the resource runs too.
+// vain with newer writes, the TTL of its older reservations of the resource runs too.
 //
 // Invariants
 //   1. A reservation is used once.

@@ -42,9 +42,9 @@ TEST(ClusterCodec, AStateThatWasShownIsTheSameElsewhere) {
 }
 
 TEST(ClusterCodec, EveryEventOfAHistoryComesBackAsItself) {
-  const policy::Event events[] = {policy::Shown{},   policy::NotModified{}, policy::Accepted{}, policy::Ended{},
-                                  policy::Deleted{}, policy::Created{},     policy::Arrived{},  policy::Left{},
-                                  policy::Refused{}, policy::AnswerLost{},  policy::RightUsed{}};
+  const policy::Event events[] = {policy::Shown{},   policy::NotModified{}, policy::Accepted{},   policy::Ended{},
+                                  policy::Deleted{}, policy::Found{},       policy::Created{},    policy::Arrived{},
+                                  policy::Left{},    policy::Refused{},     policy::AnswerLost{}, policy::RightUsed{}};
   for (const auto& event : events) EXPECT_EQ(passed_on(Told{{}, event}).event.index(), event.index());
 }
 

@@ -39,7 +39,7 @@ SharedState::Options Gate::shared_options(GateOptions& options, cluster::Replica
   if (replica == nullptr) return shared;
   shared.clients.client.sendings.first_id = (uint64_t{replica->id()} << 40) + 1;
   shared.clients.client.sendings.sink = replica;
-  shared.reservations.grace = Duration{};
+  shared.reservations.ttl = Duration{};
   return shared;
 }
 

@@ -22,6 +22,8 @@ cluster::EngineTime SimLog::time() const {
 
 // As armgate.append() (proxy/cluster/engine/schema.h). False: the author is dead.
 bool SimLog::append(cluster::ReplicaId author, const std::optional<cluster::Replica::Batch>& batch) {
+  Life& own = lives_[author];
+  if (own.dead) return false;  // all that it would have changed is rolled back: whom it finds dead is found by the next one
   const TimePoint now = clock_.now();
   const bool was_silent = now - last_append_ > faults_.lease / 2;
   for (auto& [id, life] : lives_) {
@@ -36,8 +38,6 @@ bool SimLog::append(cluster::ReplicaId author, const std::optional<cluster::Repl
     life.dead = true;
     row.dead.push_back(id);
   }
-  Life& own = lives_[author];
-  if (own.dead) return false;
   own.alive_until = now + faults_.lease;
   last_append_ = now;
   const auto same = [&](const Row& r) { return r.author == author && r.batch == batch->number; };

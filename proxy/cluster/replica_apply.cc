@@ -15,7 +15,9 @@ constexpr size_t kOrdersKept = 100'000;  // receipts come within minutes
 // A moment of the log in place of the one that its author had: gives the order that it had.
 uint64_t move_to(policy::Shown& event, Moment moment) {
   const uint64_t given = event.at.order;
-  if (event.asked >= given) event.asked = moment.order;  // of what was not asked for, but answered
+  // Of what was not asked for, but answered. One that was asked for may have an order beyond `given`: the last one of a row that was
+  // there before (order_at), and others wrote between that and its own row.
+  if (event.asked == given) event.asked = moment.order;
   event.at = moment;
   return given;
 }
@@ -23,6 +25,11 @@ uint64_t move_to(policy::NotModified& event, Moment moment) {
   const uint64_t given = event.at.order;
   event.at = moment;
   return given;
+}
+// It counts against creates alone: rather too late than before what it found.
+uint64_t move_to(policy::Found& event, Moment moment) {
+  event.asked = moment.order;
+  return 0;
 }
 uint64_t move_to(policy::Refused& event, Moment moment) { return std::exchange(event.refusal.told, moment.order); }
 template <class Event>

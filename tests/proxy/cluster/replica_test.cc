@@ -154,6 +154,32 @@ TEST(ClusterReplica, WhatWasShownIsKnownEverywhereInOneOrder) {
   EXPECT_GT(second.clock.next_moment().order, observation(second)->last_shown.order);
 }
 
+// A read that was asked for between two rows has the last order of the row before, beyond all that its own process gives meanwhile.
+TEST(ClusterReplica, AReadThatWasUnderWayWhileAnotherWroteIsNotNewerThanThatWrite) {
+  Rig rig;
+  auto& first = rig.begin();
+  auto& second = rig.begin();
+  first.resources.apply(kResource, shown_to(kClient, first.clock.next_moment()));
+  rig.pass(seconds(2));
+  policy::Shown slow = shown_to(kClient, {});
+  slow.asked = last_order_in(first.replica.applied());
+  policy::Accepted accepted;
+  accepted.at = second.clock.next_moment();
+  second.resources.apply(kResource, accepted);
+  slow.at = first.clock.next_moment();
+  ASSERT_GT(slow.asked, slow.at.order);
+  rig.pass(seconds(2));
+  first.resources.apply(kResource, slow);
+  rig.pass(seconds(2));
+  for (auto* process : {&first, &second}) {
+    const uint64_t asked = observation(*process)->last_asked;
+    const auto is_later = [&](const policy::History& history) {
+      return history.written_since(asked, [](const policy::Entry&) { return false; });
+    };
+    EXPECT_TRUE(process->resources.ask(kResource, is_later));
+  }
+}
+
 TEST(ClusterReplica, ReadsForWhichThereIsNoRoomAreSaidToBeMissing) {
   Rig rig;
   auto& first = rig.begin();

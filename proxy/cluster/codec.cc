@@ -74,7 +74,8 @@ void each(A& a, NotModified& v) {
 }
 template <class A>
 void each(A& a, Accepted& v) {
-  a(v.cause, v.client, v.bytes, v.sending, v.asked, v.at, v.certain, v.merged, v.knows_merges, v.asked_for_all, v.deletes);
+  a(v.cause, v.client, v.bytes, v.sending, v.asked, v.at, v.certain, v.merged, v.knows_merges, v.asked_for_all, v.deletes,
+    v.if_match);
 }
 template <class A>
 void each(A& a, Ended& v) {

@@ -259,6 +259,7 @@ void History::on(const HistoryLimits& limits, Accepted event) {
   entry.sending = event.sending;
   entry.asked = std::move(event.asked);
   entry.asked_for_all = event.asked_for_all;
+  if (!event.certain) entry.if_match = std::move(event.if_match);
   add(limits, std::move(entry));
   if (event.deletes) created_.reset();
   if (event.cause != Cause::Written) return;

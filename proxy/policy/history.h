@@ -79,6 +79,7 @@ struct Entry {
   Hash128 writer{};            // who caused it; zero: not known
   Hash128 bytes{};             // method, host, URL and body of that write
   Hash128 sending{};           // the same for all sendings of one write
+  std::string if_match;        // what a write in doubt was sent with: while that ETag stands it may yet take effect
   SharedBody asked;            // the body of that write, if it was kept
   bool asked_for_all = false;  // that is a whole resource: it was a PUT
   uint64_t ended = 0;          // Written: order of its operation's end; 0 while it runs
@@ -191,6 +192,7 @@ struct Accepted {
   bool knows_merges = false;            // its client knows of all that was merged into its earlier writes
   bool asked_for_all = false;           // what was asked for is a whole resource
   bool deletes = false;                 // it was a delete, whose end is Deleted
+  std::string if_match{};               // that it was sent with, if it is not certain
 };
 
 // The operation of that write has ended.
@@ -279,7 +281,13 @@ class History {
     return std::any_of(entries_.begin(), entries_.end(),
                        [&](const Entry& e) { return e.cause != Cause::Seen && e.number > since && !mine(e); });
   }
-  // The same, or ended after `since`: the end of the write that was accepted at that very moment is its own.
+  // Whether another's write in doubt was built on the state with this ETag, and may have taken effect in the place of one that is built
+  // on it now.
+  template <class Mine>
+  bool is_in_doubt_on(std::string_view etag, Mine mine) const {
+    return !etag.empty() && std::ranges::any_of(entries_, [&](const Entry& e) { return e.if_match == etag && !mine(e); });
+  }
+  // Whether one was accepted, or ended, after `since`: the end of the write that was accepted at that very moment is its own.
   template <class Mine>
   bool ended_since(uint64_t since, Mine mine) const {
     return written_since(since, mine) || std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {

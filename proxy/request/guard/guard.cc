@@ -86,7 +86,7 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
                                    unreadable_for(write));
   if (!now) co_return std::move(now).error();
   // What there was before is not known: to anything that is satisfied already, nothing may have been done.
-  const bool is_done = asks_for_exactly(write, *now) && is_own_effect(write, write.facts.arrived.order, *now);
+  const bool is_done = asks_for_exactly(write, *now) && is_own_effect(write, write.facts.arrived.order, {}, *now);
   if (!is_done) co_return Decision();
   co_return Decision{{}, was_ours(write, *std::move(now))};
 }
@@ -102,7 +102,7 @@ Task<Step<Decision>> decide_by_comparing(const Write& write) {
     write.report().guard = chosen + ", unverified";
     co_return co_await decide_unconditional(write);
   }
-  if (write.ledger().maybe_applied(write.sending) && is_own_effect(write, write.bases.known_since(), *now)) {
+  if (write.ledger().maybe_applied(write.sending) && is_own_effect(write, write.bases.known_since(), {}, *now)) {
     co_return Decision{{}, was_ours(write, *std::move(now))};
   }
   policy::Verdict verdict = reconcile(write, *now);

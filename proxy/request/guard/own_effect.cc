@@ -42,10 +42,10 @@ std::optional<uint64_t> take_up_merge(const Write& write) {
   return earlier.entry;
 }
 
-bool shows_what_was_sent(const Write& write, uint64_t known_since, const SeenState& state) {
+bool shows_what_was_sent(const Write& write, uint64_t known_since, std::string_view etag, const SeenState& state) {
   // Not if another write was accepted after the state that it was built on. Somebody else, another actor of this client too, may have
   // asked for the very same state (two that both count from 2 to 3), and what that one did must not be told to this one as its own.
-  return !others_wrote_since(write, known_since) && is_satisfied(write, state) && shows_effect(write, state);
+  return !others_wrote_since(write, known_since, etag) && is_satisfied(write, state) && shows_effect(write, state);
 }
 
 }  // namespace
@@ -58,12 +58,12 @@ bool asks_for_exactly(const Write& write, const SeenState& state) {
   return arm::same_writable_content(state.body, write.exchange.request.body, *body_facts(write.plan));
 }
 
-bool is_own_effect(const Write& write, uint64_t known_since, const SeenState& state) {
+bool is_own_effect(const Write& write, uint64_t known_since, std::string_view etag, const SeenState& state) {
   if (!state.exists()) return false;
-  if (shows_what_was_sent(write, known_since, state)) return true;
+  if (shows_what_was_sent(write, known_since, etag, state)) return true;
   const auto merged = write.exchange.clients_own ? std::nullopt : take_up_merge(write);
   if (!merged) return false;
-  if (shows_what_was_sent(write, *merged, state)) return true;
+  if (shows_what_was_sent(write, *merged, etag, state)) return true;
   send_as_asked(write);
   return false;
 }

@@ -112,6 +112,7 @@ void note_may_have_changed(const Parts& parts, const LeasedWrite& leased, const 
       accepted.merged = change.merged;
       accepted.knows_merges = change.knows_merges;
       accepted.asked_for_all = change.asked_for_all;
+      accepted.if_match = change.if_match;
       accepted.deletes = plan.operation == arm::OperationKind::Delete;
     }
     parts.shared.resources.apply(key, std::move(accepted));

@@ -41,6 +41,7 @@ struct Change {
   std::optional<policy::MergedWrite> merged{};  // if that is not what its client asked for
   bool knows_merges = false;                    // its client knows of what was merged into its earlier writes
   bool asked_for_all = false;                   // that is a whole resource
+  std::string if_match{};                       // that it was sent with
 };
 
 // From now on everybody knows that it may have changed what it names, also who waits for a parent.

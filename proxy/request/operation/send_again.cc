@@ -119,6 +119,7 @@ void go_on(const Try& attempt, LeasedBecause because, const arm::ResponseHead& h
   auto lease = hand_over(parts, attempt.op_lease);
   Change change{again.sending, again.asked, accepted};
   change.knows_merges = again.knows_merges;
+  change.if_match = attempt.if_match;
   change.asked_for_all = attempt.op_lease->write().method == arm::Method::Put;
   note_may_have_changed(parts, leased, change, parts.clock.next_moment());
   if (runs && lease && lease->held()) {

@@ -60,7 +60,7 @@ bool knows_it_is_gone(const Write& write) {
 
 // Whether the state is an earlier sending's doing.
 bool is_ours(const Write& write, const Attempts& attempts, const SeenState& state) {
-  return attempts.maybe_applied && is_own_effect(write, attempts.known_since, state);
+  return attempts.maybe_applied && is_own_effect(write, attempts.known_since, attempts.if_match, state);
 }
 
 // Whatever the trouble was: what is there now decides whether the write goes again, with the ETag of now.

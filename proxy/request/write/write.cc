@@ -50,13 +50,12 @@ Hash128 sending_key(const Hasher& hasher, uint64_t sending, std::string_view req
 
 Hash128 sending_key(const Write& write) { return sending_key(write.parts.shared.hasher, write.sending, write.request_id); }
 
-bool others_wrote_since(const Write& write, uint64_t order) {
+bool others_wrote_since(const Write& write, uint64_t order, std::string_view etag) {
   if (is_mutant(Mutant::ForeignStateClaimed)) return false;
   const Hash128 own = sending_key(write);
-  return write.ask([&](const policy::History& history) {
-    return history.written_since(order,
-                                 [&](const policy::Entry& e) { return e.writer == write.client.key && e.sending == own; });
-  });
+  const auto mine = [&](const policy::Entry& e) { return e.writer == write.client.key && e.sending == own; };
+  return write.ask(
+      [&](const policy::History& history) { return history.written_since(order, mine) || history.is_in_doubt_on(etag, mine); });
 }
 
 Outcome busy(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again) {

@@ -115,8 +115,8 @@ Hash128 bytes_of(const Hasher& hasher, const arm::Request& request);
 Hash128 sending_key(const Hasher& hasher, uint64_t sending, std::string_view request_id);
 Hash128 sending_key(const Write& write);
 // Whether anybody else's write was accepted since an order: not even the same bytes of the same client, which another of its actors
-// may have sent.
-bool others_wrote_since(const Write& write, uint64_t order);
+// may have sent. With an ETag: or may have been, since one in doubt that was sent with it takes effect for as long as it stands.
+bool others_wrote_since(const Write& write, uint64_t order, std::string_view etag = {});
 
 // Nothing was sent, and its client is to come again: armgate's 503, for this reason.
 Outcome busy(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again = {});

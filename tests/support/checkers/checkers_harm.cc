@@ -95,8 +95,10 @@ bool Checkers::overtaken_around(const Record& record, std::string_view if_match)
   return std::any_of(record.looked_at.begin(), record.looked_at.end(), [&](uint64_t serial) {
     const sim::State* seen = sim::state_with(states, serial);
     if (seen == nullptr || (seen->version != record.base_version && !record.was_merged)) return false;
+    std::string writer;  // the last one; what the service gives back is its doing
     return std::all_of(states.begin(), states.end(), [&](const sim::State& state) {
-      return state.serial <= seen->serial || state.by == record.sent_by || (!state.by.empty() && !clients_.contains(state.by));
+      if (!state.by.empty()) writer = state.by;
+      return state.serial <= seen->serial || state.by == record.sent_by || !(writer.empty() || clients_.contains(writer));
     });
   });
 }

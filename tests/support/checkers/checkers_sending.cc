@@ -82,7 +82,12 @@ void Checkers::check_proof(const Record& record, const arm::Request& request) {
       // An answer that came too late for armgate, of an operation that failed: what it had changed is gone. Or of a failure, and
       // nothing was done.
       const auto states = arm_.states_of(arm::path_of(request.head.target));
-      const bool taken_back = arm::is_success(status) && !states.empty() && states.back().by.empty();
+      const auto is_service = [](const sim::State& state) { return state.by.empty(); };
+      const auto is_own = [&](const sim::State& state) { return state.by == record.sent_by; };
+      const auto given_back = std::find_if(states.rbegin(), states.rend(), is_service);  // whoever has written after that
+      const bool was_given_back =
+          given_back != states.rend() && given_back < std::find_if(states.rbegin(), states.rend(), is_own);
+      const bool taken_back = arm::is_success(status) && was_given_back;
       const bool undone = !arm::is_success(status) && over && !accepted_ids_.contains(record.write_id);
       harmless = status == 409 || status == 404 || status == 412 || taken_back || undone;
       break;

@@ -53,8 +53,8 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
   }
   if (!config.cluster.experimental) {
     return gateway_error(ErrorKind::BadInput,
-                         "cluster.engine is experimental: a key may stay locked after a replica was cut off and died "
-                         "(docs/cluster.md); to try it all the same say cluster.experimental: \"on\"");
+                         "cluster.engine is experimental: docs/cluster.md says what is not proven and what is missing; to try it all "
+                         "the same say cluster.experimental: \"on\"");
   }
   if (config.cluster.key_file.empty()) {
     return gateway_error(ErrorKind::BadInput,

@@ -175,7 +175,7 @@ export class Cluster {
       if (!/^HTTP\/1.1 200/.test(opened)) throw new Error(`CONNECT: ${opened}`);
       const secure = tls.connect({ socket, servername: ARM_HOST, ca: readFileSync(replica.caFile) });
       const answer = new Promise((resolve, reject) => {
-        const request = https.request({ createConnection: () => secure, host: ARM_HOST, method, path: target, timeout: seconds * 1000,
+        const request = https.request({ createConnection: () => secure, host: ARM_HOST, method, path: target,
           headers: { host: ARM_HOST, authorization: `Bearer token-of-${user}`, ...(body ? { "content-type": "application/json" } : {}), ...headers } }, async (response) => {
           try {
             const pieces = [];
@@ -185,7 +185,8 @@ export class Cluster {
             reject(error);
           }
         });
-        request.on("timeout", () => request.destroy(new Error("no answer in time")));
+        const late = setTimeout(() => request.destroy(new Error("no answer in time")), seconds * 1000);
+        request.on("close", () => clearTimeout(late));
         request.on("error", reject);
         secure.on("error", reject);
         request.end(body ? JSON.stringify(body) : undefined);

@@ -90,14 +90,16 @@ export const tests = {
     };
     const lists = Array.from({ length: 10 }, () => timed("list", "GET", list));
     await sleep(200);  // the lists stand in line
+    const served = ended.length;  // more of them on a slow machine
     const reads = Array.from({ length: 10 }, () => timed("read", "GET", PATH));
     const write = timed("write", "PATCH", `${SCALE_SET}?api-version=2024-07-01`, { tags: { a: "1" } });
     await Promise.all([...lists, ...reads, write]);
     const places = (kind) => ended.flatMap((one, i) => (one === kind ? [i] : []));
     const average = (kind) => places(kind).reduce((sum, place) => sum + place, 0) / places(kind).length;
     say(`in the order of their ends: ${ended.map((kind) => kind[0]).join("")}`);
-    assert.ok(places("write")[0] <= 3, ended.join(" "));
-    assert.ok(average("read") + 5 <= average("list"), ended.join(" "));
+    assert.ok(places("write")[0] <= served + 3, ended.join(" "));
+    const waiting = places("list").filter((place) => place >= served);
+    assert.ok(average("read") + 5 <= waiting.reduce((sum, place) => sum + place, 0) / waiting.length, ended.join(" "));
     assert.ok(pool.waited.some(({ reason }) => reason === "waited-for-its-share"), "or nobody waited");
     pool.close();
   },

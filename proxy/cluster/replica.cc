@@ -46,6 +46,7 @@ struct Replica::Pending {
   Pending(const Executor& executor, uint64_t upto_) : waiter(executor), upto(upto_) {}
   Waiter waiter;
   const uint64_t upto;
+  uint64_t row = 0;  // in which it stands; set before the signal
 };
 
 // Of a claim of this replica's: what its owner gives back is told first.
@@ -105,23 +106,23 @@ void Replica::look_at_askers() {
   for (const Asker& asker : gone) post(SendingEvent{SendingEvent::What::AskerGone, asker.client, asker.asking, {}, {}});
 }
 
-Task<bool> Replica::flush(const Executor& executor, TimePoint until) {
+Task<std::optional<uint64_t>> Replica::flush(const Executor& executor, TimePoint until) {
   std::shared_ptr<Pending> pending;
   {
     MutexLock lock(&mutex_);
-    if (logged_ == posted_) co_return true;
+    if (logged_ == posted_) co_return tables_->clock.next_moment().order;
     pending = std::make_shared<Pending>(executor, posted_);
     pending_.push_back(pending);
   }
   const auto timer = tables_->clock.call_at(executor, until, [late = pending.get()] { late->waiter.signal(kTooLate); });
   const uint32_t what = co_await pending->waiter.wait();
-  if ((what & kLogged) != 0) co_return true;
+  if ((what & kLogged) != 0) co_return order_in(pending->row, 0);
   MutexLock lock(&mutex_);
   pending_.remove(pending);
-  co_return false;
+  co_return std::nullopt;
 }
 
-void Replica::wake_flushed() {
+void Replica::wake_flushed(uint64_t row) {
   std::vector<std::shared_ptr<Pending>> over;
   {
     MutexLock lock(&mutex_);
@@ -134,7 +135,10 @@ void Replica::wake_flushed() {
       it = next;
     }
   }
-  for (const auto& pending : over) pending->waiter.signal(kLogged);
+  for (const auto& pending : over) {
+    pending->row = row;
+    pending->waiter.signal(kLogged);
+  }
 }
 
 Task<std::optional<QueuePosition>> Replica::claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
@@ -156,7 +160,7 @@ Task<std::optional<QueuePosition>> Replica::claim(const std::vector<rules::LockK
 Task<std::optional<IntentId>> Replica::intend(Intended intended, const Executor& executor, TimePoint until) {
   const auto id = intended.id = std::make_shared<std::atomic<IntentId>>(0);
   post(std::move(intended));
-  if (co_await flush(executor, until)) co_return id->load();
+  if ((co_await flush(executor, until)).has_value()) co_return id->load();
   IntentId none = 0;
   // It stands in the log by now, or is told as not sent when it does.
   if (!id->compare_exchange_strong(none, kNotSent)) co_return none;

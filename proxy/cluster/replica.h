@@ -93,8 +93,9 @@ class Replica final : public ResourceSink, public SendingSink {
   void tell(const Hash128& resource, policy::Event event) override { post(Told{resource, std::move(event)}); }
   void tell(SendingEvent event) override;
 
-  // True when all that was posted stands in the log. `until`: it may later.
-  Task<bool> flush(const Executor& executor, TimePoint until);
+  // When all that was posted stands in the log: the order of its row, at which all that comes there was told after the call. `until`:
+  // nothing, it may stand there later.
+  Task<std::optional<uint64_t>> flush(const Executor& executor, TimePoint until);
 
   // The place in the queues of all replicas; nothing if the log is not reached in time.
   Task<std::optional<QueuePosition>> claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
@@ -188,7 +189,7 @@ class Replica final : public ResourceSink, public SendingSink {
   QueuePosition kept_for(ClaimId claim, QueuePosition& place);
   void note_order(ReplicaId author, uint64_t given, uint64_t order);
   uint64_t order_of(ReplicaId author, uint64_t given) const;
-  void wake_flushed();
+  void wake_flushed(uint64_t row);
 
   const Options options_;
   std::unique_ptr<const Tables> tables_;

@@ -90,7 +90,7 @@ bool Replica::apply(const Row& row) {
       MutexLock lock(&mutex_);
       logged_ += count;
     }
-    wake_flushed();
+    wake_flushed(row.number);
   }
   return true;
 }

@@ -15,7 +15,7 @@ Outcome unrecorded(const Write& write) {
 Task<bool> until_recorded(Parts& parts, Executor executor) {
   auto& cluster = *parts.cluster;
   while (!cluster.is_apart()) {
-    if (co_await cluster.flush(executor, cluster.apart_from())) co_return true;
+    if ((co_await cluster.flush(executor, cluster.apart_from())).has_value()) co_return true;
   }
   co_return false;
 }
@@ -23,19 +23,21 @@ Task<bool> until_recorded(Parts& parts, Executor executor) {
 Task<std::optional<Outcome>> meet_before_repeating(const Write& write) {
   auto& cluster = *write.parts.cluster;
   cluster.post(cluster::Finished{});  // a place in the log that tells nothing: all before it is known then
-  const bool is_met = co_await cluster.flush(write.exchange.executor, write.client_wait.until());
-  if (!is_met) co_return unrecorded(write);
+  const auto recorded = co_await cluster.flush(write.exchange.executor, write.client_wait.until());
+  if (!recorded) co_return unrecorded(write);
   co_return std::nullopt;
 }
 
 Task<std::optional<Outcome>> meet_the_others(Write& write) {
   auto& parts = write.parts;
   const Moment& arrived = write.exchange.arrived;
-  if (!co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until())) co_return unrecorded(write);
+  const auto recorded = co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until());
+  if (!recorded) co_return unrecorded(write);
   policy::WriteFacts& facts = write.facts;
   const bool is_first = facts.arrived.order == arrived.order;
   if (is_first) facts.arrived.order = order_at(parts, arrived);
-  if (is_first) facts.arrived_by = parts.clock.next_moment().order;
+  // From there on others of its name were shown what it was not built from, however long the engine took to say so.
+  if (is_first) facts.arrived_by = *recorded;
   if (facts.repeated.order != 0) facts.repeated.order = order_at(parts, facts.repeated);
   co_return std::nullopt;
 }

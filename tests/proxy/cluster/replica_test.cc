@@ -180,6 +180,31 @@ TEST(ClusterReplica, AReadThatWasUnderWayWhileAnotherWroteIsNotNewerThanThatWrit
   }
 }
 
+Task<void> flush(Rig& rig, Rig::Process& process, std::shared_ptr<std::optional<uint64_t>> order) {
+  process.replica.post(Finished{});
+  *order = co_await process.replica.flush(rig.loop.get_executor(), rig.clock.now() + seconds(9));
+}
+
+// An answer of the engine may get lost, and what is told in the second until it is asked again is no part of it.
+TEST(ClusterReplica, AFlushIsAtTheOrderOfItsRowHoweverLateThatIsKnown) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    Rig rig(seed);
+    auto& first = rig.begin();
+    auto& second = rig.begin();
+    second.resources.apply(kResource, shown_to(kClient, second.clock.next_moment()));
+    rig.pass(seconds(2));
+    const uint64_t before = observation(first)->last_shown.order;
+    const auto order = std::make_shared<std::optional<uint64_t>>();
+    spawn(rig.loop.get_executor(), flush(rig, first, order));
+    rig.pass(std::chrono::milliseconds(100));
+    second.resources.apply(kResource, shown_to(kClient, second.clock.next_moment()));
+    rig.pass(seconds(9));
+    ASSERT_TRUE(order->has_value()) << "seed " << seed;
+    EXPECT_LT(before, **order);
+    EXPECT_GE(observation(first)->last_shown.order, **order) << "seed " << seed;
+  }
+}
+
 TEST(ClusterReplica, ReadsForWhichThereIsNoRoomAreSaidToBeMissing) {
   Rig rig;
   auto& first = rig.begin();

@@ -151,6 +151,7 @@ void Checkers::answered(const SimLink& link) {
   record.link = nullptr;
   record.answered = clock_.now();
   record.delivered = link.complete();
+  record.put_off = link.answer().head.status == 503 && is_armgates(link.answer());
   record.left_undecided = link.exchange.report.reason == "client-left-while-verifying";
   for (const auto& key : record.keys) std::erase(queues_[key], record.id);
   if (record.is_read) budgets_.ended(record.id, clock_.now());

@@ -8,7 +8,16 @@
 
 namespace armgate::world {
 
-// Its place stays for as long as the grace at least, which only runs while it could go on.
+namespace {
+
+// Its keys are free, and its answer is not there yet: several processes record first what it tells.
+bool is_refused_by_now(std::string_view reason) {
+  return reason == "stale" || reason == "conflict" || reason == "created-meanwhile";
+}
+
+}  // namespace
+
+// Its place stays for as long as its TTL at least, which only runs while it could go on.
 void Checkers::reserve_position(Record& record, const Report& report) {
   const bool from_the_queue =
       record.sends == 0 && (report.reason == "waited-too-long" || report.reason == "client-left-the-queue");
@@ -93,7 +102,8 @@ void Checkers::check_order(const Record& record) {
       // A crowd behind one name has more writes away than places are kept for a name.
       const bool may_be_dropped = before.came_back && before.sent_as != before.sent_by;
       if (id == record.id || before.place > place || !came_in_time || may_be_dropped) continue;
-      const bool being_answered = before.link != nullptr && before.link->heads_written() > 0;
+      const bool is_decided = before.link != nullptr && is_refused_by_now(before.link->exchange.report.reason);
+      const bool being_answered = before.link != nullptr && (before.link->heads_written() > 0 || is_decided);
       // A place that was reserved is older than the request that came back for it; several processes reserve none.
       const bool is_alone = promised_.joining == Duration{};
       const bool stood_before = is_alone || before.served + promised_.joining <= record.served;

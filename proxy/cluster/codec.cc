@@ -128,7 +128,7 @@ void each(A& a, ListAnswer& v) {
 }
 template <class A>
 void each(A& a, ClaimInfo& v) {
-  a(v.client_label, v.what, v.since, v.client, v.inherited, v.is_reentrant);
+  a(v.client_label, v.what, v.since, v.client, v.inherited, v.is_reentrant, v.run, v.priority);
 }
 template <class A>
 void each(A& a, OperationResult& v) {

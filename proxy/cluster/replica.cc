@@ -141,12 +141,28 @@ void Replica::wake_flushed(uint64_t row) {
   }
 }
 
-Task<std::optional<QueuePosition>> Replica::claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
-                                                  uint32_t bits, const Executor& executor, TimePoint until) {
+Claimed Replica::new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo info) {
   Claimed claimed;
   claimed.claim = (uint64_t{options_.id} << 32) | next_claim_.fetch_add(1);
   claimed.keys = keys;
   claimed.info = std::move(info);
+  return claimed;
+}
+
+ComingPosition Replica::claim_to_poll(const std::vector<rules::LockKey>& keys, ClaimInfo info) {
+  Claimed claimed = new_claim(keys, std::move(info));
+  claimed.asked = std::make_shared<Claimed::Asked>(Claimed::Asked{.is_polled = true});
+  auto asked = claimed.asked;
+  post(std::move(claimed));
+  return [this, asked = std::move(asked)]() -> std::optional<QueuePosition> {
+    MutexLock lock(&asked_mutex_);
+    return std::exchange(asked->place, std::nullopt);
+  };
+}
+
+Task<std::optional<QueuePosition>> Replica::claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
+                                                  uint32_t bits, const Executor& executor, TimePoint until) {
+  Claimed claimed = new_claim(keys, std::move(info));
   claimed.asked = std::make_shared<Claimed::Asked>(Claimed::Asked{waiter});
   const auto asked = claimed.asked;
   claimed.bits = bits;

@@ -100,6 +100,8 @@ class Replica final : public ResourceSink, public SendingSink {
   // The place in the queues of all replicas; nothing if the log is not reached in time.
   Task<std::optional<QueuePosition>> claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
                                            uint32_t bits, const Executor& executor, TimePoint until);
+  // The same for whoever looks now and then: gives the place once, when it is there. To destroy it gives the place up.
+  ComingPosition claim_to_poll(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   // The id of an intent that stands in the log. Not in time: it may be there later, and counts as not sent then.
   Task<std::optional<IntentId>> intend(Intended intended, const Executor& executor, TimePoint until);
 
@@ -183,6 +185,7 @@ class Replica final : public ResourceSink, public SendingSink {
   void on(ReplicaId author, Settled event, uint64_t row, Moment moment);
   void on(ReplicaId author, Finished event, uint64_t row, Moment moment);
   void on(ReplicaId author, SendingEvent event, uint64_t row, Moment moment);
+  Claimed new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   void end_claim(ClaimId id);
   void bury(ReplicaId dead, ReplicaId heir, Moment moment);
   const std::shared_ptr<Presence>& askers_at(ReplicaId author);

@@ -52,9 +52,10 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
                          "journal.file and cluster.engine exclude each other: the cluster records what a journal would");
   }
   if (!config.cluster.experimental) {
-    return gateway_error(ErrorKind::BadInput,
-                         "cluster.engine is experimental: docs/cluster.md says what is not proven and what is missing; to try it all "
-                         "the same say cluster.experimental: \"on\"");
+    return gateway_error(
+        ErrorKind::BadInput,
+        "cluster.engine is experimental: docs/cluster.md says what is not proven and what is missing; to try it all "
+        "the same say cluster.experimental: \"on\"");
   }
   if (config.cluster.key_file.empty()) {
     return gateway_error(ErrorKind::BadInput,
@@ -113,6 +114,9 @@ Result<void> ClusterMember::start(Parts& parts) {
                    boost::asio::post(parts.executor, [&parts, keys] { end_adopted(parts.shared, keys); });
                  }});
   shared.resources.share(replica_.get());
+  shared.run_leases.share([this](const std::vector<rules::LockKey>& keys, ClaimInfo info) {
+    return replica_->claim_to_poll(keys, std::move(info));
+  });
   return engine_->start(*replica_);
 }
 
@@ -126,7 +130,6 @@ SharedState::Options shared_options(const Config& config, ClusterMember* member)
   constexpr size_t kUnbounded = std::numeric_limits<size_t>::max();
   options.locks = {kUnbounded, kUnbounded};
   options.reservations.ttl = Duration{};
-  options.run_leases.leases_max = 0;
   return options;
 }
 

@@ -209,6 +209,27 @@ export const tests = {
     await assertNothingLost(sim, await told, 24);
   },
 
+  "a lease for a run keeps others away at all replicas, and lets its client in at all": async (world) => {
+    const { cluster } = await startAll(world, { admin: true, simArgs: ["--operation-ms", "0"] });
+    const { admin } = cluster.replicas[0];
+    const ask = async (method, page, body) => {
+      const answer = await fetch(`http://127.0.0.1:${admin}${page}`, { method, headers: { "x-armgate-operator": "test" }, body: body && JSON.stringify(body) });
+      return { status: answer.status, json: await answer.json() };
+    };
+    const taken = await ask("POST", "/leases", { client: "repair", purpose: "a repair", resources: [SCALE_SET] });
+    assert.equal(taken.status, 201);
+    await waitFor("the lease to be held", async () => (await ask("POST", `/leases/${taken.json.lease}`)).json.state === "held");
+    const patch = (number, user) => cluster.ask(number, user, "PATCH", PATH, { body: { tags: { [user]: "1" } } });
+    const order = [];
+    const other = patch(1, "other").then(({ status }) => order.push(["other", status]));
+    await sleep(500);
+    for (const number of [2, 0]) order.push(["repair", (await patch(number, "repair")).status]);
+    assert.deepEqual(order, [["repair", 200], ["repair", 200]]);
+    assert.equal((await ask("DELETE", `/leases/${taken.json.lease}`)).status, 200);
+    await other;
+    assert.deepEqual(order.at(-1), ["other", 200]);
+  },
+
   "nothing readable is in the engine": async (world) => {
     const { postgres, cluster } = await startAll(world, { count: 1 });
     const read = await cluster.ask(0, "secretive", "GET", PATH);

@@ -109,7 +109,7 @@ function childrenOf(pid) {
 
 // `count` armgates in front of one engine. They have one authority, one key, and a door each.
 export class Cluster {
-  static async configure(world, upstream, url, { count = 3, lease = 2, config = {}, init = true } = {}) {
+  static async configure(world, upstream, url, { count = 3, lease = 2, config = {}, init = true, admin = false } = {}) {
     const cluster = new Cluster();
     const key = world.file("cluster.key");
     writeFileSync(key, `${"0123456789abcdef".repeat(4)}\n`, { mode: 0o600 });
@@ -129,6 +129,7 @@ export class Cluster {
       writeFileSync(configFile, JSON.stringify(text));
       cluster.replicas.push({ port, configFile, caFile: first.caFile });
     }
+    if (admin) for (const replica of cluster.replicas) await cluster.giveAdmin(replica);
     Object.assign(cluster, { world, key });
     if (init) {
       const made = await cluster.command("init", "--lease", String(lease));
@@ -141,6 +142,13 @@ export class Cluster {
     const cluster = await Cluster.configure(world, upstream, url, options);
     await Promise.all(cluster.replicas.map((_, number) => cluster.startReplica(number)));
     return cluster;
+  }
+
+  async giveAdmin(replica) {
+    replica.admin = await freePort();
+    const text = JSON.parse(readFileSync(replica.configFile));
+    text.listen.admin = `127.0.0.1:${replica.admin}`;
+    writeFileSync(replica.configFile, JSON.stringify(text));
   }
 
   command(...words) {

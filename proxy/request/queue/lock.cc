@@ -92,7 +92,9 @@ Task<Step<WriteLease>> lock(const Write& write) {
     }
     place = *std::move(found);
   } else {
-    auto claimed = co_await claim_in_cluster(write, all, info_of(write));
+    ClaimInfo info = info_of(write);
+    if (parts.shared.run_leases.lets_in(write.client.key, all)) info.priority = ClaimInfo::Priority::TakesTurn;
+    auto claimed = co_await claim_in_cluster(write, all, std::move(info));
     if (auto* outcome = std::get_if<Outcome>(&claimed)) co_return std::move(*outcome);
     place = std::get<QueuePosition>(std::move(claimed));
     if (place->granted()) {

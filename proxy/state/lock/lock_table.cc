@@ -338,6 +338,14 @@ size_t LockTable::holders(const Hash128& key) const {
   return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](const ClaimPtr& claim) { return !claim->away; }));
 }
 
+bool LockTable::is_in_run_of(const Hash128& client, const Hash128& key) const {
+  const Shard& shard = shards_[key.high % kShards];
+  MutexLock lock(&shard.mutex);
+  const auto it = shard.keys.find(key);
+  const auto is_its_run = [&](const ClaimPtr& claim) { return !claim->info.run.empty() && claim->info.client == client; };
+  return it != shard.keys.end() && std::ranges::any_of(it->second.holders, is_its_run);
+}
+
 LockTable::Entries LockTable::entries(size_t most) const {
   std::vector<Standing> found;
   for (const auto& shard : shards_) {

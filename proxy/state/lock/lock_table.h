@@ -21,6 +21,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -167,6 +168,9 @@ class QueuePosition {
   std::shared_ptr<internal::Claim> claim_;
 };
 
+// A place in the queues that comes later: nothing until then. To destroy it gives the place up.
+using ComingPosition = std::function<std::optional<QueuePosition>()>;
+
 class LockTable {
  public:
   struct Options {
@@ -189,6 +193,8 @@ class LockTable {
   Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
   // How many writes have it; those that are away are not among them.
   size_t holders(const Hash128& key) const;
+  // Whether a run of this client's (ClaimInfo::run) has it.
+  bool is_in_run_of(const Hash128& client, const Hash128& key) const;
   Counts counts() const;
   // Who holds a key or stands in line, those who came first, and how many more there are. Looks at every key: for people who ask.
   struct Entry {

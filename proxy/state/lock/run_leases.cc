@@ -8,6 +8,8 @@
 namespace armgate {
 
 void RunLeases::hold_if_granted(Kept& kept) {
+  if (kept.coming) kept.place = kept.coming();
+  if (kept.place) kept.coming = nullptr;
   if (!kept.place || !kept.place->granted()) return;
   kept.lease = std::exchange(kept.place, std::nullopt)->take();
   kept.lease.admit_own(Own::Any);
@@ -18,7 +20,7 @@ void RunLeases::hold_if_granted(Kept& kept) {
 RunLeases::Lease RunLeases::shown(const std::string& id, const Kept& kept, TimePoint now) {
   Lease lease{id, kept.client_label, kept.purpose, kept.lease.held(), {}, now - kept.since};
   if (lease.held) return lease;
-  const auto holder = kept.place->holder();
+  const auto holder = kept.place ? kept.place->holder() : std::nullopt;
   lease.behind = holder ? fmt::format("{} of {}, since {} s", holder->what, holder->client_label,
                                       whole_milliseconds(now - holder->since) / 1000)
                         : std::string("another write");
@@ -57,15 +59,19 @@ Result<RunLeases::Lease> RunLeases::take(const std::vector<std::string>& resourc
   info.client = client;
   info.run = purpose;
   info.priority = ClaimInfo::Priority::TakesTurn;
-  auto place = locks_.join(keys, std::move(info), nullptr, 0);
-  if (!place) return std::move(place).error();
+  if (claim_) {
+    kept.coming = claim_(keys, std::move(info));
+  } else {
+    auto place = locks_.join(keys, std::move(info), nullptr, 0);
+    if (!place) return std::move(place).error();
+    kept.place = *std::move(place);
+  }
   kept.resources = std::move(wanted);
   kept.client = client;
   kept.client_label = client_label;
   kept.purpose = purpose;
   kept.since = now;
   kept.until = now + options_.ttl;
-  kept.place = *std::move(place);
   hold_if_granted(kept);
   const auto added = leases_.emplace(next_id(now), std::move(kept)).first;
   count_.store(leases_.size(), std::memory_order_release);
@@ -142,14 +148,8 @@ void RunLeases::lend_credentials(const Hash128& client, std::string_view authori
 }
 
 bool RunLeases::lets_in(const Hash128& client, const std::vector<rules::LockKey>& keys) const {
-  if (count_.load(std::memory_order_acquire) == 0) return false;
-  MutexLock lock(&mutex_);
-  return std::any_of(leases_.begin(), leases_.end(), [&](const auto& entry) {
-    const Kept& kept = entry.second;
-    return kept.client == client && kept.lease.held() && std::any_of(keys.begin(), keys.end(), [&](const rules::LockKey& key) {
-             return std::find(kept.resources.begin(), kept.resources.end(), locks_.key_of(key.id)) != kept.resources.end();
-           });
-  });
+  if (!claim_ && count_.load(std::memory_order_acquire) == 0) return false;
+  return std::ranges::any_of(keys, [&](const rules::LockKey& key) { return locks_.is_in_run_of(client, locks_.key_of(key.id)); });
 }
 
 }  // namespace armgate

@@ -9,11 +9,14 @@
 // Invariants
 //   1. A resource is in one lease at most.
 //   2. A lease that is not renewed within `ttl` is over at the next expire().
+// Of several processes each gives its own; all of them let its client's writes in, and a resource that is in another one's is waited
+// for. It ends with its process.
 // Threads   any; one short mutex.
 // Limits    Options; beyond them a lease is refused.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -48,8 +51,13 @@ class RunLeases {
     Duration age{};
   };
 
+  using Claim = std::function<ComingPosition(const std::vector<rules::LockKey>& keys, ClaimInfo info)>;
+
   // `locks` must outlive this.
   RunLeases(Options options, LockTable& locks, Hasher hasher) : options_(options), locks_(locks), hasher_(hasher) {}
+
+  // From now on places come from there, and others than this process' own leases let writes in. Before the first call of any other.
+  void share(Claim claim) { claim_ = std::move(claim); }
 
   const Options& options() const { return options_; }
 
@@ -68,7 +76,7 @@ class RunLeases {
   // The client came by with a token: the operations that its lease waits for are asked about with it, as with that of a write that waits.
   void lend_credentials(const Hash128& client, std::string_view authorization, OperationLeases& op_leases);
 
-  // Whether one of the keys is in a held lease of this client.
+  // Whether one of the keys is in a held lease of this client, whichever process gave it.
   bool lets_in(const Hash128& client, const std::vector<rules::LockKey>& keys) const;
 
  private:
@@ -79,6 +87,7 @@ class RunLeases {
     std::string purpose;
     TimePoint since{};
     TimePoint until{};
+    ComingPosition coming{};                                  // until there is a place
     std::optional<QueuePosition> place;                       // until it is held
     std::unique_ptr<OperationLeases::CredentialLoan> loan{};  // until it is held
     WriteLease lease;
@@ -94,6 +103,7 @@ class RunLeases {
   const Options options_;
   LockTable& locks_;
   const Hasher hasher_;
+  Claim claim_;                   // null: places come from the lock table at once
   std::atomic<size_t> count_{0};  // nearly always none: then a write passes without the mutex
   mutable Mutex mutex_;
   uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;

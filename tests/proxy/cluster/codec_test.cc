@@ -83,10 +83,14 @@ TEST(ClusterCodec, AClaimKeepsItsKeysAndTheirModes) {
   claimed.claim = (uint64_t{7} << 32) | 1;
   claimed.keys = {{"/a", rules::LockMode::Shared}, {"/b", rules::LockMode::Exclusive}};
   claimed.info.is_reentrant = true;
+  claimed.info.run = "a repair";
+  claimed.info.priority = ClaimInfo::Priority::TakesTurn;
   const Claimed read = passed_on(claimed);
   EXPECT_EQ(read.keys, claimed.keys);
   EXPECT_EQ(read.claim, claimed.claim);
   EXPECT_TRUE(read.info.is_reentrant);
+  EXPECT_EQ(read.info.run, "a repair");
+  EXPECT_EQ(read.info.priority, ClaimInfo::Priority::TakesTurn);
 }
 
 TEST(ClusterCodec, WhatIsCutShortOrOfAnotherFormatIsNotRead) {

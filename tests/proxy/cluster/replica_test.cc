@@ -192,7 +192,8 @@ TEST(ClusterReplica, AFlushIsAtTheOrderOfItsRowHoweverLateThatIsKnown) {
     auto& first = rig.begin();
     auto& second = rig.begin();
     second.resources.apply(kResource, shown_to(kClient, second.clock.next_moment()));
-    rig.pass(seconds(2));
+    rig.pass(seconds(5));
+    ASSERT_NE(observation(first), nullptr) << "seed " << seed;
     const uint64_t before = observation(first)->last_shown.order;
     const auto order = std::make_shared<std::optional<uint64_t>>();
     spawn(rig.loop.get_executor(), flush(rig, first, order));
@@ -203,6 +204,26 @@ TEST(ClusterReplica, AFlushIsAtTheOrderOfItsRowHoweverLateThatIsKnown) {
     EXPECT_LT(before, **order);
     EXPECT_GE(observation(first)->last_shown.order, **order) << "seed " << seed;
   }
+}
+
+TEST(ClusterReplica, APlaceThatIsPolledIsThereWhenItStandsInTheLogAndGivenUpWithItsPoll) {
+  Rig rig;
+  auto& first = rig.begin();
+  auto& second = rig.begin();
+  ComingPosition poll = first.replica.claim_to_poll(kKeys, ClaimInfo());
+  EXPECT_FALSE(poll().has_value());
+  const auto abandoned = second.replica.claim_to_poll(kKeys, ClaimInfo());
+  rig.pass(seconds(2));
+  std::optional<QueuePosition> place = poll();
+  ASSERT_TRUE(place.has_value());
+  EXPECT_TRUE(place->granted());
+  EXPECT_FALSE(poll().has_value()) << "it is given once";
+  { const auto late = second.replica.claim_to_poll(kKeys, ClaimInfo()); }
+  rig.pass(seconds(2));
+  EXPECT_EQ(second.locks.counts().waiting, 1u) << "the one that is polled still; the other was given up before it was there";
+  place.reset();
+  rig.pass(seconds(2));
+  EXPECT_EQ(first.locks.counts().waiting, 0u);
 }
 
 TEST(ClusterReplica, ReadsForWhichThereIsNoRoomAreSaidToBeMissing) {

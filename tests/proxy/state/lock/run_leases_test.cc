@@ -137,5 +137,32 @@ TEST_F(RunLeaseTable, AnOperatorEndsItByItsResource) {
   EXPECT_TRUE(write(kOther).granted());
 }
 
+// In a cluster a place comes when it stands in the log of all, and its client's writes may come through a process that gave no lease.
+TEST_F(RunLeaseTable, OfSeveralProcessesALeaseIsHeldWhenItsPlaceHasComeAndAllLetItsClientIn) {
+  RunLeases elsewhere{RunLeases::Options{}, locks, Hasher(HashKey{1, 2})};
+  elsewhere.share([](const std::vector<rules::LockKey>&, const ClaimInfo&) -> ComingPosition { return nullptr; });
+  bool is_logged = false;
+  leases.share([&](const std::vector<rules::LockKey>& keys, ClaimInfo info) -> ComingPosition {
+    return [&, keys, info]() -> std::optional<QueuePosition> {
+      if (!is_logged) return std::nullopt;
+      return std::move(*locks.join(keys, info, nullptr, 0));
+    };
+  });
+  const std::vector<rules::LockKey> keys{{"pool", LockMode::Exclusive}};
+  const auto lease = take();
+  ASSERT_TRUE(lease.ok());
+  EXPECT_FALSE(lease->held);
+  EXPECT_FALSE(elsewhere.lets_in(kHeal, keys));
+  is_logged = true;
+  EXPECT_TRUE(leases.renew(lease->id, now)->held);
+  EXPECT_TRUE(elsewhere.lets_in(kHeal, keys));
+  EXPECT_FALSE(elsewhere.lets_in(kOther, keys));
+  const QueuePosition waits = write(kOther);
+  EXPECT_FALSE(waits.granted());
+  EXPECT_TRUE(write(kHeal).granted());
+  leases.release(lease->id, now);
+  EXPECT_TRUE(waits.granted());
+}
+
 }  // namespace
 }  // namespace armgate

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/mutant.h"
 #include "proxy/cluster/replica.h"
 #include "proxy/request/cluster/order_at.h"
 #include "proxy/request/write/coalesce.h"
@@ -31,11 +32,14 @@ Task<std::optional<Outcome>> meet_before_repeating(const Write& write) {
 Task<std::optional<Outcome>> meet_the_others(Write& write) {
   auto& parts = write.parts;
   const Moment& arrived = write.exchange.arrived;
-  if (!co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until())) co_return unrecorded(write);
+  const bool is_met =
+      is_mutant(Mutant::OthersNotMet) || co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until());
+  if (!is_met) co_return unrecorded(write);
   policy::WriteFacts& facts = write.facts;
   const bool is_first = facts.arrived.order == arrived.order;
   if (is_first) facts.arrived.order = order_at(parts, arrived);
-  if (is_first) facts.arrived_by = parts.clock.next_moment().order;
+  // What its client had in hand when it first came was told before that was. But the process that it came to may not have known yet.
+  facts.arrived_by = is_first ? parts.clock.next_moment().order : write.ledger().known_since(write.sending);
   if (facts.repeated.order != 0) facts.repeated.order = order_at(parts, facts.repeated);
   co_return std::nullopt;
 }

@@ -32,8 +32,9 @@ Task<std::optional<Outcome>> meet_before_repeating(const Write& write) {
 Task<std::optional<Outcome>> meet_the_others(Write& write) {
   auto& parts = write.parts;
   const Moment& arrived = write.exchange.arrived;
-  const bool is_met =
-      is_mutant(Mutant::OthersNotMet) || co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until());
+  bool is_met = true;
+  if (!is_mutant(Mutant::OthersNotMet))
+    is_met = co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until());
   if (!is_met) co_return unrecorded(write);
   policy::WriteFacts& facts = write.facts;
   const bool is_first = facts.arrived.order == arrived.order;

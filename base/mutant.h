@@ -53,7 +53,13 @@ enum class Mutant {
   LongestWaiterFirst,    // whoever came first goes first, however often its client went already
   LowForEver,            // what was used up once is used up
   // Of several processes that serve as one.
-  DeadHoldNothing,  // what a dead one had sent holds no keys
+  DeadHoldNothing,      // what a dead one had sent holds no keys
+  ReadNotAwaited,       // what was read is delivered before the others can know
+  AnswerNotAwaited,     // so is the answer to a write
+  IntentUnfenced,       // a write is sent that does not stand in the log
+  OthersNotMet,         // a write is looked at before it is known what others told
+  RetryWithoutWriting,  // of the engine: what is there already is confirmed although no standby has it
+  EngineLosesTail,      // of the engine: what it acknowledged is not there after a failover
   // Of merging (arm/body/merge*.cc).
   MergeDropsRemoval,       // what the write removes stays
   MergeResurrectsElement,  // what others removed comes back with a write that still has it

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutant.h"
 #include "proxy/async/waiter.h"
 #include "proxy/cluster/codec.h"
 
@@ -174,6 +175,7 @@ Task<std::optional<QueuePosition>> Replica::claim(const std::vector<rules::LockK
 }
 
 Task<std::optional<IntentId>> Replica::intend(Intended intended, const Executor& executor, TimePoint until) {
+  if (is_mutant(Mutant::IntentUnfenced)) co_return tables_->clock.next_moment().order;
   const auto id = intended.id = std::make_shared<std::atomic<IntentId>>(0);
   post(std::move(intended));
   if ((co_await flush(executor, until)).has_value()) co_return id->load();

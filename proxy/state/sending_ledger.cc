@@ -85,13 +85,18 @@ SendingLedger::Match SendingLedger::judge(const Sending& earlier, const Arrival&
 SendingLedger::Found SendingLedger::find_earlier(const Arrival& arrival, const Questions& ask, const Sending* before) {
   const auto newest_in = [&](const auto& index, const auto& key) {
     const auto it = index.find(key);
-    if (it == index.end()) return Found();
+    Found found;
+    if (it == index.end()) return found;
     for (auto place = it->second.rbegin(); place != it->second.rend(); ++place) {
       const bool counts = before == nullptr || ((*place)->logged != 0 && (*place)->logged < before->logged);
       const Match match = counts ? judge(**place, arrival, ask) : Match::New;
-      if (match != Match::New) return Found{match, *place};
+      if (match == Match::New) continue;
+      found = {match, *place};
+      // Of several processes one may have begun the same once more before it knew of the first: that one's answer, or doubt, counts.
+      const bool goes_again = match == Match::Again || match == Match::DoubtExpired;
+      if (!goes_again || options_.sink == nullptr) break;
     }
-    return Found();
+    return found;
   };
   const Found same_call = newest_in(by_call_, call_of(arrival.request, arrival.request_id));
   return same_call.match != Match::New ? same_call : newest_in(whatever_id_, arrival.request);

@@ -191,6 +191,8 @@ class SendingLedger {
   void follow(const SendingEvent& event, std::shared_ptr<const Presence> asker, Moment now);
   // The same of what changed it here: all know of it from that order on.
   void note_logged(const SendingEvent& event, uint64_t order);
+  // Since when all know of its first arrival; 0: they do not yet.
+  uint64_t known_since(uint64_t sending) const;
   // Whether the same was asked for elsewhere before all knew of this one, so that it must not be carried out beside that.
   bool is_elsewhere(const Arrival& arrival, const Asking& own);
 
@@ -215,6 +217,7 @@ class SendingLedger {
     uint64_t asking = 0;
     uint64_t runner = 0;  // of a ledger that is kept elsewhere too: whose asking is carried out, by what all know; 0: nobody's
     uint64_t logged = 0;  // and since when they know; 0: not yet
+    uint64_t added = 0;   // since when all know of its first arrival
     bool sent = false;
     bool had_base = false;
     bool maybe_applied = false;

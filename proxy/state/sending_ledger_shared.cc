@@ -55,6 +55,7 @@ void SendingLedger::follow(const SendingEvent& event, std::shared_ptr<const Pres
 
 void SendingLedger::note_logged_locked(Sending& sending, const SendingEvent& event, uint64_t order) {
   if (event.what == What::Ended) sending.runner = 0;
+  if (event.what == What::Added) sending.added = order;
   const bool begins = event.what == What::Added || event.what == What::Again;
   if (!begins || sending.runner != 0) return;  // who is told of first carries it out
   sending.runner = event.asking.number;
@@ -64,6 +65,12 @@ void SendingLedger::note_logged_locked(Sending& sending, const SendingEvent& eve
 void SendingLedger::note_logged(const SendingEvent& event, uint64_t order) {
   MutexLock lock(&mutex_);
   if (Sending* sending = find_locked(event.asking.sending)) note_logged_locked(*sending, event, order);
+}
+
+uint64_t SendingLedger::known_since(uint64_t sending) const {
+  MutexLock lock(&mutex_);
+  const Sending* s = find_locked(sending);
+  return s == nullptr ? 0 : s->added;
 }
 
 bool SendingLedger::is_elsewhere(const Arrival& arrival, const Asking& own) {

@@ -2,18 +2,13 @@
 // seed: what one of them was told, the others must know.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { Cluster, drawn, Postgres } from "./engines.mjs";
+import { runRounds } from "./cluster_rounds.mjs";
+import { assertNothingLost, declared, race, startSim, withTag } from "./cluster_race.mjs";
+import { Cluster, Postgres } from "./engines.mjs";
 import { sleep } from "./harness.mjs";
-import { GROUP, PATH, SCALE_SET, startHeldUpstream, waitFor } from "./scale_set.mjs";
+import { PATH, SCALE_SET, startHeldUpstream, waitFor } from "./scale_set.mjs";
 
 const RESTART = `${SCALE_SET}/restart?api-version=2024-07-01`;
-
-async function startSim(world, args = ["--operation-ms", "30"]) {
-  const sim = await world.startSim(args);
-  await sim.make(GROUP, "2024-03-01", { location: "westeurope" });
-  await sim.make(SCALE_SET, "2024-07-01", { location: "westeurope", sku: { capacity: 1 }, tags: { base: "1" } });
-  return sim;
-}
 
 async function startAll(world, { simArgs, ...options } = {}) {
   const [sim, postgres] = await Promise.all([startSim(world, simArgs), Postgres.make(world)]);
@@ -21,61 +16,14 @@ async function startAll(world, { simArgs, ...options } = {}) {
 }
 
 const tagsOf = async (sim) => (await sim.read(SCALE_SET, "2024-07-01")).tags;
-const withTag = (resource, name) => ({ ...resource, tags: { ...resource.tags, [name]: "1" } });
-// What the judge is to know of a write: whose it is, which intention, and that it counts.
-const declared = (client, name) => ({ "x-sim-client": client, "x-sim-write-id": name, "x-sim-increments": "/sku/capacity:1" });
 
-// Clients that read, add one tag and count one up, and write all of it back until that is accepted: a tag that was acknowledged and is
-// gone was lost, and so is a count. Connections that break are tried again, as clients do.
-async function race(cluster, seed, { clients = 4, writes = 4, until = Date.now() + 30_000 } = {}) {
-  const draw = drawn(seed);
-  const told = { acknowledged: [], refused: 0, busy: 0, broken: 0 };
-  const anywhere = () => draw(cluster.replicas.length);
-  const persist = async (send) => {
-    for (;;) {
-      try {
-        const answer = await send();
-        if (answer.status !== 503) return answer;
-        told.busy += 1;
-      } catch (error) {
-        told.broken += 1;
-        if (Date.now() > until) throw error;
-      }
-      assert.ok(Date.now() < until, "the race does not come to its end");
-      await sleep(100);
-    }
-  };
-  await Promise.all(Array.from({ length: clients }, async (_, client) => {
-    for (let write = 0; write < writes;) {
-      const name = `c${client}-w${write}`;
-      const read = await persist(() => cluster.ask(anywhere(), `client-${client}`, "GET", PATH, { seconds: 15 }));
-      assert.equal(read.status, 200, read.body);
-      if (read.json.tags[name] === undefined) {
-        const body = { ...withTag(read.json, name), sku: { capacity: read.json.sku.capacity + 1 } };
-        const headers = declared(`client-${client}`, name);
-        const written = await persist(() => cluster.ask(anywhere(), `client-${client}`, "PUT", PATH, { body, headers, seconds: 15 }));
-        // 409: nobody knows whether it was carried out. Either way it is looked at again.
-        if (written.status === 412) told.refused += 1;
-        else assert.ok(written.status < 300 || written.status === 409, `${written.status} ${written.body}`);
-        if (written.status >= 400) continue;
-      }
-      told.acknowledged.push(name);
-      write += 1;
-    }
-  }));
-  return told;
-}
-
-async function assertNothingLost(sim, told, expected) {
-  const report = await sim.report();
-  const tags = await tagsOf(sim);
-  const harms = ["lost_updates", "vanished", "lost_increments", "overcounted_increments", "overlaps_attempted", "overlaps_accepted", "applied_twice"];
-  console.log(`        ${told.acknowledged.length} acknowledged, ${told.refused} refused, ${told.busy} told to come again, ${told.broken} broken; ` +
-              harms.map((harm) => `${harm} ${report[harm]}`).join(", "));
-  assert.equal(told.acknowledged.length, expected);
-  assert.deepEqual(told.acknowledged.filter((name) => tags[name] === undefined), [], "acknowledged and lost");
-  for (const harm of harms) assert.equal(report[harm], 0, `${harm}\n${report.findings.join("\n")}`);
-  assert.equal((await sim.read(SCALE_SET, "2024-07-01")).sku.capacity, 1 + expected);
+// So many writes of each of four clients, then the judgement.
+async function assertRaceLosesNothing(cluster, sim, seed, writes, meanwhile = async () => {}) {
+  const racing = race(cluster, seed, { isOver: (write) => write === writes });
+  await meanwhile();
+  const told = await racing;
+  await assertNothingLost(sim, told);
+  assert.equal(told.acknowledged.length, 4 * writes);
 }
 
 export const tests = {
@@ -95,12 +43,12 @@ export const tests = {
 
   "a race over three replicas loses nothing, also when one of them is killed": async (world) => {
     const { sim, cluster } = await startAll(world);
-    const told = race(cluster, 1);
-    await sleep(700);
-    await cluster.kill(1);
-    await sleep(500);
-    await cluster.startReplica(1);
-    await assertNothingLost(sim, await told, 16);
+    await assertRaceLosesNothing(cluster, sim, 1, 4, async () => {
+      await sleep(700);
+      await cluster.kill(1);
+      await sleep(500);
+      await cluster.startReplica(1);
+    });
   },
 
   "who asks at another replica waits until the operation has ended": async (world) => {
@@ -169,7 +117,7 @@ export const tests = {
     assert.deepEqual(await process.exit, { code: 75, signal: null });
     assert.match(process.log, /silent for too long/);
     await cluster.startReplica(0);
-    await assertNothingLost(sim, await race(cluster, 2, { writes: 2 }), 8);
+    await assertRaceLosesNothing(cluster, sim, 2, 2);
   },
 
   "while the engine is away writes are told to come again, and go when it is back": async (world) => {
@@ -195,18 +143,10 @@ export const tests = {
     for (const { process } of cluster.replicas) assert.equal(process.exited, null, "a replica ended because the engine was away");
   },
 
-  "a race outlives the promotion of the standby": async (world) => {
-    const [sim, primary] = await Promise.all([startSim(world), Postgres.make(world)]);
-    const standby = await primary.makeStandby();
-    const url = `postgres://armgate@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres?sslmode=disable`;
-    const cluster = await Cluster.start(world, sim, url);
-    const told = race(cluster, 3, { writes: 6 });
-    await sleep(1000);
-    await primary.kill();
-    await standby.promote();
-    await standby.sql("alter system reset synchronous_standby_names");
-    await standby.sql("select pg_reload_conf()");
-    await assertNothingLost(sim, await told, 24);
+  // Many more of them: node tests/e2e/cluster_soak.mjs.
+  "races outlive kills, pauses and promotions": async (world) => {
+    const done = await runRounds(world, { seed: 1, rounds: 2 });
+    assert.deepEqual([done.kills, done.promotions], [2, 2]);
   },
 
   "a lease for a run keeps others away at all replicas, and lets its client in at all": async (world) => {

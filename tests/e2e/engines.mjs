@@ -47,8 +47,8 @@ export class Postgres {
   }
 
   // Another that follows it, and that its commits wait for.
-  async makeStandby() {
-    const standby = new Postgres(this.world, await Postgres.directoryOf(this.world), await freePort());
+  async makeStandby(port) {
+    const standby = new Postgres(this.world, await Postgres.directoryOf(this.world), port ?? await freePort());
     await runAsPostgres("pg_basebackup", ["-d", this.url, "-D", standby.data, "-R", "-X", "stream", "--no-sync", "-c", "fast"]);
     await standby.start();
     await this.sql("alter system set synchronous_standby_names = '*'");
@@ -64,7 +64,7 @@ export class Postgres {
 
   async start() {
     const settings = [`port=${this.port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${this.directory}`, "fsync=off", "max_connections=50",
-                      "shared_buffers=16MB", "wal_level=replica", "hot_standby=on"];
+                      "shared_buffers=16MB", "wal_level=replica", "hot_standby=on", "wal_retrieve_retry_interval=200ms", "max_standby_streaming_delay=-1"];
     const child = spawn(path.join(PROGRAMS, "postgres"), ["-D", this.data, ...settings.flatMap((setting) => ["-c", setting])],
                         { ...userOfPostgres(), cwd: "/", stdio: ["ignore", "pipe", "pipe"] });
     const entry = { name: "postgres", child, log: "", exited: null };

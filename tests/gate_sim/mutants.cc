@@ -50,6 +50,12 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::LongestWaiterFirst, "longest-waiter-first", "fair-budgets", {"none"}, 100},
       {Mutant::LowForEver, "low-for-ever", "fair-budgets", {"none"}, 100},
       {Mutant::DeadHoldNothing, "dead-hold-nothing", "readers", {"dying-replicas"}, 100},
+      {Mutant::ReadNotAwaited, "read-not-awaited", "quick-counters", {"slow-engine"}, 60},
+      {Mutant::AnswerNotAwaited, "answer-not-awaited", "restarts", {"dying-replicas"}, 60},
+      {Mutant::IntentUnfenced, "intent-unfenced", "readers", {"dying-replicas"}, 30},
+      {Mutant::OthersNotMet, "others-not-met", "quick-counters", {"slow-engine"}, 60},
+      {Mutant::RetryWithoutWriting, "retry-without-writing", "once-restarts", {"engine-fails-over"}, 100},
+      {Mutant::EngineLosesTail, "engine-loses-tail", "once-restarts", {"engine-fails-over"}, 60},
       // What is put together wrongly; arm/body/merge's own tests notice all of these, too.
       {Mutant::MergeDropsRemoval, "merge-drops-removal", "edited-rules", {}, 500},
       {Mutant::MergeResurrectsElement, "merge-resurrects-element", "edited-rules", {}, 500},

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/mutant.h"
 #include "proxy/cluster/replica.h"
 #include "proxy/request/cluster/order_at.h"
 #include "proxy/request/write/coalesce.h"
@@ -31,13 +32,16 @@ Task<std::optional<Outcome>> meet_before_repeating(const Write& write) {
 Task<std::optional<Outcome>> meet_the_others(Write& write) {
   auto& parts = write.parts;
   const Moment& arrived = write.exchange.arrived;
-  const auto recorded = co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until());
+  std::optional<uint64_t> recorded = parts.clock.next_moment().order;
+  if (!is_mutant(Mutant::OthersNotMet))
+    recorded = co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until());
   if (!recorded) co_return unrecorded(write);
   policy::WriteFacts& facts = write.facts;
   const bool is_first = facts.arrived.order == arrived.order;
   if (is_first) facts.arrived.order = order_at(parts, arrived);
-  // From there on others of its name were shown what it was not built from, however long the engine took to say so.
-  if (is_first) facts.arrived_by = *recorded;
+  // What its client had in hand when it first came was told before that was. But the process that it came to may not have known yet.
+  // From its own row on others of its name were shown what it was not built from, however long the engine took to say so.
+  facts.arrived_by = is_first ? *recorded : write.ledger().known_since(write.sending);
   if (facts.repeated.order != 0) facts.repeated.order = order_at(parts, facts.repeated);
   co_return std::nullopt;
 }

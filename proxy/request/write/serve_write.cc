@@ -59,7 +59,8 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
   if (!write.report().replayed) share_answer(write, outcome, to_share);
 
   bool is_recorded = true;
-  if (write.parts.cluster != nullptr) is_recorded = co_await until_recorded(write.parts, write.exchange.executor);
+  if (write.parts.cluster != nullptr && !is_mutant(Mutant::AnswerNotAwaited))
+    is_recorded = co_await until_recorded(write.parts, write.exchange.executor);
   if (!is_recorded && outcome.kind == Outcome::Kind::Accepted) {
     // The answer is kept: sent again, the write gets it, and by then the others know of it.
     auto later = unrecorded(write).answer;

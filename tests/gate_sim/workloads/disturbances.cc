@@ -104,6 +104,13 @@ void three_replicas_cut_off(WorldOptions& options, Rng&) {
   options.joining = std::chrono::hours(1);
 }
 
+// Between what happens and what the others know of it time passes.
+void three_replicas_far_away(WorldOptions& options, Rng& rng) {
+  options.replicas = 3;
+  options.log.way_max = milliseconds(20 + rng.below(1'000));
+  options.joining = seconds(20);
+}
+
 // Each replica counts what ARM leaves and which resources are sick for itself.
 const std::vector<std::string_view> kCountedAlone{"budgets", "fair-budgets", "sick-set"};
 const std::vector<std::string_view> kCountedAloneOrForgotten{"budgets", "fair-budgets", "sick-set", "hidden-versions"};
@@ -138,6 +145,13 @@ void crash(SimWorld& world, const Subject&) {
 
 void take_engine_away(SimWorld& world, const Subject&) {
   at_drawn_moments(world, 2, [](SimWorld& w) { w.engine_away(milliseconds(w.rng().below(60'000))); });
+}
+
+void fail_engine_over(SimWorld& world, const Subject&) {
+  at_drawn_moments(world, 3, [](SimWorld& w) {
+    const Duration lag = milliseconds(w.rng().below(15'000));
+    w.fail_engine_over(lag, milliseconds(w.rng().below(20'000)));
+  });
 }
 
 void cut_replicas_off(SimWorld& world, const Subject&) {
@@ -212,8 +226,10 @@ const std::vector<Disturbance>& disturbances() {
       {"observe", observe, {}, nullptr, Drawn::ByNameOnly},
       // Several armgates that serve as one (docs/cluster.md).
       {"replicas", three_replicas, kCountedAlone, nullptr, Drawn::ByNameOnly},
+      {"slow-engine", three_replicas_far_away, kCountedAlone, nullptr, Drawn::ByNameOnly},
       {"dying-replicas", three_mortal_replicas, kCountedAloneOrForgotten, crash, Drawn::ByNameOnly},
       {"engine-away", three_replicas_cut_off, kCountedAlone, take_engine_away, Drawn::ByNameOnly},
+      {"engine-fails-over", three_replicas_cut_off, kCountedAlone, fail_engine_over, Drawn::ByNameOnly},
       {"cut-off-replicas", three_replicas_cut_off, kCountedAloneOrForgotten, cut_replicas_off, Drawn::ByNameOnly},
   };
   return all;

@@ -111,6 +111,56 @@ TEST(SendingLedgerShared, WhoHasGoneElsewhereLeavesAnAnswerForItsReSend) {
   EXPECT_TRUE(two.there.is_elsewhere(two.arrival, second.asking));
 }
 
+// Its client's connection broke when the first one's process died, and it came again before anybody had noticed that.
+TEST(SendingLedgerShared, WhatWasBegunOnceMoreDoesNotHideTheDoubtAboutTheFirst) {
+  TwoProcesses two;
+  two.arrival.request_id.clear();
+  const auto first = two.ask(two.here);
+  two.here.sent(first.asking.sending);
+  two.pass_on();
+  const auto second = two.ask(two.there);
+  ASSERT_EQ(second.match, Match::New);
+  two.pass_back();
+  two.there.follow({SendingEvent::What::Ended, {}, first.asking, {}, {Kind::Unknown, nullptr, {}}}, nullptr, two.moment());
+  ASSERT_TRUE(two.there.is_elsewhere(two.arrival, second.asking));
+  two.there.end(second.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
+  two.pass_back();
+  EXPECT_EQ(two.ask(two.there).match, Match::InDoubt);
+}
+
+TEST(SendingLedgerShared, WhatWasBegunOnceMoreDoesNotHideTheAnswerOfTheFirst) {
+  TwoProcesses two;
+  const auto first = two.ask(two.here);
+  const auto second = two.ask(two.there);
+  ASSERT_EQ(second.match, Match::New);
+  two.here.sent(first.asking.sending);
+  two.pass_on();
+  two.pass_back();
+  ASSERT_TRUE(two.there.is_elsewhere(two.arrival, second.asking));
+  two.there.end(second.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
+  two.here.end(first.asking.sending, {Kind::Accepted, std::make_shared<arm::Response>(), {}}, two.moment());
+  two.pass_on();
+  two.pass_back();
+  const auto again = two.ask(two.there);
+  EXPECT_EQ(again.match, Match::Shared);
+  EXPECT_EQ(again.asking.sending, first.asking.sending);
+}
+
+TEST(SendingLedgerShared, SinceWhenAllKnowOfItsFirstArrivalIsTheSameEverywhere) {
+  TwoProcesses two;
+  const auto first = two.ask(two.here);
+  EXPECT_EQ(two.here.known_since(first.asking.sending), 0u);
+  two.pass_on();
+  const uint64_t known = two.here.known_since(first.asking.sending);
+  EXPECT_GT(known, two.arrival.at.order);
+  EXPECT_EQ(two.there.known_since(first.asking.sending), known);
+  two.here.end(first.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
+  two.pass_on();
+  ASSERT_EQ(two.ask(two.there).match, Match::Again);
+  two.pass_back();
+  EXPECT_EQ(two.here.known_since(first.asking.sending), known) << "of the first one";
+}
+
 TEST(SendingLedgerShared, OfTwoThatDidNotKnowOfEachOtherTheOneThatIsToldOfFirstIsCarriedOut) {
   TwoProcesses two;
   const auto first = two.ask(two.here);

@@ -150,8 +150,9 @@ void Checkers::answered(const SimLink& link) {
   Record& record = records_.at(exchange_of(link.exchange.request));
   record.link = nullptr;
   record.answered = clock_.now();
-  record.delivered = link.complete();
-  record.put_off = link.answer().head.status == 503 && is_armgates(link.answer());
+  // What was accepted and cannot be recorded yet: its answer is kept, and this one only says so.
+  const bool is_kept_back = link.exchange.report.reason == "cluster-unavailable";
+  record.delivered = link.complete() && !(is_kept_back && record.took_effect);
   record.left_undecided = link.exchange.report.reason == "client-left-while-verifying";
   for (const auto& key : record.keys) std::erase(queues_[key], record.id);
   if (record.is_read) budgets_.ended(record.id, clock_.now());
@@ -180,7 +181,7 @@ void Checkers::answered(const SimLink& link) {
   if (answer.head.status == 412 && !kept_away) record.refused = clock_.now();
   if (!link.body_fits()) violated("P5", record.what + " got a body of another length than declared");
   check_unaltered(record, link);
-  if (link.exchange.report.replayed) check_repeated(record);
+  if (link.exchange.report.replayed && !is_kept_back) check_repeated(record);
   if (promised_.mode == rules::Mode::Observe) check_own_answer(record, link);
   if (is_armgates(answer) && answer.head.status != 503 && answer.head.fields.has("Retry-After")) {
     violated("P5", record.what + " was refused for good with a Retry-After");

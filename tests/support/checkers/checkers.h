@@ -138,7 +138,6 @@ class Checkers final : public UpstreamWatch {
     std::optional<TimePoint> refused;         // when its client got a 412
     bool says_changes = false;                // ARM's judge holds its effect against what its client meant
     bool was_merged = false;                  // it was sent with another body than its client's
-    bool put_off = false;                     // it was told to come again, by armgate
     bool left_undecided = false;              // its client left while armgate compared its base with the resource
     int sends = 0;
     TimePoint sent{};  // the last time

@@ -20,8 +20,8 @@ void Checkers::check_repeated(const Record& record) {
     if (id != record.id && other.same_bytes == record.same_bytes && other.took_effect && other.served <= record.served)
       first = &other;
   }
-  const bool had_answer = first != nullptr && first->delivered && !first->put_off && !first->left && first->answered &&
-                          *first->answered < record.served;
+  const bool had_answer =
+      first != nullptr && first->delivered && !first->left && first->answered && *first->answered < record.served;
   if (!had_answer) return;
   const bool overtaken = std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
     const Record& other = entry.second;

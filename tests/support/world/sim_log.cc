@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutant.h"
+
 namespace armgate::world {
 
 using cluster::Row;
@@ -20,10 +22,43 @@ cluster::EngineTime SimLog::time() const {
   return std::chrono::duration_cast<std::chrono::microseconds>(clock_.now().time_since_epoch()).count() + 123'456'789;
 }
 
-// As armgate.append() (proxy/cluster/engine/schema.h). False: the author is dead.
-bool SimLog::append(cluster::ReplicaId author, const std::optional<cluster::Replica::Batch>& batch) {
+void SimLog::fail_over(Duration lag, Duration away_for) {
+  if (standby_) return;
+  standby_ = Standby{rows_.size(), lives_, last_append_};
+  clock_.at(clock_.now() + lag, [this, away_for] { promote(away_for); });
+}
+
+void SimLog::promote(Duration away_for) {
+  const Standby standby = *std::exchange(standby_, std::nullopt);
+  away(away_for);
+  if (rng_.chance(0.5)) return;  // the last commit reached it
+  rows_.resize(standby.rows);
+  for (const auto& [id, life] : standby.lives) lives_[id] = life;
+  last_append_ = standby.last_append;
+  const auto members = members_;
+  for (const auto& known : members) {
+    const auto member = known.lock();
+    if (member && member->replica_ != nullptr && member->replica_->applied() > rows_.size()) member->end_();
+  }
+}
+
+// Of a commit that waits for the standby nobody sees anything.
+size_t SimLog::visible() const {
+  const bool waits = standby_ && !is_mutant(Mutant::EngineLosesTail) && !is_mutant(Mutant::RetryWithoutWriting);
+  return waits ? standby_->rows : rows_.size();
+}
+
+// As armgate.append() (proxy/cluster/engine/schema.h).
+SimLog::Appended SimLog::append(cluster::ReplicaId author, const std::optional<cluster::Replica::Batch>& batch) {
+  const auto same = [&](const Row& r) { return r.author == author && r.batch == batch->number; };
+  const bool is_new = batch && std::none_of(rows_.begin(), rows_.end(), same);
+  const bool waits = standby_ && !is_mutant(Mutant::EngineLosesTail);
+  const bool is_held_up = waits && rows_.size() > standby_->rows;  // by whoever wrote first
+  if (is_held_up && is_mutant(Mutant::RetryWithoutWriting) && !is_new) return Appended::Yes;
+  if (is_held_up && !is_mutant(Mutant::RetryWithoutWriting)) return Appended::NotYet;
   Life& own = lives_[author];
-  if (own.dead) return false;  // all that it would have changed is rolled back: whom it finds dead is found by the next one
+  if (own.dead)
+    return Appended::Dead;  // all that it would have changed is rolled back: whom it finds dead is found by the next one
   const TimePoint now = clock_.now();
   const bool was_silent = now - last_append_ > faults_.lease / 2;
   for (auto& [id, life] : lives_) {
@@ -40,12 +75,11 @@ bool SimLog::append(cluster::ReplicaId author, const std::optional<cluster::Repl
   }
   own.alive_until = now + faults_.lease;
   last_append_ = now;
-  const auto same = [&](const Row& r) { return r.author == author && r.batch == batch->number; };
-  const bool is_new = batch && std::none_of(rows_.begin(), rows_.end(), same);
   if (is_new) row.batch = batch->number;
   if (is_new) row.events = batch->events;
   if (is_new) row.reads_missing |= batch->reads_missing;
-  if (!is_new && row.dead.empty()) return true;
+  const Appended done = waits ? Appended::NotYet : Appended::Yes;
+  if (!is_new && row.dead.empty()) return done;
   row.number = rows_.size() + 1;
   if (!is_new) row.batch = ~row.number;
   rows_.push_back(std::move(row));
@@ -55,7 +89,7 @@ bool SimLog::append(cluster::ReplicaId author, const std::optional<cluster::Repl
       continue;
     clock_.at(now + way(), [member] { member->hear(); });
   }
-  return true;
+  return done;
 }
 
 void SimLog::Member::begin() {
@@ -63,9 +97,9 @@ void SimLog::Member::begin() {
   replica_->positions().learn(now, now, log_.time());
   replica_->begin_at(0);
   read();
-  log_.append(replica_->id(), std::nullopt);
+  const bool is_one_of_them = log_.append(replica_->id(), std::nullopt) == Appended::Yes;
   read();
-  replica_->confirm(now, now);
+  if (is_one_of_them) replica_->confirm(now, now);
   replica_->on_post([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->wake();
   });
@@ -73,7 +107,7 @@ void SimLog::Member::begin() {
 }
 
 void SimLog::Member::read() {
-  while (replica_ != nullptr && replica_->applied() < log_.rows_.size()) {
+  while (replica_ != nullptr && replica_->applied() < log_.visible()) {
     const Row row = log_.rows_[replica_->applied()];
     replica_->apply(row);
   }
@@ -111,8 +145,9 @@ void SimLog::Member::turn() {
     SimLog& log = self->log_;
     const auto batch = self->replica_->next_batch();
     const cluster::EngineTime told = log.time();
-    if (!log.append(self->replica_->id(), batch)) return self->end_();
-    const bool is_lost = log.rng_.chance(log.faults_.lost_reply);
+    const Appended done = log.append(self->replica_->id(), batch);
+    if (done == Appended::Dead) return self->end_();
+    const bool is_lost = done == Appended::NotYet || log.rng_.chance(log.faults_.lost_reply);
     const TimePoint back = log.clock_.now() + (is_lost ? Duration(std::chrono::seconds(1)) : log.way());
     log.clock_.at(back, [self, asked, told, is_lost] {
       if (self->replica_ == nullptr) return;

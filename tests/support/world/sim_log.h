@@ -1,7 +1,8 @@
 // sim_log.h – the log of a cluster in a simulated world: what an engine that forgets nothing does, with its delays and its faults.
 //
 // What is modelled: one appender at a time and rows in order; the way there and back takes time; an answer gets lost after the commit;
-// others are not notified and look a moment later; a member that says nothing for the lease is found dead by whoever appends next.
+// others are not notified and look a moment later; a member that says nothing for the lease is found dead by whoever appends next;
+// a standby is promoted, with the last commit or without it.
 // Threads   the simulation's one loop.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/rng.h"
@@ -54,6 +56,8 @@ class SimLog {
   std::shared_ptr<Member> join(cluster::Replica& replica, std::function<void()> end);
   // Nobody gets there, for so long.
   void away(Duration how_long) { away_until_ = clock_.now() + how_long; }
+  // For as long as `lag` the standby hears nothing, and commits wait for it. Then it is promoted, which takes a while too.
+  void fail_over(Duration lag, Duration away_for);
 
  private:
   struct Life {
@@ -62,7 +66,16 @@ class SimLog {
     bool dead = false;
     bool left = false;
   };
-  bool append(cluster::ReplicaId author, const std::optional<cluster::Replica::Batch>& batch);
+  // What the standby has.
+  struct Standby {
+    size_t rows = 0;
+    std::map<cluster::ReplicaId, Life> lives;
+    TimePoint last_append{};
+  };
+  enum class Appended { Yes, NotYet, Dead };  // Dead: the author is
+  Appended append(cluster::ReplicaId author, const std::optional<cluster::Replica::Batch>& batch);
+  void promote(Duration away_for);
+  size_t visible() const;
   cluster::EngineTime time() const;
   Duration way() { return Duration(static_cast<int64_t>(rng_.below(static_cast<uint64_t>(faults_.way_max.count())))); }
 
@@ -74,6 +87,7 @@ class SimLog {
   std::vector<cluster::Row> rows_;
   TimePoint last_append_{};
   TimePoint away_until_{};
+  std::optional<Standby> standby_;  // while it lags behind
   std::map<cluster::ReplicaId, Life> lives_;
   std::vector<std::weak_ptr<Member>> members_;
 };

@@ -100,10 +100,22 @@ void SimWorld::cut_off_replica(Duration how_long) {
   trace_.add(clock_.now(), "a replica does not reach the engine");
   ++tally_["replicas that were cut off"];
   open[rng_.below(open.size())]->cut_off(how_long);
-  // Who was found dead ends, and whoever watches over it starts another.
-  clock_.at(clock_.now() + how_long + std::chrono::seconds(15), [this] {
-    if (open_replicas().size() < options_.replicas) make_gate();
+  start_missing(how_long + std::chrono::seconds(15));
+}
+
+// Who was found dead ends, and whoever watches over it starts another.
+void SimWorld::start_missing(Duration later) {
+  clock_.at(clock_.now() + later, [this] {
+    while (open_replicas().size() < options_.replicas) make_gate();
   });
+}
+
+void SimWorld::fail_engine_over(Duration lag, Duration away) {
+  if (unfinished_.empty()) return;
+  trace_.add(clock_.now(), "the engine fails over");
+  ++tally_["failovers of the engine"];
+  log_.fail_over(lag, away);
+  start_missing(lag + away + std::chrono::seconds(1));
 }
 
 void SimWorld::engine_away(Duration how_long) {

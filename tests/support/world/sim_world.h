@@ -78,10 +78,11 @@ class SimWorld {
   // Ends what was begun, at most until `most` is over, then goes.
   void drain(Duration most, Duration down);
   void use_rules(std::vector<rules::Rule> rules);
-  // One replica of a cluster dies, and another begins; it cannot reach the engine; nobody can.
+  // One replica of a cluster dies, and another begins; it cannot reach the engine; nobody can; the engine's standby is promoted.
   void kill_replica(Duration down);
   void cut_off_replica(Duration how_long);
   void engine_away(Duration how_long);
+  void fail_engine_over(Duration lag, Duration away);
   Executor executor() { return loop_.get_executor(); }
   uint64_t next_number() { return ++numbers_; }
   std::map<std::string, uint64_t>& tally() { return tally_; }  // what clients got, for the coverage report
@@ -91,6 +92,7 @@ class SimWorld {
   static Task<void> drain_and_start_anew(SimWorld& world, std::shared_ptr<Gate> old, TimePoint limit, Duration down);
   std::shared_ptr<Gate> make_gate();
   std::vector<std::shared_ptr<Gate>> open_replicas() const;
+  void start_missing(Duration later);
   void check_gate_empty(Gate& gate);
   void check_turns();
   void check_empty();

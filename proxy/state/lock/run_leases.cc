@@ -8,8 +8,8 @@
 namespace armgate {
 
 void RunLeases::hold_if_granted(Kept& kept) {
-  if (!kept.place || !kept.place->granted()) return;
-  kept.lease = std::exchange(kept.place, std::nullopt)->take();
+  if (!kept.position || !kept.position->granted()) return;
+  kept.lease = std::exchange(kept.position, std::nullopt)->into_lease();
   kept.lease.admit_own(Own::Any);
   kept.lease.set_phase(WritePhase::Runs);
   kept.loan = nullptr;
@@ -18,7 +18,7 @@ void RunLeases::hold_if_granted(Kept& kept) {
 RunLeases::Lease RunLeases::shown(const std::string& id, const Kept& kept, TimePoint now) {
   Lease lease{id, kept.client_label, kept.purpose, kept.lease.held(), {}, now - kept.since};
   if (lease.held) return lease;
-  const auto holder = kept.place->holder();
+  const auto holder = kept.position->holder();
   lease.behind = holder ? fmt::format("{} of {}, since {} s", holder->what, holder->client_label,
                                       whole_milliseconds(now - holder->since) / 1000)
                         : std::string("another write");
@@ -56,16 +56,16 @@ Result<RunLeases::Lease> RunLeases::take(const std::vector<std::string>& resourc
   info.since = now;
   info.client = client;
   info.run = purpose;
-  info.priority = ClaimInfo::Priority::TakesTurn;
-  auto place = locks_.join(keys, std::move(info), nullptr, 0);
-  if (!place) return std::move(place).error();
+  info.priority = ClaimInfo::Priority::BeforeAll;
+  auto position = locks_.join(keys, std::move(info), nullptr, 0);
+  if (!position) return std::move(position).error();
   kept.resources = std::move(wanted);
   kept.client = client;
   kept.client_label = client_label;
   kept.purpose = purpose;
   kept.since = now;
   kept.until = now + options_.ttl;
-  kept.place = *std::move(place);
+  kept.position = *std::move(position);
   hold_if_granted(kept);
   const auto added = leases_.emplace(next_id(now), std::move(kept)).first;
   count_.store(leases_.size(), std::memory_order_release);
@@ -135,7 +135,7 @@ void RunLeases::lend_credentials(const Hash128& client, std::string_view authori
   if (count_.load(std::memory_order_acquire) == 0 || authorization.empty()) return;
   MutexLock lock(&mutex_);
   for (auto& [id, kept] : leases_) {
-    if (kept.client != client || !kept.place) continue;
+    if (kept.client != client || !kept.position) continue;
     kept.loan = std::make_unique<OperationLeases::CredentialLoan>();
     op_leases.lend_credentials(kept.resources, authorization, *kept.loan);
   }

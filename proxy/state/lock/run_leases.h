@@ -79,7 +79,7 @@ class RunLeases {
     std::string purpose;
     TimePoint since{};
     TimePoint until{};
-    std::optional<QueuePosition> place;                       // until it is held
+    std::optional<QueuePosition> position;                    // until it is held
     std::unique_ptr<OperationLeases::CredentialLoan> loan{};  // until it is held
     WriteLease lease;
   };

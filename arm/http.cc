@@ -48,7 +48,7 @@ Headers::Headers(std::initializer_list<Field> fields) {
 }
 
 // Lengths first: names are rarely equally long.
-bool Headers::is_named(const Place& place, std::string_view name) const {
+bool Headers::is_named(const FieldSpan& place, std::string_view name) const {
   return place.name_bytes == name.size() && equal_ignoring_case(name_at(place), name);
 }
 
@@ -60,7 +60,7 @@ uint32_t Headers::append(std::string_view text) {
 }
 
 std::optional<std::string_view> Headers::find(std::string_view name) const {
-  for (const Place& place : places_) {
+  for (const FieldSpan& place : places_) {
     if (is_named(place, name)) return value_at(place);
   }
   return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<std::string_view> Headers::find(std::string_view name) const {
 
 size_t Headers::count(std::string_view name) const {
   return static_cast<size_t>(
-      std::count_if(places_.begin(), places_.end(), [&](const Place& place) { return is_named(place, name); }));
+      std::count_if(places_.begin(), places_.end(), [&](const FieldSpan& place) { return is_named(place, name); }));
 }
 
 void Headers::take_lines(std::string_view lines, size_t fields) {
@@ -95,18 +95,19 @@ void Headers::add(std::string_view name, std::string_view value) {
 }
 
 void Headers::set(std::string_view name, std::string_view value) {
-  const auto first = std::find_if(places_.begin(), places_.end(), [&](const Place& place) { return is_named(place, name); });
+  const auto first =
+      std::find_if(places_.begin(), places_.end(), [&](const FieldSpan& place) { return is_named(place, name); });
   if (first == places_.end()) return add(name, value);
   first->value = append(value);
   first->value_bytes = static_cast<uint32_t>(value.size());
   first->is_checked = false;
   first->is_line = false;
-  places_.erase(std::remove_if(first + 1, places_.end(), [&](const Place& place) { return is_named(place, name); }),
+  places_.erase(std::remove_if(first + 1, places_.end(), [&](const FieldSpan& place) { return is_named(place, name); }),
                 places_.end());
 }
 
 void Headers::remove(std::string_view name) {
-  std::erase_if(places_, [&](const Place& place) { return is_named(place, name); });
+  std::erase_if(places_, [&](const FieldSpan& place) { return is_named(place, name); });
 }
 
 // A path that begins with two slashes begins with one: to ARM they are the same, and some SDKs send both (docs/arm.md, "Resource ids").

@@ -62,7 +62,7 @@ class Headers {
 
  private:
   // Where a field stands in the text. What was replaced or removed stays there unused.
-  struct Place {
+  struct FieldSpan {
     uint32_t name = 0;
     uint32_t name_bytes = 0;
     uint32_t value = 0;
@@ -71,14 +71,14 @@ class Headers {
     bool is_line = false;  // a colon, a space and the value follow the name, and CRLF the value
   };
 
-  std::string_view name_at(const Place& place) const { return {text_.data() + place.name, place.name_bytes}; }
-  std::string_view value_at(const Place& place) const { return {text_.data() + place.value, place.value_bytes}; }
-  std::string_view line_at(const Place& place) const;
-  bool is_named(const Place& place, std::string_view name) const;
+  std::string_view name_at(const FieldSpan& place) const { return {text_.data() + place.name, place.name_bytes}; }
+  std::string_view value_at(const FieldSpan& place) const { return {text_.data() + place.value, place.value_bytes}; }
+  std::string_view line_at(const FieldSpan& place) const;
+  bool is_named(const FieldSpan& place, std::string_view name) const;
   uint32_t append(std::string_view text);
 
   std::string text_;
-  std::vector<Place> places_;
+  std::vector<FieldSpan> places_;
 };
 
 class Headers::Iterator {
@@ -91,7 +91,7 @@ class Headers::Iterator {
 
   Iterator(const Headers& headers, size_t index) : headers_(&headers), index_(index) {}
   Field operator*() const {
-    const Place& place = headers_->places_[index_];
+    const FieldSpan& place = headers_->places_[index_];
     return {headers_->name_at(place), headers_->value_at(place), place.is_checked, headers_->line_at(place)};
   }
   Iterator& operator++() {
@@ -110,7 +110,7 @@ class Headers::Iterator {
   size_t index_;
 };
 
-inline std::string_view Headers::line_at(const Place& place) const {
+inline std::string_view Headers::line_at(const FieldSpan& place) const {
   if (!place.is_line) return {};
   return {text_.data() + place.name, place.value + place.value_bytes + 2 - place.name};
 }

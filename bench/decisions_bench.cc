@@ -222,7 +222,8 @@ void reconcile_bodies_of_4kb(benchmark::State& state) {
   const AllocationCounter counter;
   for (auto _ : state) {
     const arm::Difference difference(bodies, *facts);
-    if (difference.reconcile(0, last, last).outcome != arm::Outcome::Contained) state.SkipWithError("both changed the same");
+    if (difference.reconcile(0, last, last).resolution != arm::Resolution::Contained)
+      state.SkipWithError("both changed the same");
   }
   counter.report(state);
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(texts.size() * texts[0].size()));

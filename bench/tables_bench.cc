@@ -58,12 +58,12 @@ struct Locks {
 void acquire_and_release_lock(benchmark::State& state) {
   Locks locks;
   std::vector<WriteLease> held;
-  for (int64_t i = 1; i <= state.range(0); ++i) held.push_back(locks.join(network(static_cast<size_t>(i))).take());
+  for (int64_t i = 1; i <= state.range(0); ++i) held.push_back(locks.join(network(static_cast<size_t>(i))).into_lease());
   const std::string id = network(0);
   const AllocationCounter counter;
   for (auto _ : state) {
     QueuePosition place = locks.join(id);
-    WriteLease lease = place.take();
+    WriteLease lease = place.into_lease();
     lease.release();
   }
   counter.report(state);
@@ -74,14 +74,14 @@ BENCHMARK(acquire_and_release_lock)->Arg(0)->Arg(1'000'000);
 void hand_over_contended_lock(benchmark::State& state) {
   Locks locks;
   const std::string id = network(0);
-  WriteLease holder = locks.join(id).take();
+  WriteLease holder = locks.join(id).into_lease();
   std::deque<QueuePosition> waiting;
   for (int64_t i = 0; i < state.range(0); ++i) waiting.push_back(locks.join(id));
   const AllocationCounter counter;
   for (auto _ : state) {
     holder.release();
     if (!waiting.front().granted()) return state.SkipWithError("the next in line was not granted");
-    holder = waiting.front().take();
+    holder = waiting.front().into_lease();
     waiting.pop_front();
     waiting.push_back(locks.join(id));
   }

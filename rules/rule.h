@@ -39,7 +39,7 @@ inline bool is_remembered(GuardKind kind) { return kind != GuardKind::None; }
 inline bool sends_etags(GuardKind kind) { return kind == GuardKind::Etag || kind == GuardKind::Verify; }
 
 // Where a rule file says something, for messages to people.
-struct Place {
+struct SourceLine {
   std::string file;
   int line = 0;
 };
@@ -176,7 +176,7 @@ enum class UnconditionalAfterWait { Refuse, Send };
 
 struct Rule {
   std::string name;
-  Place place;
+  SourceLine place;
   Match match;
   std::optional<Mode> mode;
   bool mode_by_option = false;  // the configuration's "unruled", not its file, says so

@@ -72,7 +72,7 @@ const std::map<string_view, string_view> kTwinExemptions = {
     {"proxy/observability/admin_files.cc", "the files of the live page: tests/e2e/page_suite.mjs"},
     {"proxy/policy/history.cc", "gate_histories_test and gate_laws_test play histories through all three together"},
     {"proxy/policy/bases.cc", "as history.cc"},
-    {"proxy/policy/outcome.cc", "as history.cc"},
+    {"proxy/policy/verdict.cc", "as history.cc"},
 };
 
 // ---- the rules on examples ------------------------------------------------------------------------------------------

@@ -182,7 +182,7 @@ Reconciliation Difference::reconcile(size_t base, size_t wanted, size_t there, s
   const bool was_missing = is_missing(*table_, columns[0]);
   if (was_missing || is_missing(*table_, columns[1]) || is_missing(*table_, columns[2])) {
     if (was_missing && is_missing(*table_, columns[2])) {
-      result.outcome = Outcome::Send;
+      result.resolution = Resolution::Send;
     } else if (most > 0) {
       result.pointers.emplace_back();
     }
@@ -201,9 +201,9 @@ Reconciliation Difference::reconcile(size_t base, size_t wanted, size_t there, s
   });
   result.changes_nothing = !any_by_write;
   if (moved.empty()) {
-    result.outcome = Outcome::Send;
+    result.resolution = Resolution::Send;
   } else if (any_by_write && in_conflict.empty()) {
-    result.outcome = any_lost ? Outcome::Merge : Outcome::Contained;
+    result.resolution = any_lost ? Resolution::Merge : Resolution::Contained;
   }
   for (const size_t row : in_conflict.empty() ? moved : in_conflict) {
     if (result.pointers.size() < most) result.pointers.push_back(pointer(row));

@@ -58,7 +58,7 @@ struct OwnWrite {
   size_t answer = 0;
 };
 
-enum class Outcome {
+enum class Resolution {
   Send,       // nothing moved: what is asked for
   Contained,  // others changed something, and all of it stands in what is asked for: that
   Merge,      // others changed something else: what is there, with the write's changes
@@ -66,7 +66,7 @@ enum class Outcome {
 };
 
 struct Reconciliation {
-  Outcome outcome = Outcome::Conflict;
+  Resolution resolution = Resolution::Conflict;
   bool changes_nothing = false;  // the write asks for what its base had already
   // What is there has members that the write leaves out and of which its base, being partial, says nothing. Without a write of
   // somebody else's since the base the service filled them in; else they may be that write's.

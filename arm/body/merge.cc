@@ -16,7 +16,7 @@ constexpr size_t kBase = 0, kWanted = 1, kThere = 2, kResult = 3;
 
 Merge conflict(MergePlaces in_the_way) {
   Merge merge;
-  merge.outcome = Merge::Outcome::Conflict;
+  merge.kind = Merge::Kind::Conflict;
   merge.in_the_way = std::move(in_the_way);
   return merge;
 }
@@ -109,7 +109,7 @@ class Merging {
     } else {
       return impossible(MergeObstacle::SameName);
     }
-    result_.outcome = Merge::Outcome::Merged;
+    result_.kind = Merge::Kind::Merged;
     return std::move(result_);
   }
 

@@ -62,8 +62,8 @@ struct MergePlaces {
 };
 
 struct Merge {
-  enum class Outcome { Merged, Conflict, Impossible };
-  Outcome outcome = Outcome::Impossible;
+  enum class Kind { Merged, Conflict, Impossible };
+  Kind kind = Kind::Impossible;
   MergeObstacle obstacle = MergeObstacle::None;  // Impossible
   std::string body;                              // Merged
   MergePlaces taken;                             // Merged: what the write changes

@@ -10,7 +10,7 @@
 #include "arm/etag.h"
 #include "json/scan.h"
 #include "proxy/policy/body_etag.h"
-#include "proxy/policy/outcome.h"
+#include "proxy/policy/verdict.h"
 
 namespace armgate {
 namespace {
@@ -69,10 +69,10 @@ std::string consequence_of(const policy::Bases& bases, const rules::Plan& plan) 
       return "it is sent without a precondition, and refused once if another write finishes while it waits";
     default: break;
   }
-  const bool by_etag = plan.rule->guard.kind == rules::GuardKind::Etag && bases.narrow.size() == 1;
-  if (by_etag && !bases.narrow.front().etag.empty())
-    return fmt::format("it is sent with If-Match {}", bases.narrow.front().etag);
-  return bases.narrow.size() == 1
+  const bool by_etag = plan.rule->guard.kind == rules::GuardKind::Etag && bases.possible.size() == 1;
+  if (by_etag && !bases.possible.front().etag.empty())
+    return fmt::format("it is sent with If-Match {}", bases.possible.front().etag);
+  return bases.possible.size() == 1
              ? "what is there is compared with it under the lock"
              : "what is there is compared with each of them under the lock, and it is sent if all lead to the same";
 }
@@ -101,7 +101,7 @@ std::vector<rules::Fact> explain_shown(const std::string& body, const std::vecto
     facts.push_back({fmt::format("shown {}", i + 1),
                      fmt::format("{}: {}", shown[i].name, what_is_said(shown[i], body, *plan.facts().body)),
                      {}});
-    const bool possible = std::any_of(bases.narrow.begin(), bases.narrow.end(),
+    const bool possible = std::any_of(bases.possible.begin(), bases.possible.end(),
                                       [&](const policy::BaseState& state) { return state.entry == all.entries[i]; });
     if (possible) from += fmt::format("{}shown {}", from.empty() ? "" : " or ", i + 1);
   }

@@ -54,35 +54,35 @@ void each(A& a, Rendering& v) {
 }
 template <class A>
 void each(A& a, UnderWay& v) {
-  a(v.id, v.bytes, v.request_id);
+  a(v.id, v.request_hash, v.request_id);
 }
 template <class A>
 void each(A& a, Refusal& v) {
-  a(v.bytes, v.request_id, v.arrived, v.told, v.asked, v.found);
+  a(v.request_hash, v.request_id, v.arrived, v.told, v.requested_body, v.found);
 }
 template <class A>
 void each(A& a, MergedWrite& v) {
-  a(v.at, v.sending, v.request_id, v.api_version, v.base, v.asked, v.sent);
+  a(v.at, v.write_key, v.request_id, v.api_version, v.base, v.requested_body, v.sent);
 }
 template <class A>
 void each(A& a, Shown& v) {
-  a(v.client, v.as, v.request_id, v.asked, v.at, v.sending, v.absent, v.etag, v.rendering);
+  a(v.client, v.as, v.request_id, v.asked, v.at, v.write_key, v.absent, v.etag, v.rendering);
 }
 template <class A>
 void each(A& a, NotModified& v) {
   a(v.client, v.request_id, v.asked, v.at, v.etag, v.api_version);
 }
 template <class A>
-void each(A& a, Accepted& v) {
-  a(v.cause, v.client, v.bytes, v.sending, v.asked, v.at, v.certain, v.merged, v.knows_merges, v.asked_for_all, v.deletes,
-    v.if_match);
+void each(A& a, WriteAccepted& v) {
+  a(v.cause, v.client, v.request_hash, v.write_key, v.requested_body, v.at, v.certain, v.merged, v.knows_merges,
+    v.asked_for_all, v.deletes, v.if_match);
 }
 template <class A>
-void each(A& a, Ended& v) {
-  a(v.bytes, v.at, v.succeeded);
+void each(A& a, OperationEnded& v) {
+  a(v.request_hash, v.at, v.succeeded);
 }
 template <class A>
-void each(A& a, Deleted& v) {
+void each(A& a, ResourceDeleted& v) {
   a(v.client, v.at);
 }
 template <class A>
@@ -90,15 +90,15 @@ void each(A& a, Found& v) {
   a(v.asked);
 }
 template <class A>
-void each(A& a, Created& v) {
+void each(A& a, ResourceCreated& v) {
   a(v.at);
 }
 template <class A>
-void each(A& a, Arrived& v) {
+void each(A& a, WriteArrived& v) {
   a(v.client, v.write, v.at);
 }
 template <class A>
-void each(A& a, Left& v) {
+void each(A& a, WriteLeft& v) {
   a(v.client, v.write);
 }
 template <class A>
@@ -141,7 +141,7 @@ void each(A& a, WriteOutcome& v) {
 }
 template <class A>
 void each(A& a, JournaledWrite& v) {
-  a(v.client, v.bytes, v.resend, v.named, v.first_sent, v.client_label, v.tool, v.request_id, v.method, v.host, v.path,
+  a(v.client, v.request_hash, v.resend, v.named, v.first_sent, v.client_label, v.tool, v.request_id, v.method, v.host, v.path,
     v.api_version, v.resource, v.if_match, v.also_locked, v.begun, v.owned);
 }
 template <class A>

@@ -27,9 +27,9 @@ size_t bytes_of(const policy::SharedBody& body) { return body ? body->bytes.size
 
 size_t bytes_of(const policy::Event& event) {
   if (const auto* shown = std::get_if<policy::Shown>(&event)) return bytes_of(shown->rendering.body);
-  if (const auto* accepted = std::get_if<policy::Accepted>(&event)) return bytes_of(accepted->asked);
+  if (const auto* accepted = std::get_if<policy::WriteAccepted>(&event)) return bytes_of(accepted->requested_body);
   const auto* refused = std::get_if<policy::Refused>(&event);
-  return refused == nullptr ? 0 : bytes_of(refused->refusal.asked) + bytes_of(refused->refusal.found);
+  return refused == nullptr ? 0 : bytes_of(refused->refusal.requested_body) + bytes_of(refused->refusal.found);
 }
 
 // Of what is large in it.

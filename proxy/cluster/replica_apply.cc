@@ -233,20 +233,21 @@ void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
   for (const auto& [id, sending] : cut_off) {
     const auto& [client, number] = id;
     SendingEvent ended{SendingEvent::What::Ended, client, {number, 0}, {}, {}};
+    const Hash128& whose = id.first;  // clang 14 captures no structured binding
     const auto is_its_own = [&](const auto& entry) {
-      return sent.contains(entry.second.claim) && entry.second.write.client == id.first;
+      return sent.contains(entry.second.claim) && entry.second.write.client == whose;
     };
     const bool may_be_sent = sending.sent || std::any_of(intents_.begin(), intents_.end(), is_its_own);
     ended.ending.kind = may_be_sent ? SendingLedger::Ending::Kind::Unknown : SendingLedger::Ending::Kind::Expected;
     tables_->clients.find_or_add(client, moment.time)->sendings().follow(ended, nullptr, moment);
-    tables_->resources.apply_here(sending.resource, policy::Left{client, number});
+    tables_->resources.apply_here(sending.resource, policy::WriteLeft{client, number});
     running_.erase(id);
   }
   if (!tables_->adopt) return;
   for (const auto& [claim, intent] : sent) {
     const auto kept = claims_.find(claim);
     if (kept == claims_.end() || std::exchange(kept->second.is_adopted, true)) continue;
-    WriteLease lease = kept_for(claim, kept->second.place).take();
+    WriteLease lease = kept_for(claim, kept->second.place).into_lease();
     tables_->adopt(AdoptedWrite{intent, intents_.at(intent).write, std::move(lease), heir == options_.id});
   }
 }

@@ -33,7 +33,7 @@ Result<void> EventLoop::open(ListenerPorts& ports, const Admin& admin) {
                                          [this](const std::string& message) {
                                            common_.log_line(LogLevel::Error, "attention", {{"text", message}});
                                          },
-                                         [this](const ShadowFinding& would) {
+                                         [this](const ObserveFinding& would) {
                                            tally_.count(would);
                                            log_finding(*common_.log, common_.clock.wall(), would);
                                          }});

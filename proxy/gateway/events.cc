@@ -5,10 +5,10 @@
 
 namespace armgate {
 
-void log_finding(Log& log, WallTime wall, const ShadowFinding& finding) {
+void log_finding(Log& log, WallTime wall, const ObserveFinding& finding) {
   std::string changed;
   for (const auto& pointer : finding.changed) changed += (changed.empty() ? "" : ", ") + pointer;
-  const bool waits = finding.kind == ShadowFinding::Kind::Wait;
+  const bool waits = finding.kind == ObserveFinding::Kind::Wait;
   log.event(LogLevel::Warning, wall, "would",
             {{"kind", to_text(finding.kind)},
              {"client", finding.client},

@@ -69,8 +69,8 @@ PipelineOptions pipeline_options(const Config& config) {
   options.versions_compared_max = config.history.versions_compared_max;
   options.list_scan_max = config.history.list_scan_max;
   options.poll_first = config.operations.poll_first;
-  options.poll_wanted = config.operations.poll_waited;
-  options.poll_idle = config.operations.poll_unwaited;
+  options.poll_with_waiter = config.operations.poll_waited;
+  options.poll_without_waiter = config.operations.poll_unwaited;
   for (const auto& [name, client] : config.clients) options.clients[name] = {client.actor, client.merge};
   options.is_arm_host = [patterns = config.intercept](std::string_view host) { return net::matches_host(host, patterns); };
   return options;

@@ -124,7 +124,7 @@ Task<Result<IntentId>> Journal::record_intent(const IntentRecord& record) {
       WriteOutcome never_sent;
       never_sent.kind = OutcomeKind::NotSent;
       never_sent.known = clock_.wall();
-      enqueue(Outcome{id, never_sent});
+      enqueue(OutcomeRecord{id, never_sent});
     }
     co_return gateway_error(ErrorKind::TimedOut, "the journal is not written in time");
   }
@@ -137,7 +137,7 @@ Task<Result<IntentId>> Journal::record_intent(const IntentRecord& record) {
 
 void Journal::record_outcome(IntentId id, const WriteOutcome& outcome) {
   under_way_.forget(id);
-  enqueue(Outcome{id, outcome});
+  enqueue(OutcomeRecord{id, outcome});
 }
 
 void Journal::record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) {
@@ -177,14 +177,14 @@ Result<void> Journal::write(const Entry& entry) {
   if (const auto* intent = std::get_if<Intent>(&entry)) {
     return intent->pending->take() ? file_.add(intent->write) : Result<void>();
   }
-  if (const auto* outcome = std::get_if<Outcome>(&entry)) return write(*outcome);
+  if (const auto* outcome = std::get_if<OutcomeRecord>(&entry)) return write(*outcome);
   if (const auto* state = std::get_if<ResourceState>(&entry)) return file_.set_state(*state);
   if (const auto* replay = std::get_if<Replay>(&entry)) return file_.count_replay(replay->id);
   const End& end = std::get<End>(entry);
   return file_.set_end(end.id, end.when, end.seen, end.result);
 }
 
-Result<void> Journal::write(const Outcome& outcome) {
+Result<void> Journal::write(const OutcomeRecord& outcome) {
   if (auto set = file_.set_outcome(outcome.id, outcome.outcome); !set || !name_members_) return set;
   const auto touched = name_members_(outcome.outcome.change);
   return touched ? file_.set_touched(outcome.id, *touched) : Result<void>();

@@ -65,7 +65,7 @@ class Journal final : public Store {
     JournaledWrite write;
     std::shared_ptr<Pending> pending;
   };
-  struct Outcome {
+  struct OutcomeRecord {
     IntentId id;
     WriteOutcome outcome;
   };
@@ -78,7 +78,7 @@ class Journal final : public Store {
   struct Replay {
     IntentId id;
   };
-  using Entry = std::variant<Intent, Outcome, End, Replay, ResourceState>;
+  using Entry = std::variant<Intent, OutcomeRecord, End, Replay, ResourceState>;
 
   Journal(Options options, Clock& clock, JournalFile file, Alert alert, NameMembers name_members);
   bool enqueue(Entry entry);  // false: there is no room
@@ -86,7 +86,7 @@ class Journal final : public Store {
   void write_until_closed();
   Result<void> write(const std::deque<Entry>& entries);
   Result<void> write(const Entry& entry);
-  Result<void> write(const Outcome& outcome);
+  Result<void> write(const OutcomeRecord& outcome);
   void finish(std::deque<Entry> entries, const Result<void>& written);
 
   const Options options_;

@@ -57,7 +57,7 @@ JournaledWrite read_row(const Statement& row) {
   write.id = static_cast<IntentId>(row.number(0));
   write.begun = as_time(row.number(1));
   write.client = as_hash(row.text(2));
-  write.bytes = as_hash(row.text(3));
+  write.request_hash = as_hash(row.text(3));
   write.resend = as_hash(row.text(4));
   write.client_label = row.text(5);
   write.request_id = row.text(6);
@@ -122,19 +122,19 @@ Result<void> make_private(const std::filesystem::path& file) {
 
 }  // namespace
 
-JournalFile::Claim::Claim(Claim&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-JournalFile::Claim& JournalFile::Claim::operator=(Claim&& other) noexcept {
+JournalFile::FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+JournalFile::FileLock& JournalFile::FileLock::operator=(FileLock&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   return *this;
 }
-JournalFile::Claim::~Claim() {
+JournalFile::FileLock::~FileLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 // On a file of its own: SQLite's locks are forgotten as soon as any descriptor of the database is closed (POSIX).
-Result<JournalFile::Claim> JournalFile::claim(const std::filesystem::path& file) {
+Result<JournalFile::FileLock> JournalFile::lock(const std::filesystem::path& file) {
   const std::string lock = file.string() + "-lock";
-  Claim claim(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  FileLock claim(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (claim.descriptor() < 0) return bad_file("lock", file);
   if (::flock(claim.descriptor(), LOCK_EX | LOCK_NB) == 0) return claim;
   if (errno != EWOULDBLOCK) return bad_file("lock", file);
@@ -144,9 +144,9 @@ Result<JournalFile::Claim> JournalFile::claim(const std::filesystem::path& file)
 
 Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durability durability, HashKey fresh_key) {
   JournalFile journal;
-  auto claimed = claim(file);
-  if (!claimed) return std::move(claimed).error();
-  journal.claim_ = *std::move(claimed);
+  auto locked = lock(file);
+  if (!locked) return std::move(locked).error();
+  journal.file_lock_ = *std::move(locked);
   if (auto made = make_private(file); !made) return std::move(made).error();
   auto database = Database::open(file, Database::Access::Write);
   if (!database) return std::move(database).error();
@@ -312,7 +312,7 @@ Result<void> JournalFile::add(const JournaledWrite& write) {
   return add_.bind(static_cast<int64_t>(write.id))
       .bind(as_number(write.begun))
       .bind(write.client.hex())
-      .bind(write.bytes.hex())
+      .bind(write.request_hash.hex())
       .bind(write.resend.hex())
       .bind(write.client_label)
       .bind(write.request_id)

@@ -58,19 +58,19 @@ class JournalFile {
 
  private:
   // Kept as long as the file is open: another armgate must not write to it.
-  class Claim {
+  class FileLock {
    public:
-    Claim() = default;
-    explicit Claim(int descriptor) : descriptor_(descriptor) {}
-    Claim(Claim&& other) noexcept;
-    Claim& operator=(Claim&& other) noexcept;
-    ~Claim();
+    FileLock() = default;
+    explicit FileLock(int descriptor) : descriptor_(descriptor) {}
+    FileLock(FileLock&& other) noexcept;
+    FileLock& operator=(FileLock&& other) noexcept;
+    ~FileLock();
     int descriptor() const { return descriptor_; }
 
    private:
     int descriptor_ = -1;
   };
-  static Result<Claim> claim(const std::filesystem::path& file);
+  static Result<FileLock> lock(const std::filesystem::path& file);
 
   Result<void> identify(const std::filesystem::path& file);
   Result<void> make_schema(HashKey fresh_key);
@@ -78,7 +78,7 @@ class JournalFile {
   Result<void> prepare_statements();
   Result<std::vector<JournaledWrite>> select(Statement& statement);
 
-  Claim claim_;
+  FileLock file_lock_;
   std::optional<Database> database_;
   Statement add_, outcome_, end_, strip_, touched_, replay_, state_, forget_, forget_states_, begin_, commit_, roll_back_;
   HashKey key_;

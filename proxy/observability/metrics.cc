@@ -159,7 +159,7 @@ void add_budgets(Families& families, const BudgetReport& budgets) {
   families.begin(MetricType::Gauge, "armgate_arm_come_again_seconds", "How long ARM's last 429 still asks to wait.");
   for (const auto& row : budgets.rows) families.set(labels_of(row), seconds_of(row.come_again));
   families.begin(MetricType::Counter, "armgate_own_questions_total", "Reads of armgate's own: polls and comparisons.");
-  families.count({}, static_cast<double>(budgets.asked));
+  families.count({}, static_cast<double>(budgets.own_reads));
   families.begin(MetricType::Counter, "armgate_budgets_ignored_total", "What was told about budgets and is not kept, by why.");
   families.count({{"why", "unreadable"}}, static_cast<double>(budgets.unreadable));
   families.count({{"why", "too-many"}}, static_cast<double>(budgets.forgotten));

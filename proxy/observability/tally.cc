@@ -50,14 +50,14 @@ void GatewayTally::count(const Exchange& exchange) {
   }
 }
 
-void GatewayTally::count(const ShadowFinding& finding) {
+void GatewayTally::count(const ObserveFinding& finding) {
   switch (finding.kind) {
-    case ShadowFinding::Kind::Stale: return add_alone(would_be_stale_);
-    case ShadowFinding::Kind::Merged: return add_alone(would_be_merged_);
-    case ShadowFinding::Kind::Overlap: return add_alone(would_overlap_);
-    case ShadowFinding::Kind::Duplicate: return add_alone(would_be_duplicate_);
-    case ShadowFinding::Kind::Sick:
-    case ShadowFinding::Kind::Wait: return;  // each was counted as an overlap
+    case ObserveFinding::Kind::Stale: return add_alone(would_be_stale_);
+    case ObserveFinding::Kind::Merged: return add_alone(would_be_merged_);
+    case ObserveFinding::Kind::Overlap: return add_alone(would_overlap_);
+    case ObserveFinding::Kind::Duplicate: return add_alone(would_be_duplicate_);
+    case ObserveFinding::Kind::Sick:
+    case ObserveFinding::Kind::Wait: return;  // each was counted as an overlap
   }
 }
 

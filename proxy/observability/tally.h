@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "proxy/request/exchange.h"
-#include "proxy/request/shadow/shadow_finding.h"
+#include "proxy/request/observe/observe_finding.h"
 
 namespace armgate {
 
@@ -24,7 +24,7 @@ class GatewayTally {
   void count(const Exchange& exchange);
 
   // What mode observe tells.
-  void count(const ShadowFinding& finding);
+  void count(const ObserveFinding& finding);
 
   struct Counts {
     uint64_t requests = 0;

@@ -46,8 +46,8 @@ Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const
   std::vector<Seen> seen;
   if (const Reader* reader = history.reader(write.client)) seen = shown_before(history, *reader, limits, write);
   std::erase_if(seen, [&](const Seen& s) { return s.entry->etag != write.body_etag; });
-  bases.narrow = states_of(seen, write, born);
-  if (bases.narrow.empty()) {
+  bases.possible = states_of(seen, write, born);
+  if (bases.possible.empty()) {
     BaseState state;
     state.etag = write.body_etag;
     const auto& entries = history.entries();
@@ -55,7 +55,7 @@ Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const
         std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& e) { return e.etag == write.body_etag; });
     const Observation none;
     if (entry != entries.rend()) state = state_of({&none, &*entry}, write, born);
-    bases.narrow.push_back(std::move(state));
+    bases.possible.push_back(std::move(state));
   }
   return bases;
 }
@@ -96,7 +96,7 @@ void find_merged(Bases& bases, const Reader& reader, const HistoryLimits& limits
     BaseState asked;
     asked.entry = asked.known_since = m.entry;
     asked.api_version = m.api_version;
-    asked.body = m.asked;
+    asked.body = m.requested_body;
     bases.merged.push_back({std::move(asked), m.base, m.sent});
   }
   bases.may_merge = reader.unmerged_until < write.arrived.time && bases.merged.size() < limits.merged_max;
@@ -127,7 +127,7 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
   if (by_id) seen = std::move(own);
   if (seen.empty()) return without_states(history, reader, limits, write);
 
-  const Actors actors = actors_of(*reader, write);
+  const Actors actors = effective_actors(*reader, write);
   const std::vector<Seen> live = live_of(seen, limits, write, actors);
   const bool has_read = std::ranges::any_of(live, [](const Seen& s) { return s.observation->as != ShownAs::OwnAnswer; });
   const Seen* newest = newest_of(live);
@@ -140,38 +140,38 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
   const uint64_t born = born_at(history, write);
   Bases bases;
   bases.has_read = has_read;
-  bases.narrow = states_of(actors == Actors::Many || by_id ? live : one, write, born);
+  bases.possible = states_of(actors == Actors::Many || by_id ? live : one, write, born);
   const bool is_repeated = write.repeated.order != 0;  // then what it may be built from is put together of two
-  const bool may_be_wide = actors == Actors::Unknown && !by_id && !bases.narrow.empty();
-  if (may_be_wide && (is_repeated || any_other(live, bases.narrow.front(), write))) {
-    bases.wide = states_of(live, write, born);
+  const bool may_be_wide = actors == Actors::Unknown && !by_id && !bases.possible.empty();
+  if (may_be_wide && (is_repeated || any_other(live, bases.possible.front(), write))) {
+    bases.if_stale = states_of(live, write, born);
     // Who was told that it is gone, or deleted it, and makes it anew: what was there before says nothing.
-    const bool knows_it_is_gone = !bases.narrow.empty() && bases.narrow.front().absent;
-    if (knows_it_is_gone) std::erase_if(bases.wide, [](const BaseState& s) { return s.gone; });
-    if (bases.wide.size() == bases.narrow.size()) bases.wide.clear();
+    const bool knows_it_is_gone = !bases.possible.empty() && bases.possible.front().absent;
+    if (knows_it_is_gone) std::erase_if(bases.if_stale, [](const BaseState& s) { return s.gone; });
+    if (bases.if_stale.size() == bases.possible.size()) bases.if_stale.clear();
   }
-  const bool all_gone = std::all_of(bases.narrow.begin(), bases.narrow.end(), [](const BaseState& s) { return s.gone; });
+  const bool all_gone = std::all_of(bases.possible.begin(), bases.possible.end(), [](const BaseState& s) { return s.gone; });
   if (all_gone && write.deleted_by == write.client && actors != Actors::Many) {
     BaseState none;
     none.absent = true;
     none.entry = none.known_since = std::max(write.deleted, history.deleted());
-    bases.narrow = {std::move(none)};
-    bases.wide.clear();
+    bases.possible = {std::move(none)};
+    bases.if_stale.clear();
   }
   if (may_be_former(history, limits, write, actors)) {
     BaseState former;
     former.gone = true;  // a state that nothing is known of
-    bases.narrow.push_back(std::move(former));
+    bases.possible.push_back(std::move(former));
   }
-  const bool creates = bases.narrow.size() == 1 && bases.narrow.front().absent;
+  const bool creates = bases.possible.size() == 1 && bases.possible.front().absent;
   bases.rule = creates                  ? BaseRule::Create
                : by_id                  ? BaseRule::RequestId
                : actors == Actors::Many ? BaseRule::AnyShown
                                         : BaseRule::Newest;
   if (is_mutant(Mutant::NewestVersionAlways)) {
     const Observation none;
-    bases.narrow = {state_of({&none, &history.entries().back()}, write, born)};
-    bases.wide.clear();
+    bases.possible = {state_of({&none, &history.entries().back()}, write, born)};
+    bases.if_stale.clear();
   }
   return bases;
 }
@@ -191,17 +191,17 @@ void add_shown_since(Bases& bases, const History& history, const Reader& reader,
   Bases later = states_for(history, &reader, limits, write);
   // What carries the id of a call is that call, unless the same command has read again.
   const bool is_old_call = !write.request_id.empty() && later.rule != BaseRule::RequestId;
-  if (later.narrow.empty() || is_old_call) return;
-  const bool instead = actors_of(reader, write) == Actors::Single;
+  if (later.possible.empty() || is_old_call) return;
+  const bool instead = effective_actors(reader, write) == Actors::Single;
   // What was sent without any base may be a file, and the read somebody else's of the same name.
-  if (bases.narrow.empty() && !instead) return;
+  if (bases.possible.empty() && !instead) return;
   if (!instead) {
-    if (!bases.wide.empty() && later.wide.empty()) later.wide = later.narrow;
-    if (!later.wide.empty()) add_states(later.wide, bases.wide.empty() ? bases.narrow : bases.wide);
-    add_states(later.narrow, std::move(bases.narrow));
+    if (!bases.if_stale.empty() && later.if_stale.empty()) later.if_stale = later.possible;
+    if (!later.if_stale.empty()) add_states(later.if_stale, bases.if_stale.empty() ? bases.possible : bases.if_stale);
+    add_states(later.possible, std::move(bases.possible));
     later.has_read |= bases.has_read;
-    if (later.wide.size() == later.narrow.size()) later.wide.clear();
-    if (later.rule == BaseRule::Create && later.narrow.size() > 1) later.rule = BaseRule::AnyShown;
+    if (later.if_stale.size() == later.possible.size()) later.if_stale.clear();
+    if (later.rule == BaseRule::Create && later.possible.size() > 1) later.rule = BaseRule::AnyShown;
   }
   bases = std::move(later);
 }
@@ -210,7 +210,7 @@ void add_shown_since(Bases& bases, const History& history, const Reader& reader,
 
 uint64_t Bases::known_since() const {
   uint64_t oldest = arrived;
-  for (const auto* states : {&narrow, &wide}) {
+  for (const auto* states : {&possible, &if_stale}) {
     for (const BaseState& state : *states) oldest = std::min(oldest, state.known_since);
   }
   return oldest;
@@ -225,7 +225,7 @@ std::string_view to_text(Actors actors) {
   return "unknown";
 }
 
-std::optional<Actors> actors_of(std::string_view text) {
+std::optional<Actors> parse_actors(std::string_view text) {
   for (const Actors actors : {Actors::Single, Actors::Unknown, Actors::Many}) {
     if (text == to_text(actors)) return actors;
   }
@@ -251,7 +251,7 @@ Bases possible_bases(const History& history, const HistoryLimits& limits, const 
   Bases bases = states_for(history, reader, limits, write);
   if (reader != nullptr && write.repeated.order != 0) add_shown_since(bases, history, *reader, limits, write);
   bases.arrived = write.arrived.order;
-  const bool builds_on_something = !bases.narrow.empty() && bases.rule != BaseRule::Create;
+  const bool builds_on_something = !bases.possible.empty() && bases.rule != BaseRule::Create;
   if (reader != nullptr && builds_on_something) find_merged(bases, *reader, limits, write, born_at(history, write));
   return bases;
 }

@@ -1,7 +1,7 @@
 // bases.h – the states that a write may have been built from, among all that its client was shown.
 //
 // Why: which one it was is not to be seen on the wire, and a client may be several actors. So armgate does not guess one: it names all
-// that it may have been, and a write goes if they all lead to the same (proxy/policy/outcome). docs/whose-write.md tells the rules
+// that it may have been, and a write goes if they all lead to the same (proxy/policy/verdict). docs/whose-write.md tells the rules
 // with examples.
 // Pure: questions to a History, answered with copies that outlive it.
 #pragma once
@@ -25,7 +25,7 @@ enum class Actors {
 };
 
 std::string_view to_text(Actors actors);
-std::optional<Actors> actors_of(std::string_view text);
+std::optional<Actors> parse_actors(std::string_view text);
 
 // What tells which states are possible. The names appear in x-armgate-guard and in the log.
 enum class BaseRule {
@@ -84,9 +84,9 @@ struct MergedBase {
 
 struct Bases {
   BaseRule rule = BaseRule::Unconditional;
-  // Newest first. `narrow`: unless the write looks stale. `wide`: if it does; empty where that makes no difference.
-  std::vector<BaseState> narrow;
-  std::vector<BaseState> wide;
+  // Newest first. `possible`: unless the write looks stale. `if_stale`: if it does; empty where that makes no difference.
+  std::vector<BaseState> possible;
+  std::vector<BaseState> if_stale;
   std::vector<MergedBase> merged;  // not among them yet: add_merged()
   bool has_read = false;           // its client was shown one of them otherwise than by the answer to a write of its own
   bool knows_merges = false;       // the write shows that its client knows of all that was ever merged into its writes
@@ -96,8 +96,8 @@ struct Bases {
 
   // Order: nothing that it may have been built from is older; of Create: of when the client was told so.
   uint64_t known_since() const;
-  // True if it is the one thing that the ETag of `narrow` decides.
-  bool is_certain() const { return narrow.size() == 1 && wide.empty(); }
+  // True if it is the one thing that the ETag of `possible` decides.
+  bool is_certain() const { return possible.size() == 1 && if_stale.empty(); }
 };
 
 // Never for a write with a precondition of the client's own.

@@ -76,23 +76,23 @@ uint64_t History::absent() const {
   return last;
 }
 
-bool History::is_overtaken(const Shown& seen) const {
+bool History::is_overtaken(const Shown& shown) const {
   return std::any_of(entries_.begin(), entries_.end(),
-                     [&](const Entry& e) { return is_write(e) && seen.asked < e.number && e.number < seen.at.order; });
+                     [&](const Entry& e) { return is_write(e) && shown.asked < e.number && e.number < shown.at.order; });
 }
 
 // What is newer than the answer was not shown by it: items of lists are looked up when a write comes.
-Entry* History::same_as(const Shown& seen) {
-  return newest(entries_, [&](const Entry& e) { return e.number <= seen.at.order && is_shown_by(e, seen); });
+Entry* History::same_as(const Shown& shown) {
+  return newest(entries_, [&](const Entry& e) { return e.number <= shown.at.order && is_shown_by(e, shown); });
 }
 
-bool History::is_back(const Entry& entry, const Shown& seen) const {
+bool History::is_back(const Entry& entry, const Shown& shown) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
     if (e.number <= entry.number || e.cause == Cause::ChildWritten || e.cause == Cause::Acted) return false;
-    if (is_write(e)) return e.number < seen.asked;
+    if (is_write(e)) return e.number < shown.asked;
     const bool is_another =
         !e.etag.empty() && !entry.etag.empty() && e.etag != entry.etag;  // an item of a list has none, perhaps
-    return e.certain && e.known.order < seen.asked && (is_another || is_other_than(e, seen));
+    return e.certain && e.known.order < shown.asked && (is_another || is_other_than(e, shown));
   });
 }
 
@@ -120,16 +120,16 @@ bool History::was_seen_since(uint64_t since) const {
          });
 }
 
-bool History::lags(const HistoryLimits& limits, const Shown& seen, const arm::BodyFacts& facts) const {
-  const auto within = [&](const Entry& write) { return write.ended == 0 || seen.at.time - write.ended_at <= limits.lag_max; };
+bool History::lags(const HistoryLimits& limits, const Shown& shown, const arm::BodyFacts& facts) const {
+  const auto within = [&](const Entry& write) { return write.ended == 0 || shown.at.time - write.ended_at <= limits.lag_max; };
   const Entry* last = last_written_after(deleted_);
   const bool counts = last != nullptr && last->cause == Cause::Written && last->certain;
-  if (!counts || last->number >= seen.asked || !within(*last)) return false;
+  if (!counts || last->number >= shown.asked || !within(*last)) return false;
   // Something was written since the last delete: nobody has read it yet, or it was deleted around armgate.
-  if (seen.absent) return !was_read_since(last->number);
-  const Entry* same = newest(entries_, [&](const Entry& e) { return e.certain && is_shown_by(e, seen); });
+  if (shown.absent) return !was_read_since(last->number);
+  const Entry* same = newest(entries_, [&](const Entry& e) { return e.certain && is_shown_by(e, shown); });
   const bool was_there_before = same != nullptr && same->number < last->number && same->known.order < last->number;
-  return was_there_before && !is_what_was_asked_for(*last, seen, facts);
+  return was_there_before && !is_what_was_asked_for(*last, shown, facts);
 }
 
 Entry& History::add(const HistoryLimits& limits, Entry entry) {
@@ -207,7 +207,7 @@ void History::on(const HistoryLimits& limits, Shown event) {
   Entry* entry;
   if (event.as == ShownAs::OwnAnswer && !event.absent) {
     entry = newest(entries_, [&](const Entry& e) {
-      return e.cause == Cause::Written && e.sending == event.sending && e.writer == event.client;
+      return e.cause == Cause::Written && e.write_key == event.write_key && e.writer == event.client;
     });
     const bool is_first = entry != nullptr && entry->renderings.empty();
     if (is_first) entry->etag = event.etag;
@@ -248,16 +248,16 @@ void History::on(const HistoryLimits& limits, NotModified event) {
   on(limits, std::move(same));
 }
 
-void History::on(const HistoryLimits& limits, Accepted event) {
+void History::on(const HistoryLimits& limits, WriteAccepted event) {
   Entry entry;
   entry.number = event.at.order;
   entry.cause = event.cause;
   entry.certain = event.certain;
   entry.known = event.at;
   entry.writer = event.client;
-  entry.bytes = event.bytes;
-  entry.sending = event.sending;
-  entry.asked = std::move(event.asked);
+  entry.request_hash = event.request_hash;
+  entry.write_key = event.write_key;
+  entry.requested_body = std::move(event.requested_body);
   entry.asked_for_all = event.asked_for_all;
   if (!event.certain) entry.if_match = std::move(event.if_match);
   add(limits, std::move(entry));
@@ -270,8 +270,8 @@ void History::on(const HistoryLimits& limits, Accepted event) {
   if (was_merged) count_bodies();
 }
 
-void History::on(const HistoryLimits&, Ended event) {
-  Entry* entry = newest(entries_, [&](const Entry& e) { return e.bytes == event.bytes && e.ended == 0; });
+void History::on(const HistoryLimits&, OperationEnded event) {
+  Entry* entry = newest(entries_, [&](const Entry& e) { return e.request_hash == event.request_hash && e.ended == 0; });
   if (entry == nullptr) {
     forgotten_ = std::max(forgotten_, event.at.order);
     return;
@@ -281,7 +281,7 @@ void History::on(const HistoryLimits&, Ended event) {
   entry->certain &= event.succeeded;
 }
 
-void History::on(const HistoryLimits& limits, Deleted event) {
+void History::on(const HistoryLimits& limits, ResourceDeleted event) {
   for (auto& [client, reader] : readers_) reader.merged.clear();
   created_.reset();
   deleted_ = event.at.order;
@@ -298,10 +298,10 @@ void History::on(const HistoryLimits& limits, Deleted event) {
   count_bodies();
 }
 
-void History::on(const HistoryLimits& limits, Arrived event) {
+void History::on(const HistoryLimits& limits, WriteArrived event) {
   Reader& reader = reader_of(limits, event.client);
   for (const UnderWay& other : reader.under_way) {
-    if (other.bytes != event.write.bytes) reader.several_until = event.at + limits.think_max;
+    if (other.request_hash != event.write.request_hash) reader.several_until = event.at + limits.think_max;
     auto& ids = reader.overlapped_ids;
     const bool same_id = !other.request_id.empty() && other.request_id == event.write.request_id;
     if (!same_id || std::find(ids.begin(), ids.end(), other.request_id) != ids.end()) continue;
@@ -310,7 +310,7 @@ void History::on(const HistoryLimits& limits, Arrived event) {
   reader.under_way.push_back(std::move(event.write));
 }
 
-void History::on(const HistoryLimits&, Left event) {
+void History::on(const HistoryLimits&, WriteLeft event) {
   const auto reader = readers_.find(event.client);
   if (reader == readers_.end()) return;
   std::erase_if(reader->second.under_way, [&](const UnderWay& w) { return w.id == event.write; });
@@ -350,7 +350,7 @@ void History::on(const HistoryLimits&, RightUsed event) {
   if (unused != it->second.refusals.end()) unused->used = true;
 }
 
-bool History::busy() const {
+bool History::has_write_under_way() const {
   return std::any_of(readers_.begin(), readers_.end(), [](const auto& r) { return !r.second.under_way.empty(); });
 }
 

@@ -77,10 +77,10 @@ struct Entry {
   std::vector<Rendering> renderings;
   Moment known;                // when ARM's answer came
   Hash128 writer{};            // who caused it; zero: not known
-  Hash128 bytes{};             // method, host, URL and body of that write
-  Hash128 sending{};           // the same for all sendings of one write
+  Hash128 request_hash{};      // method, host, URL and body of that write
+  Hash128 write_key{};         // the same for all sendings of one write
   std::string if_match;        // what a write in doubt was sent with: while that ETag stands it may yet take effect
-  SharedBody asked;            // the body of that write, if it was kept
+  SharedBody requested_body;   // the body of that write, if it was kept
   bool asked_for_all = false;  // that is a whole resource: it was a PUT
   uint64_t ended = 0;          // Written: order of its operation's end; 0 while it runs
   TimePoint ended_at{};
@@ -105,15 +105,15 @@ struct Observation {
 
 // A 412 that a client was given.
 struct Refusal {
-  Hash128 bytes{};
+  Hash128 request_hash{};
   std::string request_id;
   uint64_t arrived = 0;
-  uint64_t told = 0;    // order of when its answer was written; 0: not yet
-  bool lost = false;    // its connection was reset: the client may not know of it
-  bool used = false;    // a later write had its right by it
-  bool reread = false;  // its client had read again after an earlier refusal
-  SharedBody asked;     // what it asked for
-  SharedBody found;     // what was there; null: not known
+  uint64_t told = 0;          // order of when its answer was written; 0: not yet
+  bool lost = false;          // its connection was reset: the client may not know of it
+  bool used = false;          // a later write had its right by it
+  bool reread = false;        // its client had read again after an earlier refusal
+  SharedBody requested_body;  // what it asked for
+  SharedBody found;           // what was there; null: not known
 };
 
 // A write of a client's that was merged with what others had changed. The client may go on from what it asked for, and not know of the
@@ -121,22 +121,22 @@ struct Refusal {
 struct MergedWrite {
   uint64_t entry = 0;  // of the write
   TimePoint at{};
-  Hash128 sending{};
+  Hash128 write_key{};
   std::string request_id;
   std::string api_version;
-  SharedBody base;   // what it was built from
-  SharedBody asked;  // what its client asked for
-  SharedBody sent;   // what was sent instead
+  SharedBody base;            // what it was built from
+  SharedBody requested_body;  // what its client asked for
+  SharedBody sent;            // what was sent instead
 };
 
 // A write that is under way.
 struct UnderWay {
   uint64_t id = 0;
-  Hash128 bytes{};
+  Hash128 request_hash{};
   std::string request_id;
 };
 
-struct Accepted;
+struct WriteAccepted;
 struct HistoryLimits;
 
 // What is known of one client and this resource.
@@ -151,7 +151,7 @@ struct Reader {
   uint64_t forgotten = 0;                     // reads up to this order may be missing
   int refused_in_a_row = 0;
 
-  void accept(const HistoryLimits& limits, Accepted write);  // one of its own (merged_base.cc)
+  void accept(const HistoryLimits& limits, WriteAccepted write);  // one of its own (merged_base.cc)
 };
 
 // ---- events --------------------------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ struct Shown {
   std::string request_id;
   uint64_t asked = 0;  // order of when ARM was asked
   Moment at;
-  Hash128 sending{};  // OwnAnswer: of the write, as in Accepted
+  Hash128 write_key{};  // OwnAnswer: of the write, as in WriteAccepted
   bool absent = false;
   std::string etag;
   Rendering rendering;
@@ -180,30 +180,30 @@ struct NotModified {
 };
 
 // ARM accepted a write, or may have.
-struct Accepted {
+struct WriteAccepted {
   Cause cause = Cause::Written;
   Hash128 client{};
-  Hash128 bytes{};
-  Hash128 sending{};
-  SharedBody asked;
+  Hash128 request_hash{};
+  Hash128 write_key{};
+  SharedBody requested_body;
   Moment at;
   bool certain = true;                  // false: its answer was lost
   std::optional<MergedWrite> merged{};  // if what was asked of ARM is not what the client asked for
   bool knows_merges = false;            // its client knows of all that was merged into its earlier writes
   bool asked_for_all = false;           // what was asked for is a whole resource
-  bool deletes = false;                 // it was a delete, whose end is Deleted
+  bool deletes = false;                 // it was a delete, whose end is ResourceDeleted
   std::string if_match{};               // that it was sent with, if it is not certain
 };
 
 // The operation of that write has ended.
-struct Ended {
-  Hash128 bytes{};
+struct OperationEnded {
+  Hash128 request_hash{};
   Moment at;
   bool succeeded = true;
 };
 
 // A delete has ended with success, whoever's it was.
-struct Deleted {
+struct ResourceDeleted {
   Hash128 client{};
   Moment at;
 };
@@ -214,17 +214,17 @@ struct Found {
 };
 
 // ARM made it for an accepted create.
-struct Created {
+struct ResourceCreated {
   TimePoint at{};
 };
 
-struct Arrived {
+struct WriteArrived {
   Hash128 client{};
   UnderWay write;
   TimePoint at{};
 };
 
-struct Left {
+struct WriteLeft {
   Hash128 client{};
   uint64_t write = 0;
 };
@@ -246,8 +246,8 @@ struct RightUsed {
   Hash128 client{};
 };
 
-using Event =
-    std::variant<Shown, NotModified, Accepted, Ended, Deleted, Found, Created, Arrived, Left, Refused, AnswerLost, RightUsed>;
+using Event = std::variant<Shown, NotModified, WriteAccepted, OperationEnded, ResourceDeleted, Found, ResourceCreated,
+                           WriteArrived, WriteLeft, Refused, AnswerLost, RightUsed>;
 
 struct HistoryLimits {
   size_t entries_max = 64;
@@ -299,7 +299,7 @@ class History {
   bool was_ever_read() const;
   // True if a read that shows this, asked for at `asked`, lacks a write that was accepted before: what it shows had been known before
   // that write, which has not ended, or not for longer than lag_max, and it is not what that write asked for.
-  bool lags(const HistoryLimits& limits, const Shown& seen, const arm::BodyFacts& facts) const;
+  bool lags(const HistoryLimits& limits, const Shown& shown, const arm::BodyFacts& facts) const;
   // When it was created, if that passed by and no delete has begun since: what refers to it may not be shown it everywhere yet.
   std::optional<TimePoint> created() const { return created_; }
   // Whether there was something after that order, as far as reads have shown it to anybody.
@@ -323,18 +323,18 @@ class History {
   // Frees bodies, the oldest states' first, until no more than `most` bytes are left.
   void drop_bodies(size_t most);
   // Whether somebody's write is under way here.
-  bool busy() const;
+  bool has_write_under_way() const;
 
  private:
   void on(const HistoryLimits& limits, Shown event);
   void on(const HistoryLimits& limits, NotModified event);
-  void on(const HistoryLimits& limits, Accepted event);
-  void on(const HistoryLimits& limits, Ended event);
-  void on(const HistoryLimits& limits, Deleted event);
+  void on(const HistoryLimits& limits, WriteAccepted event);
+  void on(const HistoryLimits& limits, OperationEnded event);
+  void on(const HistoryLimits& limits, ResourceDeleted event);
   void on(const HistoryLimits&, Found event) { found_ = std::max(found_, event.asked); }
-  void on(const HistoryLimits&, Created event) { created_ = event.at; }
-  void on(const HistoryLimits& limits, Arrived event);
-  void on(const HistoryLimits& limits, Left event);
+  void on(const HistoryLimits&, ResourceCreated event) { created_ = event.at; }
+  void on(const HistoryLimits& limits, WriteArrived event);
+  void on(const HistoryLimits& limits, WriteLeft event);
   void on(const HistoryLimits& limits, Refused event);
   void on(const HistoryLimits& limits, AnswerLost event);
   void on(const HistoryLimits& limits, RightUsed event);
@@ -345,12 +345,12 @@ class History {
   void add_rendering(Entry& entry, Rendering rendering);
   static size_t bytes_of(const Entry& entry);
   void count_bodies();
-  Entry* same_as(const Shown& seen);
+  Entry* same_as(const Shown& shown);
   // Whether something else was there between the entry and the asking for what shows the same.
-  bool is_back(const Entry& entry, const Shown& seen) const;
+  bool is_back(const Entry& entry, const Shown& shown) const;
   const Entry* last_written_after(uint64_t number) const;
   // Whether a write was accepted between the asking for what was seen and its coming.
-  bool is_overtaken(const Shown& seen) const;
+  bool is_overtaken(const Shown& shown) const;
   void observe(const HistoryLimits& limits, const Hash128& client, Observation observation);
   Reader& reader_of(const HistoryLimits& limits, const Hash128& client);
   void forget_a_reader();

@@ -16,18 +16,18 @@ template <class Entries, class Readers, class Visit>
 void for_each_body(Entries& entries, Readers& readers, Visit visit) {
   for (auto& [client, reader] : readers) {
     for (auto& refusal : reader.refusals) {
-      visit(refusal.asked);
+      visit(refusal.requested_body);
       visit(refusal.found);
     }
   }
   for (auto& entry : entries) {
     for (auto& rendering : entry.renderings) visit(rendering.body);
-    visit(entry.asked);
+    visit(entry.requested_body);
   }
   for (auto& [client, reader] : readers) {
     for (auto& merged : reader.merged) {
       visit(merged.base);
-      visit(merged.asked);
+      visit(merged.requested_body);
       visit(merged.sent);
     }
   }
@@ -36,7 +36,7 @@ void for_each_body(Entries& entries, Readers& readers, Visit visit) {
 }  // namespace
 
 size_t History::bytes_of(const Entry& entry) {
-  size_t bytes = size_of(entry.asked);
+  size_t bytes = size_of(entry.requested_body);
   for (const Rendering& rendering : entry.renderings) bytes += size_of(rendering.body);
   return bytes;
 }

@@ -22,8 +22,8 @@ bool differ(uint32_t a, uint32_t b) { return a != b && !(is_absent(a) && is_abse
 // What its client was shown since, if it can be compared; else what was sent.
 arm::ComparedBody latest_of(const Bases& bases, const MergedBase& merged) {
   const arm::ComparedBody sent{merged.sent->bytes, BodyKind::Whole};
-  if (bases.narrow.empty()) return sent;
-  const BaseState& newest = bases.narrow.front();
+  if (bases.possible.empty()) return sent;
+  const BaseState& newest = bases.possible.front();
   const bool tells =
       newest.entry > merged.asked.entry && newest.body && !newest.is_partial && newest.api_version == merged.asked.api_version;
   return tells ? arm::ComparedBody{newest.body->bytes, BodyKind::Whole} : sent;
@@ -66,14 +66,14 @@ Knows knows(const Bases& bases, const MergedBase& merged, const WantedBody& want
 
 }  // namespace
 
-void Reader::accept(const HistoryLimits& limits, Accepted write) {
+void Reader::accept(const HistoryLimits& limits, WriteAccepted write) {
   refused_in_a_row = 0;
   if (write.knows_merges && write.certain) merged.clear();
   if (!write.merged) return;
   write.merged->entry = write.at.order;
   write.merged->at = write.at.time;
-  write.merged->sending = write.sending;
-  std::erase_if(merged, [&](const MergedWrite& m) { return m.sending == write.sending; });
+  write.merged->write_key = write.write_key;
+  std::erase_if(merged, [&](const MergedWrite& m) { return m.write_key == write.write_key; });
   add_bounded(merged, *std::move(write.merged), limits.merged_kept);
 }
 
@@ -85,7 +85,7 @@ void add_merged(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& fa
     bases.takes_back |= known == Knows::No;
     if (known != Knows::Yes) unknown.push_back(std::move(merged.asked));
   }
-  std::ranges::move(unknown, std::back_inserter(bases.narrow));
+  std::ranges::move(unknown, std::back_inserter(bases.possible));
   bases.may_merge &= !bases.takes_back;
 }
 

@@ -6,7 +6,7 @@
 
 #include "arm/body/body_facts.h"
 #include "proxy/policy/bases.h"
-#include "proxy/policy/outcome.h"
+#include "proxy/policy/verdict.h"
 
 namespace armgate::policy {
 

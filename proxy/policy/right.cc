@@ -24,7 +24,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   Right right;
   const Reader* reader = history.reader(write.client);
   if (reader == nullptr || write.actors == Actors::Many || is_mutant(Mutant::NoRightAfterRefusal)) return right;
-  const Actors actors = actors_of(*reader, write);
+  const Actors actors = effective_actors(*reader, write);
   const auto live = live_of(shown_before(history, *reader, limits, write), limits, write, actors);
   const Seen* last = nullptr;
   for (const Seen& s : live) {
@@ -49,7 +49,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   if (actors == Actors::Unknown) right.superseded = states_of(older, write, born);
   // Whoever was not told of it does not repeat itself on purpose.
   std::copy_if(reader->refusals.begin(), reader->refusals.end(), std::back_inserter(right.same_change),
-               [&](const Refusal& r) { return r.reread && r.asked && r.found && was_told(r, write); });
+               [&](const Refusal& r) { return r.reread && r.requested_body && r.found && was_told(r, write); });
   return right;
 }
 
@@ -59,7 +59,7 @@ bool insists(const History& history, const WriteFacts& write, const Hash128& byt
   const bool has_read = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const Observation& o) {
     return o.as != ShownAs::OwnAnswer && o.first_shown.order < write.arrived.order;
   });
-  const auto same = [&](const Refusal& r) { return r.bytes == bytes && was_told(r, write); };
+  const auto same = [&](const Refusal& r) { return r.request_hash == bytes && was_told(r, write); };
   const auto last = std::find_if(reader->refusals.rbegin(), reader->refusals.rend(), same);
   if (has_read || last == reader->refusals.rend()) return false;
   return !history.written_since(last->told, [](const Entry&) { return false; });

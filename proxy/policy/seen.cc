@@ -63,7 +63,7 @@ BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born) {
     if (state.body) state.target = state.body->target;
     state.is_partial = rendering->body && rendering->body->is_partial;
   }
-  if (entry.writer == write.client && entry.asked_for_all && entry.renderings.size() == 1) state.sent = entry.asked;
+  if (entry.writer == write.client && entry.asked_for_all && entry.renderings.size() == 1) state.sent = entry.requested_body;
   // What lags may be as old as can be: every write that is known came after it.
   const uint64_t asked = seen.observation->as == ShownAs::OwnAnswer ? entry.number : seen.observation->last_asked;
   state.known_since = seen.observation->lagging ? 0 : std::max(entry.number, asked);
@@ -85,7 +85,7 @@ uint64_t born_at(const History& history, const WriteFacts& write) {
   return is_mutant(Mutant::DeletedEtagsCount) ? 0 : std::max(write.deleted, history.absent());
 }
 
-Actors actors_of(const Reader& reader, const WriteFacts& write) {
+Actors effective_actors(const Reader& reader, const WriteFacts& write) {
   if (is_mutant(Mutant::EverybodyIsMany) && write.actors == Actors::Unknown) return Actors::Many;
   const bool several = write.actors == Actors::Single && reader.several_until >= write.arrived.time;
   return several ? Actors::Unknown : write.actors;

@@ -37,7 +37,7 @@ BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born);
 uint64_t born_at(const History& history, const WriteFacts& write);
 
 // How many actors the client is taken for when the write comes.
-Actors actors_of(const Reader& reader, const WriteFacts& write);
+Actors effective_actors(const Reader& reader, const WriteFacts& write);
 
 // Each state once, the newest first.
 std::vector<BaseState> states_of(const std::vector<Seen>& seen, const WriteFacts& write, uint64_t born);

@@ -1,8 +1,17 @@
 #include "proxy/request/client_wait.h"
 
 #include "base/mutant.h"
+#include "proxy/request/exchange.h"
+#include "proxy/request/parts.h"
 
 namespace armgate {
+
+Duration queue_timeout_of(const Parts& parts, const Exchange& exchange) {
+  // Of what is relayed no rules are kept: it waits as clients do of which nothing is known.
+  if (exchange.planned.made_under == nullptr) return parts.shared.options.wait_max;
+  const auto* patient = exchange.planned.made_under->queue_timeouts().find(exchange.request.head.fields.get("User-Agent"));
+  return patient != nullptr ? patient->wait_max : parts.shared.options.wait_max;
+}
 
 ClientWait::ClientWait(Clock& clock, const Executor& executor, ClientLink& client, TimePoint until)
     : clock_(clock), executor_(executor), client_(client), until_(until), waiter_(executor) {
@@ -11,8 +20,8 @@ ClientWait::ClientWait(Clock& clock, const Executor& executor, ClientLink& clien
 
 ClientWait::~ClientWait() { client_.watch(nullptr, 0); }
 
-Task<ClientWait::End> ClientWait::await_grant(const QueuePosition& place) {
-  return await_ready([&place] { return place.granted(); }, AtClosing::Stop);
+Task<ClientWait::End> ClientWait::await_grant(const QueuePosition& position) {
+  return await_ready([&position] { return position.granted(); }, AtClosing::Stop);
 }
 
 Task<ClientWait::End> ClientWait::await_ready(std::function<bool()> ready, AtClosing at_closing) {

@@ -17,6 +17,12 @@
 
 namespace armgate {
 
+struct Exchange;
+struct Parts;
+
+// How long the exchange's client can be kept waiting, by its User-Agent.
+Duration queue_timeout_of(const Parts& parts, const Exchange& exchange);
+
 class ClientWait {
  public:
   enum class End { Ready, TimeUp, Gone, Closing };
@@ -37,7 +43,7 @@ class ClientWait {
 
   // Suspends until the position is granted. A grant wins over a deadline that passes at the same moment, and over closing, at which
   // this stops waiting; a client that is gone wins over all.
-  Task<End> await_grant(const QueuePosition& place);
+  Task<End> await_grant(const QueuePosition& position);
 
   // Suspends until `ready`, which is asked whenever the waiter is signalled; the same order of precedence.
   Task<End> await_ready(std::function<bool()> ready, AtClosing at_closing = AtClosing::WaitOn);

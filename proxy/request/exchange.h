@@ -1,6 +1,6 @@
 // exchange.h – one request and everything that is learnt about it on its way, for its answer's headers and its log line.
 //
-// The stages talk to each other through return values; an Exchange only carries what the request is, and collects what
+// The steps talk to each other through return values; an Exchange only carries what the request is, and collects what
 // happened to it.
 #pragma once
 

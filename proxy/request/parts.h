@@ -14,7 +14,7 @@
 #include "base/time.h"
 #include "proxy/policy/bases.h"
 #include "proxy/request/exchange.h"
-#include "proxy/request/shadow/shadow_finding.h"
+#include "proxy/request/observe/observe_finding.h"
 #include "proxy/seams/clock.h"
 #include "proxy/seams/faults.h"
 #include "proxy/seams/store.h"
@@ -47,17 +47,17 @@ struct DeclaredClient {
 };
 
 struct PipelineOptions {
-  rules::Mode mode = rules::Mode::Protect;            // at the start; from then on SharedState::rules has it
-  Duration wait_max = std::chrono::seconds(50);       // how long a client is kept waiting before 503
-  Duration retry_after = std::chrono::seconds(2);     // what the 503 says
-  Duration answer_timeout = std::chrono::minutes(5);  // for the head of ARM's answer (ARM itself gives up after 60 s)
-  size_t write_answer_bytes_max = 16u << 20;          // ARM's own limit for an answer is 8 MB
-  size_t body_keep_max = 1u << 20;                    // of a longer point read no body is kept
-  size_t versions_compared_max = 4;                   // other api-versions at which what is there is read for one comparison
-  size_t list_scan_max = 4u << 20;                    // of a longer list nothing is kept (counted)
-  Duration poll_first = std::chrono::seconds(1);      // own polls with a waiter, if ARM names no interval: at first,
-  Duration poll_wanted = std::chrono::seconds(10);    // and at most, however long the operation has run
-  Duration poll_idle = std::chrono::seconds(60);      // own polls without a waiter: only to bound the operation lease
+  rules::Mode mode = rules::Mode::Protect;               // at the start; from then on SharedState::rules has it
+  Duration wait_max = std::chrono::seconds(50);          // how long a client is kept waiting before 503
+  Duration retry_after = std::chrono::seconds(2);        // what the 503 says
+  Duration answer_timeout = std::chrono::minutes(5);     // for the head of ARM's answer (ARM itself gives up after 60 s)
+  size_t write_answer_bytes_max = 16u << 20;             // ARM's own limit for an answer is 8 MB
+  size_t body_keep_max = 1u << 20;                       // of a longer point read no body is kept
+  size_t versions_compared_max = 4;                      // other api-versions at which what is there is read for one comparison
+  size_t list_scan_max = 4u << 20;                       // of a longer list nothing is kept (counted)
+  Duration poll_first = std::chrono::seconds(1);         // own polls with a waiter, if ARM names no interval: at first,
+  Duration poll_with_waiter = std::chrono::seconds(10);  // and at most, however long the operation has run
+  Duration poll_without_waiter = std::chrono::seconds(60);  // own polls without a waiter: only to bound the operation lease
   Duration read_again_timeout = std::chrono::seconds(30);
   rules::Merging merge = rules::Merging::On;               // the most that a rule or a client may allow
   std::map<std::string, DeclaredClient> clients;           // by the user name in the proxy URL
@@ -171,12 +171,12 @@ struct Parts {
   Upstream& upstream;  // of this event loop
   Store& store;
   Faults& faults;
-  Rng& rng;                                                    // of this event loop
-  Executor executor;                                           // of this event loop; watchers run on it
-  std::function<void(const Exchange&)> account;                // one call per request, when all is known about it
-  std::function<void(const std::string& message)> alert;       // an operator should know
-  std::function<void(const ShadowFinding&)> report_finding{};  // mode observe
-  cluster::Replica* cluster = nullptr;                         // this process as one of several; null: it is alone
+  Rng& rng;                                                     // of this event loop
+  Executor executor;                                            // of this event loop; watchers run on it
+  std::function<void(const Exchange&)> account;                 // one call per request, when all is known about it
+  std::function<void(const std::string& message)> alert;        // an operator should know
+  std::function<void(const ObserveFinding&)> report_finding{};  // mode observe
+  cluster::Replica* cluster = nullptr;                          // this process as one of several; null: it is alone
 };
 
 }  // namespace armgate

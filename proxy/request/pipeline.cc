@@ -7,11 +7,11 @@
 #include "proxy/request/client_wait.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/identify.h"
+#include "proxy/request/observe/observe.h"
 #include "proxy/request/operation/owned_poll.h"
 #include "proxy/request/parts.h"
 #include "proxy/request/queue/share.h"
 #include "proxy/request/read/relay.h"
-#include "proxy/request/shadow/observe.h"
 #include "proxy/request/write/coalesce.h"
 #include "proxy/request/write/repeat.h"
 #include "proxy/request/write/serve_write.h"
@@ -81,7 +81,7 @@ Task<Receipt> Pipeline::serve(Exchange& exchange, ClientLink& link) {
     exchange.principal = client.principal;
     exchange.client_label = client.label;
     const std::string_view authorization = head.fields.get("authorization");
-    shared.op_leases.renew(client.key, authorization);
+    shared.op_leases.renew_token(client.key, authorization);
     shared.run_leases.lend_credentials(client.key, authorization, shared.op_leases);
     receipt = co_await serve_planned(parts_, exchange, link, *exchange.planned.plan, client);
   }

@@ -10,7 +10,7 @@
 
 #include "arm/http.h"
 #include "base/result.h"
-#include "proxy/policy/outcome.h"
+#include "proxy/policy/verdict.h"
 #include "proxy/request/parts.h"
 
 namespace armgate {
@@ -21,7 +21,7 @@ struct SeenState {
   arm::ResponseHead head;
   std::string body;  // content coding removed
   std::string etag;
-  std::string api_version{};  // at which it was read, where that matters
+  std::string api_version{};                            // at which it was read, where that matters
   std::vector<policy::ThereBody::Elsewhere> elsewhere;  // the same state at other api-versions, where that is asked for
   bool is_hidden = false;  // ARM does not show this reader the resource: its answer says nothing about that
   bool exists() const { return head.status == 200; }

@@ -34,10 +34,10 @@ using IntentId = uint64_t;  // given by the store; later writes have higher ones
 // Views of what the write itself keeps: a store copies what it needs.
 struct IntentRecord {
   Hash128 client{};
-  Hash128 bytes{};        // of method, host, target and body
-  Hash128 resend{};       // the same with the credential: by it the client's own repetition is known again
-  Hash128 named{};        // of the name that its client gave it (repeatability id); zero: none
-  WallTime first_sent{};  // the same, by its client's clock
+  Hash128 request_hash{};  // of method, host, target and body
+  Hash128 resend{};        // the same with the credential: by it the client's own repetition is known again
+  Hash128 named{};         // of the name that its client gave it (repeatability id); zero: none
+  WallTime first_sent{};   // the same, by its client's clock
   std::string_view client_label;
   std::string_view tool;        // its User-Agent, cut
   std::string_view request_id;  // as the client gave it (x-ms-client-request-id), or its hash if it is long
@@ -66,8 +66,8 @@ struct OperationResult {
 // What a write asked for and what it was built from, so that somebody can name the members that it changed. Nothing is compared
 // before somebody asks, or the journal's own thread does.
 struct AskedChange {
-  std::shared_ptr<const policy::KeptBody> before{};  // null: not known
-  std::shared_ptr<const policy::KeptBody> asked{};   // null: none, or it was too long
+  std::shared_ptr<const policy::KeptBody> before{};          // null: not known
+  std::shared_ptr<const policy::KeptBody> requested_body{};  // null: none, or it was too long
   std::shared_ptr<const arm::BodyFacts> facts{};
   bool asked_for_all = false;  // it was a PUT
   bool creates = false;        // its client knew of nothing there
@@ -94,7 +94,7 @@ enum class EndSeen { Yes, No };
 struct JournaledWrite {
   IntentId id = 0;
   Hash128 client{};
-  Hash128 bytes{};
+  Hash128 request_hash{};
   Hash128 resend{};
   Hash128 named{};
   WallTime first_sent{};
@@ -123,7 +123,7 @@ struct JournaledWrite {
 // What a record says of a write before it is sent.
 inline void describe(const IntentRecord& record, JournaledWrite& write) {
   write.client = record.client;
-  write.bytes = record.bytes;
+  write.request_hash = record.request_hash;
   write.resend = record.resend;
   write.named = record.named;
   write.first_sent = record.first_sent;
@@ -145,7 +145,7 @@ inline void describe(const IntentRecord& record, JournaledWrite& write) {
 inline IntentRecord another_sending(const JournaledWrite& write) {
   IntentRecord record;
   record.client = write.client;
-  record.bytes = write.bytes;
+  record.request_hash = write.request_hash;
   record.resend = write.resend;
   record.client_label = write.client_label;
   record.tool = write.tool;

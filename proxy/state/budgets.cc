@@ -105,12 +105,13 @@ void Budgets::let_go(Shared& shared, TimePoint now) {
   }
 }
 
-std::optional<Budgets::Place> Budgets::join(const Asker& asker, Joining joining, Waiter* waiter, uint32_t bits, TimePoint now) {
-  if (!options_.fair || asker.principal.is_zero()) return Place();
+std::optional<Budgets::Ticket> Budgets::join(const Asker& asker, Joining joining, Waiter* waiter, uint32_t bits,
+                                             TimePoint now) {
+  if (!options_.fair || asker.principal.is_zero()) return Ticket();
   const Hash128 key = key_of(asker);
   MutexLock lock(&mutex_);
   Kept* const kept = kept_.find(key);
-  if (kept == nullptr) return Place();
+  if (kept == nullptr) return Ticket();
   if (waiting_ >= options_.waiters_max) return std::nullopt;
   const size_t kind = kind_of(joining.method);
   Shared& shared = (*kept->all_shared)[kind];
@@ -119,33 +120,33 @@ std::optional<Budgets::Place> Budgets::join(const Asker& asker, Joining joining,
   shared.standing[number] = {std::move(joining.label), std::move(joining.what), now, waiter, bits};
   ++waiting_;
   let_go(shared, now);
-  return Place(this, {key, kind, number});
+  return Ticket(this, {key, kind, number});
 }
 
-// There as long as a Place of it is in line; who was let go may outlive it.
-Budgets::Shared* Budgets::find(const Place::At& at) {
+// There as long as a Ticket of it is in line; who was let go may outlive it.
+Budgets::Shared* Budgets::find(const Ticket::At& at) {
   Kept* const found = kept_.find(at.key);
   return found == nullptr ? nullptr : &(*found->all_shared)[at.kind];
 }
 
-bool Budgets::is_granted(const Place::At& at) {
+bool Budgets::is_granted(const Ticket::At& at) {
   MutexLock lock(&mutex_);
   const Shared* const shared = find(at);
   return shared == nullptr || !shared->standing.contains(at.number);
 }
 
-TimePoint Budgets::due(const Place::At& at, TimePoint now) {
+TimePoint Budgets::due(const Ticket::At& at, TimePoint now) {
   MutexLock lock(&mutex_);
   const Shared* const shared = find(at);
   return shared == nullptr ? now : shared->share.due(at.number, now);
 }
 
-void Budgets::let_go_due(const Place::At& at, TimePoint now) {
+void Budgets::let_go_due(const Ticket::At& at, TimePoint now) {
   MutexLock lock(&mutex_);
   if (Shared* const shared = find(at)) let_go(*shared, now);
 }
 
-void Budgets::leave(const Place::At& at) {
+void Budgets::leave(const Ticket::At& at) {
   MutexLock lock(&mutex_);
   Shared* const shared = find(at);
   if (shared == nullptr) return;
@@ -174,7 +175,7 @@ TimePoint Budgets::ask(const Asker& asker, TimePoint now) {
   Kept* const kept = kept_.find(key);
   const TimePoint when = kept == nullptr ? now : from(*kept, now);
   if (when > now) return when;
-  ++asked_;
+  ++own_reads_;
   if (kept == nullptr) return now;
   for (auto& budget : kept->budgets) budget.spend(now);
   return now;
@@ -183,7 +184,7 @@ TimePoint Budgets::ask(const Asker& asker, TimePoint now) {
 BudgetReport Budgets::report(TimePoint now) const {
   BudgetReport report;
   MutexLock lock(&mutex_);
-  report.asked = asked_;
+  report.own_reads = own_reads_;
   report.unreadable = unreadable_;
   report.forgotten = forgotten_;
   for (const auto& [key, kept] : kept_) {

@@ -4,7 +4,7 @@
 // (proxy/policy/budget/read_budget.h), and clients that share one may be let go in turns (Options::fair; proxy/policy/budget/fair_share.h).
 //
 // Invariants  what is not known holds nobody back.
-// Threads     any; one short mutex. A Place must not outlive the Budgets.
+// Threads     any; one short mutex. A Ticket must not outlive the Budgets.
 // Limits      kKeptMax pairs of subscription and principal; of those that nobody waits for, the one that was heard of longest ago is
 //             forgotten first (counted). Options::waiters_max requests wait.
 #pragma once
@@ -55,7 +55,7 @@ struct BudgetReport {
     std::vector<Waiting> waiting;  // for their part of it, the oldest first
   };
   std::vector<Row> rows;    // what is not too old, by subscription and principal
-  uint64_t asked = 0;       // own questions
+  uint64_t own_reads = 0;   // of armgate itself
   uint64_t unreadable = 0;  // values of these headers that are no count
   uint64_t forgotten = 0;
 };
@@ -91,16 +91,16 @@ class Budgets {
   BudgetReport report(TimePoint now) const;
 
   // A client's request that is about to be sent: first in line, then under way until this goes.
-  class Place {
+  class Ticket {
    public:
-    Place() = default;  // let go at once
-    Place(Place&& other) noexcept : budgets_(std::exchange(other.budgets_, nullptr)), at_(other.at_) {}
-    Place& operator=(Place&& other) noexcept {
+    Ticket() = default;  // let go at once
+    Ticket(Ticket&& other) noexcept : budgets_(std::exchange(other.budgets_, nullptr)), at_(other.at_) {}
+    Ticket& operator=(Ticket&& other) noexcept {
       std::swap(budgets_, other.budgets_);
       std::swap(at_, other.at_);
       return *this;
     }
-    ~Place() {
+    ~Ticket() {
       if (budgets_ != nullptr) budgets_->leave(at_);
     }
     bool granted() const { return budgets_ == nullptr || budgets_->is_granted(at_); }
@@ -117,7 +117,7 @@ class Budgets {
       size_t kind = 0;
       uint64_t number = 0;
     };
-    Place(Budgets* budgets, const At& at) : budgets_(budgets), at_(at) {}
+    Ticket(Budgets* budgets, const At& at) : budgets_(budgets), at_(at) {}
     Budgets* budgets_ = nullptr;
     At at_;
   };
@@ -129,8 +129,8 @@ class Budgets {
     std::string what;
   };
   bool is_fair() const { return options_.fair; }
-  // Nothing: too many wait. `waiter` is signalled with `bits` when it is let go, and must outlive the Place.
-  std::optional<Place> join(const Asker& asker, Joining joining, Waiter* waiter, uint32_t bits, TimePoint now);
+  // Nothing: too many wait. `waiter` is signalled with `bits` when it is let go, and must outlive the Ticket.
+  std::optional<Ticket> join(const Asker& asker, Joining joining, Waiter* waiter, uint32_t bits, TimePoint now);
 
  private:
   // Reads, writes and deletes each have a bucket (docs/arm.md).
@@ -150,17 +150,17 @@ class Budgets {
   bool make_room() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void note_shared(Kept& kept, const arm::BudgetsLeft& told, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void let_go(Shared& shared, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Shared* find(const Place::At& at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool is_granted(const Place::At& at);
-  TimePoint due(const Place::At& at, TimePoint now);
-  void let_go_due(const Place::At& at, TimePoint now);
-  void leave(const Place::At& at);
+  Shared* find(const Ticket::At& at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool is_granted(const Ticket::At& at);
+  TimePoint due(const Ticket::At& at, TimePoint now);
+  void let_go_due(const Ticket::At& at, TimePoint now);
+  void leave(const Ticket::At& at);
 
   const Options options_;
   const Hasher hasher_;
   mutable Mutex mutex_;
   AgedMap<Hash128, Kept> kept_ ABSL_GUARDED_BY(mutex_);  // by when they were heard of
-  uint64_t asked_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t own_reads_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t unreadable_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t forgotten_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;

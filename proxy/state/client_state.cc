@@ -13,8 +13,8 @@ constexpr size_t kPageCost = 512;
 constexpr size_t kShowingCost = 128;
 constexpr size_t kItemCost = 64;
 
-template <class Index, class Place>
-void remove_from(Index& index, size_t key, Place place) {
+template <class Index, class Iterator>
+void remove_from(Index& index, size_t key, Iterator place) {
   const auto it = index.find(key);
   it->second.erase(std::find(it->second.begin(), it->second.end(), place));
   if (it->second.empty()) index.erase(it);
@@ -33,10 +33,10 @@ size_t ClientState::hash_of_content(const ListAnswer& page) {
   return absl::HashOf(page.scope.type, page.scope.id, page.api_version, page.body->compressed, page.body->bytes);
 }
 
-std::optional<ClientState::Place> ClientState::find_same(const ListAnswer& page, size_t content_hash) const {
+std::optional<ClientState::Iterator> ClientState::find_same(const ListAnswer& page, size_t content_hash) const {
   const auto it = by_content_.find(content_hash);
   if (it == by_content_.end()) return std::nullopt;
-  const auto same = std::find_if(it->second.begin(), it->second.end(), [&](const Place& known) {
+  const auto same = std::find_if(it->second.begin(), it->second.end(), [&](const Iterator& known) {
     return known->scope.id == page.scope.id && known->scope.type == page.scope.type && known->api_version == page.api_version &&
            known->body->compressed == page.body->compressed && known->body->bytes == page.body->bytes;
   });
@@ -60,7 +60,7 @@ void ClientState::count_bytes(Page& page) {
 }
 
 void ClientState::drop_oldest_page() {
-  const Place page = pages_.begin();
+  const Iterator page = pages_.begin();
   for (const Showing& showing : page->showings) {
     pages_forgotten_ = std::max(pages_forgotten_, showing.shown.order);
     by_shown_.erase(showing.shown.order);
@@ -104,7 +104,7 @@ void ClientState::record_page(ListAnswer answer) {
   };
   while (!pages_.empty() && is_too_old(pages_.front())) drop_oldest_page();
   const auto same = find_same(answer, content_hash);
-  const Place page = same ? *same : pages_.emplace(pages_.end());
+  const Iterator page = same ? *same : pages_.emplace(pages_.end());
   if (same) {
     pages_.splice(pages_.end(), pages_, page);
   } else {
@@ -154,7 +154,7 @@ void ClientState::for_each_page_of(const arm::ResourceId& resource, Action actio
     const std::string_view scope = id.substr(0, slash);
     const auto list = by_list_.find(hash_of_list(resource.type, scope));
     if (list == by_list_.end()) continue;
-    for (const Place& page : list->second) {
+    for (const Iterator& page : list->second) {
       if (page->scope.type == resource.type && page->scope.id == scope) action(*page);
     }
   }
@@ -173,7 +173,7 @@ void ClientState::index_page(uint64_t shown, policy::SharedBody plain, std::shar
   MutexLock lock(&mutex_);
   const auto it = by_shown_.find(shown);
   if (it == by_shown_.end()) return;
-  const Place page = it->second;
+  const Iterator page = it->second;
   page->plain = std::move(plain);
   page->index = std::move(index);
   pages_.splice(pages_.end(), pages_, page);  // it is needed: others go first

@@ -126,7 +126,7 @@ class ClientState {
   TimePoint last_used() const { return last_used_.load(std::memory_order_relaxed); }
   void touch(TimePoint now) { last_used_.store(now, std::memory_order_relaxed); }
   // Whether something is still expected of the client. Forgets what is not any more.
-  bool busy(TimePoint now) { return sendings_.expire(now); }
+  bool expire(TimePoint now) { return sendings_.expire(now); }
 
  private:
   static constexpr size_t kShowingsMax = 64;  // of one page
@@ -150,12 +150,12 @@ class ClientState {
     size_t content_hash = 0;
     size_t bytes = 0;
   };
-  using Place = std::list<Page>::iterator;
-  using Places = absl::InlinedVector<Place, 1>;
+  using Iterator = std::list<Page>::iterator;
+  using Iterators = absl::InlinedVector<Iterator, 1>;
 
   static size_t hash_of_list(std::string_view type, std::string_view scope);
   static size_t hash_of_content(const ListAnswer& page);
-  std::optional<Place> find_same(const ListAnswer& page, size_t content_hash) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::optional<Iterator> find_same(const ListAnswer& page, size_t content_hash) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   template <class Action>
   void for_each_page_of(const arm::ResourceId& resource, Action action) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void add_showing(Page& page, ListAnswer& answer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -171,10 +171,10 @@ class ClientState {
 
   mutable Mutex mutex_;
   std::string label_ ABSL_GUARDED_BY(mutex_);
-  std::list<Page> pages_ ABSL_GUARDED_BY(mutex_);                           // least recently shown, or read, first
-  absl::flat_hash_map<size_t, Places> by_list_ ABSL_GUARDED_BY(mutex_);     // by hash_of_list()
-  absl::flat_hash_map<size_t, Places> by_content_ ABSL_GUARDED_BY(mutex_);  // by hash_of_content()
-  absl::flat_hash_map<uint64_t, Place> by_shown_ ABSL_GUARDED_BY(mutex_);   // by the orders of their showings
+  std::list<Page> pages_ ABSL_GUARDED_BY(mutex_);                              // least recently shown, or read, first
+  absl::flat_hash_map<size_t, Iterators> by_list_ ABSL_GUARDED_BY(mutex_);     // by hash_of_list()
+  absl::flat_hash_map<size_t, Iterators> by_content_ ABSL_GUARDED_BY(mutex_);  // by hash_of_content()
+  absl::flat_hash_map<uint64_t, Iterator> by_shown_ ABSL_GUARDED_BY(mutex_);   // by the orders of their showings
   uint64_t showings_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t page_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t pages_forgotten_ ABSL_GUARDED_BY(mutex_);

@@ -10,7 +10,7 @@ void ClientTable::make_room(Shard& shard, TimePoint now) {
   const size_t most = std::max<size_t>(1, options_.clients_max / kShards);
   bool has_gone = false;  // one leaves for each that comes, also where many more than that were in use at once
   shard.clients.make_room(most, [&](const Hash128&, const auto& client) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    if (has_gone || client.use_count() > 1 || client->busy(now)) return false;
+    if (has_gone || client.use_count() > 1 || client->expire(now)) return false;
     has_gone = true;
     shard.pages_forgotten = std::max(shard.pages_forgotten, client->pages_known());
     budget_.clients_evicted.fetch_add(1, std::memory_order_relaxed);

@@ -116,11 +116,11 @@ void MemoryStore::change(IntentId id, const Apply& apply) {
 }
 
 void MemoryStore::keep_change(Shard& shard, IntentId id, const AskedChange& change) const {
-  if (!change.asked || options_.changes == 0) return;
+  if (!change.requested_body || options_.changes == 0) return;
   if (shard.changes.size() < options_.changes) shard.changes.emplace_back();
   shard.next_change = (shard.next_change + 1) % shard.changes.size();
   shard.changes[shard.next_change] = {
-      id, change.before, change.asked, {nullptr, nullptr, change.facts, change.asked_for_all, change.creates}};
+      id, change.before, change.requested_body, {nullptr, nullptr, change.facts, change.asked_for_all, change.creates}};
 }
 
 void MemoryStore::record_outcome(IntentId id, const WriteOutcome& outcome) {
@@ -179,7 +179,7 @@ std::vector<MemoryStore::Remembered> MemoryStore::newest(size_t most, std::strin
     for (const Change& change : shard.changes) {
       AskedChange& told = changes[change.id] = change.rest;
       told.before = change.before.lock();
-      told.asked = change.asked.lock();
+      told.requested_body = change.requested_body.lock();
     }
     for (const Slot& slot : shard.slots) {
       if (is_at_or_below(slot.text(kResource), resource)) all.push_back({slot.write(), {}});

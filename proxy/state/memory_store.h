@@ -86,7 +86,7 @@ class MemoryStore final : public Store {
   struct Change {
     IntentId id = 0;
     std::weak_ptr<const policy::KeptBody> before;
-    std::weak_ptr<const policy::KeptBody> asked;
+    std::weak_ptr<const policy::KeptBody> requested_body;
     AskedChange rest;  // without these
   };
   struct alignas(kCacheLineBytes) Shard {

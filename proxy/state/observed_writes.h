@@ -27,7 +27,7 @@ class ObservedWrites {
   struct Write {
     uint64_t id = 0;
     Hash128 request{};  // the same for all sendings of one request, as far as anybody can tell
-    Hash128 bytes{};
+    Hash128 request_hash{};
     Hash128 client{};
     std::string client_label;
     std::string method;

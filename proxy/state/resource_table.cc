@@ -19,7 +19,7 @@ uint64_t newest_order(const policy::History& history) {
 void ResourceTable::make_room(Shard& shard) {
   const size_t most = std::max<size_t>(1, options_.resources_max / kShards);
   shard.slots.make_room(most, [&](const Hash128&, Slot& slot) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    if (slot.history.busy()) return false;
+    if (slot.history.has_write_under_way()) return false;
     shard.horizon = std::max(shard.horizon, newest_order(slot.history));
     shard.deletes_forgotten = std::max(shard.deletes_forgotten, slot.history.deleted());
     set_bytes(shard, slot, 0);
@@ -75,7 +75,7 @@ void ResourceTable::forget_shown_until(uint64_t order) {
 }
 
 void ResourceTable::apply_here(const Hash128& resource, policy::Event event) {
-  if (std::holds_alternative<policy::Deleted>(event)) any_deleted_.store(true, std::memory_order_release);
+  if (std::holds_alternative<policy::ResourceDeleted>(event)) any_deleted_.store(true, std::memory_order_release);
   Shard& shard = shard_of(resource);
   MutexLock lock(&shard.mutex);
   Slot& slot = touch(shard, resource);

@@ -155,14 +155,14 @@ bool SendingLedger::knows(const Arrival& arrival) {
 SendingLedger::Asking SendingLedger::add(const Arrival& arrival) {
   MutexLock lock(&mutex_);
   settle(arrival.resource, arrival.at.order, SettledBy::OtherWrite, arrival.request);
-  const Place place = add_locked(arrival);
+  const Iterator place = add_locked(arrival);
   if (options_.sink != nullptr) tell_sink({SendingEvent::What::Added, {}, {place->id, place->asking}, arrival, {}});
   return {place->id, place->asking};
 }
 
-uint64_t SendingLedger::expect(const Arrival& arrival, Ending ending) {
+uint64_t SendingLedger::add_former(const Arrival& arrival, Ending ending) {
   MutexLock lock(&mutex_);
-  const Place place = add_locked(arrival);
+  const Iterator place = add_locked(arrival);
   place->told = ending.kind == Kind::Accepted;  // nobody knows; but being given again is all that it is kept for
   place->sent = place->undelivered = place->maybe_applied = place->had_base = true;
   place->ended = arrival.at;
@@ -216,7 +216,7 @@ void SendingLedger::end(uint64_t sending, Ending ending, Moment now) {
   end_locked(it->second, std::move(ending), now);
 }
 
-void SendingLedger::end_locked(Place place, Ending ending, Moment now) {
+void SendingLedger::end_locked(Iterator place, Ending ending, Moment now) {
   const bool is_shared = !place->sharers.empty();
   if (ending.kind != Kind::Accepted && !is_shared) ending.answer = nullptr;  // sent again, it is decided again
   const bool is_too_large = bytes_of(ending) > options_.bytes_max && !is_shared;
@@ -234,7 +234,7 @@ void SendingLedger::close(const Asking& asking, bool has_arrived) {
   const Kind kind = s->ending->kind;
   const bool is_closed = kind == Kind::Refused || (kind == Kind::Accepted && has_arrived);
   if (!is_closed) return;
-  const Place place = by_id_.at(s->id);
+  const Iterator place = by_id_.at(s->id);
   is_kept(*place) ? mark_told(place) : forget(place);
 }
 
@@ -287,9 +287,9 @@ std::optional<SendingLedger::Ending> SendingLedger::ending(uint64_t sending) con
 void SendingLedger::settle(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request) {
   const auto it = unsettled_.find(resource);
   if (it == unsettled_.end()) return;
-  const Places places = std::move(it->second);
+  const Iterators places = std::move(it->second);
   unsettled_.erase(it);
-  for (const Place place : places) {
+  for (const Iterator place : places) {
     const Kind kind = place->ending->kind;
     const bool in_doubt = kind == Kind::Unknown;
     const bool by_other = place->request != request && (kind == Kind::Accepted || (place->one_actor && !in_doubt));

@@ -162,7 +162,7 @@ class SendingLedger {
   // A write of its own, whatever came before.
   Asking add(const Arrival& arrival);
   // Of an earlier process: it may come again. Accepted: it took effect, and its answer is given again as its Repeats say.
-  uint64_t expect(const Arrival& arrival, Ending ending);
+  uint64_t add_former(const Arrival& arrival, Ending ending);
 
   // ---- the exchange that runs the write ----
   void sent(uint64_t sending);
@@ -231,10 +231,10 @@ class SendingLedger {
     std::vector<Sharer> sharers;
   };
   using Sendings = std::list<Sending, PoolAllocator<Sending>>;
-  using Place = Sendings::iterator;
-  using Places = absl::InlinedVector<Place, 1>;
+  using Iterator = Sendings::iterator;
+  using Iterators = absl::InlinedVector<Iterator, 1>;
   template <class Key>
-  using Index = absl::flat_hash_map<Key, Places>;
+  using Index = absl::flat_hash_map<Key, Iterators>;
   using Call = std::pair<Hash128, std::string>;  // request and its id
 
   enum class SettledBy { Read, OtherWrite };
@@ -254,22 +254,22 @@ class SendingLedger {
 
   struct Found {
     Match match = Match::New;
-    Place place{};  // unless New
+    Iterator place{};  // unless New
   };
   // `before`: only of those that all knew of earlier than of that one.
   Found find_earlier(const Arrival& arrival, const Questions& ask, const Sending* before = nullptr)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void tell_sink(SendingEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static void note_logged_locked(Sending& sending, const SendingEvent& event, uint64_t order);
-  void end_locked(Place place, Ending ending, Moment now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Place add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void end_locked(Iterator place, Ending ending, Moment now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Iterator add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   template <class How>
-  void change(Place place, How how) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void set_ending(Place place, std::optional<Ending> ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void mark_told(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void drop_answer(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void change(Iterator place, How how) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void set_ending(Iterator place, std::optional<Ending> ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void mark_told(Iterator place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void drop_answer(Iterator place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void take_asking(Sending& sending, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void run_again(Place place, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void run_again(Iterator place, const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void share(Sending& sending, const Arrival& arrival, Waiter* waiter, uint32_t bits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void settle(const Hash128& resource, uint64_t since, SettledBy by, const Hash128& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -279,9 +279,9 @@ class SendingLedger {
   const Sending* find_locked(uint64_t id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Null if somebody else is to get the answer by now.
   Sending* find_locked(const Asking& asking) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void index(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void unindex(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void forget(Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void index(Iterator place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void unindex(Iterator place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void forget(Iterator place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void expire_locked(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void expire_repeats(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void keep_within_bounds(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -290,7 +290,7 @@ class SendingLedger {
   const Hash128 client_;
   mutable Mutex mutex_;
   std::array<Sendings, kStages> stages_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<uint64_t, Place> by_id_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint64_t, Iterator> by_id_ ABSL_GUARDED_BY(mutex_);
   Index<Call> by_call_ ABSL_GUARDED_BY(mutex_);
   Index<Hash128> whatever_id_ ABSL_GUARDED_BY(mutex_);  // by request: those in doubt, and what is given again whatever its id
   Index<Hash128> unsettled_ ABSL_GUARDED_BY(mutex_);    // those that a read or another write may settle, by resource

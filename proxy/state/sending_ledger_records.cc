@@ -11,8 +11,8 @@ namespace {
 
 using Kind = SendingLedger::Ending::Kind;
 
-template <class Index, class Key, class Place>
-void remove_from(Index& index, const Key& key, Place place) {
+template <class Index, class Key, class Iterator>
+void remove_from(Index& index, const Key& key, Iterator place) {
   const auto it = index.find(key);
   if (it == index.end()) return;
   const auto at = std::find(it->second.begin(), it->second.end(), place);
@@ -95,14 +95,14 @@ bool SendingLedger::may_be_settled(const Sending& sending) {
   return true;
 }
 
-void SendingLedger::index(Place place) {
+void SendingLedger::index(Iterator place) {
   if (may_be_settled(*place)) unsettled_[place->resource].push_back(place);
   if (is_found_by_content(*place)) whatever_id_[place->request].push_back(place);
   if (is_kept(*place)) repeats_until_.emplace(place->repeats_until, place->id);
   if (place->ending) bytes_ += bytes_of(*place->ending);
 }
 
-void SendingLedger::unindex(Place place) {
+void SendingLedger::unindex(Iterator place) {
   if (may_be_settled(*place)) remove_from(unsettled_, place->resource, place);
   if (is_found_by_content(*place)) remove_from(whatever_id_, place->request, place);
   if (is_kept(*place)) repeats_until_.erase({place->repeats_until, place->id});
@@ -111,7 +111,7 @@ void SendingLedger::unindex(Place place) {
 
 // `how` changes what decides by what the record is found and in which list it stands.
 template <class How>
-void SendingLedger::change(Place place, How how) {
+void SendingLedger::change(Iterator place, How how) {
   auto& before = list_of(stage_of(*place));
   unindex(place);
   how(*place);
@@ -121,7 +121,7 @@ void SendingLedger::change(Place place, How how) {
 }
 
 // None: it runs.
-void SendingLedger::set_ending(Place place, std::optional<Ending> ending) {
+void SendingLedger::set_ending(Iterator place, std::optional<Ending> ending) {
   change(place, [&](Sending& sending) {
     sending.ending = std::move(ending);
     sending.settled = false;
@@ -130,17 +130,17 @@ void SendingLedger::set_ending(Place place, std::optional<Ending> ending) {
 }
 
 // Its answer has arrived, and is given again.
-void SendingLedger::mark_told(Place place) {
+void SendingLedger::mark_told(Iterator place) {
   change(place, [](Sending& sending) { sending.told = true; });
 }
 
-void SendingLedger::drop_answer(Place place) {
+void SendingLedger::drop_answer(Iterator place) {
   change(place, [](Sending& sending) { sending.ending->answer = nullptr; });
 }
 
-SendingLedger::Place SendingLedger::add_locked(const Arrival& arrival) {
+SendingLedger::Iterator SendingLedger::add_locked(const Arrival& arrival) {
   auto& running = list_of(Stage::Running);
-  const Place place = running.emplace(running.end(), arrival);
+  const Iterator place = running.emplace(running.end(), arrival);
   place->id = next_id_++;
   take_asking(*place, arrival);
   by_id_.emplace(place->id, place);
@@ -150,7 +150,7 @@ SendingLedger::Place SendingLedger::add_locked(const Arrival& arrival) {
   return place;
 }
 
-void SendingLedger::forget(Place place) {
+void SendingLedger::forget(Iterator place) {
   if (is_kept(*place) && place->repeats.by_id) forgotten_ = std::max(forgotten_, place->repeats.first_sent);
   unindex(place);
   remove_from(by_call_, call_of(place->request, place->request_id), place);
@@ -165,7 +165,7 @@ void SendingLedger::take_asking(Sending& sending, const Arrival& arrival) {
   sending.undelivered = false;
 }
 
-void SendingLedger::run_again(Place place, const Arrival& arrival) {
+void SendingLedger::run_again(Iterator place, const Arrival& arrival) {
   change(place, [&](Sending& sending) {
     sending.ending.reset();
     sending.settled = sending.told = sending.sent = false;
@@ -192,7 +192,7 @@ bool SendingLedger::is_over(const Sending& sending, TimePoint now) const {
 
 void SendingLedger::expire_repeats(TimePoint now) {
   for (auto it = repeats_until_.begin(); it != repeats_until_.end() && it->first < now;) {
-    const Place place = by_id_.at(it++->second);
+    const Iterator place = by_id_.at(it++->second);
     if (place->sharers.empty()) forget(place);
   }
 }
@@ -222,7 +222,7 @@ void SendingLedger::keep_within_bounds(TimePoint now) {
   };
   make_room(Stage::Done, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return bytes_ > options_.bytes_max; });
   while (bytes_ > options_.bytes_max && !list_of(Stage::Repeatable).empty()) {
-    const Place oldest = list_of(Stage::Repeatable).begin();
+    const Iterator oldest = list_of(Stage::Repeatable).begin();
     if (!oldest->sharers.empty()) break;
     oldest->ending->recorded ? drop_answer(oldest) : forget(oldest);
   }

@@ -19,7 +19,7 @@ void SendingLedger::follow(const SendingEvent& event, std::shared_ptr<const Pres
   if (event.what == What::Resolved) return settle(event.arrival.resource, event.arrival.at.order, SettledBy::Read, {});
   if (event.what == What::Added) {
     settle(event.arrival.resource, event.arrival.at.order, SettledBy::OtherWrite, event.arrival.request);
-    const Place place = add_locked(event.arrival);
+    const Iterator place = add_locked(event.arrival);
     by_id_.erase(place->id);
     place->id = asking.sending;
     place->asking = asking.number;
@@ -30,7 +30,7 @@ void SendingLedger::follow(const SendingEvent& event, std::shared_ptr<const Pres
   }
   const auto found = by_id_.find(asking.sending);
   if (found == by_id_.end()) return;
-  const Place place = found->second;
+  const Iterator place = found->second;
   note_logged_locked(*place, event, now.order);
   const bool is_asker = place->asking == asking.number;
   switch (event.what) {

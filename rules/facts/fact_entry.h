@@ -16,7 +16,7 @@
 namespace armgate::rules {
 
 struct FactEntry {
-  Place place;
+  SourceLine place;
   Match match;  // types, none of them "*", and api-versions; no actions
   arm::DeclaredFacts body;
   FactStrength strength = FactStrength::Declared;

@@ -53,7 +53,7 @@ enum class OwnPrecondition { Absent, Present };
 
 // One entry of the table. All of it must hold.
 struct ErrorRule {
-  Place place;
+  SourceLine place;
   ErrorClass kind = ErrorClass::Final;
   std::vector<int> statuses;             // any of them
   std::vector<std::string> codes;        // any of them, wherever the body has codes, without case

@@ -16,7 +16,7 @@
 namespace armgate::rules {
 
 struct QueueTimeout {
-  Place place;
+  SourceLine place;
   std::string user_agent;  // a part of the field's value, without case
   Duration wait_max{};
 };

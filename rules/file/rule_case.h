@@ -16,7 +16,7 @@ namespace armgate::rules {
 
 // What is left out is not checked.
 struct RuleCase {
-  Place place;
+  SourceLine place;
   std::string request;               // "PUT /subscriptions/...?api-version=..."
   std::string shown;                 // JSON: a state of the resource, which `body` is compared with; may be empty
   std::string body;                  // JSON; may be empty

@@ -313,7 +313,7 @@ void check_names(const std::vector<Rule>& rules, FaultList& faults) {
     if (rule.name.empty()) continue;  // its absence is a fault already
     const auto [known, is_new] = first.try_emplace(rule.name, &rule);
     if (is_new) continue;
-    const Place& before = known->second->place;
+    const SourceLine& before = known->second->place;
     faults.push_back({rule.place.file, rule.place.line, "",
                       fmt::format("the rule name \"{}\" stands here and at {}:{}; rename one of them", rule.name, before.file,
                                   before.line)});

@@ -24,10 +24,11 @@ void check_pair(const arm::Difference& difference, size_t a, size_t b) {
   GATE_CHECK(same == difference.changed(a, b).empty(), "what is the same differs nowhere");
   GATE_CHECK(!same || readable, "what cannot be read is the same as nothing");
   if (!readable) return;
-  GATE_CHECK(difference.reconcile(a, b, a).outcome == arm::Outcome::Send, "nothing moved");
+  GATE_CHECK(difference.reconcile(a, b, a).resolution == arm::Resolution::Send, "nothing moved");
   const auto unchanged = difference.reconcile(a, a, b);
   GATE_CHECK(unchanged.changes_nothing, "a write of what was there changes nothing");
-  GATE_CHECK(unchanged.outcome == (same ? arm::Outcome::Send : arm::Outcome::Conflict), "it is not sent over what moved");
+  GATE_CHECK(unchanged.resolution == (same ? arm::Resolution::Send : arm::Resolution::Conflict),
+             "it is not sent over what moved");
   GATE_CHECK(difference.satisfied(a, a), "a state is what a PUT of it asks for");
   (void)difference.looks_stale(a, std::vector<size_t>{b}, a);
 }
@@ -36,7 +37,8 @@ void check_triple(const arm::Difference& difference, size_t base, size_t a, size
   const auto one = difference.reconcile(base, a, b), other = difference.reconcile(base, b, a);
   const bool moved = !difference.same(base, a) && !difference.same(base, b);
   if (!moved || !difference.readable(base) || !difference.readable(a) || !difference.readable(b)) return;
-  GATE_CHECK((one.outcome == arm::Outcome::Conflict) == (other.outcome == arm::Outcome::Conflict), "a conflict is symmetric");
+  GATE_CHECK((one.resolution == arm::Resolution::Conflict) == (other.resolution == arm::Resolution::Conflict),
+             "a conflict is symmetric");
   GATE_CHECK(one.pointers.size() <= arm::Difference::kPointersMax, "pointers are bounded");
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using arm::Merge;
 using arm::MergeScope;
-using Outcome = arm::Merge::Outcome;
+using Kind = arm::Merge::Kind;
 
 const arm::BodyFacts& facts() {
   static const arm::BodyFacts all({.read_only = {"/a/r", "/l/*/r"},
@@ -30,22 +30,21 @@ Merge merged(std::string_view base, std::string_view wanted, std::string_view th
 
 void check(std::string_view base, std::string_view wanted, std::string_view there) {
   const Merge result = merged(base, wanted, there), turned = merged(base, there, wanted);
-  const bool both_possible = result.outcome != Outcome::Impossible && turned.outcome != Outcome::Impossible;
-  GATE_CHECK(!both_possible || result.outcome == turned.outcome, "a conflict is symmetric");
-  GATE_CHECK((result.outcome == Outcome::Impossible) == (result.obstacle != arm::MergeObstacle::None),
-             "what is impossible says why");
+  const bool both_possible = result.kind != Kind::Impossible && turned.kind != Kind::Impossible;
+  GATE_CHECK(!both_possible || result.kind == turned.kind, "a conflict is symmetric");
+  GATE_CHECK((result.kind == Kind::Impossible) == (result.obstacle != arm::MergeObstacle::None), "what is impossible says why");
   const Merge untouched = merged(base, base, there);
-  GATE_CHECK(untouched.outcome != Outcome::Merged || untouched.body == there, "what nobody changes stays");
-  if (result.outcome != Outcome::Merged) return;
+  GATE_CHECK(untouched.kind != Kind::Merged || untouched.body == there, "what nobody changes stays");
+  if (result.kind != Kind::Merged) return;
   const std::array<arm::ComparedBody, 3> bodies{{{result.body}, {turned.body}, {wanted}}};
   const arm::Difference difference(bodies, facts());
   GATE_CHECK(difference.readable(0), "a result can be read");
-  GATE_CHECK(turned.outcome != Outcome::Merged || difference.same(0, 1), "the order does not matter");
+  GATE_CHECK(turned.kind != Kind::Merged || difference.same(0, 1), "the order does not matter");
   const Merge again = merged(wanted, wanted, result.body);
-  GATE_CHECK(again.outcome != Outcome::Merged || again.body == result.body, "sent again nothing comes of it");
+  GATE_CHECK(again.kind != Kind::Merged || again.body == result.body, "sent again nothing comes of it");
   for (const MergeScope scope : {MergeScope::Maps, MergeScope::Leaves}) {
     const Merge narrow = merged(base, wanted, there, scope);
-    GATE_CHECK(narrow.outcome != Outcome::Merged || narrow.body == result.body, "a narrower scope merges less, or the same");
+    GATE_CHECK(narrow.kind != Kind::Merged || narrow.body == result.body, "a narrower scope merges less, or the same");
   }
 }
 

@@ -87,7 +87,7 @@ StageRig::StageRig(PipelineOptions options, const Budgets::Options& budgets, std
       pipeline_(parts_) {
   shared_.begin(clock_);
   parts_.alert = [this](const std::string& message) { loud_.push_back(message); };
-  parts_.report_finding = [this](const ShadowFinding& finding) { findings_.push_back(finding); };
+  parts_.report_finding = [this](const ObserveFinding& finding) { findings_.push_back(finding); };
 }
 
 void StageRig::arm(std::string expected, int status, arm::Headers fields, std::string body) {

@@ -91,7 +91,7 @@ class StageRig {
   // For what arrives from now on: the shipped rules, each as `change` makes it.
   void change_rules(const std::function<void(rules::Rule&)>& change);
   const std::vector<std::string>& loud() const { return loud_; }
-  const std::vector<ShadowFinding>& finding() const { return findings_; }
+  const std::vector<ObserveFinding>& finding() const { return findings_; }
 
  private:
   StageRig(PipelineOptions options, const Budgets::Options& budgets, std::unique_ptr<Store> store);
@@ -105,7 +105,7 @@ class StageRig {
   NoFaults faults_;
   Rng rng_{1};
   std::vector<std::string> loud_;
-  std::vector<ShadowFinding> findings_;
+  std::vector<ObserveFinding> findings_;
   Parts parts_;
   Pipeline pipeline_;
   uint64_t connections_ = 0;

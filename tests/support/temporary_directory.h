@@ -28,7 +28,7 @@ class TemporaryDirectory {
 
   // Writes a file below the directory, with the directories on its way.
   std::filesystem::path write(const std::string& name, std::string_view text) const {
-    const auto file = path_ / name;
+    auto file = path_ / name;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << text;
     return file;

@@ -150,7 +150,8 @@ void compare(const Json& wanted, const Json* there, const std::string& place, st
   if (there == nullptr) {
     missing.push_back(fmt::format("{} is missing; it was {}", place, wanted.dump()));
   } else if (wanted.is_object() && there->is_object()) {
-    for (const auto& [name, value] : wanted.items()) compare(value, member(*there, name), place + "/" + name, missing);
+    for (const auto& [name, value] : wanted.items())
+      compare(value, member(*there, name), fmt::format("{}/{}", place, name), missing);
   } else if (wanted.is_array() && there->is_array()) {
     for (const Json& item : wanted) {
       const bool found = std::any_of(there->begin(), there->end(), [&](const Json& other) { return same_value(item, other); });

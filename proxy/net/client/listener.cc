@@ -68,7 +68,7 @@ Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& e
   return std::unique_ptr<Listener>(new Listener(clock, std::move(socket), endpoint.port()));
 }
 
-Task<void> Listener::run(std::function<void(Accepted)> take, NetEventSink events) {
+Task<void> Listener::run(std::function<void(AcceptedSocket)> take, NetEventSink events) {
   LogThrottle complaints(kBetweenComplaints);
   while (socket_->is_open()) {
     ip::tcp::endpoint peer;

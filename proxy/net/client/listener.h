@@ -15,7 +15,7 @@
 
 namespace armgate::net {
 
-struct Accepted {
+struct AcceptedSocket {
   int fd = -1;       // non-blocking; the taker owns it
   std::string peer;  // the address without its port
 };
@@ -34,7 +34,7 @@ class Listener {
   uint16_t port() const { return port_; }
 
   // Hands every connection to `take` until stop().
-  Task<void> run(std::function<void(Accepted)> take, NetEventSink events);
+  Task<void> run(std::function<void(AcceptedSocket)> take, NetEventSink events);
   void stop() { socket_->close(); }
 
  private:

@@ -17,15 +17,15 @@ class LiveConnections {
   };
 
   // A connection's membership; leaves when destroyed.
-  class Place {
+  class Slot {
    public:
-    explicit Place(LiveConnections& all) : all_(all), it_(all.entries_.emplace(all.entries_.end())) {}
-    ~Place() {
+    explicit Slot(LiveConnections& all) : all_(all), it_(all.entries_.emplace(all.entries_.end())) {}
+    ~Slot() {
       all_.entries_.erase(it_);
       all_.check_drained();
     }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
 
     // A new phase begins; if the drain began before, it drains at once.
     void enter(Handles handles) {
@@ -81,7 +81,7 @@ class LiveConnections {
     std::exchange(drained_, nullptr)();
   }
 
-  std::list<Place::Entry> entries_;
+  std::list<Slot::Entry> entries_;
   bool draining_ = false;
   bool waits_no_more_ = false;
   std::function<void()> drained_;

@@ -39,7 +39,7 @@ class Counted {
 
 struct ProxyServer::Core {
   using CorePtr = std::shared_ptr<Core>;
-  using Place = LiveConnections::Place;
+  using Slot = LiveConnections::Slot;
 
   ServerParts parts;
   const ServerOptions options;
@@ -48,14 +48,14 @@ struct ProxyServer::Core {
 
   Core(ServerParts with, ServerOptions chosen) : parts(std::move(with)), options(std::move(chosen)) {}
 
-  static void take(const CorePtr& core, Accepted accepted);
+  static void take(const CorePtr& core, AcceptedSocket accepted);
   static Task<void> accept_all(CorePtr core);
   static Task<void> serve(CorePtr core, std::unique_ptr<Socket> socket, ConnectionIdentity from, Counted counted);
-  Task<void> serve_proxy(Place& place, std::unique_ptr<Socket> socket, ConnectionIdentity from);
-  Task<void> serve_direct(Place& place, std::unique_ptr<Socket> socket, ConnectionIdentity from);
-  Task<void> serve_intercepted(Place& place, Interceptor::Intercepted intercepted, ConnectionIdentity from);
-  Task<void> serve_session(Place& place, std::unique_ptr<ByteStream> stream, std::string host, ConnectionIdentity from);
-  Task<void> serve_tunnel(Place& place, PlainStream& client, const ConnectDecision& decision, std::string early,
+  Task<void> serve_proxy(Slot& slot, std::unique_ptr<Socket> socket, ConnectionIdentity from);
+  Task<void> serve_direct(Slot& slot, std::unique_ptr<Socket> socket, ConnectionIdentity from);
+  Task<void> serve_intercepted(Slot& slot, Interceptor::Intercepted intercepted, ConnectionIdentity from);
+  Task<void> serve_session(Slot& slot, std::unique_ptr<ByteStream> stream, std::string host, ConnectionIdentity from);
+  Task<void> serve_tunnel(Slot& slot, PlainStream& client, const ConnectDecision& decision, std::string early,
                           const ConnectionIdentity& from);
   Task<bool> read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes);
   Task<void> refuse(PlainStream& stream, Refusal refusal, std::string_view host, std::string_view peer);
@@ -89,11 +89,11 @@ void ProxyServer::abort() {
 }
 
 Task<void> ProxyServer::Core::accept_all(CorePtr core) {
-  std::function<void(Accepted)> take_one = [&core](Accepted accepted) { take(core, std::move(accepted)); };
+  std::function<void(AcceptedSocket)> take_one = [&core](AcceptedSocket accepted) { take(core, std::move(accepted)); };
   co_await core->listener->run(std::move(take_one), core->parts.events);
 }
 
-void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {
+void ProxyServer::Core::take(const CorePtr& core, AcceptedSocket accepted) {
   const ServerParts& parts = core->parts;
   if (parts.counter.open.fetch_add(1, std::memory_order_relaxed) >= core->options.connections_max) {
     parts.counter.open.fetch_sub(1, std::memory_order_relaxed);
@@ -122,24 +122,24 @@ void ProxyServer::Core::take(const CorePtr& core, Accepted accepted) {
 
 Task<void> ProxyServer::Core::serve(CorePtr core, std::unique_ptr<Socket> socket, ConnectionIdentity from, Counted counted) {
   const Counted held(std::move(counted));
-  Place place(core->live);
+  Slot slot(core->live);
   if (core->options.listener_kind == ListenerKind::Proxy) {
-    co_await core->serve_proxy(place, std::move(socket), std::move(from));
+    co_await core->serve_proxy(slot, std::move(socket), std::move(from));
   } else if (core->options.listener_kind == ListenerKind::Direct) {
-    co_await core->serve_direct(place, std::move(socket), std::move(from));
+    co_await core->serve_direct(slot, std::move(socket), std::move(from));
   } else {
     auto stream = std::make_unique<PlainStream>(std::move(socket));
-    co_await core->serve_session(place, std::move(stream), {}, std::move(from));
+    co_await core->serve_session(slot, std::move(stream), {}, std::move(from));
   }
 }
 
-Task<void> ProxyServer::Core::serve_proxy(Place& place, std::unique_ptr<Socket> socket, ConnectionIdentity from) {
+Task<void> ProxyServer::Core::serve_proxy(Slot& slot, std::unique_ptr<Socket> socket, ConnectionIdentity from) {
   PlainStream stream(std::move(socket));
-  place.enter({[&stream] { stream.close(); }, [&stream] { stream.close(); }});
+  slot.enter({[&stream] { stream.close(); }, [&stream] { stream.close(); }});
   InputBuffer input;
   size_t head_bytes = 0;
   const bool whole = co_await read_first_head(stream, input, head_bytes);
-  place.leave_phase();
+  slot.leave_phase();
   if (!whole && !input.empty() && input.bytes().front() == kTlsHandshake) {
     // No answer can be understood; plain text makes most clients name the mistake ("wrong version number").
     Refusal refusal{400, "ArmgateBadRequest",
@@ -157,53 +157,53 @@ Task<void> ProxyServer::Core::serve_proxy(Place& place, std::unique_ptr<Socket> 
     co_return co_await refuse(stream, std::move(decision.refusal), decision.host, from.peer);
   }
   if (decision.action == ConnectAction::Tunnel) {
-    co_return co_await serve_tunnel(place, stream, decision, std::string(input.bytes()), from);
+    co_return co_await serve_tunnel(slot, stream, decision, std::string(input.bytes()), from);
   }
-  place.enter({[&stream] { stream.close(); }, [&stream] { stream.close(); }});
+  slot.enter({[&stream] { stream.close(); }, [&stream] { stream.close(); }});
   const auto written = co_await stream.write_all(kEstablished, parts.clock.now() + options.connect_head_max);
-  place.leave_phase();
+  slot.leave_phase();
   if (!written) co_return;
   auto inner = stream.release();
   Socket& handshaking = *inner;
-  place.enter({[&handshaking] { handshaking.close(); }, [&handshaking] { handshaking.close(); }});
+  slot.enter({[&handshaking] { handshaking.close(); }, [&handshaking] { handshaking.close(); }});
   auto intercepted = co_await parts.interceptor.accept(std::move(inner), decision.host, std::string(input.bytes()));
-  place.leave_phase();
+  slot.leave_phase();
   if (!intercepted) {
     emit(parts.events, {NetEventKind::HandshakeFailed, from.peer, decision.host, intercepted.error().context});
     co_return;
   }
-  co_await serve_intercepted(place, *std::move(intercepted), std::move(from));
+  co_await serve_intercepted(slot, *std::move(intercepted), std::move(from));
 }
 
-Task<void> ProxyServer::Core::serve_direct(Place& place, std::unique_ptr<Socket> socket, ConnectionIdentity from) {
+Task<void> ProxyServer::Core::serve_direct(Slot& slot, std::unique_ptr<Socket> socket, ConnectionIdentity from) {
   Socket& handshaking = *socket;
-  place.enter({[&handshaking] { handshaking.close(); }, [&handshaking] { handshaking.close(); }});
+  slot.enter({[&handshaking] { handshaking.close(); }, [&handshaking] { handshaking.close(); }});
   auto intercepted = co_await parts.interceptor.accept_direct(std::move(socket));
-  place.leave_phase();
+  slot.leave_phase();
   if (!intercepted) {
     emit(parts.events, {NetEventKind::HandshakeFailed, from.peer, {}, intercepted.error().context});
     co_return;
   }
-  co_await serve_intercepted(place, *std::move(intercepted), std::move(from));
+  co_await serve_intercepted(slot, *std::move(intercepted), std::move(from));
 }
 
-Task<void> ProxyServer::Core::serve_intercepted(Place& place, Interceptor::Intercepted intercepted, ConnectionIdentity from) {
+Task<void> ProxyServer::Core::serve_intercepted(Slot& slot, Interceptor::Intercepted intercepted, ConnectionIdentity from) {
   emit(parts.events, {NetEventKind::Intercepted, from.peer, intercepted.host, {}});
-  return serve_session(place, std::move(intercepted.stream), std::move(intercepted.host), std::move(from));
+  return serve_session(slot, std::move(intercepted.stream), std::move(intercepted.host), std::move(from));
 }
 
-Task<void> ProxyServer::Core::serve_session(Place& place, std::unique_ptr<ByteStream> stream, std::string host,
+Task<void> ProxyServer::Core::serve_session(Slot& slot, std::unique_ptr<ByteStream> stream, std::string host,
                                             ConnectionIdentity from) {
   Session session(std::move(stream), SessionSetup{parts.clock, parts.executor, options.session, parts.handler, parts.events,
                                                   std::move(host), options.connect.intercepted_port, std::move(from)});
-  place.enter({[&session] { session.drain(); }, [&session] { session.abort(); }, [&session] { session.stop_waiting(); }});
+  slot.enter({[&session] { session.drain(); }, [&session] { session.abort(); }, [&session] { session.stop_waiting(); }});
   co_await session.run();
-  place.leave_phase();
+  slot.leave_phase();
 }
 
-Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, const ConnectDecision& decision,
-                                           std::string early, const ConnectionIdentity& from) {
-  place.enter_tunnel([&client] { client.close(); });
+Task<void> ProxyServer::Core::serve_tunnel(Slot& slot, PlainStream& client, const ConnectDecision& decision, std::string early,
+                                           const ConnectionIdentity& from) {
+  slot.enter_tunnel([&client] { client.close(); });
   const bool allowed = matches_host(decision.host, options.connect.allowed);
   const LocalTargets local = allowed ? LocalTargets::Allow : options.connect.local_targets;
   auto socket =
@@ -219,7 +219,7 @@ Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, co
     client.close();
     host.close();
   };
-  place.enter_tunnel(cut);
+  slot.enter_tunnel(cut);
   const auto written = co_await client.write_all(kEstablished, parts.clock.now() + options.connect_head_max);
   if (written) {
     if (matches_host(decision.host, options.connect.intercepted)) {
@@ -232,7 +232,7 @@ Task<void> ProxyServer::Core::serve_tunnel(Place& place, PlainStream& client, co
     emit(parts.events,
          {NetEventKind::TunnelClosed, from.peer, decision.host, {}, counts.to_host_bytes, counts.from_host_bytes});
   }
-  place.leave_phase();
+  slot.leave_phase();
 }
 
 // False: nothing can be answered. A head that is too long counts as whole; decide_connect() refuses it.

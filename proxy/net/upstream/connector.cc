@@ -77,7 +77,7 @@ void tune_tcp(int fd) {
   set(IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-Connector::Place Connector::place_of(std::string_view host, uint16_t port) const {
+Connector::Endpoint Connector::endpoint_of(std::string_view host, uint16_t port) const {
   const auto known = port == kTlsPort ? options_.overrides.find(host) : options_.overrides.end();
   if (known == options_.overrides.end()) return {std::string(host), port, false};
   return {known->second.address, known->second.port != 0 ? known->second.port : port, true};
@@ -85,27 +85,27 @@ Connector::Place Connector::place_of(std::string_view host, uint16_t port) const
 
 const ParentProxy* Connector::parent_of(std::string_view host, uint16_t port) const {
   if (!options_.parent || options_.parent->exceptions.covers(host, port)) return nullptr;
-  const Place place = place_of(host, port);
-  return options_.parent->exceptions.covers(place.name, place.port) ? nullptr : &*options_.parent;
+  const Endpoint endpoint = endpoint_of(host, port);
+  return options_.parent->exceptions.covers(endpoint.name, endpoint.port) ? nullptr : &*options_.parent;
 }
 
 Task<Result<std::unique_ptr<Socket>>> Connector::connect(std::string host, uint16_t port, LocalTargets local,
                                                          TimePoint deadline) {
-  Place place = place_of(host, port);
+  Endpoint endpoint = endpoint_of(host, port);
   const ParentProxy* const parent = parent_of(host, port);
-  if (parent != nullptr) return connect_through(*parent, std::move(host), std::move(place), deadline);
-  if (place.is_known) local = LocalTargets::Allow;
+  if (parent != nullptr) return connect_through(*parent, std::move(host), std::move(endpoint), deadline);
+  if (endpoint.is_known) local = LocalTargets::Allow;
   Named named{host, host};
-  return connect_to_any(std::move(place), local, std::move(named), deadline);
+  return connect_to_any(std::move(endpoint), local, std::move(named), deadline);
 }
 
-Task<Result<std::unique_ptr<Socket>>> Connector::connect_to_any(Place place, LocalTargets local, Named named,
+Task<Result<std::unique_ptr<Socket>>> Connector::connect_to_any(Endpoint endpoint, LocalTargets local, Named named,
                                                                 TimePoint deadline) {
   Addresses addresses;
-  if (const auto literal = address_of(place.name)) {
+  if (const auto literal = address_of(endpoint.name)) {
     addresses.push_back(*literal);
   } else {
-    auto resolved = co_await resolve_(place.name, deadline);
+    auto resolved = co_await resolve_(endpoint.name, deadline);
     if (!resolved) co_return std::move(resolved).error();
     addresses = *std::move(resolved);
   }
@@ -119,7 +119,7 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect_to_any(Place place, Loc
       continue;
     }
     const TimePoint until = std::min(deadline, clock_.now() + options_.address_max);
-    auto socket = co_await connect_to(address, place.port, named, until);
+    auto socket = co_await connect_to(address, endpoint.port, named, until);
     if (socket) co_return socket;
     last = std::move(socket).error();
     if (clock_.now() >= deadline) break;
@@ -150,14 +150,14 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect_to(ip::address address,
   co_return socket;
 }
 
-Task<Result<std::unique_ptr<Socket>>> Connector::connect_through(const ParentProxy& parent, std::string host, Place place,
+Task<Result<std::unique_ptr<Socket>>> Connector::connect_through(const ParentProxy& parent, std::string host, Endpoint endpoint,
                                                                  TimePoint deadline) {
   if (auto refusal = parent.gate->refusal(clock_.now())) co_return *std::move(refusal);
-  Place at_parent{parent.host, parent.port, true};
+  Endpoint at_parent{parent.host, parent.port, true};
   Named named{parent.text(), fmt::format("{} (through {})", host, parent.text())};
   auto socket = co_await connect_to_any(std::move(at_parent), LocalTargets::Allow, std::move(named), deadline);
   if (!socket) co_return socket;
-  auto opened = co_await open_tunnel(**socket, parent, authority_of(place.name, place.port), clock_, deadline);
+  auto opened = co_await open_tunnel(**socket, parent, authority_of(endpoint.name, endpoint.port), clock_, deadline);
   if (!opened) co_return std::move(opened).error();
   co_return socket;
 }

@@ -52,7 +52,7 @@ class Connector {
   const ParentProxy* parent_of(std::string_view host, uint16_t port) const;
 
  private:
-  struct Place {
+  struct Endpoint {
     std::string name;  // or an address
     uint16_t port = 0;
     bool is_known = false;  // by an override
@@ -62,11 +62,11 @@ class Connector {
     std::string target;  // what is connected to
     std::string peer;    // who is at the far end then
   };
-  Place place_of(std::string_view host, uint16_t port) const;
-  Task<Result<std::unique_ptr<Socket>>> connect_to_any(Place place, LocalTargets local, Named named, TimePoint deadline);
+  Endpoint endpoint_of(std::string_view host, uint16_t port) const;
+  Task<Result<std::unique_ptr<Socket>>> connect_to_any(Endpoint endpoint, LocalTargets local, Named named, TimePoint deadline);
   Task<Result<std::unique_ptr<Socket>>> connect_to(boost::asio::ip::address address, uint16_t port, Named named,
                                                    TimePoint deadline);
-  Task<Result<std::unique_ptr<Socket>>> connect_through(const ParentProxy& parent, std::string host, Place place,
+  Task<Result<std::unique_ptr<Socket>>> connect_through(const ParentProxy& parent, std::string host, Endpoint endpoint,
                                                         TimePoint deadline);
 
   Clock& clock_;

@@ -10,7 +10,7 @@
 namespace armgate {
 
 Outcome unrecorded(const Write& write) {
-  return busy(write, "The cluster's engine cannot take the write.", "cluster-unavailable");
+  return try_later(write, "The cluster's engine cannot take the write.", "cluster-unavailable");
 }
 
 Task<bool> until_recorded(Parts& parts, Executor executor) {
@@ -58,7 +58,7 @@ Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, 
 std::optional<Outcome> answered_elsewhere(const Write& write) {
   if (write.sending == 0) return std::nullopt;
   if (!write.ledger().is_elsewhere(arrival_of(write, nullptr), {write.sending, write.asking})) return std::nullopt;
-  return busy(write, "The same request is being answered by another replica.", "same-request-elsewhere");
+  return try_later(write, "The same request is being answered by another replica.", "same-request-elsewhere");
 }
 
 bool may_show(const Parts& parts) { return parts.cluster == nullptr || !parts.cluster->is_apart(); }

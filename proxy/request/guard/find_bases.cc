@@ -55,30 +55,30 @@ void find_bases(Write& write) {
   const bool is_patch = write.plan.operation == arm::OperationKind::Patch;
   const policy::WantedBody wanted{write.exchange.request.body, facts.api_version,
                                   is_patch ? arm::BodyKind::Partial : arm::BodyKind::Whole};
-  if (!write.bases.wide.empty()) {
-    decode_bodies(write.bases.narrow, shared.options.body_keep_max);
-    decode_bodies(write.bases.wide, shared.options.body_keep_max);
+  if (!write.bases.if_stale.empty()) {
+    decode_bodies(write.bases.possible, shared.options.body_keep_max);
+    decode_bodies(write.bases.if_stale, shared.options.body_keep_max);
     policy::narrow_down(write.bases, wanted, *body_facts(write.plan));
   }
-  if (!write.bases.merged.empty()) decode_bodies(write.bases.narrow, shared.options.body_keep_max);
+  if (!write.bases.merged.empty()) decode_bodies(write.bases.possible, shared.options.body_keep_max);
   policy::add_merged(write.bases, wanted, *body_facts(write.plan));
   if (!write.is_unconditional()) write.ledger().note_had_base(write.sending);
 }
 
 bool insists(const Write& write) {
-  return write.ask([&](const policy::History& history) { return policy::insists(history, write.facts, write.bytes); });
+  return write.ask([&](const policy::History& history) { return policy::insists(history, write.facts, write.request_hash); });
 }
 
 WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {
   if (!write.replaces) return;
   write.parts.shared.resources.apply(
       write.plan.resource_key,
-      policy::Arrived{write.client.key, {write.sending, write.bytes, write.request_id}, write.parts.clock.now()});
+      policy::WriteArrived{write.client.key, {write.sending, write.request_hash, write.request_id}, write.parts.clock.now()});
 }
 
 WriteUnderWay::~WriteUnderWay() {
   if (write_.replaces)
-    write_.parts.shared.resources.apply(write_.plan.resource_key, policy::Left{write_.client.key, write_.sending});
+    write_.parts.shared.resources.apply(write_.plan.resource_key, policy::WriteLeft{write_.client.key, write_.sending});
 }
 
 }  // namespace armgate

@@ -1,4 +1,4 @@
-// guard.cc – the stage that keeps a write from undoing what its sender has not seen.
+// guard.cc – the step that keeps a write from undoing what its sender has not seen.
 #include "proxy/request/guard/guard.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool child_written_since(const Write& write, uint64_t order) {
 bool etag_decides(const Write& write) {
   const bool tells_all = write.plan.rule->guard.etag_covers == rules::EtagCovers::Everything;
   if (!tells_all || !write.is_guarded_by_etag() || !write.bases.is_certain()) return false;
-  const policy::BaseState& base = write.bases.narrow.front();
+  const policy::BaseState& base = write.bases.possible.front();
   const bool is_gone = base.gone || base.lies_before(last_absence(write));
   return !is_gone && !base.absent && !base.etag.empty() && !child_written_since(write, base.known_since);
 }
@@ -49,10 +49,10 @@ std::string_view conflict_of(const Write& write) {
     note_insisted(write);
     return {};
   }
-  const auto another = [&](const policy::Entry& e) { return e.bytes == write.bytes; };
+  const auto another = [&](const policy::Entry& e) { return e.request_hash == write.request_hash; };
   const auto not_its_own = [&](const policy::Entry& e) {
     const bool own = e.writer == write.client.key && write.client.declared.actors != policy::Actors::Many;
-    return own || e.bytes == write.bytes;
+    return own || e.request_hash == write.request_hash;
   };
   const bool overtaken =
       write.ask([&](const policy::History& history) { return history.ended_since(write.facts.arrived.order, another); });
@@ -84,7 +84,7 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
   if (!looks_back || !write.ledger().maybe_applied(write.sending)) co_return Decision();
   auto now = co_await read_current(write, "The resource could not be read to see whether this write has happened already.",
                                    unreadable_for(write));
-  if (!now) co_return std::move(now).error();
+  if (!now) co_return std::move(now).ended();
   // What there was before is not known: to anything that is satisfied already, nothing may have been done.
   const bool is_done = asks_for_exactly(write, *now) && is_own_effect(write, write.facts.arrived.order, {}, *now);
   if (!is_done) co_return Decision();
@@ -96,7 +96,7 @@ Task<Step<Decision>> decide_by_comparing(const Write& write) {
   const std::string chosen = std::exchange(write.report().guard, write.report().guard + ", verified");
   auto now =
       co_await read_current(write, "The resource could not be read to see whether it has changed.", unreadable_for(write));
-  if (!now) co_return std::move(now).error();
+  if (!now) co_return std::move(now).ended();
   // Whoever may write but not read is as one who has read nothing.
   if (now->is_hidden) {
     write.report().guard = chosen + ", unverified";
@@ -134,7 +134,7 @@ std::optional<Precondition> known_at_once(const Write& write) {
   if (is_mutant(Mutant::BaseChosenAfterWait)) return Precondition{newest_etag(write)};
   if (etag_decides(write)) {
     write.report().altered = true;
-    return Precondition{write.bases.narrow.front().etag};
+    return Precondition{write.bases.possible.front().etag};
   }
   const bool creates = write.rule() == policy::BaseRule::Create && write.bases.is_certain();
   if (!creates || write.ledger().maybe_applied(write.sending)) return std::nullopt;
@@ -158,8 +158,8 @@ Task<Step<Guarded>> guard(const Write& write, WriteLease lease) {
     decision = co_await decide_by_comparing(write);
   if (decision) co_return Guarded(std::move(lease), std::move(decision->precondition), std::move(decision->found_done));
   // Whoever was sent away and comes again has its turn still.
-  if (nothing_was_sent(decision.error().kind)) reserve_position(write, std::move(lease).into_place());
-  co_return std::move(decision).error();
+  if (nothing_was_sent(decision.ended().kind)) reserve_position(write, std::move(lease).into_position());
+  co_return std::move(decision).ended();
 }
 
 }  // namespace armgate

@@ -16,7 +16,7 @@ namespace {
 // base of a write that does nothing else. Then a state shows an effect only if it is what the write asks for to the letter, whatever
 // somebody else did beside it.
 bool shows_effect(const Write& write, const SeenState& state) {
-  const auto& bases = write.bases.narrow;
+  const auto& bases = write.bases.possible;
   const bool satisfied_before = std::any_of(bases.begin(), bases.end(), [&](const policy::BaseState& base) {
     const auto before = base.body ? plain_body(*base.body, write.parts.shared.options.body_keep_max) : PlainBytes::decoded("");
     return before && arm::satisfies(before->text(), write.exchange.request.body, *body_facts(write.plan));
@@ -27,12 +27,12 @@ bool shows_effect(const Write& write, const SeenState& state) {
 // What an earlier sending of this write was merged into, and may have done: the request becomes that. Gives the order of that sending;
 // nothing: there was none, or it was not merged.
 std::optional<uint64_t> take_up_merge(const Write& write) {
-  const Hash128 own = sending_key(write);
+  const Hash128 own = write_key_of(write);
   const auto earlier = write.ask([&](const policy::History& history) {
     policy::MergedWrite last;
     if (const policy::Reader* reader = history.reader(write.client.key)) {
       for (const policy::MergedWrite& merged : reader->merged) {
-        if (merged.sending == own) last = merged;
+        if (merged.write_key == own) last = merged;
       }
     }
     return last;

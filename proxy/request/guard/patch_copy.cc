@@ -19,7 +19,7 @@ policy::SharedBody part_of(const policy::SharedBody& state, std::optional<std::s
 
 }  // namespace
 
-void look_for_copy(Write& write) {
+void detect_patch_copy(Write& write) {
   const bool remembered = rules::is_remembered(write.plan.rule->guard.kind);
   if (write.replaces || write.plan.operation != arm::OperationKind::Patch || !remembered) return;
   find_bases(write);
@@ -30,19 +30,19 @@ void look_for_copy(Write& write) {
   const bool is_readable = has_bases && bases.has_read && arm::can_be_read(patch);
   if (!is_readable) return;  // what cannot be read is ARM's to refuse
   const arm::BodyFacts& known = *body_facts(write.plan);
-  decode_bodies(bases.narrow, write.parts.shared.options.body_keep_max);
+  decode_bodies(bases.possible, write.parts.shared.options.body_keep_max);
   // Of a state whose body is not known only maps and arrays can be copies. At another api-version names are the same for the most
   // part; whether anything moved is compared at that one.
   const auto is_copy = [&](const policy::BaseState& base) {
     return !base.absent && arm::may_be_copy(patch, base.body ? std::string_view(base.body->bytes) : "{}", known);
   };
-  write.replaces = std::ranges::any_of(bases.narrow, is_copy);
+  write.replaces = std::ranges::any_of(bases.possible, is_copy);
 }
 
 void keep_patched_part(const Write& write, policy::Bases& bases, policy::Right& right, std::string& there) {
   const std::string& patch = write.exchange.clients_body();
   const arm::BodyFacts& facts = *body_facts(write.plan);
-  for (policy::BaseState& base : bases.narrow) {
+  for (policy::BaseState& base : bases.possible) {
     if (!base.body) continue;
     const std::string& state = base.body->bytes;
     const bool as_a_whole = arm::takes_back(patch, state, there, facts);

@@ -12,7 +12,7 @@
 namespace armgate {
 
 // Whether it is one. Sets Write::replaces then.
-void look_for_copy(Write& write);
+void detect_patch_copy(Write& write);
 
 // Leaves of all these states only what the PATCH speaks about, so that the rest of the resource stands in nobody's way. Where the PATCH
 // only sets values, it does so whatever they were: the bases have the values that are there.

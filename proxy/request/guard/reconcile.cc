@@ -46,7 +46,7 @@ bool was_ever_read(const Write& write) {
 // When the newest change that is not this client's became known, if it passed by.
 std::string since_text(const Write& write) {
   uint64_t base = 0;
-  for (const policy::BaseState& state : write.bases.narrow) base = std::max(base, state.entry);
+  for (const policy::BaseState& state : write.bases.possible) base = std::max(base, state.entry);
   const auto changed = write.ask([&](const policy::History& history) {
     std::optional<TimePoint> newest;
     for (const policy::Entry& entry : history.entries()) {
@@ -82,8 +82,8 @@ bool reads_in_vain(const Write& write) {
 bool is_hidden(const Write& write, const SeenState& seen) {
   if (seen.exists() || seen.is_refused_for_now()) return false;
   if (seen.head.status != 404) return true;
-  if (unreadable_for(write) == Unreadable::Busy) return false;
-  const auto& bases = write.bases.narrow;
+  if (unreadable_for(write) == Unreadable::TryLater) return false;
+  const auto& bases = write.bases.possible;
   const uint64_t gone_at = last_absence(write);
   const auto is_written = [&](const policy::BaseState& b) { return !b.absent && !b.gone && !b.lies_before(gone_at); };
   return !bases.empty() && std::all_of(bases.begin(), bases.end(), is_written) && !was_ever_read(write);
@@ -98,7 +98,7 @@ Task<Result<SeenState>> read_at(const Write& write, View view) {
 
 // Bases that were read at other api-versions, and that no ETag proves to be what is there, can be compared only at those. Each is one
 // more GET under the lock.
-Task<void> look_elsewhere(const Write& write, SeenState& there) {
+Task<void> read_other_versions(const Write& write, SeenState& there) {
   auto others = views(write, there.etag);
   std::erase_if(others, [&](const View& view) { return view.api_version == there.api_version; });
   others.resize(std::min(others.size(), write.parts.shared.options.versions_compared_max));
@@ -123,7 +123,7 @@ Duration come_again_after(const Write& write, const Result<SeenState>& seen) {
 
 std::vector<View> views(const Write& write, std::string_view etag_there) {
   std::vector<View> found;
-  for (const auto& base : write.bases.narrow) {
+  for (const auto& base : write.bases.possible) {
     const bool is_proven = !base.etag.empty() && base.etag == etag_there;
     const bool is_comparable = base.body && !base.target.empty() && !base.gone;
     const bool is_new = std::ranges::find(found, base.api_version, &View::api_version) == found.end();
@@ -139,15 +139,15 @@ Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not,
     const uint64_t asked = write.parts.clock.next_moment().order;
     auto now = co_await read_at(write, newest);
     if (write.client_wait.client_gone()) co_return client_left(write, "client-left-while-verifying");
-    if (now && unreadable == Unreadable::Told && is_hidden(write, *now)) {
+    if (now && unreadable == Unreadable::Returned && is_hidden(write, *now)) {
       now->is_hidden = true;
       co_return *std::move(now);
     }
     const bool readable = now && (now->exists() || now->absent());
-    if (now && now->exists()) write.tell(policy::Found{asked});
-    if (!readable) co_return busy(write, why_not, "verify-failed", come_again_after(write, now));
+    if (now && now->exists()) write.record_event(policy::Found{asked});
+    if (!readable) co_return try_later(write, why_not, "verify-failed", come_again_after(write, now));
     if (!lags(write, *now, asked)) {
-      if (now->exists()) co_await look_elsewhere(write, *now);
+      if (now->exists()) co_await read_other_versions(write, *now);
       co_return *std::move(now);
     }
     constexpr std::string_view kWaited = "waited-for-a-read-that-is-up-to-date";
@@ -155,7 +155,7 @@ Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not,
     const auto end = co_await pause_counted(write, kLagPause, ClientWait::AtClosing::Stop);
     if (end == ClientWait::End::Gone) co_return client_left(write, "client-left-while-verifying");
     if (end == ClientWait::End::Ready) continue;
-    co_return busy(write, "ARM does not show the last write yet.", kWaited);
+    co_return try_later(write, "ARM does not show the last write yet.", kWaited);
   }
 }
 
@@ -163,9 +163,9 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
   auto& resources = write.parts.shared.resources;
   const size_t bytes_max = write.parts.shared.options.body_keep_max;
   policy::Bases bases = write.bases;
-  decode_bodies(bases.narrow, bytes_max);
+  decode_bodies(bases.possible, bytes_max);
   const uint64_t gone_at = last_absence(write);
-  for (policy::BaseState& base : bases.narrow) base.gone |= base.lies_before(gone_at);
+  for (policy::BaseState& base : bases.possible) base.gone |= base.lies_before(gone_at);
   policy::Right right = write.ask(
       [&](const policy::History& history) { return policy::right_of(history, resources.limits(), write.facts, write.rule()); });
   right.last_read.body = in_plain_bytes(right.last_read.body, bytes_max);
@@ -184,7 +184,7 @@ policy::Verdict reconcile(const Write& write, const SeenState& there) {
     note_insisted(write);
   }
   // Of a type of which nothing is known some member may move by itself, and then no read ever is what is there.
-  if (!verdict.sends && unreadable_for(write) == Unreadable::Told && there.exists() && reads_in_vain(write)) {
+  if (!verdict.sends && unreadable_for(write) == Unreadable::Returned && there.exists() && reads_in_vain(write)) {
     verdict.sends = true;
     note_insisted(write);
   }

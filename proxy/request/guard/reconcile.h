@@ -1,7 +1,7 @@
 // reconcile.h – what a write should lead to, given all that it may have been built from and what is there now.
 //
 // Why here: what is there is read with the client's token, bodies are unpacked, and what was decided leaves its mark in the history.
-// The decision itself is proxy/policy/outcome.
+// The decision itself is proxy/policy/verdict.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/policy/outcome.h"
+#include "proxy/policy/verdict.h"
 #include "proxy/request/read_again.h"
 #include "proxy/request/write/write.h"
 
@@ -25,14 +25,14 @@ struct View {
 std::vector<View> views(const Write& write, std::string_view etag_there = {});
 
 // What becomes of a write whose client may not read.
-enum class Unreadable { Busy, Told };
+enum class Unreadable { TryLater, Returned };
 inline Unreadable unreadable_for(const Write& write) {
-  return write.plan.rule->guard.kind == rules::GuardKind::Auto ? Unreadable::Told : Unreadable::Busy;
+  return write.plan.rule->guard.kind == rules::GuardKind::Auto ? Unreadable::Returned : Unreadable::TryLater;
 }
 
 // What is there, as the newest possible base was read, and at a few other api-versions if it takes that; or how the write ends because
 // that is not to be known. A read in which an accepted write is missing is made again, within the client's queue timeout. With
-// Told: also an answer that says that the client may not read. Suspends.
+// Returned: also an answer that says that the client may not read. Suspends.
 Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not, Unreadable unreadable);
 
 // Whether the write goes, now that this is there, and as what.

@@ -103,12 +103,12 @@ void complete_from_plan(const Parts& parts, std::string_view target, LeasedWrite
 void note_may_have_changed(const Parts& parts, const LeasedWrite& leased, const Change& change, Moment now) {
   const KeyedPlan& plan = *leased.planned.plan;
   for (const auto& key : plan.lock_keys) {
-    policy::Accepted accepted{
-        policy::Cause::ChildWritten, leased.client, leased.bytes, change.sending, nullptr, now, change.certain};
+    policy::WriteAccepted accepted{
+        policy::Cause::ChildWritten, leased.client, leased.request_hash, change.write_key, nullptr, now, change.certain};
     if (key == plan.resource_key) {
       const bool acts = plan.operation == arm::OperationKind::Action;
       accepted.cause = acts ? policy::Cause::Acted : policy::Cause::Written;
-      accepted.asked = change.asked;
+      accepted.requested_body = change.requested_body;
       accepted.merged = change.merged;
       accepted.knows_merges = change.knows_merges;
       accepted.asked_for_all = change.asked_for_all;

@@ -35,8 +35,8 @@ std::string url_for_people(const arm::Tracking& tracking);
 
 // What a write has changed, as far as others must know.
 struct Change {
-  Hash128 sending{};                            // see sending_key()
-  policy::SharedBody asked;                     // what it asked for; null: not kept
+  Hash128 write_key{};                          // see write_key_of()
+  policy::SharedBody requested_body;            // what it asked for; null: not kept
   bool certain = true;                          // false: it may have had no effect
   std::optional<policy::MergedWrite> merged{};  // if that is not what its client asked for
   bool knows_merges = false;                    // its client knows of what was merged into its earlier writes

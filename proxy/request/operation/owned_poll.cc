@@ -104,7 +104,7 @@ Task<arm::Response> answer_to(Parts& parts, Exchange& exchange, const OwnedOpera
   const Duration soon = parts.shared.options.retry_after;
   Report& report = exchange.report;
   for (int round = 0; round < kRoundsMax; ++round) {
-    const Known known = operation.known();
+    const Known known = operation.snapshot();
     const auto place = place_of(operation, form, known);
     const auto matches = leases_at(parts, place);
     if (known.phase == Phase::Again) {
@@ -127,7 +127,7 @@ Task<arm::Response> answer_to(Parts& parts, Exchange& exchange, const OwnedOpera
       co_return make_upstream_failure(answer.error());
     }
     learn(parts, matches, asked, *answer);
-    const Known after = operation.known();
+    const Known after = operation.snapshot();
     if (after.newest != known.newest) continue;
     if (after.phase == Phase::Again) break;
     if (after.phase == Phase::Over && is_gone(answer->head.status)) {

@@ -7,7 +7,7 @@
 #include "arm/long_running.h"
 #include "proxy/request/budget.h"
 #include "proxy/request/read_again.h"
-#include "proxy/request/wake.h"
+#include "proxy/request/timed_wait.h"
 
 namespace armgate {
 namespace {
@@ -30,8 +30,8 @@ Task<Sight> read_state(Parts& parts, OperationLease& op_lease, const std::string
   co_return Sight::Unreadable;
 }
 
-TimePoint next_look(const Parts& parts, const OperationLease& op_lease, TimePoint last_look) {
-  return last_look + (op_lease.wanted() ? kBetweenLooks : parts.shared.options.poll_idle);
+TimePoint next_look(const Parts& parts, const OperationLease& op_lease, TimePoint last_read) {
+  return last_read + (op_lease.has_waiter() ? kBetweenLooks : parts.shared.options.poll_without_waiter);
 }
 
 }  // namespace
@@ -39,15 +39,15 @@ TimePoint next_look(const Parts& parts, const OperationLease& op_lease, TimePoin
 Task<Provisioned> wait_until_provisioned(Parts& parts, std::shared_ptr<OperationLease> op_lease, TimePoint until) {
   std::vector<std::string> busy = op_lease->write().must_be_provisioned;
   int unreadable = 0;
-  TimePoint last_look = parts.clock.now() - kBetweenLooks;
-  while (!busy.empty() && op_lease->open() && parts.clock.now() < until) {
+  TimePoint last_read = parts.clock.now() - kBetweenLooks;
+  while (!busy.empty() && op_lease->is_open() && parts.clock.now() < until) {
     const TimePoint affordable = may_ask_from(parts, busy.front(), op_lease->authorization());
-    const TimePoint due = std::min(std::max(next_look(parts, *op_lease, last_look), affordable), until);
+    const TimePoint due = std::min(std::max(next_look(parts, *op_lease, last_read), affordable), until);
     if (parts.clock.now() < due) {
       co_await wait_until(parts, op_lease->waiter(), due, OperationLease::kWake);
       continue;
     }
-    last_look = parts.clock.now();
+    last_read = parts.clock.now();
     if (op_lease->write().inherited && op_lease->authorization().empty())
       continue;  // nobody has asked yet with whose token it could look
     const Sight sight = co_await read_state(parts, *op_lease, busy.front());
@@ -56,7 +56,7 @@ Task<Provisioned> wait_until_provisioned(Parts& parts, std::shared_ptr<Operation
     if (sight != Sight::Still && !given_up) continue;
     busy.erase(busy.begin());
     unreadable = 0;
-    last_look = parts.clock.now() - kBetweenLooks;
+    last_read = parts.clock.now() - kBetweenLooks;
   }
   co_return busy.empty() ? Provisioned::Yes : Provisioned::NotYet;
 }

@@ -42,7 +42,7 @@ std::optional<LeasedWrite> leased_write(Parts& parts, const JournaledWrite& form
   leased.inherited = true;
   leased.host = former.host;
   leased.client = former.client;
-  leased.bytes = former.bytes;
+  leased.request_hash = former.request_hash;
   leased.client_label = former.client_label;
   return leased;
 }
@@ -79,7 +79,7 @@ WriteLease take_keys(Parts& parts, const LeasedWrite& leased, WallTime begun, st
   info.inherited = true;
   auto place = parts.shared.locks.join(keys, std::move(info), nullptr, 0);
   GATE_CHECK(place && place->granted(), "something had a key before the first request");
-  WriteLease lease = place->take();
+  WriteLease lease = place->into_lease();
   if (leased.because == LeasedBecause::Accepted && may_run_beside_its_own(plan)) lease.admit_own();
   return lease;
 }
@@ -97,7 +97,7 @@ bool is_of_one_actor(const Parts& parts, const JournaledWrite& former) {
 
 SendingLedger::Arrival arrival_of(const Parts& parts, const JournaledWrite& former, const KeyedPlan& plan) {
   SendingLedger::Arrival arrival;
-  arrival.content = former.bytes;
+  arrival.content = former.request_hash;
   arrival.resend = former.resend;
   arrival.request_id = former.request_id;
   identify_request(arrival, name_of(former));
@@ -132,11 +132,11 @@ void give_again(Parts& parts, const JournaledWrite& former, SendingLedger::Arriv
   ending.recorded = std::make_shared<const SendingLedger::Recorded>(std::move(recorded));
   arrival.at = parts.clock.next_moment();
   arrival.at.time -= age_of(parts, former);
-  parts.shared.clients.find_or_add(former.client, parts.clock.now())->sendings().expect(arrival, std::move(ending));
+  parts.shared.clients.find_or_add(former.client, parts.clock.now())->sendings().add_former(arrival, std::move(ending));
 }
 
 // A DELETE may come again. So may what went with a precondition, with the same one, as long as it is awaited. Of anything else nobody
-// could tell whether it would be carried out twice. Gives the write's key, which its repetition has too (sending_key).
+// could tell whether it would be carried out twice. Gives the write's key, which its repetition has too (write_key_of).
 Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const LeasedWrite& leased,
                           SendingLedger::Arrival arrival) {
   const bool is_named = arrival.repeats.by_id;
@@ -163,8 +163,8 @@ Hash128 expect_repetition(Parts& parts, const JournaledWrite& former, const Leas
     arrival.at = parts.clock.next_moment();  // after what it was built from
     ending.kind = SendingLedger::Ending::Kind::Expected;
   }
-  const uint64_t sending = state->sendings().expect(arrival, std::move(ending));
-  return may_go_again ? sending_key(parts.shared.hasher, sending, former.request_id) : Hash128{};
+  const uint64_t sending = state->sendings().add_former(arrival, std::move(ending));
+  return may_go_again ? write_key_of(parts.shared.hasher, sending, former.request_id) : Hash128{};
 }
 
 // What the URL that its client was given stands for: the newest sending, as far as it is known. Its body is gone, so that it will not go
@@ -174,7 +174,7 @@ std::shared_ptr<OwnedOperation> own_again(Parts& parts, const JournaledWrite& fo
   // Of what has ended the URLs are not whole any more: their queries are signatures, which are not kept.
   const auto tracking = former.outcome && former.is_open() ? former.outcome->tracking : arm::Tracking{};
   auto owned = parts.shared.owned.find(former.owned);
-  if (owned && owned->known().newest > former.id) return nullptr;
+  if (owned && owned->snapshot().newest > former.id) return nullptr;
   owned = std::make_shared<OwnedOperation>(former.owned, former.host, target_of(former), former.id, tracking, nullptr);
   if (is_in_doubt(former)) owned->doubt(former.id);
   if (!former.is_open()) owned->end(former.id, former.result);
@@ -195,8 +195,8 @@ void complete(Parts& parts, const JournaledWrite& former, LeasedWrite& leased) {
   complete_from_plan(parts, target_of(former), leased);
   auto arrival = arrival_of(parts, former, *leased.planned.plan);
   const bool again = is_given_again(parts, former, arrival.repeats);
-  const Hash128 sending = again ? Hash128{} : expect_repetition(parts, former, leased, arrival);
-  note_may_have_changed(parts, leased, {sending, nullptr, was_accepted(former)}, parts.clock.next_moment());
+  const Hash128 write_key = again ? Hash128{} : expect_repetition(parts, former, leased, arrival);
+  note_may_have_changed(parts, leased, {write_key, nullptr, was_accepted(former)}, parts.clock.next_moment());
   if (again) give_again(parts, former, std::move(arrival));
 }
 
@@ -205,7 +205,7 @@ void remember(Parts& parts, const JournaledWrite& former, const LeasedWrite& lea
   const Moment now = parts.clock.next_moment();
   note_may_have_changed(parts, leased, {{}, nullptr, was_accepted(former)}, now);
   for (const auto& key : leased.planned.plan->lock_keys) {
-    parts.shared.resources.apply(key, policy::Ended{leased.bytes, parts.clock.next_moment()});
+    parts.shared.resources.apply(key, policy::OperationEnded{leased.request_hash, parts.clock.next_moment()});
   }
   auto arrival = arrival_of(parts, former, *leased.planned.plan);
   if (is_given_again(parts, former, arrival.repeats))

@@ -14,7 +14,7 @@ OperationResults::Ended ended(const LeasedWrite& write, const OperationResult& r
           .type = write.resource().type,
           .method = arm::to_text(write.method),
           .client = write.client_label,
-          .bytes = write.bytes,
+          .request_hash = write.request_hash,
           .result = result};
 }
 

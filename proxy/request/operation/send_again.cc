@@ -16,7 +16,7 @@
 #include "proxy/request/operation/watch.h"
 #include "proxy/request/read_again.h"
 #include "proxy/request/send_whole.h"
-#include "proxy/request/wake.h"
+#include "proxy/request/timed_wait.h"
 
 namespace armgate {
 namespace {
@@ -53,7 +53,7 @@ void log_attempt(const Parts& parts, const LeasedWrite& write, std::string_view 
 Task<std::string> wait_for_turn(Parts& parts, const std::shared_ptr<OperationLease>& op_lease, TimePoint due) {
   const OwnedOperation& owned = *op_lease->write().owned;
   const Duration gap = op_lease->write().planned.plan->rule->late.polled_within;
-  while (op_lease->open()) {
+  while (op_lease->is_open()) {
     const TimePoint now = parts.clock.now();
     const std::string token = owned.token(now - gap);
     if (now >= due && !token.empty()) co_return token;
@@ -109,7 +109,7 @@ void go_on(const Try& attempt, LeasedBecause because, const arm::ResponseHead& h
   known.tracking = leased.tracking;
   known.owned = attempt.owned().id();
   known.result.how = runs ? arm::Progress::Unknown : arm::Progress::Succeeded;
-  known.change = {again.base.body, again.asked, attempt.plan().facts().body,
+  known.change = {again.base.body, again.requested_body, attempt.plan().facts().body,
                   attempt.op_lease->write().method == arm::Method::Put, again.base.absent};
   parts.store.record_outcome(attempt.intent, known);
   if (accepted)
@@ -117,7 +117,7 @@ void go_on(const Try& attempt, LeasedBecause because, const arm::ResponseHead& h
   else
     attempt.owned().doubt(attempt.intent);
   auto lease = hand_over(parts, attempt.op_lease);
-  Change change{again.sending, again.asked, accepted};
+  Change change{again.write_key, again.requested_body, accepted};
   change.knows_merges = again.knows_merges;
   change.if_match = attempt.if_match;
   change.asked_for_all = attempt.op_lease->write().method == arm::Method::Put;
@@ -177,7 +177,7 @@ Task<Came> try_again(Parts& parts, const std::shared_ptr<OperationLease>& op_lea
   if (attempt.token.empty() || !attempt.again) co_return Came::Never;
   if (parts.shared.rules.mode() != rules::Mode::Protect) co_return Came::Never;  // the kill switch
   const bool no_effect = co_await has_had_no_effect(attempt);
-  if (!no_effect || !op_lease->open()) co_return Came::Never;
+  if (!no_effect || !op_lease->is_open()) co_return Came::Never;
   IntentRecord record = another_sending(attempt.again->record);
   record.if_match = attempt.if_match;
   record.started = parts.clock.next_moment();
@@ -186,7 +186,7 @@ Task<Came> try_again(Parts& parts, const std::shared_ptr<OperationLease>& op_lea
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) co_return Came::Never;
   attempt.intent = *recorded;
-  if (!op_lease->open()) {
+  if (!op_lease->is_open()) {
     note_not_taken(attempt, OutcomeKind::NotSent, 0, {});
     co_return Came::Never;
   }
@@ -213,7 +213,7 @@ bool is_to_go_again(const Parts& parts, const OperationLease& op_lease, arm::Pro
 
 Task<void> go_again(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
   const LeasedWrite& write = op_lease->write();
-  while (op_lease->open() && write.owned) {
+  while (op_lease->is_open() && write.owned) {
     const auto due = write.owned->due();
     if (!due) co_return;
     if (is_mutant(Mutant::OwnLeaseGivenUp)) op_lease->release();

@@ -16,7 +16,7 @@
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/send_again.h"
 #include "proxy/request/read_again.h"
-#include "proxy/request/wake.h"
+#include "proxy/request/timed_wait.h"
 
 namespace armgate {
 namespace {
@@ -69,7 +69,7 @@ void learn_more(const Parts& parts, OperationLease& op_lease, arm::TrackedBy by,
 // One watcher's memory between its polls.
 struct Watcher {
   std::shared_ptr<OperationLease> op_lease;
-  TimePoint last_look{};
+  TimePoint last_poll{};
   TimePoint not_before{};  // what ARM asked for when it would not tell
   TimePoint expires{};
   TimePoint extended{};  // or opened
@@ -108,11 +108,11 @@ Duration pause_with_waiter(const PipelineOptions& options, const OperationLease:
   const bool named = pace.named > Duration{};
   if (named && !end_expected) return pace.named;
   const Duration since_then = last - std::max(opened, pace.end_expected);
-  return std::min(std::max(since_then, options.poll_first), named ? pace.named : options.poll_wanted);
+  return std::min(std::max(since_then, options.poll_first), named ? pace.named : options.poll_with_waiter);
 }
 
 Duration pause_without_waiter(const PipelineOptions& options, const OperationLease::Pace& pace) {
-  return std::max(options.poll_idle, pace.named > Duration{} ? pace.named : options.poll_wanted);
+  return std::max(options.poll_without_waiter, pace.named > Duration{} ? pace.named : options.poll_with_waiter);
 }
 
 // When the watcher should look next; without a waiter only to bound the operation lease. A client's poll that was told that the
@@ -120,9 +120,10 @@ Duration pause_without_waiter(const PipelineOptions& options, const OperationLea
 TimePoint next_look(const Parts& parts, const Watcher& watcher) {
   const auto& options = parts.shared.options;
   const OperationLease::Pace pace = watcher.op_lease->pace();
-  const TimePoint last = std::max(watcher.last_look, pace.seen_running);
-  const Duration pause = watcher.op_lease->wanted() ? pause_with_waiter(options, pace, watcher.op_lease->write().opened, last)
-                                                    : pause_without_waiter(options, pace);
+  const TimePoint last = std::max(watcher.last_poll, pace.seen_running);
+  const Duration pause = watcher.op_lease->has_waiter()
+                             ? pause_with_waiter(options, pace, watcher.op_lease->write().opened, last)
+                             : pause_without_waiter(options, pace);
   const TimePoint affordable = may_ask_from(parts, place_to_look(watcher).target, watcher.op_lease->authorization());
   return std::min(std::max({last + pause, watcher.not_before, affordable}), watcher.expires);
 }
@@ -180,7 +181,7 @@ void try_another_token(Watcher& watcher, const std::string& token) {
 bool is_end_of_shut_out(const Watcher& watcher, arm::Progress progress) {
   if (watcher.by == arm::TrackedBy::ResourceGone) return progress == arm::Progress::Succeeded;
   const bool ran = watcher.op_lease->pace().seen_running > watcher.shut_out_since;
-  return arm::is_terminal(progress) && (ran || watcher.last_look >= watcher.shut_out_since + kOnItsWayMax);
+  return arm::is_terminal(progress) && (ran || watcher.last_poll >= watcher.shut_out_since + kOnItsWayMax);
 }
 
 // The pause that ARM asks for. With an answer that says nothing about the operation (429, 5xx) it holds once.
@@ -194,7 +195,7 @@ void note_pause(const Parts& parts, Watcher& watcher, const arm::ResponseHead& h
 }
 
 Task<void> poll_once(Parts& parts, Watcher& watcher) {
-  watcher.last_look = parts.clock.now();
+  watcher.last_poll = parts.clock.now();
   const std::string authorization = watcher.op_lease->authorization();
   if (authorization.empty() || parts.faults.fire(FaultPoint::PollSkipped)) co_return;
   try_another_token(watcher, authorization);
@@ -212,7 +213,7 @@ Task<void> poll_once(Parts& parts, Watcher& watcher) {
   arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
   learn_more(parts, *watcher.op_lease, watcher.by, progress, seen->body);
   if (write.runs_unseen && progress == arm::Progress::Running) watcher.op_lease->note_running(parts.clock.now());
-  if (may_come_to_more(watcher.last_look, *watcher.op_lease, watcher.by)) co_return;
+  if (may_come_to_more(watcher.last_poll, *watcher.op_lease, watcher.by)) co_return;
   if (will_never_tell(watcher, seen->head)) {
     if (parts.alert) {
       parts.alert(
@@ -271,10 +272,10 @@ Task<void> watch(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
   Watcher watcher;
   watcher.op_lease = op_lease;
   watcher.by = op_lease->write().tracking.by;
-  watcher.last_look = op_lease->write().opened;
+  watcher.last_poll = op_lease->write().opened;
   watcher.extended = op_lease->write().opened;
   watcher.expires = op_lease->write().opened + op_lease->write().max;
-  while (op_lease->open() && !op_lease->operation_end()) {
+  while (op_lease->is_open() && !op_lease->operation_end()) {
     const TimePoint due = next_look(parts, watcher);
     if (parts.clock.now() < due) {
       co_await wait_until(parts, op_lease->waiter(), due, OperationLease::kWake);
@@ -287,12 +288,13 @@ Task<void> watch(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
     }
   }
   co_await go_again(parts, op_lease);
-  if (op_lease->open() && op_lease->write().must_be_provisioned.empty()) conclude(parts, op_lease, *op_lease->operation_end());
-  while (op_lease->open()) {
+  if (op_lease->is_open() && op_lease->write().must_be_provisioned.empty())
+    conclude(parts, op_lease, *op_lease->operation_end());
+  while (op_lease->is_open()) {
     const Provisioned rest = co_await wait_until_provisioned(parts, op_lease, watcher.expires);
     if (rest == Provisioned::Yes)
       conclude(parts, op_lease, *op_lease->operation_end());
-    else if (op_lease->open())
+    else if (op_lease->is_open())
       extend_or_expire(parts, watcher);
   }
 }
@@ -303,16 +305,17 @@ void note_finished(const Parts& parts, const LeasedWrite& write, arm::Progress l
   const Moment now = parts.clock.next_moment();
   auto& resources = parts.shared.resources;
   const bool may_have_failed = last != arm::Progress::Succeeded;
-  for (const auto& key : write.planned.plan->lock_keys) resources.apply(key, policy::Ended{write.bytes, now, !may_have_failed});
+  for (const auto& key : write.planned.plan->lock_keys)
+    resources.apply(key, policy::OperationEnded{write.request_hash, now, !may_have_failed});
   if (write.method != arm::Method::Delete) return;
   const Hash128& resource = write.planned.plan->resource_key;
   const bool only_looks_on = write.planned.plan->mode == rules::Mode::Observe;  // and misses most ends
   if (last == arm::Progress::Unknown && !only_looks_on) {
     // It may still come to its end, unseen. Nobody's: whoever wants to write again has to read again.
-    resources.apply(resource, policy::Deleted{Hash128{}, now});
+    resources.apply(resource, policy::ResourceDeleted{Hash128{}, now});
   }
   if (last != arm::Progress::Succeeded) return;
-  resources.apply(resource, policy::Deleted{write.client, now});
+  resources.apply(resource, policy::ResourceDeleted{write.client, now});
   policy::Shown told;
   told.client = write.client;
   told.as = policy::ShownAs::OwnAnswer;
@@ -365,7 +368,7 @@ std::shared_ptr<OperationLease> open_lease(Parts& parts, LeasedWrite write, Writ
   lease.note_seen(parts.clock.now());
   auto op_lease =
       std::make_shared<OperationLease>(std::move(write), std::move(lease), std::move(authorization), parts.executor);
-  parts.shared.op_leases.open(op_lease);
+  parts.shared.op_leases.add(op_lease);
   return op_lease;
 }
 

@@ -5,7 +5,7 @@
 #include "base/mutant.h"
 #include "base/utc.h"
 #include "proxy/request/answer.h"
-#include "proxy/request/shadow/would_be_stale.h"
+#include "proxy/request/observe/would_be_stale.h"
 
 namespace armgate {
 
@@ -16,7 +16,8 @@ std::optional<Outcome> refuse_if_sick(const Write& write) {
   auto& parts = write.parts;
   // Who keeps the resource for a run is there to repair it.
   if (parts.shared.run_leases.lets_in(write.client.key, write.plan.keys)) return std::nullopt;
-  const auto sick = parts.shared.results.refuse(write.plan.resource_key, write.bytes, breaker.probe_every, parts.clock.now());
+  const auto sick =
+      parts.shared.results.refuse(write.plan.resource_key, write.request_hash, breaker.probe_every, parts.clock.now());
   if (!sick) return std::nullopt;
   const auto& error = sick->error;
   const std::string code = error.code.empty() ? "no error code" : error.code;
@@ -24,7 +25,7 @@ std::optional<Outcome> refuse_if_sick(const Write& write) {
                                 error.message.empty() ? "" : fmt::format(" ({})", error.message), utc_text(sick->since));
   if (breaker.mode == rules::Mode::Observe || write.plan.mode == rules::Mode::Observe) {
     parts.shared.counters.would_be_sick.fetch_add(1, std::memory_order_relaxed);
-    if (parts.report_finding) parts.report_finding(make_finding(write, ShadowFinding::Kind::Sick, std::move(why)));
+    if (parts.report_finding) parts.report_finding(make_finding(write, ObserveFinding::Kind::Sick, std::move(why)));
     return std::nullopt;
   }
   parts.shared.counters.refused_sick.fetch_add(1, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// lock.cc – the stage in which a write waits for its turn.
+// lock.cc – the step in which a write waits for its turn.
 #include "proxy/request/queue/lock.h"
 
 #include <fmt/format.h>
@@ -24,9 +24,9 @@ void tell_locks(const std::vector<rules::LockKey>& keys, Report& report) {
 }
 
 // Whether the guard will read the resource, which shows nothing of use while it is being changed.
-bool looks_first(const Write& write) {
+bool will_read_first(const Write& write) {
   if (!write.has_bases()) return false;
-  const auto& bases = write.bases.narrow;
+  const auto& bases = write.bases.possible;
   return !write.is_guarded_by_etag() || bases.size() != 1 || bases.front().etag.empty();
 }
 
@@ -36,12 +36,12 @@ ClaimInfo info_of(const Write& write) {
   info.what = write.head().method_token + ' ' + write.plan.target.resource.id;
   info.since = write.parts.clock.now();
   info.client = write.client.key;
-  info.is_reentrant = may_run_beside_its_own(write.plan) && !looks_first(write);
+  info.is_reentrant = may_run_beside_its_own(write.plan) && !will_read_first(write);
   return info;
 }
 
 Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules::LockKey>& keys) {
-  if (auto kept = claim_reservation(write, keys)) {
+  if (auto kept = redeem_reservation(write, keys)) {
     write.report().reason = "claimed-its-reservation";
     return *std::move(kept);
   }
@@ -51,13 +51,13 @@ Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules:
   if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) {
     write.report().in_turn = true;
     turns = turn->take_position();
-    info.priority = ClaimInfo::Priority::TakesTurn;
+    info.priority = ClaimInfo::Priority::BeforeAll;
   }
-  if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::TakesTurn;
+  if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::BeforeAll;
   Waiter* waiter = &write.client_wait.waiter();
   if (turns && turns->is_for(keys)) {
     turns->rename(std::move(info.what));
-    turns->wake(waiter, ClientWait::kGranted);
+    turns->set_waiter(waiter, ClientWait::kGranted);
     return *std::move(turns);
   }
   if (is_mutant(Mutant::ParentNotLocked))
@@ -83,32 +83,32 @@ Task<Step<WriteLease>> lock(const Write& write) {
   std::vector<rules::LockKey> with_references;  // most bodies refer to nothing
   if (!write.references.empty()) with_references = all_keys(write);
   const auto& all = write.references.empty() ? write.plan.keys : with_references;
-  std::optional<QueuePosition> place;
+  std::optional<QueuePosition> position;
   if (parts.cluster == nullptr) {
     auto found = stand_in_line(write, all);
     if (!found) {
       parts.shared.counters.queue_full.fetch_add(1, std::memory_order_relaxed);
-      co_return busy(write, found.error().context, "queue-full");
+      co_return try_later(write, found.error().context, "queue-full");
     }
-    place = *std::move(found);
+    position = *std::move(found);
   } else {
     ClaimInfo info = info_of(write);
-    if (parts.shared.run_leases.lets_in(write.client.key, all)) info.priority = ClaimInfo::Priority::TakesTurn;
+    if (parts.shared.run_leases.lets_in(write.client.key, all)) info.priority = ClaimInfo::Priority::BeforeAll;
     auto claimed = co_await claim_in_cluster(write, all, std::move(info));
     if (auto* outcome = std::get_if<Outcome>(&claimed)) co_return std::move(*outcome);
-    place = std::get<QueuePosition>(std::move(claimed));
-    if (place->granted()) {
+    position = std::get<QueuePosition>(std::move(claimed));
+    if (position->granted()) {
       if (auto elsewhere = answered_elsewhere(write)) co_return *std::move(elsewhere);
     }
   }
   tell_locks(all, write.report());
-  if (place->granted()) co_return place->take();
+  if (position->granted()) co_return position->into_lease();
 
   std::vector<Hash128> keys;
   for (const auto& key : all) keys.push_back(parts.shared.locks.key_of(key.id));
   OperationLeases::CredentialLoan loan;
   parts.shared.op_leases.lend_credentials(keys, write.authorization(), loan);
-  const auto end = co_await write.client_wait.await_grant(*place);
+  const auto end = co_await write.client_wait.await_grant(*position);
   write.report().waited += parts.clock.now() - asked;
   switch (end) {
     case ClientWait::End::Ready: {
@@ -116,20 +116,20 @@ Task<Step<WriteLease>> lock(const Write& write) {
         if (auto elsewhere = answered_elsewhere(write)) co_return *std::move(elsewhere);
       }
       write.report().reason = "waited-for-another-write";
-      co_return place->take();
+      co_return position->into_lease();
     }
     case ClientWait::End::Gone: {
-      reserve_position(write, *std::move(place));
+      reserve_position(write, *std::move(position));
       co_return client_left(write, "client-left-the-queue");
     }
-    case ClientWait::End::Closing: co_return busy(write, kClosing, "armgate-ends");
+    case ClientWait::End::Closing: co_return try_later(write, kClosing, "armgate-ends");
     case ClientWait::End::TimeUp: break;
   }
-  const auto holder = place->holder();
+  const auto holder = position->holder();
   const std::string why = still_running(parts, holder);
-  reserve_position(write, *std::move(place));
+  reserve_position(write, *std::move(position));
   parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
-  co_return busy(write, why, holder && !holder->run.empty() ? "kept-for-a-run" : "waited-too-long");
+  co_return try_later(write, why, holder && !holder->run.empty() ? "kept-for-a-run" : "waited-too-long");
 }
 
 }  // namespace armgate

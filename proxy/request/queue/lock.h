@@ -1,6 +1,6 @@
 // lock.h – where a write waits for its keys, in the order of arrival.
 //
-// Limits    PipelineOptions::wait_max, and its client's queue timeout: then 503, and its place is kept (reservation.h).
+// Limits    PipelineOptions::wait_max, and its client's queue timeout: then 503, and its position is kept (reservation.h).
 // Cancel    a client that leaves: nothing was sent.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace armgate {
 
-// Suspends until all keys are granted; an Outcome is Busy or Left.
+// Suspends until all keys are granted; an Outcome is TryLater or Left.
 Task<Step<WriteLease>> lock(const Write& write);
 
 }  // namespace armgate

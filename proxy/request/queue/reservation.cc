@@ -8,7 +8,7 @@
 #include "proxy/async/spawn.h"
 #include "proxy/request/client_wait.h"
 #include "proxy/request/parts.h"
-#include "proxy/request/wake.h"
+#include "proxy/request/timed_wait.h"
 
 namespace armgate {
 namespace {
@@ -60,25 +60,25 @@ Task<void> watch(Parts& parts, std::shared_ptr<Reservation> reservation, Hash128
 
 }  // namespace
 
-void reserve_position(const Write& write, QueuePosition place) {
+void reserve_position(const Write& write, QueuePosition position) {
   auto& parts = write.parts;
   auto& reservations = parts.shared.reservations;
   if (reservations.options().ttl == Duration{}) return;
   parts.shared.counters.reservations_kept.fetch_add(1, std::memory_order_relaxed);
   const Reservations::Holder holder = holder_of(write);
-  const Reservations::Away away{write.bytes, write.exchange.arrived.time, parts.clock.now()};
-  auto reservation = reservations.keep(holder, away, std::move(place), parts.executor);
+  const Reservations::Away away{write.request_hash, write.exchange.arrived.time, parts.clock.now()};
+  auto reservation = reservations.keep(holder, away, std::move(position), parts.executor);
   spawn(parts.executor, watch(parts, std::move(reservation), holder.resource));
 }
 
-std::optional<QueuePosition> claim_reservation(const Write& write, const std::vector<rules::LockKey>& keys) {
-  auto place = write.parts.shared.reservations.take(holder_of(write), write.bytes, keys);
-  if (!place || is_mutant(Mutant::ReservationIgnored)) return std::nullopt;
+std::optional<QueuePosition> redeem_reservation(const Write& write, const std::vector<rules::LockKey>& keys) {
+  auto position = write.parts.shared.reservations.take(holder_of(write), write.request_hash, keys);
+  if (!position || is_mutant(Mutant::ReservationIgnored)) return std::nullopt;
   write.parts.shared.counters.reservations_claimed.fetch_add(1, std::memory_order_relaxed);
   write.report().claimed_reservation = true;
-  place->wake(&write.client_wait.waiter(), ClientWait::kGranted);
-  place->insist();
-  return place;
+  position->set_waiter(&write.client_wait.waiter(), ClientWait::kGranted);
+  position->rejoin();
+  return position;
 }
 
 }  // namespace armgate

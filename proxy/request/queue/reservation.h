@@ -1,4 +1,4 @@
-// reservation.h – keeps a write's place in the queue while its client is away (proxy/state/lock/reservations.h).
+// reservation.h – keeps a write's position in the queue while its client is away (proxy/state/lock/reservations.h).
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 namespace armgate {
 
 // Its client was sent away, or left, before anything had an effect: its next sending of these bytes stands here again.
-void reserve_position(const Write& write, QueuePosition place);
+void reserve_position(const Write& write, QueuePosition position);
 
-// The place that was kept for it, if any; it is on it again.
-std::optional<QueuePosition> claim_reservation(const Write& write, const std::vector<rules::LockKey>& keys);
+// The position that was kept for it, if any; it is on it again.
+std::optional<QueuePosition> redeem_reservation(const Write& write, const std::vector<rules::LockKey>& keys);
 
 }  // namespace armgate

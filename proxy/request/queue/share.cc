@@ -24,7 +24,8 @@ Share refused(const Parts& parts, Exchange& exchange, std::string_view why, std:
 bool can_wait(const KeyedPlan& plan) { return plan.operation == arm::OperationKind::List; }
 
 // Suspends until it is let go.
-Task<ClientWait::End> await_turn(const Parts& parts, const Executor& executor, ClientWait& client_wait, Budgets::Place& place) {
+Task<ClientWait::End> await_turn(const Parts& parts, const Executor& executor, ClientWait& client_wait,
+                                 Budgets::Ticket& place) {
   while (true) {
     const TimePoint now = parts.clock.now();
     const TimePoint look = std::min(std::max(place.due(now), now + Duration(1)), now + kLongestLook);
@@ -39,13 +40,6 @@ Task<ClientWait::End> await_turn(const Parts& parts, const Executor& executor, C
 }
 
 }  // namespace
-
-Duration queue_timeout_of(const Parts& parts, const Exchange& exchange) {
-  // Of what is relayed no rules are kept: it waits as clients do of which nothing is known.
-  if (exchange.planned.made_under == nullptr) return parts.shared.options.wait_max;
-  const auto* patient = exchange.planned.made_under->queue_timeouts().find(exchange.request.head.fields.get("User-Agent"));
-  return patient != nullptr ? patient->wait_max : parts.shared.options.wait_max;
-}
 
 Task<Share> await_share(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client,
                         ClientWait& client_wait) {

@@ -13,12 +13,9 @@
 
 namespace armgate {
 
-// How long the exchange's client can be kept waiting, by its User-Agent.
-Duration queue_timeout_of(const Parts& parts, const Exchange& exchange);
-
 // A request that may go; it takes of the budget until this goes. Or why not, and what its client is told.
 struct Share {
-  std::optional<Budgets::Place> place;
+  std::optional<Budgets::Ticket> place;
   arm::Response busy;    // 503, if there is no place
   bool is_gone = false;  // the client is
 };

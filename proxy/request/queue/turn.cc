@@ -9,7 +9,7 @@
 #include "base/mutant.h"
 #include "proxy/async/spawn.h"
 #include "proxy/request/parts.h"
-#include "proxy/request/wake.h"
+#include "proxy/request/timed_wait.h"
 
 namespace armgate {
 namespace {
@@ -41,13 +41,13 @@ std::optional<QueuePosition> reserve(const Write& write, ClaimInfo::Priority pri
   info.client = write.client.key;
   info.priority = is_mutant(Mutant::TurnsWaitInLine) ? ClaimInfo::Priority::None : priority;
   const std::vector<rules::LockKey> keys{{write.plan.target.resource.id, rules::LockMode::Exclusive}};
-  auto place = write.parts.shared.locks.join(keys, std::move(info), &write.client_wait.waiter(), ClientWait::kGranted);
-  return place ? std::optional(*std::move(place)) : std::nullopt;
+  auto position = write.parts.shared.locks.join(keys, std::move(info), &write.client_wait.waiter(), ClientWait::kGranted);
+  return position ? std::optional(*std::move(position)) : std::nullopt;
 }
 
-void begin(const Write& write, QueuePosition place) {
+void begin(const Write& write, QueuePosition position) {
   auto& parts = write.parts;
-  auto turn = parts.shared.turns.give(write.plan.resource_key, write.client.key, std::move(place), parts.executor);
+  auto turn = parts.shared.turns.give(write.plan.resource_key, write.client.key, std::move(position), parts.executor);
   if (turn) spawn(parts.executor, watch_turn(parts, std::move(turn), write.plan.resource_key));
 }
 
@@ -73,19 +73,19 @@ std::optional<QueuePosition> turn_due(const Write& write) {
   });
   const unsigned in_a_row = known.refused + 1;
   const bool due = in_a_row >= 2 && (std::has_single_bit(in_a_row) || (write.report().in_turn && known.reads));
-  return due ? reserve(write, ClaimInfo::Priority::Turn) : std::nullopt;
+  return due ? reserve(write, ClaimInfo::Priority::BeforeWaiters) : std::nullopt;
 }
 
-Task<void> begin_turn(const Write& write, QueuePosition place) {
+Task<void> begin_turn(const Write& write, QueuePosition position) {
   const TimePoint asked = write.parts.clock.now();
-  const auto end = co_await write.client_wait.await_grant(place);
+  const auto end = co_await write.client_wait.await_grant(position);
   write.report().waited += write.parts.clock.now() - asked;
-  if (end == ClientWait::End::Ready || end == ClientWait::End::TimeUp) begin(write, std::move(place));
+  if (end == ClientWait::End::Ready || end == ClientWait::End::TimeUp) begin(write, std::move(position));
 }
 
 void keep_turn(const Write& write) {
   if (!write.report().in_turn || write.parts.cluster != nullptr) return;
-  if (auto place = reserve(write, ClaimInfo::Priority::TakesTurn)) begin(write, *std::move(place));
+  if (auto position = reserve(write, ClaimInfo::Priority::BeforeAll)) begin(write, *std::move(position));
 }
 
 }  // namespace armgate

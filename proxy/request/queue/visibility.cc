@@ -132,7 +132,7 @@ void note_created(const Write& write, const arm::Response& answer) {
   if (write.plan.operation != arm::OperationKind::Put) return;
   const Moment now = write.parts.clock.next_moment();
   const bool is_new = answer.head.status == 201 || write.rule() == policy::BaseRule::Create || resource.type == kGroupType;
-  if (is_new) write.tell(policy::Created{now.time});
+  if (is_new) write.record_event(policy::ResourceCreated{now.time});
   if (resource.type != kAssignmentType) {
     const auto shown = plain_content(answer.head, answer.body, shared.options.body_keep_max);
     if (!shown) return;

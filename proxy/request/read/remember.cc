@@ -153,7 +153,7 @@ Showing remember_own_answer(const Parts& parts, const Client& client, const Exch
   policy::Shown shown = shown_to(parts, client, exchange, plan);
   shown.as = policy::ShownAs::OwnAnswer;
   shown.asked = shown.at.order;
-  shown.sending = own.sending;
+  shown.write_key = own.write_key;
   policy::SharedBody body;
   if (!answer.body.empty()) body = same_as_last(parts, plan, answer.head, answer.body);
   if (!answer.body.empty() && !body) body = keep_at(exchange, keep_body(answer.head, answer.body));

@@ -39,7 +39,7 @@ Showing remember_read(const Parts& parts, const Client& client, const Exchange& 
 struct OwnAnswer {
   const arm::Response& answer;
   const std::optional<std::string>& body_etag;   // see Outcome
-  Hash128 sending{};                             // see sending_key()
+  Hash128 write_key{};                           // see write_key_of()
   std::shared_ptr<policy::KeptBody> stand_in{};  // what its client takes it to show, if it has no body; null: not known
 };
 Showing remember_own_answer(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,

@@ -9,13 +9,13 @@
 namespace armgate {
 
 std::optional<std::string> changed_members(const AskedChange& change) {
-  if (!change.asked || !change.facts) return std::nullopt;
+  if (!change.requested_body || !change.facts) return std::nullopt;
   if (change.creates) return std::string();
   // What a PATCH sets is in it, whatever it was built from.
   static const policy::KeptBody kNothing{"{}"};
   if (!change.before && change.asked_for_all) return std::nullopt;
   const auto before = plain_body(change.before ? *change.before : kNothing, kComparedBytesMax);
-  const auto asked = plain_body(*change.asked, kComparedBytesMax);
+  const auto asked = plain_body(*change.requested_body, kComparedBytesMax);
   if (!before || !asked || before->text().size() > kComparedBytesMax || asked->text().size() > kComparedBytesMax)
     return std::nullopt;
   const bool before_is_partial = change.before && change.before->is_partial;

@@ -35,7 +35,7 @@ Ending::Kind kind_of(Outcome::Kind kind, int status) {
     case Outcome::Kind::Accepted: return Ending::Kind::Accepted;
     case Outcome::Kind::Unknown: return Ending::Kind::Unknown;
     case Outcome::Kind::Left:
-    case Outcome::Kind::Busy: return Ending::Kind::Expected;
+    case Outcome::Kind::TryLater: return Ending::Kind::Expected;
     case Outcome::Kind::Refused:
     case Outcome::Kind::Answered: break;
   }
@@ -53,8 +53,9 @@ std::shared_ptr<policy::KeptBody> asked_state(const Write& write) {
   if (write.plan.operation == arm::OperationKind::Put) return policy::kept_body(sent, true);
   if (write.has_own_precondition) return nullptr;
   const auto& resources = write.parts.shared.resources;
-  auto bases = write.ask(
-      [&](const policy::History& history) { return policy::possible_bases(history, resources.limits(), write.facts).narrow; });
+  auto bases = write.ask([&](const policy::History& history) {
+    return policy::possible_bases(history, resources.limits(), write.facts).possible;
+  });
   decode_bodies(bases, write.parts.shared.options.body_keep_max);
   const bool is_known =
       bases.size() == 1 && bases.front().body && !bases.front().gone && bases.front().api_version == write.facts.api_version;
@@ -69,14 +70,14 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
   const Moment now = write.parts.clock.next_moment();
   if (outcome.kind == Outcome::Kind::Refused && write.replaces) {
     policy::Refusal refusal;
-    refusal.bytes = write.bytes;
+    refusal.request_hash = write.request_hash;
     refusal.request_id = write.request_id;
     refusal.arrived = write.facts.arrived.order;
     refusal.told = now.order;
-    refusal.asked = outcome.found ? body_of(write) : nullptr;
+    refusal.requested_body = outcome.found ? body_of(write) : nullptr;
     refusal.found = outcome.found;
     const auto took_back = write.bases.takes_back ? std::optional(now.time) : std::nullopt;
-    write.tell(policy::Refused{write.client.key, std::move(refusal), took_back});
+    write.record_event(policy::Refused{write.client.key, std::move(refusal), took_back});
     return {write.client.key, write.plan.resource_key, now.order, Showing::What::State};
   }
   if (outcome.read) {
@@ -88,7 +89,7 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
   if (outcome.kind != Outcome::Kind::Accepted || !remembered) return {};
   return remember_own_answer(
       write.parts, write.client, write.exchange, write.plan,
-      {outcome.answer, outcome.body_etag, sending_key(write), outcome.answer.body.empty() ? asked_state(write) : nullptr});
+      {outcome.answer, outcome.body_etag, write_key_of(write), outcome.answer.body.empty() ? asked_state(write) : nullptr});
 }
 
 void share_answer(const Write& write, const Outcome& outcome, std::shared_ptr<const arm::Response> answer) {

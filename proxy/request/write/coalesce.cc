@@ -43,10 +43,10 @@ SendingLedger::Since written_since(const Write& write, uint64_t order) {
 bool still_runs(const Write& write, IntentId intent) {
   const auto op_leases = write.parts.shared.op_leases.on_key(write.plan.resource_key);
   return std::any_of(op_leases.begin(), op_leases.end(),
-                     [&](const auto& op_lease) { return op_lease->write().intent == intent && op_lease->open(); });
+                     [&](const auto& op_lease) { return op_lease->write().intent == intent && op_lease->is_open(); });
 }
 
-// `content`: see bytes_of().
+// `content`: see request_hash_of().
 SendingLedger::Arrival arrival_with(const Hash128& content, const Parts& parts, const Exchange& exchange, const KeyedPlan& plan,
                                     const Client& client) {
   const Hasher& hasher = parts.shared.hasher;
@@ -68,13 +68,13 @@ SendingLedger::Arrival arrival_with(const Hash128& content, const Parts& parts, 
 
 SendingLedger::Arrival arrival_of(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client,
                                   std::shared_ptr<const Presence> asker) {
-  auto arrival = arrival_with(bytes_of(parts.shared.hasher, exchange.request), parts, exchange, plan, client);
+  auto arrival = arrival_with(request_hash_of(parts.shared.hasher, exchange.request), parts, exchange, plan, client);
   arrival.asker = std::move(asker);
   return arrival;
 }
 
 SendingLedger::Arrival arrival_of(const Write& write, std::shared_ptr<const Presence> asker) {
-  auto arrival = arrival_with(write.bytes, write.parts, write.exchange, write.plan, write.client);
+  auto arrival = arrival_with(write.request_hash, write.parts, write.exchange, write.plan, write.client);
   arrival.asker = std::move(asker);
   return arrival;
 }
@@ -143,7 +143,7 @@ Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
     if (end == ClientWait::End::Gone) co_return Outcome{Outcome::Kind::Left, {}, {}};
     if (end == ClientWait::End::TimeUp) {
       write.report().reason = "still-running";
-      co_return Outcome{Outcome::Kind::Busy, make_still_running(write.parts.shared.options.retry_after), {}};
+      co_return Outcome{Outcome::Kind::TryLater, make_still_running(write.parts.shared.options.retry_after), {}};
     }
     const auto ending = ledger.ending(sending);
     if (ending && ending->kind == SendingLedger::Ending::Kind::Unknown) co_return refused_again(write, Match::InDoubt);

@@ -21,7 +21,7 @@ bool is_watched_action(const Exchange& exchange, const rules::Plan& plan);
 arm::Response not_again(SendingLedger::Match match, Exchange& exchange, const rules::Plan& plan);
 
 // Matches the write against its client's ledger, and waits for the end of an earlier sending whose answer it may have. The outcome is
-// that answer, or Busy or Left if it was too long to wait, or Answered if the earlier one is in doubt; nothing: the write is to be
+// that answer, or TryLater or Left if it was too long to wait, or Answered if the earlier one is in doubt; nothing: the write is to be
 // carried out. Afterwards write.sending is its record, and write.facts.arrived that of its first sending.
 Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival);
 

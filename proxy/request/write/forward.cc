@@ -132,7 +132,7 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
   if (attempts.known_since == 0) attempts.known_since = write.bases.known_since();
   attempts.maybe_applied = write.ledger().maybe_applied(write.sending);
   while (true) {
-    if (auto may = check_may_send(write, attempts); !may) co_return std::move(may).error();
+    if (auto may = check_may_send(write, attempts); !may) co_return std::move(may).ended();
     intent.set_phase(WritePhase::Sent);
     auto answer = co_await send_once(write, attempts);
     intent.set_phase(answer || answer.error().sent == Sent::No ? WritePhase::Again : WritePhase::Doubt);
@@ -142,7 +142,7 @@ Task<Outcome> forward(const Write& write, Intent& intent) {
     else
       next = co_await after_failure(write, attempts, answer.error());
     if (next) continue;
-    Outcome outcome = std::move(next).error();
+    Outcome outcome = std::move(next).ended();
     // Whatever the last answer was: a sending whose answer got lost may be running still.
     const bool ended = outcome.kind != Outcome::Kind::Accepted && outcome.tracking.by == arm::TrackedBy::Nothing;
     if (ended && attempts.lost > 0) outcome.tracking = tracked_by_resource(write.plan);

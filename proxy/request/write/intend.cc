@@ -1,4 +1,4 @@
-// intend.cc – the stage that records a write before its first byte leaves.
+// intend.cc – the step that records a write before its first byte leaves.
 #include "proxy/request/write/intend.h"
 
 #include <utility>
@@ -18,8 +18,8 @@ IntentRecord record_of(const Write& write, std::string_view also_locked) {
   IntentRecord record;
   record.also_locked = also_locked;
   record.client = write.client.key;
-  record.bytes = write.bytes;
-  record.resend = write.parts.shared.hasher.chain(write.bytes, write.client.credential);
+  record.request_hash = write.request_hash;
+  record.resend = write.parts.shared.hasher.chain(write.request_hash, write.client.credential);
   if (const auto& named = write.exchange.named) {
     record.named = named->key;
     record.first_sent = named->first_sent;
@@ -47,7 +47,7 @@ Task<Step<Intent>> intend(const Write& write, Guarded guarded) {
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) {
     // Nobody is to wait for its place meanwhile.
-    co_return busy(write, "The journal cannot take the write.", "journal-unavailable");
+    co_return try_later(write, "The journal cannot take the write.", "journal-unavailable");
   }
   if (write.client_wait.client_gone() && !is_mutant(Mutant::LeaverIsSent)) {
     WriteOutcome not_sent;
@@ -55,7 +55,7 @@ Task<Step<Intent>> intend(const Write& write, Guarded guarded) {
     not_sent.known = parts.clock.wall();
     parts.store.record_outcome(*recorded, not_sent);
     auto left = client_left(write, "client-left-before-sending");
-    reserve_position(write, std::move(guarded).take_lease().into_place());
+    reserve_position(write, std::move(guarded).take_lease().into_position());
     co_return std::move(left);
   }
   co_return Intent(std::move(guarded), *recorded);

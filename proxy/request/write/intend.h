@@ -16,7 +16,7 @@ class Intent {
  public:
   const Precondition& precondition() const { return guarded_.precondition(); }
   IntentId id() const { return id_; }
-  // What to answer instead of sending, if the guard stage found the work done.
+  // What to answer instead of sending, if the guard step found the work done.
   std::optional<Outcome> take_found_done() { return std::exchange(guarded_.found_done_, std::nullopt); }
   WriteLease take_lease() && { return std::move(guarded_).take_lease(); }
   void set_phase(WritePhase phase) { guarded_.lease_.set_phase(phase); }

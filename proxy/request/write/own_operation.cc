@@ -16,7 +16,7 @@ namespace {
 std::optional<policy::BaseState> certain_base(const Write& write) {
   if (write.rule() == policy::BaseRule::OwnPrecondition || write.is_unconditional() || !write.bases.is_certain())
     return std::nullopt;
-  std::vector<policy::BaseState> bases = write.bases.narrow;
+  std::vector<policy::BaseState> bases = write.bases.possible;
   decode_bodies(bases, write.parts.shared.options.body_keep_max);
   policy::BaseState& base = bases.front();
   const bool is_readable = base.absent || (base.body && !base.is_partial && base.api_version == write.plan.target.api_version);
@@ -63,8 +63,8 @@ std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome&
   again->read_target = views(write).front().target;
   again->principal = write.exchange.principal;
   const Change change = change_of(write, true);
-  again->sending = change.sending;
-  again->asked = change.asked;
+  again->write_key = change.write_key;
+  again->requested_body = change.requested_body;
   again->knows_merges = change.knows_merges;
   again->carries_etag = write.may_carry_etag();
   again->creates_only = write.creates_only();
@@ -76,7 +76,7 @@ std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome&
 }
 
 void put_own_urls(const OwnedOperation& operation, arm::Headers& fields) {
-  const bool has_location = !operation.known().tracking.location_url.empty();
+  const bool has_location = !operation.snapshot().tracking.location_url.empty();
   arm::replace_operation_urls(fields, url_of(operation, arm::OperationUrl::Status),
                               has_location ? url_of(operation, arm::OperationUrl::Location) : std::string());
 }

@@ -85,7 +85,7 @@ bool goes_again(const Write& write, Attempts& attempts, const SeenState& now, po
 // A full PUT after the conflict that stopped it is over: the state decides.
 Task<Step<void>> replace_after_busy(const Write& write, Attempts& attempts, arm::Response answer) {
   if (write.rule() == policy::BaseRule::OwnPrecondition) co_return Step<void>();
-  auto now = co_await read_current(write, "", Unreadable::Told);
+  auto now = co_await read_current(write, "", Unreadable::Returned);
   const bool readable = now && (now->exists() || now->absent());
   if (!readable) co_return stop(write, Outcome::Kind::Answered, std::move(answer), "busy-and-unreadable");
   if (is_ours(write, attempts, *now)) co_return was_ours(write, *std::move(now));
@@ -136,7 +136,7 @@ Task<Step<arm::Progress>> wait_for_blocker(const Write& write, const Attempts& a
     const Duration pause = std::max<Duration>(delay, std::chrono::seconds(1));
     waited = co_await wait_for(write, attempts, pause, kWhy);
   }
-  if (!waited) co_return std::move(waited).error();
+  if (!waited) co_return std::move(waited).ended();
   co_return last;
 }
 
@@ -216,9 +216,9 @@ Task<Step<void>> wait_for(const Write& write, const Attempts& attempts, Duration
   const auto come_again = write.parts.shared.options.retry_after;
   const Tried tried = attempts.sent > 0 ? Tried::WithoutEffect : Tried::No;
   if (end == ClientWait::End::Closing)
-    co_return stop(write, Outcome::Kind::Busy, make_busy(kClosing, come_again, tried), "armgate-ends");
+    co_return stop(write, Outcome::Kind::TryLater, make_busy(kClosing, come_again, tried), "armgate-ends");
   write.parts.shared.counters.wait_timeouts.fetch_add(1, std::memory_order_relaxed);
-  co_return stop(write, Outcome::Kind::Busy, make_busy(why, come_again, tried), "waited-too-long");
+  co_return stop(write, Outcome::Kind::TryLater, make_busy(why, come_again, tried), "waited-too-long");
 }
 
 Step<void> check_may_send(const Write& write, const Attempts& attempts) {
@@ -232,10 +232,10 @@ Task<Step<void>> after_stale(const Write& write, Attempts& attempts, arm::Respon
     attempts.if_match.clear();
     co_return Step<void>();
   }
-  auto now =
-      co_await read_current(write, "ARM's ETag has moved, and the resource could not be read to see why.", Unreadable::Told);
+  auto now = co_await read_current(write, "ARM's ETag has moved, and the resource could not be read to see why.",
+                                   Unreadable::Returned);
   if (!now) {
-    if (attempts.lost == 0) co_return std::move(now).error();
+    if (attempts.lost == 0) co_return std::move(now).ended();
     co_return unknown(write, "An earlier answer of ARM was lost, and the resource could not be read.");
   }
   if (!now->exists() && !now->absent()) co_return refused_by_arm(write, std::move(answer), "stale");
@@ -281,7 +281,7 @@ Task<Step<void>> after_busy(const Write& write, Attempts& attempts, arm::Respons
   write.report().reason = superseded ? "superseded" : "arm-was-busy";
   if (superseded) ++attempts.superseded;
   auto waited = co_await wait_for_blocker(write, attempts, facts, *delay);
-  if (!waited) co_return std::move(waited).error();
+  if (!waited) co_return std::move(waited).ended();
   // Waiting does not mend what has failed (cloud-provider-azure writes such an address anew).
   const bool broken = facts.kind == rules::ErrorClass::Dependency && *waited == arm::Progress::Failed;
   if (broken) co_return stop(write, Outcome::Kind::Answered, std::move(answer), "dependency-failed");

@@ -11,7 +11,7 @@ std::vector<rules::ReferenceKey> references_of(const Write& write) {
   std::vector<rules::ReferenceKey> keys;
   if (write.plan.referring.empty()) return keys;
   const auto& shared = write.parts.shared;
-  const auto base = write.bases.narrow.empty() ? nullptr : write.bases.narrow.front().body;
+  const auto base = write.bases.possible.empty() ? nullptr : write.bases.possible.front().body;
   const auto before = base ? plain_body(*base, shared.options.body_keep_max) : PlainBytes::decoded("");
   const auto add = [&](const rules::Rule& rule, std::string_view body) {
     auto more = rules::referenced_keys(rule, body);

@@ -114,7 +114,7 @@ Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& endi
     write.exchange.forwarded = write.parts.clock.next_moment();
     auto seen = co_await read_again(write.parts, write.head().host, write.head().target, write.authorization());
     if (!seen || arm::asks_for_another_try(seen->head.status)) {
-      co_return busy(write, "The resource cannot be read to answer what was carried out before.", "verify-failed");
+      co_return try_later(write, "The resource cannot be read to answer what was carried out before.", "verify-failed");
     }
     if (!seen->exists() && (is_of_state(plan) || !seen->absent())) co_return not_at_hand(write, recorded);
     if (is_of_state(plan)) {

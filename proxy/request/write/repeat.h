@@ -19,7 +19,7 @@ SendingLedger::Repeats repeats_of(const SharedState& shared, const rules::Plan& 
 void identify_request(SendingLedger::Arrival& arrival, const std::optional<NamedRequest>& named);
 
 // ARM accepted the request before, and its answer is not at hand, or only for who shows again that he may read it: what is recorded of
-// it, with the state as ARM shows it now. Busy if that cannot be read for the moment; 409 where the record is not enough. Suspends.
+// it, with the state as ARM shows it now. TryLater if that cannot be read for the moment; 409 where the record is not enough. Suspends.
 enum class Credential { Same, Other };
 Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& ending, Credential credential);
 

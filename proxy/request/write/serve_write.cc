@@ -23,19 +23,19 @@
 namespace armgate {
 namespace {
 
-// The stages in their order; each step consumes the one before.
-Task<Outcome> run_stages(const Write& write) {
+// The steps in their order; each step consumes the one before.
+Task<Outcome> run_steps(const Write& write) {
   // Before the lock, so that nobody waits for a write that waits for ARM's budget.
   auto share = co_await await_share(write.parts, write.exchange, write.plan, write.client, write.client_wait);
   if (!share.place) {
-    co_return Outcome{share.is_gone ? Outcome::Kind::Left : Outcome::Kind::Busy, std::move(share.busy), {}};
+    co_return Outcome{share.is_gone ? Outcome::Kind::Left : Outcome::Kind::TryLater, std::move(share.busy), {}};
   }
   auto locked = co_await lock(write);
-  if (!locked) co_return std::move(locked).error();
+  if (!locked) co_return std::move(locked).ended();
   auto guarded = co_await guard(write, *std::move(locked));
-  if (!guarded) co_return std::move(guarded).error();
+  if (!guarded) co_return std::move(guarded).ended();
   auto intent = co_await intend(write, *std::move(guarded));
-  if (!intent) co_return std::move(intent).error();
+  if (!intent) co_return std::move(intent).ended();
   Outcome outcome = co_await forward(write, *intent);
   outcome.intent = intent->id();
   settle(write, *std::move(intent), outcome);
@@ -86,16 +86,16 @@ Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_l
     if (auto busy = co_await meet_before_repeating(write)) co_return co_await deliver(write, client_link, *std::move(busy));
   }
   auto coalesced = co_await coalesce(write, arrival);
-  if (!coalesced) co_return co_await deliver(write, client_link, std::move(coalesced).error());
+  if (!coalesced) co_return co_await deliver(write, client_link, std::move(coalesced).ended());
   if (auto refused = refuse_if_sick(write)) co_return co_await deliver(write, client_link, *std::move(refused));
-  look_for_copy(write);
+  detect_patch_copy(write);
   const WriteUnderWay under_way(write);
   if (parts.cluster != nullptr) {
     if (auto busy = co_await meet_the_others(write)) co_return co_await deliver(write, client_link, *std::move(busy));
   }
   if (write.replaces || may_be_owned(write)) find_bases(write);
   write.references = references_of(write);
-  Outcome outcome = co_await run_stages(write);
+  Outcome outcome = co_await run_steps(write);
   co_return co_await deliver(write, client_link, std::move(outcome));
 }
 

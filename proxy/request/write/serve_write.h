@@ -1,4 +1,4 @@
-// serve_write.h – the whole way of a write through its stages, and its answer.
+// serve_write.h – the whole way of a write through its steps, and its answer.
 #pragma once
 
 #include "proxy/async/task.h"

@@ -25,7 +25,7 @@ OutcomeKind record_kind(const Outcome& outcome) {
   switch (outcome.kind) {
     case Outcome::Kind::Unknown: return OutcomeKind::InDoubt;
     case Outcome::Kind::Left:
-    case Outcome::Kind::Busy: return OutcomeKind::NotSent;
+    case Outcome::Kind::TryLater: return OutcomeKind::NotSent;
     case Outcome::Kind::Refused:
     case Outcome::Kind::Accepted:
     case Outcome::Kind::Answered: break;
@@ -40,7 +40,7 @@ LeasedWrite write_to_finish(const Write& write, IntentId intent) {
   leased.planned = write.exchange.planned;
   leased.method = write.head().method;
   leased.client = write.client.key;
-  leased.bytes = write.bytes;
+  leased.request_hash = write.request_hash;
   leased.client_label = write.client.label;
   return leased;
 }
@@ -70,11 +70,11 @@ AskedChange asked_change(const Write& write, const Change& change) {
   asked.facts = write.plan.facts().body;
   asked.asked_for_all = change.asked_for_all;
   asked.creates = write.rule() == policy::BaseRule::Create;
-  asked.asked = change.merged ? change.merged->asked : change.asked;
+  asked.requested_body = change.merged ? change.merged->requested_body : change.requested_body;
   if (change.merged)
     asked.before = change.merged->base;
-  else if (!write.bases.narrow.empty())
-    asked.before = write.bases.narrow.front().body;
+  else if (!write.bases.possible.empty())
+    asked.before = write.bases.possible.front().body;
   return asked;
 }
 
@@ -102,14 +102,14 @@ WriteLease lease_after_answer(const Write& write, Intent intent) {
 }  // namespace
 
 Change change_of(const Write& write, bool accepted) {
-  Change change{sending_key(write), nullptr, accepted};
+  Change change{write_key_of(write), nullptr, accepted};
   change.if_match = write.head().fields.get("If-Match");
   const bool is_meant = write.report().by_right || write.report().guard.ends_with(kInsisted);
   change.knows_merges = write.plan.operation == arm::OperationKind::Put && (write.bases.knows_merges || is_meant);
   const bool asks_for_a_state = write.replaces || write.plan.operation == arm::OperationKind::Patch;
   const bool kept = asks_for_a_state && write.exchange.request.body.size() <= write.parts.shared.options.body_keep_max;
   if (!kept) return change;
-  change.asked = policy::kept_body(write.exchange.request.body);
+  change.requested_body = policy::kept_body(write.exchange.request.body);
   change.asked_for_all = write.plan.operation == arm::OperationKind::Put;
   // Nobody goes on from a PATCH's own members alone.
   if (const auto& own = write.exchange.clients_own; own && change.asked_for_all) {
@@ -117,8 +117,8 @@ Change change_of(const Write& write, bool accepted) {
     merged.request_id = write.request_id;
     merged.api_version = write.plan.target.api_version;
     merged.base = own->base;
-    merged.asked = policy::kept_body(own->body);
-    merged.sent = change.asked;
+    merged.requested_body = policy::kept_body(own->body);
+    merged.sent = change.requested_body;
   }
   return change;
 }
@@ -127,7 +127,7 @@ void note_accepted(const Write& write) {
   if (write.exchange.clients_own) write.parts.shared.counters.merged.fetch_add(1, std::memory_order_relaxed);
   if (write.replaces) write.ledger().note_maybe_applied(write.sending);
   if (write.report().by_right) {
-    write.tell(policy::RightUsed{write.client.key});
+    write.record_event(policy::RightUsed{write.client.key});
   }
   // Whoever was accepted is not starving.
   if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) turn->end();
@@ -185,7 +185,7 @@ void settle(const Write& write, Intent intent, Outcome& outcome) {
   if (!may_run) {
     parts.store.record_outcome(id, known);
     // It was only waiting, for ARM instead of for another write.
-    if (nothing_was_sent(outcome.kind)) reserve_position(write, std::move(intent).take_lease().into_place());
+    if (nothing_was_sent(outcome.kind)) reserve_position(write, std::move(intent).take_lease().into_position());
     return;
   }
   const std::string_view authorization = write.head().fields.get("authorization");
@@ -204,7 +204,7 @@ void settle(const Write& write, Intent intent, Outcome& outcome) {
     if (write.report().reason.empty()) write.report().reason = "own-operation-url";
   }
   parts.store.record_outcome(id, known);
-  if (op_lease && op_lease->open()) start_watching(parts, std::move(op_lease));
+  if (op_lease && op_lease->is_open()) start_watching(parts, std::move(op_lease));
 }
 
 }  // namespace armgate

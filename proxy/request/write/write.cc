@@ -11,7 +11,7 @@ namespace armgate {
 
 Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, ClientWait& client_wait) {
   Write write{parts, exchange, plan, client, client_wait};
-  write.bytes = bytes_of(parts.shared.hasher, exchange.request);
+  write.request_hash = request_hash_of(parts.shared.hasher, exchange.request);
   write.request_id = request_id_of(parts.shared.hasher, exchange);
   write.has_own_precondition = arm::has_own_precondition(exchange.request.head.fields);
   write.replaces = plan.operation == arm::OperationKind::Put || plan.guarded;
@@ -40,28 +40,28 @@ std::vector<std::string> keys_until_answer(const Write& write) {
   return ids;
 }
 
-Hash128 bytes_of(const Hasher& hasher, const arm::Request& request) {
+Hash128 request_hash_of(const Hasher& hasher, const arm::Request& request) {
   return hasher.hash_fields(request.head.method_token, request.head.host, request.head.target, request.body);
 }
 
-Hash128 sending_key(const Hasher& hasher, uint64_t sending, std::string_view request_id) {
+Hash128 write_key_of(const Hasher& hasher, uint64_t sending, std::string_view request_id) {
   return hasher.chain(Hash128{sending, 1}, request_id);
 }
 
-Hash128 sending_key(const Write& write) { return sending_key(write.parts.shared.hasher, write.sending, write.request_id); }
+Hash128 write_key_of(const Write& write) { return write_key_of(write.parts.shared.hasher, write.sending, write.request_id); }
 
 bool others_wrote_since(const Write& write, uint64_t order, std::string_view etag) {
   if (is_mutant(Mutant::ForeignStateClaimed)) return false;
-  const Hash128 own = sending_key(write);
-  const auto mine = [&](const policy::Entry& e) { return e.writer == write.client.key && e.sending == own; };
+  const Hash128 own = write_key_of(write);
+  const auto mine = [&](const policy::Entry& e) { return e.writer == write.client.key && e.write_key == own; };
   return write.ask(
       [&](const policy::History& history) { return history.written_since(order, mine) || history.is_in_doubt_on(etag, mine); });
 }
 
-Outcome busy(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again) {
+Outcome try_later(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again) {
   write.report().reason = reason;
   write.report().altered = true;
-  return {Outcome::Kind::Busy, make_busy(why, come_again.value_or(write.parts.shared.options.retry_after)), {}};
+  return {Outcome::Kind::TryLater, make_busy(why, come_again.value_or(write.parts.shared.options.retry_after)), {}};
 }
 
 Outcome client_left(const Write& write, std::string_view reason) {

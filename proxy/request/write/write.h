@@ -35,7 +35,7 @@ struct Write {
   const KeyedPlan& plan;
   const Client& client;
   ClientWait& client_wait;
-  Hash128 bytes{};                                // of method, host, target and body
+  Hash128 request_hash{};                         // of method, host, target and body
   std::string request_id{};                       // see request_id_of()
   uint64_t sending = 0;                           // its record in the client's ledger
   uint64_t asking = 0;                            // and this exchange's number there (SendingLedger::Asking)
@@ -71,14 +71,14 @@ struct Write {
   auto ask(Question question) const {
     return parts.shared.resources.ask(plan.resource_key, question);
   }
-  void tell(policy::Event event) const { parts.shared.resources.apply(plan.resource_key, std::move(event)); }
+  void record_event(policy::Event event) const { parts.shared.resources.apply(plan.resource_key, std::move(event)); }
 };
 
 // How a write ended before or after it was sent.
 struct Outcome {
   enum class Kind {
     Left,      // the client is gone; nothing (more) is sent, nobody is answered
-    Busy,      // armgate's 503: nothing was sent or ARM proved it without effect; the client is expected again
+    TryLater,  // armgate's 503: nothing was sent or ARM proved it without effect; the client is expected again
     Refused,   // 412, by ARM for an injected ETag or by armgate
     Accepted,  // ARM took it (2xx)
     Answered,  // any other final answer
@@ -99,7 +99,7 @@ struct Outcome {
 std::string etag_of(const Outcome& outcome, const arm::ResponseHead& answer);
 
 // Nothing was sent, or it had no effect for sure, and the client is expected to send it again.
-inline bool nothing_was_sent(Outcome::Kind kind) { return kind == Outcome::Kind::Busy || kind == Outcome::Kind::Left; }
+inline bool nothing_was_sent(Outcome::Kind kind) { return kind == Outcome::Kind::TryLater || kind == Outcome::Kind::Left; }
 
 // A write as it arrives.
 Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, ClientWait& client_wait);
@@ -110,16 +110,16 @@ std::vector<rules::LockKey> all_keys(const Write& write);
 std::vector<std::string> keys_until_answer(const Write& write);
 
 // The identity of what was asked: method, host, target and body. Not who asked.
-Hash128 bytes_of(const Hasher& hasher, const arm::Request& request);
+Hash128 request_hash_of(const Hasher& hasher, const arm::Request& request);
 // The same for all sendings of one write by its client, and for no other write.
-Hash128 sending_key(const Hasher& hasher, uint64_t sending, std::string_view request_id);
-Hash128 sending_key(const Write& write);
+Hash128 write_key_of(const Hasher& hasher, uint64_t sending, std::string_view request_id);
+Hash128 write_key_of(const Write& write);
 // Whether anybody else's write was accepted since an order: not even the same bytes of the same client, which another of its actors
 // may have sent. With an ETag: or may have been, since one in doubt that was sent with it takes effect for as long as it stands.
 bool others_wrote_since(const Write& write, uint64_t order, std::string_view etag = {});
 
 // Nothing was sent, and its client is to come again: armgate's 503, for this reason.
-Outcome busy(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again = {});
+Outcome try_later(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again = {});
 // Its client is gone, and nothing (more) is sent for it; counted.
 Outcome client_left(const Write& write, std::string_view reason);
 

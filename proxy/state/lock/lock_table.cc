@@ -132,7 +132,7 @@ void LockTable::grant_any(const std::vector<ClaimPtr>& candidates) {
     ShardsLocked locked(*this, *claim);
     if (claim->state != Claim::State::Waiting || !may_hold(*claim)) continue;
     if (!claim->yields) grant(claim, Queued::Yes);
-    // Under the shards' mutexes, because the place's owner takes them too before its waiter may die.
+    // Under the shards' mutexes, because the position's owner takes them too before its waiter may die.
     if (claim->waiter != nullptr) claim->waiter->signal(claim->bits);
   }
 }
@@ -295,7 +295,7 @@ void LockTable::yield(const ClaimPtr& claim) {
   if (!is_mutant(Mutant::GrantLostOnCancel)) grant_any(now_first);
 }
 
-void LockTable::insist(const ClaimPtr& claim) {
+void LockTable::rejoin(const ClaimPtr& claim) {
   ShardsLocked locked(*this, *claim);
   claim->yields = false;
   if (claim->state == Claim::State::Waiting && may_hold(*claim)) grant(claim, Queued::Yes);

@@ -53,7 +53,7 @@ struct ClaimInfo {
   // Who goes before those that came earlier (proxy/state/lock/turns): a turn before all but earlier turns, and the write that
   // takes its turn before all. At each of its keys alike: an order that differs from key to key could make two claims wait for
   // each other.
-  enum class Priority { None, Turn, TakesTurn } priority = Priority::None;
+  enum class Priority { None, BeforeWaiters, BeforeAll } priority = Priority::None;
 };
 
 // Whom a lease lets by: claims of the same client that reenter, or all of them.
@@ -99,7 +99,7 @@ class WriteLease {
   void release(const std::vector<Hash128>& some);
 
   // Requires: held(), and no key given back. The position is granted.
-  QueuePosition into_place() &&;
+  QueuePosition into_position() &&;
   // From now on these claims of the same client may hold its keys too, as far as nobody waits before them.
   void admit_own(Own which = Own::Reentrant);
 
@@ -111,7 +111,7 @@ class WriteLease {
   bool is_over() const;      // its keys went back already, by whoever keeps it
 
   // True if somebody waits for one of its keys.
-  bool is_wanted() const;
+  bool has_waiter() const;
   // `waiter` gets `bits` whenever somebody begins to wait for one of its keys; null: nobody is told any more. It must outlive that.
   void tell_when_wanted(Waiter* waiter, uint32_t bits);
   std::vector<Hash128> keys() const;  // those it still holds
@@ -136,25 +136,25 @@ class QueuePosition {
   std::optional<ClaimInfo> holder() const;
 
   // Requires: granted(). The position is used up.
-  WriteLease take();
+  WriteLease into_lease();
 
   // ---- a position whose owner is away (proxy/state/lock/reservations.h) ----
   bool is_for(const std::vector<rules::LockKey>& keys) const;
   std::vector<Hash128> keys() const;
   void rename(std::string what);  // for entries()
   // Who is signalled from now on; null: nobody.
-  void wake(Waiter* waiter, uint32_t bits);
+  void set_waiter(Waiter* waiter, uint32_t bits);
   void set_away(bool away);  // for entries()
   // Lets others by, and gives back what was granted, without losing its position. From now on it is not granted: its waiter is
   // signalled whenever it would be.
   void yield();
   // Takes its position again, and is granted if it is its turn.
-  void insist();
+  void rejoin();
   // Whether it is granted, or would be if it did not yield.
   bool is_its_turn() const;
   uint64_t times_passed() const;
 
-  // ---- a claim that this place's owner keeps for another, who gets the place that is returned ----
+  // ---- a claim that this position's owner keeps for another, who gets the position that is returned ----
   QueuePosition keep(std::shared_ptr<ClaimKeeper> keeper);
   void give_back_here(const std::vector<Hash128>& some);
   void end_here();  // all that it has left
@@ -240,7 +240,7 @@ class LockTable {
   void grant(const ClaimPtr& claim, Queued queued);
   void enqueue(const ClaimPtr& claim);
   void yield(const ClaimPtr& claim);
-  void insist(const ClaimPtr& claim);
+  void rejoin(const ClaimPtr& claim);
   void admit_own(const ClaimPtr& claim, Own which);
   void give_back_here(const ClaimPtr& claim, const std::vector<Hash128>& some);
   void let_own_in_here(const ClaimPtr& claim, Own which);

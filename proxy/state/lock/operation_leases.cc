@@ -18,12 +18,12 @@ OperationLease::OperationLease(LeasedWrite write, WriteLease lease, std::string 
   lease_.tell_when_wanted(&waiter_, kWake);
 }
 
-bool OperationLease::wanted() const {
+bool OperationLease::has_waiter() const {
   MutexLock lock(&mutex_);
-  return lease_.is_wanted();
+  return lease_.has_waiter();
 }
 
-bool OperationLease::open() const {
+bool OperationLease::is_open() const {
   MutexLock lock(&mutex_);
   return !finished_.has_value();
 }
@@ -90,7 +90,7 @@ void OperationLease::take_back(const void* lender) {
   std::erase_if(lent_, [lender](const Lent& lent) { return lent.lender == lender; });
 }
 
-void OperationLease::renew(std::string_view authorization) {
+void OperationLease::renew_token(std::string_view authorization) {
   MutexLock lock(&mutex_);
   if (finished_ || authorization_ == authorization) return;
   // A client may use several principals (two tenants): only a newer token of the same one may take the place.
@@ -165,7 +165,7 @@ std::vector<Hash128> OperationLeases::url_keys(const OperationLease& op_lease) c
   return keys;
 }
 
-void OperationLeases::open(const std::shared_ptr<OperationLease>& op_lease) {
+void OperationLeases::add(const std::shared_ptr<OperationLease>& op_lease) {
   MutexLock lock(&mutex_);
   for (const auto& key : url_keys(*op_lease)) by_url_[key].push_back(op_lease);
   by_resource_[op_lease->write().planned.plan->resource_key].push_back(op_lease);
@@ -270,12 +270,12 @@ void OperationLeases::expect_end(const Hash128& key, TimePoint now) const {
   for (const auto& op_lease : it->second) op_lease->note_end_expected(now);
 }
 
-void OperationLeases::renew(const Hash128& client, std::string_view authorization) const {
+void OperationLeases::renew_token(const Hash128& client, std::string_view authorization) const {
   if (empty() || authorization.empty()) return;
   MutexLock lock(&mutex_);
   const auto it = by_client_.find(client);
   if (it == by_client_.end()) return;
-  for (const auto& op_lease : it->second) op_lease->renew(authorization);
+  for (const auto& op_lease : it->second) op_lease->renew_token(authorization);
 }
 
 }  // namespace armgate

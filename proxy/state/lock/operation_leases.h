@@ -52,7 +52,7 @@ struct LeasedWrite {
   std::string resource_target;  // the write's own target, with its api-version
   arm::Tracking tracking;
   Hash128 client{};
-  Hash128 bytes{};
+  Hash128 request_hash{};
   std::string client_label;
   TimePoint opened{};
   Duration interval{};  // between polls, as ARM's answer to the write asked; zero if it did not
@@ -74,14 +74,14 @@ class OperationLease {
   const LeasedWrite& write() const { return write_; }
   const std::vector<Hash128>& keys() const { return keys_; }  // the lease's
   Waiter& waiter() { return waiter_; }                        // of its watcher; woken, too, when somebody begins to wait
-  bool wanted() const;                                        // somebody waits for one of its keys
-  bool open() const;
+  bool has_waiter() const;                                    // somebody waits for one of its keys
+  bool is_open() const;
   bool has_lost_its_keys() const;  // in a cluster: another has seen its end, and given them back
 
   // The newest token of its client; one that is lent, if it has none or ARM does not take its client's any more; empty if there is
   // neither.
   std::string authorization() const;
-  void renew(std::string_view authorization);
+  void renew_token(std::string_view authorization);
   // ARM would not tell the bearer of this token. True if it was its client's own.
   bool distrust(std::string_view authorization);
   // Whoever lends a token takes it back when what it came with is over (promise P8, docs/design.md).
@@ -141,7 +141,7 @@ class OperationLeases {
  public:
   explicit OperationLeases(Hasher hasher) : hasher_(hasher) {}
 
-  void open(const std::shared_ptr<OperationLease>& op_lease);
+  void add(const std::shared_ptr<OperationLease>& op_lease);
   void close(const std::shared_ptr<OperationLease>& op_lease);
 
   // Operation leases whose end a GET of this URL can tell, and how.
@@ -175,7 +175,7 @@ class OperationLeases {
   void expect_end(const Hash128& key, TimePoint now) const;
 
   // The client came by with a token: its operation leases use it from now on.
-  void renew(const Hash128& client, std::string_view authorization) const;
+  void renew_token(const Hash128& client, std::string_view authorization) const;
 
   size_t size() const { return count_.load(std::memory_order_relaxed); }
   bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }

@@ -1,4 +1,4 @@
-// queue_position.cc – a claim from its owner's side: the place in the queues, and the lease.
+// queue_position.cc – a claim from its owner's side: the position in the queues, and the lease.
 #include <algorithm>
 #include <utility>
 
@@ -38,8 +38,8 @@ std::optional<ClaimInfo> QueuePosition::holder() const {
   return std::nullopt;
 }
 
-WriteLease QueuePosition::take() {
-  GATE_CHECK(granted(), "only a granted place becomes a lease");
+WriteLease QueuePosition::into_lease() {
+  GATE_CHECK(granted(), "only a granted position becomes a lease");
   {
     LockTable::ShardsLocked locked(*table_, *claim_);
     claim_->waiter = nullptr;
@@ -64,7 +64,7 @@ void QueuePosition::rename(std::string what) {
   claim_->info.what = std::move(what);
 }
 
-void QueuePosition::wake(Waiter* waiter, uint32_t bits) {
+void QueuePosition::set_waiter(Waiter* waiter, uint32_t bits) {
   LockTable::ShardsLocked locked(*table_, *claim_);
   claim_->waiter = waiter;
   claim_->bits = bits;
@@ -77,7 +77,7 @@ void QueuePosition::set_away(bool away) {
 
 void QueuePosition::yield() { table_->yield(claim_); }
 
-void QueuePosition::insist() { table_->insist(claim_); }
+void QueuePosition::rejoin() { table_->rejoin(claim_); }
 
 bool QueuePosition::is_its_turn() const {
   LockTable::ShardsLocked locked(*table_, *claim_);
@@ -121,8 +121,8 @@ void WriteLease::release(const std::vector<Hash128>& some) {
   if (claim_) table_->give_back(claim_, some);
 }
 
-QueuePosition WriteLease::into_place() && {
-  GATE_CHECK(claim_ != nullptr, "only a held lease becomes a place again");
+QueuePosition WriteLease::into_position() && {
+  GATE_CHECK(claim_ != nullptr, "only a held lease becomes a position again");
   return QueuePosition(std::exchange(table_, nullptr), std::exchange(claim_, nullptr));
 }
 
@@ -149,7 +149,7 @@ bool WriteLease::is_over() const {
   return claim_->state == Claim::State::Over;
 }
 
-bool WriteLease::is_wanted() const {
+bool WriteLease::has_waiter() const {
   if (!claim_) return false;
   LockTable::ShardsLocked locked(*table_, *claim_);
   return std::any_of(claim_->keys.begin(), claim_->keys.end(),

@@ -5,42 +5,42 @@
 
 namespace armgate {
 
-Reservation::Reservation(QueuePosition place, const Executor& executor)
-    : waiter_(executor), keys_(place.keys()), place_(std::move(place)) {
+Reservation::Reservation(QueuePosition position, const Executor& executor)
+    : waiter_(executor), keys_(position.keys()), position_(std::move(position)) {
   MutexLock lock(&mutex_);
-  place_->wake(&waiter_, kTurn);
-  place_->set_away(true);
+  position_->set_waiter(&waiter_, kTurn);
+  position_->set_away(true);
 }
 
 Reservation::Standing Reservation::standing() const {
   MutexLock lock(&mutex_);
-  if (!place_) return Standing::Gone;
-  if (place_->granted()) return Standing::Claimable;
-  return place_->is_its_turn() ? Standing::Passing : Standing::InLine;  // only who yields is not granted in its turn
+  if (!position_) return Standing::Gone;
+  if (position_->granted()) return Standing::Claimable;
+  return position_->is_its_turn() ? Standing::Passing : Standing::InLine;  // only who yields is not granted in its turn
 }
 
 uint64_t Reservation::times_passed() const {
   MutexLock lock(&mutex_);
-  return place_ ? place_->times_passed() : 0;
+  return position_ ? position_->times_passed() : 0;
 }
 
 void Reservation::yield() {
   MutexLock lock(&mutex_);
-  if (place_) place_->yield();
+  if (position_) position_->yield();
 }
 
-std::optional<QueuePosition> Reservation::take() {
-  std::optional<QueuePosition> place;
+std::optional<QueuePosition> Reservation::take_position() {
+  std::optional<QueuePosition> position;
   {
     MutexLock lock(&mutex_);
-    place.swap(place_);
-    if (place) {
-      place->wake(nullptr, 0);
-      place->set_away(false);
+    position.swap(position_);
+    if (position) {
+      position->set_waiter(nullptr, 0);
+      position->set_away(false);
     }
   }
   waiter_.signal(kGone);
-  return place;
+  return position;
 }
 
 void Reservations::erase(Queues::iterator queue, Queue::iterator kept) {
@@ -71,18 +71,18 @@ std::vector<std::shared_ptr<Reservation>> Reservations::drop(Queue& queue, const
   return over;
 }
 
-std::shared_ptr<Reservation> Reservations::keep(const Holder& holder, const Away& away, QueuePosition place,
+std::shared_ptr<Reservation> Reservations::keep(const Holder& holder, const Away& away, QueuePosition position,
                                                 const Executor& executor) {
-  auto reservation = std::make_shared<Reservation>(std::move(place), executor);
+  auto reservation = std::make_shared<Reservation>(std::move(position), executor);
   std::vector<std::shared_ptr<Reservation>> over;
   {
     MutexLock lock(&mutex_);
     Queue& queue = by_resource_[holder.resource];
     over = drop(queue, holder.client, away);
-    queue.push_back({holder.client, away.bytes, away.now, reservation, Duration{}, away.now});
+    queue.push_back({holder.client, away.request_hash, away.now, reservation, Duration{}, away.now});
     any_.store(true, std::memory_order_release);
   }
-  for (const auto& one : over) one->take();
+  for (const auto& one : over) one->take_position();
   return reservation;
 }
 
@@ -94,15 +94,16 @@ std::optional<QueuePosition> Reservations::take(const Holder& holder, const Hash
     MutexLock lock(&mutex_);
     const auto queue = by_resource_.find(holder.resource);
     if (queue == by_resource_.end()) return std::nullopt;
-    const auto oldest = std::find_if(queue->second.begin(), queue->second.end(),
-                                     [&](const Kept& kept) { return kept.client == holder.client && kept.bytes == bytes; });
+    const auto oldest = std::find_if(queue->second.begin(), queue->second.end(), [&](const Kept& kept) {
+      return kept.client == holder.client && kept.request_hash == bytes;
+    });
     if (oldest == queue->second.end()) return std::nullopt;
     found = std::move(oldest->reservation);
     erase(queue, oldest);
   }
-  auto place = found->take();
-  if (place && !place->is_for(keys)) return std::nullopt;
-  return place;
+  auto position = found->take_position();
+  if (position && !position->is_for(keys)) return std::nullopt;
+  return position;
 }
 
 // Seldom: those that let others by have no moment of their own any more.
@@ -128,7 +129,7 @@ void Reservations::end(const Hash128& resource, const std::shared_ptr<Reservatio
       if (kept != queue->second.end()) erase(queue, kept);
     }
   }
-  reservation->take();
+  reservation->take_position();
 }
 
 size_t Reservations::size() const {

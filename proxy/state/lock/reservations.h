@@ -1,17 +1,17 @@
-// reservations.h – places in the queue that are kept for clients who were sent away (docs/design.md, "Queue reservations").
+// reservations.h – positions in the queue that are kept for clients who were sent away (docs/design.md, "Queue reservations").
 //
 // Why: a client that is told to come back, or gave up waiting, must not lose its turn to whoever asks at the right moment: under
-// load it would never have one. So its place stays, and its next sending of the same bytes stands on it again.
+// load it would never have one. So its position stays, and its next sending of the same bytes stands on it again.
 //
-// A reservation whose turn comes reserves its keys for a moment. If its client does not come, it lets others by, keeps its place,
+// A reservation whose turn comes reserves its keys for a moment. If its client does not come, it lets others by, keeps its position,
 // and its time to live runs while it could have been granted; then it is over. Nothing is ever sent for a reservation. All
 // clients that are away and wait for one of the same keys have that one moment to come back in: a crowd that vanished must not
-// hold up others once for each. Nor is a place kept for long for a client that came back without these bytes: while it stands in
+// hold up others once for each. Nor is a position kept for long for a client that came back without these bytes: while it stands in
 // vain with newer writes, the TTL of its older reservations of the resource runs too.
 //
 // Invariants
 //   1. A reservation is used once.
-//   2. What a reservation keeps is free again after the claim timeout, and its place after the time to live, at the latest at its
+//   2. What a reservation keeps is free again after the claim timeout, and its position after the time to live, at the latest at its
 //     greatest age.
 // Threads   any. A reservation's waiter is its keeper's (proxy/request/queue/reservation.h).
 // Limits    Options; reservations also count in the queues of the lock table.
@@ -44,7 +44,7 @@ class Reservation {
     Gone,       // taken by its client, or over
   };
 
-  Reservation(QueuePosition place, const Executor& executor);
+  Reservation(QueuePosition position, const Executor& executor);
 
   Waiter& waiter() { return waiter_; }
   bool shares_key_with(const Reservation& other) const;
@@ -53,13 +53,13 @@ class Reservation {
   // From now on others may go by.
   void yield();
   // Nothing if it is gone already.
-  std::optional<QueuePosition> take();
+  std::optional<QueuePosition> take_position();
 
  private:
   Waiter waiter_;
   const std::vector<Hash128> keys_;
   mutable Mutex mutex_;
-  std::optional<QueuePosition> place_ ABSL_GUARDED_BY(mutex_);
+  std::optional<QueuePosition> position_ ABSL_GUARDED_BY(mutex_);
 };
 
 class Reservations {
@@ -82,13 +82,13 @@ class Reservations {
 
   // What will come again.
   struct Away {
-    Hash128 bytes{};
+    Hash128 request_hash{};
     TimePoint arrived{};  // this time
     TimePoint now{};
   };
-  std::shared_ptr<Reservation> keep(const Holder& holder, const Away& away, QueuePosition place, const Executor& executor);
+  std::shared_ptr<Reservation> keep(const Holder& holder, const Away& away, QueuePosition position, const Executor& executor);
 
-  // The place of the oldest reservation for these bytes, if it is one for these keys. One for other keys is over.
+  // The position of the oldest reservation for these bytes, if it is one for these keys. One for other keys is over.
   std::optional<QueuePosition> take(const Holder& holder, const Hash128& bytes, const std::vector<rules::LockKey>& keys);
 
   // The moment of `whose` that began at `since` is over: whoever was away then, and waits for one of its keys, lets others by.
@@ -102,7 +102,7 @@ class Reservations {
  private:
   struct Kept {
     Hash128 client{};
-    Hash128 bytes{};
+    Hash128 request_hash{};
     TimePoint since{};
     std::shared_ptr<Reservation> reservation;
     Duration passed_over{};  // for how long its client stood in line with newer writes

@@ -8,10 +8,10 @@
 namespace armgate {
 
 void RunLeases::hold_if_granted(Kept& kept) {
-  if (kept.coming) kept.place = kept.coming();
-  if (kept.place) kept.coming = nullptr;
-  if (!kept.place || !kept.place->granted()) return;
-  kept.lease = std::exchange(kept.place, std::nullopt)->take();
+  if (kept.coming) kept.position = kept.coming();
+  if (kept.position) kept.coming = nullptr;
+  if (!kept.position || !kept.position->granted()) return;
+  kept.lease = std::exchange(kept.position, std::nullopt)->into_lease();
   kept.lease.admit_own(Own::Any);
   kept.lease.set_phase(WritePhase::Runs);
   kept.loan = nullptr;
@@ -20,7 +20,7 @@ void RunLeases::hold_if_granted(Kept& kept) {
 RunLeases::Lease RunLeases::shown(const std::string& id, const Kept& kept, TimePoint now) {
   Lease lease{id, kept.client_label, kept.purpose, kept.lease.held(), {}, now - kept.since};
   if (lease.held) return lease;
-  const auto holder = kept.place ? kept.place->holder() : std::nullopt;
+  const auto holder = kept.position ? kept.position->holder() : std::nullopt;
   lease.behind = holder ? fmt::format("{} of {}, since {} s", holder->what, holder->client_label,
                                       whole_milliseconds(now - holder->since) / 1000)
                         : std::string("another write");
@@ -58,13 +58,13 @@ Result<RunLeases::Lease> RunLeases::take(const std::vector<std::string>& resourc
   info.since = now;
   info.client = client;
   info.run = purpose;
-  info.priority = ClaimInfo::Priority::TakesTurn;
+  info.priority = ClaimInfo::Priority::BeforeAll;
   if (claim_) {
     kept.coming = claim_(keys, std::move(info));
   } else {
-    auto place = locks_.join(keys, std::move(info), nullptr, 0);
-    if (!place) return std::move(place).error();
-    kept.place = *std::move(place);
+    auto position = locks_.join(keys, std::move(info), nullptr, 0);
+    if (!position) return std::move(position).error();
+    kept.position = *std::move(position);
   }
   kept.resources = std::move(wanted);
   kept.client = client;
@@ -141,7 +141,7 @@ void RunLeases::lend_credentials(const Hash128& client, std::string_view authori
   if (count_.load(std::memory_order_acquire) == 0 || authorization.empty()) return;
   MutexLock lock(&mutex_);
   for (auto& [id, kept] : leases_) {
-    if (kept.client != client || !kept.place) continue;
+    if (kept.client != client || !kept.position) continue;
     kept.loan = std::make_unique<OperationLeases::CredentialLoan>();
     op_leases.lend_credentials(kept.resources, authorization, *kept.loan);
   }

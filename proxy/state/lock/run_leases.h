@@ -87,8 +87,8 @@ class RunLeases {
     std::string purpose;
     TimePoint since{};
     TimePoint until{};
-    ComingPosition coming{};                                  // until there is a place
-    std::optional<QueuePosition> place;                       // until it is held
+    ComingPosition coming{};                                  // until there is one
+    std::optional<QueuePosition> position;                    // until it is held
     std::unique_ptr<OperationLeases::CredentialLoan> loan{};  // until it is held
     WriteLease lease;
   };

@@ -5,25 +5,25 @@
 
 namespace armgate {
 
-Turn::Turn(QueuePosition place, const Executor& executor) : waiter_(executor), place_(std::move(place)) {
+Turn::Turn(QueuePosition position, const Executor& executor) : waiter_(executor), position_(std::move(position)) {
   MutexLock lock(&mutex_);
-  place_->wake(&waiter_, kGranted);
+  position_->set_waiter(&waiter_, kGranted);
 }
 
 bool Turn::granted() const {
   MutexLock lock(&mutex_);
-  return place_ && place_->granted();
+  return position_ && position_->granted();
 }
 
 bool Turn::over() const {
   MutexLock lock(&mutex_);
-  return !place_;
+  return !position_;
 }
 
 void Turn::note_read() {
   {
     MutexLock lock(&mutex_);
-    if (has_read_ || !place_ || !place_->granted()) return;
+    if (has_read_ || !position_ || !position_->granted()) return;
     has_read_ = true;
   }
   waiter_.signal(kRead);
@@ -37,19 +37,19 @@ bool Turn::has_read() const {
 void Turn::end() { take_position(); }
 
 std::optional<QueuePosition> Turn::take_position() {
-  std::optional<QueuePosition> place;
+  std::optional<QueuePosition> position;
   {
     MutexLock lock(&mutex_);
-    place.swap(place_);
-    if (place) place->wake(nullptr, 0);
+    position.swap(position_);
+    if (position) position->set_waiter(nullptr, 0);
   }
   waiter_.signal(kOver);
-  return place;
+  return position;
 }
 
-std::shared_ptr<Turn> Turns::give(const Hash128& resource, const Hash128& client, QueuePosition place,
+std::shared_ptr<Turn> Turns::give(const Hash128& resource, const Hash128& client, QueuePosition position,
                                   const Executor& executor) {
-  auto turn = std::make_shared<Turn>(std::move(place), executor);
+  auto turn = std::make_shared<Turn>(std::move(position), executor);
   {
     MutexLock lock(&mutex_);
     auto& given = by_resource_[resource];

@@ -36,7 +36,7 @@ class Turn {
   static constexpr uint32_t kRead = 2;
   static constexpr uint32_t kOver = 4;
 
-  Turn(QueuePosition place, const Executor& executor);
+  Turn(QueuePosition position, const Executor& executor);
 
   Waiter& waiter() { return waiter_; }
   // When nobody else is let in any more because of it; nothing: it waits, or it is over.
@@ -47,14 +47,14 @@ class Turn {
   bool has_read() const;
   // Gives the key to whoever comes next.
   void end();
-  // The turn is over, and its place somebody else's; nothing if it was over.
+  // The turn is over, and its position somebody else's; nothing if it was over.
   std::optional<QueuePosition> take_position();
 
  private:
   Waiter waiter_;
   mutable Mutex mutex_;
   bool has_read_ ABSL_GUARDED_BY(mutex_) = false;
-  std::optional<QueuePosition> place_ ABSL_GUARDED_BY(mutex_);
+  std::optional<QueuePosition> position_ ABSL_GUARDED_BY(mutex_);
 };
 
 class Turns {
@@ -68,7 +68,7 @@ class Turns {
   const Options& options() const { return options_; }
 
   // Null if there are too many, or the client has one there.
-  std::shared_ptr<Turn> give(const Hash128& resource, const Hash128& client, QueuePosition place, const Executor& executor);
+  std::shared_ptr<Turn> give(const Hash128& resource, const Hash128& client, QueuePosition position, const Executor& executor);
   void note_read(const Hash128& resource, const Hash128& client);
   // The client's write has come: its turn, which the caller ends when the write stands in line.
   std::shared_ptr<Turn> take(const Hash128& resource, const Hash128& client);

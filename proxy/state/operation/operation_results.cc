@@ -46,7 +46,7 @@ OperationResults::Known* OperationResults::find_or_add(const Hash128& resource, 
 
 void OperationResults::add_failure(Known& known, const Ended& ended, Time when) {
   if (known.is_well()) unwell_.fetch_add(1, std::memory_order_relaxed);
-  known.failures.push_back({when, ended.result.error, ended.bytes});
+  known.failures.push_back({when, ended.result.error, ended.request_hash});
   if (known.failures.size() > kFailuresKept) known.failures.pop_front();
 }
 
@@ -171,8 +171,8 @@ std::optional<OperationResults::Sick> OperationResults::refuse(const Hash128& re
   Known& known = found->second;
   auto sick = failing(known, now);
   if (!sick) return std::nullopt;
-  const bool failed_before =
-      std::any_of(known.failures.begin(), known.failures.end(), [&](const Failure& failure) { return failure.bytes == bytes; });
+  const bool failed_before = std::any_of(known.failures.begin(), known.failures.end(),
+                                         [&](const Failure& failure) { return failure.request_hash == bytes; });
   if (known.progress == arm::Progress::Failed && !failed_before) return std::nullopt;
   const TimePoint last = std::max(known.probed, known.failures.back().when.at);
   if (now < last + probe_every) return sick;

@@ -57,7 +57,7 @@ class OperationResults {
     std::string_view type;
     std::string_view method;
     std::string_view client;
-    Hash128 bytes{};  // of the write
+    Hash128 request_hash{};  // of the write
     const OperationResult& result;
   };
   // True if the resource was seen at work, or failed, and whether it still is so is not known any more. Of a success `now` does not
@@ -113,7 +113,7 @@ class OperationResults {
   struct Failure {
     Time when;
     arm::ErrorCodes error;
-    Hash128 bytes{};
+    Hash128 request_hash{};
   };
   struct Known {
     std::string id;

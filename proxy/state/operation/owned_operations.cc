@@ -15,7 +15,7 @@ OwnedOperation::OwnedOperation(const Hash128& id, std::string host, std::string 
   known_.tracking = std::move(tracking);
 }
 
-OwnedOperation::Known OwnedOperation::known() const {
+OwnedOperation::Known OwnedOperation::snapshot() const {
   MutexLock lock(&mutex_);
   return known_;
 }
@@ -146,7 +146,7 @@ std::unique_ptr<KeptBytes> OwnedOperations::keep(size_t bytes) {
 
 bool OwnedOperations::add(const std::shared_ptr<OwnedOperation>& operation) {
   MutexLock lock(&mutex_);
-  const auto is_over = [](const Hash128&, const auto& one) { return one->known().phase == OwnedOperation::Phase::Over; };
+  const auto is_over = [](const Hash128&, const auto& one) { return one->snapshot().phase == OwnedOperation::Phase::Over; };
   if (!all_.make_room(options_.operations_max, is_over)) return false;
   if (auto* earlier = all_.find(operation->id()))
     *earlier = operation;

@@ -49,17 +49,17 @@ class KeptBytes {
 
 // What it takes to send a write again; never changed.
 struct SendAgain {
-  arm::Request request;       // as its client sent it, without its token
-  JournaledWrite record;      // what the journal says of each sending
-  policy::BaseState base;     // what it was built from
-  std::string read_target;    // where that is read
-  Hash128 principal{};        // of its client
-  Hash128 sending{};          // the same for all its sendings (sending_key)
-  policy::SharedBody asked;   // its body
-  bool knows_merges = false;  // its client does, of what was merged into its earlier writes
-  bool carries_etag = false;  // If-Match may go along
-  bool creates_only = false;  // it may not replace anything
-  TimePoint taken{};          // when ARM took the first sending
+  arm::Request request;               // as its client sent it, without its token
+  JournaledWrite record;              // what the journal says of each sending
+  policy::BaseState base;             // what it was built from
+  std::string read_target;            // where that is read
+  Hash128 principal{};                // of its client
+  Hash128 write_key{};                // the same for all its sendings (write_key_of)
+  policy::SharedBody requested_body;  // its body
+  bool knows_merges = false;          // its client does, of what was merged into its earlier writes
+  bool carries_etag = false;          // If-Match may go along
+  bool creates_only = false;          // it may not replace anything
+  TimePoint taken{};                  // when ARM took the first sending
   std::unique_ptr<KeptBytes> share{};
 };
 
@@ -86,7 +86,7 @@ class OwnedOperation {
   const Hash128& id() const { return id_; }
   const std::string& host() const { return host_; }
   const std::string& target() const { return target_; }
-  Known known() const;
+  Known snapshot() const;
 
   // ---- its client ----
   // Somebody polls. Only a token of the write's principal is kept.

@@ -16,19 +16,19 @@ inline Difference compared(const std::vector<std::string_view>& texts, const Bod
   return Difference(bodies, facts, own);
 }
 
-inline std::string_view to_text(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::Send: return "send";
-    case Outcome::Contained: return "contained";
-    case Outcome::Merge: return "merge";
-    case Outcome::Conflict: break;
+inline std::string_view to_text(Resolution resolution) {
+  switch (resolution) {
+    case Resolution::Send: return "send";
+    case Resolution::Contained: return "contained";
+    case Resolution::Merge: return "merge";
+    case Resolution::Conflict: break;
   }
   return "conflict";
 }
 
 // "merge /tags/x /tags/y"
 inline std::string words_for(const Reconciliation& result) {
-  std::string words(to_text(result.outcome));
+  std::string words(to_text(result.resolution));
   for (const auto& pointer : result.pointers) words += " " + (pointer.empty() ? "(all)" : pointer);
   if (result.unseen) words += " unseen";
   return words;

@@ -33,7 +33,7 @@ const std::vector<std::string>& leaves() {
 // ---- the model ----
 
 struct Led {
-  Outcome outcome = Outcome::Conflict;
+  Resolution resolution = Resolution::Conflict;
   Body body;
 };
 
@@ -53,9 +53,9 @@ Led model_reconcile(const Body& base, const Body& wanted, const Body& there) {
     if (by_write) merged.erase(leaf);
     if (by_write && at(wanted, leaf)) merged[leaf] = *at(wanted, leaf);
   }
-  if (!any_by_others) return {Outcome::Send, wanted};
+  if (!any_by_others) return {Resolution::Send, wanted};
   if (!any_by_write) return {};
-  return {merged == wanted ? Outcome::Contained : Outcome::Merge, merged};
+  return {merged == wanted ? Resolution::Contained : Resolution::Merge, merged};
 }
 
 bool model_looks_stale(const Body& wanted, const std::vector<Body>& olds, const Body& newest) {
@@ -147,11 +147,11 @@ TEST(DifferenceProperty, ReconcileIsWhatTheModelSays) {
         const size_t wanted = (base + there + seed) % scene.bodies.size();
         const auto expected = model_reconcile(scene.bodies[base], scene.bodies[wanted], scene.bodies[there]);
         const auto result = difference.reconcile(base, wanted, there);
-        ASSERT_EQ(to_text(result.outcome), to_text(expected.outcome)) << "seed " << seed << "\n"
-                                                                      << scene.texts[base] << "\n"
-                                                                      << scene.texts[wanted] << "\n"
-                                                                      << scene.texts[there];
-        ++seen[to_text(result.outcome)];
+        ASSERT_EQ(to_text(result.resolution), to_text(expected.resolution)) << "seed " << seed << "\n"
+                                                                            << scene.texts[base] << "\n"
+                                                                            << scene.texts[wanted] << "\n"
+                                                                            << scene.texts[there];
+        ++seen[to_text(result.resolution)];
         const auto& all = leaves();
         const auto moved = static_cast<size_t>(std::count_if(
             all.begin(), all.end(), [&](const auto& leaf) { return changed(scene.bodies[base], scene.bodies[there], leaf); }));

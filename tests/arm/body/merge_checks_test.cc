@@ -51,8 +51,8 @@ TEST(MergeChecks, TwinsOfOneSideAreNotTheMerges) {
   const BodyFacts facts({.arrays = {{"/o", ArrayKind::Ordered, {"k"}, {"/p"}}}});
   constexpr std::string_view kBase = R"({"o":[{"k":"a","p":1},{"k":"b"}]})";
   for (const std::string_view twins : {R"({"o":[{"p":1},{"p":1}]})", R"({"o":[{"k":"a","p":1},{"k":"b","p":1}]})"}) {
-    EXPECT_EQ(merge({{kBase}, {twins}, {kBase}}, facts, MergeScope::All).outcome, Merge::Outcome::Merged) << twins;
-    EXPECT_EQ(merge({{kBase}, {kBase}, {twins}}, facts, MergeScope::All).outcome, Merge::Outcome::Merged) << twins;
+    EXPECT_EQ(merge({{kBase}, {twins}, {kBase}}, facts, MergeScope::All).kind, Merge::Kind::Merged) << twins;
+    EXPECT_EQ(merge({{kBase}, {kBase}, {twins}}, facts, MergeScope::All).kind, Merge::Kind::Merged) << twins;
   }
 }
 
@@ -62,13 +62,13 @@ TEST(MergeChecks, WhatMayNotBeTheSame) {
     return R"({"properties":{"securityRules":[{"name":")" + std::string(name) + R"(","properties":{)" + properties + "}}]}}";
   };
   const auto merged = [&](const std::string& wanted, const std::string& there) {
-    return merge({{kNone}, {wanted}, {there}}, *BodyFacts::generic(), MergeScope::All).outcome;
+    return merge({{kNone}, {wanted}, {there}}, *BodyFacts::generic(), MergeScope::All).kind;
   };
   const auto in100 = rule("a", R"("priority":100,"direction":"Inbound")");
-  EXPECT_EQ(merged(in100, rule("b", R"("priority":100.0,"direction":"inbound")")), Merge::Outcome::Conflict);
-  EXPECT_EQ(merged(in100, rule("b", R"("priority":101,"direction":"Inbound")")), Merge::Outcome::Merged);
-  EXPECT_EQ(merged(in100, rule("b", R"("priority":100,"direction":"Outbound")")), Merge::Outcome::Merged);
-  EXPECT_EQ(merged(in100, rule("b", R"("priority":100)")), Merge::Outcome::Merged);  // ARM knows what that means
+  EXPECT_EQ(merged(in100, rule("b", R"("priority":100.0,"direction":"inbound")")), Merge::Kind::Conflict);
+  EXPECT_EQ(merged(in100, rule("b", R"("priority":101,"direction":"Inbound")")), Merge::Kind::Merged);
+  EXPECT_EQ(merged(in100, rule("b", R"("priority":100,"direction":"Outbound")")), Merge::Kind::Merged);
+  EXPECT_EQ(merged(in100, rule("b", R"("priority":100)")), Merge::Kind::Merged);  // ARM knows what that means
   const BodyFacts facts({.arrays = {{"/r", ArrayKind::Keyed, {"name"}, {"/port"}}}});
   expect_stories({{"a fact of the type", R"({"r":[]})", R"({"r":[{"name":"a","port":1}]})", R"({"r":[{"name":"b","port":1}]})",
                    "412 at /r/0 /r/1"}},

@@ -62,8 +62,8 @@ TEST(MergingDocument, EachOfItsCasesIsTrue) {
     EXPECT_EQ(words_for(merged), one.result);
     // In the other order the same is said, or refused.
     const Merge turned = merge({{one.before}, {one.a}, {one.b}}, facts, MergeScope::All);
-    EXPECT_EQ(turned.outcome, merged.outcome);
-    if (merged.outcome != Merge::Outcome::Merged) continue;
+    EXPECT_EQ(turned.kind, merged.kind);
+    if (merged.kind != Merge::Kind::Merged) continue;
     EXPECT_TRUE(compared({merged.body, turned.body}, facts).same(0, 1)) << turned.body;
   }
 }

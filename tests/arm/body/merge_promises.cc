@@ -141,13 +141,12 @@ std::optional<std::string> wrong_result(const Scene& scene, const Item& expected
   if (const auto wrong = wrong_bytes(scene, body)) return *wrong + ": " + body;
   if (const auto wrong = wrong_place(scene, body)) return *wrong + ": " + body;
   const Merge turned = merged(scene.base_text, scene.there_text, scene.wanted_text, facts);
-  const bool commutes = turned.outcome == Merge::Outcome::Merged && compared({body, turned.body}, facts).same(0, 1);
+  const bool commutes = turned.kind == Merge::Kind::Merged && compared({body, turned.body}, facts).same(0, 1);
   if (!commutes && turned.obstacle != MergeObstacle::AllThere) return "in the other order it is another: " + words_for(turned);
   // What was asked for and what was sent both count as shown: sent again, nothing comes of it.
   if (words_for(merged(scene.wanted_text, scene.wanted_text, body, facts)) != body) return "sent again it changes something";
   const Merge again = merged(scene.base_text, scene.wanted_text, body, facts);
-  if (again.outcome == Merge::Outcome::Merged && words_for(again) != body)
-    return "merged again it is another: " + words_for(again);
+  if (again.kind == Merge::Kind::Merged && words_for(again) != body) return "merged again it is another: " + words_for(again);
   return std::nullopt;
 }
 
@@ -157,16 +156,16 @@ std::optional<std::string> broken(const Scene& scene, std::map<std::string, int>
   const Merge result = merged(scene.base_text, scene.wanted_text, scene.there_text, facts);
   if (expected.in_conflict) {
     ++outcomes["conflict"];
-    if (result.outcome != Merge::Outcome::Conflict) return "a conflict was merged: " + words_for(result);
+    if (result.kind != Merge::Kind::Conflict) return "a conflict was merged: " + words_for(result);
     if (result.in_the_way.count == 0) return "a conflict without a place";
     const Merge turned = merged(scene.base_text, scene.there_text, scene.wanted_text, facts);
-    if (turned.outcome != Merge::Outcome::Conflict) return "a conflict one way alone: " + words_for(turned);
+    if (turned.kind != Merge::Kind::Conflict) return "a conflict one way alone: " + words_for(turned);
   } else if (expected.all_there) {
     ++outcomes["all there"];
     if (result.obstacle != MergeObstacle::AllThere) return "two who may count from nothing have agreed: " + words_for(result);
   } else {
     ++outcomes["merged"];
-    if (result.outcome != Merge::Outcome::Merged) return "no conflict, and not merged: " + words_for(result);
+    if (result.kind != Merge::Kind::Merged) return "no conflict, and not merged: " + words_for(result);
     if (const auto wrong = wrong_result(scene, expected.item, result.body, facts)) return wrong;
   }
   if (words_for(merged(scene.base_text, scene.base_text, scene.there_text, facts)) != scene.there_text)

@@ -166,12 +166,12 @@ TEST_P(EveryResource, IsMergedAsBothMeantIt) {
     if (is_conflict) {
       // Both added the same, or removed it: no conflict, but a leaf's removal is one.
       const bool is_all_there = merged.obstacle == MergeObstacle::AllThere;
-      const bool may_agree = is_all_there || (merged.outcome == Merge::Outcome::Merged && merged.taken.count == 0);
-      ASSERT_TRUE(merged.outcome == Merge::Outcome::Conflict || may_agree) << words_for(merged) << story;
+      const bool may_agree = is_all_there || (merged.kind == Merge::Kind::Merged && merged.taken.count == 0);
+      ASSERT_TRUE(merged.kind == Merge::Kind::Conflict || may_agree) << words_for(merged) << story;
       ++conflicts;
       continue;
     }
-    ASSERT_EQ(merged.outcome, Merge::Outcome::Merged) << words_for(merged) << story;
+    ASSERT_EQ(merged.kind, Merge::Kind::Merged) << words_for(merged) << story;
     Json expected = there;
     apply(expected, own);
     without_old_tags(expected);

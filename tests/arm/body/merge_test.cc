@@ -150,7 +150,7 @@ TEST(Merge, WhatCannotBeRead) {
   }
   // As deep as is read, and as wide.
   const std::string deep = nested_json("a", 250), other = "{\"b\":2," + deep.substr(1);
-  EXPECT_EQ(merge({{deep}, {other}, {deep}}, *BodyFacts::generic(), MergeScope::All).outcome, Merge::Outcome::Merged);
+  EXPECT_EQ(merge({{deep}, {other}, {deep}}, *BodyFacts::generic(), MergeScope::All).kind, Merge::Kind::Merged);
 }
 
 // As much as is read at all, below a name that no pointer should repeat for each place. Square time would take minutes.
@@ -174,8 +174,8 @@ TEST(Merge, WhatIsSaidOfIt) {
   EXPECT_EQ(merged.taken.pointers, (std::vector<std::string>{"/a", "/tags/s"}));
   EXPECT_EQ(merged.kept.pointers, std::vector<std::string>{"/b"});
   EXPECT_EQ(merged.taken.count, 2u);
-  EXPECT_EQ(merge({{R"({"a":1})"}, {R"({"a":2})"}, {R"({"a":3})"}}, *BodyFacts::generic(), MergeScope::Maps).outcome,
-            Merge::Outcome::Conflict);
+  EXPECT_EQ(merge({{R"({"a":1})"}, {R"({"a":2})"}, {R"({"a":3})"}}, *BodyFacts::generic(), MergeScope::Maps).kind,
+            Merge::Kind::Conflict);
 }
 
 // A container without members that one side removes and another fills is no place of its own: nothing is handed out that loses one.

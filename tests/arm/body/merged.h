@@ -13,8 +13,8 @@ namespace armgate::arm {
 
 // The body, "412 at /tags/a" or "412, not merged: secret".
 inline std::string words_for(const Merge& merge) {
-  if (merge.outcome == Merge::Outcome::Merged) return merge.body;
-  if (merge.outcome == Merge::Outcome::Impossible) return "412, not merged: " + std::string(to_text(merge.obstacle));
+  if (merge.kind == Merge::Kind::Merged) return merge.body;
+  if (merge.kind == Merge::Kind::Impossible) return "412, not merged: " + std::string(to_text(merge.obstacle));
   std::string words = "412 at";
   for (const auto& pointer : merge.in_the_way.pointers) words += " " + pointer;
   return words;

@@ -42,18 +42,19 @@ TEST(ClusterCodec, AStateThatWasShownIsTheSameElsewhere) {
 }
 
 TEST(ClusterCodec, EveryEventOfAHistoryComesBackAsItself) {
-  const policy::Event events[] = {policy::Shown{},   policy::NotModified{}, policy::Accepted{},   policy::Ended{},
-                                  policy::Deleted{}, policy::Found{},       policy::Created{},    policy::Arrived{},
-                                  policy::Left{},    policy::Refused{},     policy::AnswerLost{}, policy::RightUsed{}};
+  const policy::Event events[] = {policy::Shown{},           policy::NotModified{},     policy::WriteAccepted{},
+                                  policy::OperationEnded{},  policy::ResourceDeleted{}, policy::Found{},
+                                  policy::ResourceCreated{}, policy::WriteArrived{},    policy::WriteLeft{},
+                                  policy::Refused{},         policy::AnswerLost{},      policy::RightUsed{}};
   for (const auto& event : events) EXPECT_EQ(passed_on(Told{{}, event}).event.index(), event.index());
 }
 
 TEST(ClusterCodec, WhatIsNotSetStaysSo) {
-  policy::Accepted accepted;
+  policy::WriteAccepted accepted;
   accepted.merged.emplace().at = TimePoint::min();
   const Told told = passed_on(Told{{}, accepted});
-  const auto& read = std::get<policy::Accepted>(told.event);
-  EXPECT_EQ(read.asked, nullptr);
+  const auto& read = std::get<policy::WriteAccepted>(told.event);
+  EXPECT_EQ(read.requested_body, nullptr);
   ASSERT_TRUE(read.merged.has_value());
   EXPECT_EQ(read.merged->at, TimePoint::min()) << "no point in time, and none elsewhere";
   EXPECT_FALSE(std::get<policy::Refused>(passed_on(Told{{}, policy::Refused{}}).event).took_back.has_value());
@@ -84,13 +85,13 @@ TEST(ClusterCodec, AClaimKeepsItsKeysAndTheirModes) {
   claimed.keys = {{"/a", rules::LockMode::Shared}, {"/b", rules::LockMode::Exclusive}};
   claimed.info.is_reentrant = true;
   claimed.info.run = "a repair";
-  claimed.info.priority = ClaimInfo::Priority::TakesTurn;
+  claimed.info.priority = ClaimInfo::Priority::BeforeAll;
   const Claimed read = passed_on(claimed);
   EXPECT_EQ(read.keys, claimed.keys);
   EXPECT_EQ(read.claim, claimed.claim);
   EXPECT_TRUE(read.info.is_reentrant);
   EXPECT_EQ(read.info.run, "a repair");
-  EXPECT_EQ(read.info.priority, ClaimInfo::Priority::TakesTurn);
+  EXPECT_EQ(read.info.priority, ClaimInfo::Priority::BeforeAll);
 }
 
 TEST(ClusterCodec, WhatIsCutShortOrOfAnotherFormatIsNotRead) {

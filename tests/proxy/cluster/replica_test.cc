@@ -77,7 +77,7 @@ Task<void> write(Rig& rig, Rig::Process& process, std::shared_ptr<Writer> writer
   EXPECT_TRUE(place.has_value());
   while (place && !place->granted()) co_await waiter.wait();
   if (!place) co_return;
-  WriteLease lease = place->take();
+  WriteLease lease = place->into_lease();
   EXPECT_EQ((*writer->holding)++, 0) << writer->name << " went beside another";
   writer->order->push_back(writer->name);
   co_await rig.clock.sleep_for(writer->holds);
@@ -163,7 +163,7 @@ TEST(ClusterReplica, AReadThatWasUnderWayWhileAnotherWroteIsNotNewerThanThatWrit
   rig.pass(seconds(2));
   policy::Shown slow = shown_to(kClient, {});
   slow.asked = last_order_in(first.replica.applied());
-  policy::Accepted accepted;
+  policy::WriteAccepted accepted;
   accepted.at = second.clock.next_moment();
   second.resources.apply(kResource, accepted);
   slow.at = first.clock.next_moment();
@@ -266,7 +266,7 @@ Task<void> intend(Rig& rig, Rig::Process& process, std::shared_ptr<std::optional
   auto place =
       co_await process.replica.claim(kKeys, ClaimInfo(), &waiter, 1, rig.loop.get_executor(), rig.clock.now() + seconds(9));
   EXPECT_TRUE(place && place->granted());
-  *kept = place->take();
+  *kept = place->into_lease();
   Intended intended;
   intended.claim = (*kept)->kept_as();
   intended.write.resource = "/r";

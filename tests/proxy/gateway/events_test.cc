@@ -64,8 +64,8 @@ TEST(Events, OfTheNetworkHaveANameAndALevelEach) {
 }
 
 TEST(Events, AFindingSaysWhatIsKnownAndNothingElse) {
-  ShadowFinding finding;
-  finding.kind = ShadowFinding::Kind::Stale;
+  ObserveFinding finding;
+  finding.kind = ObserveFinding::Kind::Stale;
   finding.client = "nightly";
   finding.method = "PUT";
   finding.resource = "/subscriptions/s";
@@ -76,7 +76,7 @@ TEST(Events, AFindingSaysWhatIsKnownAndNothingElse) {
   EXPECT_EQ(line["changed"], "/tags/a, /sku");
   EXPECT_FALSE(line.contains("other_client")) << line;
   EXPECT_FALSE(line.contains("waited_ms")) << "it is no wait: " << line;
-  finding.kind = ShadowFinding::Kind::Wait;
+  finding.kind = ObserveFinding::Kind::Wait;
   finding.waited = std::chrono::seconds(3);
   line = line_of(LogLevel::Info, [&](Log& log) { log_finding(log, kWall, finding); });
   EXPECT_EQ(line["waited_ms"], 3000);

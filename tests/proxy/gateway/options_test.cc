@@ -20,8 +20,8 @@ TEST(Defaults, OfThePipelineAreTheConfigurations) {
   EXPECT_EQ(given.versions_compared_max, own.versions_compared_max);
   EXPECT_EQ(given.list_scan_max, own.list_scan_max);
   EXPECT_EQ(given.poll_first, own.poll_first);
-  EXPECT_EQ(given.poll_wanted, own.poll_wanted);
-  EXPECT_EQ(given.poll_idle, own.poll_idle);
+  EXPECT_EQ(given.poll_with_waiter, own.poll_with_waiter);
+  EXPECT_EQ(given.poll_without_waiter, own.poll_without_waiter);
 }
 
 TEST(Defaults, OfTheTablesAreTheConfigurations) {

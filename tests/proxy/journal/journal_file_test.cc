@@ -41,7 +41,7 @@ TEST_F(JournalFileTest, AWriteComesBackAsItWasRecorded) {
   const JournaledWrite expected = a_write(7);
   EXPECT_EQ(write.id, expected.id);
   EXPECT_EQ(write.client, expected.client);
-  EXPECT_EQ(write.bytes, expected.bytes);
+  EXPECT_EQ(write.request_hash, expected.request_hash);
   EXPECT_EQ(write.resend, expected.resend);
   EXPECT_EQ(write.client_label, expected.client_label);
   EXPECT_EQ(write.request_id, expected.request_id);

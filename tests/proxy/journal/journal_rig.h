@@ -17,7 +17,7 @@ inline JournaledWrite a_write(IntentId id, std::string resource = "/subscription
   JournaledWrite write;
   write.id = id;
   write.client = {1, 2};
-  write.bytes = {3, 4};
+  write.request_hash = {3, 4};
   write.resend = {5, ~0ULL};
   write.client_label = "spinnaker";
   write.request_id = "r";

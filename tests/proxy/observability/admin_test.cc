@@ -226,7 +226,7 @@ TEST_F(AdminTest, ALeaseIsTakenRenewedAndGivenBack) {
                 .head.status,
             409)
       << "one at a time";
-  runs.take().release();
+  runs.into_lease().release();
   const std::string own = "/leases/" + page.at("lease").get<std::string>();
   EXPECT_EQ(json::parse(lease(arm::Method::Post, own).body).at("state"), "held");
   EXPECT_EQ(lease(arm::Method::Delete, own).head.status, 200);
@@ -307,7 +307,7 @@ TEST_F(AdminTest, TheStatusIsGivenOnlyUnderWhatNoPageElsewhereCanBeCalled) {
 
 TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
   QueuePosition runs = write("a", "one", std::chrono::seconds(9));
-  const WriteLease lease = runs.take();
+  const WriteLease lease = runs.into_lease();
   const QueuePosition waits = write("a", "two", std::chrono::seconds(5));
   Reservations reservations{{}};
   boost::asio::io_context io;
@@ -323,19 +323,19 @@ TEST_F(AdminTest, TheStatusHasEveryWriteOnceOldestFirst) {
   EXPECT_EQ(told(1), "kept three PUT a") << "from the moment when its client left";
   EXPECT_EQ(told(2), "waits two PUT a");
   EXPECT_GE(writes[0]["since_ms"].get<int64_t>(), 9000);
-  const auto back = reservation->take();
+  const auto back = reservation->take_position();
   EXPECT_EQ(status().at("writes")[1].at("state"), "waits");
 }
 
 TEST_F(AdminTest, TheStatusSaysAsOfWhenAnOperationRuns) {
-  WriteLease lease = write("a", "one", std::chrono::seconds(9)).take();
+  WriteLease lease = write("a", "one", std::chrono::seconds(9)).into_lease();
   EXPECT_FALSE(status().at("writes")[0].contains("seen_ms")) << "that it is being sent is so now";
   lease.note_seen(clock_.now() - std::chrono::seconds(4));
   EXPECT_GE(status().at("writes")[0].at("seen_ms").get<int64_t>(), 4000);
 }
 
 TEST_F(AdminTest, TheStatusSaysWhoStandsInTheWay) {
-  const WriteLease runs = write("a", "one", std::chrono::seconds(9)).take();
+  const WriteLease runs = write("a", "one", std::chrono::seconds(9)).into_lease();
   const QueuePosition second = write("a", "two", std::chrono::seconds(5));
   const QueuePosition third = write("a", "three", std::chrono::seconds(4));
   const json writes = status().at("writes");

@@ -91,7 +91,7 @@ TEST(Metrics, TellTheServicesStateAndWhatOthersCounted) {
   counted.state.draining = true;
   counted.state.locks = {.keys = 4, .waiting = 2};
   counted.budgets.rows = {{"aa-1", "#12345678", {{arm::Budget::Reads, 40, 250}}, milliseconds(1500), {}}};
-  counted.budgets.asked = 5;
+  counted.budgets.own_reads = 5;
   counted.budgets.unreadable = 6;
   counted.tally.stale = 7;
   counted.counters.queue_full = 3;

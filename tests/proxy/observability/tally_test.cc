@@ -59,9 +59,9 @@ TEST(GatewayTally, DoesNotCallASendingWhatNeverLeft) {
 TEST(GatewayTally, SaysWhatModeObserveHasSeen) {
   GatewayTally tally;
   tally.count(finished_exchange(200, 1));
-  ShadowFinding finding;
-  for (const auto kind : {ShadowFinding::Kind::Stale, ShadowFinding::Kind::Overlap, ShadowFinding::Kind::Overlap,
-                          ShadowFinding::Kind::Wait, ShadowFinding::Kind::Duplicate}) {
+  ObserveFinding finding;
+  for (const auto kind : {ObserveFinding::Kind::Stale, ObserveFinding::Kind::Overlap, ObserveFinding::Kind::Overlap,
+                          ObserveFinding::Kind::Wait, ObserveFinding::Kind::Duplicate}) {
     finding.kind = kind;
     tally.count(finding);
   }

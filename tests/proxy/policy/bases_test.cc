@@ -85,8 +85,8 @@ TEST(BasesOfKinds, SeveralWritesAtOnceMakeASingleUnknownForAWhile) {
   Told told;
   told.show('A', "1");
   told.show('A', "2");
-  told.apply(Arrived{Told::key('A'), {1, Told::hash("x"), ""}, told.now()});
-  told.apply(Arrived{Told::key('A'), {2, Told::hash("y"), ""}, told.now()});
+  told.apply(WriteArrived{Told::key('A'), {1, Told::hash("x"), ""}, told.now()});
+  told.apply(WriteArrived{Told::key('A'), {2, Told::hash("y"), ""}, told.now()});
   EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 2 | 2 1");
   told.pass(told.limits.think_max + seconds(1));
   told.show('A', "2");
@@ -101,7 +101,7 @@ TEST(BasesCertain, AnETagInTheBodyNamesTheState) {
   told.show('A', "2");
   told.facts.body_etag = "1";
   EXPECT_EQ(told.bases_text('A'), "body-etag 1");
-  EXPECT_NE(told.bases('A', Actors::Unknown).narrow[0].body, nullptr);
+  EXPECT_NE(told.bases('A', Actors::Unknown).possible[0].body, nullptr);
   told.facts.body_etag = "never seen";
   EXPECT_EQ(told.bases_text('A'), "body-etag never seen");
 }
@@ -156,8 +156,8 @@ TEST(BasesCertain, AnIdUnderWhichTwoWritesOverlappedTellsNothing) {
   Told told;
   told.show('A', "1", {.id = "same"});
   told.show('A', "2", {.id = "other"});
-  told.apply(Arrived{Told::key('A'), {1, Told::hash("x"), "same"}, told.now()});
-  told.apply(Arrived{Told::key('A'), {2, Told::hash("y"), "same"}, told.now()});
+  told.apply(WriteArrived{Told::key('A'), {1, Told::hash("x"), "same"}, told.now()});
+  told.apply(WriteArrived{Told::key('A'), {2, Told::hash("y"), "same"}, told.now()});
   told.facts.request_id = "same";
   EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
 }
@@ -330,8 +330,8 @@ TEST(BasesUnknown, ItsOwnWritesOfThenUndoNothing) {
 }
 
 TEST(BasesText, EachKindHasItsWord) {
-  for (const Actors actors : {Actors::Single, Actors::Unknown, Actors::Many}) EXPECT_EQ(actors_of(to_text(actors)), actors);
-  EXPECT_EQ(actors_of("several"), std::nullopt);
+  for (const Actors actors : {Actors::Single, Actors::Unknown, Actors::Many}) EXPECT_EQ(parse_actors(to_text(actors)), actors);
+  EXPECT_EQ(parse_actors("several"), std::nullopt);
 }
 
 }  // namespace

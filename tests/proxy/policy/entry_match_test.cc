@@ -57,7 +57,7 @@ TEST(EntryMatch, AStateThatHasAllOfAWriteIsWhatItAskedFor) {
   Entry write;
   EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", whole(R"({"n":1})")), *arm::BodyFacts::generic()))
       << "its body was not kept";
-  write.asked = whole(R"({"n":1})");
+  write.requested_body = whole(R"({"n":1})");
   EXPECT_TRUE(is_what_was_asked_for(write, answer_of("", whole(R"({"n":1,"filled":"in"})")), *arm::BodyFacts::generic()));
   EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", whole(R"({"n":2})")), *arm::BodyFacts::generic()));
   EXPECT_FALSE(is_what_was_asked_for(write, answer_of("", partial(R"({"n":1})")), *arm::BodyFacts::generic()));

@@ -54,13 +54,13 @@ void GateModel::restart() {
   under_way_.clear();
   ledger_.clear();
   known_from_ = now_;
-  for (const Accepted& written : journal_) {
-    Accepted former = written;
+  for (const WriteAccepted& written : journal_) {
+    WriteAccepted former = written;
     former.at = next();
-    former.sending = {};
-    former.asked = nullptr;
+    former.write_key = {};
+    former.requested_body = nullptr;
     history_.apply(limits_, std::move(former));
-    history_.apply(limits_, Ended{written.bytes, next()});
+    history_.apply(limits_, OperationEnded{written.request_hash, next()});
   }
   former_ = journal_.empty() ? 0 : next().order;
 }
@@ -107,12 +107,12 @@ GateModel::Sending* GateModel::sending_of(const Write& write) {
   return it == ledger_.end() ? nullptr : &*it;
 }
 
-Hash128 GateModel::sending_key(const Write& write) const { return {write.sending, 2}; }
+Hash128 GateModel::write_key_of(const Write& write) const { return {write.sending, 2}; }
 
 // Answers that were written whole have arrived, says the client's next request, unless that asks for the same again.
 void GateModel::confirm(char client, const Hash128& except_bytes, std::string_view except_id) {
   std::erase_if(ledger_, [&](const Sending& s) {
-    const bool same = !except_id.empty() && s.bytes == except_bytes && s.id == except_id;
+    const bool same = !except_id.empty() && s.request_hash == except_bytes && s.id == except_id;
     return s.client == client && s.end != Sending::End::None && !s.lost && !same;
   });
 }
@@ -121,7 +121,7 @@ void GateModel::confirm(char client, const Hash128& except_bytes, std::string_vi
 void GateModel::match(Write& write) {
   for (auto it = ledger_.rbegin(); it != ledger_.rend(); ++it) {
     Sending& earlier = *it;
-    const bool same = earlier.client == write.client && earlier.bytes == write.bytes && earlier.id == write.id;
+    const bool same = earlier.client == write.client && earlier.request_hash == write.request_hash && earlier.id == write.id;
     const bool has_id = same && !write.id.empty();
     if (!same || earlier.end == Sending::End::None || !(earlier.lost || has_id)) continue;
     const bool accepted = earlier.end == Sending::End::Accepted;
@@ -137,10 +137,11 @@ void GateModel::match(Write& write) {
     return;
   }
   std::erase_if(ledger_, [&](const Sending& s) {
-    return s.client == write.client && s.bytes != write.bytes && s.id.empty() && s.lost && s.end == Sending::End::Accepted;
+    return s.client == write.client && s.request_hash != write.request_hash && s.id.empty() && s.lost &&
+           s.end == Sending::End::Accepted;
   });
   write.sending = ++numbers_;
-  ledger_.push_back({write.sending, write.client, write.bytes, write.id, write.facts.arrived});
+  ledger_.push_back({write.sending, write.client, write.request_hash, write.id, write.facts.arrived});
 }
 
 void GateModel::find_bases(Write& write) {
@@ -151,9 +152,9 @@ void GateModel::find_bases(Write& write) {
   write.facts.known_from = known_from_;
   write.facts.former = former_;
   write.bases = possible_bases(history_, limits_, write.facts);
-  write.insists = insists(history_, write.facts, write.bytes);
+  write.insists = insists(history_, write.facts, write.request_hash);
   narrow_down(write.bases, {write.json, kApiVersion}, facts());
-  if (Sending* sending = sending_of(write)) sending->had_base |= !write.bases.narrow.empty();
+  if (Sending* sending = sending_of(write)) sending->had_base |= !write.bases.possible.empty();
 }
 
 uint64_t GateModel::arrive(char client, const Content& wanted, std::string id) {
@@ -162,15 +163,15 @@ uint64_t GateModel::arrive(char client, const Content& wanted, std::string id) {
   write.client = client;
   write.wanted = wanted;
   write.json = body_of(wanted);
-  write.bytes = Hasher(HashKey{1, 2}).hash(write.json);
+  write.request_hash = Hasher(HashKey{1, 2}).hash(write.json);
   write.id = std::move(id);
   write.facts.client = key_of(client);
   write.facts.actors = options_.actors;
   write.facts.arrived = next();
-  confirm(client, write.bytes, write.id);
+  confirm(client, write.request_hash, write.id);
   match(write);
   if (!write.is_replay) {
-    history_.apply(limits_, Arrived{key_of(client), {write.number, write.bytes, write.id}, now_});
+    history_.apply(limits_, WriteArrived{key_of(client), {write.number, write.request_hash, write.id}, now_});
     find_bases(write);
     write.facts.request_id = write.facts.api_version = {};  // the write moves
   }
@@ -184,8 +185,8 @@ bool GateModel::waits(char client) const {
 // ---- its turn has come -----------------------------------------------------------------------------------------------------------
 
 bool GateModel::others_wrote_since(const Write& write, uint64_t order) const {
-  const Hash128 own = sending_key(write);
-  return history_.written_since(order, [&](const Entry& e) { return e.writer == key_of(write.client) && e.sending == own; });
+  const Hash128 own = write_key_of(write);
+  return history_.written_since(order, [&](const Entry& e) { return e.writer == key_of(write.client) && e.write_key == own; });
 }
 
 // reconcile.cc: a read that lacks a write, unless what that asked for is there.
@@ -214,10 +215,11 @@ bool GateModel::is_own_effect(const Write& write, uint64_t since, const There& t
 // guard.cc, conflict_of
 bool GateModel::conflicts_unseen(const Write& write) const {
   if (write.insists) return false;
-  if (history_.written_since(write.facts.arrived.order, [&](const Entry& e) { return e.bytes == write.bytes; })) return true;
+  if (history_.written_since(write.facts.arrived.order, [&](const Entry& e) { return e.request_hash == write.request_hash; }))
+    return true;
   if (write.bases.rule != BaseRule::Forgotten) return false;
   return history_.is_known_written_since(0, [&](const Entry& e) {
-    return e.writer == key_of(write.client) && (options_.actors != Actors::Many || e.bytes == write.bytes);
+    return e.writer == key_of(write.client) && (options_.actors != Actors::Many || e.request_hash == write.request_hash);
   });
 }
 
@@ -254,8 +256,8 @@ GateModel::Judged GateModel::judge_unconditional(const Write& write) {
 // guard.cc; where ARM compares the ETag, and where it says 412 what is there decides (recover.cc).
 GateModel::Judged GateModel::judge(const Write& write) {
   const Bases& bases = write.bases;
-  if (bases.narrow.empty()) return judge_unconditional(write);
-  const BaseState& base = bases.narrow.front();
+  if (bases.possible.empty()) return judge_unconditional(write);
+  const BaseState& base = bases.possible.front();
   const There there = shown_by(states_.size() - 1);
   const bool etag_decides = bases.is_certain() && !base.gone && !base.absent && !base.etag.empty();
   if (etag_decides) return base.etag == there.etag ? Judged{Fate::Sent, false, false} : compare(write, there);
@@ -270,7 +272,7 @@ GateModel::Judged GateModel::judge(const Write& write) {
 void GateModel::show_answer(const Write& write, size_t state, Link link) {
   Shown shown = shown_to(write.client, state);
   shown.as = ShownAs::OwnAnswer;
-  shown.sending = sending_key(write);
+  shown.write_key = write_key_of(write);
   shown.at = next();
   shown.asked = shown.at.order;
   const uint64_t order = shown.at.order;
@@ -280,10 +282,11 @@ void GateModel::show_answer(const Write& write, size_t state, Link link) {
 
 GateModel::Answer GateModel::accept(const Write& write, Link link) {
   states_.push_back({write.wanted, write.client, states_.back().stamp});
-  Accepted accepted{Cause::Written, key_of(write.client), write.bytes, sending_key(write), kept(write.json), next()};
+  WriteAccepted accepted{Cause::Written,      key_of(write.client), write.request_hash,
+                         write_key_of(write), kept(write.json),     next()};
   journal_.push_back(accepted);
   history_.apply(limits_, std::move(accepted));
-  history_.apply(limits_, Ended{write.bytes, next()});
+  history_.apply(limits_, OperationEnded{write.request_hash, next()});
   show_answer(write, states_.size() - 1, link);
   if (Sending* sending = sending_of(write)) {
     sending->end = Sending::End::Accepted;
@@ -297,13 +300,13 @@ GateModel::Answer GateModel::accept(const Write& write, Link link) {
 
 GateModel::Answer GateModel::refuse(const Write& write, Link link, bool saw_state) {
   Refusal refusal;
-  refusal.bytes = write.bytes;
+  refusal.request_hash = write.request_hash;
   refusal.request_id = write.id;
   refusal.arrived = write.facts.arrived.order;
   refusal.told = next().order;
   const There found = shown_by(states_.size() - 1);
   if (saw_state && !found.absent) {
-    refusal.asked = kept(write.json);
+    refusal.requested_body = kept(write.json);
     refusal.found = kept(found.json);
   }
   const uint64_t told = refusal.told;
@@ -343,7 +346,7 @@ GateModel::Answer GateModel::process(uint64_t number, Link link) {
     }
   }
   answer.by_right = judged.by_right;
-  history_.apply(limits_, Left{key_of(write.client), write.number});
+  history_.apply(limits_, WriteLeft{key_of(write.client), write.number});
   return answer;
 }
 

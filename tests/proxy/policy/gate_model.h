@@ -23,7 +23,7 @@
 #include "base/hash.h"
 #include "proxy/policy/bases.h"
 #include "proxy/policy/history.h"
-#include "proxy/policy/outcome.h"
+#include "proxy/policy/verdict.h"
 
 namespace armgate::policy {
 
@@ -92,7 +92,7 @@ class GateModel {
     char client = 0;
     Content wanted;
     std::string json;
-    Hash128 bytes{};
+    Hash128 request_hash{};
     std::string id;
     uint64_t sending = 0;
     bool is_replay = false;
@@ -104,7 +104,7 @@ class GateModel {
   struct Sending {
     uint64_t number = 0;
     char client = 0;
-    Hash128 bytes{};
+    Hash128 request_hash{};
     std::string id;
     Moment arrived;
     enum class End { None, Refused, Accepted } end = End::None;
@@ -128,7 +128,7 @@ class GateModel {
 
   Moment next() { return {++order_, now_}; }
   static Hash128 key_of(char client) { return {static_cast<uint64_t>(client), 1}; }
-  Hash128 sending_key(const Write& write) const;
+  Hash128 write_key_of(const Write& write) const;
   There shown_by(size_t state) const;
   policy::Shown shown_to(char client, size_t state) const;
   void show_answer(const Write& write, size_t state, Link link);
@@ -155,7 +155,7 @@ class GateModel {
   History history_;
   std::vector<Write> under_way_;
   std::vector<Sending> ledger_;
-  std::vector<Accepted> journal_;
+  std::vector<WriteAccepted> journal_;
   uint64_t order_ = 0;
   uint64_t numbers_ = 0;
   TimePoint now_{std::chrono::hours(100)};

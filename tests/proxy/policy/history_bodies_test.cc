@@ -18,15 +18,15 @@ size_t size_of(const SharedBody& body) { return body ? body->bytes.size() : 0; }
 size_t counted(const History& history) {
   size_t bytes = 0;
   for (const Entry& entry : history.entries()) {
-    bytes += size_of(entry.asked);
+    bytes += size_of(entry.requested_body);
     for (const Rendering& rendering : entry.renderings) bytes += size_of(rendering.body);
   }
   for (const char client : kClients) {
     const Reader* reader = history.reader(Told::key(client));
     if (reader == nullptr) continue;
-    for (const Refusal& refusal : reader->refusals) bytes += size_of(refusal.asked) + size_of(refusal.found);
+    for (const Refusal& refusal : reader->refusals) bytes += size_of(refusal.requested_body) + size_of(refusal.found);
     for (const MergedWrite& merged : reader->merged) {
-      bytes += size_of(merged.base) + size_of(merged.asked) + size_of(merged.sent);
+      bytes += size_of(merged.base) + size_of(merged.requested_body) + size_of(merged.sent);
     }
   }
   return bytes;
@@ -43,11 +43,11 @@ class AnyEvent {
       case 1: return accepted(client, now);
       case 2: return refused(client, now);
       case 3: return NotModified{client, "", now.order - 1, now, std::to_string(rng_.below(4)), version()};
-      case 4: return Arrived{client, {now.order, Hash128{1, rng_.below(3)}, ""}, now.time};
+      case 4: return WriteArrived{client, {now.order, Hash128{1, rng_.below(3)}, ""}, now.time};
       default: break;
     }
-    if (rng_.chance(0.1)) return Deleted{client, now};
-    return Left{client, now.order - 1};
+    if (rng_.chance(0.1)) return ResourceDeleted{client, now};
+    return WriteLeft{client, now.order - 1};
   }
 
  private:
@@ -63,32 +63,32 @@ class AnyEvent {
     shown.as = rng_.chance(0.3) ? ShownAs::OwnAnswer : ShownAs::PointRead;
     shown.asked = now.order - 1;
     shown.at = now;
-    shown.sending = Hash128{2, now.order - 1};
+    shown.write_key = Hash128{2, now.order - 1};
     shown.absent = rng_.chance(0.1);
     shown.etag = std::to_string(rng_.below(4));
     shown.rendering = {version(), body()};
     return shown;
   }
-  Accepted accepted(const Hash128& client, Moment now) {
-    Accepted write;
+  WriteAccepted accepted(const Hash128& client, Moment now) {
+    WriteAccepted write;
     write.cause = rng_.chance(0.8) ? Cause::Written : Cause::ChildWritten;
     write.client = client;
-    write.sending = Hash128{2, now.order};
-    write.asked = body();
+    write.write_key = Hash128{2, now.order};
+    write.requested_body = body();
     write.at = now;
     write.knows_merges = rng_.chance(0.3);
     if (rng_.chance(0.5)) {
       write.merged.emplace();
       write.merged->base = body();
-      write.merged->asked = body();
-      write.merged->sent = write.asked;
+      write.merged->requested_body = body();
+      write.merged->sent = write.requested_body;
     }
     return write;
   }
   Refused refused(const Hash128& client, Moment now) {
     Refused refused;
     refused.client = client;
-    refused.refusal.asked = body();
+    refused.refusal.requested_body = body();
     refused.refusal.found = body();
     refused.refusal.told = now.order;
     return refused;

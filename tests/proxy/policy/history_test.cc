@@ -200,7 +200,7 @@ TEST(HistoryWrites, AFailedOperationProvesNothing) {
 TEST(HistoryWrites, AChildsIsToldApart) {
   Told told;
   const uint64_t before = told.tick().order;
-  told.apply(Accepted{Cause::ChildWritten, Told::key('A'), Told::hash("w"), {}, nullptr, told.tick()});
+  told.apply(WriteAccepted{Cause::ChildWritten, Told::key('A'), Told::hash("w"), {}, nullptr, told.tick()});
   EXPECT_TRUE(told.history.child_written_since(before));
   EXPECT_TRUE(told.history.written_since(before, kNobodys)) << "the parent's content has changed with it";
   const uint64_t after = told.tick().order;
@@ -315,15 +315,15 @@ TEST(HistoryObservations, RefusalsAreCountedUntilOneIsAccepted) {
 
 TEST(HistoryObservations, TwoDifferentWritesAtOnceAreSeveralActors) {
   Told told;
-  told.apply(Arrived{Told::key('A'), {1, Told::hash("x"), "id"}, told.now()});
-  told.apply(Arrived{Told::key('A'), {2, Told::hash("x"), ""}, told.now()});
+  told.apply(WriteArrived{Told::key('A'), {1, Told::hash("x"), "id"}, told.now()});
+  told.apply(WriteArrived{Told::key('A'), {2, Told::hash("x"), ""}, told.now()});
   EXPECT_EQ(told.reader('A').several_until, TimePoint::min());
-  told.apply(Arrived{Told::key('A'), {3, Told::hash("y"), "id"}, told.now()});
+  told.apply(WriteArrived{Told::key('A'), {3, Told::hash("y"), "id"}, told.now()});
   EXPECT_EQ(told.reader('A').several_until, told.now() + told.limits.think_max);
   EXPECT_EQ(told.reader('A').overlapped_ids, std::vector<std::string>{"id"});
-  EXPECT_TRUE(told.history.busy());
-  for (const uint64_t write : {1, 2, 3}) told.apply(Left{Told::key('A'), write});
-  EXPECT_FALSE(told.history.busy());
+  EXPECT_TRUE(told.history.has_write_under_way());
+  for (const uint64_t write : {1, 2, 3}) told.apply(WriteLeft{Told::key('A'), write});
+  EXPECT_FALSE(told.history.has_write_under_way());
 }
 
 // ---- bounds ----------------------------------------------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ TEST(HistoryBounds, WhoWasNotSeenForLongestGoes) {
 TEST(HistoryBounds, NobodyGoesWhoseWriteIsUnderWay) {
   Told told;
   told.limits.readers_max = 2;
-  told.apply(Arrived{Told::key('A'), {1, Told::hash("x"), ""}, told.now()});
+  told.apply(WriteArrived{Told::key('A'), {1, Told::hash("x"), ""}, told.now()});
   told.show('B', "1");
   told.show('C', "1");
   EXPECT_NE(told.history.reader(Told::key('A')), nullptr);
@@ -385,7 +385,7 @@ TEST(HistoryBounds, BodiesAreCountedAndFreed) {
   told.show('A', "1", whole("12345"));
   told.accept('A', "123");
   Refusal refusal;
-  refusal.asked = whole("12");
+  refusal.requested_body = whole("12");
   refusal.found = whole("1");
   told.apply(Refused{Told::key('A'), refusal});
   EXPECT_EQ(told.history.body_bytes(), 11u);

@@ -26,9 +26,9 @@ struct Merged : Told {
   void merge(std::string_view base, std::string_view asked, std::string_view sent, std::string etag, std::string id = {}) {
     const Moment at = tick();
     const std::string bytes(asked);
-    Accepted accepted{Cause::Written, key('A'), hash(bytes), hash(bytes), whole(std::string(sent)), at};
+    WriteAccepted accepted{Cause::Written, key('A'), hash(bytes), hash(bytes), whole(std::string(sent)), at};
     accepted.merged = MergedWrite{0, {}, {}, id, "v1", whole(std::string(base)), whole(bytes), whole(std::string(sent))};
-    accepted.sending = {at.order, 2};
+    accepted.write_key = {at.order, 2};
     apply(std::move(accepted));
     end(bytes);
     answer('A', bytes, std::move(etag), whole(std::string(sent)), std::move(id));
@@ -43,7 +43,7 @@ struct Merged : Told {
 };
 
 bool may_be_built_on(const Bases& bases, std::string_view body) {
-  return std::ranges::any_of(bases.narrow, [&](const BaseState& b) { return b.body && b.body->bytes == body; });
+  return std::ranges::any_of(bases.possible, [&](const BaseState& b) { return b.body && b.body->bytes == body; });
 }
 
 TEST(MergedBase, WhatWasAskedForIsPossibleUntilItsClientShowsThatItKnows) {
@@ -86,7 +86,7 @@ TEST(MergedBase, WhatBecameOfTheRestSinceIsKnownToWhoHasReadIt) {
 
 TEST(MergedBase, AWriteThatKnowsEndsItAndSoDoesADeletion) {
   Merged told;
-  Accepted known{Cause::Written, Told::key('A'), Told::hash("x"), Told::hash("x"), whole("{}"), told.tick()};
+  WriteAccepted known{Cause::Written, Told::key('A'), Told::hash("x"), Told::hash("x"), whole("{}"), told.tick()};
   known.knows_merges = true;
   told.apply(std::move(known));
   EXPECT_FALSE(may_be_built_on(told.next(kAsked), kAsked));
@@ -154,8 +154,8 @@ TEST(MergedBase, OfManyActorsNobodyWaitsLongerThanAThought) {
 TEST(MergedBase, OneSendingIsOneMergedWriteHoweverOftenItIsTold) {
   Merged told;
   ASSERT_EQ(told.history.reader(Told::key('A'))->merged.size(), 1u);
-  Accepted again{Cause::Written, Told::key('A'), Told::hash("x"), {}, whole("{}"), told.tick()};
-  again.sending = told.history.reader(Told::key('A'))->merged.front().sending;
+  WriteAccepted again{Cause::Written, Told::key('A'), Told::hash("x"), {}, whole("{}"), told.tick()};
+  again.write_key = told.history.reader(Told::key('A'))->merged.front().write_key;
   again.merged = MergedWrite{};
   told.apply(std::move(again));
   EXPECT_EQ(told.history.reader(Told::key('A'))->merged.size(), 1u);

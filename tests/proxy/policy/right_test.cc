@@ -128,7 +128,7 @@ TEST(Right, KnowsTheChangeThatWasRefusedAfterAReadAlready) {
   Refusal refusal;
   refusal.arrived = told.tick().order;
   refusal.told = told.tick().order;
-  refusal.asked = whole("{\"a\":2}");
+  refusal.requested_body = whole("{\"a\":2}");
   refusal.found = whole("{\"a\":1}");
   told.apply(Refused{Told::key('A'), refusal});
   told.show('A', "2");

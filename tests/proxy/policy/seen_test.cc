@@ -137,8 +137,8 @@ TEST(SeenVersions, TheBodyIsThatOfTheWritesVersionIfThereIsOne) {
   told.show('A', "1", whole("{\"at\":2}"), {.api_version = "v2"});
   told.show('B', "1", whole("{\"at\":1}"));
   const Bases bases = told.bases('A', Actors::Single);
-  EXPECT_EQ(bases.narrow[0].api_version, "v1");
-  EXPECT_EQ(bases.narrow[0].body->bytes, "{\"at\":1}");
+  EXPECT_EQ(bases.possible[0].api_version, "v1");
+  EXPECT_EQ(bases.possible[0].body->bytes, "{\"at\":1}");
 }
 
 }  // namespace

@@ -56,13 +56,13 @@ class Told {
   // A write is accepted; its operation runs until end_of(). Gives its order.
   uint64_t accept(char client, const std::string& bytes, bool certain = true) {
     const Moment at = tick();
-    apply(Accepted{Cause::Written, key(client), hash(bytes), hash(bytes), whole(bytes), at, certain});
+    apply(WriteAccepted{Cause::Written, key(client), hash(bytes), hash(bytes), whole(bytes), at, certain});
     return at.order;
   }
-  void end(const std::string& bytes, bool succeeded = true) { apply(Ended{hash(bytes), tick(), succeeded}); }
+  void end(const std::string& bytes, bool succeeded = true) { apply(OperationEnded{hash(bytes), tick(), succeeded}); }
   void answer(char client, const std::string& bytes, std::string etag, SharedBody body, std::string id = {}) {
     Shown shown = shown_to(client, std::move(etag), std::move(body), {ShownAs::OwnAnswer, std::move(id)});
-    shown.sending = hash(bytes);
+    shown.write_key = hash(bytes);
     shown.asked = shown.at.order;
     apply(std::move(shown));
   }
@@ -75,12 +75,12 @@ class Told {
     answer(client, bytes, std::move(etag), std::move(body), std::move(id));
     return order;
   }
-  void remove(char client) { apply(Deleted{key(client), tick()}); }
+  void remove(char client) { apply(ResourceDeleted{key(client), tick()}); }
 
   // Gives the order in which it was told.
   uint64_t refuse(char client, const std::string& bytes = "refused", uint64_t arrived = 0) {
     Refusal refusal;
-    refusal.bytes = hash(bytes);
+    refusal.request_hash = hash(bytes);
     refusal.arrived = arrived == 0 ? tick().order : arrived;
     refusal.told = tick().order;
     const uint64_t told = refusal.told;
@@ -101,10 +101,10 @@ class Told {
     return write;
   }
   Bases bases(char client, Actors actors) { return possible_bases(history, limits, write_of(client, actors)); }
-  // In words: "newest 2 | 2 1", the rule and the ETags of narrow and wide; "-" is absence, "gone" what lies before a delete.
+  // In words: "newest 2 | 2 1", the rule and the ETags of possible and if_stale; "-" is absence, "gone" what lies before a delete.
   std::string bases_text(char client, Actors actors = Actors::Unknown) {
     const Bases all = bases(client, actors);
-    return std::string(to_text(all.rule)) + text_of(all.narrow) + (all.wide.empty() ? "" : " |" + text_of(all.wide));
+    return std::string(to_text(all.rule)) + text_of(all.possible) + (all.if_stale.empty() ? "" : " |" + text_of(all.if_stale));
   }
   Right right(char client, Actors actors = Actors::Unknown) {
     const WriteFacts write = write_of(client, actors);

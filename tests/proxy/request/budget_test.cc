@@ -36,7 +36,7 @@ TEST(Budget, PollsGoAsEverWhileThereIsPlenty) {
   rig.arm(kPoll, 200, left("248"), kEnded);
   rig.arm(patch(kScaleSet), 200, {}, kState);
   EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "8000");
-  EXPECT_EQ(rig.shared().budgets.report(rig.now()).asked, 4u);
+  EXPECT_EQ(rig.shared().budgets.report(rig.now()).own_reads, 4u);
   EXPECT_EQ(held_back(rig), 0u);
 }
 
@@ -47,7 +47,7 @@ TEST(Budget, PollsGoEveryTenSecondsWhileItIsScarce) {
   rig.arm(kPoll, 200, left("40"), kEnded);
   rig.arm(patch(kScaleSet), 200, {}, kState);
   EXPECT_EQ(rig.ask("two", patch(kScaleSet), R"({"a":2})").head.fields.get("x-armgate-waited-ms"), "31000");
-  EXPECT_EQ(rig.shared().budgets.report(rig.now()).asked, 4u);
+  EXPECT_EQ(rig.shared().budgets.report(rig.now()).own_reads, 4u);
 }
 
 TEST(Budget, A429ToAClientsReadStopsPollsForAsLongAsItSays) {

@@ -50,7 +50,7 @@ TEST_F(BudgetsTable, HoldBackWhoAsksForTheSamePrincipalAndSubscription) {
   EXPECT_TRUE(may_ask(kAlice, "/subscriptions/aa-2"));
   EXPECT_TRUE(may_ask(kAlice, "/providers/Microsoft.X/operations"));
   EXPECT_EQ(budgets_.may_ask_from({kAlice, kTarget}, kBudgetStart), kBudgetStart + seconds(10));
-  EXPECT_EQ(budgets_.report(kBudgetStart).asked, 4u);
+  EXPECT_EQ(budgets_.report(kBudgetStart).own_reads, 4u);
 }
 
 TEST_F(BudgetsTable, OfWritesHoldNoReadBack) {

@@ -271,16 +271,16 @@ TEST(ClientState, BytesAreAccountedForThroughEverythingThatHappens) {
 
 TEST(ClientState, AClientIsBusyOnlyAsLongAsSomethingIsExpectedOfIt) {
   Rig client;
-  EXPECT_FALSE(client.state.busy(client.now));
+  EXPECT_FALSE(client.state.expire(client.now));
   SendingLedger::Arrival arrival;
   arrival.at = {++client.order, client.now};
   const uint64_t sending = client.state.sendings().add(arrival).sending;
   client.now += hours(1);
-  EXPECT_TRUE(client.state.busy(client.now)) << "an exchange works on it";
+  EXPECT_TRUE(client.state.expire(client.now)) << "an exchange works on it";
   client.state.sendings().end(sending, {SendingLedger::Ending::Kind::Expected, nullptr, {}}, {++client.order, client.now});
-  EXPECT_TRUE(client.state.busy(client.now)) << "it is expected again";
+  EXPECT_TRUE(client.state.expire(client.now)) << "it is expected again";
   client.now += client.options.sendings.keep + seconds(1);
-  EXPECT_FALSE(client.state.busy(client.now));
+  EXPECT_FALSE(client.state.expire(client.now));
   EXPECT_EQ(client.state.counts().sendings, 0u);
 }
 

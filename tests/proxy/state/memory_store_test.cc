@@ -110,12 +110,12 @@ TEST(MemoryStore, WhatAWriteAskedForIsToldAsLongAsSomebodyElseKeepsIt) {
   run(intend(store, 1));
   auto asked = policy::kept_body("{}");
   WriteOutcome taken;
-  taken.change.asked = asked;
+  taken.change.requested_body = asked;
   store.record_outcome(1, taken);
-  taken.change.asked.reset();
-  EXPECT_NE(store.newest(1, {}).at(0).change.asked, nullptr);
+  taken.change.requested_body.reset();
+  EXPECT_NE(store.newest(1, {}).at(0).change.requested_body, nullptr);
   asked.reset();
-  EXPECT_EQ(store.newest(1, {}).at(0).change.asked, nullptr);
+  EXPECT_EQ(store.newest(1, {}).at(0).change.requested_body, nullptr);
 }
 
 }  // namespace

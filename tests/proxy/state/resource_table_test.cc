@@ -42,17 +42,17 @@ struct Table : ResourceTable {
     apply(resource, std::move(shown));
   }
   void accept(const Hash128& resource, uint64_t order, const Hash128& client = kTheirs, const Hash128& bytes = kTheirBytes) {
-    policy::Accepted accepted;
+    policy::WriteAccepted accepted;
     accepted.client = client;
-    accepted.bytes = bytes;
+    accepted.request_hash = bytes;
     accepted.at = at_second(order);
     apply(resource, std::move(accepted));
   }
   void end(const Hash128& resource, uint64_t order, const Hash128& bytes = kTheirBytes) {
-    apply(resource, policy::Ended{bytes, at_second(order)});
+    apply(resource, policy::OperationEnded{bytes, at_second(order)});
   }
   void remove(const Hash128& resource, uint64_t order, const Hash128& client = {}) {
-    apply(resource, policy::Deleted{client, at_second(order)});
+    apply(resource, policy::ResourceDeleted{client, at_second(order)});
   }
   bool written_since(const Hash128& resource, uint64_t since, const Hash128& mine = {}) const {
     return ask(resource, [&](const policy::History& history) {
@@ -152,11 +152,11 @@ TEST(ResourceTable, TheLeastRecentlyTouchedGoesFirst) {
 TEST(ResourceTable, AResourceThatIsBeingWrittenIsNotForgotten) {
   Table table(kShards);
   table.show(sibling(1), 1, "{}");
-  table.apply(sibling(1), policy::Arrived{kMine, {1, kMyBytes, ""}, at_second(2).time});
+  table.apply(sibling(1), policy::WriteArrived{kMine, {1, kMyBytes, ""}, at_second(2).time});
   for (uint64_t i = 2; i <= 5; ++i) table.show(sibling(i), 10 + i, "{}");
   EXPECT_EQ(table.entries(sibling(1)), 1u);
   EXPECT_EQ(table.counts().resources, 2u) << "and others still come and go";
-  table.apply(sibling(1), policy::Left{kMine, 1});
+  table.apply(sibling(1), policy::WriteLeft{kMine, 1});
   for (uint64_t i = 6; i <= 7; ++i) table.show(sibling(i), 10 + i, "{}");
   EXPECT_EQ(table.entries(sibling(1)), 0u);
   EXPECT_EQ(table.counts().resources, 1u);
@@ -231,7 +231,7 @@ TEST(ResourceTable, BytesAreAccountedForThroughEverythingThatHappens) {
   EXPECT_EQ(table.bodies(sibling(1)), table.limits().entries_max);
   policy::Refused refused;
   refused.client = kMine;
-  refused.refusal.asked = body("12345");
+  refused.refusal.requested_body = body("12345");
   table.apply(sibling(1), refused);
   EXPECT_EQ(table.counts().body_bytes, 10 * table.limits().entries_max + 5);
   table.remove(sibling(1), 200);
@@ -271,16 +271,16 @@ TEST(ResourceTable, ADeleteThatWasForgottenMayHaveBeenOfAnythingInItsShard) {
 
 TEST(ResourceTable, ACreationIsEvidenceUntilADeleteIsAccepted) {
   Table table;
-  table.apply(key(kGroup), policy::Created{at_second(5).time});
+  table.apply(key(kGroup), policy::ResourceCreated{at_second(5).time});
   EXPECT_EQ(table.created_at(key(kGroup)), at_second(5).time);
   table.accept(key(kGroup), 6);
   EXPECT_EQ(table.created_at(key(kGroup)), at_second(5).time) << "it is there still";
-  policy::Accepted deletes;
+  policy::WriteAccepted deletes;
   deletes.at = at_second(7);
   deletes.deletes = true;
   table.apply(key(kGroup), deletes);
   EXPECT_EQ(table.created_at(key(kGroup)), std::nullopt);
-  table.apply(key(kGroup), policy::Created{at_second(8).time});
+  table.apply(key(kGroup), policy::ResourceCreated{at_second(8).time});
   EXPECT_EQ(table.created_at(key(kGroup)), at_second(8).time);
   table.remove(key(kGroup), 9);
   EXPECT_EQ(table.created_at(key(kGroup)), std::nullopt);

@@ -214,7 +214,7 @@ TEST(SendingLedgerRepeats, OfAnEarlierProcessItIsGivenAsItIsRecorded) {
   SendingLedger::Ending ending;
   ending.kind = Kind::Accepted;
   ending.recorded = std::make_shared<const SendingLedger::Recorded>(SendingLedger::Recorded{201, "\"2\"", {}});
-  rig.ledger.expect(rig.arrival(1, "named", nullptr), std::move(ending));
+  rig.ledger.add_former(rig.arrival(1, "named", nullptr), std::move(ending));
   auto again = rig.begin(1, "named");
   EXPECT_EQ(again.match(), Match::Shared);
   EXPECT_EQ(rig.ledger.ending(again.sending())->recorded->status, 201);

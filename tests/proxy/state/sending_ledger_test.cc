@@ -303,7 +303,7 @@ TEST(SendingLedger, AnotherWriteSettlesNeitherWhatHasAnIdNorWhatIsInDoubt) {
 TEST(SendingLedger, WhatAnEarlierProcessSentMayComeAgain) {
   for (const auto& [kind, match] : {std::pair(Kind::Expected, Match::Again), std::pair(Kind::Unknown, Match::InDoubt)}) {
     LedgerRig rig;
-    const uint64_t former = rig.ledger.expect(rig.arrival(1, "x", nullptr), {kind, nullptr, {}});
+    const uint64_t former = rig.ledger.add_former(rig.arrival(1, "x", nullptr), {kind, nullptr, {}});
     EXPECT_TRUE(rig.ledger.maybe_applied(former));
     EXPECT_EQ(rig.match(1, "x"), match);
   }

@@ -123,7 +123,7 @@ TEST(TablesStress, OneClientsMemoryIsUsedByManyExchanges) {
       state->sendings().resolve({rng.below(6), 1}, when);
       state->set_label(std::to_string(rng.below(2)));
       (void)state->label();
-      (void)state->busy(when.time);
+      (void)state->expire(when.time);
     }
   });
   EXPECT_LE(table.budget().page_bytes.load(), options.page_bytes_max);
@@ -160,17 +160,17 @@ TEST(TablesStress, OneRequestRunsOnceHoweverManyThreadsBringIt) {
 policy::Event any_event(Rng& rng, const Hash128& client, Moment when) {
   const Hash128 bytes{rng.below(9), 0};
   switch (rng.below(10)) {
-    case 0: return policy::Ended{bytes, when};
-    case 1: return policy::Deleted{client, when};
-    case 2: return policy::Accepted{policy::Cause::Written, client, bytes, {}, stress_body("{}"), when};
-    case 3: return policy::Arrived{client, {rng.below(4), bytes, ""}, when.time};
+    case 0: return policy::OperationEnded{bytes, when};
+    case 1: return policy::ResourceDeleted{client, when};
+    case 2: return policy::WriteAccepted{policy::Cause::Written, client, bytes, {}, stress_body("{}"), when};
+    case 3: return policy::WriteArrived{client, {rng.below(4), bytes, ""}, when.time};
     case 4:
-    case 5: return policy::Left{client, rng.below(4)};
+    case 5: return policy::WriteLeft{client, rng.below(4)};
     case 6: return policy::AnswerLost{client, when.order - rng.below(4)};
     case 7: {
       policy::Refused refused{client, {}};
       refused.refusal.told = when.order;
-      refused.refusal.asked = stress_body("asked");
+      refused.refusal.requested_body = stress_body("asked");
       return refused;
     }
     default: {
@@ -199,8 +199,8 @@ TEST(TablesStress, TheHistoriesAreChangedAndAskedAtOnce) {
       const Hash128 client{rng.below(3), 0};
       const Moment when{++order, kStart};
       switch (rng.below(8)) {
-        case 0: table.apply(resource, policy::Deleted{client, when}); break;
-        case 1: table.apply(resource, policy::Created{when.time}); break;
+        case 0: table.apply(resource, policy::ResourceDeleted{client, when}); break;
+        case 1: table.apply(resource, policy::ResourceCreated{when.time}); break;
         case 2: (void)table.last_delete({id, kType}); break;
         case 3: table.ask(resource, [](const policy::History& history) { return history.created(); }); break;
         case 4:
@@ -229,7 +229,7 @@ TEST(TablesStress, ALeaseEndsOnceHoweverManyPollsTellItsEnd) {
   const auto end_found = [&](Rng& rng) {
     for (const auto& match : table.find("management.azure.com", "/op/" + std::to_string(rng.below(8)), {})) {
       (void)match.op_lease->authorization();
-      (void)match.op_lease->wanted();
+      (void)match.op_lease->has_waiter();
       if (!match.op_lease->finish(arm::Progress{})) continue;
       ++ended;
       match.op_lease->release();
@@ -246,10 +246,10 @@ TEST(TablesStress, ALeaseEndsOnceHoweverManyPollsTellItsEnd) {
         write.host = "management.azure.com";
         write.tracking = {arm::TrackedBy::StatusUrl, "https://management.azure.com/op/" + std::to_string(rng.below(8)), ""};
         write.client = {rng.below(2), 0};
-        table.open(std::make_shared<OperationLease>(std::move(write), place->take(), kToken, loop.get_executor()));
+        table.add(std::make_shared<OperationLease>(std::move(write), place->into_lease(), kToken, loop.get_executor()));
         ++opened;
       }
-      table.renew({rng.below(2), 0}, kToken);
+      table.renew_token({rng.below(2), 0}, kToken);
       OperationLeases::CredentialLoan loan;
       table.lend_credentials({locks.key_of(std::to_string(rng.below(8)))}, kToken, loan);
       end_found(rng);

@@ -127,7 +127,7 @@ void Checkers::served(const SimLink& link) {
   }
   record.same_bytes =
       fmt::format("{} {} {} {} {}", link.known_as, head.method_token, head.host, head.target, link.exchange.request.body);
-  claim_reservation(record);
+  redeem_reservation(record);
   for (const auto& key : record.keys) queues_[key].push_back(record.id);
   if (!record.write_id.empty()) {
     const std::string content = asked_content(link.exchange.request.body);

@@ -176,7 +176,7 @@ class Checkers final : public UpstreamWatch {
   static bool is_armgate_field(const arm::Field& field);
   // checkers_order.cc
   void reserve_position(Record& record, const Report& report);
-  void claim_reservation(Record& record);
+  void redeem_reservation(Record& record);
   uint64_t place_of(const Record& record) const;
   bool waits_for_own(const Record& record) const;
   void check_order(const Record& record);

@@ -32,7 +32,7 @@ void Checkers::reserve_position(Record& record, const Report& report) {
 
 // Finds out whether the record surely stands on an earlier one's place again: not if another sending of the same bytes may have
 // taken it, and not if rules were replaced, because a place is one for certain keys.
-void Checkers::claim_reservation(Record& record) {
+void Checkers::redeem_reservation(Record& record) {
   record.place = ++last_place_;
   if (!record.is_write) return;
   std::vector<Record*> kept;

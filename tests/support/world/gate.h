@@ -40,7 +40,7 @@ class Gate {
   // What an operator hears.
   struct Voice {
     std::function<void(const std::string&)> alert;
-    std::function<void(const ShadowFinding&)> report_finding;
+    std::function<void(const ObserveFinding&)> report_finding;
     std::function<void(const SimLink&)> cut_off{};  // of an exchange that dies with its process
   };
   Gate(GateOptions options, SimClock& clock, Upstream& network, const Executor& executor, Voice voice);

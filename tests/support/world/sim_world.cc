@@ -62,7 +62,7 @@ std::shared_ptr<Gate> SimWorld::make_gate() {
                       options_.replicas > 0 ? &log_ : nullptr};
   Gate::Voice voice;
   voice.alert = [this](const std::string& message) { trace_.add(clock_.now(), "loud: {}", message); };
-  voice.report_finding = [this](const ShadowFinding& finding) {
+  voice.report_finding = [this](const ObserveFinding& finding) {
     trace_.add(clock_.now(), "would: {} {} {} by {} after {}: {} {}", to_text(finding.kind), finding.method,
                short_path(finding.resource), finding.client, finding.other_client, finding.base, finding.why);
     ++tally_[fmt::format("would: {}", to_text(finding.kind))];
@@ -242,7 +242,7 @@ void SimWorld::check_gate_empty(Gate& gate) {
   // A replica has those of all, too.
   for (const Hash128& client : options_.replicas == 0 ? gate.clients() : std::set<Hash128>{}) {
     const auto state = shared.clients.find_or_add(client, clock_.now());
-    state->busy(clock_.now());  // forgets what is not expected any more
+    state->expire(clock_.now());  // forgets what is not expected any more
     const auto counts = state->counts();
     none(counts.sendings, "sendings are");
     at_most(counts.page_bytes, limits.client.page_bytes_max, "bytes of list pages");

@@ -108,7 +108,7 @@ TEST(Unlock, WhatNothingHoldsStaysAsItIs) {
 TEST(Unlock, AWriteOnItsWayIsNotTakenBack) {
   StageRig rig;
   auto place = rig.shared().locks.join({{kScaleSetId, rules::LockMode::Exclusive}}, {}, nullptr, 1);
-  const WriteLease lease = place->take();
+  const WriteLease lease = place->into_lease();
   const Unlocked unlocked = unlock(rig.parts(), rig.shared().locks.key_of(kScaleSetId), "ops");
   EXPECT_TRUE(unlocked.released.empty());
   EXPECT_TRUE(unlocked.on_its_way);

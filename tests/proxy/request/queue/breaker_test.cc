@@ -123,7 +123,7 @@ TEST_F(BreakerTest, ObserveOnlyTells) {
   EXPECT_TRUE(goes(kPatch));
   EXPECT_EQ(last_.head.status, 200);
   ASSERT_EQ(rig_.finding().size(), 1u);
-  EXPECT_EQ(rig_.finding()[0].kind, ShadowFinding::Kind::Sick);
+  EXPECT_EQ(rig_.finding()[0].kind, ObserveFinding::Kind::Sick);
   EXPECT_NE(rig_.finding()[0].why.find("10 operations"), std::string::npos);
   EXPECT_EQ(rig_.shared().counters.would_be_sick, 1u);
 }

@@ -22,8 +22,8 @@ class Reservations : public testing::Test {
   static PipelineOptions options() {
     PipelineOptions options = StageRig::default_options();
     options.poll_first = std::chrono::hours(1);
-    options.poll_wanted = std::chrono::hours(1);
-    options.poll_idle = std::chrono::hours(1);
+    options.poll_with_waiter = std::chrono::hours(1);
+    options.poll_without_waiter = std::chrono::hours(1);
     return options;
   }
   Step answer_to(const arm::Request& request) {

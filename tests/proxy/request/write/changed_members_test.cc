@@ -11,7 +11,7 @@ namespace {
 AskedChange change(const char* before, std::string asked, bool for_all = true) {
   AskedChange given;
   if (before != nullptr) given.before = policy::kept_body(before);
-  given.asked = policy::kept_body(std::move(asked));
+  given.requested_body = policy::kept_body(std::move(asked));
   given.facts = arm::BodyFacts::generic();
   given.asked_for_all = for_all;
   return given;

@@ -14,7 +14,7 @@ TEST(Step, IsSomethingForTheNextOneOrAnEnd) {
   EXPECT_EQ(*goes_on, 7);
   Step<int, std::string> ended(std::string("why"));
   ASSERT_FALSE(ended);
-  EXPECT_EQ(ended.error(), "why");
+  EXPECT_EQ(ended.ended(), "why");
 }
 
 // Two of one type are told apart by their place.
@@ -29,7 +29,7 @@ TEST(Step, OfNothingGoesOnUnlessItEnded) {
   EXPECT_TRUE(goes_on);
   Step<void, std::string> ended(std::string("why"));
   ASSERT_FALSE(ended);
-  EXPECT_EQ(std::move(ended).error(), "why");
+  EXPECT_EQ(std::move(ended).ended(), "why");
 }
 
 }  // namespace

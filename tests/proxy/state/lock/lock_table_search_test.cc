@@ -23,7 +23,7 @@ constexpr size_t kClaims = 3;
 enum class Step {
   Join,
   Yield,        // its owner goes away
-  Insist,       // and comes back
+  Rejoin,       // and comes back
   TakeOrLeave,  // takes what was granted, or leaves
   Leave,        // even if it was granted by then
   LetOwnIn,
@@ -31,7 +31,7 @@ enum class Step {
 };
 const std::vector<Step> kPlain{Step::Join, Step::TakeOrLeave, Step::LetGo};
 const std::vector<Step> kQuits{Step::Join, Step::Leave};
-const std::vector<Step> kComesBack{Step::Join, Step::Yield, Step::Insist, Step::Leave};
+const std::vector<Step> kComesBack{Step::Join, Step::Yield, Step::Rejoin, Step::Leave};
 const std::vector<Step> kStaysAway{Step::Join, Step::Yield, Step::Leave};
 const std::vector<Step> kLetsOwnIn{Step::Join, Step::TakeOrLeave, Step::LetOwnIn, Step::LetGo};
 
@@ -66,7 +66,7 @@ class Model {
     entry.yields = true;
     grant();
   }
-  void insist(size_t claim) {
+  void rejoin(size_t claim) {
     of(claim).yields = false;
     grant();
   }
@@ -145,13 +145,13 @@ void take_step(LockTable& table, const Kind& kind, size_t claim, Runner& runner,
       return model.join(claim);
     }
     case Step::Yield: runner.place->yield(); return model.yield(claim);
-    case Step::Insist: runner.place->insist(); return model.insist(claim);
+    case Step::Rejoin: runner.place->rejoin(); return model.rejoin(claim);
     case Step::TakeOrLeave:
       if (!runner.place->granted()) {
         runner.place.reset();
         return model.leave(claim);
       }
-      runner.lease = runner.place->take();
+      runner.lease = runner.place->into_lease();
       runner.place.reset();
       return;
     case Step::Leave: runner.place.reset(); return model.leave(claim);

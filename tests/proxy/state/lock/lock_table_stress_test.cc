@@ -65,7 +65,7 @@ Task<void> write_often(Shared& shared, Executor executor, uint64_t seed) {
       continue;
     }
     while (!place->granted()) co_await waiter.wait();
-    const WriteLease lease = place->take();
+    const WriteLease lease = place->into_lease();
     work(shared, keys);
   }
 }

@@ -48,9 +48,9 @@ TEST(LockTable, AFreeKeyIsGrantedAtOnceAndForgottenAfterwards) {
   {
     auto place = table.join({exclusive("a")});
     ASSERT_TRUE(place.granted());
-    const WriteLease lease = place.take();
+    const WriteLease lease = place.into_lease();
     EXPECT_TRUE(lease.held());
-    EXPECT_FALSE(lease.is_wanted());
+    EXPECT_FALSE(lease.has_waiter());
     EXPECT_EQ(table.locks.counts().keys, 1u);
   }
   table.expect_empty();
@@ -58,15 +58,15 @@ TEST(LockTable, AFreeKeyIsGrantedAtOnceAndForgottenAfterwards) {
 
 TEST(LockTable, TheNextInLineIsGrantedWhenTheHolderLetsGo) {
   Table table;
-  WriteLease lease = table.join({exclusive("a")}).take();
+  WriteLease lease = table.join({exclusive("a")}).into_lease();
   auto second = table.join({exclusive("a")});
   auto third = table.join({exclusive("a")});
   EXPECT_FALSE(second.granted());
-  EXPECT_TRUE(lease.is_wanted());
+  EXPECT_TRUE(lease.has_waiter());
   lease.release();
   EXPECT_TRUE(second.granted());
   EXPECT_FALSE(third.granted());
-  { const WriteLease next = second.take(); }
+  { const WriteLease next = second.into_lease(); }
   EXPECT_TRUE(third.granted());
 }
 
@@ -81,7 +81,7 @@ TEST(LockTable, AGrantThatNobodyTakesIsPassedOn) {
 
 TEST(LockTable, WhoLeavesTheQueueMakesWayForThoseBehind) {
   Table table;
-  const WriteLease a = table.join({exclusive("a")}).take();
+  const WriteLease a = table.join({exclusive("a")}).into_lease();
   std::optional<QueuePosition> both(table.join({exclusive("a"), exclusive("b")}));
   auto behind = table.join({exclusive("b")});
   EXPECT_FALSE(behind.granted()) << "first come, first served, although b is free";
@@ -91,7 +91,7 @@ TEST(LockTable, WhoLeavesTheQueueMakesWayForThoseBehind) {
 
 TEST(LockTable, AClaimHoldsNothingWhileItWaits) {
   Table table;
-  WriteLease a = table.join({exclusive("a")}).take();
+  WriteLease a = table.join({exclusive("a")}).into_lease();
   auto both = table.join({exclusive("a"), exclusive("b")});
   EXPECT_FALSE(both.granted());
   EXPECT_EQ(table.locks.counts().waiting, 1u);
@@ -101,8 +101,8 @@ TEST(LockTable, AClaimHoldsNothingWhileItWaits) {
 
 TEST(LockTable, SharersShareAndAWriterWaitsForAllOfThem) {
   Table table;
-  WriteLease one = table.join({shared("net")}).take();
-  WriteLease two = table.join({shared("net")}).take();
+  WriteLease one = table.join({shared("net")}).into_lease();
+  WriteLease two = table.join({shared("net")}).into_lease();
   auto writer = table.join({exclusive("net")});
   auto late = table.join({shared("net")});
   EXPECT_FALSE(late.granted()) << "a sharer does not overtake a waiting writer";
@@ -111,13 +111,13 @@ TEST(LockTable, SharersShareAndAWriterWaitsForAllOfThem) {
   two.release();
   EXPECT_TRUE(writer.granted());
   EXPECT_FALSE(late.granted());
-  { const WriteLease lease = writer.take(); }
+  { const WriteLease lease = writer.into_lease(); }
   EXPECT_TRUE(late.granted());
 }
 
 TEST(LockTable, AllSharersBehindAWriterAreGrantedTogether) {
   Table table;
-  WriteLease writer = table.join({exclusive("net")}).take();
+  WriteLease writer = table.join({exclusive("net")}).into_lease();
   auto one = table.join({shared("net")});
   auto two = table.join({shared("net")});
   writer.release();
@@ -128,7 +128,7 @@ TEST(LockTable, AllSharersBehindAWriterAreGrantedTogether) {
 TEST(LockTable, AKeyNamedTwiceCountsOnceInTheStrongerMode) {
   Table table;
   {
-    const WriteLease lease = table.join({shared("a"), exclusive("a"), shared("a")}).take();
+    const WriteLease lease = table.join({shared("a"), exclusive("a"), shared("a")}).into_lease();
     EXPECT_EQ(lease.keys().size(), 1u);
     EXPECT_EQ(lease.keys()[0], table.locks.key_of("a"));
     EXPECT_FALSE(table.join({shared("a")}).granted());
@@ -140,7 +140,7 @@ TEST(LockTable, AGrantSignalsTheWaiterOnce) {
   boost::asio::io_context io;
   Table table;
   Waiter waiter(io.get_executor());
-  WriteLease lease = table.join({exclusive("a")}).take();
+  WriteLease lease = table.join({exclusive("a")}).into_lease();
   auto place = table.join({exclusive("a")}, &waiter);
   uint32_t seen = 0;
   spawn(io.get_executor(), collect(waiter, seen));
@@ -154,12 +154,12 @@ TEST(LockTable, AGrantSignalsTheWaiterOnce) {
 
 TEST(LockTable, ALeaseMovesAndIsReleasedOnce) {
   Table table;
-  WriteLease first = table.join({exclusive("a")}).take();
+  WriteLease first = table.join({exclusive("a")}).into_lease();
   WriteLease second = std::move(first);
   EXPECT_TRUE(second.held());
   first.release();  // NOLINT(bugprone-use-after-move): releasing an empty lease does nothing
   EXPECT_EQ(table.locks.counts().keys, 1u);
-  second = table.join({exclusive("b")}).take();
+  second = table.join({exclusive("b")}).into_lease();
   EXPECT_TRUE(table.join({exclusive("a")}).granted()) << "assignment released what was held";
   second.release();
   second.release();
@@ -170,7 +170,7 @@ TEST(LockTable, ALeaseMovesAndIsReleasedOnce) {
 
 TEST(LockTable, AFullQueueRefusesAndLeavesNoTrace) {
   Table table({2, 100});
-  WriteLease lease = table.join({exclusive("a")}).take();
+  WriteLease lease = table.join({exclusive("a")}).into_lease();
   auto one = table.join({exclusive("a")});
   auto two = table.join({exclusive("a")});
   EXPECT_TRUE(table.refuses({exclusive("b"), exclusive("a"), exclusive("c")}));
@@ -184,7 +184,7 @@ TEST(LockTable, AFullQueueRefusesAndLeavesNoTrace) {
 
 TEST(LockTable, AFullTableRefusesOnlyThoseWhoWouldWait) {
   Table table({1000, 2});
-  const WriteLease lease = table.join({exclusive("a")}).take();
+  const WriteLease lease = table.join({exclusive("a")}).into_lease();
   const auto one = table.join({exclusive("a")});
   const auto two = table.join({exclusive("a")});
   EXPECT_TRUE(table.refuses({exclusive("a")}));
@@ -193,7 +193,7 @@ TEST(LockTable, AFullTableRefusesOnlyThoseWhoWouldWait) {
 
 TEST(LockTable, ARefusalSaysWhatIsFull) {
   Table table({1, 100});
-  const WriteLease lease = table.join({exclusive("a")}).take();
+  const WriteLease lease = table.join({exclusive("a")}).into_lease();
   const auto one = table.join({exclusive("a")});
   const auto refused = table.locks.join({exclusive("a")}, {}, nullptr, kGranted);
   ASSERT_FALSE(refused.ok());
@@ -202,16 +202,16 @@ TEST(LockTable, ARefusalSaysWhatIsFull) {
 
 TEST(LockTableDeathTest, MisuseStopsTheProcess) {
   Table table;
-  const WriteLease lease = table.join({exclusive("a")}).take();
+  const WriteLease lease = table.join({exclusive("a")}).into_lease();
   auto waiting = table.join({exclusive("a")});
-  EXPECT_DEATH(waiting.take(), "only a granted place becomes a lease");
+  EXPECT_DEATH(waiting.into_lease(), "only a granted position becomes a lease");
   EXPECT_DEATH((void)table.locks.join({}, {}, nullptr, kGranted), "at least one key");
 }
 
 TEST(LockTable, KeysThatAreGivenBackBeforeTheOthersGoToWhoWaitsForThem) {
   Table table;
   auto holder = table.join({exclusive("a"), shared("b"), exclusive("c")});
-  WriteLease lease = holder.take();
+  WriteLease lease = holder.into_lease();
   auto on_b = table.join({exclusive("b")});
   auto on_both = table.join({exclusive("b"), exclusive("a")});
   ASSERT_FALSE(on_b.granted());
@@ -219,15 +219,15 @@ TEST(LockTable, KeysThatAreGivenBackBeforeTheOthersGoToWhoWaitsForThem) {
   EXPECT_TRUE(on_b.granted());
   EXPECT_FALSE(on_both.granted()) << "it waits for a too";
   EXPECT_EQ(lease.keys().size(), 2u);
-  EXPECT_TRUE(lease.is_wanted());
+  EXPECT_TRUE(lease.has_waiter());
   lease.release({table.locks.key_of("b"), table.locks.key_of("c")});
   EXPECT_EQ(lease.keys().size(), 1u);
   EXPECT_TRUE(lease.held());
   lease.release();
   EXPECT_FALSE(on_both.granted()) << "b is held by the one before";
-  on_b.take().release();
+  on_b.into_lease().release();
   EXPECT_TRUE(on_both.granted());
-  on_both.take().release();
+  on_both.into_lease().release();
   table.expect_empty();
 }
 
@@ -241,7 +241,7 @@ LockTable::Entry told(const Table& table, size_t i) {
 
 TEST(LockTable, TellsWhoStandsInTheWayOfWhom) {
   Table table;
-  const WriteLease runs = table.join({exclusive("a"), shared("parent")}).take();
+  const WriteLease runs = table.join({exclusive("a"), shared("parent")}).into_lease();
   const auto second = table.join({exclusive("a"), shared("parent")});
   const auto third = table.join({exclusive("a"), exclusive("b")});
   const auto beside = table.join({shared("parent")});
@@ -260,7 +260,7 @@ TEST(LockTable, TellsWhoStandsInTheWayOfWhom) {
 
 TEST(LockTable, WhoWaitsForOneThatWaitsIsToldSo) {
   Table table;
-  const WriteLease runs = table.join({exclusive("a")}).take();
+  const WriteLease runs = table.join({exclusive("a")}).into_lease();
   const auto waits = table.join({exclusive("a"), exclusive("b")});
   const auto behind = table.join({exclusive("b")});
   const auto sharer = table.join({shared("b")});
@@ -274,7 +274,7 @@ TEST(LockTable, APlaceKnowsWhoHasWhatItWaitsFor) {
   ClaimInfo info;
   info.what = "PUT /a";
   auto place = table.locks.join({shared("other"), exclusive("a")}, info, nullptr, kGranted);
-  const WriteLease runs = place->take();
+  const WriteLease runs = place->into_lease();
   const auto waits = table.join({exclusive("a"), exclusive("b"), shared("other")});
   const auto behind = table.join({exclusive("b")});
   ASSERT_TRUE(waits.holder().has_value());
@@ -284,7 +284,7 @@ TEST(LockTable, APlaceKnowsWhoHasWhatItWaitsFor) {
 
 TEST(LockTable, WhoLetsOthersByStandsInNobodysWay) {
   Table table;
-  const WriteLease runs = table.join({exclusive("a")}).take();
+  const WriteLease runs = table.join({exclusive("a")}).into_lease();
   auto away = table.join({exclusive("a")});
   away.yield();
   const auto waits = table.join({exclusive("a")});

@@ -47,8 +47,9 @@ class OperationLeasesTest : public testing::Test {
     write.tracking = std::move(tracking);
     write.client = {client, client};
     auto place = locks_.join({{"key" + std::to_string(++op_leases_), rules::LockMode::Exclusive}}, {}, nullptr, 1);
-    auto op_lease = std::make_shared<OperationLease>(std::move(write), place->take(), std::move(token), io_.get_executor());
-    table_.open(op_lease);
+    auto op_lease =
+        std::make_shared<OperationLease>(std::move(write), place->into_lease(), std::move(token), io_.get_executor());
+    table_.add(op_lease);
     return op_lease;
   }
   std::vector<TrackedBy> find(std::string_view target, std::string_view resource = {},
@@ -116,23 +117,23 @@ TEST_F(OperationLeasesTest, TwoLeasesOfOneResourceAreBothFoundAndClosedApart) {
 
 TEST_F(OperationLeasesTest, ALeaseEndsOnceAndWakesItsWatcher) {
   const auto op_lease = open({TrackedBy::ResourceState, "", ""});
-  EXPECT_TRUE(op_lease->open());
+  EXPECT_TRUE(op_lease->is_open());
   EXPECT_EQ(op_lease->finished(), std::nullopt);
   EXPECT_TRUE(op_lease->finish(Progress::Succeeded));
   EXPECT_FALSE(op_lease->finish(Progress::Failed));
   EXPECT_EQ(op_lease->finished(), Progress::Succeeded);
-  EXPECT_FALSE(op_lease->open());
+  EXPECT_FALSE(op_lease->is_open());
 }
 
 TEST_F(OperationLeasesTest, ItsKeysStayHeldUntilItIsReleased) {
   const auto op_lease = open({TrackedBy::ResourceState, "", ""});
   auto next = locks_.join({{"key1", rules::LockMode::Exclusive}}, {}, nullptr, 1);
-  EXPECT_TRUE(op_lease->wanted());
+  EXPECT_TRUE(op_lease->has_waiter());
   op_lease->finish(Progress::Succeeded);
   EXPECT_FALSE(next->granted());
   op_lease->release();
   EXPECT_TRUE(next->granted());
-  EXPECT_FALSE(op_lease->wanted());
+  EXPECT_FALSE(op_lease->has_waiter());
   op_lease->release();
   EXPECT_EQ(op_lease->keys(), (std::vector<Hash128>{locks_.key_of("key1")})) << "for closing it";
 }
@@ -140,16 +141,16 @@ TEST_F(OperationLeasesTest, ItsKeysStayHeldUntilItIsReleased) {
 TEST_F(OperationLeasesTest, TheNewestTokenOfItsOwnClientIsUsedAndForgottenAtTheEnd) {
   const auto mine = open({TrackedBy::ResourceState, "", ""});
   const auto theirs = open({TrackedBy::ResourceState, "", ""}, arm::Method::Put, 2);
-  table_.renew({1, 1}, kNewToken);
+  table_.renew_token({1, 1}, kNewToken);
   EXPECT_EQ(mine->authorization(), kNewToken);
   EXPECT_EQ(theirs->authorization(), kOldToken);
-  table_.renew({1, 1}, kOtherPrincipal);
+  table_.renew_token({1, 1}, kOtherPrincipal);
   EXPECT_EQ(mine->authorization(), kNewToken) << "a client of two tenants must not poll the one with the other's token";
-  table_.renew({1, 1}, "");
+  table_.renew_token({1, 1}, "");
   EXPECT_EQ(mine->authorization(), kNewToken) << "a request without a token takes none away";
   mine->finish(Progress::Succeeded);
   EXPECT_EQ(mine->authorization(), "");
-  table_.renew({1, 1}, kNewestToken);
+  table_.renew_token({1, 1}, kNewestToken);
   EXPECT_EQ(mine->authorization(), "") << "a token is kept only while the operation runs";
 }
 
@@ -165,7 +166,7 @@ TEST_F(OperationLeasesTest, AnInheritedLeaseIsLentTokensUntilItHasOneOfItsClient
     EXPECT_EQ(other->authorization(), kOldToken) << "who has one needs none";
   }
   EXPECT_EQ(inherited->authorization(), "") << "taken back with what it came with";
-  table_.renew({1, 1}, kOtherPrincipal);
+  table_.renew_token({1, 1}, kOtherPrincipal);
   EXPECT_EQ(inherited->authorization(), kOtherPrincipal);
   OperationLeases::CredentialLoan late;
   table_.lend_credentials({locks_.key_of("key1")}, kNewToken, late);
@@ -187,9 +188,9 @@ TEST_F(OperationLeasesTest, AClientsDeadTokenIsReplacedByALentOneUntilItsNewOneC
     table_.lend_credentials({locks_.key_of("key1")}, kOtherPrincipal, loan);
     EXPECT_EQ(op_lease->authorization(), kOtherPrincipal);
     EXPECT_FALSE(op_lease->distrust(kOtherPrincipal));
-    table_.renew({1, 1}, kOldToken);
+    table_.renew_token({1, 1}, kOldToken);
     EXPECT_EQ(op_lease->authorization(), kOtherPrincipal) << "the same token again is no newer one";
-    table_.renew({1, 1}, kNewToken);
+    table_.renew_token({1, 1}, kNewToken);
     EXPECT_EQ(op_lease->authorization(), kNewToken);
   }
   EXPECT_EQ(op_lease->authorization(), kNewToken);
@@ -243,7 +244,7 @@ TEST_F(OperationLeasesTest, WhatTookItsLeaseOverIsToldInItsPlace) {
   const auto place = locks_.join({{"key1", rules::LockMode::Exclusive}}, {}, nullptr, 0);
   const auto next =
       std::make_shared<OperationLease>(LeasedWrite{}, std::move(lease), std::string(kNewToken), io_.get_executor());
-  EXPECT_TRUE(next->wanted());
+  EXPECT_TRUE(next->has_waiter());
   uint32_t woken = 0;
   spawn(io_.get_executor(), collect(next->waiter(), woken));
   const auto another = locks_.join({{"key1", rules::LockMode::Exclusive}}, {}, nullptr, 0);

@@ -26,12 +26,12 @@ TEST_F(QueuePositions, WhoYieldsIsPassedAndCounted) {
   away.yield();
   EXPECT_TRUE(away.is_its_turn());
   EXPECT_EQ(away.times_passed(), 0u);
-  WriteLease other = join().take();
+  WriteLease other = join().into_lease();
   EXPECT_FALSE(away.is_its_turn());
   EXPECT_EQ(away.times_passed(), 1u);
   other.release();
   EXPECT_TRUE(away.is_its_turn());
-  away.insist();
+  away.rejoin();
   EXPECT_TRUE(away.granted());
 }
 
@@ -41,9 +41,9 @@ TEST_F(QueuePositions, WhatYieldedIsBeforeWhoCameLaterAlsoIfSeveralDo) {
   first.yield();
   ASSERT_TRUE(second.granted());
   second.yield();
-  WriteLease passing = join().take();
-  second.insist();
-  first.insist();
+  WriteLease passing = join().into_lease();
+  second.rejoin();
+  first.rejoin();
   passing.release();
   EXPECT_TRUE(first.granted());
   EXPECT_FALSE(second.granted());
@@ -57,9 +57,9 @@ TEST_F(QueuePositions, ItsTurnIsSignalledToWhoKeepsItNow) {
   Waiter keeper(loop.get_executor());
   uint32_t heard = 0;
   spawn(loop.get_executor(), collect_grants(keeper, heard));
-  WriteLease held = join().take();
+  WriteLease held = join().into_lease();
   QueuePosition place = join({{"a", LockMode::Exclusive}}, &before);
-  place.wake(&keeper, 8);
+  place.set_waiter(&keeper, 8);
   place.yield();
   held.release();
   loop.run();
@@ -75,9 +75,9 @@ TEST_F(QueuePositions, KnowsWhichKeysItIsFor) {
 }
 
 TEST_F(QueuePositions, ALeaseBecomesAPlaceAgain) {
-  WriteLease lease = join().take();
+  WriteLease lease = join().into_lease();
   QueuePosition next = join();
-  QueuePosition place = std::move(lease).into_place();
+  QueuePosition place = std::move(lease).into_position();
   EXPECT_TRUE(place.granted());
   place.yield();
   EXPECT_TRUE(next.granted());
@@ -100,7 +100,7 @@ TEST_F(QueuePositions, ALeaseLetsInWhichOfItsOwnClientsItWasAskedTo) {
     info.is_reentrant = is_reentrant;
     return *locks.join({{"a", LockMode::Exclusive}}, std::move(info), nullptr, 1);
   };
-  WriteLease lease = ask(1, false).take();
+  WriteLease lease = ask(1, false).into_lease();
   lease.admit_own(Own::Reentrant);
   EXPECT_FALSE(ask(1, false).granted());
   EXPECT_TRUE(ask(1, true).granted());

@@ -57,7 +57,7 @@ TEST_F(ReservationTable, WhoYieldsIsPassedUntilItIsTaken) {
   const auto reservation = keep();
   reservation->yield();
   EXPECT_EQ(reservation->standing(), Reservation::Standing::Passing);
-  WriteLease other = locks.join(kKeys, {}, nullptr, 1)->take();
+  WriteLease other = locks.join(kKeys, {}, nullptr, 1)->into_lease();
   EXPECT_EQ(reservation->standing(), Reservation::Standing::InLine);
   EXPECT_EQ(reservation->times_passed(), 1u);
   other.release();
@@ -88,7 +88,7 @@ TEST_F(ReservationTable, WhoWaitsForTheSameParentLetsOthersByToo) {
   const auto second = keep({{2, 2}, {9, 9}}, {kBytes}, two);
   reservations.let_others_by(*first, began);
   const WriteLease live =
-      locks.join({{"parent", LockMode::Exclusive}, {"parent/live", LockMode::Exclusive}}, {}, nullptr, 1)->take();
+      locks.join({{"parent", LockMode::Exclusive}, {"parent/live", LockMode::Exclusive}}, {}, nullptr, 1)->into_lease();
   EXPECT_TRUE(live.held());
   EXPECT_EQ(second->standing(), Reservation::Standing::InLine);
 }

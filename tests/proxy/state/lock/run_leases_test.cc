@@ -24,7 +24,7 @@ class RunLeaseTable : public testing::Test {
     info.client_label = client == kHeal ? "heal" : "other";
     info.what = "PUT " + key;
     info.since = now;
-    if (leases.lets_in(client, keys)) info.priority = ClaimInfo::Priority::TakesTurn;
+    if (leases.lets_in(client, keys)) info.priority = ClaimInfo::Priority::BeforeAll;
     return *locks.join(keys, std::move(info), nullptr, 1);
   }
   Result<RunLeases::Lease> take(const std::vector<std::string>& resources = {"cluster", "pool"}) {
@@ -50,7 +50,7 @@ TEST_F(RunLeaseTable, ItsClientsWritesPassBeforeEverybodyWhoWaits) {
   const QueuePosition waits_too = write(kOther, "pool");
   EXPECT_FALSE(waits.granted());
   EXPECT_FALSE(waits_too.granted());
-  WriteLease own = write(kHeal).take();
+  WriteLease own = write(kHeal).into_lease();
   const QueuePosition next = write(kHeal);
   EXPECT_FALSE(next.granted()) << "one write at a time, among its own too";
   own.release();
@@ -62,7 +62,7 @@ TEST_F(RunLeaseTable, ItsClientsWritesPassBeforeEverybodyWhoWaits) {
 }
 
 TEST_F(RunLeaseTable, BehindARunningWriteItWaitsAndNobodyElseBegins) {
-  WriteLease runs = write(kOther).take();
+  WriteLease runs = write(kOther).into_lease();
   const QueuePosition earlier = write(kOther);
   const auto lease = take();
   ASSERT_TRUE(lease.ok());

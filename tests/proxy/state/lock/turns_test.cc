@@ -26,7 +26,7 @@ class TurnTable : public testing::Test {
     return *locks.join({{"a", LockMode::Exclusive}}, std::move(info), nullptr, 1);
   }
   std::shared_ptr<Turn> give(const Hash128& client) {
-    return turns.give(key, client, join(ClaimInfo::Priority::Turn), loop.get_executor());
+    return turns.give(key, client, join(ClaimInfo::Priority::BeforeWaiters), loop.get_executor());
   }
 
   boost::asio::io_context loop;
@@ -40,7 +40,7 @@ class TurnTable : public testing::Test {
 };
 
 TEST_F(TurnTable, ReservesTheKeyForItsClientsWrite) {
-  WriteLease running = join().take();
+  WriteLease running = join().into_lease();
   QueuePosition waiting = join();
   const auto turn = give(kAnn);
   ASSERT_NE(turn, nullptr);
@@ -51,7 +51,7 @@ TEST_F(TurnTable, ReservesTheKeyForItsClientsWrite) {
 
   auto taken = turns.take(key, kAnn);
   ASSERT_EQ(taken, turn);
-  QueuePosition write = join(ClaimInfo::Priority::TakesTurn);
+  QueuePosition write = join(ClaimInfo::Priority::BeforeAll);
   taken->end();
   EXPECT_TRUE(turn->over());
   EXPECT_TRUE(write.granted());
@@ -70,7 +70,7 @@ TEST_F(TurnTable, ItsPlaceIsItsClientsWrites) {
   place->rename("PUT /a");
   const auto entries = locks.entries(2).oldest;
   EXPECT_TRUE(std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return entry.info.what == "PUT /a"; }));
-  WriteLease write = place->take();
+  WriteLease write = place->into_lease();
   EXPECT_FALSE(next->granted());
   write.release();
   EXPECT_TRUE(next->granted());
@@ -107,7 +107,7 @@ TEST_F(TurnTable, BeyondTheBoundNobodyGetsOne) {
 }
 
 TEST_F(TurnTable, AReadCountsOnceAndOnlyWhileNothingIsSent) {
-  WriteLease running = join().take();
+  WriteLease running = join().into_lease();
   const auto turn = give(kAnn);
   turns.note_read(key, kAnn);
   EXPECT_FALSE(turn->has_read()) << "somebody's write is being sent";
@@ -127,7 +127,7 @@ Task<void> collect_turns(Waiter& waiter, uint32_t& bits, int times) {
 }
 
 TEST_F(TurnTable, ItsKeeperHearsOfEachStep) {
-  WriteLease running = join().take();
+  WriteLease running = join().into_lease();
   const auto turn = give(kAnn);
   uint32_t heard = 0;
   spawn(loop.get_executor(), collect_turns(turn->waiter(), heard, 3));

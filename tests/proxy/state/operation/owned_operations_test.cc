@@ -44,7 +44,7 @@ TEST_F(OwnedOperationsTest, AFailureForAPassingReasonIsPlannedOnce) {
   const auto operation = make(table_);
   EXPECT_FALSE(operation->due());
   EXPECT_TRUE(fails(*operation, 1));
-  EXPECT_EQ(operation->known().phase, Phase::Again);
+  EXPECT_EQ(operation->snapshot().phase, Phase::Again);
   const auto due = operation->due();
   EXPECT_EQ(operation->fail(1, rule_, after(9), rng_), due) << "whoever else hears of it";
 }
@@ -54,7 +54,7 @@ TEST_F(OwnedOperationsTest, AFinalFailureIsNotAndNothingIsKept) {
   operation->note_poll(kOne, "token", after(1));
   EXPECT_EQ(table_.bytes(), 10u);
   EXPECT_FALSE(fails(*operation, 1, rules::ErrorClass::Final));
-  EXPECT_EQ(operation->known().phase, Phase::Follows);
+  EXPECT_EQ(operation->snapshot().phase, Phase::Follows);
   EXPECT_EQ(operation->again(), nullptr);
   EXPECT_EQ(operation->token(after(0)), "");
   EXPECT_EQ(table_.bytes(), 0u);
@@ -67,16 +67,16 @@ TEST_F(OwnedOperationsTest, WhatAnEarlierSendingIsToldChangesNothing) {
   second.status_url = "https://h/2";
   operation->note_sending();
   operation->follow(2, second);
-  EXPECT_EQ(operation->known().tracking.status_url, "https://h/2");
+  EXPECT_EQ(operation->snapshot().tracking.status_url, "https://h/2");
   EXPECT_FALSE(fails(*operation, 1));
   operation->end(1, {arm::Progress::Failed, {}});
-  EXPECT_EQ(operation->known().phase, Phase::Follows);
+  EXPECT_EQ(operation->snapshot().phase, Phase::Follows);
   EXPECT_TRUE(fails(*operation, 2));
   operation->end(2, {arm::Progress::Succeeded, {}});
-  EXPECT_EQ(operation->known().phase, Phase::Over);
+  EXPECT_EQ(operation->snapshot().phase, Phase::Over);
   EXPECT_FALSE(operation->due());
   operation->give_up();
-  EXPECT_EQ(operation->known().phase, Phase::Over);
+  EXPECT_EQ(operation->snapshot().phase, Phase::Over);
 }
 
 TEST_F(OwnedOperationsTest, EachSendingCounts) {
@@ -108,7 +108,7 @@ TEST_F(OwnedOperationsTest, DoubtIsTheEndOfSending) {
   const auto operation = make(table_);
   EXPECT_TRUE(fails(*operation, 1));
   operation->doubt(2);
-  EXPECT_TRUE(operation->known().in_doubt);
+  EXPECT_TRUE(operation->snapshot().in_doubt);
   EXPECT_EQ(operation->again(), nullptr);
   EXPECT_FALSE(fails(*operation, 2));
 }

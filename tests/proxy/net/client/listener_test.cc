@@ -1,0 +1,41 @@
+#include "proxy/net/client/listener.h"
+
+#include "tests/proxy/net/net_test_support.h"
+
+namespace armgate::net {
+namespace {
+
+class ListenerTest : public NetTest {
+ protected:
+  Result<std::unique_ptr<Listener>> open(uint16_t port, PortUse use) {
+    return Listener::open(clock_, executor(), "127.0.0.1", port, use);
+  }
+};
+
+TEST_F(ListenerTest, APortThatAnotherGatewayListensOnIsRefused) {
+  const auto first = open(0, PortUse::First);
+  ASSERT_TRUE(first.ok());
+  const auto second = open((*first)->port(), PortUse::First);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().kind, ErrorKind::BadInput);
+  EXPECT_NE(second.error().context.find("Address already in use"), std::string::npos) << second.error().context;
+}
+
+TEST_F(ListenerTest, TheOtherEventLoopsOfOneProcessShareItsPort) {
+  const auto first = open(0, PortUse::First);
+  ASSERT_TRUE(first.ok());
+  const auto second = open((*first)->port(), PortUse::Join);
+  ASSERT_TRUE(second.ok()) << second.error().context;
+  EXPECT_EQ((*second)->port(), (*first)->port());
+}
+
+TEST_F(ListenerTest, APortIsFreeAgainOnceItsListenerHasStopped) {
+  const auto first = open(0, PortUse::First);
+  ASSERT_TRUE(first.ok());
+  const uint16_t port = (*first)->port();
+  (*first)->stop();
+  EXPECT_TRUE(open(port, PortUse::First).ok());
+}
+
+}  // namespace
+}  // namespace armgate::net

@@ -1,0 +1,258 @@
+// Goal: what a connection's end says about its last answers: they arrived, they did not, and nobody waits for ever to know.
+// Method: real TLS over loopback for what OpenSSL and the system do; a stream that the test moves for what only a slow or broken
+// network shows; a clock that stands.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "certs/tls_context.h"
+#include "proxy/net/socket/tls_stream.h"
+#include "tests/proxy/net/client/session_fixture.h"
+
+namespace armgate::net {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Error failed(ErrorKind kind) { return {kind, ErrorSource::Client, Sent::No, "as the test wants it"}; }
+
+// The client at the far end is the test.
+class MovedStream final : public ByteStream {
+ public:
+  MovedStream(Clock& clock, const Executor& executor) : clock_(clock), executor_(executor), news_(executor) {}
+
+  Task<Result<size_t>> read_some(std::span<char> into, TimePoint deadline) override {
+    const auto timer = clock_.call_at(executor_, deadline, [this] { news_.signal(1); });
+    while (true) {
+      if (closed || std::exchange(cancelled_, false)) co_return failed(ErrorKind::Cancelled);
+      if (!to_read_.empty()) {
+        const size_t count = to_read_.copy(into.data(), into.size());
+        to_read_.erase(0, count);
+        co_return count;
+      }
+      if (end_ != StreamEnd::Open) co_return size_t{0};  // what came first is read first
+      if (broken_) co_return failed(ErrorKind::Reset);
+      if (clock_.now() >= deadline) co_return failed(ErrorKind::TimedOut);
+      co_await news_.wait();
+    }
+  }
+  Task<Result<void>> write_all(std::span<const std::string_view> pieces, TimePoint) override {
+    for (const auto piece : pieces) written += piece;
+    co_return Result<void>{};
+  }
+  Task<void> shutdown(TimePoint) override {
+    has_ended_writing = true;
+    co_return;
+  }
+  void cancel_read() override {
+    cancelled_ = true;
+    news_.signal(1);
+  }
+  bool tell_readable(std::function<void()>) override { return true; }
+  void close() override {
+    closed = true;
+    news_.signal(1);
+  }
+  StreamEnd end() const override { return end_; }
+  size_t unacknowledged() const override { return written.size() - std::min(acknowledged, written.size()); }
+  uint64_t bytes_written() const override { return written.size(); }
+  bool has_input() const override { return !to_read_.empty() || end_ != StreamEnd::Open || broken_; }
+  bool is_quiet() override { return !has_input(); }
+  bool is_broken() const override { return broken_; }
+  void acknowledge_now() override { ++acknowledgements; }
+
+  void send(std::string_view text) {
+    to_read_ += text;
+    news_.signal(1);
+  }
+  void leave() {
+    end_ = StreamEnd::Notified;
+    news_.signal(1);
+  }
+  void break_off() {
+    broken_ = true;
+    news_.signal(1);
+  }
+
+  std::string written;
+  size_t acknowledged = 0;
+  int acknowledgements = 0;  // that were asked for
+  bool has_ended_writing = false;
+  bool closed = false;
+
+ private:
+  Clock& clock_;
+  const Executor executor_;
+  Waiter news_;
+  std::string to_read_;
+  StreamEnd end_ = StreamEnd::Open;
+  bool broken_ = false;
+  bool cancelled_ = false;
+};
+
+class MovedSession : public SessionFixture {
+ protected:
+  MovedSession() {
+    auto stream = std::make_unique<MovedStream>(clock_, executor());
+    stream_ = stream.get();
+    make_session(std::move(stream));
+    begin();
+  }
+  void ask(const std::string& request) {
+    const size_t before = seen_.size();
+    stream_->send(request);
+    run_until([&] { return seen_.size() > before; });
+    settle();
+  }
+  void pass(Duration time) {
+    clock_.advance(time);
+    settle();
+  }
+  // A client that ended its direction while its answer was still to come.
+  void answer_somebody_who_had_left() {
+    ask(get("/slow"));
+    stream_->leave();
+    pass(seconds(1));
+    ASSERT_THAT(stream_->written, HasSubstr("hello"));
+    EXPECT_THAT(log_, ElementsAre());
+  }
+
+  MovedStream* stream_;
+};
+
+TEST_F(MovedSession, AnAnswerToSomebodyWhoHadLeftIsDroppedAsSoonAsThatIsKnown) {
+  answer_somebody_who_had_left();
+  stream_->break_off();
+  pass(milliseconds(10));
+  EXPECT_THAT(log_, ElementsAre("drop /slow"));
+  EXPECT_TRUE(ended_);
+}
+
+TEST_F(MovedSession, WhoEndedOnlyItsOwnDirectionIsAwaited) {
+  answer_somebody_who_had_left();
+  EXPECT_TRUE(stream_->has_ended_writing) << "it may wait for that";
+  stream_->acknowledged = stream_->written.size();
+  pass(milliseconds(10));
+  EXPECT_THAT(log_, ElementsAre("confirm /slow"));
+  EXPECT_TRUE(ended_);
+}
+
+TEST_F(MovedSession, WhoNeverAcknowledgesIsNotAwaitedForLong) {
+  answer_somebody_who_had_left();
+  for (int i = 0; i < 12; ++i) pass(milliseconds(200));
+  EXPECT_THAT(log_, ElementsAre("drop /slow"));
+  EXPECT_TRUE(ended_);
+}
+
+TEST_F(MovedSession, WhatWasAcknowledgedBeforeAResetToOurFarewellHasArrived) {
+  ask(get("/a", "Connection: close\r\n"));
+  stream_->acknowledged = stream_->written.size();
+  stream_->leave();
+  stream_->break_off();
+  stream_->written += "close_notify";
+  pass(seconds(1));
+  EXPECT_THAT(log_, ElementsAre("confirm /a"));
+}
+
+TEST_F(MovedSession, ACutLeavesOpenWhatItsAnswersCameTo) {
+  answer_somebody_who_had_left();
+  session_->abort();
+  pass(seconds(5));
+  EXPECT_TRUE(ended_);
+  EXPECT_THAT(log_, ElementsAre());
+}
+
+// Whoever asks for the end of the connection may wait for it.
+TEST_F(MovedSession, TheEndAfterALastAnswerComesSoon) {
+  ask(get("/a", "Connection: close\r\n"));
+  stream_->acknowledged = stream_->written.size();
+  EXPECT_FALSE(stream_->has_ended_writing) << "it may close first";
+  pass(milliseconds(250));
+  EXPECT_THAT(log_, ElementsAre("confirm /a"));
+  EXPECT_TRUE(stream_->has_ended_writing);
+  EXPECT_FALSE(ended_) << "what it still sends must not destroy the answer";
+  stream_->leave();
+  settle();
+  EXPECT_TRUE(ended_);
+}
+
+TEST_F(MovedSession, WhatComesAfterTheAnswerWhileItsHandlerStillWatchesIsAReceipt) {
+  ask(get("/watch-to-the-end"));
+  stream_->send(get("/b"));
+  settle();
+  pass(seconds(1));
+  ASSERT_EQ(seen_.size(), 2u);
+  EXPECT_THAT(log_, ElementsAre("confirm /watch-to-the-end"));
+}
+
+TEST_F(MovedSession, AHeadWhoseContentIsStillToComeIsAcknowledgedAtOnce) {
+  ask(get("/a"));
+  EXPECT_EQ(stream_->acknowledgements, 0) << "its answer does that";
+  stream_->send("PUT /b HTTP/1.1\r\nHost: arm.example.test\r\nContent-Length: 3\r\n\r\n");
+  settle();
+  EXPECT_EQ(stream_->acknowledgements, 1);
+  stream_->send("abc");
+  run_until([this] { return seen_.size() == 2; });
+}
+
+Task<void> shake_hands(TlsStream& stream, bool& good) {
+  const auto done = co_await stream.handshake(kNever);
+  good = done.ok();
+}
+
+Task<void> ask_once(TlsStream& stream, std::string request, std::string& answer) {
+  const auto written = co_await stream.write_all(request, kNever);
+  EXPECT_TRUE(written.ok());
+  std::array<char, 1024> piece;
+  while (!answer.ends_with("hello")) {
+    const auto got = co_await stream.read_some(piece, kNever);
+    if (!got || *got == 0) co_return;
+    answer.append(piece.data(), *got);
+  }
+}
+
+class TlsSession : public SessionFixture {
+ protected:
+  void SetUp() override {
+    const auto [server, client] = make_tcp_pair();
+    server_context_ = *authority_.cache().context_for("arm.example.test", TestAuthority::now());
+    client_context_ = *certs::make_client_context(authority_.root_file());
+    auto near = *TlsStream::make(wrap(server), server_context_.get());
+    client_ = *TlsStream::make(wrap(client), client_context_.get());
+    SSL_set_accept_state(near->ssl());
+    SSL_set_connect_state(client_->ssl());
+    SSL_set1_host(client_->ssl(), "arm.example.test");
+    bool near_good = false, far_good = false, near_done = false, far_done = false;
+    start(shake_hands(*near, near_good), near_done);
+    start(shake_hands(*client_, far_good), far_done);
+    run_until([&] { return near_done && far_done; });
+    ASSERT_TRUE(near_good && far_good);
+    make_session(std::move(near));
+    begin();
+  }
+
+  TestAuthority authority_;
+  std::shared_ptr<SSL_CTX> server_context_;
+  certs::ContextHandle client_context_;
+  std::unique_ptr<TlsStream> client_;
+};
+
+// As Python's http.client does, and every process that ends: FIN without close_notify.
+TEST_F(TlsSession, AClientThatHasReadItsAnswerAndIsGoneWithoutFarewellHasGotIt) {
+  std::string answer;
+  bool read = false;
+  start(ask_once(*client_, get("/a"), answer), read);
+  run_until([&] { return read; });
+  ASSERT_THAT(answer, ::testing::EndsWith("hello"));
+  client_->close();
+  run_until([this] { return ended_; });
+  EXPECT_THAT(log_, ElementsAre("confirm /a"));
+}
+
+}  // namespace
+}  // namespace armgate::net

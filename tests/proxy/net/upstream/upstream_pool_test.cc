@@ -1,0 +1,271 @@
+// Goal: one request goes out once, over a verified connection, and no cut answer passes for a whole one.
+// Method: the real pool against a scripted HTTPS server on loopback.
+#include "proxy/net/upstream/upstream_pool.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/proxy/net/upstream/test_origin.h"
+
+namespace armgate::net {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Task<Result<std::string>> fetch(UpstreamPool& pool, arm::Request request, TimePoint deadline) {
+  auto answer = co_await pool.send(request, deadline);
+  if (!answer) co_return std::move(answer).error();
+  TestClock clock;
+  auto body = co_await read_whole(*answer->body, clock, {1 << 20, kNever});
+  if (!body) co_return std::move(body).error();
+  co_return std::to_string(answer->head.status) + " " + *body;
+}
+
+arm::Request request_to(const std::string& host, arm::Method method = arm::Method::Get, std::string body = {}) {
+  arm::Request request;
+  request.head.method = method;
+  request.head.method_token = std::string(arm::to_text(method));
+  request.head.target = "/x?api-version=1";
+  request.head.host = host;
+  request.body = std::move(body);
+  return request;
+}
+
+class UpstreamPoolTest : public NetTest {
+ protected:
+  UpstreamPoolTest() : origin_(clock_, executor(), authority_.cache()) { make_pool(authority_.root_file()); }
+  ~UpstreamPoolTest() override {
+    origin_.stop();
+    settle();
+    pool_.reset();
+  }
+  void make_pool(std::optional<std::filesystem::path> ca_file, size_t connections_max = 8) {
+    UpstreamOptions options;
+    options.host.connections_max = connections_max;
+    options.connector.overrides["arm.example.test"] = {"127.0.0.1", origin_.port(), ca_file};
+    options.connector.overrides["arm.example.org"] = {"127.0.0.1", origin_.port(), ca_file};
+    pool_ = *UpstreamPool::make(clock_, executor(), options, system_resolve(clock_));
+  }
+  Result<std::string> get(const std::string& host = "arm.example.test") {
+    return await(fetch(*pool_, request_to(host), kNever));
+  }
+  std::string got(const std::string& host = "arm.example.test") {
+    auto text = get(host);
+    return text.ok() ? *text : "error: " + text.error().context;
+  }
+  static Play ok(const std::string& body) {
+    return {"HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body};
+  }
+
+  TestAuthority authority_;
+  TestOrigin origin_;
+  std::unique_ptr<UpstreamPool> pool_;
+};
+
+TEST_F(UpstreamPoolTest, SendsARequestAndReusesTheConnection) {
+  origin_.plays = {ok("one"), ok("two"), {"HTTP/1.1 204 No Content\r\n\r\n"}, ok("four")};
+  EXPECT_EQ(got(), "200 one");
+  EXPECT_EQ(got(), "200 two");
+  EXPECT_EQ(got(), "204 ");
+  EXPECT_EQ(await(fetch(*pool_, request_to("arm.example.test", arm::Method::Put, "body"), kNever)).value(), "200 four");
+  EXPECT_EQ(origin_.connections, 1);
+  EXPECT_THAT(origin_.requests[0], StartsWith("GET /x?api-version=1 HTTP/1.1\r\nHost: arm.example.test\r\n"));
+  EXPECT_THAT(origin_.requests[3], HasSubstr("Content-Length: 4\r\n"));
+}
+
+TEST_F(UpstreamPoolTest, ConsumesInterimAnswers) {
+  origin_.plays = {{"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok("done").answer}};
+  EXPECT_EQ(got(), "200 done");
+}
+
+TEST_F(UpstreamPoolTest, TakesChunkedAndConnectionDelimitedContent) {
+  origin_.plays = {{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"},
+                   {"HTTP/1.1 200 OK\r\n\r\nuntil the end", Play::Then::CloseNotify},
+                   ok("after")};
+  EXPECT_EQ(got(), "200 abc");
+  EXPECT_EQ(got(), "200 until the end");
+  EXPECT_EQ(got(), "200 after");
+  EXPECT_EQ(origin_.connections, 2);
+  EXPECT_EQ(origin_.resumed, 1) << "the second handshake resumes the first session";
+}
+
+TEST_F(UpstreamPoolTest, TakesACutAnswerForAnError) {
+  const Play cuts[] = {{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", Play::Then::CloseNotify},
+                       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", Play::Then::CloseNotify},
+                       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", Play::Then::Reset},
+                       {"HTTP/1.1 200 OK\r\n\r\nabc", Play::Then::BareFin}};
+  for (const Play& cut : cuts) {
+    origin_.plays = {cut};
+    const auto result = get();
+    ASSERT_FALSE(result.ok()) << cut.answer;
+    EXPECT_EQ(result.error().sent, Sent::Answered) << result.error().context;
+    EXPECT_EQ(result.error().source, ErrorSource::Upstream);
+  }
+}
+
+// RFC 9112 §9.5: a server may refuse a request before it has read all of it, and close the connection.
+TEST_F(UpstreamPoolTest, TakesARefusalThatCameBeforeTheRequestWasSentWhole) {
+  const std::string refusal = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 4\r\n\r\nless";
+  origin_.plays = {{refusal, Play::Then::Reset, Play::When::HeadIsWhole}, ok("after")};
+  const auto put = [&] { return request_to("arm.example.test", arm::Method::Put, std::string(64u << 20, 'x')); };
+  const auto refused = await(fetch(*pool_, put(), kNever));
+  ASSERT_TRUE(refused.ok()) << refused.error().context;
+  EXPECT_EQ(*refused, "413 less");
+  EXPECT_EQ(got(), "200 after") << "on another connection";
+  EXPECT_EQ(origin_.connections, 2);
+}
+
+TEST_F(UpstreamPoolTest, DoesNotTakeAnythingElseForTheAnswerToHalfARequest) {
+  for (const std::string answer : {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", ""}) {
+    origin_.plays = {{answer, Play::Then::Reset, Play::When::HeadIsWhole}};
+    const auto result =
+        await(fetch(*pool_, request_to("arm.example.test", arm::Method::Put, std::string(64u << 20, 'x')), kNever));
+    ASSERT_FALSE(result.ok()) << answer;
+    EXPECT_EQ(result.error().sent, Sent::Maybe) << result.error().context;
+  }
+}
+
+TEST_F(UpstreamPoolTest, SaysMaybeWhenNoAnswerCame) {
+  for (const auto then : {Play::Then::CloseNotify, Play::Then::BareFin, Play::Then::Reset}) {
+    origin_.plays = {{"HTTP/1.1 200", then}};
+    const auto result = get();
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().sent, Sent::Maybe) << result.error().context;
+  }
+}
+
+TEST_F(UpstreamPoolTest, SaysMaybeAtTheDeadline) {
+  std::optional<Result<std::string>> result;
+  bool done = false;
+  auto task = [](UpstreamPool& pool, TimePoint deadline, std::optional<Result<std::string>>& into) -> Task<void> {
+    into.emplace(co_await fetch(pool, request_to("arm.example.test", arm::Method::Put, "x"), deadline));
+  };
+  start(task(*pool_, clock_.now() + std::chrono::seconds(30), result), done);
+  run_until([&] { return origin_.requests.size() == 1; });
+  clock_.advance(std::chrono::seconds(31));
+  run_until([&] { return done; });
+  EXPECT_EQ(result->error().kind, ErrorKind::TimedOut);
+  EXPECT_EQ(result->error().sent, Sent::Maybe);
+  EXPECT_EQ(pool_->connections(), 0u);
+}
+
+TEST_F(UpstreamPoolTest, ReplacesAConnectionThatDiedWhileIdle) {
+  origin_.plays = {ok("one"), ok("two")};
+  EXPECT_EQ(got(), "200 one");
+  origin_.close_all();
+  settle();
+  EXPECT_EQ(got(), "200 two");
+  EXPECT_EQ(origin_.connections, 2);
+  EXPECT_EQ(origin_.requests.size(), 2u) << "sent once each";
+}
+
+TEST_F(UpstreamPoolTest, ClosesConnectionsThatIdledTooLong) {
+  origin_.plays = {ok("one")};
+  EXPECT_EQ(got(), "200 one");
+  EXPECT_EQ(pool_->connections(), 1u);
+  clock_.advance(UpstreamHostOptions{}.idle_max + std::chrono::seconds(1));
+  settle();
+  EXPECT_EQ(pool_->connections(), 0u);
+}
+
+TEST_F(UpstreamPoolTest, DoesNotReuseAConnectionWithUnaskedBytes) {
+  origin_.plays = {{ok("one").answer + ok("poison").answer}, ok("two")};
+  EXPECT_EQ(got(), "200 one");
+  EXPECT_EQ(got(), "200 two");
+  EXPECT_EQ(origin_.connections, 2);
+}
+
+TEST_F(UpstreamPoolTest, RefusesAnUntrustedServerBeforeAnyRequest) {
+  make_pool(std::nullopt);
+  const auto result = get();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::Untrusted) << result.error().context;
+  EXPECT_EQ(result.error().sent, Sent::No);
+  EXPECT_TRUE(origin_.requests.empty());
+}
+
+TEST_F(UpstreamPoolTest, RefusesTheCertificateOfAnotherHost) {
+  // The origin refuses the foreign name itself; so it is asked for a name it serves and shown as another.
+  UpstreamOptions options;
+  TestAuthority other;
+  options.connector.overrides["arm.example.test"] = {"127.0.0.1", origin_.port(), other.root_file()};
+  pool_ = *UpstreamPool::make(clock_, executor(), options, system_resolve(clock_));
+  const auto result = get();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::Untrusted) << result.error().context;
+  EXPECT_THAT(got("arm.example.org"), StartsWith("error:"));
+  EXPECT_TRUE(origin_.requests.empty());
+}
+
+TEST_F(UpstreamPoolTest, SaysNotSentWhenNobodyListens) {
+  UpstreamOptions options;
+  const auto unused = *Listener::open(clock_, executor(), "127.0.0.1", 0);
+  const uint16_t port = unused->port();
+  unused->stop();
+  options.connector.overrides["arm.example.test"] = {"127.0.0.1", port, authority_.root_file()};
+  pool_ = *UpstreamPool::make(clock_, executor(), options, system_resolve(clock_));
+  const auto result = get();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::Unreachable);
+  EXPECT_EQ(result.error().sent, Sent::No);
+}
+
+TEST_F(UpstreamPoolTest, QueuesBeyondTheLimitOfConnections) {
+  make_pool(authority_.root_file(), 1);
+  auto task = [](UpstreamPool& pool, std::vector<std::string>& into) -> Task<void> {
+    into.push_back(*co_await fetch(pool, request_to("arm.example.test"), kNever));
+  };
+  std::vector<std::string> results;
+  bool first = false, second = false;
+  origin_.plays = {ok("one"), ok("two")};
+  start(task(*pool_, results), first);
+  start(task(*pool_, results), second);
+  run_until([&] { return first && second; });
+  EXPECT_EQ(results, (std::vector<std::string>{"200 one", "200 two"}));
+  EXPECT_EQ(origin_.connections, 1);
+}
+
+// Who asks again at once would otherwise take its own connection each time before the one in line has run.
+TEST_F(UpstreamPoolTest, LetsNobodyOvertakeWhoWaitsForAConnection) {
+  make_pool(authority_.root_file(), 1);
+  auto ask = [](UpstreamPool& pool, std::string who, int times, std::string& order) -> Task<void> {
+    for (int i = 0; i < times; ++i) {
+      const auto answer = co_await fetch(pool, request_to("arm.example.test"), kNever);
+      order += answer.ok() ? who : "!";
+    }
+  };
+  std::string order;
+  bool first = false, second = false, third = false;
+  origin_.plays.assign(5, ok("x"));
+  start(ask(*pool_, "a", 3, order), first);
+  start(ask(*pool_, "b", 1, order), second);
+  start(ask(*pool_, "c", 1, order), third);
+  run_until([&] { return first && second && third; });
+  EXPECT_EQ(order, "abcaa");
+  EXPECT_EQ(origin_.connections, 1);
+}
+
+TEST_F(UpstreamPoolTest, ClosesTheConnectionOfAnAbandonedAnswer) {
+  origin_.plays = {ok("never read")};
+  {
+    auto task = [](UpstreamPool& pool) -> Task<Result<UpstreamAnswer>> {
+      const arm::Request request = request_to("arm.example.test");
+      co_return co_await pool.send(request, kNever);
+    };
+    auto answer = await(task(*pool_));
+    ASSERT_TRUE(answer.ok());
+    EXPECT_EQ(pool_->connections(), 1u);
+  }
+  EXPECT_EQ(pool_->connections(), 0u);
+}
+
+TEST_F(UpstreamPoolTest, RefusesAnUnusableFileOfTrustedCertificates) {
+  UpstreamOptions options;
+  options.ca_file = "/nonexistent/ca.pem";
+  const auto pool = UpstreamPool::make(clock_, executor(), options, system_resolve(clock_));
+  ASSERT_FALSE(pool.ok());
+  EXPECT_THAT(pool.error().context, HasSubstr("/nonexistent/ca.pem"));
+}
+
+}  // namespace
+}  // namespace armgate::net

@@ -1,0 +1,331 @@
+// Goal: a write goes if all that it may have been built from says so, and its refusal says why (docs/design.md,
+// "Reconciliation").
+// Method: bases, the write, what is there, and the verdict in words.
+#include "proxy/policy/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "arm/body/difference.h"
+#include "tests/proxy/policy/told.h"
+
+namespace armgate::policy {
+namespace {
+
+constexpr std::string_view kPlain = R"({"properties":{"n":1},"tags":{"a":"1"}})";
+constexpr std::string_view kTwo = R"({"properties":{"n":2},"tags":{"a":"1"}})";
+constexpr std::string_view kThree = R"({"properties":{"n":3},"tags":{"a":"1"}})";
+constexpr std::string_view kTagged = R"({"properties":{"n":1},"tags":{"a":"1","b":"1"}})";
+constexpr std::string_view kBoth = R"({"properties":{"n":2},"tags":{"a":"1","b":"1"}})";
+constexpr std::string_view kTwice = R"({"n":1,"n":2})";  // nobody can tell what that says
+
+BaseState base_of(std::string_view json, std::string etag = "", bool is_partial = false) {
+  BaseState base;
+  base.api_version = "v1";
+  base.etag = std::move(etag);
+  base.is_partial = is_partial;
+  base.body = is_partial ? partial(std::string(json)) : whole(std::string(json));
+  return base;
+}
+BaseState absent() {
+  BaseState base;
+  base.absent = true;
+  return base;
+}
+BaseState gone(std::string_view json) {
+  BaseState base = base_of(json);
+  base.gone = true;
+  return base;
+}
+BaseState at_version(std::string_view json, std::string etag) {
+  BaseState base = base_of(json, std::move(etag));
+  base.api_version = "v2";
+  return base;
+}
+BaseState without_body(std::string etag) {
+  BaseState base;
+  base.api_version = "v1";
+  base.etag = std::move(etag);
+  return base;
+}
+
+class Judged {
+ public:
+  std::vector<BaseState> bases;
+  std::string_view there = kPlain;
+  std::string there_etag{};
+  bool is_absent = false;
+  std::string_view wanted_version = "v1";
+  bool others_wrote = false;
+  BaseRule rule = BaseRule::AnyShown;
+  Right right{};
+
+  Verdict verdict(std::string_view wanted) const {
+    Bases all;
+    all.possible = bases;
+    all.rule = rule;
+    const ThereBody now{is_absent, there_etag, there, "v1"};
+    const auto others_wrote_since = [this](uint64_t) { return others_wrote; };
+    return decide(all, {wanted, wanted_version}, now, right, others_wrote_since, *arm::BodyFacts::generic(),
+                  arm::MergeScope::All);
+  }
+  // "sent", "by right"; "refused" with what is in the way, "merged" with what others changed.
+  std::string operator()(std::string_view wanted) const {
+    const Verdict v = verdict(wanted);
+    if (v.sends && !v.merged) return v.by_right ? "by right" : "sent";
+    std::string text = v.merged ? "merged" : "refused";
+    for (const auto& pointer : v.merged ? v.merged->kept.pointers : v.pointers) text += " " + pointer;
+    return text;
+  }
+};
+
+Judged on(std::vector<BaseState> bases, std::string_view there) {
+  Judged judged;
+  judged.bases = std::move(bases);
+  judged.there = there;
+  return judged;
+}
+
+// ---- one base --------------------------------------------------------------------------------------------------------------------
+
+TEST(OutcomeOfOne, WhatStillIsThereIsReplaced) {
+  EXPECT_EQ(on({base_of(kPlain)}, kPlain)(kTwo), "sent");
+  EXPECT_EQ(on({base_of(kPlain)}, R"({"etag":"9","properties":{"n":1.0,"provisioningState":"Failed"},"tags":{"a":"1"}})")(kTwo),
+            "sent");
+}
+
+TEST(OutcomeOfOne, WhatOthersChangedElsewhereIsMerged) { EXPECT_EQ(on({base_of(kPlain)}, kTagged)(kTwo), "merged /tags/b"); }
+
+TEST(OutcomeOfOne, WhatBothChangedIsInTheWay) {
+  EXPECT_EQ(on({base_of(kPlain)}, kTwo)(kThree), "refused /properties/n");
+  EXPECT_EQ(on({base_of(kPlain)}, kTwo)(kTwo), "refused /properties/n") << "two that count to 2 have not agreed";
+}
+
+TEST(OutcomeOfOne, AWriteThatChangesNothingUndoesNothing) {
+  EXPECT_EQ(on({base_of(kPlain)}, kTwo)(kPlain), "refused /properties/n");
+}
+
+TEST(OutcomeOfOne, ADeletionLeavesNothing) { EXPECT_EQ(on({gone(kPlain)}, kPlain)(kTwo), "refused"); }
+
+TEST(OutcomeOfOne, AbsenceIsAStateToo) {
+  EXPECT_EQ(on({absent()}, kPlain)(kTwo), "refused");
+  Judged nothing = on({absent()}, "");
+  nothing.is_absent = true;
+  EXPECT_EQ(nothing(kTwo), "sent");
+  nothing.bases = {base_of(kPlain)};
+  EXPECT_EQ(nothing(kTwo), "refused");
+}
+
+TEST(OutcomeOfOne, AtAnotherVersionOrWithoutBodyOnlyTheETagTells) {
+  for (const BaseState& base : {at_version(kPlain, "1"), without_body("1")}) {
+    Judged judged = on({base}, kPlain);
+    EXPECT_EQ(judged(kTwo), "refused");
+    judged.there_etag = "1";
+    EXPECT_EQ(judged(kTwo), "sent");
+  }
+}
+
+TEST(OutcomeOfOne, AWriteAtAnotherVersionGoesIfNothingMoved) {
+  Judged judged = on({base_of(kPlain)}, kPlain);
+  judged.wanted_version = "v2";
+  EXPECT_EQ(judged(R"({"other":"shape"})"), "sent");
+  judged.there = kTwo;
+  EXPECT_EQ(judged(R"({"other":"shape"})"), "refused /properties/n");
+}
+
+TEST(OutcomeOfOne, WhatCannotBeReadIsSentIfNotAByteHasChanged) {
+  EXPECT_EQ(on({base_of(kTwice)}, kTwice)(kTwo), "sent");
+  EXPECT_EQ(on({base_of(kTwice)}, kPlain)(kTwo).substr(0, 7), "refused");
+  EXPECT_EQ(on({base_of(kPlain)}, kPlain)(kTwice), "sent");
+  EXPECT_EQ(on({base_of(kPlain)}, kTwo)(kTwice).substr(0, 7), "refused");
+}
+
+// ---- bodies that leave something out ---------------------------------------------------------------------------------------------
+
+TEST(OutcomeOfPartial, WhatWasSentStandsInIfNobodyElseWrote) {
+  Judged judged = on({base_of(kPlain, "", true)}, R"({"properties":{"n":1,"filledIn":true},"tags":{"a":"1"}})");
+  EXPECT_EQ(judged(kTwo), "sent");
+  judged.others_wrote = true;
+  EXPECT_EQ(judged(kTwo).substr(0, 7), "refused");
+}
+
+TEST(OutcomeOfPartial, ItsETagProvesIt) {
+  Judged judged = on({base_of(R"({"tags":{"a":"1"}})", "1", true)}, kPlain);
+  judged.others_wrote = true;
+  EXPECT_EQ(judged(kTwo).substr(0, 7), "refused");
+  judged.there_etag = "1";
+  EXPECT_EQ(judged(kTwo), "sent");
+}
+
+TEST(OutcomeOfPartial, WhatItHasIsCompared) {
+  EXPECT_EQ(on({base_of(R"({"tags":{"a":"1"}})", "", true)}, R"({"tags":{"a":"2"}})")(R"({"tags":{"a":"3"}})"),
+            "refused /tags/a");
+}
+
+// ---- several bases ---------------------------------------------------------------------------------------------------------------
+
+TEST(OutcomeOfSeveral, AllMustAgree) {
+  EXPECT_EQ(on({base_of(kPlain), base_of(kPlain, "2")}, kPlain)(kTwo), "sent");
+  EXPECT_EQ(on({base_of(kTwo), base_of(kPlain)}, kTwo)(kThree), "refused /properties/n");
+}
+
+TEST(OutcomeOfSeveral, AnOlderOneDoesNotMatterIfTheWriteHasWhatOthersAdded) {
+  EXPECT_EQ(on({base_of(kTagged), base_of(kPlain)}, kTagged)(kBoth), "sent");
+  EXPECT_EQ(on({base_of(kPlain)}, kTagged)(kBoth), "refused /tags/b")
+      << "nobody was shown that tag: it may be a count from nothing";
+}
+
+// An operation made it so, and failed; then it was made so by somebody else, who did the same as this write.
+TEST(OutcomeOfSeveral, OneThatOnlyLooksLikeWhatIsThereDoesNotVouchForTheOthers) {
+  Judged judged = on({base_of(kPlain, "3"), base_of(kTagged, "2")}, kTagged);
+  judged.others_wrote = true;
+  judged.there_etag = "4";
+  EXPECT_EQ(judged(kTagged), "refused /tags/b");
+  judged.others_wrote = false;
+  EXPECT_EQ(judged(kTagged), "refused /tags/b") << "its client was shown something else since";
+  judged.others_wrote = true;
+  judged.there_etag = "2";
+  EXPECT_EQ(judged(kBoth), "sent") << "it is what is there";
+}
+
+// Two that count from nothing send the same body; only one that asks for more than what is there has surely seen it. Who is one actor asks
+// for the same again on purpose.
+TEST(OutcomeOfSeveral, OneThatTheWriteLeavesAsItIsDoesNotVouchForTheOthers) {
+  Judged judged = on({base_of(kTagged, "2"), base_of(kPlain, "1")}, kTagged);
+  judged.there_etag = "2";
+  EXPECT_EQ(judged(kTagged), "refused /tags/b");
+  EXPECT_EQ(judged(kBoth), "sent");
+  judged.rule = BaseRule::Newest;
+  EXPECT_EQ(judged(kTagged), "sent");
+}
+
+TEST(OutcomeOfSeveral, AGoneOneIsInTheWayOfEverything) {
+  EXPECT_EQ(on({base_of(kPlain), gone(kPlain)}, kPlain)(kTwo), "refused");
+}
+
+TEST(OutcomeOfSeveral, WithoutAnyNothingIsSent) { EXPECT_EQ(on({}, kPlain)(kTwo), "refused"); }
+
+TEST(OutcomeOfSeveral, MoreThanCanBeComparedAreNotPassedOver) {
+  std::vector<BaseState> many(arm::Difference::kBodiesMax, base_of(kPlain));
+  many.push_back(base_of(kTagged));
+  EXPECT_EQ(on(many, kPlain)(kTwo), "refused");
+}
+
+// ---- whether it looks stale ------------------------------------------------------------------------------------------------------
+
+std::string narrowed(std::vector<BaseState> shown, std::string_view wanted, std::string_view version = "v1") {
+  Bases bases;
+  bases.rule = BaseRule::Newest;
+  uint64_t number = 100;
+  for (BaseState& state : shown) state.entry = number--;
+  bases.possible = {shown.front()};
+  bases.if_stale = std::move(shown);
+  narrow_down(bases, {wanted, version}, *arm::BodyFacts::generic());
+  EXPECT_TRUE(bases.if_stale.empty());
+  return std::string(to_text(bases.rule)) + " " + std::to_string(bases.possible.size());
+}
+
+TEST(OutcomeStale, AValueOfBeforeWhereTheNewestHasAnother) {
+  EXPECT_EQ(narrowed({base_of(kTwo), base_of(kPlain)}, kThree), "newest 1");
+  EXPECT_EQ(narrowed({base_of(kThree), base_of(kPlain)}, kPlain), "any-shown 2");
+  EXPECT_EQ(narrowed({base_of(kTagged), base_of(kPlain)}, kTwo), "any-shown 2") << "absence is a value";
+  EXPECT_EQ(narrowed({base_of(kTagged), base_of(kPlain)}, kBoth), "newest 1");
+}
+
+TEST(OutcomeStale, NothingChangedThoughAScalarMoved) {
+  EXPECT_EQ(narrowed({base_of(kTwo), base_of(kPlain)}, kTwo), "any-shown 2");
+  EXPECT_EQ(narrowed({base_of(kTagged), base_of(kPlain)}, kTagged), "newest 1");
+}
+
+TEST(OutcomeStale, WhatIsAtAnotherVersionDoesNotTell) {
+  EXPECT_EQ(narrowed({base_of(kThree), at_version(kPlain, "1")}, kPlain), "newest 1");
+  EXPECT_EQ(narrowed({base_of(kThree), base_of(kPlain)}, kPlain, "v2"), "newest 1");
+}
+
+// ---- by right --------------------------------------------------------------------------------------------------------------------
+
+Judged reread(std::string_view read, std::string_view there) {
+  Judged judged = on({base_of(kTwo), base_of(kPlain)}, there);
+  judged.right.may_send = true;
+  judged.right.last_read = base_of(read);
+  return judged;
+}
+
+TEST(OutcomeByRight, WhoHasReadWhatIsThereIsSent) {
+  EXPECT_EQ(reread(kTwo, kTwo)(kThree), "by right");
+  Judged none = reread(kTwo, kTwo);
+  none.right.may_send = false;
+  EXPECT_EQ(none(kThree), "refused /properties/n");
+}
+
+TEST(OutcomeByRight, NotIfThatIsNotThereAnyMore) { EXPECT_EQ(reread(kPlain, kTwo)(kThree), "refused /properties/n"); }
+
+TEST(OutcomeByRight, NotIfSomethingElseWasThereInBetween) {
+  Judged judged = reread(kTwo, kTwo);
+  judged.right.newer = {base_of(kTwo)};
+  EXPECT_EQ(judged(kThree), "by right") << "the service's own writes are nothing else";
+  judged.right.newer = {base_of(kPlain)};
+  EXPECT_EQ(judged(kThree), "refused /properties/n");
+  judged.right.newer = {absent()};
+  EXPECT_EQ(judged(kThree), "refused /properties/n");
+  judged.right.newer = {without_body("unknown")};
+  EXPECT_EQ(judged(kThree), "refused /properties/n");
+}
+
+TEST(OutcomeByRight, NotIfItLooksStaleAllTheSame) {
+  Judged judged = reread(kTwo, kTwo);
+  judged.right.superseded = {base_of(kPlain)};
+  EXPECT_EQ(judged(kThree), "by right");
+  EXPECT_EQ(judged(kPlain), "refused /properties/n");
+}
+
+TEST(OutcomeByRight, UnlessTheSameChangeWasRefusedAfterAReadAlready) {
+  Judged judged = reread(kTwo, kTwo);
+  judged.right.superseded = {base_of(kPlain)};
+  Refusal refusal;
+  refusal.found = whole(std::string(kTwo));
+  refusal.requested_body = whole(std::string(kPlain));
+  judged.right.same_change = {refusal};
+  EXPECT_EQ(judged(kPlain), "by right");
+  refusal.requested_body = whole(std::string(kThree));
+  judged.right.same_change = {refusal};
+  EXPECT_EQ(judged(kPlain), "refused /properties/n") << "it was another change";
+}
+
+TEST(OutcomeByRight, TheSameChangeOnANewerStateIsTheSame) {
+  Judged judged = reread(kBoth, kBoth);
+  judged.right.superseded = {base_of(kTagged)};
+  Refusal refusal;
+  refusal.found = whole(std::string(kTwo));
+  refusal.requested_body = whole(std::string(kPlain));
+  judged.right.same_change = {refusal};
+  EXPECT_EQ(judged(kTagged), "by right") << "n from 2 to 1, whatever the tags";
+}
+
+TEST(OutcomeByRight, OfAbsenceToo) {
+  Judged judged = reread(kTwo, "");
+  judged.is_absent = true;
+  EXPECT_EQ(judged(kThree), "refused");
+  judged.right.last_read = absent();
+  EXPECT_EQ(judged(kThree), "by right");
+}
+
+TEST(OutcomeByRight, WithoutABodyTheETagTells) {
+  Judged judged = reread(kTwo, kTwo);
+  judged.right.last_read = without_body("2");
+  EXPECT_EQ(judged(kThree), "refused /properties/n");
+  judged.there_etag = "2";
+  EXPECT_EQ(judged(kThree), "by right");
+}
+
+TEST(OutcomeByRight, AtAnotherVersionOnlyWhetherItMovedCounts) {
+  Judged judged = reread(kTwo, kTwo);
+  judged.wanted_version = "v2";
+  EXPECT_EQ(judged(R"({"other":"shape"})"), "by right");
+  judged.right.newer = {base_of(kPlain)};
+  EXPECT_EQ(judged(R"({"other":"shape"})"), "refused /properties/n");
+}
+
+TEST(OutcomeByRight, WhatCannotBeReadCountsIfNotAByteHasChanged) { EXPECT_EQ(reread(kTwice, kTwice)(kThree), "by right"); }
+
+}  // namespace
+}  // namespace armgate::policy

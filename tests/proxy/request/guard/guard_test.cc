@@ -1,0 +1,261 @@
+// Writes of types without ETags: compared with what they were built from before they are sent (docs/design.md, "Guards").
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world::guard_test {
+namespace {
+
+using std::chrono::seconds;
+
+std::string group_with(std::string_view tags) {
+  return fmt::format(R"({{"location":"westeurope","tags":{{{}}},"properties":{{"provisioningState":"Succeeded"}}}})", tags);
+}
+
+const std::string kPlain = group_with("");
+const std::string kTagged = group_with(R"("by":"two")");
+const std::string kWanted = R"({"location":"westeurope","tags":{"by":"one"}})";
+const std::string kMade = group_with(R"("by":"one")");
+const std::string kBusy = R"({"error":{"code":"ConflictingConcurrentWriteNotAllowed","message":"m"}})";
+const std::string kAccount =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Storage/storageAccounts/a?api-version=2023-01-01";
+
+bool says(const arm::Response& answer, std::string_view text) { return answer.body.find(text) != std::string::npos; }
+
+TEST(Compared, AnUnchangedGroupIsReadUnderTheLockAndThenWritten) {
+  StageRig rig;
+  rig.arm(get(kGroup), 200, {}, kPlain);
+  rig.arm(get(kGroup), 200, {}, kPlain);
+  rig.arm(put(kGroup), 200, {}, kMade);
+  rig.ask("one", get(kGroup));
+  const auto answer = rig.ask("one", put(kGroup), kWanted);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-guard"), "newest, verified");
+  EXPECT_EQ(rig.sent_field(1, "Authorization"), "Bearer of-one") << "with the client's own token";
+  EXPECT_FALSE(rig.seen()[2].head.fields.has("If-Match"));
+}
+
+TEST(Compared, AStaleGroupUpdateIsRefusedAndTheChangedMemberNamed) {
+  StageRig rig;
+  rig.arm(get(kGroup), 200, {}, kPlain);
+  rig.arm(get(kGroup), 200, {}, kTagged);
+  rig.ask("one", get(kGroup));
+  const auto answer = rig.ask("one", put(kGroup), kWanted);
+  EXPECT_EQ(answer.head.status, 412);
+  EXPECT_TRUE(says(answer, "ArmgateConflict")) << answer.body;
+  EXPECT_TRUE(says(answer, "/tags/by")) << answer.body;
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "conflict");
+  EXPECT_TRUE(rig.script_is_done()) << "nothing was sent";
+}
+
+TEST(Compared, OfTwoConcurrentTagUpdatesTheSecondIsRefusedAndGoesThroughAfterAReadOfItsOwn) {
+  StageRig rig(unmerged());
+  rig.arm(get(kGroup), 200, {}, kPlain);
+  rig.arm(get(kGroup), 200, {}, kPlain);
+  rig.arm(get(kGroup), 200, {}, kPlain);  // compared for "two"
+  rig.arm_takes(seconds(5), put(kGroup), 200, {}, kTagged);
+  rig.arm(get(kGroup), 200, {}, kTagged);  // compared for "one"
+  rig.arm(get(kGroup), 200, {}, kTagged);
+  rig.arm(get(kGroup), 200, {}, kTagged);
+  rig.arm(put(kGroup), 200, {}, group_with(R"("by":"two","also":"one")"));
+  rig.ask("one", get(kGroup));
+  rig.ask("two", get(kGroup));
+  const auto first = rig.start("two", put(kGroup), R"({"location":"westeurope","tags":{"by":"two"}})");
+  rig.pass(seconds(1));
+  const auto second = rig.ask("one", put(kGroup), R"({"location":"westeurope","tags":{"also":"one"}})");
+  EXPECT_TRUE(first->done);
+  EXPECT_EQ(second.head.status, 412);
+  rig.ask("one", get(kGroup));
+  EXPECT_EQ(rig.ask("one", put(kGroup), R"({"location":"westeurope","tags":{"by":"two","also":"one"}})").head.status, 200);
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(Compared, AListItemAndAnOwnAnswerAreBasesToo) {
+  StageRig rig(unmerged());
+  const std::string list = "GET /subscriptions/s/resourceGroups?api-version=2021-04-01";
+  rig.arm(list, 200, {}, R"({"value":[{"id":"/subscriptions/s/resourceGroups/g","location":"westeurope","tags":{}}]})");
+  rig.arm(get("/subscriptions/s/resourcegroups/g"), 200, {},
+          R"({"id":"/subscriptions/s/resourceGroups/g","location":"westeurope","tags":{}})");
+  rig.arm(put(kGroup), 200, {}, kMade);
+  rig.arm(get(kGroup), 200, {}, kTagged);  // not what its own answer showed
+  rig.ask("one", list);
+  EXPECT_EQ(rig.ask("one", put(kGroup), kWanted).head.status, 200);
+  EXPECT_EQ(rig.ask("one", put(kGroup), R"({"location":"westeurope","tags":{"by":"one","x":"1"}})").head.status, 412);
+}
+
+TEST(Compared, WhatOnlyTheServiceWritesIsNoChange) {
+  const auto account = [](std::string_view status, std::string_view tags) {
+    return fmt::format(R"({{"kind":"StorageV2","tags":{{{}}},"properties":{{"statusOfPrimary":"{}",)"
+                       R"("keyCreationTime":{{"key1":"{}"}},"privateEndpointConnections":["{}"]}}}})",
+                       tags, status, status, status);
+  };
+  const std::string wanted = R"({"kind":"StorageV2","tags":{"a":"1"}})";
+  StageRig rig;
+  rig.arm(get(kAccount), 200, {}, account("available", ""));
+  rig.arm(get(kAccount), 200, {}, account("unavailable", ""));
+  rig.arm(put(kAccount), 200, {}, account("unavailable", R"("a":"1")"));
+  rig.ask("one", get(kAccount));
+  EXPECT_EQ(rig.ask("one", put(kAccount), wanted).head.status, 200);
+}
+
+TEST(Compared, AResourceThatCannotBeReadIsNotWritten) {
+  for (const int status : {403, 401}) {
+    StageRig rig;
+    rig.arm(get(kGroup), 200, {}, kPlain);
+    rig.arm(get(kGroup), status, {}, R"({"error":{"code":"AuthorizationFailed","message":"m"}})");
+    rig.ask("one", get(kGroup));
+    const auto answer = rig.ask("one", put(kGroup), kWanted);
+    EXPECT_EQ(answer.head.status, 503);
+    EXPECT_TRUE(answer.head.fields.has("Retry-After"));
+    EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "verify-failed");
+    EXPECT_TRUE(rig.script_is_done());
+    EXPECT_EQ(rig.shared().counters.reservations_kept.load(), 1u) << "it had its turn, and is told to come again";
+  }
+}
+
+TEST(Compared, AResourceThatIsGoneIsStale) {
+  StageRig rig;
+  rig.arm(get(kGroup), 200, {}, kPlain);
+  rig.arm(get(kGroup), 404, {}, R"({"error":{"code":"ResourceGroupNotFound","message":"m"}})");
+  rig.ask("one", get(kGroup));
+  EXPECT_TRUE(says(rig.ask("one", put(kGroup), kWanted), "ArmgateStaleWrite"));
+}
+
+TEST(Compared, APatchThatSetsAValueADeleteAndAPreconditionOfTheClientsOwnGoWithoutALook) {
+  StageRig rig;
+  const std::string group(kGroup);
+  rig.arm(get(kGroup), 200, {}, kPlain);
+  rig.arm("PATCH " + group, 200, {}, kTagged);
+  rig.arm(put(kGroup), 200, {}, kMade);
+  rig.arm("DELETE " + group, 204);
+  rig.ask("one", get(kGroup));
+  EXPECT_EQ(rig.ask("one", "PATCH " + group, R"({"properties":{"by":"two"}})").head.status, 200);
+  EXPECT_EQ(rig.ask("one", put(kGroup), kWanted, {{"If-Match", "*"}}).head.status, 200);
+  EXPECT_EQ(rig.ask("one", "DELETE " + group).head.status, 204);
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(Compared, ABaseWhoseBodyWasNotKeptIsKnownByItsEtag) {
+  const std::string etag = R"("one")";
+  const std::string moved = R"("two")";
+  for (const bool same : {true, false}) {
+    StageRig rig;
+    rig.arm(get(kGroup), 200, {{"ETag", etag}}, std::string(2u << 20, ' '));  // too long to keep
+    rig.arm(get(kGroup), 200, {{"ETag", same ? etag : moved}}, kPlain);
+    if (same) rig.arm(put(kGroup), 200, {}, kMade);
+    rig.ask("one", get(kGroup));
+    EXPECT_EQ(rig.ask("one", put(kGroup), kWanted).head.status, same ? 200 : 412);
+    EXPECT_TRUE(rig.script_is_done());
+  }
+}
+
+TEST(Compared, AfterAConflictTheResourceIsComparedAgain) {
+  struct Case {
+    std::string after;
+    int status;
+  };
+  for (const Case& c : {Case{kPlain, 200}, Case{kTagged, 412}}) {
+    StageRig rig;
+    rig.arm(get(kGroup), 200, {}, kPlain);
+    rig.arm(get(kGroup), 200, {}, kPlain);
+    rig.arm(put(kGroup), 409, {}, kBusy);
+    rig.arm(get(kGroup), 200, {}, c.after);
+    if (c.status == 200) rig.arm(put(kGroup), 200, {}, kMade);
+    rig.ask("one", get(kGroup));
+    EXPECT_EQ(rig.ask("one", put(kGroup), kWanted).head.status, c.status);
+    EXPECT_TRUE(rig.script_is_done());
+  }
+}
+
+TEST(Compared, ALostAnswerIsSettledOnlyByTheStateThatWasAskedFor) {
+  struct Case {
+    std::string now;
+    int status;
+  };
+  for (const Case& c : {Case{kMade, 200}, Case{kPlain, 409}, Case{kTagged, 409}}) {
+    StageRig rig;
+    rig.arm(get(kGroup), 200, {}, kPlain);
+    rig.arm(get(kGroup), 200, {}, kPlain);
+    rig.arm_fails(put(kGroup), Sent::Maybe);
+    rig.arm(get(kGroup), 200, {}, c.now);
+    if (c.status == 409) rig.arm(get(kGroup), 200, {}, c.now);  // the operation lease looks whether something runs
+    rig.ask("one", get(kGroup));
+    const auto answer = rig.ask("one", put(kGroup), kWanted);
+    EXPECT_EQ(answer.head.status, c.status);
+    if (c.status == 409) {
+      EXPECT_TRUE(says(answer, "ArmgateOutcomeUnknown"));
+      EXPECT_EQ(rig.ask("one", put(kGroup), kWanted).head.status, 409) << "never sent twice";
+      rig.pass(seconds(70));
+    }
+    EXPECT_TRUE(rig.script_is_done());
+  }
+}
+
+TEST(Compared, ASecondSendingFindsWhatTheFirstHasDone) {
+  StageRig rig;
+  rig.arm(get(kGroup), 200, {}, kPlain);
+  rig.arm(get(kGroup), 200, {}, kPlain);
+  rig.arm(put(kGroup), 504, {}, R"({"error":{"code":"GatewayTimeout","message":"m"}})");
+  rig.arm(get(kGroup), 200, {}, kMade);  // the operation lease sees that nothing runs
+  rig.arm(get(kGroup), 200, {}, kMade);
+  rig.ask("one", get(kGroup));
+  EXPECT_EQ(rig.ask("one", put(kGroup), kWanted).head.status, 504);
+  const auto again = rig.ask("one", put(kGroup), kWanted);
+  EXPECT_EQ(again.head.status, 200);
+  EXPECT_EQ(again.body, kMade);
+  EXPECT_EQ(again.head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+// Many actors behind one name, without request ids: one read the plain group, another the tagged one.
+TEST(Compared, AGuessMustFitEverythingTheWriteMayBeBuiltOn) {
+  struct Case {
+    std::string now;
+    int status;
+  };
+  for (const Case& c : {Case{kTagged, 412}, Case{kPlain, 412}}) {
+    StageRig rig = many_actors();
+    rig.arm(get(kGroup), 200, {}, kPlain);
+    rig.arm(get(kGroup), 200, {}, kTagged);
+    rig.arm(get(kGroup), 200, {}, c.now);
+    rig.ask("jvm", get(kGroup));
+    rig.ask("jvm", get(kGroup));
+    const auto answer = rig.ask("jvm", put(kGroup), kWanted);
+    EXPECT_EQ(answer.head.status, c.status) << "that the oldest state is back proves nothing about the newer one's reader";
+    EXPECT_TRUE(rig.script_is_done());
+  }
+}
+
+TEST(Compared, AnAccountThatWasMadeWithoutAnAnswersBodyCanBeBuiltOn) {
+  const std::string wanted = R"({"kind":"StorageV2","location":"westeurope"})";
+  const std::string made = R"({"kind":"StorageV2","location":"westeurope","properties":{"provisioningState":"Succeeded"}})";
+  StageRig rig;
+  rig.arm(put(kAccount), 202);
+  rig.arm(get(kAccount), 200, {}, made);  // the operation lease learns that the create is over
+  rig.arm(get(kAccount), 200, {}, made);  // the client's read
+  rig.arm(get(kAccount), 200, {}, made);  // compared with both
+  rig.arm(put(kAccount), 200, {}, made);
+  EXPECT_EQ(rig.ask("many", put(kAccount), wanted).head.status, 202);
+  rig.pass(seconds(70));
+  rig.ask("many", get(kAccount));
+  EXPECT_EQ(rig.ask("many", put(kAccount), R"({"kind":"StorageV2","location":"westeurope","tags":{}})").head.status, 200);
+  EXPECT_TRUE(rig.script_is_done());
+}
+
+TEST(Compared, WhoHasReadNothingIsToldSo) {
+  StageRig rig;
+  const std::string old_set =
+      "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v?api-version=2022-08-01";
+  rig.arm_takes(seconds(5), put(old_set), 200, {}, "{}");
+  const auto first = rig.start("one", put(old_set), R"({"a":1})");
+  rig.pass(seconds(1));
+  const auto second = rig.ask("two", put(old_set), R"({"a":2})");
+  EXPECT_EQ(second.head.status, 412);
+  EXPECT_TRUE(says(second, "was not shown any state of the resource")) << second.body;
+  rig.run_until([&] { return first->done; });
+}
+
+}  // namespace
+}  // namespace armgate::world::guard_test

@@ -1,0 +1,54 @@
+// Goal: what is relayed is sent again once, and only where that cannot be twice. Method: a table of methods and of how far they came.
+#include "proxy/request/read/relay.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world::relay_test {
+namespace {
+
+// A type without rules: its actions are relayed as they come.
+const std::string kSite = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Web/sites/w?api-version=2023-12-01";
+const std::string kSiteRestart =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Web/sites/w/restart?api-version=2023-12-01";
+const std::string kQuery = "/providers/Microsoft.ResourceGraph/resources?api-version=2021-03-01";
+
+TEST(Relay, WhatIsSafeGoesAgainAfterABreakAndTheRestOnlyIfItNeverLeft) {
+  const struct {
+    std::string request;
+    Sent sent;
+    size_t sendings;
+    int status;  // after both sendings broke, or the only one did
+  } rows[] = {
+      {"GET " + kSite, Sent::No, 2, 502},         {"GET " + kSite, Sent::Maybe, 2, 502},
+      {"HEAD " + kSite, Sent::Maybe, 2, 502},     {"OPTIONS " + kSite, Sent::Maybe, 2, 502},
+      {"POST " + kSiteRestart, Sent::No, 2, 502}, {"POST " + kSiteRestart, Sent::Maybe, 1, 409},
+      {"POST " + kQuery, Sent::No, 2, 502},
+  };
+  for (const auto& row : rows) {
+    const std::string why = row.request.substr(0, 12) + (row.sent == Sent::No ? " not sent" : " lost");
+    StageRig broken;
+    for (size_t i = 0; i < row.sendings; ++i) broken.arm_fails(row.request, row.sent);
+    EXPECT_EQ(broken.ask("one", row.request).head.status, row.status) << why;
+    EXPECT_EQ(broken.seen().size(), row.sendings) << why;
+    if (row.sendings == 1) continue;
+    StageRig mended;
+    mended.arm_fails(row.request, row.sent);
+    mended.arm(row.request, 200, {}, "{}");
+    EXPECT_EQ(mended.ask("one", row.request).head.status, 200) << why;
+  }
+}
+
+TEST(Relay, AnAnswerIsPassedOnAsItIs) {
+  StageRig rig;
+  rig.arm("GET " + kSite, 418, {{"X-Whatever", "a b"}, {"ETag", "W/\"1\""}}, "not even JSON");
+  const auto answer = rig.ask("one", "GET " + kSite);
+  EXPECT_EQ(answer.head.status, 418);
+  EXPECT_EQ(answer.body, "not even JSON");
+  EXPECT_EQ(answer.head.fields.get("X-Whatever"), "a b");
+  EXPECT_FALSE(answer.head.fields.has("x-armgate-attempts"));
+}
+
+}  // namespace
+}  // namespace armgate::world::relay_test

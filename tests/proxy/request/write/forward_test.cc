@@ -1,0 +1,54 @@
+// Goal: what goes along with a write as its precondition, and how often it goes where ARM is not reached. Method: a scripted ARM.
+#include "proxy/request/write/forward.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world::forward_test {
+namespace {
+
+const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
+
+TEST(Forward, TheClientsPreconditionIsItsOwnAndOurETagIsAddedToNone) {
+  const struct {
+    bool has_read;
+    arm::Headers own;
+    const char* if_match;  // as ARM gets it
+    const char* if_none_match;
+  } rows[] = {
+      {true, {}, "\"1\"", ""},
+      {false, {}, "", ""},
+      {true, {{"If-Match", "\"other\""}}, "\"other\"", ""},
+      {true, {{"If-None-Match", "*"}}, "", "*"},
+      {true, {{"If-Match", ""}}, "\"1\"", ""},
+  };
+  for (const auto& row : rows) {
+    StageRig rig;
+    if (row.has_read) {
+      rig.arm(get(kScaleSet), 200, {{"ETag", "\"1\""}}, kState);
+      rig.ask("one", get(kScaleSet));
+    }
+    rig.arm(put(kScaleSet), 200, {}, kState);
+    rig.ask("one", put(kScaleSet), R"({"sku":{"capacity":2}})", row.own);
+    const size_t last = rig.seen().size() - 1;
+    EXPECT_EQ(rig.sent_field(last, "if-match"), row.if_match) << row.own.get("If-Match");
+    EXPECT_EQ(rig.sent_field(last, "if-none-match"), row.if_none_match) << row.own.get("If-None-Match");
+  }
+}
+
+TEST(Forward, WhatNeverLeftGoesThreeTimesWhateverItIs) {
+  for (const std::string& request : {put(kScaleSet), "POST " + std::string(kRestart)}) {
+    for (const int fails : {1, 2, 3}) {
+      StageRig rig;
+      for (int i = 0; i < fails; ++i) rig.arm_fails(request, Sent::No);
+      if (fails < 3) rig.arm(request, 200, {}, kState);
+      const auto answer = rig.ask("one", request, "{}");
+      EXPECT_EQ(answer.head.status, fails < 3 ? 200 : 502) << request << fails;
+      EXPECT_TRUE(rig.script_is_done()) << request << fails;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace armgate::world::forward_test

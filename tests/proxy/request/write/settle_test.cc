@@ -1,0 +1,77 @@
+// Goal: what the record says of a write after ARM's answer, and whether its lease stays. Method: a table of answers, and a journal that
+// is read back.
+#include "proxy/request/write/settle.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/support/stage_rig.h"
+
+namespace armgate::world::settle_test {
+namespace {
+
+const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kRunning = R"({"properties":{"provisioningState":"Updating"}})";
+const std::string kRefusal = R"({"error":{"code":"InvalidParameter","message":"m"}})";
+const std::string kPatch = patch(kScaleSet);
+const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1";
+
+TEST(Settle, TheRecordSaysWhatTheAnswerMeant) {
+  using Kind = OutcomeKind;
+  const struct {
+    const char* why;
+    std::function<void(StageRig&)> script;
+    Kind kind;
+    int status;
+    bool runs;
+    arm::Progress how;
+    const char* code;
+  } rows[] = {
+      {"done", [](StageRig& rig) { rig.arm(kPatch, 200, {}, kState); }, Kind::Answered, 200, false, arm::Progress::Succeeded,
+       ""},
+      {"operation",
+       [](StageRig& rig) {
+         rig.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
+       },
+       Kind::Answered, 202, true, arm::Progress::Unknown, ""},
+      {"in motion", [](StageRig& rig) { rig.arm(kPatch, 200, {}, kRunning); }, Kind::Answered, 200, true,
+       arm::Progress::Unknown, ""},
+      {"refused", [](StageRig& rig) { rig.arm(kPatch, 400, {}, kRefusal); }, Kind::Answered, 400, false, arm::Progress::Unknown,
+       "InvalidParameter"},
+      {"not reached",
+       [](StageRig& rig) {
+         for (int i = 0; i < 3; ++i) rig.arm_fails(kPatch, Sent::No);
+       },
+       Kind::Answered, 502, false, arm::Progress::Unknown, ""},
+  };
+  for (const auto& row : rows) {
+    SimJournal journal;
+    StageRig rig(journal);
+    row.script(rig);
+    rig.ask("one", kPatch, R"({"sku":{"capacity":2}})");
+    ASSERT_EQ(journal.writes().size(), 1u) << row.why;
+    const JournaledWrite& write = journal.writes().begin()->second;
+    ASSERT_TRUE(write.outcome.has_value()) << row.why;
+    EXPECT_EQ(write.outcome->kind, row.kind) << row.why;
+    EXPECT_EQ(write.outcome->status, row.status) << row.why;
+    EXPECT_EQ(write.is_open(), row.runs) << row.why;
+    EXPECT_EQ(rig.shared().op_leases.size(), row.runs ? 1u : 0u) << row.why;
+    EXPECT_EQ(write.result.how, row.how) << row.why;
+    EXPECT_EQ(write.result.error.code, row.code) << row.why;
+  }
+}
+
+TEST(Settle, WhoseAnswerWasLostIsInDoubt) {
+  SimJournal journal;
+  StageRig rig(journal);
+  const std::string restart = "POST " + std::string(kRestart);
+  rig.arm_fails(restart, Sent::Maybe);
+  EXPECT_EQ(rig.ask("one", restart).head.status, 409);
+  ASSERT_EQ(journal.writes().size(), 1u);
+  EXPECT_EQ(journal.writes().begin()->second.outcome->kind, OutcomeKind::InDoubt);
+  EXPECT_EQ(rig.shared().op_leases.size(), 1u) << "it may be running";
+}
+
+}  // namespace
+}  // namespace armgate::world::settle_test

@@ -97,12 +97,9 @@ Subject old_copies(SimWorld& world) {
 
 const std::vector<Workload>& hidden_workloads() {
   static const std::vector<Workload> all{
-      {"hidden-actors", count_hidden_harms, hidden_actors},
-      {"hidden-counters", count_hidden_harms, hidden_counters},
-      {"hidden-creates", declare_many, hidden_creates},
-      {"hidden-versions", declare_many, hidden_versions},
-      {"many-counters", declare_many, hidden_counters},
-      {"old-copies", lose_answers, old_copies},
+      {"hidden-actors", count_hidden_harms, hidden_actors}, {"hidden-counters", count_hidden_harms, hidden_counters},
+      {"hidden-creates", declare_many, hidden_creates},     {"hidden-versions", declare_many, hidden_versions},
+      {"many-counters", declare_many, hidden_counters},     {"old-copies", lose_answers, old_copies},
   };
   return all;
 }

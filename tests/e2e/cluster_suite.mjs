@@ -146,7 +146,8 @@ export const tests = {
   // Many more of them: node tests/e2e/cluster_soak.mjs.
   "races outlive kills, pauses and promotions": async (world) => {
     const done = await runRounds(world, { seed: 1, rounds: 2 });
-    assert.deepEqual([done.kills, done.promotions], [2, 2]);
+    assert.equal(done.promotions, 2);
+    assert.ok(done.kills >= 2);
   },
 
   "a lease for a run keeps others away at all replicas, and lets its client in at all": async (world) => {

@@ -179,7 +179,7 @@ export class Cluster {
       await once(socket, "connect");
       const credentials = Buffer.from(`${user}:x`).toString("base64");
       socket.write(`CONNECT ${ARM_HOST}:443 HTTP/1.1\r\nHost: ${ARM_HOST}:443\r\nProxy-Authorization: Basic ${credentials}\r\n\r\n`);
-      const [opened] = await once(socket, "data");
+      const [opened] = await Promise.race([once(socket, "data"), once(socket, "close").then(() => ["closed"])]);
       if (!/^HTTP\/1.1 200/.test(opened)) throw new Error(`CONNECT: ${opened}`);
       const secure = tls.connect({ socket, servername: ARM_HOST, ca: readFileSync(replica.caFile) });
       const answer = new Promise((resolve, reject) => {

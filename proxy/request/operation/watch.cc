@@ -26,8 +26,10 @@ constexpr int kUnreadableMax = 3;  // refusals in a row to show a resource
 constexpr int kMissingMax = 3;     // 404s in a row on an operation URL before the resource itself is asked
 constexpr int kShutOutsMax = 3;    // tokens in turn that may not see the operation
 // ARM gives up a request after 60 s (docs/arm.md, "Limits and headers"). Until then a resource in a final state does not tell
-// that a write which was on its way when its connection broke or its process died will not take effect any more.
+// that a write which was on its way when its process died will not take effect any more.
 constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
+// The same where only its answer was lost: much less than clients wait, for each of these keeps all others away.
+constexpr Duration kLostMax = std::chrono::seconds(10);
 // A write that is done, and whose operation may run on without a sign: the next one waits so long, and then for ARM, which says 409.
 // Longer, and each answer that gets lost would keep all others away for longer than they wait.
 constexpr Duration kUnseenMax = std::chrono::seconds(5);
@@ -51,7 +53,7 @@ bool may_come_to_more(TimePoint looked, const OperationLease& op_lease, arm::Tra
   const bool may_arrive = write.is_on_its_way && !is_mutant(Mutant::LostIsOver);
   const bool runs_unseen = write.runs_unseen && op_lease.pace().seen_running == TimePoint{};
   if (is_mutant(Mutant::AbortTakenForEnd)) return false;
-  const Duration most = may_arrive ? kOnItsWayMax : runs_unseen ? kUnseenMax : Duration{};
+  const Duration most = may_arrive ? (write.inherited ? kOnItsWayMax : kLostMax) : runs_unseen ? kUnseenMax : Duration{};
   return by_resource && looked < write.opened + most;
 }
 

@@ -139,5 +139,8 @@ inline constexpr std::string_view kSubnet =
 inline std::string get(std::string_view target) { return "GET " + std::string(target); }
 inline std::string put(std::string_view target) { return "PUT " + std::string(target); }
 inline std::string patch(std::string_view target) { return "PATCH " + std::string(target); }
+inline std::string post(std::string_view target) { return "POST " + std::string(target); }
+inline arm::Headers etag(std::string value) { return {{"ETag", std::move(value)}}; }
+inline bool says(const arm::Response& answer, std::string_view text) { return answer.body.find(text) != std::string::npos; }
 
 }  // namespace armgate::world

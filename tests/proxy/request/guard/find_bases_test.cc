@@ -14,8 +14,6 @@ const std::string kStateOne = R"({"etag":"\"1\"","sku":{"capacity":1},"propertie
 const std::string kStateTwo = R"({"etag":"\"2\"","sku":{"capacity":2},"properties":{"provisioningState":"Succeeded"}})";
 const std::string kWanted = R"({"sku":{"capacity":5},"properties":{}})";
 
-arm::Headers etag(std::string value) { return {{"ETag", std::move(value)}}; }
-
 TEST(Bases, AWriteCarriesTheEtagOfItsOwnClientsReadNotTheNewest) {
   StageRig rig(unmerged());
   rig.arm(get(kScaleSet), 200, etag("\"1\""), kStateOne);

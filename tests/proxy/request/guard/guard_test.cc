@@ -22,8 +22,6 @@ const std::string kBusy = R"({"error":{"code":"ConflictingConcurrentWriteNotAllo
 const std::string kAccount =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Storage/storageAccounts/a?api-version=2023-01-01";
 
-bool says(const arm::Response& answer, std::string_view text) { return answer.body.find(text) != std::string::npos; }
-
 TEST(Compared, AnUnchangedGroupIsReadUnderTheLockAndThenWritten) {
   StageRig rig;
   rig.arm(get(kGroup), 200, {}, kPlain);

@@ -19,8 +19,6 @@ const std::string kWithBoth =
     R"({"location":"w","tags":{"team":"x","a":"1","b":"1"},"properties":{"provisioningState":"Succeeded","flowTimeoutInMinutes":4}})";
 const std::string kStale = R"({"error":{"code":"PreconditionFailed","message":"m"}})";
 
-arm::Headers etag(std::string value) { return {{"ETag", std::move(value)}}; }
-
 // "one" and "two" have read the same, and "one" has added tag a.
 struct AfterOnesTag : StageRig {
   explicit AfterOnesTag(PipelineOptions given = default_options()) : StageRig(std::move(given)) {

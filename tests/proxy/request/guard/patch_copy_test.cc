@@ -12,8 +12,6 @@
 namespace armgate::world::patch_copy_test {
 namespace {
 
-arm::Headers etag(std::string value) { return {{"ETag", std::move(value)}}; }
-
 std::string scale_set(int capacity, std::string_view tags, std::string_view nics) {
   return R"({"sku":{"name":"S","capacity":)" + std::to_string(capacity) + R"(},"tags":{)" + std::string(tags) +
          R"(},"properties":{"provisioningState":"Succeeded","nics":[)" + std::string(nics) + "]}}";

@@ -16,7 +16,6 @@ const std::string kRefusal = R"({"error":{"code":"PreconditionFailed","message":
 const std::string kNone = R"({"error":{"code":"ResourceNotFound","message":"m"}})";
 const arm::Headers kStar{{"If-Match", "*"}};
 
-arm::Headers etag(std::string value) { return {{"ETag", std::move(value)}}; }
 std::string guard_of(const arm::Response& answer) { return std::string(answer.head.fields.get("x-armgate-guard")); }
 
 class Star : public testing::Test {

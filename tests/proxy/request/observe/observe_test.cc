@@ -19,7 +19,6 @@ const std::string kWantsFive = R"({"sku":{"capacity":5},"properties":{}})";
 const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1?t=a%2Fb";
 const std::string kPoll = "GET /subscriptions/s/operations/1?t=a%2Fb";
 
-arm::Headers etag(std::string value) { return {{"ETag", std::move(value)}}; }
 arm::Headers runs() { return {{"Azure-AsyncOperation", kOperation}}; }
 
 PipelineOptions in_mode(rules::Mode mode) {

@@ -11,7 +11,6 @@ const std::string kWanted = R"({"sku":{"capacity":5}})";
 const std::string kNoGroup = R"({"error":{"code":"ResourceGroupNotFound","message":"Resource group 'g' could not be found."}})";
 const std::string kProvider = "/subscriptions/s/resourceGroups/g/providers/";
 
-arm::Headers etag(std::string value) { return {{"ETag", std::move(value)}}; }
 std::string error(std::string_view code, std::string_view message = "No.") {
   return R"({"error":{"code":")" + std::string(code) + R"(","message":")" + std::string(message) + R"("}})";
 }

@@ -1,19 +1,14 @@
 // What is sent again, on which proof, and what is answered instead (docs/design.md, "Retries").
 #include <gtest/gtest.h>
 
-#include "tests/support/stage_rig.h"
+#include "tests/proxy/request/write/recovery.h"
 
 namespace armgate::world::recover_test {
 namespace {
 
-const std::string kState = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
-const std::string kWanted = R"({"sku":{"capacity":5}})";
-const std::string kBusy =
-    R"({"error":{"code":"ConflictingConcurrentWriteNotAllowed","message":"The operation was interrupted by a conflicting write."}})";
-
-arm::Headers etag(std::string value) { return {{"ETag", std::move(value)}}; }
-bool says(const arm::Response& answer, std::string_view code) { return answer.body.find(code) != std::string::npos; }
-std::string post(std::string_view target) { return "POST " + std::string(target); }
+using recovery::kBusy;
+using recovery::kState;
+using recovery::kWanted;
 
 TEST(LostAnswer, OfAGuardedPutWithTheStateUnmovedIsSentAgain) {
   StageRig rig;

@@ -58,6 +58,8 @@ Engine::Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection 
 
 Engine::~Engine() {
   if (thread_.joinable()) close();
+  if (replica_ != nullptr)
+    replica_->on_post({});  // leases that end later post to nobody, and not to whatever has that descriptor by then
   ::close(wake_);
 }
 

@@ -28,10 +28,9 @@ constexpr int kShutOutsMax = 3;    // tokens in turn that may not see the operat
 // ARM gives up a request after 60 s (docs/arm.md, "Limits and headers"). Until then a resource in a final state does not tell
 // that a write which was on its way when its process died will not take effect any more.
 constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
-// The same where only its answer was lost: much less than clients wait, for each of these keeps all others away.
+// Where only its answer was lost: much less than clients wait, for each of these keeps all others away.
 constexpr Duration kLostMax = std::chrono::seconds(10);
-// A write that is done, and whose operation may run on without a sign: the next one waits so long, and then for ARM, which says 409.
-// Longer, and each answer that gets lost would keep all others away for longer than they wait.
+// Where it is done, and its operation may run on without a sign: the next one waits so long, and then for ARM, which says 409.
 constexpr Duration kUnseenMax = std::chrono::seconds(5);
 
 arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body) {
@@ -45,16 +44,19 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
   return arm::Progress::Unknown;
 }
 
-// Whether what is seen of its resource need not be the write's end: it may not even have begun, or it may run unseen, for many
-// resources show no sign of that.
-bool may_come_to_more(TimePoint looked, const OperationLease& op_lease, arm::TrackedBy by) {
+// For how long after its beginning what is seen of its resource need not be the write's end: it may not even have begun, or it may run
+// unseen, for many resources show no sign of that.
+Duration may_come_to_more_for(const OperationLease& op_lease) {
   const LeasedWrite& write = op_lease.write();
-  const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
-  const bool may_arrive = write.is_on_its_way && !is_mutant(Mutant::LostIsOver);
+  if (is_mutant(Mutant::AbortTakenForEnd)) return Duration{};
+  if (write.is_on_its_way && !is_mutant(Mutant::LostIsOver)) return write.inherited ? kOnItsWayMax : kLostMax;
   const bool runs_unseen = write.runs_unseen && op_lease.pace().seen_running == TimePoint{};
-  if (is_mutant(Mutant::AbortTakenForEnd)) return false;
-  const Duration most = may_arrive ? (write.inherited ? kOnItsWayMax : kLostMax) : runs_unseen ? kUnseenMax : Duration{};
-  return by_resource && looked < write.opened + most;
+  return runs_unseen ? kUnseenMax : Duration{};
+}
+
+bool may_come_to_more(TimePoint looked, const OperationLease& op_lease, arm::TrackedBy by) {
+  const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
+  return by_resource && looked < op_lease.write().opened + may_come_to_more_for(op_lease);
 }
 
 // What an answer tells beside how the operation goes: its error, or the state of its resource.

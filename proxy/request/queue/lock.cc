@@ -30,13 +30,14 @@ bool will_read_first(const Write& write) {
   return !write.is_guarded_by_etag() || bases.size() != 1 || bases.front().etag.empty();
 }
 
-ClaimInfo info_of(const Write& write) {
+ClaimInfo info_of(const Write& write, const std::vector<rules::LockKey>& keys) {
   ClaimInfo info;
   info.client_label = write.client.label;
   info.what = write.head().method_token + ' ' + write.plan.target.resource.id;
   info.since = write.parts.clock.now();
   info.client = write.client.key;
   info.is_reentrant = may_run_beside_its_own(write.plan) && !will_read_first(write);
+  if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::BeforeAll;
   return info;
 }
 
@@ -45,7 +46,7 @@ Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules:
     write.report().reason = "claimed-its-reservation";
     return *std::move(kept);
   }
-  ClaimInfo info = info_of(write);
+  ClaimInfo info = info_of(write, keys);
   auto& locks = write.parts.shared.locks;
   std::optional<QueuePosition> turns;  // kept until the write stands in line, so that nobody gets in between
   if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) {
@@ -53,7 +54,6 @@ Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules:
     turns = turn->take_position();
     info.priority = ClaimInfo::Priority::BeforeAll;
   }
-  if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::BeforeAll;
   Waiter* waiter = &write.client_wait.waiter();
   if (turns && turns->is_for(keys)) {
     turns->rename(std::move(info.what));
@@ -92,9 +92,7 @@ Task<Step<WriteLease>> lock(const Write& write) {
     }
     position = *std::move(found);
   } else {
-    ClaimInfo info = info_of(write);
-    if (parts.shared.run_leases.lets_in(write.client.key, all)) info.priority = ClaimInfo::Priority::BeforeAll;
-    auto claimed = co_await claim_in_cluster(write, all, std::move(info));
+    auto claimed = co_await claim_in_cluster(write, all, info_of(write, all));
     if (auto* outcome = std::get_if<Outcome>(&claimed)) co_return std::move(*outcome);
     position = std::get<QueuePosition>(std::move(claimed));
     if (position->granted()) {

@@ -54,7 +54,6 @@ struct Claimed {
   struct Asked {
     Waiter* waiter = nullptr;
     std::optional<QueuePosition> place{};
-    bool is_polled = false;  // nobody waits, but whoever has this looks whether there is a place
   };
   ClaimId claim = 0;
   std::vector<rules::LockKey> keys;

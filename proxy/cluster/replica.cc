@@ -152,7 +152,7 @@ Claimed Replica::new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo in
 
 ComingPosition Replica::claim_to_poll(const std::vector<rules::LockKey>& keys, ClaimInfo info) {
   Claimed claimed = new_claim(keys, std::move(info));
-  claimed.asked = std::make_shared<Claimed::Asked>(Claimed::Asked{.is_polled = true});
+  claimed.asked = std::make_shared<Claimed::Asked>();
   auto asked = claimed.asked;
   post(std::move(claimed));
   return [this, asked = std::move(asked)]() -> std::optional<QueuePosition> {

@@ -137,12 +137,10 @@ void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
     return;
   }
   MutexLock lock(&asked_mutex_);
-  const bool is_wanted = event.asked->waiter != nullptr || (event.asked->is_polled && event.asked.use_count() > 1);
-  if (!is_wanted) post(Released{event.claim, {}});  // it was too late: its place is given back
   auto place = join(event.asked->waiter);
   GATE_CHECK(place.ok(), "the lock table of a cluster has no bounds");
   const auto kept = claims_.emplace(event.claim, KeptClaim{author, row, *std::move(place)}).first;
-  if (is_wanted) event.asked->place = kept_for(event.claim, kept->second.place);
+  event.asked->place = kept_for(event.claim, kept->second.place);
 }
 
 void Replica::on(ReplicaId, Released event, uint64_t, Moment) {

@@ -149,7 +149,8 @@ void RunLeases::lend_credentials(const Hash128& client, std::string_view authori
 
 bool RunLeases::lets_in(const Hash128& client, const std::vector<rules::LockKey>& keys) const {
   if (!claim_ && count_.load(std::memory_order_acquire) == 0) return false;
-  return std::ranges::any_of(keys, [&](const rules::LockKey& key) { return locks_.is_in_run_of(client, locks_.key_of(key.id)); });
+  return std::ranges::any_of(keys,
+                             [&](const rules::LockKey& key) { return locks_.is_in_run_of(client, locks_.key_of(key.id)); });
 }
 
 }  // namespace armgate

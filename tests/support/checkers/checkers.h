@@ -179,6 +179,7 @@ class Checkers final : public UpstreamWatch {
   void redeem_reservation(Record& record);
   uint64_t place_of(const Record& record) const;
   bool waits_for_own(const Record& record) const;
+  bool goes_on_for_its_own(const Record& record) const;
   void check_order(const Record& record);
   // checkers.cc
   const Record* sending_of(const Record& record) const;
@@ -220,6 +221,7 @@ class Checkers final : public UpstreamWatch {
   const char* excuse_of(const Record& record, std::string_view if_match, Late late) const;
   void weigh(const Record& record, std::string_view if_match, Late late);
   void hear_judge(const sim::Report& report);
+  bool agrees_with_what_is_there(const arm::Request& request) const;
   bool changed_places(const std::string& write_id);
 
   SimClock& clock_;

@@ -6,6 +6,7 @@
 
 #include "arm/url.h"
 #include "proxy/state/sending_ledger.h"
+#include "sim/judge/intentions.h"
 #include "sim/machine/address.h"
 #include "tests/support/checkers/checkers.h"
 
@@ -143,6 +144,21 @@ void Checkers::hear_judge(const sim::Report& report) {
   for (; findings_heard_ < report.findings.size(); ++findings_heard_) {
     trace_.add(clock_.now(), "  judge: {}", short_path(report.findings[findings_heard_]));
   }
+}
+
+// Whether all that it adds is there already as it would add it, and what it removes is gone: two that add or remove the same agree, and
+// whoever is told that it has happened is told the truth. Two that put the same value in the place of another do not: they may count.
+bool Checkers::agrees_with_what_is_there(const arm::Request& request) const {
+  const auto meant = sim::read_intentions(request.head.fields.get("x-sim-changes"));
+  const auto states = arm_.states_of(arm::path_of(request.head.target));
+  if (!meant || meant->empty() || states.empty() || states.back().content == nullptr) return false;
+  const auto there = sim::leaves_of(*states.back().content);
+  return std::ranges::all_of(*meant, [&](const auto& entry) {
+    const auto& [place, change] = entry;
+    if (change.from && change.to) return false;
+    const auto leaf = there.find(place);
+    return change.to ? leaf != there.end() && leaf->second == *change.to : leaf == there.end();
+  });
 }
 
 // Whether an equal write of another client, which was never told so, took effect in this one's place.

@@ -73,6 +73,15 @@ bool Checkers::waits_for_own(const Record& record) const {
   });
 }
 
+// Whether it came while an earlier sending of the same write had its turn already, and goes on with that.
+bool Checkers::goes_on_for_its_own(const Record& record) const {
+  return std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    const Record& other = entry.second;
+    const bool same = other.id < record.id && other.same_bytes == record.same_bytes && other.life == life_;
+    return same && other.sends > 0 && (!other.answered || *other.answered >= record.served);
+  });
+}
+
 void Checkers::check_order(const Record& record) {
   if (record.sends > 0) return;
   if (record.left && *record.left < clock_.now()) violated("P3", record.what + " was sent although its client had left");
@@ -85,7 +94,13 @@ void Checkers::check_order(const Record& record) {
     const auto& [name, entity] = entry.first;
     return name == record.sent_as && (shared_name || (entity == record.entity && entry.second >= 2));
   });
-  if (may_have_a_turn) return;
+  // It has it as soon as the second is decided, whenever its client takes that in.
+  const bool is_refused_now = std::ranges::any_of(records_, [&](const auto& entry) {
+    const Record& other = entry.second;
+    return other.sent_as == record.sent_as && other.entity == record.entity && other.link != nullptr &&
+           is_refused_by_now(other.link->exchange.report.reason);
+  });
+  if (may_have_a_turn || is_refused_now || goes_on_for_its_own(record)) return;
   const uint64_t place = place_of(record);
   // Nothing but its turn is waited for before the first sending, but the guard's look at the resource, which does not count.
   // A place that was reserved for it had its turn before.

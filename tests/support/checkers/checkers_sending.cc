@@ -243,8 +243,10 @@ void Checkers::applied(const arm::Request& request, const sim::SimAnswer& given,
   }
   const bool took_effect = !found->second.is_read && arm::is_success(answer.head.status);
   liveness_.handled(found->first, given.seen, took_effect, late);
-  if (!took_effect) return;
   Record& record = found->second;
+  if (!took_effect && !record.is_read && agrees_with_what_is_there(request))
+    accepted_wants_.insert(wanted_by_id_[record.write_id]);
+  if (!took_effect) return;
   check_once(record);
   record.took_effect = clock_.now();
   const auto if_match = request.head.fields.get("If-Match");

@@ -252,17 +252,13 @@ void end_adopted(SharedState& shared, const std::vector<Hash128>& keys) {
 }
 
 Restored restore(Parts& parts, const PreviousProcess& former) {
+  // In the order in which they were begun: what repeats one must find what was accepted after it.
+  std::vector<std::pair<const JournaledWrite*, bool>> writes;  // and whether it is open
+  for (const JournaledWrite& write : former.recent) writes.emplace_back(&write, false);
+  for (const JournaledWrite& write : former.open) writes.emplace_back(&write, true);
+  std::ranges::stable_sort(writes, {}, [](const auto& write) { return write.first->id; });
   Restored restored;
   std::vector<std::pair<const JournaledWrite*, LeasedWrite>> recent;
-  for (const JournaledWrite& write : former.recent) {
-    own_again(parts, write);
-    auto leased = leased_write(parts, write);
-    if (!leased) continue;
-    remember(parts, write, *leased);
-    recent.emplace_back(&write, *std::move(leased));
-  }
-  std::stable_sort(recent.begin(), recent.end(), [](const auto& a, const auto& b) { return a.first->ended < b.first->ended; });
-  for (const auto& [write, leased] : recent) remember_result(parts, leased, *write);
   struct Taken {
     LeasedWrite leased;
     WallTime begun;
@@ -270,21 +266,29 @@ Restored restore(Parts& parts, const PreviousProcess& former) {
   };
   std::vector<Taken> all;
   Wanted wanted;
-  for (const JournaledWrite& write : former.open) {
-    auto leased = leased_write(parts, write);
+  for (const auto& [write, is_open] : writes) {
+    if (!is_open) own_again(parts, *write);
+    auto leased = leased_write(parts, *write);
+    if (!is_open && leased) {
+      remember(parts, *write, *leased);
+      recent.emplace_back(write, *std::move(leased));
+    }
+    if (!is_open) continue;
     if (!leased || is_mutant(Mutant::JournalNotTakenUp)) {
       ++restored.dropped;
       // What only the mode leaves out may be taken up yet.
       const bool is_over = parts.shared.rules.mode() == rules::Mode::Protect;
-      if (is_over) parts.store.record_end(write.id, parts.clock.wall(), EndSeen::No, {});
+      if (is_over) parts.store.record_end(write->id, parts.clock.wall(), EndSeen::No, {});
       continue;
     }
-    ++(was_accepted(write) ? restored.running : restored.in_doubt);
-    complete(parts, write, *leased);
-    auto keys = keys_of(write, *leased->planned.plan);
+    ++(was_accepted(*write) ? restored.running : restored.in_doubt);
+    complete(parts, *write, *leased);
+    auto keys = keys_of(*write, *leased->planned.plan);
     for (const auto& key : keys) ++wanted[key.id];
-    all.push_back({*std::move(leased), write.begun, std::move(keys)});
+    all.push_back({*std::move(leased), write->begun, std::move(keys)});
   }
+  std::stable_sort(recent.begin(), recent.end(), [](const auto& a, const auto& b) { return a.first->ended < b.first->ended; });
+  for (const auto& [write, leased] : recent) remember_result(parts, leased, *write);
   for (auto& [leased, begun, keys] : all) {
     WriteLease lease = take_keys(parts, leased, begun, std::move(keys), wanted);
     start_watching(parts, open_lease(parts, std::move(leased), std::move(lease), {}));

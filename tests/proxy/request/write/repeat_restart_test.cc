@@ -112,5 +112,23 @@ TEST(Repeat, OneActorJoinsTheOperationOfAnEarlierProcess) {
   EXPECT_TRUE(rig.script_is_done());
 }
 
+// The operation of the first one ran on, as far as anybody knows, when the other was accepted.
+TEST(Repeat, OneActorDoesNotJoinWhatItWroteOverBeforeTheProcessDied) {
+  SimJournal journal;
+  {
+    StageRig dead(journal);
+    dead.arm(kPut, 200, kAccepted, kMade);
+    dead.ask("one", kPut, kBody);
+    dead.arm(kPut, 200, {{"ETag", "\"3\""}}, kLater);
+    ASSERT_EQ(dead.ask("one", kPut, R"({"sku":{"capacity":7}})").head.status, 200);
+  }
+  StageRig rig(journal);
+  rig.arm(get(kScaleSet), 200, {{"ETag", "\"3\""}}, kLater);
+  rig.ask("one", get(kScaleSet));
+  rig.arm(kPut, 200, {{"ETag", "\"4\""}}, kMade);
+  EXPECT_EQ(rig.ask("one", kPut, kBody).head.status, 200);
+  EXPECT_TRUE(rig.script_is_done()) << "it was sent";
+}
+
 }  // namespace
 }  // namespace armgate::world

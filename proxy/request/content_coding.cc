@@ -93,10 +93,9 @@ std::shared_ptr<policy::KeptBody> keep_body(const arm::ResponseHead& head, std::
   return kept;
 }
 
-bool is_kept_as(const policy::KeptBody& kept, const arm::ResponseHead& head, std::string_view body) {
-  if (kept.is_partial || kept.bytes != body) return false;
+bool is_coded_as(const policy::KeptBody& kept, const arm::ResponseHead& head) {
   const Coding coding = coding_of(head);
-  return coding != Coding::Unknown && kept.compressed == (coding == Coding::Compressed);
+  return !kept.is_partial && coding != Coding::Unknown && kept.compressed == (coding == Coding::Compressed);
 }
 
 Result<PlainBytes> plain_body(const policy::KeptBody& body, size_t bytes_max) {

@@ -47,8 +47,8 @@ Result<PlainBytes> plain_content(const arm::ResponseHead& head, const std::strin
 // Keeps a body as it was received, noting its coding; null if that cannot be read here.
 std::shared_ptr<policy::KeptBody> keep_body(const arm::ResponseHead& head, std::string body);
 
-// Whether it would be kept as that one.
-bool is_kept_as(const policy::KeptBody& kept, const arm::ResponseHead& head, std::string_view body);
+// Whether the body of an answer with this head, if it has the bytes of that one, would be kept as that one.
+bool is_coded_as(const policy::KeptBody& kept, const arm::ResponseHead& head);
 
 // The same for a kept body.
 Result<PlainBytes> plain_body(const policy::KeptBody& body, size_t bytes_max);

@@ -11,6 +11,7 @@
 #include "proxy/request/content_coding.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/watch.h"
+#include "proxy/request/read/capture.h"
 #include "proxy/request/read/relayed_action.h"
 #include "proxy/request/read/remember.h"
 #include "proxy/request/write/coalesce.h"
@@ -42,51 +43,18 @@ class ReadReceipt final : public Receipt::Effect {
   const std::optional<SendingLedger::Asking> action_;  // its record in the ledger
 };
 
-// What the answer is copied for while it streams by.
-class Capture {
- public:
-  Capture() = default;
-  explicit Capture(size_t bytes_max, BodyLength length) : wanted_(true), bytes_max_(bytes_max) {
-    if (length.kind == BodyLength::Kind::Known && length.bytes <= bytes_max) expected_ = length.bytes;
-  }
-
-  void add(std::string_view piece) {
-    if (!wanted_ || overflown_) return;
-    if (bytes_.size() + piece.size() > bytes_max_) {
-      overflown_ = true;
-      std::string().swap(bytes_);  // an assignment would keep the memory
-    } else if (expected_ > 0 && piece.size() == expected_) {
-      whole_ = piece;
-    } else {
-      if (bytes_.empty()) bytes_.reserve(expected_);
-      bytes_.append(piece);
-    }
-  }
-  bool has_all() const { return wanted_ && !overflown_; }
-  // Requires: has_all(). What came in one piece was not copied, and stands there until the next piece is read.
-  std::string_view text() const { return whole_.empty() ? std::string_view(bytes_) : whole_; }
-  std::string take() && { return whole_.empty() ? std::move(bytes_) : std::string(whole_); }
-
- private:
-  bool wanted_ = false;
-  bool overflown_ = false;
-  size_t bytes_max_ = 0;
-  size_t expected_ = 0;  // 0: not known
-  std::string bytes_;
-  std::string_view whole_;
-};
-
 bool is_guarded_read(const rules::Plan& plan) {
   return plan.kind == rules::PlanKind::Read && rules::is_remembered(plan.rule->guard.kind);
 }
 
-Capture capture_for(const Parts& parts, const rules::Plan& plan, const UpstreamAnswer& answer, bool is_poll, const Tap* tap) {
+Capture capture_for(const Parts& parts, const KeyedPlan& plan, const UpstreamAnswer& answer, bool is_poll, const Tap* tap) {
   const auto& options = parts.shared.options;
-  if (tap != nullptr) return Capture(tap->bytes_max, answer.length);
+  if (tap != nullptr) return Capture(tap->bytes_max, answer.length, nullptr);
   if (is_guarded_read(plan) && answer.head.status == 200) {
-    return Capture(plan.operation == arm::OperationKind::List ? options.list_scan_max : options.body_keep_max, answer.length);
+    if (plan.operation == arm::OperationKind::List) return Capture(options.list_scan_max, answer.length, nullptr);
+    return Capture(options.body_keep_max, answer.length, last_read(parts, plan, answer.head));
   }
-  return is_poll ? Capture(kPollBytesMax, answer.length) : Capture();
+  return is_poll ? Capture(kPollBytesMax, answer.length, nullptr) : Capture();
 }
 
 // Safe methods may be sent again when a connection dies before any of the answer was seen (RFC 9110 §9.2.1): once.
@@ -172,7 +140,7 @@ struct Passing {
     policy::SharedBody body;
     const bool shows_resource = is_guarded_read(plan) && plan.operation != arm::OperationKind::List && head.status == 200;
     if (capture.has_all() && shows_resource) {
-      body = same_as_last(parts, plan, head, capture.text());
+      body = capture.same_as_last();
       if (!body) body = keep_read(parts, exchange, head, std::move(capture).take());
     } else if (capture.has_all()) {
       body = keep_body(head, std::move(capture).take());
@@ -203,7 +171,7 @@ Task<std::optional<Error>> why_not_told(const Passing& passing) {
 }
 
 // Copies the answer to the client, its head not before there is a piece of its body: until then a break can still be told. The
-// last piece of a body of known length is written only after the answer was remembered.
+// last piece of a body of known length is written only after the answer was remembered, however slowly its client takes it.
 Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnswer& answer) {
   Passed passed;
   uint64_t seen = 0;
@@ -213,27 +181,21 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
       passed.broken = std::move(piece).error();
       co_return passed;
     }
+    seen += piece->size();
+    passing.capture.add(*piece);
+    const bool has_all = piece->empty() || (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes);
+    if (has_all && !passing.completed) {
+      passing.complete(answer.head);
+      if (passing.is_told()) passed.broken = co_await why_not_told(passing);
+      if (passed.broken) co_return passed;
+    }
     if (!std::exchange(passed.begun, true)) {
       const auto written = co_await client_link.write_head(answer.head, answer.length);
       if (!written) co_return passed;
     }
     if (piece->empty()) break;
-    seen += piece->size();
-    passing.capture.add(*piece);
-    if (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes) {
-      passing.complete(answer.head);
-    }
-    if (passing.completed && passing.is_told()) {
-      passed.broken = co_await why_not_told(passing);
-      if (passed.broken) co_return passed;
-    }
     const auto written = co_await client_link.write_body(*piece);
     if (!written) co_return passed;
-  }
-  if (!passing.completed) {
-    passing.complete(answer.head);
-    if (passing.is_told()) passed.broken = co_await why_not_told(passing);
-    if (passed.broken) co_return passed;
   }
   const auto finished = co_await client_link.finish();
   passed.delivered = finished.ok();

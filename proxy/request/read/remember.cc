@@ -107,11 +107,10 @@ std::string request_id_of(const Hasher& hasher, const Exchange& exchange) {
 
 const std::shared_ptr<const arm::BodyFacts>& body_facts(const rules::Plan& plan) { return plan.facts().body; }
 
-policy::SharedBody same_as_last(const Parts& parts, const KeyedPlan& plan, const arm::ResponseHead& head,
-                                std::string_view bytes) {
+policy::SharedBody last_read(const Parts& parts, const KeyedPlan& plan, const arm::ResponseHead& head) {
   auto last = parts.shared.resources.ask(
       plan.resource_key, [&](const policy::History& history) { return history.newest_body(plan.target.api_version); });
-  return last && is_kept_as(*last, head, bytes) ? last : nullptr;
+  return last && is_coded_as(*last, head) ? last : nullptr;
 }
 
 policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const arm::ResponseHead& head, std::string bytes) {
@@ -155,7 +154,8 @@ Showing remember_own_answer(const Parts& parts, const Client& client, const Exch
   shown.asked = shown.at.order;
   shown.write_key = own.write_key;
   policy::SharedBody body;
-  if (!answer.body.empty()) body = same_as_last(parts, plan, answer.head, answer.body);
+  if (!answer.body.empty()) body = last_read(parts, plan, answer.head);
+  if (body && body->bytes != answer.body) body.reset();
   if (!answer.body.empty() && !body) body = keep_at(exchange, keep_body(answer.head, answer.body));
   shown.etag = std::string(arm::etag_in_head(answer.head.fields));
   if (shown.etag.empty()) shown.etag = own.body_etag ? *own.body_etag : etag_in(body.get(), keep_max);

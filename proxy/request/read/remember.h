@@ -24,11 +24,10 @@ struct Showing {
   enum class What { Nothing, State, Page } what = What::Nothing;
 };
 
-// The body of an answer to a read of a resource's state. If these are the bytes that were kept last of it, they are shared: whoever
-// polls is shown the same again and again, and nothing in them is looked for twice.
-policy::SharedBody same_as_last(const Parts& parts, const KeyedPlan& plan, const arm::ResponseHead& head,
-                                std::string_view bytes);
-// Else they are kept. Null if they cannot be read here.
+// The body that was kept last of a resource's state, in the coding of this answer; null if there is none. An answer that has the same
+// bytes shares it: whoever polls is shown the same again and again, and nothing in them is looked for twice.
+policy::SharedBody last_read(const Parts& parts, const KeyedPlan& plan, const arm::ResponseHead& head);
+// Other bytes are kept. Null if they cannot be read here.
 policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const arm::ResponseHead& head, std::string bytes);
 
 // An answer to a read of a type whose rule has a guard. `body` is null if it was too long to keep.

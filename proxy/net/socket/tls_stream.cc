@@ -8,10 +8,12 @@
 #include <array>
 #include <utility>
 
+#include "proxy/net/socket/record_area.h"
+
 namespace armgate::net {
 namespace {
 
-constexpr size_t kRecordBytes = 16 * 1024;  // RFC 8446 §5.1: a record holds at most 2^14 bytes
+constexpr size_t kRecordBytes = RecordArea::kBytes;
 
 // Errors left by others would be taken for this call's. There are none almost always, and clearing costs more than looking.
 void forget_errors() {
@@ -176,26 +178,29 @@ Task<Result<void>> TlsStream::write_all(std::span<const std::string_view> pieces
 }
 
 Task<Result<void>> TlsStream::write_records(std::span<const std::string_view> pieces, TimePoint deadline) {
-  std::string record;
+  RecordArea record;
+  record.make();
+  size_t filled = 0;
   for (std::string_view piece : pieces) {
     while (!piece.empty()) {
-      if (record.empty() && piece.size() >= kRecordBytes) {
+      if (filled == 0 && piece.size() >= kRecordBytes) {
         const size_t whole_records = piece.size() / kRecordBytes * kRecordBytes;
         auto written = co_await write_one(piece.substr(0, whole_records), deadline);
         if (!written) co_return written;
         piece.remove_prefix(whole_records);
         continue;
       }
-      const size_t count = std::min(piece.size(), kRecordBytes - record.size());
-      record.append(piece.substr(0, count));
+      const size_t count = std::min(piece.size(), kRecordBytes - filled);
+      std::copy_n(piece.data(), count, record.bytes().data() + filled);
+      filled += count;
       piece.remove_prefix(count);
-      if (record.size() < kRecordBytes) continue;
-      auto written = co_await write_one(record, deadline);
+      if (filled < kRecordBytes) continue;
+      auto written = co_await write_one({record.bytes().data(), filled}, deadline);
       if (!written) co_return written;
-      record.clear();
+      filled = 0;
     }
   }
-  co_return co_await write_one(record, deadline);
+  co_return co_await write_one({record.bytes().data(), filled}, deadline);
 }
 
 Task<void> TlsStream::shutdown(TimePoint deadline) {

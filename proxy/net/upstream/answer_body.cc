@@ -4,15 +4,12 @@
 #include <string.h>
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "base/check.h"
 
 namespace armgate::net {
 namespace {
-
-constexpr size_t kAreaBytes = 16 * 1024;  // a whole record (RFC 8446 §5.1)
 
 Error answered(Error error) {
   error.source = ErrorSource::Upstream;
@@ -23,14 +20,14 @@ Error answered(Error error) {
 }  // namespace
 
 AnswerBody::AnswerBody(std::shared_ptr<UpstreamHost> host, std::unique_ptr<UpstreamConnection> connection, Clock& clock,
-                       const http::ParsedResponseHead& head, const AnswerBodyOptions& options)
+                       const http::ParsedResponseHead& head, const http::Limits& limits, Duration stall_max)
     : host_(std::move(host)),
       connection_(std::move(connection)),
       clock_(clock),
-      stall_max_(options.stall_max),
+      stall_max_(stall_max),
       until_close_(head.framing.kind == http::Framing::Kind::UntilClose),
       keep_alive_(head.keep_alive),
-      decoder_(head.framing, ErrorSource::Upstream, options.limits) {
+      decoder_(head.framing, ErrorSource::Upstream, limits) {
   const bool no_content = head.framing.kind == http::Framing::Kind::None ||
                           (head.framing.kind == http::Framing::Kind::Length && head.framing.bytes == 0);
   if (!no_content) return;
@@ -76,11 +73,11 @@ void AnswerBody::use(size_t count) {
 Task<Result<void>> AnswerBody::read_more() {
   GATE_CHECK(unused().empty(), "what was received is decoded before more is read");
   ByteStream& stream = *connection_->stream;
-  if (!area_) area_ = std::make_unique_for_overwrite<char[]>(kAreaBytes);
-  const auto got = co_await stream.read_some(std::span(area_.get(), kAreaBytes), clock_.now() + stall_max_);
+  if (!area_) area_.make();
+  const auto got = co_await stream.read_some(area_.bytes(), clock_.now() + stall_max_);
   if (!got) co_return got.error();
   if (*got > 0) {
-    in_area_ = std::string_view(area_.get(), *got);
+    in_area_ = std::string_view(area_.bytes().data(), *got);
     area_filled_ = std::max(area_filled_, *got);
     co_return Result<void>{};
   }
@@ -96,7 +93,7 @@ void AnswerBody::settle() {
   if (!connection_) return;
   use(std::exchange(handed_out_, 0));
   const bool nothing_more = connection_->input.empty() && in_area_.empty();
-  if (area_) ::explicit_bzero(area_.get(), area_filled_);  // answers may show secrets (listKeys)
+  if (area_) ::explicit_bzero(area_.bytes().data(), area_filled_);  // answers may show secrets (listKeys)
   if (ended_ && keep_alive_ && !until_close_ && nothing_more) {
     host_->give_back(std::move(connection_));
   } else {

@@ -11,20 +11,16 @@
 #include <memory>
 
 #include "proxy/http/body_decoder.h"
+#include "proxy/net/socket/record_area.h"
 #include "proxy/net/upstream/upstream_host.h"
 #include "proxy/seams/upstream.h"
 
 namespace armgate::net {
 
-struct AnswerBodyOptions {
-  http::Limits limits;
-  Duration stall_max = std::chrono::seconds(60);  // between two pieces
-};
-
 class AnswerBody final : public BodySource {
  public:
   AnswerBody(std::shared_ptr<UpstreamHost> host, std::unique_ptr<UpstreamConnection> connection, Clock& clock,
-             const http::ParsedResponseHead& head, const AnswerBodyOptions& options);
+             const http::ParsedResponseHead& head, const http::Limits& limits, Duration stall_max);
   ~AnswerBody() override;
 
   Task<Result<std::string_view>> read() override;
@@ -39,14 +35,14 @@ class AnswerBody final : public BodySource {
   const std::shared_ptr<UpstreamHost> host_;
   std::unique_ptr<UpstreamConnection> connection_;  // gone once settled
   Clock& clock_;
-  const Duration stall_max_;
+  const Duration stall_max_;  // between two pieces
   const bool until_close_;
   const bool keep_alive_;
   http::BodyDecoder decoder_;
-  std::unique_ptr<char[]> area_;  // null until more is needed than came with the head
-  std::string_view in_area_;      // not used yet
-  size_t area_filled_ = 0;        // at most, by one read
-  size_t handed_out_ = 0;         // bytes of the input that the last piece lies in
+  RecordArea area_;           // not made until more is needed than came with the head
+  std::string_view in_area_;  // not used yet
+  size_t area_filled_ = 0;    // at most, by one read
+  size_t handed_out_ = 0;     // bytes of the input that the last piece lies in
   bool ended_ = false;
 };
 

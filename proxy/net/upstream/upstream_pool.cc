@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proxy/http/compose.h"
+#include "proxy/net/upstream/answer_body.h"
 
 namespace armgate::net {
 namespace {
@@ -171,7 +172,8 @@ Task<Result<UpstreamAnswer>> UpstreamPool::exchange(std::shared_ptr<UpstreamHost
   }
   UpstreamAnswer answer;
   answer.length = http::body_length(parsed->framing);
-  answer.body = std::make_unique<AnswerBody>(std::move(host), std::move(connection), clock_, *parsed, options_.body);
+  answer.body = std::make_unique<AnswerBody>(std::move(host), std::move(connection), clock_, *parsed, options_.limits,
+                                             options_.stall_max);
   answer.head = std::move(parsed->head);
   co_return answer;
 }

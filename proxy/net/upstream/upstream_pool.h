@@ -10,16 +10,20 @@
 #include <string>
 
 #include "certs/tls_context.h"
-#include "proxy/net/upstream/answer_body.h"
+#include "proxy/http/limits.h"
 #include "proxy/net/upstream/upstream_host.h"
 #include "proxy/seams/upstream.h"
+
+namespace armgate::http {
+struct ParsedResponseHead;
+}
 
 namespace armgate::net {
 
 struct UpstreamOptions {
   UpstreamHostOptions host;
-  AnswerBodyOptions body;
   http::Limits limits;
+  Duration stall_max = std::chrono::seconds(60);  // between two pieces of an answer
   size_t hosts_max = 1000;
   std::string via = "1.1 armgate";  // RFC 9110 §7.6.3; empty: none
   certs::CaFile ca_file;            // instead of the system's trust store

@@ -7,10 +7,17 @@ import { run } from "./harness.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
+// Made once for all tests of this suite.
+let made = null;
+
+async function make() {
+  const done = await run(path.join(ROOT, "scripts/package"), []);
+  assert.equal(done.code, 0, done.stderr.toString());
+  return path.join(ROOT, done.stdout.toString().trim());
+}
+
 async function unpacked(world) {
-  const made = await run(path.join(ROOT, "scripts/package"), []);
-  assert.equal(made.code, 0, made.stderr.toString());
-  const file = path.join(ROOT, made.stdout.toString().trim());
+  const file = await (made ??= make());
   const directory = path.join(world.directory, "unpacked");
   assert.equal((await run("dpkg-deb", ["-x", file, directory])).code, 0);
   assert.equal((await run("dpkg-deb", ["-e", file, path.join(world.directory, "control")])).code, 0);

@@ -38,20 +38,20 @@ const SUITES = [
   "exec",
   "doctor",
   "page",
+  "image",
+  "service",
+  "package",
+  "trust",
   "deploy",
   "docs",
   "transport",
   "passthrough",
   "requirements",
 ];
-// These compare times, or touch what the machine has but once.
+// These compare times.
 const ALONE = [
   "harm",
   "liveness_adds",
-  "package",
-  "image",
-  "service",
-  "trust",
 ];
 const SECONDS_PER_TEST = "240";  // against hanging only: a loaded machine takes several times as long as a quiet one
 

@@ -269,10 +269,12 @@ void Checkers::applied(const arm::Request& request, const sim::SimAnswer& given,
 
 void Checkers::returned(const arm::Request& request, How how, const arm::Response* answer) {
   const auto found = records_.find(exchange_of(request));
-  if (answer != nullptr && request.head.method == arm::Method::Get) sick_.read(request.head.target, *answer, clock_.now());
   // What a life that is over asked for tells the next one nothing.
   const bool is_heard = of_this_life_.erase(&request) > 0;
-  if (request.head.method == arm::Method::Get && is_heard) budgets_.told(request.head, answer, clock_.now());
+  if (request.head.method == arm::Method::Get && is_heard) {
+    if (answer != nullptr) sick_.read(request.head.target, *answer, clock_.now());
+    budgets_.told(request.head, answer, clock_.now());
+  }
   if (found == records_.end()) return;
   if (answer != nullptr && found->second.is_write) sick_.written(found->second.entity, *answer, clock_.now());
   in_flight_.erase(found->first);

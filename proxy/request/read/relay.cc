@@ -128,7 +128,7 @@ struct Passing {
   bool completed = false;
 
   // What it shows must be known to other processes before the client can use it.
-  bool is_told() const { return parts.cluster != nullptr && is_guarded_read(plan); }
+  bool is_to_be_told() const { return parts.cluster != nullptr && is_guarded_read(plan); }
 
   // Called when the whole answer is known and before its end is written.
   void complete(const arm::ResponseHead& head) {
@@ -160,14 +160,14 @@ struct Passed {
   bool begun = false;  // its head went to the client
   bool delivered = false;
   std::optional<Error> broken;  // ARM's side ended before its end
+  bool untold = false;          // to the other processes; nothing of it is the client's then but perhaps its beginning
 };
 
-// Nothing: the others know by now what it shows.
-Task<std::optional<Error>> why_not_told(const Passing& passing) {
-  if (is_mutant(Mutant::ReadNotAwaited)) co_return std::nullopt;
+// Whether the other processes know by now what it shows.
+Task<bool> is_told(const Passing& passing) {
+  if (is_mutant(Mutant::ReadNotAwaited)) co_return true;
   const bool is_recorded = co_await until_recorded(passing.parts, passing.exchange.executor);
-  if (is_recorded) co_return std::nullopt;
-  co_return gateway_error(ErrorKind::TimedOut, "the cluster's engine does not take what the answer shows");
+  co_return is_recorded;
 }
 
 // Copies the answer to the client, its head not before there is a piece of its body: until then a break can still be told. The
@@ -186,8 +186,11 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
     const bool has_all = piece->empty() || (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes);
     if (has_all && !passing.completed) {
       passing.complete(answer.head);
-      if (passing.is_told()) passed.broken = co_await why_not_told(passing);
-      if (passed.broken) co_return passed;
+      if (passing.is_to_be_told()) {
+        const bool is_known = co_await is_told(passing);
+        passed.untold = !is_known;
+      }
+      if (passed.untold) co_return passed;
     }
     if (!std::exchange(passed.begun, true)) {
       const auto written = co_await client_link.write_head(answer.head, answer.length);
@@ -267,6 +270,11 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
                               (exchange.status == 200 || exchange.status == 404);
   if (passed.delivered && shows_resource) client.state->sendings().resolve(plan.resource_key, exchange.arrived);
   if (tap != nullptr && !passing.completed) tap->answered(answer.head, std::nullopt);
+  if (passed.untold) {
+    exchange.report.reason = "cluster-unavailable";
+    auto failure = make_busy(kCannotShow, parts.shared.options.retry_after);
+    if (!passed.begun) co_await write_failure(exchange, client_link, std::move(failure));
+  }
   if (passed.broken) {
     auto failure = note_failure(parts, exchange, plan, client, action ? &*action : nullptr, *passed.broken);
     if (!passed.begun) co_await write_failure(exchange, client_link, std::move(failure));

@@ -215,6 +215,7 @@ void reconcile_bodies_of_4kb(benchmark::State& state) {
     texts.push_back(body + "}}");
   }
   std::vector<arm::ComparedBody> bodies;
+  bodies.reserve(texts.size());
   for (const auto& text : texts) bodies.push_back({text});
   const rules::FactTable table(rules::share(shipped("facts-network.json").facts));
   const auto& facts = table.find("microsoft.network/virtualnetworks", "2024-05-01", nullptr).body;

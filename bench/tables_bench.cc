@@ -1,6 +1,9 @@
-// The tables that every event loop shares: versions and locks, small and large.
+// The tables that every event loop shares: versions and locks, small and large. And what the copy of a TLS record costs.
 #include <boost/asio/io_context.hpp>
+#include <cstdlib>
+#include <cstring>
 #include <deque>
+#include <memory>
 #include <optional>
 
 #include "base/rng.h"
@@ -34,8 +37,8 @@ void remember_a_read(benchmark::State& state) {
   for (size_t i = 0; i < resources; ++i) table.apply(kHasher.hash(network(i)), shown(++order));
   const Allocated after = allocated();
   Rng rng(1);
-  std::vector<Hash128> keys;
-  for (int i = 0; i < 65'536; ++i) keys.push_back(kHasher.hash(network(rng.below(resources))));
+  std::vector<Hash128> keys(65'536);
+  for (Hash128& key : keys) key = kHasher.hash(network(rng.below(resources)));
   size_t at = 0;
   const AllocationCounter counter;
   for (auto _ : state) table.apply(keys[at++ % keys.size()], shown(++order));
@@ -89,6 +92,21 @@ void hand_over_contended_lock(benchmark::State& state) {
   while (!waiting.empty()) waiting.pop_back();
 }
 BENCHMARK(hand_over_contended_lock)->Arg(1)->Arg(100)->Arg(10'000);
+
+// The content of a record, to memory that begins `range(0)` bytes further within its page (proxy/net/socket/record_area.h).
+void copy_a_record(benchmark::State& state) {
+  constexpr size_t kPage = 4096;
+  constexpr size_t kRecord = 4 * kPage;
+  using Pages = std::unique_ptr<char, decltype(&std::free)>;
+  const Pages from(static_cast<char*>(std::aligned_alloc(kPage, kRecord)), &std::free);
+  const Pages to(static_cast<char*>(std::aligned_alloc(kPage, kRecord + kPage)), &std::free);
+  std::memset(from.get(), 1, kRecord);
+  for (auto _ : state) {
+    std::memcpy(to.get() + state.range(0), from.get(), kRecord);
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(copy_a_record)->Arg(0)->Arg(8)->Arg(2048);
 
 }  // namespace
 }  // namespace armgate::bench

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "json/tree.h"
 
@@ -16,7 +17,7 @@ double in_us(Duration duration) { return static_cast<double>(duration.count()) /
 
 double median_of(const std::vector<RoundResult>& rounds, const std::function<double(const RoundResult&)>& value) {
   std::vector<double> values;
-  for (const auto& round : rounds) values.push_back(value(round));
+  std::ranges::transform(rounds, std::back_inserter(values), value);
   return median(std::move(values));
 }
 

@@ -1,6 +1,7 @@
 #include "cli/process/child_command.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -35,7 +36,8 @@ class Pointers {
 
 std::vector<std::string> assignments(const Environment& environment) {
   std::vector<std::string> texts;
-  for (const auto& [name, value] : environment) texts.push_back(name + "=" + value);
+  texts.reserve(environment.size());
+  for (const auto& [name, value] : environment) texts.push_back(fmt::format("{}={}", name, value));
   return texts;
 }
 

@@ -46,6 +46,7 @@ arm::Response make_error(int status, std::string_view code, std::string_view mes
 
 arm::Response make_stale(std::string_view code, std::string_view why, const std::vector<std::string>& changed) {
   std::vector<arm::ErrorDetail> details;
+  details.reserve(changed.size());
   for (const auto& pointer : changed) {
     details.push_back({"ArmgateChangedMember", "This member changed since the state the request was built from.", pointer});
   }

@@ -69,7 +69,7 @@ arm::Response make_last_word(const OwnedOperation& operation, Form form, const K
 // Where ARM tells it; nothing: nowhere, in this form.
 std::optional<arm::Url> place_of(const OwnedOperation& operation, Form form, const Known& known) {
   const bool is_status = form == Form::Status;
-  const auto url = arm::parse_url(is_status ? known.tracking.status_url : known.tracking.location_url);
+  auto url = arm::parse_url(is_status ? known.tracking.status_url : known.tracking.location_url);
   if (url) return url;
   // The result of a success is the resource, with the reader's own token.
   const bool shows_result =

@@ -267,13 +267,14 @@ Restored restore(Parts& parts, const PreviousProcess& former) {
   std::vector<Taken> all;
   Wanted wanted;
   for (const auto& [write, is_open] : writes) {
-    if (!is_open) own_again(parts, *write);
     auto leased = leased_write(parts, *write);
-    if (!is_open && leased) {
+    if (!is_open) {
+      own_again(parts, *write);
+      if (!leased) continue;
       remember(parts, *write, *leased);
       recent.emplace_back(write, *std::move(leased));
+      continue;
     }
-    if (!is_open) continue;
     if (!leased || is_mutant(Mutant::JournalNotTakenUp)) {
       ++restored.dropped;
       // What only the mode leaves out may be taken up yet.

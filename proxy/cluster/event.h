@@ -85,12 +85,50 @@ inline constexpr IntentId kNotSent = ~IntentId{0};
 struct Settled {
   IntentId intent = 0;
   WriteOutcome outcome;
+  std::optional<std::string> touched{};  // the members that it changed (JournaledWrite::touched); named before it is told
 };
 
 struct Finished {
   IntentId intent = 0;
+  WallTime when{};
+  EndSeen seen = EndSeen::No;
+  OperationResult result{};
 };
 
-using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent>;
+// The answer to a write was given again.
+struct Replayed {
+  IntentId intent = 0;
+};
+
+// How what an accepted write began has ended (OperationResults::Ended). Of several who saw that of one write the first in the log counts.
+struct ResultSeen {
+  Hash128 resource{};
+  std::string id;
+  std::string type;
+  std::string method;
+  std::string client;
+  Hash128 request_hash{};
+  IntentId intent = 0;  // 0: of a write that was only observed
+  OperationResult result{};
+  WallTime when{};
+};
+
+// A resource was seen with that provisioningState.
+struct StateSeen {
+  Hash128 resource{};
+  std::string id;
+  std::string state;
+  WallTime when{};
+};
+
+// A write to a sick resource asks to be the one that goes all the same. It is if none has gone since it looked.
+struct Probing {
+  Hash128 resource{};
+  uint64_t judged = 0;                          // the order at which it looked
+  std::shared_ptr<std::atomic<bool>> is_won{};  // stays in the process
+};
+
+using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent,
+                           Replayed, ResultSeen, StateSeen, Probing>;
 
 }  // namespace armgate::cluster

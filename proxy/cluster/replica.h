@@ -34,6 +34,8 @@
 #include "proxy/seams/clock.h"
 #include "proxy/state/client_table.h"
 #include "proxy/state/lock/lock_table.h"
+#include "proxy/state/memory_store.h"
+#include "proxy/state/operation/operation_results.h"
 #include "proxy/state/resource_table.h"
 
 namespace armgate::cluster {
@@ -63,7 +65,7 @@ struct AdoptedWrite {
   bool is_heir = false;  // one of them tells what else there is to tell
 };
 
-class Replica final : public ResourceSink, public SendingSink {
+class Replica final : public ResourceSink, public SendingSink, public ResultSink {
  public:
   struct Options {
     ReplicaId id = 0;
@@ -76,10 +78,14 @@ class Replica final : public ResourceSink, public SendingSink {
     ResourceTable& resources;
     ClientTable& clients;
     LockTable& locks;
+    OperationResults& results;
     std::function<void(uint64_t order)> pass;                            // of the clock: moments from now on come after it
     std::function<void(AdoptedWrite)> adopt;                             // called on the log's thread, as all of these
     std::function<void(const std::vector<Hash128>& keys)> waited_for{};  // somebody elsewhere waits for them now
     std::function<void(const std::vector<Hash128>& keys)> ended{};       // what was adopted had them, and is over
+    MemoryStore* history = nullptr;                                      // gets every replica's writes; null: nobody asks
+    // The members that a write changed, one a line; nothing: not known. None: they are not named.
+    std::function<std::optional<std::string>(const AskedChange& change)> name_members{};
   };
   explicit Replica(Options options) : options_(options) {}
   // Before anything is posted or applied.
@@ -92,6 +98,11 @@ class Replica final : public ResourceSink, public SendingSink {
   void post(Event event);
   void tell(const Hash128& resource, policy::Event event) override { post(Told{resource, std::move(event)}); }
   void tell(SendingEvent event) override;
+  void tell_result(const OperationResults::Ended& ended, WallTime when) override;
+  void tell_state(const Hash128& resource, std::string_view id, std::string_view state, WallTime when) override {
+    post(StateSeen{resource, std::string(id), std::string(state), when});
+  }
+  void tell_probe(const Hash128& resource, uint64_t judged) override { post(Probing{resource, judged}); }
 
   // When all that was posted stands in the log: the order of its row, at which all that comes there was told after the call. `until`:
   // nothing, it may stand there later.
@@ -104,6 +115,8 @@ class Replica final : public ResourceSink, public SendingSink {
   ComingPosition claim_to_poll(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   // The id of an intent that stands in the log. Not in time: it may be there later, and counts as not sent then.
   Task<std::optional<IntentId>> intend(Intended intended, const Executor& executor, TimePoint until);
+  // Whether a write that was judged at that order is the probe (OperationResults::probe). Nothing: that is not known in time.
+  Task<std::optional<bool>> probe(const Hash128& resource, uint64_t judged, const Executor& executor, TimePoint until);
 
   // ---- whether it is one of them ----
   // False when the others may take it for dead soon, or it for certain cannot tell them anything.
@@ -185,6 +198,11 @@ class Replica final : public ResourceSink, public SendingSink {
   void on(ReplicaId author, Settled event, uint64_t row, Moment moment);
   void on(ReplicaId author, Finished event, uint64_t row, Moment moment);
   void on(ReplicaId author, SendingEvent event, uint64_t row, Moment moment);
+  void on(ReplicaId author, Replayed event, uint64_t row, Moment moment);
+  void on(ReplicaId author, ResultSeen event, uint64_t row, Moment moment);
+  void on(ReplicaId author, StateSeen event, uint64_t row, Moment moment);
+  void on(ReplicaId author, Probing event, uint64_t row, Moment moment);
+  void name_changes();
   Claimed new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   void end_claim(ClaimId id);
   void bury(ReplicaId dead, ReplicaId heir, Moment moment);

@@ -171,10 +171,20 @@ void Replica::on(ReplicaId author, Intended event, uint64_t row, Moment moment) 
     post(Settled{moment.order, std::move(never_sent)});
   }
   event.write.id = moment.order;
+  if (tables_->history != nullptr) {
+    IntentRecord record = another_sending(event.write);
+    record.started = moment;
+    record.begun = event.write.begun;
+    tables_->history->keep(record);
+  }
   intents_.emplace(moment.order, OpenIntent{author, row, event.claim, std::move(event.write)});
 }
 
 void Replica::on(ReplicaId, Settled event, uint64_t, Moment) {
+  if (tables_->history != nullptr) {
+    if (event.touched) tables_->history->keep_touched(event.intent, *std::move(event.touched));
+    tables_->history->record_outcome(event.intent, event.outcome);
+  }
   const auto intent = intents_.find(event.intent);
   if (intent == intents_.end()) return;
   const bool is_over = !event.outcome.is_running && event.outcome.kind != OutcomeKind::InDoubt;
@@ -185,7 +195,38 @@ void Replica::on(ReplicaId, Settled event, uint64_t, Moment) {
   }
 }
 
-void Replica::on(ReplicaId, Finished event, uint64_t, Moment) { intents_.erase(event.intent); }
+void Replica::on(ReplicaId, Finished event, uint64_t, Moment) {
+  const bool is_first = intents_.erase(event.intent) > 0;
+  if (is_first && tables_->history != nullptr) tables_->history->record_end(event.intent, event.when, event.seen, event.result);
+}
+
+void Replica::on(ReplicaId, Replayed event, uint64_t, Moment) {
+  if (tables_->history != nullptr) tables_->history->record_replay(event.intent);
+}
+
+// Each counts its own: added up over all replicas every operation counts once.
+void Replica::on(ReplicaId author, ResultSeen event, uint64_t, Moment moment) {
+  if (event.intent != 0 && !intents_.contains(event.intent)) return;  // somebody told before
+  using Counted = OperationResults::Counted;
+  tables_->results.note_here({.resource = event.resource,
+                              .id = event.id,
+                              .type = event.type,
+                              .method = event.method,
+                              .client = event.client,
+                              .request_hash = event.request_hash,
+                              .result = event.result,
+                              .intent = event.intent},
+                             {moment.time, event.when}, author == options_.id ? Counted::Yes : Counted::No);
+}
+
+void Replica::on(ReplicaId, StateSeen event, uint64_t, Moment moment) {
+  tables_->results.note_state_here(event.resource, event.id, event.state, {moment.time, event.when});
+}
+
+void Replica::on(ReplicaId, Probing event, uint64_t, Moment moment) {
+  const bool is_won = tables_->results.probe_here(event.resource, event.judged, moment);
+  if (event.is_won) event.is_won->store(is_won);
+}
 
 void Replica::on(ReplicaId author, SendingEvent event, uint64_t, Moment moment) {
   using What = SendingEvent::What;

@@ -26,6 +26,11 @@ GatewayCommon::~GatewayCommon() {
   if (cluster) cluster->end();
 }
 
+// Another replica's operation is known by the keys that it keeps.
+bool GatewayCommon::is_at_work(const Hash128& key) const {
+  return !shared.op_leases.on_key(key).empty() || (cluster && shared.locks.holders(key) > 0);
+}
+
 cluster::Replica* GatewayCommon::replica() const { return cluster ? &cluster->replica() : nullptr; }
 
 ServiceState GatewayCommon::state() const {

@@ -40,7 +40,7 @@ Gateway::Gateway(std::unique_ptr<GatewayCommon> common)
           AdminSources{common_->clock,
                        common_->shared.locks,
                        common_->shared.results,
-                       common_->shared.op_leases,
+                       [this](const Hash128& key) { return common_->is_at_work(key); },
                        [this] { return common_->state(); },
                        [this] { return tally(); },
                        [this] { return metrics(); },

@@ -193,7 +193,7 @@ void each(A& a, LetIn& v) {
 }
 template <class A>
 void each(A& a, Intended& v) {
-  a(v.claim, v.write);
+  a(v.claim, v.write, v.is_imported);
 }
 template <class A>
 void each(A& a, Settled& v) {
@@ -209,7 +209,7 @@ void each(A& a, Replayed& v) {
 }
 template <class A>
 void each(A& a, ResultSeen& v) {
-  a(v.resource, v.id, v.type, v.method, v.client, v.request_hash, v.intent, v.result, v.when);
+  a(v.resource, v.id, v.type, v.method, v.client, v.request_hash, v.intent, v.result, v.at, v.when);
 }
 template <class A>
 void each(A& a, StateSeen& v) {
@@ -218,6 +218,10 @@ void each(A& a, StateSeen& v) {
 template <class A>
 void each(A& a, Probing& v) {
   a(v.resource, v.judged);
+}
+template <class A>
+void each(A& a, Imported& v) {
+  a(v.since);
 }
 // Its event is a variant of its own: write_event() and read_event().
 template <class A>

@@ -93,11 +93,6 @@ void Replica::tell(SendingEvent event) {
   post(std::move(event));
 }
 
-void Replica::tell_result(const OperationResults::Ended& ended, WallTime when) {
-  post(ResultSeen{ended.resource, std::string(ended.id), std::string(ended.type), std::string(ended.method),
-                  std::string(ended.client), ended.request_hash, ended.intent, ended.result, when});
-}
-
 void Replica::look_at_askers() {
   std::vector<Asker> gone;
   {

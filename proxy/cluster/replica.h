@@ -62,10 +62,10 @@ struct AdoptedWrite {
   IntentId intent = 0;
   JournaledWrite write;
   WriteLease lease;
-  bool is_heir = false;  // one of them tells what else there is to tell
+  bool is_heir = false;  // one of them tells what else there is to tell, if nobody has
 };
 
-class Replica final : public ResourceSink, public SendingSink, public ResultSink {
+class Replica final : public Teller {
  public:
   struct Options {
     ReplicaId id = 0;
@@ -83,6 +83,7 @@ class Replica final : public ResourceSink, public SendingSink, public ResultSink
     std::function<void(AdoptedWrite)> adopt;                             // called on the log's thread, as all of these
     std::function<void(const std::vector<Hash128>& keys)> waited_for{};  // somebody elsewhere waits for them now
     std::function<void(const std::vector<Hash128>& keys)> ended{};       // what was adopted had them, and is over
+    std::function<void(const Imported&, uint64_t order)> imported{};     // a journal's writes stand in the log up to there
     MemoryStore* history = nullptr;                                      // gets every replica's writes; null: nobody asks
     // The members that a write changed, one a line; nothing: not known. None: they are not named.
     std::function<std::optional<std::string>(const AskedChange& change)> name_members{};
@@ -95,14 +96,9 @@ class Replica final : public ResourceSink, public SendingSink, public ResultSink
   const Options& options() const { return options_; }
 
   // ---- what it tells ----
-  void post(Event event);
-  void tell(const Hash128& resource, policy::Event event) override { post(Told{resource, std::move(event)}); }
+  void post(Event event) override;
+  using Teller::tell;
   void tell(SendingEvent event) override;
-  void tell_result(const OperationResults::Ended& ended, WallTime when) override;
-  void tell_state(const Hash128& resource, std::string_view id, std::string_view state, WallTime when) override {
-    post(StateSeen{resource, std::string(id), std::string(state), when});
-  }
-  void tell_probe(const Hash128& resource, uint64_t judged) override { post(Probing{resource, judged}); }
 
   // When all that was posted stands in the log: the order of its row, at which all that comes there was told after the call. `until`:
   // nothing, it may stand there later.
@@ -174,6 +170,7 @@ class Replica final : public ResourceSink, public SendingSink, public ResultSink
     ReplicaId author = 0;
     uint64_t row = 0;
     ClaimId claim = 0;
+    bool is_imported = false;
     JournaledWrite write;
   };
   struct RunningSending {
@@ -202,6 +199,7 @@ class Replica final : public ResourceSink, public SendingSink, public ResultSink
   void on(ReplicaId author, ResultSeen event, uint64_t row, Moment moment);
   void on(ReplicaId author, StateSeen event, uint64_t row, Moment moment);
   void on(ReplicaId author, Probing event, uint64_t row, Moment moment);
+  void on(ReplicaId author, Imported event, uint64_t row, Moment moment);
   void name_changes();
   Claimed new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   void end_claim(ClaimId id);

@@ -177,7 +177,7 @@ void Replica::on(ReplicaId author, Intended event, uint64_t row, Moment moment) 
     record.begun = event.write.begun;
     tables_->history->keep(record);
   }
-  intents_.emplace(moment.order, OpenIntent{author, row, event.claim, std::move(event.write)});
+  intents_.emplace(moment.order, OpenIntent{author, row, event.claim, event.is_imported, std::move(event.write)});
 }
 
 void Replica::on(ReplicaId, Settled event, uint64_t, Moment) {
@@ -216,7 +216,8 @@ void Replica::on(ReplicaId author, ResultSeen event, uint64_t, Moment moment) {
                               .request_hash = event.request_hash,
                               .result = event.result,
                               .intent = event.intent},
-                             {moment.time, event.when}, author == options_.id ? Counted::Yes : Counted::No);
+                             {event.at == TimePoint{} ? moment.time : event.at, event.when},
+                             author == options_.id ? Counted::Yes : Counted::No);
 }
 
 void Replica::on(ReplicaId, StateSeen event, uint64_t, Moment moment) {
@@ -244,6 +245,10 @@ const std::shared_ptr<Presence>& Replica::askers_at(ReplicaId author) {
   auto& presence = askers_at_[author];
   if (!presence) presence = std::make_shared<Presence>();
   return presence;
+}
+
+void Replica::on(ReplicaId, Imported event, uint64_t, Moment moment) {
+  if (tables_->imported) tables_->imported(event, moment.order);
 }
 
 // What waited is gone. What may have been sent keeps its keys, and all see to it.
@@ -287,7 +292,8 @@ void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
     const auto kept = claims_.find(claim);
     if (kept == claims_.end() || std::exchange(kept->second.is_adopted, true)) continue;
     WriteLease lease = kept_for(claim, kept->second.place).into_lease();
-    tables_->adopt(AdoptedWrite{intent, intents_.at(intent).write, std::move(lease), heir == options_.id});
+    const OpenIntent& open = intents_.at(intent);
+    tables_->adopt(AdoptedWrite{intent, open.write, std::move(lease), heir == options_.id && !open.is_imported});
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "proxy/gateway/cluster_member.h"
+#include "proxy/gateway/cluster/member.h"
 #include "proxy/gateway/options.h"
 #include "proxy/gateway/records.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "certs/authority.h"
-#include "proxy/gateway/cluster_member.h"
+#include "proxy/gateway/cluster/member.h"
 #include "proxy/gateway/common.h"
 #include "proxy/gateway/event_loop.h"
 #include "proxy/gateway/events.h"

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "json/tree.h"
-#include "proxy/gateway/cluster_member.h"
+#include "proxy/gateway/cluster/member.h"
 #include "proxy/gateway/journal_options.h"
 #include "proxy/gateway/options.h"
 #include "proxy/journal/journal_file.h"

@@ -52,7 +52,7 @@ void OperationResults::add_failure(Known& known, const Ended& ended, Time when) 
 
 bool OperationResults::note(const Ended& ended, Time now) {
   if (sink_ == nullptr) return note_here(ended, now, Counted::Yes);
-  sink_->tell_result(ended, now.wall);
+  sink_->tell_result(ended, now);
   return false;
 }
 
@@ -87,6 +87,11 @@ bool OperationResults::learn(const Ended& ended) {
 }
 
 void OperationResults::remember(const Ended& ended, Time then) {
+  if (sink_ != nullptr) {
+    Ended told = ended;
+    told.intent = 0;
+    return sink_->tell_result(told, then);
+  }
   MutexLock lock(&mutex_);
   if (ended.result.how != arm::Progress::Failed) {
     learn(ended);

@@ -72,7 +72,7 @@ class OperationResults {
   bool note(const Ended& ended, Time now);
   enum class Counted { Yes, No };  // No: by another process
   bool note_here(const Ended& ended, Time now, Counted counted);
-  // The same of an earlier process, in the order of the ends; not counted in counts().
+  // The same of an earlier process, in the order of the ends; not counted in counts(). Its record is not asked for.
   void remember(const Ended& ended, Time then);
 
   // The resource was seen with this provisioningState. True if that is another than it had.
@@ -187,7 +187,7 @@ class OperationResults {
 class ResultSink {
  public:
   virtual ~ResultSink() = default;
-  virtual void tell_result(const OperationResults::Ended& ended, WallTime when) = 0;
+  virtual void tell_result(const OperationResults::Ended& ended, OperationResults::Time when) = 0;
   virtual void tell_state(const Hash128& resource, std::string_view id, std::string_view state, WallTime when) = 0;
   virtual void tell_probe(const Hash128& resource, uint64_t judged) = 0;
 };

@@ -97,13 +97,14 @@ TEST(ClusterCodec, AClaimKeepsItsKeysAndTheirModes) {
 TEST(ClusterCodec, AResultKeepsItsErrorAndItsNames) {
   const WallTime when{std::chrono::milliseconds(77)};
   const OperationResult bad{arm::Progress::Failed, {"Bad", "Worse"}};
-  const auto seen = passed_on(ResultSeen{{1, 2}, "/r", "a/b", "PUT", "one", {3, 4}, 5, bad, when});
+  const auto seen = passed_on(ResultSeen{{1, 2}, "/r", "a/b", "PUT", "one", {3, 4}, 5, bad, kNow, when});
   EXPECT_EQ(seen.resource, (Hash128{1, 2}));
   EXPECT_EQ(seen.id + " " + seen.type + " " + seen.method + " " + seen.client, "/r a/b PUT one");
   EXPECT_EQ(seen.request_hash, (Hash128{3, 4}));
   EXPECT_EQ(seen.intent, 5u);
   EXPECT_EQ(seen.result.how, arm::Progress::Failed);
   EXPECT_EQ(seen.result.error, bad.error);
+  EXPECT_EQ(seen.at, kThere);
   EXPECT_EQ(seen.when, when);
   const auto finished = passed_on(Finished{6, when, EndSeen::Yes, bad});
   EXPECT_EQ(finished.intent, 6u);
@@ -112,6 +113,7 @@ TEST(ClusterCodec, AResultKeepsItsErrorAndItsNames) {
   EXPECT_EQ(finished.result.error, bad.error);
   EXPECT_EQ(passed_on(Settled{7, {}, "/tags"}).touched, "/tags");
   EXPECT_EQ(passed_on(StateSeen{{1, 2}, "/r", "Updating", when}).state, "Updating");
+  EXPECT_EQ(passed_on(Imported{when}).since, when);
   EXPECT_EQ(passed_on(Probing{{1, 2}, 8}).judged, 8u);
 }
 

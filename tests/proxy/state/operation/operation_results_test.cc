@@ -148,7 +148,7 @@ TEST_F(OperationResultsTest, OfTwoThatLookedAtOnceOneIsTheProbe) {
 
 // What a cluster does with it: tests/proxy/cluster/results_test.cc.
 struct Told final : ResultSink {
-  void tell_result(const OperationResults::Ended&, WallTime) override { ++results; }
+  void tell_result(const OperationResults::Ended&, OperationResults::Time) override { ++results; }
   void tell_state(const Hash128&, std::string_view, std::string_view, WallTime) override { ++states; }
   void tell_probe(const Hash128&, uint64_t) override { ++probes; }
   int results = 0;

@@ -1,4 +1,4 @@
-#include "proxy/gateway/cluster_member.h"
+#include "proxy/gateway/cluster/member.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -114,6 +114,10 @@ Result<void> ClusterMember::start(Parts& parts) {
                  [&shared](const std::vector<Hash128>& keys) { wake_watchers(shared, keys); },
                  [&parts](const std::vector<Hash128>& keys) {
                    boost::asio::post(parts.executor, [&parts, keys] { end_adopted(parts.shared, keys); });
+                 },
+                 [&shared](const cluster::Imported& imported, uint64_t order) {
+                   shared.former = order;
+                   if (imported.since) shared.recorded_from = std::min(shared.recorded_from, *imported.since);
                  },
                  &history_, changed_members});
   shared.resources.share(replica_.get());

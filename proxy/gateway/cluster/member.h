@@ -1,4 +1,4 @@
-// cluster_member.h – this process as one replica of a cluster: its engine, its replica, and what that needs of the shared tables.
+// member.h – this process as one replica of a cluster: its engine, its replica, and what that needs of the shared tables.
 //
 // Threads   the owner's, before the event loops run and after they ended; the rest is the engine's own.
 #pragma once

@@ -121,8 +121,15 @@ std::vector<std::pair<CLI::App*, Command>> declare_cluster(CLI::App& app, Asked&
       ->check(CLI::Range(1.0, 300.0))
       ->capture_default_str();
   CLI::App* upgrade = command->add_subcommand("upgrade", "Bring tables of an earlier version to this one's");
+  CLI::App* import = command->add_subcommand(
+      "import",
+      "Take over what a single armgate's journal has open, before the first replica starts: armgate cluster import JOURNAL");
+  import->add_option("journal", asked.journal, "Its journal.file")->required()->type_name(kFile);
   CLI::App* status = command->add_subcommand("status", "Show the replicas, the log, and what is weaker than it could be");
-  return {{init, commands::cluster_init}, {upgrade, commands::cluster_upgrade}, {status, commands::cluster_status}};
+  return {{init, commands::cluster_init},
+          {upgrade, commands::cluster_upgrade},
+          {import, commands::cluster_import},
+          {status, commands::cluster_status}};
 }
 
 CLI::App* declare_completion(CLI::App& app, Asked& asked) {

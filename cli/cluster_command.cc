@@ -11,6 +11,7 @@
 #include "proxy/cluster/engine/pg.h"
 #include "proxy/cluster/engine/seal.h"
 #include "proxy/cluster/engine/setup.h"
+#include "proxy/gateway/cluster/import.h"
 
 namespace armgate::commands {
 namespace {
@@ -96,6 +97,25 @@ int cluster_upgrade(const Asked& asked, const CliContext& context) {
   if (!found) return fail(context, found.error());
   fmt::print(context.out, "armgate: the cluster's tables were of version {} and are of {}\n", *before,
              found->version.value_or(0));
+  return kExitDone;
+}
+
+int cluster_import(const Asked& asked, const CliContext& context) {
+  const auto config = load_asked(asked, context, RuleFiles::Load);
+  if (!config) return kExitBadInput;
+  auto reached = reach(*config, cluster::PgConnection::For::Writing);
+  if (!reached) return fail(context, reached.error());
+  const auto done = import_into_cluster(*config, asked.journal, reached->engine, reached->key);
+  if (!done) return fail(context, done.error());
+  if (!done->is_new) {
+    fmt::print(context.out, "armgate: {} was imported before; nothing is done\n", asked.journal);
+    return kExitDone;
+  }
+  fmt::print(
+      context.out,
+      "armgate: taken over from {}: {} operations that run, {} writes in doubt, {} that ended lately; {} that no rule of now "
+      "would hold are given up. Do not start an armgate with that journal again\n",
+      asked.journal, done->running, done->in_doubt, done->ended, done->dropped);
   return kExitDone;
 }
 

@@ -38,6 +38,7 @@ struct Asked {
   std::string type;                // to tell about; empty: all
   std::string checkout;            // of Azure/bicep-types-az
   std::string output_file;         // empty: standard output
+  std::string journal;             // to import
   std::vector<std::string> files;  // to migrate
   bool dry_run = false;            // only tell what would be done
   std::string completed_shell;
@@ -85,6 +86,7 @@ int types_import(const Asked& asked, const CliContext& context);
 int migrate(const Asked& asked, const CliContext& context);
 int cluster_init(const Asked& asked, const CliContext& context);
 int cluster_upgrade(const Asked& asked, const CliContext& context);
+int cluster_import(const Asked& asked, const CliContext& context);
 int cluster_status(const Asked& asked, const CliContext& context);
 int heal_system_pool(const Asked& asked, const CliContext& context);
 int heal_list(const Asked& asked, const CliContext& context);

@@ -14,26 +14,22 @@ namespace armgate::cluster {
 
 class ClusterStore final : public Store {
  public:
-  // `memory`: what people may ask this replica about its own writes.
-  ClusterStore(Replica& replica, Clock& clock, MemoryStore::Options memory, Duration write_max)
-      : replica_(replica), clock_(clock), write_max_(write_max), memory_(memory) {}
-
-  const MemoryStore& memory() const { return memory_; }
+  ClusterStore(Replica& replica, Clock& clock, Duration write_max) : replica_(replica), clock_(clock), write_max_(write_max) {}
 
   Task<Result<IntentId>> record_intent(const IntentRecord& record) override;
   void record_outcome(IntentId id, const WriteOutcome& outcome) override;
   void record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) override;
-  void record_replay(IntentId id) override { memory_.record_replay(id); }
-  void record_state(const ResourceState&) override {}
+  void record_replay(IntentId id) override { replica_.post(Replayed{id}); }
+  void record_state(const ResourceState&) override {}  // StateSeen tells it
   bool writable() const override { return replica_.may_send(); }
-  std::vector<Unfinished> unfinished() const override { return memory_.unfinished(); }
-  size_t unfinished_count() const override { return memory_.unfinished_count(); }
+  std::vector<Unfinished> unfinished() const override { return under_way_.unfinished(); }
+  size_t unfinished_count() const override { return under_way_.unfinished_count(); }
 
  private:
   Replica& replica_;
   Clock& clock_;
   const Duration write_max_;
-  MemoryStore memory_;
+  MemoryStore under_way_;  // of this replica's own
 };
 
 }  // namespace armgate::cluster

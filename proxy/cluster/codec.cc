@@ -134,7 +134,7 @@ template <class A>
 void each(A& a, OperationResult& v) {
   a(v.how, v.error);
 }
-// What it changed is named by the replica that sent it.
+// Of what it changed only names are told (Settled::touched).
 template <class A>
 void each(A& a, WriteOutcome& v) {
   a(v.kind, v.status, v.is_running, v.tracking, v.known, v.merged, v.result, v.etag, v.owned);
@@ -193,15 +193,35 @@ void each(A& a, LetIn& v) {
 }
 template <class A>
 void each(A& a, Intended& v) {
-  a(v.claim, v.write);
+  a(v.claim, v.write, v.is_imported);
 }
 template <class A>
 void each(A& a, Settled& v) {
-  a(v.intent, v.outcome);
+  a(v.intent, v.outcome, v.touched);
 }
 template <class A>
 void each(A& a, Finished& v) {
+  a(v.intent, v.when, v.seen, v.result);
+}
+template <class A>
+void each(A& a, Replayed& v) {
   a(v.intent);
+}
+template <class A>
+void each(A& a, ResultSeen& v) {
+  a(v.resource, v.id, v.type, v.method, v.client, v.request_hash, v.intent, v.result, v.at, v.when);
+}
+template <class A>
+void each(A& a, StateSeen& v) {
+  a(v.resource, v.id, v.state, v.when);
+}
+template <class A>
+void each(A& a, Probing& v) {
+  a(v.resource, v.judged);
+}
+template <class A>
+void each(A& a, Imported& v) {
+  a(v.since);
 }
 // Its event is a variant of its own: write_event() and read_event().
 template <class A>
@@ -211,7 +231,7 @@ void each(A& a, Told& v) {
 
 namespace {
 
-constexpr uint64_t kFormat = 1;
+constexpr uint64_t kFormat = 2;  // 1: without results of operations
 
 // A variant goes as the place of what it holds among its types, and that.
 template <class Variant>

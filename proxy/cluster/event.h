@@ -12,6 +12,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,6 +24,8 @@
 #include "proxy/seams/store.h"
 #include "proxy/state/client_state.h"
 #include "proxy/state/lock/lock_table.h"
+#include "proxy/state/operation/operation_results.h"
+#include "proxy/state/resource_table.h"
 #include "proxy/state/sending_event.h"
 #include "rules/plan.h"
 
@@ -78,6 +82,7 @@ struct LetIn {
 struct Intended {
   ClaimId claim = 0;
   JournaledWrite write;
+  bool is_imported = false;                     // from a journal: it is told already what it may have changed
   std::shared_ptr<std::atomic<IntentId>> id{};  // stays in the process; kNotSent: nobody waits for it any more
 };
 inline constexpr IntentId kNotSent = ~IntentId{0};
@@ -85,12 +90,73 @@ inline constexpr IntentId kNotSent = ~IntentId{0};
 struct Settled {
   IntentId intent = 0;
   WriteOutcome outcome;
+  std::optional<std::string> touched{};  // the members that it changed (JournaledWrite::touched); named before it is told
 };
 
 struct Finished {
   IntentId intent = 0;
+  WallTime when{};
+  EndSeen seen = EndSeen::No;
+  OperationResult result{};
 };
 
-using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent>;
+// The answer to a write was given again.
+struct Replayed {
+  IntentId intent = 0;
+};
+
+// How what an accepted write began has ended (OperationResults::Ended). Of several who saw that of one write the first in the log counts.
+struct ResultSeen {
+  Hash128 resource{};
+  std::string id;
+  std::string type;
+  std::string method;
+  std::string client;
+  Hash128 request_hash{};
+  IntentId intent = 0;  // 0: of a write that was only observed
+  OperationResult result{};
+  TimePoint at{};  // zero: now
+  WallTime when{};
+};
+
+// A resource was seen with that provisioningState.
+struct StateSeen {
+  Hash128 resource{};
+  std::string id;
+  std::string state;
+  WallTime when{};
+};
+
+// A write to a sick resource asks to be the one that goes all the same. It is if none has gone since it looked.
+struct Probing {
+  Hash128 resource{};
+  uint64_t judged = 0;                          // the order at which it looked
+  std::shared_ptr<std::atomic<bool>> is_won{};  // stays in the process
+};
+
+// The writes of a journal stand in the log, from the beginning up to here (request/cluster/import_journal.h).
+struct Imported {
+  std::optional<WallTime> since{};  // PreviousProcess::since
+};
+
+using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent,
+                           Replayed, ResultSeen, StateSeen, Probing, Imported>;
+
+// Whoever tells what is to change the shared tables: each change as the event that stands for it.
+class Teller : public ResourceSink, public SendingSink, public ResultSink {
+ public:
+  virtual void post(Event event) = 0;
+
+  void tell(const Hash128& resource, policy::Event event) override { post(Told{resource, std::move(event)}); }
+  void tell(SendingEvent event) override { post(std::move(event)); }
+  void tell_result(const OperationResults::Ended& ended, OperationResults::Time when) override {
+    post(ResultSeen{ended.resource, std::string(ended.id), std::string(ended.type), std::string(ended.method),
+                    std::string(ended.client), ended.request_hash, ended.intent, ended.result, when.at, when.wall});
+  }
+  void tell_state(const Hash128& resource, std::string_view id, std::string_view state, WallTime when) override {
+    post(StateSeen{resource, std::string(id), std::string(state), when});
+  }
+  void tell_probe(const Hash128& resource, uint64_t judged) override { post(Probing{resource, judged}); }
+};
 
 }  // namespace armgate::cluster

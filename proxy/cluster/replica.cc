@@ -185,6 +185,14 @@ Task<std::optional<IntentId>> Replica::intend(Intended intended, const Executor&
   co_return std::nullopt;
 }
 
+Task<std::optional<bool>> Replica::probe(const Hash128& resource, uint64_t judged, const Executor& executor, TimePoint until) {
+  const auto is_won = std::make_shared<std::atomic<bool>>(false);
+  post(Probing{resource, judged, is_won});
+  const auto recorded = co_await flush(executor, until);
+  if (!recorded) co_return std::nullopt;
+  co_return is_won->load();
+}
+
 void Replica::confirm(TimePoint asked, TimePoint answered) {
   sends_until_.store(asked + options_.lease - options_.lease / 5, std::memory_order_relaxed);
   apart_from_.store(answered + options_.lease, std::memory_order_relaxed);
@@ -194,18 +202,31 @@ uint64_t Replica::surely_before(TimePoint when, uint64_t order) const {
   return std::max(order, last_order_in(positions_.surely_before(when)));
 }
 
+// The bodies stay here.
+void Replica::name_changes() {
+  for (Event& event : told_) {
+    auto* const settled = std::get_if<Settled>(&event);
+    if (settled == nullptr) continue;
+    const AskedChange change = std::exchange(settled->outcome.change, {});
+    if (tables_->name_members) settled->touched = tables_->name_members(change);
+  }
+}
+
 std::optional<Replica::Batch> Replica::next_batch() {
   if (told_.empty()) {
-    MutexLock lock(&mutex_);
-    if (queue_.empty()) return std::nullopt;
-    told_missing_ = std::exchange(reads_missing_, false);
-    for (size_t bytes = 0; !queue_.empty() && told_.size() < kBatchEvents && bytes < kBatchBytes;) {
-      const size_t more = bytes_of(queue_.front());
-      bytes += more;
-      queue_bytes_ -= more;
-      told_.push_back(std::move(queue_.front()));
-      queue_.pop_front();
+    {
+      MutexLock lock(&mutex_);
+      if (queue_.empty()) return std::nullopt;
+      told_missing_ = std::exchange(reads_missing_, false);
+      for (size_t bytes = 0; !queue_.empty() && told_.size() < kBatchEvents && bytes < kBatchBytes;) {
+        const size_t more = bytes_of(queue_.front());
+        bytes += more;
+        queue_bytes_ -= more;
+        told_.push_back(std::move(queue_.front()));
+        queue_.pop_front();
+      }
     }
+    name_changes();
     ++batch_;
   }
   return Batch{batch_, encode(told_, tables_->clock.now()), told_missing_};

@@ -34,6 +34,8 @@
 #include "proxy/seams/clock.h"
 #include "proxy/state/client_table.h"
 #include "proxy/state/lock/lock_table.h"
+#include "proxy/state/memory_store.h"
+#include "proxy/state/operation/operation_results.h"
 #include "proxy/state/resource_table.h"
 
 namespace armgate::cluster {
@@ -60,10 +62,10 @@ struct AdoptedWrite {
   IntentId intent = 0;
   JournaledWrite write;
   WriteLease lease;
-  bool is_heir = false;  // one of them tells what else there is to tell
+  bool is_heir = false;  // one of them tells what else there is to tell, if nobody has
 };
 
-class Replica final : public ResourceSink, public SendingSink {
+class Replica final : public Teller {
  public:
   struct Options {
     ReplicaId id = 0;
@@ -76,10 +78,15 @@ class Replica final : public ResourceSink, public SendingSink {
     ResourceTable& resources;
     ClientTable& clients;
     LockTable& locks;
+    OperationResults& results;
     std::function<void(uint64_t order)> pass;                            // of the clock: moments from now on come after it
     std::function<void(AdoptedWrite)> adopt;                             // called on the log's thread, as all of these
     std::function<void(const std::vector<Hash128>& keys)> waited_for{};  // somebody elsewhere waits for them now
     std::function<void(const std::vector<Hash128>& keys)> ended{};       // what was adopted had them, and is over
+    std::function<void(const Imported&, uint64_t order)> imported{};     // a journal's writes stand in the log up to there
+    MemoryStore* history = nullptr;                                      // gets every replica's writes; null: nobody asks
+    // The members that a write changed, one a line; nothing: not known. None: they are not named.
+    std::function<std::optional<std::string>(const AskedChange& change)> name_members{};
   };
   explicit Replica(Options options) : options_(options) {}
   // Before anything is posted or applied.
@@ -89,8 +96,8 @@ class Replica final : public ResourceSink, public SendingSink {
   const Options& options() const { return options_; }
 
   // ---- what it tells ----
-  void post(Event event);
-  void tell(const Hash128& resource, policy::Event event) override { post(Told{resource, std::move(event)}); }
+  void post(Event event) override;
+  using Teller::tell;
   void tell(SendingEvent event) override;
 
   // When all that was posted stands in the log: the order of its row, at which all that comes there was told after the call. `until`:
@@ -104,6 +111,8 @@ class Replica final : public ResourceSink, public SendingSink {
   ComingPosition claim_to_poll(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   // The id of an intent that stands in the log. Not in time: it may be there later, and counts as not sent then.
   Task<std::optional<IntentId>> intend(Intended intended, const Executor& executor, TimePoint until);
+  // Whether a write that was judged at that order is the probe (OperationResults::probe). Nothing: that is not known in time.
+  Task<std::optional<bool>> probe(const Hash128& resource, uint64_t judged, const Executor& executor, TimePoint until);
 
   // ---- whether it is one of them ----
   // False when the others may take it for dead soon, or it for certain cannot tell them anything.
@@ -161,6 +170,7 @@ class Replica final : public ResourceSink, public SendingSink {
     ReplicaId author = 0;
     uint64_t row = 0;
     ClaimId claim = 0;
+    bool is_imported = false;
     JournaledWrite write;
   };
   struct RunningSending {
@@ -185,6 +195,12 @@ class Replica final : public ResourceSink, public SendingSink {
   void on(ReplicaId author, Settled event, uint64_t row, Moment moment);
   void on(ReplicaId author, Finished event, uint64_t row, Moment moment);
   void on(ReplicaId author, SendingEvent event, uint64_t row, Moment moment);
+  void on(ReplicaId author, Replayed event, uint64_t row, Moment moment);
+  void on(ReplicaId author, ResultSeen event, uint64_t row, Moment moment);
+  void on(ReplicaId author, StateSeen event, uint64_t row, Moment moment);
+  void on(ReplicaId author, Probing event, uint64_t row, Moment moment);
+  void on(ReplicaId author, Imported event, uint64_t row, Moment moment);
+  void name_changes();
   Claimed new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   void end_claim(ClaimId id);
   void bury(ReplicaId dead, ReplicaId heir, Moment moment);

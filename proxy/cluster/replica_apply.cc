@@ -171,10 +171,20 @@ void Replica::on(ReplicaId author, Intended event, uint64_t row, Moment moment) 
     post(Settled{moment.order, std::move(never_sent)});
   }
   event.write.id = moment.order;
-  intents_.emplace(moment.order, OpenIntent{author, row, event.claim, std::move(event.write)});
+  if (tables_->history != nullptr) {
+    IntentRecord record = another_sending(event.write);
+    record.started = moment;
+    record.begun = event.write.begun;
+    tables_->history->keep(record);
+  }
+  intents_.emplace(moment.order, OpenIntent{author, row, event.claim, event.is_imported, std::move(event.write)});
 }
 
 void Replica::on(ReplicaId, Settled event, uint64_t, Moment) {
+  if (tables_->history != nullptr) {
+    if (event.touched) tables_->history->keep_touched(event.intent, *std::move(event.touched));
+    tables_->history->record_outcome(event.intent, event.outcome);
+  }
   const auto intent = intents_.find(event.intent);
   if (intent == intents_.end()) return;
   const bool is_over = !event.outcome.is_running && event.outcome.kind != OutcomeKind::InDoubt;
@@ -185,7 +195,39 @@ void Replica::on(ReplicaId, Settled event, uint64_t, Moment) {
   }
 }
 
-void Replica::on(ReplicaId, Finished event, uint64_t, Moment) { intents_.erase(event.intent); }
+void Replica::on(ReplicaId, Finished event, uint64_t, Moment) {
+  const bool is_first = intents_.erase(event.intent) > 0;
+  if (is_first && tables_->history != nullptr) tables_->history->record_end(event.intent, event.when, event.seen, event.result);
+}
+
+void Replica::on(ReplicaId, Replayed event, uint64_t, Moment) {
+  if (tables_->history != nullptr) tables_->history->record_replay(event.intent);
+}
+
+// Each counts its own: added up over all replicas every operation counts once.
+void Replica::on(ReplicaId author, ResultSeen event, uint64_t, Moment moment) {
+  if (event.intent != 0 && !intents_.contains(event.intent)) return;  // somebody told before
+  using Counted = OperationResults::Counted;
+  tables_->results.note_here({.resource = event.resource,
+                              .id = event.id,
+                              .type = event.type,
+                              .method = event.method,
+                              .client = event.client,
+                              .request_hash = event.request_hash,
+                              .result = event.result,
+                              .intent = event.intent},
+                             {event.at == TimePoint{} ? moment.time : event.at, event.when},
+                             author == options_.id ? Counted::Yes : Counted::No);
+}
+
+void Replica::on(ReplicaId, StateSeen event, uint64_t, Moment moment) {
+  tables_->results.note_state_here(event.resource, event.id, event.state, {moment.time, event.when});
+}
+
+void Replica::on(ReplicaId, Probing event, uint64_t, Moment moment) {
+  const bool is_won = tables_->results.probe_here(event.resource, event.judged, moment);
+  if (event.is_won) event.is_won->store(is_won);
+}
 
 void Replica::on(ReplicaId author, SendingEvent event, uint64_t, Moment moment) {
   using What = SendingEvent::What;
@@ -203,6 +245,10 @@ const std::shared_ptr<Presence>& Replica::askers_at(ReplicaId author) {
   auto& presence = askers_at_[author];
   if (!presence) presence = std::make_shared<Presence>();
   return presence;
+}
+
+void Replica::on(ReplicaId, Imported event, uint64_t, Moment moment) {
+  if (tables_->imported) tables_->imported(event, moment.order);
 }
 
 // What waited is gone. What may have been sent keeps its keys, and all see to it.
@@ -246,7 +292,8 @@ void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
     const auto kept = claims_.find(claim);
     if (kept == claims_.end() || std::exchange(kept->second.is_adopted, true)) continue;
     WriteLease lease = kept_for(claim, kept->second.place).into_lease();
-    tables_->adopt(AdoptedWrite{intent, intents_.at(intent).write, std::move(lease), heir == options_.id});
+    const OpenIntent& open = intents_.at(intent);
+    tables_->adopt(AdoptedWrite{intent, open.write, std::move(lease), heir == options_.id && !open.is_imported});
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "proxy/gateway/cluster_member.h"
+#include "proxy/gateway/cluster/member.h"
 #include "proxy/gateway/options.h"
 #include "proxy/gateway/records.h"
 
@@ -24,6 +24,11 @@ GatewayCommon::GatewayCommon(Config settings, std::optional<net::ParentProxy> be
 
 GatewayCommon::~GatewayCommon() {
   if (cluster) cluster->end();
+}
+
+// Another replica's operation is known by the keys that it keeps.
+bool GatewayCommon::is_at_work(const Hash128& key) const {
+  return !shared.op_leases.on_key(key).empty() || (cluster && shared.locks.holders(key) > 0);
 }
 
 cluster::Replica* GatewayCommon::replica() const { return cluster ? &cluster->replica() : nullptr; }

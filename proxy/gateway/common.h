@@ -35,7 +35,7 @@ struct GatewayCommon {
   std::unique_ptr<Log> log;
   const std::unique_ptr<RealClock> clock_kept;
   RealClock& clock;
-  const MemoryStore* const memory;  // the store, if there is no journal; else null
+  const MemoryStore* const memory;  // of what people ask, if there is no journal; else null
   std::unique_ptr<Store> store;
   const std::unique_ptr<ClusterMember> cluster;  // null: this process is alone
   certs::CertCache cert_cache;
@@ -50,7 +50,8 @@ struct GatewayCommon {
   net::ConnectionCounter admin_connections;
 
   ServiceState state() const;
-  cluster::Replica* replica() const;  // null: this process is alone
+  bool is_at_work(const Hash128& key) const;  // whether an operation of the resource is known to run
+  cluster::Replica* replica() const;          // null: this process is alone
   void log_line(LogLevel level, std::string_view name, Log::Fields fields = {}) {
     log->event(level, clock.wall(), name, fields);
   }

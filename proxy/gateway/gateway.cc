@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "certs/authority.h"
-#include "proxy/gateway/cluster_member.h"
+#include "proxy/gateway/cluster/member.h"
 #include "proxy/gateway/common.h"
 #include "proxy/gateway/event_loop.h"
 #include "proxy/gateway/events.h"
@@ -40,7 +40,7 @@ Gateway::Gateway(std::unique_ptr<GatewayCommon> common)
           AdminSources{common_->clock,
                        common_->shared.locks,
                        common_->shared.results,
-                       common_->shared.op_leases,
+                       [this](const Hash128& key) { return common_->is_at_work(key); },
                        [this] { return common_->state(); },
                        [this] { return tally(); },
                        [this] { return metrics(); },

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "json/tree.h"
-#include "proxy/gateway/cluster_member.h"
+#include "proxy/gateway/cluster/member.h"
 #include "proxy/gateway/journal_options.h"
 #include "proxy/gateway/options.h"
 #include "proxy/journal/journal_file.h"
@@ -44,12 +44,11 @@ Result<Records> open_records(const Config& config, Log& log) {
   MemoryStore::Options options;
   if (!config.listen.admin.empty()) options = {.kept = kKept, .changes = kChangesKept};
   if (!config.cluster.engine.empty()) {
-    auto member = ClusterMember::join(config, log, *records.clock);
+    auto member = ClusterMember::join(config, log, *records.clock, options);
     if (!member) return std::move(member).error();
     records.cluster = *std::move(member);
-    auto recording = records.cluster->recording(config, options);
-    records.memory = recording.memory;
-    records.store = std::move(recording.store);
+    records.memory = &records.cluster->history();
+    records.store = records.cluster->store(config);
     records.hash_key = records.cluster->hash_key();
     return records;
   }
@@ -85,7 +84,7 @@ std::string remembered_json(const MemoryStore& memory, size_t most, std::string_
                             const std::optional<ResourceState>& state) {
   std::vector<JournaledWrite> writes;
   for (auto& [write, change] : memory.newest(most, resource)) {
-    write.touched = changed_members(change);
+    if (!write.touched) write.touched = changed_members(change);
     writes.push_back(std::move(write));
   }
   return text_of(writes, state);

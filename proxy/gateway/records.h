@@ -30,7 +30,7 @@ struct Records {
   std::unique_ptr<RealClock> clock = std::make_unique<RealClock>();
   std::unique_ptr<ClusterMember> cluster;  // if this process is one of several
   std::unique_ptr<Store> store;
-  const MemoryStore* memory = nullptr;  // the store, if there is no journal
+  const MemoryStore* memory = nullptr;  // of what people ask, if there is no journal
   HashKey hash_key{};
   std::optional<PreviousProcess> former;
 };

@@ -19,7 +19,6 @@
 #include "proxy/request/answer.h"
 #include "proxy/request/operation/unlock.h"
 #include "proxy/state/budgets.h"
-#include "proxy/state/lock/operation_leases.h"
 #include "proxy/state/operation/operation_results.h"
 
 namespace armgate {
@@ -232,28 +231,26 @@ arm::Response Admin::status_page() const {
     if (entry.ahead > 0) write.update({{"ahead", entry.ahead}, {"behind", entry.behind}});
     writes.push_back(std::move(write));
   }
-  const ordered_json status = {
-      {"version", ARMGATE_VERSION},
-      {"mode", rules::to_text(state.mode)},
-      {"started", utc_text(state.started)},
-      {"up_ms", whole_milliseconds(state.up)},
-      {"draining", state.draining},
-      {"config", state.config},
-      {"rules", state.rules},
-      {"connections", state.connections},
-      {"waiting", state.locks.waiting},
-      {"unfinished", state.unfinished},
-      {"journal_writable", state.journal_writable},
-      {"requests", tally.requests},
-      {"counts", counts_of(tally)},
-      {"summary", summary(tally)},
-      {"budgets", budgets_of(sources_.budgets())},
-      {"results", results_of(sources_.results.counts())},
-      {"failures", failures_of(sources_.results.last())},
-      {"sick",
-       sick_of(sources_.results.sick(now, [this](const Hash128& key) { return !sources_.op_leases.on_key(key).empty(); }))},
-      {"writes", std::move(writes)},
-      {"writes_left_out", entries.others}};
+  const ordered_json status = {{"version", ARMGATE_VERSION},
+                               {"mode", rules::to_text(state.mode)},
+                               {"started", utc_text(state.started)},
+                               {"up_ms", whole_milliseconds(state.up)},
+                               {"draining", state.draining},
+                               {"config", state.config},
+                               {"rules", state.rules},
+                               {"connections", state.connections},
+                               {"waiting", state.locks.waiting},
+                               {"unfinished", state.unfinished},
+                               {"journal_writable", state.journal_writable},
+                               {"requests", tally.requests},
+                               {"counts", counts_of(tally)},
+                               {"summary", summary(tally)},
+                               {"budgets", budgets_of(sources_.budgets())},
+                               {"results", results_of(sources_.results.counts())},
+                               {"failures", failures_of(sources_.results.last())},
+                               {"sick", sick_of(sources_.results.sick(now, sources_.is_at_work))},
+                               {"writes", std::move(writes)},
+                               {"writes_left_out", entries.others}};
   return admin_json(200, "OK", status);
 }
 

@@ -21,7 +21,6 @@
 namespace armgate {
 
 struct BudgetReport;
-class OperationLeases;
 class OperationResults;
 struct Unlocked;
 
@@ -30,7 +29,7 @@ struct AdminSources {
   Clock& clock;
   const LockTable& locks;
   const OperationResults& results;
-  const OperationLeases& op_leases;
+  std::function<bool(const Hash128& key)> is_at_work;  // an operation of the resource is known to run
   std::function<ServiceState()> state;
   std::function<GatewayTally::Counts()> tally;
   std::function<std::string()> metrics;  // /metrics

@@ -88,6 +88,11 @@ void MemoryStore::begin(IntentId id, std::string_view method, std::string_view r
 }
 
 Task<Result<IntentId>> MemoryStore::record_intent(const IntentRecord& record) {
+  keep(record);
+  co_return record.started.order;
+}
+
+void MemoryStore::keep(const IntentRecord& record) {
   const IntentId id = record.started.order;
   Shard& shard = shards_[thread_number() % kShards];
   MutexLock lock(&shard.mutex);
@@ -95,10 +100,9 @@ Task<Result<IntentId>> MemoryStore::record_intent(const IntentRecord& record) {
   slot.begun = record.begun;
   if (options_.kept == 0) {
     slot.set({record.resource, record.method});
-    co_return id;
+    return;
   }
   slot.set({record.resource, record.method, record.client_label, record.tool, record.host, record.path, record.api_version});
-  co_return id;
 }
 
 template <class Apply>
@@ -115,12 +119,23 @@ void MemoryStore::change(IntentId id, const Apply& apply) {
   if (!change_in(shards_[thread_number() % kShards])) std::any_of(shards_.begin(), shards_.end(), change_in);
 }
 
-void MemoryStore::keep_change(Shard& shard, IntentId id, const AskedChange& change) const {
-  if (!change.requested_body || options_.changes == 0) return;
+MemoryStore::Change* MemoryStore::place_for_change(Shard& shard) const {
+  if (options_.changes == 0) return nullptr;
   if (shard.changes.size() < options_.changes) shard.changes.emplace_back();
   shard.next_change = (shard.next_change + 1) % shard.changes.size();
-  shard.changes[shard.next_change] = {
-      id, change.before, change.requested_body, {nullptr, nullptr, change.facts, change.asked_for_all, change.creates}};
+  return &shard.changes[shard.next_change];
+}
+
+void MemoryStore::keep_change(Shard& shard, IntentId id, const AskedChange& change) const {
+  Change* const kept = change.requested_body ? place_for_change(shard) : nullptr;
+  if (kept == nullptr) return;
+  *kept = {id, change.before, change.requested_body, {nullptr, nullptr, change.facts, change.asked_for_all, change.creates}};
+}
+
+void MemoryStore::keep_touched(IntentId id, std::string touched) {
+  Shard& shard = shards_[thread_number() % kShards];
+  MutexLock lock(&shard.mutex);
+  if (Change* const kept = place_for_change(shard)) *kept = {id, {}, {}, {}, std::move(touched)};
 }
 
 void MemoryStore::record_outcome(IntentId id, const WriteOutcome& outcome) {
@@ -174,12 +189,14 @@ void MemoryStore::forget(IntentId id) {
 std::vector<MemoryStore::Remembered> MemoryStore::newest(size_t most, std::string_view resource) const {
   std::vector<Remembered> all;
   std::map<IntentId, AskedChange> changes;
+  std::map<IntentId, std::string> touched;
   for (const auto& shard : shards_) {
     MutexLock lock(&shard.mutex);
     for (const Change& change : shard.changes) {
       AskedChange& told = changes[change.id] = change.rest;
       told.before = change.before.lock();
       told.requested_body = change.requested_body.lock();
+      if (change.touched) touched[change.id] = *change.touched;
     }
     for (const Slot& slot : shard.slots) {
       if (is_at_or_below(slot.text(kResource), resource)) all.push_back({slot.write(), {}});
@@ -187,7 +204,11 @@ std::vector<MemoryStore::Remembered> MemoryStore::newest(size_t most, std::strin
   }
   std::sort(all.begin(), all.end(), [](const Remembered& a, const Remembered& b) { return a.write.id > b.write.id; });
   if (all.size() > most) all.resize(most);
-  for (Remembered& one : all) one.change = std::move(changes[one.write.id]);
+  for (Remembered& one : all) {
+    one.change = std::move(changes[one.write.id]);
+    const auto named = touched.find(one.write.id);
+    if (named != touched.end()) one.write.touched = std::move(named->second);
+  }
   return all;
 }
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,10 +45,15 @@ class MemoryStore final : public Store {
   // A write as it is remembered, and what is left of what it asked for.
   struct Remembered {
     JournaledWrite write;
-    AskedChange change;
+    AskedChange change;  // unless its members are named
   };
   // The newest first; with `resource` (a canonical id) only its own and those below it.
   std::vector<Remembered> newest(size_t most, std::string_view resource) const;
+
+  // record_intent() for whoever cannot await.
+  void keep(const IntentRecord& record);
+  // The members that a write changed, where they were named elsewhere (JournaledWrite::touched).
+  void keep_touched(IntentId id, std::string touched);
 
   // For a store that keeps more than this one: what is under way, and that it is no more.
   void begin(IntentId id, std::string_view method, std::string_view resource);
@@ -87,7 +93,8 @@ class MemoryStore final : public Store {
     IntentId id = 0;
     std::weak_ptr<const policy::KeptBody> before;
     std::weak_ptr<const policy::KeptBody> requested_body;
-    AskedChange rest;  // without these
+    AskedChange rest;                      // without these
+    std::optional<std::string> touched{};  // in place of them
   };
   struct alignas(kCacheLineBytes) Shard {
     mutable Mutex mutex;
@@ -99,6 +106,7 @@ class MemoryStore final : public Store {
   };
   static constexpr size_t kShards = 32;
   Slot& place_for(Shard& shard, IntentId id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  Change* place_for_change(Shard& shard) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   void keep_change(Shard& shard, IntentId id, const AskedChange& change) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   // `change` gets the slot of a write that is open, and says whether it still is.
   template <class Apply>

@@ -21,13 +21,14 @@ struct SendingEvent {
     Written,
     Delivered,
     Undelivered,
-    Resolved
+    Resolved,
+    Former  // of an earlier process (add_former)
   };
   What what = What::Added;
   Hash128 client{};
   SendingLedger::Asking asking{};
-  SendingLedger::Arrival arrival{};  // Added, Again, Asked; Resolved: of it the resource and when it was asked for
-  SendingLedger::Ending ending{};    // Ended
+  SendingLedger::Arrival arrival{};  // Added, Again, Asked, Former; Resolved: of it the resource and when it was asked for
+  SendingLedger::Ending ending{};    // Ended, Former
 };
 
 }  // namespace armgate

@@ -162,12 +162,19 @@ SendingLedger::Asking SendingLedger::add(const Arrival& arrival) {
 
 uint64_t SendingLedger::add_former(const Arrival& arrival, Ending ending) {
   MutexLock lock(&mutex_);
+  const Iterator place = add_former_locked(arrival, ending);
+  if (options_.sink != nullptr)
+    tell_sink({SendingEvent::What::Former, {}, {place->id, place->asking}, arrival, std::move(ending)});
+  return place->id;
+}
+
+SendingLedger::Iterator SendingLedger::add_former_locked(const Arrival& arrival, Ending ending) {
   const Iterator place = add_locked(arrival);
   place->told = ending.kind == Kind::Accepted;  // nobody knows; but being given again is all that it is kept for
   place->sent = place->undelivered = place->maybe_applied = place->had_base = true;
   place->ended = arrival.at;
   set_ending(place, std::move(ending));
-  return place->id;
+  return place;
 }
 
 // ---- the exchange that runs the write

@@ -263,6 +263,8 @@ class SendingLedger {
   static void note_logged_locked(Sending& sending, const SendingEvent& event, uint64_t order);
   void end_locked(Iterator place, Ending ending, Moment now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Iterator add_locked(const Arrival& arrival) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Iterator add_former_locked(const Arrival& arrival, Ending ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void take_ids(Iterator place, const Asking& asking) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   template <class How>
   void change(Iterator place, How how) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void set_ending(Iterator place, std::optional<Ending> ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -13,6 +13,14 @@ void SendingLedger::tell_sink(SendingEvent event) {
   options_.sink->tell(std::move(event));
 }
 
+// Those that it has everywhere.
+void SendingLedger::take_ids(Iterator place, const Asking& asking) {
+  by_id_.erase(place->id);
+  place->id = asking.sending;
+  place->asking = asking.number;
+  by_id_.emplace(place->id, place);
+}
+
 void SendingLedger::follow(const SendingEvent& event, std::shared_ptr<const Presence> asker, Moment now) {
   MutexLock lock(&mutex_);
   const auto& asking = event.asking;
@@ -20,12 +28,17 @@ void SendingLedger::follow(const SendingEvent& event, std::shared_ptr<const Pres
   if (event.what == What::Added) {
     settle(event.arrival.resource, event.arrival.at.order, SettledBy::OtherWrite, event.arrival.request);
     const Iterator place = add_locked(event.arrival);
-    by_id_.erase(place->id);
-    place->id = asking.sending;
-    place->asking = asking.number;
+    take_ids(place, asking);
     place->asker = std::move(asker);
-    by_id_.emplace(place->id, place);
     note_logged_locked(*place, event, now.order);
+    return;
+  }
+  if (event.what == What::Former) {
+    Arrival arrival = event.arrival;
+    arrival.at.order = now.order;  // its own process had another order
+    const Iterator place = add_former_locked(arrival, event.ending);
+    take_ids(place, asking);
+    place->added = now.order;
     return;
   }
   const auto found = by_id_.find(asking.sending);
@@ -49,6 +62,7 @@ void SendingLedger::follow(const SendingEvent& event, std::shared_ptr<const Pres
     case What::AskerGone:
     case What::Undelivered: place->undelivered |= is_asker; return;
     case What::Added:
+    case What::Former:
     case What::Resolved: return;
   }
 }

@@ -6,6 +6,7 @@ import { runRounds } from "./cluster_rounds.mjs";
 import { assertNothingLost, declared, race, startSim, withTag } from "./cluster_race.mjs";
 import { Cluster, Postgres } from "./engines.mjs";
 import { sleep } from "./harness.mjs";
+import { ownRules, scaleSetRule } from "./rows.mjs";
 import { PATH, SCALE_SET, startHeldUpstream, waitFor } from "./scale_set.mjs";
 
 const RESTART = `${SCALE_SET}/restart?api-version=2024-07-01`;
@@ -171,6 +172,47 @@ export const tests = {
     assert.deepEqual(order.at(-1), ["other", 200]);
   },
 
+  "operations that fail at several replicas make a resource sick at all, and one probe goes": async (world) => {
+    const rules = { rules: [scaleSetRule({ breaker: { mode: "protect", probe_every: "4s" } })] };
+    const config = { rules: [ownRules(world, rules), "shipped"], sick: { failures: 6 } };
+    const { sim, cluster } = await startAll(world, { admin: true, config });
+    const patch = (number, tags) => cluster.ask(number, "rollout", "PATCH", PATH, { body: { tags } });
+    const failing = (times) => sim.addFaults([{ method: "PATCH", kind: "fail-later-NetworkingInternalOperationError", times }]);
+    // Polled at two replicas: at the one that sent it, and at another.
+    const follow = async (number, answer) => {
+      const { pathname, search } = new URL(answer.headers["azure-asyncoperation"]);
+      for (const at of [number, (number + 1) % 3]) {
+        await waitFor("the operation's end", async () => (await cluster.ask(at, "rollout", "GET", pathname + search)).json.status === "Failed");
+      }
+    };
+    const told = (number, ...words) => cluster.tell(number, ...words, "--output", "json").then(JSON.parse);
+    await failing(6);
+    for (let number = 0; number < 6; ++number) {
+      const answer = await patch(number % 3, { [`try-${number}`]: "1" });
+      assert.equal(answer.status, 200, answer.body);
+      await follow(number % 3, answer);
+    }
+    for (const number of [0, 1, 2]) {
+      await waitFor(`replica ${number} to know`, async () => (await told(number, "sick")).length === 1);
+      const [sick] = await told(number, "sick");
+      assert.match(sick.why, /^6 operations have failed with NetworkingInternalOperationError$/);
+      const history = await told(number, "history");
+      assert.deepEqual(history.map(({ state, result }) => [state, result]), Array(6).fill(["failed", "Failed"]));
+      const { writes } = await told(number, "blame", SCALE_SET);
+      assert.deepEqual(writes.map(({ changed }) => changed), Array.from({ length: 6 }, (_, i) => [`/tags/try-${i}`]));
+    }
+    const refused = await Promise.all([0, 1, 2].map((number) => patch(number, { more: "1" })));
+    assert.deepEqual(refused.map(({ status, json }) => [status, json.error.code]), Array(3).fill([412, "ArmgateResourceSick"]));
+    const failures = await Promise.all(cluster.replicas.map(({ admin }) => fetch(`http://127.0.0.1:${admin}/status`).then((status) => status.json())));
+    assert.equal(failures.reduce((sum, { results }) => sum + results.failed, 0), 6, "each operation counts once in all");
+    assert.deepEqual(failures.map((status) => status.failures.length), [6, 6, 6]);
+
+    await failing(1);
+    await sleep(4000);
+    const probes = await Promise.all([0, 1, 2, 0, 1, 2].map((number) => patch(number, { probe: "1" })));
+    assert.deepEqual(probes.map(({ status }) => status).sort(), [200, 412, 412, 412, 412, 412]);
+  },
+
   "nothing readable is in the engine": async (world) => {
     const { postgres, cluster } = await startAll(world, { count: 1 });
     const read = await cluster.ask(0, "secretive", "GET", PATH);
@@ -191,8 +233,10 @@ export const tests = {
     const made = await cluster.command("init");
     assert.equal(made.code, 0, made.stderr);
     assert.match(made.stderr, /no synchronous standby/);
-    assert.match((await cluster.command("init")).stderr, /there already, of version 1/);
-    assert.match((await cluster.command("upgrade")).stdout.toString(), /were of version 1 and are of 1/);
+    assert.match((await cluster.command("init")).stderr, /there already, of version 2/);
+    await postgres.sql("drop table armgate.import; alter table armgate.meta drop hash_key; update armgate.meta set version = 1");
+    assert.match(await refusal(), /of version 1, this armgate's of 2: run armgate cluster upgrade/);
+    assert.match((await cluster.command("upgrade")).stdout.toString(), /were of version 1 and are of 2/);
 
     await cluster.startReplica(0);
     const { process } = cluster.replicas[0];
@@ -204,8 +248,8 @@ export const tests = {
     assert.match((await cluster.command("status")).stdout.toString(), /left +replica-0/);
 
     await postgres.sql("update armgate.meta set version = 7");
-    assert.match(await refusal(), /of version 7, which this armgate \(1\) does not know/);
-    await postgres.sql("update armgate.meta set version = 1");
+    assert.match(await refusal(), /of version 7, which this armgate \(2\) does not know/);
+    await postgres.sql("update armgate.meta set version = 2");
     writeFileSync(cluster.key, `${"another key ".repeat(5)}\n`);
     assert.match(await refusal(), /cluster.key_file holds another key/);
     writeFileSync(cluster.key, "short\n");

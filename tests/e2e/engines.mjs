@@ -155,6 +155,13 @@ export class Cluster {
     return run(path.join(this.world.bin, "armgate"), ["cluster", ...words, "--config", this.replicas[0].configFile], { env: { HOME: this.world.directory } });
   }
 
+  // What another command tells of one replica.
+  async tell(number, ...words) {
+    const done = await run(path.join(this.world.bin, "armgate"), [...words, "--config", this.replicas[number].configFile], { env: { HOME: this.world.directory } });
+    if (done.code !== 0) throw new Error(done.stderr);
+    return done.stdout.toString();
+  }
+
   async startReplica(number) {
     const replica = this.replicas[number];
     // Its door is there before it has read the log.

@@ -66,7 +66,7 @@ export async function whileItRuns({ gateway, sim }, requests) {
 let ruleFiles = 0;
 
 // A rule file that counts before the shipped ones: {rules, errors}.
-function ownRules(world, content) {
+export function ownRules(world, content) {
   const file = world.file(`own-rules-${++ruleFiles}.json`);
   writeFileSync(file, JSON.stringify(content));
   return file;

@@ -22,6 +22,7 @@ const SUITES = [
   "races_behind",
   "races_odd",
   "cluster",
+  "cluster_import",
   ...PARTS.map((part) => `requirements_${part}`),
   "liveness_loops",
   "liveness_refused",

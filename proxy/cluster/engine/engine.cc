@@ -25,15 +25,6 @@ constexpr int64_t kRowsAtOnce = 500;
 
 TimePoint now() { return RealClock().now(); }
 
-std::string bytes_of_hex(std::string_view hex) {
-  const auto value = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
-  std::string bytes;
-  if (hex.starts_with("\\x")) hex.remove_prefix(2);
-  bytes.reserve(hex.size() / 2);
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) bytes.push_back(static_cast<char>(value(hex[i]) * 16 + value(hex[i + 1])));
-  return bytes;
-}
-
 std::vector<ReplicaId> ids_of(std::string_view braced) {
   std::vector<ReplicaId> ids;
   const char* at = braced.data();
@@ -71,18 +62,17 @@ Result<std::unique_ptr<Engine>> Engine::join(EngineOptions options, Calls calls)
   auto found = look_at(*connection);
   if (!found) return std::move(found).error();
   if (auto fits = check_joinable(*found, *key); !fits) return std::move(fits).error();
+  const auto hash_key = hash_key_of(*found, *key);
+  if (!hash_key) return hash_key.error();
   std::unique_ptr<Engine> engine(new Engine(std::move(options), std::move(calls), *key, *std::move(connection)));
   auto registered = engine->connection_->run(
       "insert into armgate.replica(name, program, alive_until) select $1, $2, clock_timestamp() + lease from armgate.meta returning id",
       {pg_text(engine->options_.name), pg_text(ARMGATE_VERSION)}, kStatementMax);
   if (!registered) return std::move(registered).error();
-  engine->joined_ = {static_cast<ReplicaId>(registered->number(0, 0)), found->lease, key->hash_key(), found->known_for,
+  engine->joined_ = {static_cast<ReplicaId>(registered->number(0, 0)), found->lease, *hash_key, found->known_for,
                      warnings_of(*found)};
   return engine;
 }
-
-// A row that was moved cannot be opened: it is sealed with its author and that one's number for it.
-std::string Engine::place(ReplicaId author, uint64_t batch) const { return fmt::format("{}/{}", author, batch); }
 
 Result<std::vector<Row>> Engine::rows_of(const PgRows& rows) const {
   std::vector<Row> read;
@@ -94,9 +84,9 @@ Result<std::vector<Row>> Engine::rows_of(const PgRows& rows) const {
     row.batch = static_cast<uint64_t>(rows.number(i, 3));
     row.dead = ids_of(rows.text(i, 4));
     row.reads_missing = rows.text(i, 5) == "t";
-    const std::string sealed = bytes_of_hex(rows.text(i, 6));
+    const std::string sealed = rows.bytes(i, 6);
     if (!sealed.empty()) {
-      auto events = key_.open(sealed, place(row.author, row.batch));
+      auto events = key_.open(sealed, place_of_row(row.author, row.batch));
       if (!events) {
         return gateway_error(ErrorKind::Internal,
                              fmt::format("row {} of the cluster's log cannot be opened with this key", row.number));
@@ -171,7 +161,7 @@ Result<void> Engine::start(Replica& replica) {
 Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
   const TimePoint asked = now();
   PgValue events = pg_null();
-  if (batch) events = pg_bytes(key_.seal(batch->events, place(joined_.id, batch->number)));
+  if (batch) events = pg_bytes(key_.seal(batch->events, place_of_row(joined_.id, batch->number)));
   const auto rows = connection_->run(
       "select * from armgate.append($1, $2, $3, $4, $5)",
       {pg_number(joined_.id), pg_number(batch ? static_cast<int64_t>(batch->number) : 0), std::move(events),

@@ -62,7 +62,6 @@ class Engine {
 
  private:
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
-  std::string place(ReplicaId author, uint64_t batch) const;
   Result<std::vector<Row>> rows_of(const PgRows& rows) const;
   Result<void> apply(const PgRows& rows);
   Result<bool> read_some();  // false: there is nothing more

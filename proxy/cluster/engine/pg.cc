@@ -60,6 +60,17 @@ int64_t PgRows::number(size_t row, int column) const {
   std::from_chars(digits.data(), digits.data() + digits.size(), value);
   return value;
 }
+
+std::string PgRows::bytes(size_t row, int column) const {
+  const auto value = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
+  std::string_view hex = text(row, column);
+  std::string bytes;
+  if (hex.starts_with("\\x")) hex.remove_prefix(2);
+  bytes.reserve(hex.size() / 2);
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) bytes.push_back(static_cast<char>(value(hex[i]) * 16 + value(hex[i + 1])));
+  return bytes;
+}
+
 void PgRows::clear(pg_result* result) { PQclear(result); }
 
 PgConnection::PgConnection(pg_conn* connection) : state_(std::make_shared<State>(connection)) {

@@ -20,13 +20,14 @@ struct pg_result;
 
 namespace armgate::cluster {
 
-// Rows of an answer; values as texts but for bytea, which is asked for and given in binary.
+// Rows of an answer; values come as texts, bytea in hexadecimal digits.
 class PgRows {
  public:
   explicit PgRows(pg_result* result) : result_(result, &clear) {}
   size_t size() const;
   std::string_view text(size_t row, int column) const;  // empty for null
   int64_t number(size_t row, int column) const;
+  std::string bytes(size_t row, int column) const;  // of bytea
 
  private:
   static void clear(pg_result* result);

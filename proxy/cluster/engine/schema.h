@@ -6,7 +6,7 @@
 
 namespace armgate::cluster {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 // What append() raises for a replica that the others took for dead.
 inline constexpr const char* kDeadState = "AG001";
@@ -87,6 +87,15 @@ begin
       case when g.replica = p_replica and g.batch = p_batch then ''::bytea else g.events end  -- it knows what it told
     from armgate.log g where g.number > p_seen order by g.number;
 end $$;
+)sql",
+                                               R"sql(
+alter table armgate.meta add hash_key bytea;     -- sealed; null: the key file's own. Of the journal that was imported
+create table armgate.import (
+  journal text primary key,                      -- a hash of its key
+  at timestamptz not null default clock_timestamp(),
+  open_writes int not null,
+  ended_writes int not null
+);
 )sql"};
 
 // Rows after $1, at most $2 of them.

@@ -106,4 +106,6 @@ std::string ClusterKey::fingerprint() const {
   return text;
 }
 
+std::string place_of_row(uint32_t author, uint64_t batch) { return fmt::format("{}/{}", author, batch); }
+
 }  // namespace armgate::cluster

@@ -40,4 +40,7 @@ class ClusterKey {
   Bytes told_{};
 };
 
+// Where a row of the log belongs: it is sealed with its author and that one's number for it, so that one that was moved cannot be opened.
+std::string place_of_row(uint32_t author, uint64_t batch);
+
 }  // namespace armgate::cluster

@@ -10,6 +10,7 @@
 namespace armgate::cluster {
 namespace {
 
+constexpr std::string_view kHashKeyPlace = "hash key";
 constexpr Duration kWithin = std::chrono::seconds(10);
 static_assert(std::size(kSchemaSteps) == kSchemaVersion);
 
@@ -28,6 +29,9 @@ Result<void> read_tables(PgConnection& connection, Found& found) {
   found.lease = std::chrono::milliseconds(meta->number(0, 2));
   found.known_for = std::chrono::milliseconds(meta->number(0, 3));
   if (found.version != kSchemaVersion) return {};
+  const auto hash_key = connection.run("select coalesce(hash_key, '') from armgate.meta", {}, kWithin);
+  if (!hash_key) return hash_key.error();
+  found.hash_key = hash_key->bytes(0, 0);
   const auto members = connection.run(
       "select id, name, program, case when clean then 'left' when dead then 'dead' when alive_until < clock_timestamp() then 'silent' "
       "else 'alive' end, extract(epoch from clock_timestamp() - began)::bigint from armgate.replica order by id desc limit 100",
@@ -80,6 +84,18 @@ Result<void> check_joinable(const Found& found, const ClusterKey& key) {
                            found.fingerprint));
   }
   return {};
+}
+
+Result<HashKey> hash_key_of(const Found& found, const ClusterKey& key) {
+  if (found.hash_key.empty()) return key.hash_key();
+  const auto opened = key.open(found.hash_key, kHashKeyPlace);
+  const auto read = opened ? Hash128::from_hex(*opened) : std::nullopt;
+  if (!read) return gateway_error(ErrorKind::Internal, "the cluster's hash key cannot be opened with cluster.key_file");
+  return HashKey{read->high, read->low};
+}
+
+std::string seal_hash_key(HashKey hash_key, const ClusterKey& key) {
+  return key.seal(Hash128{hash_key.first, hash_key.second}.hex(), kHashKeyPlace);
 }
 
 std::vector<std::string> warnings_of(const Found& found) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "proxy/cluster/engine/pg.h"
@@ -21,6 +22,7 @@ struct Found {
   bool waits_for_standby = false;  // synchronous_standby_names is not empty
   std::optional<int> version;      // of the tables; nothing: there are none
   std::string fingerprint;
+  std::string hash_key;  // sealed; empty: the key file's own
   Duration lease{};
   Duration known_for{};
   struct Member {
@@ -39,6 +41,9 @@ Result<Found> look_at(PgConnection& connection);
 
 // Whether a replica with that key can join. BadInput, with what to do.
 Result<void> check_joinable(const Found& found, const ClusterKey& key);
+// The key of the hashes that stand for clients and resources. Internal: it cannot be opened.
+Result<HashKey> hash_key_of(const Found& found, const ClusterKey& key);
+std::string seal_hash_key(HashKey hash_key, const ClusterKey& key);
 // What is weaker than it could be, for people.
 std::vector<std::string> warnings_of(const Found& found);
 

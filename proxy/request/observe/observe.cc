@@ -98,7 +98,7 @@ ObservedWrites::Sending note_duplicate(const Write& write, const SendingLedger::
 void note_arrival(Observed& observed, const SendingLedger::Arrival& arrival, ObservedWrites::Sending sending) {
   const Write& write = observed.write;
   const auto& parts = write.parts;
-  refuse_if_sick(write);
+  tell_if_sick(write);
   ObservedWrites::Write arriving;
   arriving.request = parts.shared.hasher.chain(arrival.request, arrival.request_id);
   arriving.request_hash = write.request_hash;

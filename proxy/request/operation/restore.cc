@@ -63,25 +63,30 @@ std::vector<rules::LockKey> keys_of(const JournaledWrite& former, const rules::P
 
 using Wanted = std::map<std::string, int>;  // keys, and by how many
 
-// Each claim is granted at once, because nobody else is there yet and keys that several of them want are shared: they ran beside
-// each other before, whatever the rules of now say of that.
-WriteLease take_keys(Parts& parts, const LeasedWrite& leased, WallTime begun, std::vector<rules::LockKey> keys,
-                     const Wanted& wanted) {
-  const KeyedPlan& plan = *leased.planned.plan;
+// Keys that several of them want are shared: they ran beside each other before, whatever the rules of now say of that.
+void share_keys(std::vector<rules::LockKey>& keys, const Wanted& wanted) {
   for (auto& key : keys) {
     if (wanted.at(key.id) > 1) key.mode = rules::LockMode::Shared;
   }
+}
+
+ClaimInfo claim_info(const Parts& parts, const LeasedWrite& leased, WallTime begun) {
   ClaimInfo info;
   info.client_label = leased.client_label;
   info.what = fmt::format("{} {}", arm::to_text(leased.method), leased.resource().id);
   info.since = leased.opened - std::max<Duration>(parts.clock.wall() - begun, Duration::zero());  // for people only
   info.client = leased.client;
   info.inherited = true;
+  return info;
+}
+
+// Each claim is granted at once, because nobody else is there yet and what several want is shared.
+void watch_here(Parts& parts, const LeasedWrite& leased, const std::vector<rules::LockKey>& keys, ClaimInfo info) {
   auto place = parts.shared.locks.join(keys, std::move(info), nullptr, 0);
   GATE_CHECK(place && place->granted(), "something had a key before the first request");
   WriteLease lease = place->into_lease();
-  if (leased.because == LeasedBecause::Accepted && may_run_beside_its_own(plan)) lease.admit_own();
-  return lease;
+  if (leased.because == LeasedBecause::Accepted && may_run_beside_its_own(*leased.planned.plan)) lease.admit_own();
+  start_watching(parts, open_lease(parts, leased, std::move(lease), {}));
 }
 
 std::optional<NamedRequest> name_of(const JournaledWrite& former) {
@@ -252,6 +257,12 @@ void end_adopted(SharedState& shared, const std::vector<Hash128>& keys) {
 }
 
 Restored restore(Parts& parts, const PreviousProcess& former) {
+  return restore(parts, former, [&parts](const LeasedWrite& leased, const std::vector<rules::LockKey>& keys, ClaimInfo info) {
+    watch_here(parts, leased, keys, std::move(info));
+  });
+}
+
+Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& keep) {
   // In the order in which they were begun: what repeats one must find what was accepted after it.
   std::vector<std::pair<const JournaledWrite*, bool>> writes;  // and whether it is open
   for (const JournaledWrite& write : former.recent) writes.emplace_back(&write, false);
@@ -291,8 +302,8 @@ Restored restore(Parts& parts, const PreviousProcess& former) {
   std::stable_sort(recent.begin(), recent.end(), [](const auto& a, const auto& b) { return a.first->ended < b.first->ended; });
   for (const auto& [write, leased] : recent) remember_result(parts, leased, *write);
   for (auto& [leased, begun, keys] : all) {
-    WriteLease lease = take_keys(parts, leased, begun, std::move(keys), wanted);
-    start_watching(parts, open_lease(parts, std::move(leased), std::move(lease), {}));
+    share_keys(keys, wanted);
+    keep(leased, keys, claim_info(parts, leased, begun));
   }
   const bool tells_anything = !former.open.empty() || !former.recent.empty();
   if (former.since) parts.shared.recorded_from = std::min(parts.shared.recorded_from, *former.since);

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <vector>
 
 #include "proxy/request/parts.h"
 
@@ -25,6 +27,10 @@ struct Restored {
 // too: it is refused if another client's write is on record. One without any known base is `forgotten` for observation_age
 // (policy::BaseRule).
 Restored restore(Parts& parts, const PreviousProcess& former);
+
+// The same for others than this process. `keep` gets each open write with the keys that it is to have: nothing is watched here.
+using KeepOpen = std::function<void(const LeasedWrite& leased, const std::vector<rules::LockKey>& keys, ClaimInfo info)>;
+Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& keep);
 
 // Somebody who waits elsewhere in the cluster wants these keys: who watches over what holds them here should look sooner.
 void wake_watchers(const SharedState& shared, const std::vector<Hash128>& keys);

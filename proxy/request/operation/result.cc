@@ -15,7 +15,8 @@ OperationResults::Ended ended(const LeasedWrite& write, const OperationResult& r
           .method = arm::to_text(write.method),
           .client = write.client_label,
           .request_hash = write.request_hash,
-          .result = result};
+          .result = result,
+          .intent = write.intent};
 }
 
 }  // namespace

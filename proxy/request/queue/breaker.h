@@ -6,12 +6,18 @@
 
 #include <optional>
 
+#include "proxy/async/task.h"
 #include "proxy/request/write/write.h"
 
 namespace armgate {
 
-// The answer to a write that is not to be sent; nothing: it goes. A DELETE always does. In mode observe, the rule's or the breaker's,
-// it is only told.
-std::optional<Outcome> refuse_if_sick(const Write& write);
+// Whether that may be: nearly always not, and then there is nothing to wait for.
+bool may_be_kept_away(const Write& write);
+
+// The answer to a write that is not to be sent; nothing: it goes. A DELETE always does. Where the breaker only observes, it is told.
+Task<std::optional<Outcome>> refuse_if_sick(const Write& write);
+
+// In mode observe: tells of a write that would be refused.
+void tell_if_sick(const Write& write);
 
 }  // namespace armgate

@@ -32,6 +32,11 @@ Task<Outcome> run_steps(const Write& write) {
   }
   auto locked = co_await lock(write);
   if (!locked) co_return std::move(locked).ended();
+  // The end of what ran before may have been seen by none but the client: another replica, which began it, tells it to who waits.
+  if (write.parts.cluster != nullptr && may_be_kept_away(write)) {
+    auto refused = co_await refuse_if_sick(write);
+    if (refused) co_return *std::move(refused);
+  }
   auto guarded = co_await guard(write, *std::move(locked));
   if (!guarded) co_return std::move(guarded).ended();
   auto intent = co_await intend(write, *std::move(guarded));
@@ -87,7 +92,10 @@ Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_l
   }
   auto coalesced = co_await coalesce(write, arrival);
   if (!coalesced) co_return co_await deliver(write, client_link, std::move(coalesced).ended());
-  if (auto refused = refuse_if_sick(write)) co_return co_await deliver(write, client_link, *std::move(refused));
+  if (parts.cluster == nullptr && may_be_kept_away(write)) {
+    auto refused = co_await refuse_if_sick(write);
+    if (refused) co_return co_await deliver(write, client_link, *std::move(refused));
+  }
   detect_patch_copy(write);
   const WriteUnderWay under_way(write);
   if (parts.cluster != nullptr) {

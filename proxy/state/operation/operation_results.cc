@@ -51,9 +51,15 @@ void OperationResults::add_failure(Known& known, const Ended& ended, Time when) 
 }
 
 bool OperationResults::note(const Ended& ended, Time now) {
+  if (sink_ == nullptr) return note_here(ended, now, Counted::Yes);
+  sink_->tell_result(ended, now);
+  return false;
+}
+
+bool OperationResults::note_here(const Ended& ended, Time now, Counted counted) {
   const arm::Progress how = ended.result.how;
   MutexLock lock(&mutex_);
-  count(ended);
+  if (counted == Counted::Yes) count(ended);
   if (how == arm::Progress::Failed || how == arm::Progress::Canceled) {
     last_.push_front({now.wall, std::string(ended.id), std::string(ended.method), std::string(ended.client), ended.result});
     if (last_.size() > kLastKept) last_.pop_back();
@@ -81,6 +87,11 @@ bool OperationResults::learn(const Ended& ended) {
 }
 
 void OperationResults::remember(const Ended& ended, Time then) {
+  if (sink_ != nullptr) {
+    Ended told = ended;
+    told.intent = 0;
+    return sink_->tell_result(told, then);
+  }
   MutexLock lock(&mutex_);
   if (ended.result.how != arm::Progress::Failed) {
     learn(ended);
@@ -90,6 +101,12 @@ void OperationResults::remember(const Ended& ended, Time then) {
 }
 
 bool OperationResults::note_state(const Hash128& resource, std::string_view id, std::string_view state, Time now) {
+  if (sink_ == nullptr) return note_state_here(resource, id, state, now);
+  sink_->tell_state(resource, id, state, now.wall);
+  return false;
+}
+
+bool OperationResults::note_state_here(const Hash128& resource, std::string_view id, std::string_view state, Time now) {
   MutexLock lock(&mutex_);
   Known* const known = find_or_add(resource, id);
   if (known == nullptr || known->state == state) return false;
@@ -162,22 +179,35 @@ std::vector<OperationResults::Sick> OperationResults::sick(TimePoint now,
   return all;
 }
 
-std::optional<OperationResults::Sick> OperationResults::refuse(const Hash128& resource, const Hash128& bytes,
-                                                               Duration probe_every, TimePoint now) {
-  if (unwell_.load(std::memory_order_relaxed) == 0) return std::nullopt;
+OperationResults::Judged OperationResults::judge(const Hash128& resource, const Hash128& bytes, Duration probe_every,
+                                                 TimePoint now) const {
+  if (unwell_.load(std::memory_order_relaxed) == 0) return {};
   MutexLock lock(&mutex_);
   const auto found = known_.find(resource);
-  if (found == known_.end()) return std::nullopt;
-  Known& known = found->second;
+  if (found == known_.end()) return {};
+  const Known& known = found->second;
   auto sick = failing(known, now);
-  if (!sick) return std::nullopt;
+  if (!sick) return {};
   const bool failed_before = std::any_of(known.failures.begin(), known.failures.end(),
                                          [&](const Failure& failure) { return failure.request_hash == bytes; });
-  if (known.progress == arm::Progress::Failed && !failed_before) return std::nullopt;
-  const TimePoint last = std::max(known.probed, known.failures.back().when.at);
-  if (now < last + probe_every) return sick;
-  known.probed = now;
-  return std::nullopt;
+  if (known.progress == arm::Progress::Failed && !failed_before) return {};
+  const TimePoint last = std::max(known.probed.time, known.failures.back().when.at);
+  return {now < last + probe_every ? Goes::No : Goes::AsProbe, *std::move(sick)};
+}
+
+bool OperationResults::probe(const Hash128& resource, uint64_t judged, Moment now) {
+  if (sink_ == nullptr) return probe_here(resource, judged, now);
+  sink_->tell_probe(resource, judged);
+  return true;
+}
+
+bool OperationResults::probe_here(const Hash128& resource, uint64_t judged, Moment now) {
+  MutexLock lock(&mutex_);
+  const auto found = known_.find(resource);
+  if (found == known_.end()) return true;  // it has become well
+  if (found->second.probed.order > judged) return false;
+  found->second.probed = now;
+  return true;
 }
 
 std::vector<OperationResults::Count> OperationResults::counts() const {

@@ -7,6 +7,7 @@
 // A resource is failing if at least Options::failures of its operations ended with the same error within Options::window; a success
 // makes it well. It is stuck if its provisioningState, as far as it was seen, has not been terminal for Options::stuck_after and no
 // operation of it is known to run.
+// In a cluster all that changes it goes through the log (share()), so that every replica knows the same.
 // Threads   any; one short mutex.
 // Limits    Options; resources that are well make room first. Each keeps kFailuresKept failures.
 #pragma once
@@ -29,6 +30,8 @@
 
 namespace armgate {
 
+class ResultSink;
+
 class OperationResults {
  public:
   struct Options {
@@ -43,6 +46,9 @@ class OperationResults {
 
   OperationResults() : OperationResults(Options{}) {}
   explicit OperationResults(Options options) : options_(options) {}
+
+  // From now on changes go there, and come back by the functions that end in _here.
+  void share(ResultSink* sink) { sink_ = sink; }
 
   // When, by both clocks.
   struct Time {
@@ -59,15 +65,19 @@ class OperationResults {
     std::string_view client;
     Hash128 request_hash{};  // of the write
     const OperationResult& result;
+    IntentId intent = 0;  // under which the write is recorded; 0: it is not
   };
   // True if the resource was seen at work, or failed, and whether it still is so is not known any more. Of a success `now` does not
   // matter.
   bool note(const Ended& ended, Time now);
-  // The same of an earlier process, in the order of the ends; not counted in counts().
+  enum class Counted { Yes, No };  // No: by another process
+  bool note_here(const Ended& ended, Time now, Counted counted);
+  // The same of an earlier process, in the order of the ends; not counted in counts(). Its record is not asked for.
   void remember(const Ended& ended, Time then);
 
   // The resource was seen with this provisioningState. True if that is another than it had.
   bool note_state(const Hash128& resource, std::string_view id, std::string_view state, Time now);
+  bool note_state_here(const Hash128& resource, std::string_view id, std::string_view state, Time now);
   bool is_known_as(const Hash128& resource, std::string_view state) const;
   // Whether a read of the resource may tell more: what is known of it is not well.
   bool is_watched(const Hash128& resource) const;
@@ -86,11 +96,20 @@ class OperationResults {
   // By age. `runs` tells whether an operation of the resource is known to run.
   std::vector<Sick> sick(TimePoint now, const std::function<bool(const Hash128&)>& runs) const;
 
-  // Why a write of `bytes` should not be sent to a failing resource; nothing: it may be. One goes in each `probe_every`; and so does,
-  // if the resource is `Failed`, what is none of the writes that have failed: it may be what repairs it.
-  std::optional<Sick> refuse(const Hash128& resource, const Hash128& bytes, Duration probe_every, TimePoint now);
+  // Whether a write of `bytes` should be sent. To a failing resource one goes in each `probe_every`; and so does, if the resource is
+  // `Failed`, what is none of the writes that have failed: it may be what repairs it.
+  enum class Goes { Yes, AsProbe, No };
+  struct Judged {
+    Goes goes = Goes::Yes;
+    Sick sick{};  // unless Yes
+  };
+  Judged judge(const Hash128& resource, const Hash128& bytes, Duration probe_every, TimePoint now) const;
+  // A write that was judged at that order goes as the probe. False: another one has gone since. What goes through a sink is taken for
+  // the first.
+  bool probe(const Hash128& resource, uint64_t judged, Moment now);
+  bool probe_here(const Hash128& resource, uint64_t judged, Moment now);
 
-  // Since the start.
+  // Since the start, by this process.
   struct Count {
     std::string type;
     arm::Progress how = arm::Progress::Unknown;
@@ -121,7 +140,7 @@ class OperationResults {
     std::string state;                                  // empty: not known
     arm::Progress progress = arm::Progress::Succeeded;  // what that says; of what is not known nothing bad
     Time state_since;
-    TimePoint probed{TimePoint::min()};
+    Moment probed{0, TimePoint::min()};
 
     bool is_well() const { return failures.empty() && progress == arm::Progress::Succeeded; }
     bool is_at_work() const { return !arm::is_terminal(progress); }
@@ -156,11 +175,21 @@ class OperationResults {
   std::optional<Sick> failing(const Known& known, TimePoint now) const;
 
   const Options options_;
+  ResultSink* sink_ = nullptr;
   mutable Mutex mutex_;
   absl::flat_hash_map<Hash128, Known> known_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Kind, uint64_t, KindHash, KindEqual> counts_ ABSL_GUARDED_BY(mutex_);
   std::deque<Last> last_ ABSL_GUARDED_BY(mutex_);
   std::atomic<size_t> unwell_{0};  // resources in known_ that are not well
+};
+
+// Who is to tell all replicas of a cluster what changes the table, in place of its being changed at once (proxy/cluster).
+class ResultSink {
+ public:
+  virtual ~ResultSink() = default;
+  virtual void tell_result(const OperationResults::Ended& ended, OperationResults::Time when) = 0;
+  virtual void tell_state(const Hash128& resource, std::string_view id, std::string_view state, WallTime when) = 0;
+  virtual void tell_probe(const Hash128& resource, uint64_t judged) = 0;
 };
 
 }  // namespace armgate

@@ -111,9 +111,9 @@ void three_replicas_far_away(WorldOptions& options, Rng& rng) {
   options.joining = seconds(20);
 }
 
-// Each replica counts what ARM leaves and which resources are sick for itself.
-const std::vector<std::string_view> kCountedAlone{"budgets", "fair-budgets", "sick-set"};
-const std::vector<std::string_view> kCountedAloneOrForgotten{"budgets", "fair-budgets", "sick-set", "hidden-versions"};
+// Each replica counts what ARM leaves for itself.
+const std::vector<std::string_view> kCountedAlone{"budgets", "fair-budgets"};
+const std::vector<std::string_view> kCountedAloneOrForgotten{"budgets", "fair-budgets", "hidden-versions"};
 
 void nothing_more(WorldOptions&, Rng&) {}
 

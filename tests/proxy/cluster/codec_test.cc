@@ -94,13 +94,36 @@ TEST(ClusterCodec, AClaimKeepsItsKeysAndTheirModes) {
   EXPECT_EQ(read.info.priority, ClaimInfo::Priority::BeforeAll);
 }
 
+TEST(ClusterCodec, AResultKeepsItsErrorAndItsNames) {
+  const WallTime when{std::chrono::milliseconds(77)};
+  const OperationResult bad{arm::Progress::Failed, {"Bad", "Worse"}};
+  const auto seen = passed_on(ResultSeen{{1, 2}, "/r", "a/b", "PUT", "one", {3, 4}, 5, bad, kNow, when});
+  EXPECT_EQ(seen.resource, (Hash128{1, 2}));
+  EXPECT_EQ(seen.id + " " + seen.type + " " + seen.method + " " + seen.client, "/r a/b PUT one");
+  EXPECT_EQ(seen.request_hash, (Hash128{3, 4}));
+  EXPECT_EQ(seen.intent, 5u);
+  EXPECT_EQ(seen.result.how, arm::Progress::Failed);
+  EXPECT_EQ(seen.result.error, bad.error);
+  EXPECT_EQ(seen.at, kThere);
+  EXPECT_EQ(seen.when, when);
+  const auto finished = passed_on(Finished{6, when, EndSeen::Yes, bad});
+  EXPECT_EQ(finished.intent, 6u);
+  EXPECT_EQ(finished.seen, EndSeen::Yes);
+  EXPECT_EQ(finished.when, when);
+  EXPECT_EQ(finished.result.error, bad.error);
+  EXPECT_EQ(passed_on(Settled{7, {}, "/tags"}).touched, "/tags");
+  EXPECT_EQ(passed_on(StateSeen{{1, 2}, "/r", "Updating", when}).state, "Updating");
+  EXPECT_EQ(passed_on(Imported{when}).since, when);
+  EXPECT_EQ(passed_on(Probing{{1, 2}, 8}).judged, 8u);
+}
+
 TEST(ClusterCodec, WhatIsCutShortOrOfAnotherFormatIsNotRead) {
   const std::string whole = encode({Event(PageLost{{1, 2}, 3}), Event(Finished{9})}, kNow);
   ASSERT_TRUE(decode(whole, kNow).has_value());
   for (size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(decode(whole.substr(0, size), kNow).has_value()) << size;
   EXPECT_FALSE(decode(whole + '\0', kNow).has_value());
   std::string other = whole;
-  other[0] = 2;
+  other[0] = 1;
   EXPECT_FALSE(decode(other, kNow).has_value());
 }
 

@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/io_context.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "proxy/async/spawn.h"
-#include "tests/support/world/sim_log.h"
+#include "tests/proxy/cluster/replica_rig.h"
 
 namespace armgate::cluster {
 namespace {
@@ -19,46 +18,7 @@ using std::chrono::seconds;
 // Named, as g++ 12 takes a list within an awaited call for an array.
 const std::vector<rules::LockKey> kKeys{{"/r", rules::LockMode::Exclusive}};
 
-struct Rig {
-  struct Process {
-    explicit Process(Rig& rig)
-        : clock(rig.clock),
-          resources(ResourceTable::Options{}, Hasher(HashKey{1, 2})),
-          clients(ClientTable::Options{}),
-          locks(LockTable::Options{}, Hasher(HashKey{1, 2})),
-          replica(Replica::Options{.id = rig.log.next_id(), .lease = rig.log.faults().lease}) {
-      replica.use({clock, resources, clients, locks, [this](uint64_t order) { clock.pass(order); },
-                   [this](AdoptedWrite one) { adopted.push_back(std::move(one)); }});
-      resources.share(&replica);
-      member = rig.log.join(replica, [this] { was_ended = true; });
-    }
-    ~Process() { member->leave(); }
-
-    world::GateClock clock;
-    ResourceTable resources;
-    ClientTable clients;
-    LockTable locks;
-    Replica replica;
-    std::vector<AdoptedWrite> adopted;
-    bool was_ended = false;
-    std::shared_ptr<world::SimLog::Member> member;
-  };
-
-  explicit Rig(uint64_t seed = 1) : clock(loop, seed), log(clock, world::LogFaults{}, seed) {}
-
-  Process& begin() { return *processes.emplace_back(std::make_unique<Process>(*this)); }
-  void pass(Duration time) {
-    const TimePoint until = clock.now() + time;
-    while (clock.now() < until && clock.step()) {
-    }
-    clock.settle();
-  }
-
-  boost::asio::io_context loop;
-  world::SimClock clock;
-  world::SimLog log;
-  std::vector<std::unique_ptr<Process>> processes;
-};
+using Rig = ReplicaRig;
 
 // A write that asks for a key, holds it for a while once it is granted, and says when.
 struct Writer {

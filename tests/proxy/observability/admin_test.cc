@@ -88,7 +88,7 @@ class AdminTest : public testing::Test {
   Admin admin_{{clock_,
                 locks_,
                 results_,
-                op_leases_,
+                [this](const Hash128& key) { return !op_leases_.on_key(key).empty(); },
                 [this] { return state_; },
                 [] { return GatewayTally::Counts(); },
                 [] { return "the metrics"; },

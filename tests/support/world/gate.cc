@@ -25,8 +25,7 @@ std::unique_ptr<cluster::Replica> Gate::make_replica(const GateOptions& options)
 }
 
 std::unique_ptr<Store> Gate::make_store(const GateOptions& options) {
-  if (replica_)
-    return std::make_unique<cluster::ClusterStore>(*replica_, clock_, MemoryStore::Options{}, std::chrono::seconds(5));
+  if (replica_) return std::make_unique<cluster::ClusterStore>(*replica_, clock_, std::chrono::seconds(5));
   if (options.journal == nullptr) return std::make_unique<MemoryStore>();
   return std::make_unique<SimStore>(*options.journal, [this] { return cut_; });
 }
@@ -44,13 +43,15 @@ SharedState::Options Gate::shared_options(GateOptions& options, cluster::Replica
 }
 
 void Gate::join(const GateOptions& options) {
-  replica_->use({clock_, shared_.resources, shared_.clients, shared_.locks, [this](uint64_t order) { own_clock_.pass(order); },
+  replica_->use({clock_, shared_.resources, shared_.clients, shared_.locks, shared_.results,
+                 [this](uint64_t order) { own_clock_.pass(order); },
                  [this, quiet = options.quiet](cluster::AdoptedWrite undelivered) {
                    spawn(parts_.executor, adopt(parts_, std::move(undelivered), quiet));
                  },
                  [this](const std::vector<Hash128>& keys) { wake_watchers(shared_, keys); },
                  [this](const std::vector<Hash128>& keys) { end_adopted(shared_, keys); }});
   shared_.resources.share(replica_.get());
+  shared_.results.share(replica_.get());
   parts_.cluster = replica_.get();
   member_ = options.log->join(*replica_, [this] { cut(); });
 }

@@ -22,9 +22,18 @@ class OperationResultsTest : public testing::Test {
   OperationResults::Time now() const {
     return {now_, WallTime(std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch()))};
   }
+  static OperationResults::Ended ended(const OperationResult& result, std::string_view method = "PUT", Hash128 bytes = kWrite) {
+    return {.resource = kKey,
+            .id = "/r",
+            .type = "a/b",
+            .method = method,
+            .client = "one",
+            .request_hash = bytes,
+            .result = result};
+  }
   void end(arm::Progress how, const arm::ErrorCodes& error = {}, std::string_view method = "PUT", Hash128 bytes = kWrite) {
     const OperationResult result{how, error};
-    results_.note({kKey, "/r", "a/b", method, "one", bytes, result}, now());
+    results_.note(ended(result, method, bytes), now());
   }
   void fail(int times, const arm::ErrorCodes& error = kBad) {
     for (int i = 0; i < times; ++i) {
@@ -36,8 +45,15 @@ class OperationResultsTest : public testing::Test {
   auto sick(bool runs = false) const {
     return results_.sick(now_, [runs](const Hash128&) { return runs; });
   }
-  bool refuses(const Hash128& bytes = kWrite) { return results_.refuse(kKey, bytes, kProbe, now_).has_value(); }
+  OperationResults::Judged judged(const Hash128& bytes = kWrite) const { return results_.judge(kKey, bytes, kProbe, now_); }
+  bool probes(uint64_t judged) { return results_.probe(kKey, judged, {++order_, now_}); }
+  bool refuses(const Hash128& bytes = kWrite) {
+    using Goes = OperationResults::Goes;
+    const Goes goes = judged(bytes).goes;
+    return goes == Goes::No || (goes == Goes::AsProbe && !probes(++order_));
+  }
 
+  uint64_t order_ = 0;
   TimePoint now_{std::chrono::hours(1)};
   OperationResults results_;
 };
@@ -121,6 +137,41 @@ TEST_F(OperationResultsTest, OneWriteGoesEachSoOften) {
   EXPECT_FALSE(refuses());
 }
 
+TEST_F(OperationResultsTest, OfTwoThatLookedAtOnceOneIsTheProbe) {
+  fail(10);
+  now_ += kProbe;
+  ASSERT_EQ(judged().goes, OperationResults::Goes::AsProbe);
+  const uint64_t looked = ++order_;
+  EXPECT_TRUE(probes(looked));
+  EXPECT_FALSE(probes(looked));
+}
+
+// What a cluster does with it: tests/proxy/cluster/results_test.cc.
+struct Told final : ResultSink {
+  void tell_result(const OperationResults::Ended&, OperationResults::Time) override { ++results; }
+  void tell_state(const Hash128&, std::string_view, std::string_view, WallTime) override { ++states; }
+  void tell_probe(const Hash128&, uint64_t) override { ++probes; }
+  int results = 0;
+  int states = 0;
+  int probes = 0;
+};
+
+TEST_F(OperationResultsTest, WithASinkNothingChangesBeforeItComesBack) {
+  fail(10);
+  Told told;
+  results_.share(&told);
+  end(arm::Progress::Succeeded);
+  see("Failed");
+  EXPECT_TRUE(probes(1));
+  EXPECT_EQ(told.results + told.states + told.probes, 3);
+  EXPECT_EQ(sick().size(), 1u);
+  EXPECT_FALSE(results_.state_of(kKey).has_value());
+  const OperationResult good{arm::Progress::Succeeded, {}};
+  results_.note_here(ended(good), now(), OperationResults::Counted::No);
+  EXPECT_TRUE(sick().empty());
+  for (const auto& count : results_.counts()) EXPECT_NE(count.how, arm::Progress::Succeeded) << "another process counts it";
+}
+
 TEST_F(OperationResultsTest, WhatMayRepairAFailedResourceGoes) {
   fail(10);
   const Hash128 other{8, 8};
@@ -132,11 +183,11 @@ TEST_F(OperationResultsTest, WhatMayRepairAFailedResourceGoes) {
 
 TEST_F(OperationResultsTest, AnEarlierProcesssFailuresCountAndItsCountsDoNot) {
   const OperationResult result{arm::Progress::Failed, kBad};
-  for (int i = 0; i < 10; ++i) results_.remember({kKey, "/r", "a/b", "PUT", "one", kWrite, result}, now());
+  for (int i = 0; i < 10; ++i) results_.remember(ended(result), now());
   EXPECT_EQ(sick().size(), 1u);
   EXPECT_TRUE(results_.counts().empty());
   const OperationResult good{arm::Progress::Succeeded, {}};
-  results_.remember({kKey, "/r", "a/b", "PUT", "one", kWrite, good}, now());
+  results_.remember(ended(good), now());
   EXPECT_TRUE(sick().empty()) << "it was well again";
 }
 

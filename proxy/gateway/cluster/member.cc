@@ -1,4 +1,4 @@
-#include "proxy/gateway/cluster_member.h"
+#include "proxy/gateway/cluster/member.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,6 +17,7 @@
 #include "proxy/gateway/options.h"
 #include "proxy/observability/log.h"
 #include "proxy/request/operation/restore.h"
+#include "proxy/request/write/changed_members.h"
 
 namespace armgate {
 namespace {
@@ -46,7 +47,8 @@ bool has_late_rules(const Config& config) {
 
 }  // namespace
 
-Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config, Log& log, RealClock& clock) {
+Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config, Log& log, RealClock& clock,
+                                                           MemoryStore::Options history) {
   if (!config.journal.file.empty()) {
     return gateway_error(ErrorKind::BadInput,
                          "journal.file and cluster.engine exclude each other: the cluster records what a journal would");
@@ -76,14 +78,15 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
   for (const std::string& warning : (*engine)->joined().warnings) tell(warning);
   if (has_late_rules(config))
     tell("retry.operation has no effect in a cluster: operations that fail later are told as ARM tells them");
-  std::unique_ptr<ClusterMember> member(new ClusterMember(config.cluster.quiet, clock));
+  std::unique_ptr<ClusterMember> member(new ClusterMember(config.cluster.quiet, clock, history));
   member->replica_ = std::make_unique<cluster::Replica>(
       cluster::Replica::Options{.id = (*engine)->joined().id, .lease = (*engine)->joined().lease});
   member->engine_ = *std::move(engine);
   return member;
 }
 
-ClusterMember::ClusterMember(Duration quiet, RealClock& clock) : quiet_(quiet), clock_(clock) {}
+ClusterMember::ClusterMember(Duration quiet, RealClock& clock, MemoryStore::Options history)
+    : quiet_(quiet), clock_(clock), history_(history) {}
 ClusterMember::~ClusterMember() = default;
 
 HashKey ClusterMember::hash_key() const { return engine_->joined().hash_key; }
@@ -94,16 +97,15 @@ void ClusterMember::end() {
   replica_->let_go();
 }
 
-ClusterMember::Recording ClusterMember::recording(const Config& config, MemoryStore::Options options) {
-  auto store = std::make_unique<cluster::ClusterStore>(*replica_, clock_, options, config.cluster.write_max);
-  const MemoryStore* const memory = &store->memory();
-  return {std::move(store), memory};
+std::unique_ptr<Store> ClusterMember::store(const Config& config) {
+  return std::make_unique<cluster::ClusterStore>(*replica_, clock_, config.cluster.write_max);
 }
 
 Result<void> ClusterMember::start(Parts& parts) {
   SharedState& shared = parts.shared;
   shared.begin(clock_, engine_->joined().known_for);
-  replica_->use({clock_, shared.resources, shared.clients, shared.locks, [this](uint64_t order) { clock_.pass(order); },
+  replica_->use({clock_, shared.resources, shared.clients, shared.locks, shared.results,
+                 [this](uint64_t order) { clock_.pass(order); },
                  [&parts, quiet = quiet_](cluster::AdoptedWrite undelivered) {
                    auto kept = std::make_shared<cluster::AdoptedWrite>(std::move(undelivered));
                    boost::asio::post(parts.executor,
@@ -112,8 +114,14 @@ Result<void> ClusterMember::start(Parts& parts) {
                  [&shared](const std::vector<Hash128>& keys) { wake_watchers(shared, keys); },
                  [&parts](const std::vector<Hash128>& keys) {
                    boost::asio::post(parts.executor, [&parts, keys] { end_adopted(parts.shared, keys); });
-                 }});
+                 },
+                 [&shared](const cluster::Imported& imported, uint64_t order) {
+                   shared.former = order;
+                   if (imported.since) shared.recorded_from = std::min(shared.recorded_from, *imported.since);
+                 },
+                 &history_, changed_members});
   shared.resources.share(replica_.get());
+  shared.results.share(replica_.get());
   shared.run_leases.share([this](const std::vector<rules::LockKey>& keys, ClaimInfo info) {
     return replica_->claim_to_poll(keys, std::move(info));
   });

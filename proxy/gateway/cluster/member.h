@@ -1,4 +1,4 @@
-// cluster_member.h – this process as one replica of a cluster: its engine, its replica, and what that needs of the shared tables.
+// member.h – this process as one replica of a cluster: its engine, its replica, and what that needs of the shared tables.
 //
 // Threads   the owner's, before the event loops run and after they ended; the rest is the engine's own.
 #pragma once
@@ -22,7 +22,8 @@ class Engine;
 class ClusterMember {
  public:
   // BadInput as cluster::Engine::join. `log` and `clock` must outlive it.
-  static Result<std::unique_ptr<ClusterMember>> join(const Config& config, Log& log, RealClock& clock);
+  static Result<std::unique_ptr<ClusterMember>> join(const Config& config, Log& log, RealClock& clock,
+                                                     MemoryStore::Options history);
 
   ~ClusterMember();
 
@@ -30,12 +31,9 @@ class ClusterMember {
   cluster::Replica& replica() { return *replica_; }
   bool is_apart() const;
 
-  // Where writes are recorded, and what of that people may ask this process about.
-  struct Recording {
-    std::unique_ptr<Store> store;
-    const MemoryStore* memory = nullptr;
-  };
-  Recording recording(const Config& config, MemoryStore::Options options);
+  std::unique_ptr<Store> store(const Config& config);
+  // What people may ask about the writes of all replicas.
+  const MemoryStore& history() const { return history_; }
 
   // Reads what the others told. From then on what changes the tables goes through the log. `parts`: of the loop that follows what dead
   // replicas began.
@@ -46,9 +44,10 @@ class ClusterMember {
   void end();
 
  private:
-  ClusterMember(Duration quiet, RealClock& clock);
+  ClusterMember(Duration quiet, RealClock& clock, MemoryStore::Options history);
   const Duration quiet_;
   RealClock& clock_;
+  MemoryStore history_;
   std::unique_ptr<cluster::Replica> replica_;
   std::unique_ptr<cluster::Engine> engine_;
 };

@@ -1,0 +1,68 @@
+// replica_rig.h – several replicas, each with tables of its own, and the simulated log that they tell and hear.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "proxy/cluster/replica.h"
+#include "proxy/state/memory_store.h"
+#include "proxy/state/operation/operation_results.h"
+#include "tests/support/world/sim_log.h"
+
+namespace armgate::cluster {
+
+struct ReplicaRig {
+  struct Process {
+    explicit Process(ReplicaRig& rig)
+        : clock(rig.clock),
+          resources(ResourceTable::Options{}, Hasher(HashKey{1, 2})),
+          clients(ClientTable::Options{}),
+          locks(LockTable::Options{}, Hasher(HashKey{1, 2})),
+          history(MemoryStore::Options{.kept = 10, .changes = 10}),
+          replica(Replica::Options{.id = rig.log.next_id(), .lease = rig.log.faults().lease}) {
+      replica.use({.clock = clock,
+                   .resources = resources,
+                   .clients = clients,
+                   .locks = locks,
+                   .results = results,
+                   .pass = [this](uint64_t order) { clock.pass(order); },
+                   .adopt = [this](AdoptedWrite one) { adopted.push_back(std::move(one)); },
+                   .history = &history,
+                   .name_members = [](const AskedChange&) { return "/tags/a"; }});
+      resources.share(&replica);
+      results.share(&replica);
+      member = rig.log.join(replica, [this] { was_ended = true; });
+    }
+    ~Process() { member->leave(); }
+
+    world::GateClock clock;
+    ResourceTable resources;
+    ClientTable clients;
+    LockTable locks;
+    OperationResults results;
+    MemoryStore history;
+    Replica replica;
+    std::vector<AdoptedWrite> adopted;
+    bool was_ended = false;
+    std::shared_ptr<world::SimLog::Member> member;
+  };
+
+  explicit ReplicaRig(uint64_t seed = 1) : clock(loop, seed), log(clock, world::LogFaults{}, seed) {}
+
+  Process& begin() { return *processes.emplace_back(std::make_unique<Process>(*this)); }
+  void pass(Duration time) {
+    const TimePoint until = clock.now() + time;
+    while (clock.now() < until && clock.step()) {
+    }
+    clock.settle();
+  }
+
+  boost::asio::io_context loop;
+  world::SimClock clock;
+  world::SimLog log;
+  std::vector<std::unique_ptr<Process>> processes;
+};
+
+}  // namespace armgate::cluster

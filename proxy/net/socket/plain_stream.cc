@@ -71,11 +71,4 @@ Task<void> PlainStream::shutdown(TimePoint) {
   co_return;
 }
 
-bool PlainStream::has_input() const {
-  char byte = 0;
-  return ::recv(socket_->fd(), &byte, 1, MSG_PEEK) >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
-}
-
-bool PlainStream::is_quiet() { return socket_->is_open() && !has_input(); }
-
 }  // namespace armgate::net

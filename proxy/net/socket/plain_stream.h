@@ -26,8 +26,8 @@ class PlainStream final : public ByteStream {
   bool is_broken() const override { return socket_->is_broken(); }
   void acknowledge_now() override { socket_->acknowledge_now(); }
   uint64_t bytes_written() const override { return bytes_written_; }
-  bool has_input() const override;
-  bool is_quiet() override;
+  bool has_input() const override { return socket_->has_input(); }
+  bool is_quiet() override { return socket_->is_open() && !has_input(); }
 
   // Gives the socket up, for a TLS handshake on it. No operation may be running.
   std::unique_ptr<Socket> release() { return std::move(socket_); }

@@ -128,6 +128,12 @@ size_t Socket::unacknowledged() const {
   return static_cast<size_t>(bytes);
 }
 
+// Not recv() with MSG_PEEK: it takes the error, and the next read finds an orderly end.
+bool Socket::has_input() const {
+  pollfd look{fd_, POLLIN, 0};
+  return is_open() && ::poll(&look, 1, 0) > 0;
+}
+
 bool Socket::is_broken() const {
   pollfd look{fd_, 0, 0};  // errors are told unasked, and stay for the next read or write
   return is_open() && ::poll(&look, 1, 0) > 0 && (look.revents & POLLERR) != 0;

@@ -53,6 +53,7 @@ class Socket final : private Polled {
   int fd() { return fd_; }
   size_t unacknowledged() const;  // without the end of our direction, which has a sequence number as well
   bool is_broken() const;
+  bool has_input() const;  // bytes, the end, or an error; takes none of them
   void acknowledge_now();
   const Peer& peer() const { return peer_; }
 

@@ -34,7 +34,7 @@ int write_bytes(BIO* bio, const char* data, int size) {
 int read_bytes(BIO* bio, char* data, int size) {
   SocketBioState& state = state_of(bio);
   BIO_clear_retry_flags(bio);
-  if (state.early_taken < state.early.size()) {
+  if (state.has_early()) {
     const size_t count = std::min(static_cast<size_t>(size), state.early.size() - state.early_taken);
     std::memcpy(data, state.early.data() + state.early_taken, count);
     state.early_taken += count;
@@ -78,12 +78,6 @@ BIO_METHOD* make_method() {
 }
 
 }  // namespace
-
-bool has_input(const SocketBioState& state) {
-  if (state.early_taken < state.early.size()) return true;
-  char byte = 0;
-  return ::recv(state.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || !is_passing(errno);
-}
 
 certs::BioHandle make_socket_bio(SocketBioState& state) {
   static const std::unique_ptr<BIO_METHOD, certs::Freed<BIO_meth_free>> method(make_method());

@@ -21,10 +21,9 @@ struct SocketBioState {
   // has become readable, or to look again.
   bool is_drained = false;
   uint64_t bytes_written = 0;
-};
 
-// Whether a read would give anything now: bytes, the end, or an error. Takes nothing.
-bool has_input(const SocketBioState& state);
+  bool has_early() const { return early_taken < early.size(); }
+};
 
 // `state` must outlive the BIO.
 certs::BioHandle make_socket_bio(SocketBioState& state);

@@ -216,8 +216,7 @@ Task<void> TlsStream::shutdown(TimePoint deadline) {
 }
 
 bool TlsStream::tell_readable(std::function<void()> readable) {
-  const bool may_read_now = SSL_has_pending(ssl_.get()) != 0 || bio_.early_taken < bio_.early.size();
-  if (readable != nullptr && may_read_now) return false;
+  if (readable != nullptr && holds_input()) return false;
   return socket_->tell_readable(std::move(readable));
 }
 
@@ -229,7 +228,8 @@ bool TlsStream::is_quiet() {
   bio_.is_drained = false;  // the connection has been idle since
   char byte = 0;
   const int count = SSL_peek(ssl_.get(), &byte, 1);  // also takes in session tickets that arrived meanwhile
-  return count <= 0 && judge(count).kind == Verdict::Kind::WaitReadable;
+  // The rest of half a record would come as the beginning of the next answer.
+  return count <= 0 && judge(count).kind == Verdict::Kind::WaitReadable && !holds_input();
 }
 
 }  // namespace armgate::net

@@ -52,7 +52,7 @@ class TlsStream final : public ByteStream {
   bool is_broken() const override { return socket_->is_broken(); }
   void acknowledge_now() override { socket_->acknowledge_now(); }
   uint64_t bytes_written() const override { return bio_.bytes_written; }
-  bool has_input() const override { return SSL_has_pending(ssl_.get()) != 0 || net::has_input(bio_); }
+  bool has_input() const override { return holds_input() || socket_->has_input(); }
   bool is_quiet() override;
 
  private:
@@ -64,6 +64,8 @@ class TlsStream final : public ByteStream {
   explicit TlsStream(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
   Verdict judge(int result);
   Error protocol_error();
+  // What was taken from the socket and not read yet; half a record, too.
+  bool holds_input() const { return SSL_has_pending(ssl_.get()) != 0 || bio_.has_early(); }
   Task<Result<void>> wait_for(Verdict verdict, Waiting who, TimePoint deadline);
   // Writes what can be written without waiting, and takes it off. What is in the way of the rest, if any is left.
   std::optional<Verdict> try_write(std::string_view& bytes);

@@ -9,6 +9,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <cstdlib>
@@ -123,6 +124,9 @@ class NetTest : public ::testing::Test {
   boost::asio::io_context io_{1};
 
  private:
+  // Without work the loop would not wait: what was sent over loopback may arrive later than it.
+  const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{io_.get_executor()};
+
   template <class T>
   static Task<void> store(Task<T> task, std::optional<T>& result) {
     result.emplace(co_await std::move(task));
@@ -164,10 +168,14 @@ inline void send_text(int fd, std::string_view text) {
   EXPECT_EQ(::send(fd, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
 }
 
-// Closes with RST instead of FIN.
-inline void reset(int fd) {
+// It will end with RST instead of FIN.
+inline void reset_when_closed(int fd) {
   const linger at_once{1, 0};
   ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+inline void reset(int fd) {
+  reset_when_closed(fd);
   ::close(fd);
 }
 

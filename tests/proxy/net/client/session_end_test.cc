@@ -7,9 +7,8 @@
 #include <array>
 #include <optional>
 
-#include "certs/tls_context.h"
-#include "proxy/net/socket/tls_stream.h"
 #include "tests/proxy/net/client/session_fixture.h"
+#include "tests/proxy/net/socket/tls_ends.h"
 
 namespace armgate::net {
 namespace {
@@ -200,11 +199,6 @@ TEST_F(MovedSession, AHeadWhoseContentIsStillToComeIsAcknowledgedAtOnce) {
   run_until([this] { return seen_.size() == 2; });
 }
 
-Task<void> shake_hands(TlsStream& stream, bool& good) {
-  const auto done = co_await stream.handshake(kNever);
-  good = done.ok();
-}
-
 Task<void> ask_once(TlsStream& stream, std::string request, std::string& answer) {
   const auto written = co_await stream.write_all(request, kNever);
   EXPECT_TRUE(written.ok());
@@ -220,36 +214,24 @@ class TlsSession : public SessionFixture {
  protected:
   void SetUp() override {
     const auto [server, client] = make_tcp_pair();
-    server_context_ = *authority_.cache().context_for("arm.example.test", TestAuthority::now());
-    client_context_ = *certs::make_client_context(authority_.root_file());
-    auto near = *TlsStream::make(wrap(server), server_context_.get());
-    client_ = *TlsStream::make(wrap(client), client_context_.get());
-    SSL_set_accept_state(near->ssl());
-    SSL_set_connect_state(client_->ssl());
-    SSL_set1_host(client_->ssl(), "arm.example.test");
-    bool near_good = false, far_good = false, near_done = false, far_done = false;
-    start(shake_hands(*near, near_good), near_done);
-    start(shake_hands(*client_, far_good), far_done);
-    run_until([&] { return near_done && far_done; });
-    ASSERT_TRUE(near_good && far_good);
-    make_session(std::move(near));
+    ends_.make_server(wrap(server));
+    ends_.make_client(wrap(client));
+    ASSERT_TRUE(await(TlsEnds::shake_hands(*ends_.server, *ends_.client)));
+    make_session(std::move(ends_.server));
     begin();
   }
 
-  TestAuthority authority_;
-  std::shared_ptr<SSL_CTX> server_context_;
-  certs::ContextHandle client_context_;
-  std::unique_ptr<TlsStream> client_;
+  TlsEnds ends_;
 };
 
 // As Python's http.client does, and every process that ends: FIN without close_notify.
 TEST_F(TlsSession, AClientThatHasReadItsAnswerAndIsGoneWithoutFarewellHasGotIt) {
   std::string answer;
   bool read = false;
-  start(ask_once(*client_, get("/a"), answer), read);
+  start(ask_once(*ends_.client, get("/a"), answer), read);
   run_until([&] { return read; });
   ASSERT_THAT(answer, ::testing::EndsWith("hello"));
-  client_->close();
+  ends_.client->close();
   run_until([this] { return ended_; });
   EXPECT_THAT(log_, ElementsAre("confirm /a"));
 }

@@ -4,48 +4,12 @@
 
 #include <algorithm>
 
-#include "certs/record_pool.h"
-#include "certs/tls_context.h"
-#include "proxy/net/socket/input_buffer.h"
 #include "proxy/net/socket/plain_stream.h"
-#include "proxy/net/socket/tls_stream.h"
-#include "tests/proxy/net/net_test_support.h"
+#include "tests/proxy/net/socket/stream_tasks.h"
+#include "tests/proxy/net/socket/tls_ends.h"
 
 namespace armgate::net {
 namespace {
-
-const bool kPooled = certs::use_record_pool();  // before anything of OpenSSL is used
-
-Task<Result<std::string>> read_all(ByteStream& stream) {
-  std::string text;
-  while (true) {
-    const auto got = co_await stream.read_some(scratch_area(), kNever);
-    if (!got) co_return got.error();
-    if (*got == 0) co_return text;
-    text.append(scratch_area().data(), *got);
-  }
-}
-
-Task<Result<void>> write_pieces(ByteStream& stream, std::vector<std::string_view> pieces, TimePoint deadline) {
-  co_return co_await stream.write_all(pieces, deadline);
-}
-
-Task<void> write_and_end(ByteStream& stream, std::vector<std::string_view> pieces) {
-  const auto written = co_await stream.write_all(pieces, kNever);
-  if (written) co_await stream.shutdown(kNever);
-}
-
-Task<void> store_handshake(TlsStream& stream, std::optional<Result<void>>& into) {
-  into.emplace(co_await stream.handshake(kNever));
-}
-
-Task<void> store_read(ByteStream& stream, TimePoint deadline, std::optional<Result<size_t>>& into) {
-  into.emplace(co_await stream.read_some(scratch_area(), deadline));
-}
-
-Task<void> store_write(ByteStream& stream, std::string_view text, TimePoint deadline, std::optional<Result<void>>& into) {
-  into.emplace(co_await stream.write_all(text, deadline));
-}
 
 enum class Kind { Plain, Tls };
 
@@ -59,21 +23,11 @@ class StreamTest : public NetTest, public ::testing::WithParamInterface<Kind> {
       far_ = std::make_unique<PlainStream>(wrap(far));
       return;
     }
-    client_context_ = *certs::make_client_context(authority_.root_file());
-    server_context_ = *authority_.cache().context_for("a.example.test", TestAuthority::now());
-    auto server = *TlsStream::make(wrap(near), server_context_.get());
-    auto client = *TlsStream::make(wrap(far), client_context_.get());
-    SSL_set_accept_state(server->ssl());
-    SSL_set_connect_state(client->ssl());
-    SSL_set1_host(client->ssl(), "a.example.test");
-    std::optional<Result<void>> one, two;
-    bool one_done = false, two_done = false;
-    start(store_handshake(*server, one), one_done);
-    start(store_handshake(*client, two), two_done);
-    run_until([&] { return one_done && two_done; });
-    ASSERT_TRUE(one->ok() && two->ok());
-    near_ = std::move(server);
-    far_ = std::move(client);
+    ends_.make_server(wrap(near));
+    ends_.make_client(wrap(far));
+    ASSERT_TRUE(await(TlsEnds::shake_hands(*ends_.server, *ends_.client)));
+    near_ = std::move(ends_.server);
+    far_ = std::move(ends_.client);
   }
   void TearDown() override {
     near_->close();
@@ -81,9 +35,7 @@ class StreamTest : public NetTest, public ::testing::WithParamInterface<Kind> {
     settle();
   }
 
-  TestAuthority authority_;
-  certs::ContextHandle client_context_;
-  std::shared_ptr<SSL_CTX> server_context_;
+  TlsEnds ends_;
   std::unique_ptr<ByteStream> near_, far_;
   int far_fd_ = -1;
 };
@@ -109,18 +61,11 @@ TEST_P(StreamTest, CarriesManyPiecesOfAllSizesInOrder) {
 }
 
 TEST_P(StreamTest, TellsAResetFromAnEnd) {
-  const linger at_once{1, 0};
-  ::setsockopt(far_fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  reset_when_closed(far_fd_);
   far_->close();
   const auto got = await(read_all(*near_));
   ASSERT_FALSE(got.ok());
   EXPECT_EQ(got.error().kind, ErrorKind::Reset);
-}
-
-TEST_P(StreamTest, TellsAnUnnotifiedEndOfTls) {
-  ::shutdown(far_fd_, SHUT_WR);
-  EXPECT_TRUE(await(read_all(*near_)).ok());
-  EXPECT_EQ(near_->end(), GetParam() == Kind::Tls ? StreamEnd::Bare : StreamEnd::Notified);
 }
 
 // Who only half-closes still reads; an alert would tell the world that its answer did not arrive.
@@ -194,6 +139,23 @@ TEST_P(StreamTest, AWriteThatNobodyTakesEndsAtItsDeadline) {
   EXPECT_EQ(result->error().kind, ErrorKind::TimedOut);
 }
 
+TEST_P(StreamTest, AReadGoesOnWhileAWriteWaitsAndCloseWakesTheWrite) {
+  const std::string much(16 << 20, 'x');
+  std::optional<Result<void>> result;
+  bool done = false;
+  start(store_write(*near_, much, kNever, result), done);
+  settle();
+  ASSERT_FALSE(done);
+  ASSERT_TRUE(await(write_pieces(*far_, {"against the stream"})).ok());
+  const auto got = await(read_bytes(*near_, 18));
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ(*got, "against the stream");
+  ASSERT_FALSE(done);
+  near_->close();
+  run_until([&] { return done; });
+  EXPECT_EQ(result->error().kind, ErrorKind::Cancelled);
+}
+
 TEST_P(StreamTest, ACancelledOrClosedReadSaysSo) {
   for (const bool close : {false, true}) {
     std::optional<Result<size_t>> got;
@@ -247,21 +209,6 @@ TEST_P(StreamTest, TellsNothingThatWasTakenBack) {
   settle();
   EXPECT_EQ(told, 0);
   EXPECT_FALSE(near_->is_quiet());
-}
-
-// OpenSSL takes 17 KB for a read and as much for a write, thousands of times over where thousands of connections are idle.
-TEST_P(StreamTest, HoldsNoRecordMemoryWhileItWaits) {
-  ASSERT_TRUE(kPooled);
-  for (int i = 0; i < 3; ++i) {
-    std::optional<Result<size_t>> got;
-    bool done = false;
-    start(store_read(*near_, kNever, got), done);
-    settle();
-    EXPECT_EQ(certs::record_blocks_in_use(), 0u);
-    ASSERT_TRUE(await(write_pieces(*far_, {"a", "b"}, kNever)).ok());
-    run_until([&] { return got.has_value(); });
-    EXPECT_EQ(got->value(), 2u);
-  }
 }
 
 TEST_P(StreamTest, IsQuietUntilSomethingComes) {

@@ -39,8 +39,7 @@ class TestOrigin {
   // Ends the TCP connections under TLS without close_notify, as a load balancer does with idle ones.
   void reset_all() {
     for (const auto& stream : streams_) {
-      const linger at_once{1, 0};
-      ::setsockopt(SSL_get_fd_of(*stream), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+      reset_when_closed(SSL_get_fd_of(*stream));
       stream->close();
     }
   }

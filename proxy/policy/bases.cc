@@ -193,8 +193,9 @@ void add_shown_since(Bases& bases, const History& history, const Reader& reader,
   const bool is_old_call = !write.request_id.empty() && later.rule != BaseRule::RequestId;
   if (later.possible.empty() || is_old_call) return;
   const bool instead = effective_actors(reader, write) == Actors::Single;
-  // What was sent without any base may be a file, and the read somebody else's of the same name.
-  if (bases.possible.empty() && !instead) return;
+  // What was sent without any base may be a file, and the read somebody else's of the same name. If its base may only be forgotten, what
+  // was shown since is held against it: whoever has written after that has written after what is forgotten, too.
+  if (bases.rule == BaseRule::Unconditional && !instead) return;
   if (!instead) {
     if (!bases.if_stale.empty() && later.if_stale.empty()) later.if_stale = later.possible;
     if (!later.if_stale.empty()) add_states(later.if_stale, bases.if_stale.empty() ? bases.possible : bases.if_stale);

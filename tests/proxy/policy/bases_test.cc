@@ -76,6 +76,9 @@ TEST(BasesOfKinds, WhoReadsAfterItsWriteWasPutOffBuildsOnThat) {
   told.facts.repeated = told.tick();
   EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 1");
   EXPECT_EQ(told.bases_text('A'), "unconditional") << "the read may be a namesake's";
+  told.facts.known_from = told.now();
+  EXPECT_EQ(told.bases_text('A'), "newest 1") << "nothing is known of what it may have been shown before";
+  told.facts.known_from = {};
   told.show_absent('A');
   told.facts.repeated = told.tick();
   EXPECT_EQ(told.bases_text('A', Actors::Single), "create -");

@@ -198,6 +198,7 @@ std::vector<MemoryStore::Remembered> MemoryStore::newest(size_t most, std::strin
       told.requested_body = change.requested_body.lock();
       if (change.touched) touched[change.id] = *change.touched;
     }
+    all.reserve(all.size() + shard.slots.size());
     for (const Slot& slot : shard.slots) {
       if (is_at_or_below(slot.text(kResource), resource)) all.push_back({slot.write(), {}});
     }

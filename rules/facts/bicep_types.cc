@@ -72,6 +72,7 @@ class BicepDocument {
     found_ = &found;
     visits_ = 0;
     if (const auto index = index_of(body)) follow(*index, "", 0, {});
+    found_ = nullptr;
     return found;
   }
 

@@ -53,7 +53,7 @@ void check_facts(const std::vector<FactEntry>& entries, const JsonPositions& pos
     check_entry(later, pointer, positions, faults);
     for (size_t before = 0; before < i; ++before) {
       for (const auto& [below, message] : contradictions_of(entries[before], later)) {
-        const std::string place = pointer + "/body" + below;
+        const std::string place = fmt::format("{}/body{}", pointer, below);
         faults.push_back({later.place.file, positions.line_of(place), place, message});
       }
     }

@@ -103,6 +103,7 @@ Task<Step<WriteLease>> lock(const Write& write) {
   if (position->granted()) co_return position->into_lease();
 
   std::vector<Hash128> keys;
+  keys.reserve(all.size());
   for (const auto& key : all) keys.push_back(parts.shared.locks.key_of(key.id));
   OperationLeases::CredentialLoan loan;
   parts.shared.op_leases.lend_credentials(keys, write.authorization(), loan);

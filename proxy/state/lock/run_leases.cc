@@ -31,6 +31,7 @@ Result<RunLeases::Lease> RunLeases::take(const std::vector<std::string>& resourc
                                          std::string_view client_label, std::string_view purpose, TimePoint now) {
   MutexLock lock(&mutex_);
   std::vector<Hash128> wanted;
+  wanted.reserve(resources.size());
   for (const std::string& id : resources) wanted.push_back(locks_.key_of(id));
   const auto own = std::find_if(leases_.begin(), leases_.end(), [&](const auto& entry) {
     return entry.second.client == client && entry.second.resources == wanted;

@@ -29,7 +29,9 @@ class TextBody final : public BodySource {
   bool given_ = false;
 };
 
-std::shared_ptr<const rules::Ruleset> shipped_ruleset(const std::function<void(rules::Rule&)>& change = {}) {
+}  // namespace
+
+std::shared_ptr<const rules::Ruleset> shipped_ruleset(const std::function<void(rules::Rule&)>& change) {
   rules::FaultList faults;
   rules::RuleBook all = shipped_rules(faults);
   if (change) std::for_each(all.rules.begin(), all.rules.end(), change);
@@ -37,7 +39,19 @@ std::shared_ptr<const rules::Ruleset> shipped_ruleset(const std::function<void(r
                                                 rules::share(std::move(all.facts)));
 }
 
-}  // namespace
+void begin_exchange(Exchange& exchange, const std::string& client, std::string_view method_and_target, std::string body,
+                    arm::Headers fields, Moment arrived) {
+  const size_t space = method_and_target.find(' ');
+  arm::RequestHead& head = exchange.request.head;
+  head.method_token = std::string(method_and_target.substr(0, space));
+  head.method = arm::method_of(head.method_token);
+  head.target = std::string(method_and_target.substr(space + 1));
+  head.host = "management.azure.com";
+  head.fields = std::move(fields);
+  if (!head.fields.has("authorization")) head.fields.add("Authorization", "Bearer of-" + client);
+  exchange.request.body = std::move(body);
+  exchange.arrived = arrived;
+}
 
 Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request, TimePoint) {
   const std::string line = request.head.method_token + " " + request.head.target;
@@ -130,17 +144,8 @@ std::shared_ptr<StageRig::Running> StageRig::start(const std::string& client, st
   auto running = std::make_shared<Running>();
   running->link = std::make_unique<SimLink>(clock_, loop_.get_executor());
   Exchange& exchange = running->link->exchange;
-  const size_t space = method_and_target.find(' ');
-  arm::RequestHead& head = exchange.request.head;
-  head.method_token = std::string(method_and_target.substr(0, space));
-  head.method = arm::method_of(head.method_token);
-  head.target = std::string(method_and_target.substr(space + 1));
-  head.host = "management.azure.com";
-  head.fields = std::move(fields);
-  if (!head.fields.has("authorization")) head.fields.add("Authorization", "Bearer of-" + client);
-  exchange.request.body = std::move(body);
+  begin_exchange(exchange, client, method_and_target, std::move(body), std::move(fields), clock_.next_moment());
   exchange.from = {++connections_, client, "127.0.0.1"};
-  exchange.arrived = clock_.next_moment();
   exchange.executor = loop_.get_executor();
   spawn(loop_.get_executor(), serve(pipeline_, running));
   return running;

@@ -45,6 +45,13 @@ class ScriptedUpstream final : public Upstream {
   SimClock& clock_;
 };
 
+// An exchange of `client`, whose request has just begun to arrive.
+void begin_exchange(Exchange& exchange, const std::string& client, std::string_view method_and_target, std::string body,
+                    arm::Headers fields, Moment arrived);
+
+// The rules that come with armgate, each as `change` makes it.
+std::shared_ptr<const rules::Ruleset> shipped_ruleset(const std::function<void(rules::Rule&)>& change = {});
+
 // How the connection ended after an answer.
 enum class Arrived { Confirmed, Unknown };
 

@@ -109,26 +109,6 @@ TEST_F(ServerTest, InterceptsAndServesWithTheProxyUser) {
   client->close();
 }
 
-TEST_F(ServerTest, AcceptsAClientWithoutSni) {
-  open();
-  const int fd = connect();
-  converse(fd, connect_to("arm.example.test:443"));
-  auto client = tls_client(fd, nullptr);
-  EXPECT_TRUE(await(handshake(*client)).ok());
-  client->close();
-}
-
-TEST_F(ServerTest, RefusesAnotherNameInsideTheTunnelAndMintsNothing) {
-  open();
-  const int fd = connect();
-  converse(fd, connect_to("arm.example.test:443"));
-  auto client = tls_client(fd, "other.example.test");
-  const auto result = await(handshake(*client));
-  ASSERT_FALSE(result.ok());
-  EXPECT_THAT(result.error().context, HasSubstr("unrecognized name"));
-  EXPECT_EQ(authority_.cache().size(), 0u);
-}
-
 TEST_F(ServerTest, RequiresAnInterceptedNameOnTheDirectDoor) {
   open(ListenerKind::Direct);
   for (const char* name : {static_cast<const char*>(nullptr), "other.example.test", "example.org"}) {
@@ -140,15 +120,6 @@ TEST_F(ServerTest, RequiresAnInterceptedNameOnTheDirectDoor) {
   ASSERT_TRUE(await(handshake(*client)).ok());
   EXPECT_THAT(*await(ask(*client, kGet, "/x")), HasSubstr("@arm.example.test/x"));
   client->close();
-}
-
-TEST_F(ServerTest, SpeaksModernTlsOnly) {
-  open(ListenerKind::Direct);
-  SSL_CTX_set_min_proto_version(client_context_.get(), TLS1_VERSION);
-  SSL_CTX_set_max_proto_version(client_context_.get(), TLS1_1_VERSION);
-  SSL_CTX_set_cipher_list(client_context_.get(), "ALL:@SECLEVEL=0");
-  auto client = tls_client(connect(), "arm.example.test");
-  EXPECT_FALSE(await(handshake(*client)).ok());
 }
 
 TEST_F(ServerTest, ExplainsItselfToPlainRequests) {

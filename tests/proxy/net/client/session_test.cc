@@ -144,11 +144,6 @@ TEST_F(SessionTest, WritesNoContentWhereNoneMayBe) {
   EXPECT_THAT(ask(get("/a"), "hello"), StartsWith("HTTP/1.1 200")) << "the connection is still in step";
 }
 
-TEST_F(SessionTest, ChunksContentOfUnknownLength) {
-  EXPECT_THAT(ask(get("/chunked"), "0\r\n\r\n"),
-              HasSubstr("Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"));
-}
-
 TEST_F(SessionTest, EndsContentOfUnknownLengthWithTheConnectionForHttp10) {
   begin();
   send_text(client_, "GET /chunked HTTP/1.0\r\n" + std::string(kHost) + "\r\n");

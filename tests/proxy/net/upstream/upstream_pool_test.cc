@@ -39,9 +39,8 @@ class UpstreamPoolTest : public NetTest {
     settle();
     pool_.reset();
   }
-  void make_pool(std::optional<std::filesystem::path> ca_file, size_t connections_max = 8) {
+  void make_pool(std::optional<std::filesystem::path> ca_file) {
     UpstreamOptions options;
-    options.host.connections_max = connections_max;
     options.connector.overrides["arm.example.test"] = {"127.0.0.1", origin_.port(), ca_file};
     options.connector.overrides["arm.example.org"] = {"127.0.0.1", origin_.port(), ca_file};
     pool_ = *UpstreamPool::make(clock_, executor(), options, system_resolve(clock_));
@@ -159,22 +158,6 @@ TEST_F(UpstreamPoolTest, ReplacesAConnectionThatDiedWhileIdle) {
   EXPECT_EQ(origin_.requests.size(), 2u) << "sent once each";
 }
 
-TEST_F(UpstreamPoolTest, ClosesConnectionsThatIdledTooLong) {
-  origin_.plays = {ok("one")};
-  EXPECT_EQ(got(), "200 one");
-  EXPECT_EQ(pool_->connections(), 1u);
-  clock_.advance(UpstreamHostOptions{}.idle_max + std::chrono::seconds(1));
-  settle();
-  EXPECT_EQ(pool_->connections(), 0u);
-}
-
-TEST_F(UpstreamPoolTest, DoesNotReuseAConnectionWithUnaskedBytes) {
-  origin_.plays = {{ok("one").answer + ok("poison").answer}, ok("two")};
-  EXPECT_EQ(got(), "200 one");
-  EXPECT_EQ(got(), "200 two");
-  EXPECT_EQ(origin_.connections, 2);
-}
-
 TEST_F(UpstreamPoolTest, RefusesAnUntrustedServerBeforeAnyRequest) {
   make_pool(std::nullopt);
   const auto result = get();
@@ -208,55 +191,6 @@ TEST_F(UpstreamPoolTest, SaysNotSentWhenNobodyListens) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::Unreachable);
   EXPECT_EQ(result.error().sent, Sent::No);
-}
-
-TEST_F(UpstreamPoolTest, QueuesBeyondTheLimitOfConnections) {
-  make_pool(authority_.root_file(), 1);
-  auto task = [](UpstreamPool& pool, std::vector<std::string>& into) -> Task<void> {
-    into.push_back(*co_await fetch(pool, request_to("arm.example.test"), kNever));
-  };
-  std::vector<std::string> results;
-  bool first = false, second = false;
-  origin_.plays = {ok("one"), ok("two")};
-  start(task(*pool_, results), first);
-  start(task(*pool_, results), second);
-  run_until([&] { return first && second; });
-  EXPECT_EQ(results, (std::vector<std::string>{"200 one", "200 two"}));
-  EXPECT_EQ(origin_.connections, 1);
-}
-
-// Who asks again at once would otherwise take its own connection each time before the one in line has run.
-TEST_F(UpstreamPoolTest, LetsNobodyOvertakeWhoWaitsForAConnection) {
-  make_pool(authority_.root_file(), 1);
-  auto ask = [](UpstreamPool& pool, std::string who, int times, std::string& order) -> Task<void> {
-    for (int i = 0; i < times; ++i) {
-      const auto answer = co_await fetch(pool, request_to("arm.example.test"), kNever);
-      order += answer.ok() ? who : "!";
-    }
-  };
-  std::string order;
-  bool first = false, second = false, third = false;
-  origin_.plays.assign(5, ok("x"));
-  start(ask(*pool_, "a", 3, order), first);
-  start(ask(*pool_, "b", 1, order), second);
-  start(ask(*pool_, "c", 1, order), third);
-  run_until([&] { return first && second && third; });
-  EXPECT_EQ(order, "abcaa");
-  EXPECT_EQ(origin_.connections, 1);
-}
-
-TEST_F(UpstreamPoolTest, ClosesTheConnectionOfAnAbandonedAnswer) {
-  origin_.plays = {ok("never read")};
-  {
-    auto task = [](UpstreamPool& pool) -> Task<Result<UpstreamAnswer>> {
-      const arm::Request request = request_to("arm.example.test");
-      co_return co_await pool.send(request, kNever);
-    };
-    auto answer = await(task(*pool_));
-    ASSERT_TRUE(answer.ok());
-    EXPECT_EQ(pool_->connections(), 1u);
-  }
-  EXPECT_EQ(pool_->connections(), 0u);
 }
 
 TEST_F(UpstreamPoolTest, RefusesAnUnusableFileOfTrustedCertificates) {

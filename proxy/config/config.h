@@ -154,6 +154,7 @@ struct Config {
     std::string replica;  // empty: the machine's name
     Duration write_max = std::chrono::seconds(5);
     Duration quiet = std::chrono::seconds(60);
+    bool sends_fenced = false;  // when_away
   } cluster;
 
   std::map<std::string, ClientOptions> clients;

@@ -250,6 +250,9 @@ void add_cluster(SettingTable& table, Config& config) {
            "how long a write waits for its record; then it is not sent"},
           {"/cluster/quiet", TimeSpan{&cluster.quiet, seconds(0), hours(1)},
            "for how long nobody else gets the keys of a write whose replica died and whose outcome nobody knows"},
+          {"/cluster/when_away", rules::choice(&cluster.sends_fenced, {{"refuse", false}, {"fenced", true}}),
+           "what becomes of writes while nothing can be recorded: refuse: all are told to come again; fenced: those go whose clients "
+           "send a precondition of their own (If-Match, If-None-Match: *), unordered and unrecorded"},
       });
 }
 

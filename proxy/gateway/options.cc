@@ -66,6 +66,7 @@ PipelineOptions pipeline_options(const Config& config) {
   options.wait_max = config.queue.wait_max;
   options.answer_timeout = config.upstream.answer_max;
   options.body_keep_max = config.history.body_keep_max;
+  options.sends_fenced = config.cluster.sends_fenced;
   options.versions_compared_max = config.history.versions_compared_max;
   options.list_scan_max = config.history.list_scan_max;
   options.poll_first = config.operations.poll_first;

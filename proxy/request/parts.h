@@ -59,6 +59,7 @@ struct PipelineOptions {
   Duration poll_with_waiter = std::chrono::seconds(10);  // and at most, however long the operation has run
   Duration poll_without_waiter = std::chrono::seconds(60);  // own polls without a waiter: only to bound the operation lease
   Duration read_again_timeout = std::chrono::seconds(30);
+  bool sends_fenced = false;                               // though it cannot be recorded: Config::Cluster::when_away
   rules::Merging merge = rules::Merging::On;               // the most that a rule or a client may allow
   std::map<std::string, DeclaredClient> clients;           // by the user name in the proxy URL
   std::function<bool(std::string_view host)> is_arm_host;  // where tokens may be sent; none: everywhere

@@ -5,6 +5,7 @@
 #include "base/mutant.h"
 #include "proxy/request/answer.h"
 #include "proxy/request/client_wait.h"
+#include "proxy/request/cluster/fenced.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/identify.h"
 #include "proxy/request/observe/observe.h"
@@ -45,7 +46,12 @@ Task<Receipt> serve_planned(Parts& parts, Exchange& exchange, ClientLink& link, 
     co_await write_answer(exchange, link, answer);
     co_return Receipt();
   }
-  if (plan.kind == rules::PlanKind::Write) co_return co_await serve_write(parts, exchange, link, plan, client);
+  if (plan.kind == rules::PlanKind::Write) {
+    bool is_unrecorded = false;
+    if (parts.cluster != nullptr) is_unrecorded = co_await goes_unrecorded(parts, exchange, plan, client);
+    if (is_unrecorded) co_return co_await send_unrecorded(parts, exchange, link, plan, client);
+    co_return co_await serve_write(parts, exchange, link, plan, client);
+  }
   if (is_mutant(Mutant::ReadWaits)) co_await parts.clock.sleep_for(std::chrono::milliseconds(1));
   if (!parts.shared.budgets.is_fair() || plan.mode != rules::Mode::Protect) {
     co_return co_await relay(parts, exchange, link, plan, client);

@@ -144,6 +144,40 @@ export const tests = {
     for (const { process } of cluster.replicas) assert.equal(process.exited, null, "a replica ended because the engine was away");
   },
 
+  "with when_away fenced only writes with a precondition of their own pass while the engine is away": async (world) => {
+    const { sim, postgres, cluster } = await startAll(world, { more: { when_away: "fenced" }, config: { queue: { wait_max: "4s" } }, simArgs: ["--operation-ms", "0"] });
+    const [read, others] = [await cluster.ask(0, "fencer", "GET", PATH), await cluster.ask(1, "other", "GET", PATH)];
+    const put = (number, user, body, headers = {}, path = PATH) => cluster.ask(number, user, "PUT", path, { body, headers });
+    const tagged = (name) => withTag(read.json, name);
+    const before = await put(0, "fencer", tagged("recorded"), { "if-match": read.json.etag });
+    assert.deepEqual([before.status, before.headers["x-armgate-reason"]], [200, undefined], "it is recorded while the engine is there");
+    await postgres.kill();
+    const fenced = await put(2, "fencer", withTag(before.json, "fenced"), { "if-match": before.json.etag });
+    assert.deepEqual([fenced.status, fenced.headers["x-armgate-reason"]], [200, "sent-without-a-record"], fenced.body);
+    assert.equal((await tagsOf(sim)).fenced, "1");
+    const stale = await put(1, "fencer", tagged("stale"), { "if-match": read.json.etag });
+    assert.deepEqual([stale.status, stale.headers["x-armgate-reason"]], [412, "sent-without-a-record"], "ARM has refused it");
+    const made = await put(1, "fencer", { location: "westeurope", sku: { capacity: 1 } }, { "if-none-match": "*" }, PATH.replace("web?", "new?"));
+    assert.equal(made.status, 201, made.body);
+    for (const headers of [{}, { "if-match": "*" }, { "if-match": fenced.json.etag, "repeatability-request-id": "11111111-2222-4333-8444-555555555555", "repeatability-first-sent": new Date().toUTCString() }])
+      assert.equal((await put(0, "fencer", tagged("refused"), headers)).status, 503, JSON.stringify(headers));
+    assert.equal((await cluster.ask(2, "fencer", "GET", PATH)).status, 503, "nor are reads shown");
+
+    await postgres.start();
+    await waitFor("reads to be shown", async () => (await Promise.all([0, 1, 2].map((number) => cluster.ask(number, "third", "GET", PATH)))).every(({ status }) => status === 200));
+    // Both are built on what was there before: refused, or put together with what was written since.
+    for (const [user, body] of [["other", withTag(others.json, "late")], ["fencer", tagged("late")]]) {
+      const late = await put(0, user, body);
+      assert.ok([200, 412].includes(late.status), late.body);
+      const { recorded, fenced: kept } = await tagsOf(sim);
+      assert.deepEqual([recorded, kept], ["1", "1"], `${user}'s ${late.status} has undone what was written meanwhile`);
+    }
+    const again = await cluster.ask(2, "fencer", "GET", PATH);
+    assert.equal((await put(1, "fencer", withTag(again.json, "again"))).status, 200);
+    const report = await sim.report();
+    assert.equal(report.lost_updates, 0, report.findings.join("\n"));
+  },
+
   // Many more of them: node tests/e2e/cluster_soak.mjs.
   "races outlive kills, pauses and promotions": async (world) => {
     const done = await runRounds(world, { seed: 1, rounds: 2 });

@@ -109,12 +109,12 @@ function childrenOf(pid) {
 
 // `count` armgates in front of one engine. They have one authority, one key, and a door each.
 export class Cluster {
-  static async configure(world, upstream, url, { count = 3, lease = 2, config = {}, init = true, admin = false } = {}) {
+  static async configure(world, upstream, url, { count = 3, lease = 2, config = {}, more = {}, init = true, admin = false } = {}) {
     const cluster = new Cluster();
     const key = world.file("cluster.key");
     writeFileSync(key, `${"0123456789abcdef".repeat(4)}\n`, { mode: 0o600 });
     chmodSync(key, 0o600);
-    const settings = (number) => ({ cluster: { engine: url, key_file: key, experimental: "on", replica: `replica-${number}`, quiet: "1s" }, ...config });
+    const settings = (number) => ({ cluster: { engine: url, key_file: key, experimental: "on", replica: `replica-${number}`, quiet: "1s", ...more }, ...config });
     const first = await world.configureGateway(upstream, settings(0));
     cluster.replicas = [first];
     for (let number = 1; number < count; ++number) {

@@ -229,8 +229,9 @@ Result<void> Engine::turn() {
 void Engine::fail(const Error& error) {
   if (reachable_.exchange(false)) calls_.alert(fmt::format("{}; until it answers again no write is sent", error.context));
   connection_.reset();
-  // Not all at the same moment.
-  const Duration pause = std::min<Duration>(kTryAgainMax, kTick * (int64_t{1} << std::min(tries_++, 6)));
+  // Not all at the same moment; but who comes first takes for dead whoever is not there a lease later.
+  const Duration most = std::min<Duration>(kTryAgainMax, joined_.lease / 4);
+  const Duration pause = std::min<Duration>(most, kTick * (int64_t{1} << std::min(tries_++, 6)));
   sleep(pause + pause * (joined_.id % 7) / 7);
 }
 

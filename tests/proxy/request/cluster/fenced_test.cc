@@ -1,0 +1,68 @@
+// Which writes may go to ARM although nothing can be recorded: ARM itself must refuse them if their clients have missed anything.
+#include "proxy/request/cluster/fenced.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "proxy/request/parts.h"
+#include "rules/file/rule_file.h"
+#include "tests/support/stage_rig.h"
+
+namespace armgate::fenced_test {
+namespace {
+
+const std::string kGroup = "/subscriptions/s/resourceGroups/g/providers/";
+const std::string kSet = kGroup + "Microsoft.Compute/virtualMachineScaleSets/v?api-version=2024-07-01";
+const std::string kAccount = kGroup + "Microsoft.Storage/storageAccounts/a?api-version=2023-05-01";
+
+class FencedTest : public testing::Test {
+ protected:
+  FencedTest() {
+    rules::FaultList faults;
+    auto rules = rules::read_rules("r.json", R"({"rules": [
+      {"name": "sets", "match": {"types": ["Microsoft.Compute/virtualMachineScaleSets"], "actions": ["restart"]}, "guard": {"kind": "etag"}},
+      {"name": "accounts", "match": {"types": ["Microsoft.Storage/storageAccounts"]}, "guard": {"kind": "verify"}}]})",
+                                   faults);
+    EXPECT_TRUE(faults.empty());
+    rig_.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::move(rules)), rules::Mode::Protect);
+  }
+  bool fenced(arm::Method method, const std::string& target, const std::string& field, const std::string& value,
+              bool is_named = false) {
+    Exchange exchange;
+    exchange.request.head.method = method;
+    if (!field.empty()) exchange.request.head.fields.add(field, value);
+    if (is_named) exchange.named = NamedRequest{};
+    const auto planned = rig_.shared().rules.make_plan(method, target);
+    EXPECT_TRUE(planned.ok());
+    return planned.ok() && is_fenced(*planned->plan, exchange);
+  }
+
+  world::StageRig rig_;
+};
+
+TEST_F(FencedTest, WhatNamesTheStateThatItWasBuiltFromMayGo) {
+  for (const auto method : {arm::Method::Put, arm::Method::Patch, arm::Method::Delete})
+    EXPECT_TRUE(fenced(method, kSet, "If-Match", "\"1\""));
+  EXPECT_TRUE(fenced(arm::Method::Put, kSet, "if-none-match", "*")) << "that there is none is a state, too";
+}
+
+TEST_F(FencedTest, WithoutAStateNothingGoes) {
+  EXPECT_FALSE(fenced(arm::Method::Put, kSet, "", ""));
+  EXPECT_FALSE(fenced(arm::Method::Put, kSet, "If-Match", ""));
+  EXPECT_FALSE(fenced(arm::Method::Put, kSet, "If-Match", "*")) << "any state will do";
+  EXPECT_FALSE(fenced(arm::Method::Put, kSet, "If-None-Match", "\"1\"")) << "any state but one";
+  EXPECT_FALSE(fenced(arm::Method::Put, kSet, "If-Unmodified-Since", "Wed, 25 Nov 2026 10:00:00 GMT"));
+}
+
+TEST_F(FencedTest, NorDoesWhatArmWouldNotRefuseOrWhatIsToHappenOnce) {
+  EXPECT_FALSE(fenced(arm::Method::Put, kAccount, "If-Match", "\"1\"")) << "of such types ARM heeds no ETag";
+  const std::string restart = kGroup + "Microsoft.Compute/virtualMachineScaleSets/v/restart?api-version=2024-07-01";
+  EXPECT_FALSE(fenced(arm::Method::Post, restart, "If-Match", "\"1\""));
+  EXPECT_FALSE(fenced(arm::Method::Put, kSet, "If-Match", "\"1\"", true));
+  rig_.shared().rules.replace(rig_.shared().rules.make_plan(arm::Method::Put, kSet)->made_under, rules::Mode::Observe);
+  EXPECT_FALSE(fenced(arm::Method::Put, kSet, "If-Match", "\"1\"")) << "in mode observe everything passes as it is";
+}
+
+}  // namespace
+}  // namespace armgate::fenced_test

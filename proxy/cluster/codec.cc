@@ -66,7 +66,7 @@ void each(A& a, MergedWrite& v) {
 }
 template <class A>
 void each(A& a, Shown& v) {
-  a(v.client, v.as, v.request_id, v.asked, v.at, v.write_key, v.absent, v.etag, v.rendering);
+  a(v.client, v.as, v.request_id, v.asked, v.at, v.write_key, v.absent, v.etag, v.rendering, v.answers);
 }
 template <class A>
 void each(A& a, NotModified& v) {

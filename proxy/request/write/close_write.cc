@@ -64,6 +64,19 @@ std::shared_ptr<policy::KeptBody> asked_state(const Write& write) {
   return state ? policy::kept_body(*std::move(state), true) : nullptr;
 }
 
+// Answered with what is there now, which others have changed since, or were merged into it: its client may go on from what it asked for
+// all the same, and know nothing of that.
+std::optional<policy::MergedWrite> answered_with(const Write& write, const policy::SharedBody& shown) {
+  if (write.plan.operation != arm::OperationKind::Put) return std::nullopt;
+  policy::MergedWrite answers;
+  answers.write_key = write_key_of(write);
+  answers.request_id = write.request_id;
+  answers.api_version = write.plan.target.api_version;
+  answers.base = answers.requested_body = body_of(write);
+  answers.sent = shown;
+  return answers;
+}
+
 }  // namespace
 
 Showing remember_answer(const Write& write, const Outcome& outcome) {
@@ -82,7 +95,8 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
   }
   if (outcome.read) {
     const auto& read = *outcome.read;
-    return remember_read(write.parts, write.client, write.exchange, write.plan, read.head, policy::kept_body(read.body));
+    const auto body = policy::kept_body(read.body);
+    return remember_read(write.parts, write.client, write.exchange, write.plan, read.head, body, answered_with(write, body));
   }
   const bool shows_state = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
   const bool remembered = rules::is_remembered(write.plan.rule->guard.kind) && shows_state;

@@ -130,5 +130,25 @@ TEST(Repeat, OneActorDoesNotJoinWhatItWroteOverBeforeTheProcessDied) {
   EXPECT_TRUE(rig.script_is_done()) << "it was sent";
 }
 
+// Another client's tag was merged into its write, or added since. It keeps the object that it has sent, and changes that.
+TEST(Repeat, WhoGoesOnFromWhatItAskedForTakesNothingBackOfWhatTheRecordedAnswerShows) {
+  const std::string tagged =
+      R"({"etag":"\"3\"","sku":{"capacity":5},"tags":{"x":"1"},"properties":{"provisioningState":"Succeeded"}})";
+  for (const bool goes_on_from_the_answer : {false, true}) {
+    Former former = answered(kPut, kBody, 200, {{"ETag", "\"2\""}}, kMade);
+    StageRig rig(former.journal);
+    rig.arm(get(kScaleSet), 200, {{"ETag", "\"3\""}}, tagged);
+    ASSERT_EQ(reason(rig.ask("one", kPut, kBody, former.fields)), "answered-as-recorded");
+    if (goes_on_from_the_answer) {
+      rig.arm(kPut, 200, {{"ETag", "\"4\""}}, kMade);
+      EXPECT_EQ(rig.ask("one", kPut, R"({"sku":{"capacity":6},"tags":{"x":"1"}})").head.status, 200);
+    } else {
+      rig.arm(get(kScaleSet), 200, {{"ETag", "\"3\""}}, tagged);
+      EXPECT_EQ(rig.ask("one", kPut, R"({"sku":{"capacity":6}})").head.status, 412) << "it may be a removal, but need not";
+    }
+    EXPECT_TRUE(rig.script_is_done()) << goes_on_from_the_answer;
+  }
+}
+
 }  // namespace
 }  // namespace armgate::world

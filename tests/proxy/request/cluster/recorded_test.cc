@@ -151,6 +151,19 @@ TEST_F(Recorded, WhatTheOthersToldBeforeAWriteIsKnownToIt) {
   EXPECT_EQ(arm_.seen.back().head.fields.get("if-match"), "\"2\"");
 }
 
+// It may have been built from either, so what is there is compared with it, and not overwritten.
+TEST_F(Recorded, WhatSomebodyOfItsNameWasShownElsewhereCountsForAWrite) {
+  arm(get(kNetwork), 200, etag("\"1\""), kBody);
+  arm(get(kNetwork), 200, etag("\"2\""), kOtherBody);
+  EXPECT_EQ(ask(0, "several", get(kNetwork)).head.status, 200);
+  EXPECT_EQ(ask(1, "several", get(kNetwork)).head.status, 200);
+  pass(milliseconds(100));
+  arm(get(kNetwork), 200, etag("\"2\""), kOtherBody);
+  EXPECT_EQ(ask(0, "several", put(kNetwork), kBody).head.status, 412);
+  EXPECT_TRUE(arm_.steps.empty());
+  EXPECT_EQ(arm_.seen.size(), 3u);
+}
+
 TEST_F(Recorded, TheQueueIsOneForAllProcesses) {
   const auto first = write_at_arm(0, "one", seconds(5));
   const auto second = start(1, "two", put(kNetwork), kOtherBody);

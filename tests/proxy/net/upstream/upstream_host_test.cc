@@ -122,18 +122,18 @@ TEST_F(UpstreamHostTest, WhoComesBeyondTheLimitWaitsItsTurn) {
   EXPECT_FALSE(first->done || second->done || third->done);
   EXPECT_FALSE(host_->unused());
   host_->give_back(std::move(connection));
-  run_until([&] { return first->done; });
+  ASSERT_TRUE(run_until([&] { return first->done; }));
   EXPECT_EQ((*first->got->value()).exchanges, 1u);
   settle();
   EXPECT_FALSE(second->done);
   host_->discard(*std::move(*first->got));
-  run_until([&] { return second->done; });
+  ASSERT_TRUE(run_until([&] { return second->done; }));
   EXPECT_EQ((*second->got->value()).exchanges, 0u) << "there is room for a new one";
   EXPECT_EQ(host_->open(), 1u);
   settle();
   EXPECT_FALSE(third->done);
   host_->give_back(*std::move(*second->got));
-  run_until([&] { return third->done; });
+  ASSERT_TRUE(run_until([&] { return third->done; }));
 }
 
 // Who asks again at once would otherwise take its own connection each time before the one in line has run.
@@ -145,11 +145,11 @@ TEST_F(UpstreamHostTest, NobodyOvertakesWhoWaits) {
   std::optional<Acquired> at_once;
   bool done = false;
   start(store_acquired(*host_, kNever, at_once), done);
-  run_until([&] { return waiting->done; });
+  ASSERT_TRUE(run_until([&] { return waiting->done; }));
   settle();
   EXPECT_FALSE(done);
   host_->give_back(*std::move(*waiting->got));
-  run_until([&] { return done; });
+  ASSERT_TRUE(run_until([&] { return done; }));
   EXPECT_EQ(at_once->value()->exchanges, 2u);
 }
 
@@ -158,19 +158,19 @@ TEST_F(UpstreamHostTest, EachWaitEndsAtItsOwnDeadlineAndLosesNothingToTheOthers)
   auto connection = take();
   auto late = ask(clock_.now() + seconds(9)), soon = ask(clock_.now() + seconds(3)), ever = ask();
   clock_.advance(seconds(3));
-  run_until([&] { return soon->done; });
+  ASSERT_TRUE(run_until([&] { return soon->done; }));
   EXPECT_EQ(soon->got->error().kind, ErrorKind::TimedOut);
   EXPECT_EQ(soon->got->error().sent, Sent::No);
   EXPECT_THAT(soon->got->error().context, HasSubstr("all 1 connections to arm.example.test"));
   settle();
   EXPECT_FALSE(late->done);
   clock_.advance(seconds(6));
-  run_until([&] { return late->done; });
+  ASSERT_TRUE(run_until([&] { return late->done; }));
   EXPECT_EQ(late->got->error().kind, ErrorKind::TimedOut);
   settle();
   EXPECT_FALSE(ever->done);
   host_->give_back(std::move(connection));
-  run_until([&] { return ever->done; });
+  ASSERT_TRUE(run_until([&] { return ever->done; }));
   EXPECT_TRUE(ever->got->ok());
 }
 
@@ -192,17 +192,17 @@ TEST_F(UpstreamHostTest, WhoFailsToConnectLeavesItsPlaceToTheNext) {
   host_ = std::make_shared<UpstreamHost>("arm.example.test", clock_, executor(), silent, context_.get(), options);
   auto first = ask(), second = ask();
   EXPECT_EQ(host_->open(), 1u);
-  run_until([&] {
+  ASSERT_TRUE(run_until([&] {
     clock_.advance(seconds(1));
     return first->done;
-  });
+  }));
   EXPECT_EQ(first->got->error().kind, ErrorKind::TimedOut);
   EXPECT_EQ(first->got->error().sent, Sent::No);
   ::close(fd);
-  run_until([&] {
+  ASSERT_TRUE(run_until([&] {
     clock_.advance(seconds(1));
     return second->done;
-  });
+  }));
   EXPECT_FALSE(second->got->ok());
   EXPECT_EQ(second->got->error().sent, Sent::No);
   EXPECT_TRUE(host_->unused());

@@ -92,7 +92,7 @@ class Recorded : public ::testing::Test {
 
   boost::asio::io_context loop_{1};
   world::SimClock clock_{loop_, 1};
-  world::SimLog log_{clock_, {.way_max = milliseconds(5), .lost_reply = 0, .lost_signal = 0}, 1};
+  world::SimLog log_{clock_, {.way_max = milliseconds(5), .lost_reply = 0, .lost_signal = 1}, 1};
   world::ScriptedUpstream arm_{clock_};
   std::array<std::unique_ptr<world::Gate>, 2> gates_;
   uint64_t connections_ = 0;
@@ -146,9 +146,23 @@ TEST_F(Recorded, WhatTheOthersToldBeforeAWriteIsKnownToIt) {
   arm(get(kNetwork), 200, etag("\"2\""), kOtherBody);
   EXPECT_EQ(ask(0, "one", get(kNetwork)).head.status, 200);
   EXPECT_EQ(ask(1, "one", get(kNetwork)).head.status, 200);
+  pass(milliseconds(100));  // to be in doubt about the order, it must come at once
   arm(put(kNetwork), 200, etag("\"3\""), kBody);
   EXPECT_EQ(ask(0, "one", put(kNetwork), kBody).head.status, 200);
   EXPECT_EQ(arm_.seen.back().head.fields.get("if-match"), "\"2\"");
+}
+
+// It may have been built from either, so what is there is compared with it, and not overwritten.
+TEST_F(Recorded, WhatSomebodyOfItsNameWasShownElsewhereCountsForAWrite) {
+  arm(get(kNetwork), 200, etag("\"1\""), kBody);
+  arm(get(kNetwork), 200, etag("\"2\""), kOtherBody);
+  EXPECT_EQ(ask(0, "several", get(kNetwork)).head.status, 200);
+  EXPECT_EQ(ask(1, "several", get(kNetwork)).head.status, 200);
+  pass(milliseconds(100));
+  arm(get(kNetwork), 200, etag("\"2\""), kOtherBody);
+  EXPECT_EQ(ask(0, "several", put(kNetwork), kBody).head.status, 412);
+  EXPECT_TRUE(arm_.steps.empty());
+  EXPECT_EQ(arm_.seen.size(), 3u);
 }
 
 TEST_F(Recorded, TheQueueIsOneForAllProcesses) {

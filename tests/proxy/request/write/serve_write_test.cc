@@ -17,8 +17,8 @@ using world::put;
 using world::says;
 using world::StageRig;
 
-constexpr const char* kBody = R"({"properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/16"]}}})";
-constexpr const char* kOtherBody = R"({"properties":{"addressSpace":{"addressPrefixes":["10.1.0.0/16"]}}})";
+constexpr const char* kBody = R"({"tags":{"team":"a"}})";
+constexpr const char* kOtherBody = R"({"tags":{"team":"b"}})";
 
 struct End {
   int of_arm;          // 0: the connection broke

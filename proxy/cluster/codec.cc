@@ -66,7 +66,7 @@ void each(A& a, MergedWrite& v) {
 }
 template <class A>
 void each(A& a, Shown& v) {
-  a(v.client, v.as, v.request_id, v.asked, v.at, v.write_key, v.absent, v.etag, v.rendering, v.answers);
+  a(v.client, v.as, v.request_id, v.asked, v.at, v.write_key, v.absent, v.etag, v.rendering);
 }
 template <class A>
 void each(A& a, NotModified& v) {
@@ -158,7 +158,7 @@ void each(A& a, SendingLedger::Arrival& v) {
 }
 template <class A>
 void each(A& a, SendingLedger::Recorded& v) {
-  a(v.status, v.etag, v.tracking);
+  a(v.status, v.etag, v.tracking, v.was_merged);
 }
 template <class A>
 void each(A& a, SendingLedger::Ending& v) {

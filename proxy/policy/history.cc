@@ -232,11 +232,6 @@ void History::on(const HistoryLimits& limits, Shown event) {
   if (!event.absent) add_rendering(*entry, std::move(event.rendering));
   observed.entry = entry->number;
   observe(limits, event.client, std::move(observed));
-  if (!event.answers) return;
-  event.answers->entry = event.at.order;
-  event.answers->at = event.at.time;
-  reader_of(limits, event.client).note_merged(limits, *std::move(event.answers));
-  count_bodies();
 }
 
 void History::on(const HistoryLimits& limits, NotModified event) {

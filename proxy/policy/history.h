@@ -151,8 +151,7 @@ struct Reader {
   uint64_t forgotten = 0;                     // reads up to this order may be missing
   int refused_in_a_row = 0;
 
-  void accept(const HistoryLimits& limits, WriteAccepted write);     // one of its own (merged_base.cc)
-  void note_merged(const HistoryLimits& limits, MergedWrite write);  // of which it may not know
+  void accept(const HistoryLimits& limits, WriteAccepted write);  // one of its own (merged_base.cc)
 };
 
 // ---- events --------------------------------------------------------------------------------------------------------------------
@@ -168,7 +167,6 @@ struct Shown {
   bool absent = false;
   std::string etag;
   Rendering rendering;
-  std::optional<MergedWrite> answers{};  // the write whose answer it is, if that asked for less than is shown
 };
 
 // ARM said 304 to a client that named the ETag.

@@ -73,12 +73,8 @@ void Reader::accept(const HistoryLimits& limits, WriteAccepted write) {
   write.merged->entry = write.at.order;
   write.merged->at = write.at.time;
   write.merged->write_key = write.write_key;
-  note_merged(limits, *std::move(write.merged));
-}
-
-void Reader::note_merged(const HistoryLimits& limits, MergedWrite write) {
   std::erase_if(merged, [&](const MergedWrite& m) { return m.write_key == write.write_key; });
-  add_bounded(merged, std::move(write), limits.merged_kept);
+  add_bounded(merged, *std::move(write.merged), limits.merged_kept);
 }
 
 void add_merged(Bases& bases, const WantedBody& wanted, const arm::BodyFacts& facts) {

@@ -104,6 +104,7 @@ class SendingLedger {
     int status = 0;
     std::string etag;
     arm::Tracking tracking;
+    bool was_merged = false;  // with what others had changed: its client may not know of that
   };
 
   // Who is to get the answer of a sending. That changes when the sending runs again, or somebody takes the place of a client that is

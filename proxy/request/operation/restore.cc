@@ -126,7 +126,8 @@ bool is_given_again(const Parts& parts, const JournaledWrite& former, const Send
 
 // Called when everybody knows what it has changed: what is accepted from now on came after it.
 void give_again(Parts& parts, const JournaledWrite& former, SendingLedger::Arrival arrival) {
-  SendingLedger::Recorded recorded{former.outcome->status, former.outcome->etag, former.outcome->tracking};
+  SendingLedger::Recorded recorded{former.outcome->status, former.outcome->etag, former.outcome->tracking,
+                                   former.outcome->merged > 0};
   if (const auto owned = parts.shared.owned.find(former.owned))
     put_own_urls(*owned, recorded.tracking);
   else if (!former.is_open())

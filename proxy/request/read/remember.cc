@@ -121,7 +121,7 @@ policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const
 }
 
 Showing remember_read(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
-                      const arm::ResponseHead& head, policy::SharedBody body, std::optional<policy::MergedWrite> answers) {
+                      const arm::ResponseHead& head, policy::SharedBody body) {
   const bool is_list = plan.operation == arm::OperationKind::List;
   if (is_list) return head.status == 200 ? remember_page(parts, client, exchange, plan, std::move(body)) : Showing{};
   policy::Shown shown = shown_to(parts, client, exchange, plan);
@@ -141,7 +141,6 @@ Showing remember_read(const Parts& parts, const Client& client, const Exchange& 
     shown.etag = std::string(arm::etag_in_head(head.fields));
     if (shown.etag.empty()) shown.etag = etag_in(body.get(), parts.shared.options.body_keep_max);
     shown.rendering.body = std::move(body);
-    shown.answers = std::move(answers);
   }
   return remember(parts, plan, std::move(shown));
 }

@@ -30,9 +30,9 @@ policy::SharedBody last_read(const Parts& parts, const KeyedPlan& plan, const ar
 // Other bytes are kept. Null if they cannot be read here.
 policy::SharedBody keep_read(const Parts& parts, const Exchange& exchange, const arm::ResponseHead& head, std::string bytes);
 
-// An answer to a read of a type whose rule has a guard. `body` is null if it was too long to keep. `answers`: see policy::Shown.
+// An answer to a read of a type whose rule has a guard. `body` is null if it was too long to keep.
 Showing remember_read(const Parts& parts, const Client& client, const Exchange& exchange, const KeyedPlan& plan,
-                      const arm::ResponseHead& head, policy::SharedBody body, std::optional<policy::MergedWrite> answers = {});
+                      const arm::ResponseHead& head, policy::SharedBody body);
 
 // ARM's 2xx answer to the client's own full or partial write.
 struct OwnAnswer {

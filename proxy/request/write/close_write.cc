@@ -64,19 +64,6 @@ std::shared_ptr<policy::KeptBody> asked_state(const Write& write) {
   return state ? policy::kept_body(*std::move(state), true) : nullptr;
 }
 
-// Answered with what is there now, which others have changed since, or were merged into it: its client may go on from what it asked for
-// all the same, and know nothing of that.
-std::optional<policy::MergedWrite> answered_with(const Write& write, const policy::SharedBody& shown) {
-  if (write.plan.operation != arm::OperationKind::Put) return std::nullopt;
-  policy::MergedWrite answers;
-  answers.write_key = write_key_of(write);
-  answers.request_id = write.request_id;
-  answers.api_version = write.plan.target.api_version;
-  answers.base = answers.requested_body = body_of(write);
-  answers.sent = shown;
-  return answers;
-}
-
 }  // namespace
 
 Showing remember_answer(const Write& write, const Outcome& outcome) {
@@ -95,8 +82,7 @@ Showing remember_answer(const Write& write, const Outcome& outcome) {
   }
   if (outcome.read) {
     const auto& read = *outcome.read;
-    const auto body = policy::kept_body(read.body);
-    return remember_read(write.parts, write.client, write.exchange, write.plan, read.head, body, answered_with(write, body));
+    return remember_read(write.parts, write.client, write.exchange, write.plan, read.head, policy::kept_body(read.body));
   }
   const bool shows_state = write.plan.operation == arm::OperationKind::Put || write.plan.operation == arm::OperationKind::Patch;
   const bool remembered = rules::is_remembered(write.plan.rule->guard.kind) && shows_state;
@@ -115,8 +101,8 @@ void share_answer(const Write& write, const Outcome& outcome, std::shared_ptr<co
   const bool is_unsure = write.exchange.named && was_sent && answer && may_have_run(write.head().method, answer->head.status);
   if (is_unsure) ending.kind = Ending::Kind::Unknown;
   if (write.is_repeatable && answer && ending.kind == Ending::Kind::Accepted) {
-    ending.recorded = std::make_shared<const SendingLedger::Recorded>(
-        SendingLedger::Recorded{answer->head.status, etag_of(outcome, answer->head), outcome.tracking});
+    ending.recorded = std::make_shared<const SendingLedger::Recorded>(SendingLedger::Recorded{
+        answer->head.status, etag_of(outcome, answer->head), outcome.tracking, write.report().merged.count > 0});
   }
   if (ending.kind == Ending::Kind::Accepted || ending.kind == Ending::Kind::Refused) ending.answer = std::move(answer);
   ending.reason = write.report().reason;

@@ -120,7 +120,8 @@ Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& endi
     if (is_of_state(plan)) {
       outcome.answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
       outcome.answer.body = seen->body;
-      outcome.read = arm::Response{std::move(seen->head), std::move(seen->body)};
+      // Of a merged write that is all which is known of it: its client may go on from what it asked for, and would take back the rest.
+      if (!recorded.was_merged) outcome.read = arm::Response{std::move(seen->head), std::move(seen->body)};
     }
   }
   write.report().reason = "answered-as-recorded";

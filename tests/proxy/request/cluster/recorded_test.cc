@@ -1,12 +1,12 @@
 // Goal: of several processes, none tells its client or ARM what the others cannot know, and each knows what they told before.
 // Method: whole processes on one simulated log, which loses nothing, until the test cuts one off; an ARM that follows a script.
 #include "proxy/request/cluster/recorded.h"
-#include "proxy/async/spawn.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
+#include "proxy/async/spawn.h"
 #include "tests/support/stage_rig.h"
 #include "tests/support/world/gate.h"
 

@@ -183,19 +183,28 @@ void add_states(std::vector<BaseState>& states, std::vector<BaseState> more) {
   }
 }
 
+// Whether something was written that the client may not know of, or was accepted since the write came.
+bool was_written_beside(const History& history, const WriteFacts& write) {
+  const auto own = [&](const Entry& e) { return e.writer == write.client && write.actors != Actors::Many; };
+  const auto none = [](const Entry&) { return false; };
+  return history.ended_since(write.arrived.order, none) || history.is_known_written_since(history.deleted(), own);
+}
+
 // The same bytes came again after something else was shown. Either it is the old request, sent again by one that did not look, or it
 // was made anew (a file, which is always the same) on what was shown meanwhile. One actor looks before it makes anything anew.
 void add_shown_since(Bases& bases, const History& history, const Reader& reader, const HistoryLimits& limits,
                      WriteFacts write) {
+  const bool is_overtaken = was_written_beside(history, write);
   write.arrived = write.repeated;
   Bases later = states_for(history, &reader, limits, write);
   // What carries the id of a call is that call, unless the same command has read again.
   const bool is_old_call = !write.request_id.empty() && later.rule != BaseRule::RequestId;
   if (later.possible.empty() || is_old_call) return;
   const bool instead = effective_actors(reader, write) == Actors::Single;
-  // What was sent without any base may be a file, and the read somebody else's of the same name. If its base may only be forgotten, what
-  // was shown since is held against it: whoever has written after that has written after what is forgotten, too.
-  if (bases.rule == BaseRule::Unconditional && !instead) return;
+  // What was sent without any base may be a file, and the read somebody else's of the same name. Where its base may only be forgotten,
+  // and no write is known that it could undo, it would go as it is: it is safer with what was shown since.
+  const bool is_safer = bases.rule == BaseRule::Forgotten && !is_overtaken;
+  if (bases.possible.empty() && !instead && !is_safer) return;
   if (!instead) {
     if (!bases.if_stale.empty() && later.if_stale.empty()) later.if_stale = later.possible;
     if (!later.if_stale.empty()) add_states(later.if_stale, bases.if_stale.empty() ? bases.possible : bases.if_stale);

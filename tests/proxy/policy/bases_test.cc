@@ -77,7 +77,11 @@ TEST(BasesOfKinds, WhoReadsAfterItsWriteWasPutOffBuildsOnThat) {
   EXPECT_EQ(told.bases_text('A', Actors::Single), "newest 1");
   EXPECT_EQ(told.bases_text('A'), "unconditional") << "the read may be a namesake's";
   told.facts.known_from = told.now();
-  EXPECT_EQ(told.bases_text('A'), "newest 1") << "nothing is known of what it may have been shown before";
+  EXPECT_EQ(told.bases_text('A'), "newest 1") << "what it may have been shown before is not known, and nobody wrote";
+  told.write('B', "2");
+  told.show('A', "2");
+  told.facts.repeated = told.tick();
+  EXPECT_EQ(told.bases_text('A'), "forgotten") << "the read may be a namesake's, and B's write is not to be undone";
   told.facts.known_from = {};
   told.show_absent('A');
   told.facts.repeated = told.tick();

@@ -173,7 +173,7 @@ Task<void> DemoClient::create_group_and_network(std::string subscription) {
 
 Task<void> DemoClient::repeat_action(std::string scale_set, std::string action, Wait wait, int times) {
   for (int i = 0; i < times; ++i) {
-    arm::Request post = make_request("POST", scale_set + "/" + action, {});
+    arm::Request post = make_request("POST", fmt::format("{}/{}", scale_set, action), {});
     post.head.fields.add("x-sim-write-id", next_write_id());
     count(co_await write(post, wait));
     co_await think(kThinkMax);

@@ -80,13 +80,12 @@ export function assertAlive(sim) {
 }
 
 // `refusals`: the most that one add may meet, and one more for each failure of another kind (503, a lost answer), which costs its turn.
-// `twice`: how many may be carried out once more.
-export function assertLive({ row, adds, report }, { refusals = 3, twice = 0 } = {}) {
+export function assertLive({ row, adds, report }, { refusals = 3 } = {}) {
   const unfinished = adds.filter((add) => !isDone(add)).map(({ name, refused, unsure }) => `${name}: refused ${refused} times ${JSON.stringify(unsure)}`);
   assert.equal(row.done, row.adds, `of ${row.adds} adds only ${row.done} were done\n${unfinished.slice(0, 12).join("\n")}`);
   assert.deepEqual(row.lost, [], "done and lost");
   assert.equal(report.lost_updates + report.vanished, 0, report.findings.join("\n"));
-  assert.ok(row.twice <= twice, report.findings.join("\n"));
+  assert.equal(row.twice, 0, report.findings.join("\n"));
   const tooOften = adds.filter(({ refused, unsure }) => refused > refusals + unsure.length);
   assert.deepEqual(tooOften, [], `one add was refused ${row.worst} times`);
 }

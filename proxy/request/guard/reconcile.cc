@@ -19,24 +19,9 @@
 namespace armgate {
 namespace {
 
-constexpr Duration kLagPause = std::chrono::seconds(1);
 constexpr Duration kComeAgainMax = std::chrono::seconds(60);  // asked for more, azcore gives up (docs/arm.md, "Clients")
 
 policy::SharedBody kept(const SeenState& seen) { return seen.exists() ? policy::kept_body(seen.body) : nullptr; }
-
-// Whether the read lacks a write that was accepted before it was asked for.
-bool lags(const Write& write, const SeenState& seen, uint64_t asked) {
-  policy::Shown shown;
-  shown.asked = asked;
-  shown.at = write.parts.clock.next_moment();
-  shown.absent = seen.absent();
-  shown.etag = seen.etag;
-  shown.rendering.api_version = seen.api_version;
-  shown.rendering.body = kept(seen);
-  const auto& resources = write.parts.shared.resources;
-  return write.ask(
-      [&](const policy::History& history) { return history.lags(resources.limits(), shown, *body_facts(write.plan)); });
-}
 
 // Whether somebody was shown that there is something, otherwise than by the answer to a write.
 bool was_ever_read(const Write& write) {
@@ -120,6 +105,19 @@ Duration come_again_after(const Write& write, const Result<SeenState>& seen) {
 }
 
 }  // namespace
+
+bool lags(const Write& write, const SeenState& seen, uint64_t asked) {
+  policy::Shown shown;
+  shown.asked = asked;
+  shown.at = write.parts.clock.next_moment();
+  shown.absent = seen.absent();
+  shown.etag = seen.etag;
+  shown.rendering.api_version = seen.api_version;
+  shown.rendering.body = kept(seen);
+  const auto& resources = write.parts.shared.resources;
+  return write.ask(
+      [&](const policy::History& history) { return history.lags(resources.limits(), shown, *body_facts(write.plan)); });
+}
 
 std::vector<View> views(const Write& write, std::string_view etag_there) {
   std::vector<View> found;

@@ -35,6 +35,10 @@ inline Unreadable unreadable_for(const Write& write) {
 // Returned: also an answer that says that the client may not read. Suspends.
 Task<Step<SeenState>> read_current(const Write& write, std::string_view why_not, Unreadable unreadable);
 
+// Whether a read, asked for at that order, lacks a write that was accepted before. It is made again then, after a pause.
+bool lags(const Write& write, const SeenState& seen, uint64_t asked);
+inline constexpr Duration kLagPause = std::chrono::seconds(1);
+
 // Whether the write goes, now that this is there, and as what.
 policy::Verdict reconcile(const Write& write, const SeenState& there);
 

@@ -147,9 +147,21 @@ bool may_go_again(const Write& write, const Attempts& attempts, const policy::Er
   return write.has_bases() && attempts.superseded == 0;
 }
 
+// The same, but not one that lags behind what is known.
+Task<Result<SeenState>> see_up_to_date(const Write& write) {
+  while (true) {
+    const uint64_t asked = write.parts.clock.next_moment().order;
+    auto seen = co_await see(write);
+    if (!seen || !lags(write, *seen, asked)) co_return std::move(seen);
+    const auto end = co_await pause_counted(write, kLagPause);
+    if (end != ClientWait::End::Ready)
+      co_return upstream_error(ErrorKind::TimedOut, Sent::Answered, "ARM does not show the last write yet");
+  }
+}
+
 // What is there now tells what became of the lost sending, and whether a second one is harmless.
 Task<Step<void>> after_lost_replacement(const Write& write, Attempts& attempts, bool has_etag) {
-  auto now = co_await see(write);
+  auto now = co_await see_up_to_date(write);
   if (!now) co_return unknown(write, "ARM's answer was lost and the resource could not be read.");
   // Whatever became of the lost sending, a second one can only make what the first one did not.
   if (attempts.must_be_absent && now->absent()) co_return Step<void>();

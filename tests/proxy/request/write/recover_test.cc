@@ -1,4 +1,5 @@
 // What is sent again, on which proof, and what is answered instead (docs/design.md, "Retries").
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/proxy/request/write/recovery.h"
@@ -85,6 +86,28 @@ TEST(LostAnswer, DoesNotKeepItsOwnClientAway) {
   StageRig& rig = lost.rig;
   rig.arm(patch(kNetwork), 200, {}, kState);
   EXPECT_EQ(rig.ask("one", patch(kNetwork), "{}").head.fields.get("x-armgate-waited-ms"), "0");
+}
+
+// The look shows what was there before a write that armgate knows of: whether the lost sending took effect it cannot tell.
+TEST(LostAnswer, OfAGuardedPutIsLookedForAgainWhereTheLookLags) {
+  const auto state = [](int tag, int capacity) {
+    return fmt::format(R"({{"etag":"\"{}\"","sku":{{"capacity":{}}},"properties":{{"provisioningState":"Succeeded"}}}})", tag,
+                       capacity);
+  };
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), state(1, 1));
+  rig.ask("two", get(kScaleSet));
+  rig.arm(put(kScaleSet), 200, etag("\"2\""), state(2, 2));
+  rig.ask("two", put(kScaleSet), R"({"sku":{"capacity":2}})");
+  rig.arm(get(kScaleSet), 200, etag("\"2\""), state(2, 2));
+  rig.ask("one", get(kScaleSet));
+  rig.arm_fails(put(kScaleSet), Sent::Maybe);
+  rig.arm(get(kScaleSet), 200, etag("\"1\""), state(1, 1));
+  rig.arm(get(kScaleSet), 200, etag("\"3\""), state(3, 5));
+  const auto answer = rig.ask("one", put(kScaleSet), kWanted);
+  EXPECT_EQ(answer.head.status, 200);
+  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "answer-recovered-by-reading");
+  EXPECT_TRUE(rig.script_is_done());
 }
 
 TEST(LostAnswer, OfAGuardedPutWithAnotherStateIsStale) {

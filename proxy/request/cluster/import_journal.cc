@@ -1,6 +1,5 @@
 #include "proxy/request/cluster/import_journal.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -99,13 +98,7 @@ ImportedJournal import_journal(const PreviousProcess& former, SharedState::Optio
 
   Records records(collector, id, id_at);
   PreviousProcess told = former;
-  // In the order in which they were begun: what is open and what has ended are each in it.
-  std::vector<JournaledWrite*> all;
-  for (auto* writes : {&told.recent, &told.open}) {
-    for (JournaledWrite& write : *writes) all.push_back(&write);
-  }
-  std::stable_sort(all.begin(), all.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
-  for (JournaledWrite* write : all) records.tell(*write);
+  for (JournaledWrite* write : in_order_of_begin(told)) records.tell(*write);
   ImportedJournal imported;
   const auto keep = [&](const LeasedWrite& leased, const std::vector<rules::LockKey>& keys, const ClaimInfo& info) {
     collector.post(cluster::Claimed{records.claim_of(leased.intent), keys, info});

@@ -264,11 +264,6 @@ Restored restore(Parts& parts, const PreviousProcess& former) {
 }
 
 Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& keep) {
-  // In the order in which they were begun: what repeats one must find what was accepted after it.
-  std::vector<std::pair<const JournaledWrite*, bool>> writes;  // and whether it is open
-  for (const JournaledWrite& write : former.recent) writes.emplace_back(&write, false);
-  for (const JournaledWrite& write : former.open) writes.emplace_back(&write, true);
-  std::ranges::stable_sort(writes, {}, [](const auto& write) { return write.first->id; });
   Restored restored;
   std::vector<std::pair<const JournaledWrite*, LeasedWrite>> recent;
   struct Taken {
@@ -278,9 +273,10 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
   };
   std::vector<Taken> all;
   Wanted wanted;
-  for (const auto& [write, is_open] : writes) {
+  // What repeats one must find what was accepted after it.
+  for (const JournaledWrite* write : in_order_of_begin(former)) {
     auto leased = leased_write(parts, *write);
-    if (!is_open) {
+    if (!write->is_open()) {
       own_again(parts, *write);
       if (!leased) continue;
       remember(parts, *write, *leased);

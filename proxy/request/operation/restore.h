@@ -4,6 +4,7 @@
 // the earlier process had sent already (docs/design.md, "The journal").
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -31,6 +32,17 @@ Restored restore(Parts& parts, const PreviousProcess& former);
 // The same for others than this process. `keep` gets each open write with the keys that it is to have: nothing is watched here.
 using KeepOpen = std::function<void(const LeasedWrite& leased, const std::vector<rules::LockKey>& keys, ClaimInfo info)>;
 Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& keep);
+
+// All that it began, open or not, in the order in which that began.
+template <class Process>  // PreviousProcess, const or not
+auto in_order_of_begin(Process& former) {
+  std::vector<decltype(&former.open.front())> all;
+  for (auto* writes : {&former.recent, &former.open}) {
+    for (auto& write : *writes) all.push_back(&write);
+  }
+  std::ranges::stable_sort(all, {}, &JournaledWrite::id);
+  return all;
+}
 
 // Somebody who waits elsewhere in the cluster wants these keys: who watches over what holds them here should look sooner.
 void wake_watchers(const SharedState& shared, const std::vector<Hash128>& keys);

@@ -193,18 +193,18 @@ bool was_written_beside(const History& history, const WriteFacts& write) {
 // The same bytes came again after something else was shown. Either it is the old request, sent again by one that did not look, or it
 // was made anew (a file, which is always the same) on what was shown meanwhile. One actor looks before it makes anything anew.
 void add_shown_since(Bases& bases, const History& history, const Reader& reader, const HistoryLimits& limits,
-                     WriteFacts write) {
-  const bool is_overtaken = was_written_beside(history, write);
-  write.arrived = write.repeated;
-  Bases later = states_for(history, &reader, limits, write);
+                     const WriteFacts& write) {
+  WriteFacts again = write;
+  again.arrived = write.repeated;
+  // What was sent without any base may be a file, and the read somebody else's of the same name. Where its base may only be forgotten,
+  // and no write is known that it could undo, it would go as it is: it is safer with what was shown since.
+  const bool instead = effective_actors(reader, again) == Actors::Single;
+  const bool may_be_a_file = bases.possible.empty() && !instead;
+  if (may_be_a_file && (bases.rule != BaseRule::Forgotten || was_written_beside(history, write))) return;
+  Bases later = states_for(history, &reader, limits, again);
   // What carries the id of a call is that call, unless the same command has read again.
   const bool is_old_call = !write.request_id.empty() && later.rule != BaseRule::RequestId;
   if (later.possible.empty() || is_old_call) return;
-  const bool instead = effective_actors(reader, write) == Actors::Single;
-  // What was sent without any base may be a file, and the read somebody else's of the same name. Where its base may only be forgotten,
-  // and no write is known that it could undo, it would go as it is: it is safer with what was shown since.
-  const bool is_safer = bases.rule == BaseRule::Forgotten && !is_overtaken;
-  if (bases.possible.empty() && !instead && !is_safer) return;
   if (!instead) {
     if (!bases.if_stale.empty() && later.if_stale.empty()) later.if_stale = later.possible;
     if (!later.if_stale.empty()) add_states(later.if_stale, bases.if_stale.empty() ? bases.possible : bases.if_stale);

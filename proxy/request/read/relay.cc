@@ -103,6 +103,11 @@ arm::Response note_failure(const Parts& parts, Exchange& exchange, const KeyedPl
   return make_upstream_failure(error);
 }
 
+arm::Response refuse_to_show(const Parts& parts, Exchange& exchange) {
+  exchange.report.reason = "cluster-unavailable";
+  return make_busy(kCannotShow, parts.shared.options.retry_after);
+}
+
 Task<void> write_failure(Exchange& exchange, ClientLink& client_link, arm::Response failure) {
   exchange.report.altered = true;
   explain(failure.head, exchange.report);
@@ -237,8 +242,8 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
     co_return Receipt();
   }
   if (is_guarded_read(plan) && !may_show(parts)) {
-    exchange.report.reason = "cluster-unavailable";
-    co_await write_failure(exchange, client_link, make_busy(kCannotShow, parts.shared.options.retry_after));
+    auto refused = refuse_to_show(parts, exchange);
+    co_await write_failure(exchange, client_link, std::move(refused));
     co_return Receipt();
   }
   if (action && parts.cluster != nullptr) {
@@ -270,15 +275,10 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
                               (exchange.status == 200 || exchange.status == 404);
   if (passed.delivered && shows_resource) client.state->sendings().resolve(plan.resource_key, exchange.arrived);
   if (tap != nullptr && !passing.completed) tap->answered(answer.head, std::nullopt);
-  if (passed.untold) {
-    exchange.report.reason = "cluster-unavailable";
-    auto failure = make_busy(kCannotShow, parts.shared.options.retry_after);
-    if (!passed.begun) co_await write_failure(exchange, client_link, std::move(failure));
-  }
-  if (passed.broken) {
-    auto failure = note_failure(parts, exchange, plan, client, action ? &*action : nullptr, *passed.broken);
-    if (!passed.begun) co_await write_failure(exchange, client_link, std::move(failure));
-  }
+  std::optional<arm::Response> failure;
+  if (passed.untold) failure = refuse_to_show(parts, exchange);
+  if (passed.broken) failure = note_failure(parts, exchange, plan, client, action ? &*action : nullptr, *passed.broken);
+  if (failure && !passed.begun) co_await write_failure(exchange, client_link, *std::move(failure));
   std::optional<SendingLedger::Asking> entry;
   const bool may_have_run = answer.head.status < 400 || answer.head.status >= 500;
   if (action && may_have_run && !passed.broken) entry = action->answered(passed.delivered);

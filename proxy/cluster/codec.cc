@@ -128,7 +128,7 @@ void each(A& a, ListAnswer& v) {
 }
 template <class A>
 void each(A& a, ClaimInfo& v) {
-  a(v.client_label, v.what, v.since, v.client, v.inherited, v.is_reentrant, v.run, v.priority);
+  a(v.client_label, v.what, v.since, v.client, v.inherited, v.is_reentrant, v.run, v.priority, v.is_turn, v.resource);
 }
 template <class A>
 void each(A& a, OperationResult& v) {
@@ -231,7 +231,7 @@ void each(A& a, Told& v) {
 
 namespace {
 
-constexpr uint64_t kFormat = 2;  // 1: without results of operations
+constexpr uint64_t kFormat = 3;  // 1: without results of operations; 2: without turns
 
 // A variant goes as the place of what it holds among its types, and that.
 template <class Variant>

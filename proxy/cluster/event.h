@@ -52,12 +52,14 @@ struct PageLost {
   uint64_t shown = 0;
 };
 
-// A write asks for its keys, and stands behind all who asked before.
+// A write asks for its keys, and stands behind all who asked before; before them if its client has its turn, which it takes. Or a turn
+// (ClaimInfo::is_turn) does.
 struct Claimed {
   // Whoever waits for that; stays in the process.
   struct Asked {
     Waiter* waiter = nullptr;
     std::optional<QueuePosition> place{};
+    bool in_turn = false;  // it took its client's turn
   };
   ClaimId claim = 0;
   std::vector<rules::LockKey> keys;

@@ -161,8 +161,8 @@ ComingPosition Replica::claim_to_poll(const std::vector<rules::LockKey>& keys, C
   };
 }
 
-Task<std::optional<QueuePosition>> Replica::claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
-                                                  uint32_t bits, const Executor& executor, TimePoint until) {
+Task<std::optional<Replica::Place>> Replica::claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
+                                                   uint32_t bits, const Executor& executor, TimePoint until) {
   Claimed claimed = new_claim(keys, std::move(info));
   claimed.asked = std::make_shared<Claimed::Asked>(Claimed::Asked{waiter});
   const auto asked = claimed.asked;
@@ -171,7 +171,8 @@ Task<std::optional<QueuePosition>> Replica::claim(const std::vector<rules::LockK
   co_await flush(executor, until);
   MutexLock lock(&asked_mutex_);
   asked->waiter = nullptr;  // nobody waits any more: it is given back as soon as it is there
-  co_return std::move(asked->place);
+  if (!asked->place) co_return std::nullopt;
+  co_return Place{*std::exchange(asked->place, std::nullopt), asked->in_turn};
 }
 
 Task<std::optional<IntentId>> Replica::intend(Intended intended, const Executor& executor, TimePoint until) {

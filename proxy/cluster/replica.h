@@ -34,6 +34,7 @@
 #include "proxy/seams/clock.h"
 #include "proxy/state/client_table.h"
 #include "proxy/state/lock/lock_table.h"
+#include "proxy/state/lock/turns.h"
 #include "proxy/state/memory_store.h"
 #include "proxy/state/operation/operation_results.h"
 #include "proxy/state/resource_table.h"
@@ -79,6 +80,7 @@ class Replica final : public Teller {
     ClientTable& clients;
     LockTable& locks;
     OperationResults& results;
+    Turns& turns;
     std::function<void(uint64_t order)> pass;                            // of the clock: moments from now on come after it
     std::function<void(AdoptedWrite)> adopt;                             // called on the log's thread, as all of these
     std::function<void(const std::vector<Hash128>& keys)> waited_for{};  // somebody elsewhere waits for them now
@@ -104,9 +106,13 @@ class Replica final : public Teller {
   // nothing, it may stand there later.
   Task<std::optional<uint64_t>> flush(const Executor& executor, TimePoint until);
 
+  struct Place {
+    QueuePosition position;
+    bool in_turn = false;  // it took its client's turn, wherever that was given
+  };
   // The place in the queues of all replicas; nothing if the log is not reached in time.
-  Task<std::optional<QueuePosition>> claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter,
-                                           uint32_t bits, const Executor& executor, TimePoint until);
+  Task<std::optional<Place>> claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits,
+                                   const Executor& executor, TimePoint until);
   // The same for whoever looks now and then: gives the place once, when it is there. To destroy it gives the place up.
   ComingPosition claim_to_poll(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   // The id of an intent that stands in the log. Not in time: it may be there later, and counts as not sent then.
@@ -160,10 +166,12 @@ class Replica final : public Teller {
  private:
   class Keeper;
   struct Pending;
+  using TurnOf = std::pair<Hash128, Hash128>;  // resource and client
   struct KeptClaim {
     ReplicaId author = 0;
     uint64_t row = 0;
     QueuePosition place;
+    TurnOf turn{};  // zero: it is none
     bool is_adopted = false;
   };
   struct OpenIntent {
@@ -203,6 +211,7 @@ class Replica final : public Teller {
   void name_changes();
   Claimed new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   void end_claim(ClaimId id);
+  void end_turn(const TurnOf& turn);
   void bury(ReplicaId dead, ReplicaId heir, Moment moment);
   const std::shared_ptr<Presence>& askers_at(ReplicaId author);
   QueuePosition kept_for(ClaimId claim, QueuePosition& place);
@@ -236,6 +245,7 @@ class Replica final : public Teller {
   bool told_missing_ = false;
   uint64_t batch_ = 0;
   absl::flat_hash_map<ClaimId, KeptClaim> claims_;
+  absl::flat_hash_map<TurnOf, ClaimId> turns_;  // those of the claims that are turns
   std::map<IntentId, OpenIntent> intents_;
   using SendingId = std::pair<Hash128, uint64_t>;  // of a client's ledger, whose numbers are its own
   absl::flat_hash_map<SendingId, RunningSending> running_;

@@ -106,6 +106,12 @@ void Replica::on(ReplicaId author, Told event, uint64_t, Moment moment) {
   }
   const uint64_t given = std::visit([&](auto& what) { return move_to(what, moment); }, event.event);
   note_order(author, given, moment.order);
+  if (author != options_.id) {
+    if (const auto* const shown = std::get_if<policy::Shown>(&event.event); shown && shown->as == policy::ShownAs::PointRead)
+      tables_->turns.note_read(event.resource, shown->client);
+  }
+  const auto* const accepted = std::get_if<policy::WriteAccepted>(&event.event);
+  if (accepted != nullptr && accepted->certain) end_turn({event.resource, accepted->client});  // it is not starving
   tables_->resources.apply_here(event.resource, std::move(event.event));
 }
 
@@ -128,19 +134,34 @@ void Replica::on(ReplicaId author, PageLost event, uint64_t, Moment moment) {
 
 // The keys of other replicas' writes are kept as if somebody here had them.
 void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
+  const TurnOf turn{event.info.resource, event.info.client};
+  const bool is_turn = event.info.is_turn;
+  const bool has_turn = turns_.contains(turn);
+  if (is_turn && has_turn) return;  // one at a time
+  if (has_turn) event.info.priority = ClaimInfo::Priority::BeforeAll;
   const auto join = [&](Waiter* waiter) { return tables_->locks.join(event.keys, std::move(event.info), waiter, event.bits); };
-  if (author != options_.id) {
-    auto place = join(nullptr);
+  const auto keep = [&](Result<QueuePosition> place) -> QueuePosition& {
     GATE_CHECK(place.ok(), "the lock table of a cluster has no bounds");
-    if (!place->granted() && tables_->waited_for) tables_->waited_for(place->keys());
-    claims_.emplace(event.claim, KeptClaim{author, row, *std::move(place)});
-    return;
+    return claims_.emplace(event.claim, KeptClaim{author, row, *std::move(place), is_turn ? turn : TurnOf()})
+        .first->second.place;
+  };
+  if (author != options_.id) {
+    const QueuePosition& place = keep(join(nullptr));
+    if (!place.granted() && tables_->waited_for) tables_->waited_for(place.keys());
+  } else {
+    MutexLock lock(&asked_mutex_);
+    event.asked->in_turn = has_turn;
+    event.asked->place = kept_for(event.claim, keep(join(event.asked->waiter)));
   }
-  MutexLock lock(&asked_mutex_);
-  auto place = join(event.asked->waiter);
-  GATE_CHECK(place.ok(), "the lock table of a cluster has no bounds");
-  const auto kept = claims_.emplace(event.claim, KeptClaim{author, row, *std::move(place)}).first;
-  event.asked->place = kept_for(event.claim, kept->second.place);
+  if (is_turn) turns_.emplace(turn, event.claim);
+  if (has_turn) end_turn(turn);
+}
+
+void Replica::end_turn(const TurnOf& turn) {
+  const auto found = turns_.find(turn);
+  if (found == turns_.end()) return;
+  end_claim(found->second);
+  if (const auto given = tables_->turns.take(turn.first, turn.second)) given->end();
 }
 
 void Replica::on(ReplicaId, Released event, uint64_t, Moment) {
@@ -154,6 +175,7 @@ void Replica::end_claim(ClaimId id) {
   const auto kept = claims_.find(id);
   const auto keys = kept->second.is_adopted ? kept->second.place.keys() : std::vector<Hash128>{};
   kept->second.place.end_here();
+  if (const auto turn = turns_.find(kept->second.turn); turn != turns_.end() && turn->second == id) turns_.erase(turn);
   claims_.erase(kept);
   if (!keys.empty() && tables_->ended) tables_->ended(keys);
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "tests/gate_sim/workloads/scenario.h"
+#include "tests/support/active_mutant.h"
 
 namespace armgate::world {
 namespace {
@@ -33,6 +34,29 @@ TEST_P(Everyone, GetsThrough) {
                     << " --disturb none --strict\n  " << violation.promise << ": " << violation.what;
     }
   }
+}
+
+// How many of ten worlds of replicas starve somebody. ARM fails and loses answers in them, which may cost a client its turn.
+size_t worlds_that_starve_somebody() {
+  Scenario scenario;
+  scenario.workload = "quick-counters";
+  scenario.disturbances = {"replicas"};
+  scenario.liveness = Liveness::Forbidden;
+  size_t starved = 0;
+  for (scenario.seed = 1; scenario.seed <= 10; ++scenario.seed) {
+    const auto found = run_scenario(scenario).violations;
+    starved += std::ranges::any_of(found, [](const Violation& v) { return v.promise == to_text(Law::L4); }) ? 1 : 0;
+  }
+  return starved;
+}
+
+TEST(Replicas, GiveTurnsTogether) {
+  EXPECT_LE(worlds_that_starve_somebody(), 1u);
+#ifdef ARMGATE_MUTANTS
+  set_mutant(Mutant::NoTurns);
+  EXPECT_GE(worlds_that_starve_somebody(), 8u) << "they are given for nothing";
+  set_mutant(Mutant::None);
+#endif
 }
 
 std::string world_name(const ::testing::TestParamInfo<Workload>& info) {

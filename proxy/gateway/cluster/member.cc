@@ -104,7 +104,7 @@ std::unique_ptr<Store> ClusterMember::store(const Config& config) {
 Result<void> ClusterMember::start(Parts& parts) {
   SharedState& shared = parts.shared;
   shared.begin(clock_, engine_->joined().known_for);
-  replica_->use({clock_, shared.resources, shared.clients, shared.locks, shared.results,
+  replica_->use({clock_, shared.resources, shared.clients, shared.locks, shared.results, shared.turns,
                  [this](uint64_t order) { clock_.pass(order); },
                  [&parts, quiet = quiet_](cluster::AdoptedWrite undelivered) {
                    auto kept = std::make_shared<cluster::AdoptedWrite>(std::move(undelivered));

@@ -52,7 +52,8 @@ Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, 
   auto place = co_await parts.cluster->claim(keys, std::move(info), &write.client_wait.waiter(), ClientWait::kGranted,
                                              write.exchange.executor, write.client_wait.until());
   if (!place) co_return unrecorded(write);
-  co_return *std::move(place);
+  write.report().in_turn = place->in_turn;
+  co_return std::move(place->position);
 }
 
 std::optional<Outcome> answered_elsewhere(const Write& write) {

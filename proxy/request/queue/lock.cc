@@ -36,6 +36,7 @@ ClaimInfo info_of(const Write& write, const std::vector<rules::LockKey>& keys) {
   info.what = write.head().method_token + ' ' + write.plan.target.resource.id;
   info.since = write.parts.clock.now();
   info.client = write.client.key;
+  info.resource = write.plan.resource_key;
   info.is_reentrant = may_run_beside_its_own(write.plan) && !will_read_first(write);
   if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::BeforeAll;
   return info;

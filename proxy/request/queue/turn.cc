@@ -8,6 +8,7 @@
 
 #include "base/mutant.h"
 #include "proxy/async/spawn.h"
+#include "proxy/cluster/replica.h"
 #include "proxy/request/parts.h"
 #include "proxy/request/timed_wait.h"
 
@@ -33,31 +34,40 @@ Task<void> watch_turn(Parts& parts, std::shared_ptr<Turn> turn, Hash128 resource
   turns.end(resource, turn);
 }
 
-std::optional<QueuePosition> reserve(const Write& write, ClaimInfo::Priority priority) {
+// Of several processes all have to know of it: it is there when it stands in their log.
+ComingPosition reserve(const Write& write, ClaimInfo::Priority priority) {
+  auto& parts = write.parts;
   ClaimInfo info;
   info.client_label = write.client.label;
   info.what = "its turn, after refusals";
-  info.since = write.parts.clock.now();
+  info.since = parts.clock.now();
   info.client = write.client.key;
   info.priority = is_mutant(Mutant::TurnsWaitInLine) ? ClaimInfo::Priority::None : priority;
+  info.is_turn = true;
+  info.resource = write.plan.resource_key;
   const std::vector<rules::LockKey> keys{{write.plan.target.resource.id, rules::LockMode::Exclusive}};
-  auto position = write.parts.shared.locks.join(keys, std::move(info), &write.client_wait.waiter(), ClientWait::kGranted);
-  return position ? std::optional(*std::move(position)) : std::nullopt;
+  if (parts.cluster != nullptr) return parts.cluster->claim_to_poll(keys, std::move(info));
+  auto position = parts.shared.locks.join(keys, std::move(info), nullptr, 0);
+  if (!position) return nullptr;
+  const auto held = std::make_shared<std::optional<QueuePosition>>(*std::move(position));
+  return [held] { return std::exchange(*held, std::nullopt); };
 }
 
-void begin(const Write& write, QueuePosition position) {
-  auto& parts = write.parts;
-  auto turn = parts.shared.turns.give(write.plan.resource_key, write.client.key, std::move(position), parts.executor);
-  if (turn) spawn(parts.executor, watch_turn(parts, std::move(turn), write.plan.resource_key));
+void begin(Parts& parts, const Hash128& resource, const Hash128& client, QueuePosition position) {
+  auto turn = parts.shared.turns.give(resource, client, std::move(position), parts.executor);
+  if (turn) spawn(parts.executor, watch_turn(parts, std::move(turn), resource));
+}
+
+Task<void> begin_once_recorded(Parts& parts, Hash128 resource, Hash128 client, ComingPosition coming) {
+  co_await parts.cluster->flush(parts.executor, parts.cluster->apart_from());
+  if (auto position = coming()) begin(parts, resource, client, *std::move(position));
 }
 
 }  // namespace
 
 // Whoever does not take its turns up, and so keeps others waiting, gets them later and later.
-std::optional<QueuePosition> turn_due(const Write& write) {
-  if (write.parts.cluster != nullptr) return std::nullopt;  // the others would not know of it
-  if (!write.replaces || write.client.declared.actors == policy::Actors::Many || is_mutant(Mutant::NoTurns))
-    return std::nullopt;
+ComingPosition turn_due(const Write& write) {
+  if (!write.replaces || write.client.declared.actors == policy::Actors::Many || is_mutant(Mutant::NoTurns)) return nullptr;
   struct Known {
     unsigned refused = 0;  // in a row, before this time
     bool reads = false;    // it has read since the last time
@@ -73,19 +83,30 @@ std::optional<QueuePosition> turn_due(const Write& write) {
   });
   const unsigned in_a_row = known.refused + 1;
   const bool due = in_a_row >= 2 && (std::has_single_bit(in_a_row) || (write.report().in_turn && known.reads));
-  return due ? reserve(write, ClaimInfo::Priority::BeforeWaiters) : std::nullopt;
+  return due ? reserve(write, ClaimInfo::Priority::BeforeWaiters) : nullptr;
 }
 
-Task<void> begin_turn(const Write& write, QueuePosition position) {
-  const TimePoint asked = write.parts.clock.now();
-  const auto end = co_await write.client_wait.await_grant(position);
-  write.report().waited += write.parts.clock.now() - asked;
-  if (end == ClientWait::End::Ready || end == ClientWait::End::TimeUp) begin(write, std::move(position));
+Task<void> begin_turn(const Write& write, ComingPosition coming) {
+  auto& parts = write.parts;
+  const TimePoint asked = parts.clock.now();
+  if (parts.cluster != nullptr) co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until());
+  auto position = coming();
+  if (!position) co_return;
+  position->set_waiter(&write.client_wait.waiter(), ClientWait::kGranted);
+  const auto end = co_await write.client_wait.await_grant(*position);
+  write.report().waited += parts.clock.now() - asked;
+  if (end == ClientWait::End::Ready || end == ClientWait::End::TimeUp)
+    begin(parts, write.plan.resource_key, write.client.key, *std::move(position));
 }
 
 void keep_turn(const Write& write) {
-  if (!write.report().in_turn || write.parts.cluster != nullptr) return;
-  if (auto position = reserve(write, ClaimInfo::Priority::BeforeAll)) begin(write, *std::move(position));
+  if (!write.report().in_turn) return;
+  ComingPosition coming = reserve(write, ClaimInfo::Priority::BeforeAll);
+  if (!coming) return;
+  auto& parts = write.parts;
+  const auto& [resource, client] = std::pair(write.plan.resource_key, write.client.key);
+  if (auto position = coming()) return begin(parts, resource, client, *std::move(position));
+  if (parts.cluster != nullptr) spawn(parts.executor, begin_once_recorded(parts, resource, client, std::move(coming)));
 }
 
 }  // namespace armgate

@@ -53,7 +53,7 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
     // Whoever only half-closed can still read that nothing was sent.
     outcome.answer = make_busy("The client closed its side while the request waited.", write.parts.shared.options.retry_after);
   }
-  if (outcome.turn) co_await begin_turn(write, *std::move(outcome.turn));
+  if (outcome.turn) co_await begin_turn(write, std::move(outcome.turn));
   const Showing showing = remember_answer(write, outcome);
   if (is_mutant(Mutant::AnswerAltered)) outcome.answer.head.fields.remove("Azure-AsyncOperation");
   if (write.exchange.named && arm::is_success(outcome.answer.head.status)) write.report().repeatability = "accepted";

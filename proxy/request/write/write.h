@@ -88,7 +88,7 @@ struct Outcome {
   arm::Response answer;
   arm::Tracking tracking;                  // for Accepted and Unknown
   std::optional<std::string> body_etag{};  // in the answer's body (empty: none), if it was looked for
-  std::optional<QueuePosition> turn{};     // for Refused: its client's turn, which begins before it is answered
+  ComingPosition turn{};                   // for Refused: its client's turn, which begins before it is answered; empty: none
   policy::SharedBody found{};              // for Refused: what is there, in plain bytes; null: not known
   IntentId intent = 0;                     // its record in the store; 0: none
   std::optional<arm::Response> read{};     // what a look for this answer showed, which its client is shown with it

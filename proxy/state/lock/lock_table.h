@@ -54,6 +54,8 @@ struct ClaimInfo {
   // takes its turn before all. At each of its keys alike: an order that differs from key to key could make two claims wait for
   // each other.
   enum class Priority { None, BeforeWaiters, BeforeAll } priority = Priority::None;
+  bool is_turn = false;  // no write, but its client's turn on `resource` (proxy/state/lock/turns)
+  Hash128 resource{};    // key of what it writes; zero: not known
 };
 
 // Whom a lease lets by: claims of the same client that reenter, or all of them.

@@ -32,9 +32,9 @@ Task<void> hold(ReplicaRig& rig, ReplicaRig::Process& process, Priority priority
   info.priority = priority;
   auto place = co_await process.replica.claim(kKeys, info, &waiter, 1, rig.loop.get_executor(), rig.clock.now() + seconds(100));
   EXPECT_TRUE(place.has_value());
-  while (place && !place->granted()) co_await waiter.wait();
+  while (place && !place->position.granted()) co_await waiter.wait();
   if (!place) co_return;
-  const WriteLease lease = place->into_lease();
+  const WriteLease lease = place->position.into_lease();
   ++holders.granted;
   holders.overlaps += holders.now++ > 0 ? 1 : 0;
   co_await rig.clock.sleep_for(holds);

@@ -27,6 +27,7 @@ struct ReplicaRig {
                    .clients = clients,
                    .locks = locks,
                    .results = results,
+                   .turns = turns,
                    .pass = [this](uint64_t order) { clock.pass(order); },
                    .adopt = [this](AdoptedWrite one) { adopted.push_back(std::move(one)); },
                    .history = &history,
@@ -42,6 +43,7 @@ struct ReplicaRig {
     ClientTable clients;
     LockTable locks;
     OperationResults results;
+    Turns turns{{}};
     MemoryStore history;
     Replica replica;
     std::vector<AdoptedWrite> adopted;

@@ -35,9 +35,9 @@ Task<void> write(Rig& rig, Rig::Process& process, std::shared_ptr<Writer> writer
   info.client_label = writer->name;
   auto place = co_await process.replica.claim(kKeys, info, &waiter, 1, rig.loop.get_executor(), rig.clock.now() + seconds(100));
   EXPECT_TRUE(place.has_value());
-  while (place && !place->granted()) co_await waiter.wait();
+  while (place && !place->position.granted()) co_await waiter.wait();
   if (!place) co_return;
-  WriteLease lease = place->into_lease();
+  WriteLease lease = place->position.into_lease();
   EXPECT_EQ((*writer->holding)++, 0) << writer->name << " went beside another";
   writer->order->push_back(writer->name);
   co_await rig.clock.sleep_for(writer->holds);
@@ -225,8 +225,8 @@ Task<void> intend(Rig& rig, Rig::Process& process, std::shared_ptr<std::optional
   Waiter waiter(rig.loop.get_executor());
   auto place =
       co_await process.replica.claim(kKeys, ClaimInfo(), &waiter, 1, rig.loop.get_executor(), rig.clock.now() + seconds(9));
-  EXPECT_TRUE(place && place->granted());
-  *kept = place->into_lease();
+  EXPECT_TRUE(place && place->position.granted());
+  *kept = place->position.into_lease();
   Intended intended;
   intended.claim = (*kept)->kept_as();
   intended.write.resource = "/r";

@@ -43,7 +43,7 @@ SharedState::Options Gate::shared_options(GateOptions& options, cluster::Replica
 }
 
 void Gate::join(const GateOptions& options) {
-  replica_->use({clock_, shared_.resources, shared_.clients, shared_.locks, shared_.results,
+  replica_->use({clock_, shared_.resources, shared_.clients, shared_.locks, shared_.results, shared_.turns,
                  [this](uint64_t order) { own_clock_.pass(order); },
                  [this, quiet = options.quiet](cluster::AdoptedWrite undelivered) {
                    spawn(parts_.executor, adopt(parts_, std::move(undelivered), quiet));

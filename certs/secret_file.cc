@@ -134,6 +134,11 @@ Result<std::string> read_secret_file(const std::filesystem::path& file) {
                          fmt::format("{} {}; run: {} {}{}", file.string(), why, remedy, file.string(), in_a_pod));
   };
   const auto of_another = [&](uid_t owner) {
+    if (reader.user == 0) {  // whose it is could not read it any more
+      return gateway_error(ErrorKind::BadInput, fmt::format("{} belongs to user {}, armgate runs as root; run it as that user: "
+                                                            "sudo -u '#{}' armgate ...",
+                                                            file.string(), owner, owner));
+    }
     return refused(fmt::format("belongs to user {}, armgate runs as user {}", owner, reader.user),
                    fmt::format("chown {}", reader.user));
   };

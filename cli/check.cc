@@ -14,6 +14,7 @@
 #include "certs/authority_facts.h"
 #include "certs/secret_file.h"
 #include "certs/tls_context.h"
+#include "proxy/gateway/records.h"
 #include "proxy/net/upstream/address_policy.h"
 #include "proxy/net/upstream/host_pattern.h"
 
@@ -138,7 +139,12 @@ void look_at_journal(const Config& config, Findings& findings) {
   constexpr const char* kPointer = "/journal/file";
   const fs::path file = config.journal.file;
   const auto obstacle = journal_obstacle(file);
-  if (!obstacle) return;
+  if (!obstacle) {
+    struct stat there {};
+    if (!stat_of(file, there)) return;
+    if (const auto known = check_journal(file); !known) findings.fault(kPointer, known.error().context);
+    return;
+  }
   // One directory for all that the service keeps: what makes the authority makes it, too.
   struct stat status {};
   const fs::path folder = folder_of(file);

@@ -218,6 +218,9 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   CLI::App* types_command = types_commands.back().first;
   const auto cluster_commands = declare_cluster(app, asked);
 
+  // An unset variable in a script must not mean the defaults.
+  const CLI::Validator named(
+      [](const std::string& value) { return value.empty() ? std::string("it is empty") : std::string(); }, "");
   for (CLI::App* command : {run_command,     exec_command,   env_command,    check_command, doctor_command,
                             explain_command, status_command, queue_command,  top_command,   history_command,
                             blame_command,   sick_command,   unlock_command, types_command, heal_commands.front().first,
@@ -225,10 +228,12 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
     command
         ->add_option("--config", asked.config,
                      "Configuration file (" + context.default_config.string() + " if it exists, else the defaults)")
+        ->check(named)
         ->type_name(kFile);
   }
   for (const auto& [command, what] : cluster_commands) {
     command->add_option("--config", asked.config, "Configuration file, which names the engine and the key file")
+        ->check(named)
         ->type_name(kFile);
   }
   for (CLI::App* command : {check_command, doctor_command, explain_command, status_command, queue_command, top_command,
@@ -241,7 +246,7 @@ std::vector<std::pair<CLI::App*, Command>> declare(CLI::App& app, Asked& asked, 
   for (CLI::App* command : {run_command, exec_command}) {
     command->add_option("--mode", asked.mode, "In place of the configured mode")->type_name("TEXT:{protect,observe,off}");
   }
-  run_command->add_option("--listen", asked.listen, "host:port, in place of the configured listen.proxy");
+  run_command->add_option("--listen", asked.listen, "host:port, in place of the configured listen.proxy")->check(named);
   exec_command->add_option("--name", asked.name, "The client's name (default: the command's)");
   exec_command
       ->add_option("--actor", asked.actor,

@@ -25,6 +25,7 @@
 #include "cli/view/history.h"
 #include "cli/view/status.h"
 #include "cli/view/top.h"
+#include "json/document.h"
 #include "proxy/config/option_table.h"
 #include "proxy/gateway/parent.h"
 
@@ -176,6 +177,8 @@ int explain(const Asked& asked, const CliContext& context) {
     const std::string file = asked.body_file == "-" ? "/dev/stdin" : asked.body_file;
     auto body = certs::read_file(file, config->limits.request_body_bytes);
     if (!body) return fail(context, body.error());
+    if (!JsonDocument(*body).usable())
+      fmt::print(context.err, "armgate: {} is no JSON that armgate reads: nothing in it counts\n", file);
     request.body = *std::move(body);
   }
   const auto form = asked.output == "json" ? ExplainAs::Json : ExplainAs::Text;

@@ -2,6 +2,7 @@
 #include <absl/synchronization/mutex.h>
 
 #include <poll.h>
+#include <pwd.h>
 #include <sys/ioctl.h>
 
 #include <chrono>
@@ -51,7 +52,9 @@ armgate::Environment environment() {
 
 fs::path find_home(const armgate::Environment& environment) {
   const auto home = environment.find("HOME");
-  return home != environment.end() ? fs::path(home->second) : fs::path("/");
+  if (home != environment.end()) return home->second;
+  const passwd* const user = ::getpwuid(::geteuid());
+  return user != nullptr ? fs::path(user->pw_dir) : fs::path("/");
 }
 
 std::optional<armgate::TerminalSize> find_terminal() {

@@ -2,9 +2,13 @@
 
 #include <fmt/ostream.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "certs/secret_file.h"
@@ -19,7 +23,10 @@ namespace {
 constexpr size_t kFileBytesMax = 64 << 20;
 
 // One file; the exit code. It is replaced as a whole or not at all.
-int migrate_file(const std::filesystem::path& file, bool only_tell, const CliContext& context) {
+int migrate_file(const std::filesystem::path& named, bool only_tell, const CliContext& context) {
+  std::error_code none;
+  const auto real = std::filesystem::canonical(named, none);  // a link stays one
+  const std::filesystem::path& file = none ? named : real;
   const auto text = certs::read_file(file, kFileBytesMax);
   if (!text) return commands::fail(context, text.error());
   if (nlohmann::json::parse(*text, nullptr, false, true).is_discarded()) {
@@ -36,9 +43,17 @@ int migrate_file(const std::filesystem::path& file, bool only_tell, const CliCon
   }
   if (only_tell) return kExitDone;
   struct stat now {};
-  const mode_t mode = ::stat(file.c_str(), &now) == 0 ? now.st_mode & 07777 : 0644;
-  const auto written = certs::write_file(file, rules::renamed(*text, renames), mode);
+  if (::stat(file.c_str(), &now) != 0) {
+    fmt::print(context.err, "armgate: cannot look at {}: {}\n", file.string(), std::strerror(errno));
+    return kExitBadInput;
+  }
+  const auto written = certs::write_file(file, rules::renamed(*text, renames), now.st_mode & 07777);
   if (!written) return commands::fail(context, written.error());
+  if (::lchown(file.c_str(), now.st_uid, now.st_gid) != 0) {
+    fmt::print(context.err, "armgate: {} belonged to user {} and group {}, and is yours now: {}\n", file.string(), now.st_uid,
+               now.st_gid, std::strerror(errno));
+    return kExitRuntime;
+  }
   return kExitDone;
 }
 

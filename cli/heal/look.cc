@@ -140,7 +140,7 @@ Result<Inspection> inspect(const World& world, const Target& target, const Guard
   if (!body) return body.error();
   found.cluster_exists = body->has_value();
   if (!found.cluster_exists) {
-    found.guards.push_back({"cluster", Guard::Says::NothingToDo, fmt::format("there is no cluster {}", target.cluster)});
+    found.guards.push_back({"cluster", Guard::Says::Refuse, fmt::format("there is no cluster {}", target.cluster)});
     return found;
   }
   auto cluster = read_cluster(**body);

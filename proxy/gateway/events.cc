@@ -25,6 +25,7 @@ void log_finding(Log& log, WallTime wall, const ObserveFinding& finding) {
 void log_lease(Log& log, WallTime wall, std::string_view event, const RunLeases::Lease& lease, std::string_view who) {
   log.event(LogLevel::Info, wall, event,
             {{"client", lease.client},
+             {"resource", lease.resources},
              {"text", lease.purpose},
              {"state", lease.held ? "held" : "waiting"},
              {"age_ms", whole_milliseconds(lease.age)},

@@ -127,9 +127,9 @@ Gateway::Counted Gateway::counted() const {
 }
 void Gateway::sample() {
   for (const auto& lease : common_->shared.run_leases.expire(common_->clock.now())) {
-    common_->log_line(
-        LogLevel::Error, "attention",
-        {{"text", fmt::format("lease of {} is over because it was not renewed: {}", lease.client, lease.purpose)}});
+    common_->log_line(LogLevel::Error, "attention",
+                      {{"text", fmt::format("lease of {} on {} is over because it was not renewed: {}", lease.client,
+                                            lease.resources, lease.purpose)}});
   }
   const Counted all = counted();
   common_->timeline.add({tally(), all.requests.waited, all.upstream, common_->shared.locks.counts().waiting});
@@ -184,6 +184,7 @@ void Gateway::cut(std::string_view why) {
     common_->log_line(LogLevel::Warning, "write-cut-off",
                       {{"method", write.method},
                        {"resource", write.resource},
+                       {"client", write.client},
                        {"message", "whether it took effect is not known: read the resource"}});
   }
   stop(why);

@@ -70,6 +70,8 @@ Result<Records> open_records(const Config& config, Log& log) {
   return records;
 }
 
+Result<void> check_journal(const std::filesystem::path& journal) { return journal::JournalFile::check(journal); }
+
 Result<std::string> recorded_json(const std::filesystem::path& journal, size_t most, std::string_view resource) {
   auto file = journal::JournalFile::open_to_read(journal);
   if (!file) return std::move(file).error();

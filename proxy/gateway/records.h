@@ -39,6 +39,7 @@ struct Records {
 Result<Records> open_records(const Config& config, Log& log);
 
 // What the journal has of the newest writes (record_view.h). Errors as of journal::JournalFile::open_to_read.
+Result<void> check_journal(const std::filesystem::path& journal);
 Result<std::string> recorded_json(const std::filesystem::path& journal, size_t most, std::string_view resource);
 
 // What is remembered of the newest writes (record_view.h), with the names of the members that they changed.

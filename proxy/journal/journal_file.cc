@@ -138,7 +138,8 @@ Result<JournalFile::FileLock> JournalFile::lock(const std::filesystem::path& fil
   if (claim.descriptor() < 0) return bad_file("lock", file);
   if (::flock(claim.descriptor(), LOCK_EX | LOCK_NB) == 0) return claim;
   if (errno != EWOULDBLOCK) return bad_file("lock", file);
-  return gateway_error(ErrorKind::BadInput,
+  // It may be about to end: no fault of what was configured.
+  return gateway_error(ErrorKind::Internal,
                        fmt::format("the journal {} belongs to another armgate that runs; each needs its own", file.string()));
 }
 
@@ -166,6 +167,15 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
   if (auto read = journal.read_key(file); !read) return std::move(read).error();
   if (auto prepared = journal.prepare_statements(); !prepared) return std::move(prepared).error();
   return journal;
+}
+
+Result<void> JournalFile::check(const std::filesystem::path& file) {
+  JournalFile journal;
+  auto database = Database::open(file, Database::Access::Read);
+  if (!database) return std::move(database).error();
+  journal.database_ = *std::move(database);
+  journal.may_change_ = true;  // it would be
+  return journal.identify(file);
 }
 
 Result<JournalFile> JournalFile::open_to_read(const std::filesystem::path& file) {
@@ -283,7 +293,22 @@ Result<PreviousProcess> JournalFile::previous_process(Duration recent) {
   if (!ended) return std::move(ended).error();
   PreviousProcess former{*std::move(running), *std::move(ended), std::nullopt};
   if (!since->is_nothing(0)) former.since = as_time(std::max(since->number(0), since->number(1)));
+  auto states = unsettled_states();
+  if (!states) return std::move(states).error();
+  former.states = *std::move(states);
   return former;
+}
+
+Result<std::vector<ResourceState>> JournalFile::unsettled_states() {
+  auto statement = database_->prepare("SELECT resource, state, since FROM states WHERE state NOT IN ('', 'Succeeded')");
+  if (!statement) return std::move(statement).error();
+  std::vector<ResourceState> states;
+  while (true) {
+    const auto row = statement->step();
+    if (!row) return row.error();
+    if (!*row) return states;
+    states.push_back({statement->text(0), statement->text(1), as_time(statement->number(2))});
+  }
 }
 
 Result<std::vector<JournaledWrite>> JournalFile::newest(size_t most, std::string_view resource) {

@@ -28,6 +28,8 @@ class JournalFile {
   // armgate made it, it is damaged or no journal.
   static Result<JournalFile> open(const std::filesystem::path& file, Durability durability, HashKey fresh_key);
   // For people who ask, also while a gateway has it open. Only newest() and state_of() may be called.
+  // Whether open() would take what is in the file, which is there; nothing is changed.
+  static Result<void> check(const std::filesystem::path& file);
   static Result<JournalFile> open_to_read(const std::filesystem::path& file);
 
   HashKey key() const { return key_; }
@@ -76,6 +78,7 @@ class JournalFile {
   Result<void> make_schema(HashKey fresh_key);
   Result<void> read_key(const std::filesystem::path& file);
   Result<void> prepare_statements();
+  Result<std::vector<ResourceState>> unsettled_states();
   Result<std::vector<JournaledWrite>> select(Statement& statement);
 
   FileLock file_lock_;

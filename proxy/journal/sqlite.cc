@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace armgate::journal {
@@ -17,6 +18,14 @@ Error failure(const std::string& file, sqlite3* database, int code) {
     return gateway_error(
         ErrorKind::BadInput,
         fmt::format("the journal {} is damaged or no journal at all ({}): move it away, or name another file", file, why));
+  }
+  const int number = database != nullptr && kind == SQLITE_CANTOPEN ? sqlite3_system_errno(database) : 0;
+  if (number == EACCES || number == EPERM) {
+    return gateway_error(
+        ErrorKind::BadInput,
+        fmt::format("the journal {} is not to be opened by this user: run armgate as the user whose it is, with "
+                    "`sudo -u` for instance",
+                    file));
   }
   const bool no_place = kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY || kind == SQLITE_PERM;
   return gateway_error(
@@ -82,6 +91,10 @@ Result<Database> Database::open(const std::filesystem::path& file, Access access
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(file.c_str(), &opened, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   database.database_.reset(opened);
+  if (code != SQLITE_OK && access == Access::Read && sqlite3_system_errno(opened) == ENOENT) {
+    return gateway_error(ErrorKind::BadInput,
+                         fmt::format("there is no journal {}: armgate makes it when it runs", database.file_));
+  }
   if (code != SQLITE_OK) return failure(database.file_, opened, code);
   sqlite3_extended_result_codes(opened, 1);
   sqlite3_busy_timeout(opened, kBusyMilliseconds);

@@ -1,6 +1,7 @@
 #include "proxy/observability/line_writer.h"
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -98,6 +99,13 @@ void LineWriter::write_waiting() {
   if (writing_.capacity() > kKeptBytesMax) std::string().swap(writing_);
 }
 
+// Whether the end of the file, which is part of a line, could be cut off: whoever reads the file takes it for one.
+bool LineWriter::take_back(size_t bytes) const {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  return ::ftruncate(fd_, status.st_size - static_cast<off_t>(bytes)) == 0;
+}
+
 // Takes away what was written. Null, or why it stopped.
 const char* LineWriter::write_all(std::string& lines) {
   size_t done = 0;
@@ -115,6 +123,8 @@ const char* LineWriter::write_all(std::string& lines) {
     }
   }
   const char* const failure = done < lines.size() ? std::strerror(errno) : nullptr;
+  const size_t begun = done == 0 ? 0 : lines.rfind('\n', done - 1) + 1;
+  if (failure != nullptr && done > begun && take_back(done - begun)) done = begun;
   cut_ = cut_ || (done > 0 && lines[done - 1] != '\n');
   lines.erase(0, done);
   return failure;

@@ -37,6 +37,7 @@ class LineWriter {
   void run();
   void write_waiting();
   const char* write_all(std::string& lines);
+  bool take_back(size_t bytes) const;
 
   std::mutex file_mutex_;  // locked first; guards what follows
   int fd_;

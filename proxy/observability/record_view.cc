@@ -70,7 +70,7 @@ json to_json(const JournaledWrite& write) {
   if (write.touched) told["changed"] = members_of(*write.touched);
   if (write.ended) {
     told["ended"] = utc_text_with_milliseconds(*write.ended);
-    told["took_ms"] = (*write.ended - write.begun).count();
+    told["took_ms"] = std::max<int64_t>((*write.ended - write.begun).count(), 0);  // clocks are set back
   }
   if (write.replays > 0) told["replays"] = write.replays;
   if (!write.outcome) return told;

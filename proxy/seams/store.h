@@ -169,9 +169,10 @@ struct ResourceState {
 
 // What a process that died before it can tell.
 struct PreviousProcess {
-  std::vector<JournaledWrite> open;    // writes that may be at ARM now, or whose operations may run
-  std::vector<JournaledWrite> recent;  // may have changed something, and ended a short while ago; the oldest first
-  std::optional<WallTime> since{};     // all that was begun from then on is among them, or had no effect
+  std::vector<JournaledWrite> open;     // writes that may be at ARM now, or whose operations may run
+  std::vector<JournaledWrite> recent;   // may have changed something, and ended a short while ago; the oldest first
+  std::optional<WallTime> since{};      // all that was begun from then on is among them, or had no effect
+  std::vector<ResourceState> states{};  // of resources that were not well when it ended, as far as it knew
 };
 
 class Store {
@@ -196,6 +197,7 @@ class Store {
   struct Unfinished {
     std::string method;
     std::string resource;
+    std::string client;
   };
   virtual std::vector<Unfinished> unfinished() const = 0;  // the oldest first
   virtual size_t unfinished_count() const = 0;

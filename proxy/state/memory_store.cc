@@ -220,7 +220,8 @@ std::vector<Store::Unfinished> MemoryStore::unfinished() const {
     for (const auto& [id, place] : shard.open) {
       const Slot& slot = shard.slots[place];
       if (slot.has_outcome) continue;
-      all.emplace_back(id, Unfinished{std::string(slot.text(kMethod)), std::string(slot.text(kResource))});
+      all.emplace_back(
+          id, Unfinished{std::string(slot.text(kMethod)), std::string(slot.text(kResource)), std::string(slot.text(kClient))});
     }
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -89,6 +89,18 @@ TEST(SecretFile, IsReadByAProcessInItsGroupAndByNoOther) {
   EXPECT_EQ(read_as(2001), 1);
 }
 
+TEST(SecretFile, OfAServiceIsNotToBeGivenToRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const TemporaryDirectory directory;
+  const auto file = directory.write("secret", "x");
+  ASSERT_EQ(::chmod(file.c_str(), 0600), 0);
+  ASSERT_EQ(::chown(file.c_str(), 65534, 65534), 0);
+  const auto text = read_secret_file(file);
+  ASSERT_FALSE(text.ok());
+  EXPECT_THAT(text.error().context, HasSubstr("run it as that user: sudo -u '#65534'"));
+  EXPECT_EQ(text.error().context.find("chown"), std::string::npos);
+}
+
 TEST(SecretFile, IsNamedWhenItCannotBeReadOrIsTooLarge) {
   const TemporaryDirectory directory;
   EXPECT_THAT(read_file(directory.path() / "absent").error().context, HasSubstr("absent"));

@@ -155,6 +155,9 @@ TEST(CheckOfTheJournal, ItsDirectoryMustBeThereAndTheFileAFile) {
   EXPECT_THAT(fault_with(file), HasSubstr("chmod 600"));
   std::filesystem::permissions(file, std::filesystem::perms(0600));
   EXPECT_EQ(fault_with(file), "");
+  const auto garbage = directory.write("garbage.db", std::string(5000, 'x'));
+  std::filesystem::permissions(garbage, std::filesystem::perms(0600));
+  EXPECT_THAT(fault_with(garbage), HasSubstr("is damaged or no journal at all"));
   std::filesystem::create_symlink(file, directory.path() / "link.db");
   EXPECT_THAT(fault_with(directory.path() / "link.db"), HasSubstr("symbolic link"));
 }

@@ -378,5 +378,11 @@ TEST_F(Cli, TheAuthorityStandsWhereTheConfigurationSays) {
   EXPECT_THAT(out.str(), StartsWith((directory.path() / "conf/own/").string()));
 }
 
+TEST_F(Cli, AnOptionWithoutAnythingInItIsNotTakenForItsDefault) {
+  EXPECT_EQ(run({"check", "--config", ""}), 2);
+  EXPECT_THAT(err.str(), HasSubstr("--config: it is empty"));
+  EXPECT_EQ(run({"run", "--listen", ""}), 2);
+}
+
 }  // namespace
 }  // namespace armgate

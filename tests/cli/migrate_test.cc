@@ -3,6 +3,8 @@
 #include "cli/migrate.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -53,6 +55,21 @@ TEST_F(Migrate, SeveralFilesAtOnceAndWhatNeedsNothing) {
   EXPECT_THAT(read(rules), HasSubstr("\"lease\": {\"max\": \"1h\"}"));
   EXPECT_THAT(out.str(), HasSubstr(fine + ": nothing to rename\n"));
   EXPECT_EQ(read(fine), "{}");
+}
+
+TEST_F(Migrate, ALinkStaysOneAndItsFileItsOwners) {
+  const std::string file = write("real.json", R"({"versions": {}})");
+  const auto link = directory.path() / "link.json";
+  std::filesystem::create_symlink("real.json", link);
+  const auto [user, group] = ::geteuid() == 0 ? std::pair(uid_t{65534}, gid_t{65533}) : std::pair(::geteuid(), ::getegid());
+  ASSERT_EQ(::chown(file.c_str(), user, group), 0);
+  EXPECT_EQ(run({"migrate", link.string()}), 0) << err.str();
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read(file), R"({"history": {}})");
+  struct stat now {};
+  ASSERT_EQ(::stat(file.c_str(), &now), 0);
+  EXPECT_EQ(now.st_uid, user);
+  EXPECT_EQ(now.st_gid, group);
 }
 
 TEST_F(Migrate, ADryRunWritesNothing) {

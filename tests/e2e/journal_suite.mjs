@@ -133,7 +133,7 @@ export const tests = {
     const start = (configFile) => run(path.join(world.bin, "armgate"), ["run", "--config", configFile], { env: { HOME: world.directory }, seconds: 20 });
     const other = await world.configureGateway(sim, { journal: { file: journalOf(gateway) } });
     const second = await start(other.configFile);
-    assert.deepEqual([second.code, /belongs to another armgate that runs/.test(second.stderr)], [1, true], second.stderr);
+    assert.deepEqual([second.code, /belongs to another armgate that runs/.test(second.stderr)], [3, true], second.stderr);
     gateway.process.child.kill("SIGTERM");
     await withinSeconds(10, "the stop", gateway.process.exit);
     chmodSync(journalOf(gateway), 0o644);

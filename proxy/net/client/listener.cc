@@ -47,9 +47,10 @@ std::string address_text(ip::tcp::endpoint& endpoint) { return endpoint.address(
 Result<std::unique_ptr<Listener>> Listener::open(Clock& clock, const Executor& executor, const std::string& address,
                                                  uint16_t port, PortUse use) {
   const auto bad = [&] {
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("cannot listen on {} port {}: {}{}", address, port, std::strerror(errno),
-                                     errno == EADDRINUSE ? "; another armgate may run there" : ""));
+    // Only what is forbidden stays so: others end, and an address comes with its interface.
+    const auto kind = errno == EACCES || errno == EPERM ? ErrorKind::BadInput : ErrorKind::Internal;
+    return gateway_error(kind, fmt::format("cannot listen on {} port {}: {}{}", address, port, std::strerror(errno),
+                                           errno == EADDRINUSE ? "; another armgate may run there" : ""));
   };
   const auto parsed = address_of(address);
   if (!parsed) return gateway_error(ErrorKind::BadInput, fmt::format("\"{}\" is no address to listen on", address));

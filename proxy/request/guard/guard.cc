@@ -56,11 +56,16 @@ std::string_view conflict_of(const Write& write) {
   };
   const bool overtaken =
       write.ask([&](const policy::History& history) { return history.ended_since(write.facts.arrived.order, another); });
+  const bool is_forgotten = write.rule() == policy::BaseRule::Forgotten;
+  if (overtaken && is_forgotten) {
+    return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: what "
+           "this client may have read before is not remembered.";
+  }
   if (overtaken) {
     return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: this "
            "client was not shown any state of the resource.";
   }
-  if (write.rule() != policy::BaseRule::Forgotten || !write.plan.guarded) return {};
+  if (!is_forgotten || !write.plan.guarded) return {};
   const bool may_undo =
       write.ask([&](const policy::History& history) { return history.is_known_written_since(history.deleted(), not_its_own); });
   if (!may_undo) return {};

@@ -298,6 +298,7 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
   }
   std::stable_sort(recent.begin(), recent.end(), [](const auto& a, const auto& b) { return a.first->ended < b.first->ended; });
   for (const auto& [write, leased] : recent) remember_result(parts, leased, *write);
+  for (const ResourceState& state : former.states) remember_state(parts, state);
   for (auto& [leased, begun, keys] : all) {
     share_keys(keys, wanted);
     keep(leased, keys, claim_info(parts, leased, begun));

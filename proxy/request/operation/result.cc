@@ -35,6 +35,12 @@ void remember_result(const Parts& parts, const LeasedWrite& write, const Journal
   parts.shared.results.remember(ended(write, former.result), {parts.clock.now() - ago, *former.ended});
 }
 
+void remember_state(const Parts& parts, const ResourceState& former) {
+  const Duration ago = std::max<Duration>(parts.clock.wall() - former.since, Duration::zero());
+  const Hash128 key = parts.shared.locks.key_of(former.resource);
+  parts.shared.results.note_state(key, former.resource, former.state, {parts.clock.now() - ago, former.since});
+}
+
 void note_state(const Parts& parts, const KeyedPlan& plan, std::string_view state) {
   if (state.empty() || parts.shared.results.is_known_as(plan.resource_key, state)) return;
   const WallTime wall = parts.clock.wall();

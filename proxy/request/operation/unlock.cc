@@ -13,8 +13,8 @@ Unlocked unlock(const Parts& parts, const Hash128& key, std::string_view who) {
   if (const auto lease = parts.shared.run_leases.release_on(key, now)) {
     unlocked.released.push_back({fmt::format("lease ({})", lease->purpose), lease->client, lease->age});
     if (parts.alert) {
-      parts.alert(fmt::format("lease of {} released after {} s, because {} asked for it: {}", lease->client,
-                              whole_milliseconds(lease->age) / 1000, who, lease->purpose));
+      parts.alert(fmt::format("lease of {} on {} released after {} s, because {} asked for it: {}", lease->client,
+                              lease->resources, whole_milliseconds(lease->age) / 1000, who, lease->purpose));
     }
   }
   unlocked.on_its_way = parts.shared.locks.holders(key) > op_leases.size();

@@ -88,7 +88,7 @@ Task<Step<void>> after_failure(const Write& write, Attempts& attempts, const Err
   if (write.client_wait.client_gone()) co_return Outcome{Outcome::Kind::Left, {}, {}};
   write.report().reason = "upstream-failure";
   write.report().altered = true;
-  co_return Outcome{Outcome::Kind::Answered, make_upstream_failure(error), {}};
+  co_return Outcome{Outcome::Kind::TryLater, make_upstream_failure(error), {}};
 }
 
 Task<Step<void>> after_answer(const Write& write, Attempts& attempts, arm::Response answer) {

@@ -78,7 +78,7 @@ struct Write {
 struct Outcome {
   enum class Kind {
     Left,      // the client is gone; nothing (more) is sent, nobody is answered
-    TryLater,  // armgate's 503: nothing was sent or ARM proved it without effect; the client is expected again
+    TryLater,  // armgate's 503 or 502: nothing was sent or ARM proved it without effect; the client is expected again
     Refused,   // 412, by ARM for an injected ETag or by armgate
     Accepted,  // ARM took it (2xx)
     Answered,  // any other final answer

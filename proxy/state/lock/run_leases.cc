@@ -18,7 +18,7 @@ void RunLeases::hold_if_granted(Kept& kept) {
 }
 
 RunLeases::Lease RunLeases::shown(const std::string& id, const Kept& kept, TimePoint now) {
-  Lease lease{id, kept.client_label, kept.purpose, kept.lease.held(), {}, now - kept.since};
+  Lease lease{id, kept.client_label, kept.purpose, kept.lease.held(), {}, now - kept.since, kept.ids};
   if (lease.held) return lease;
   const auto holder = kept.position ? kept.position->holder() : std::nullopt;
   lease.behind = holder ? fmt::format("{} of {}, since {} s", holder->what, holder->client_label,
@@ -68,6 +68,7 @@ Result<RunLeases::Lease> RunLeases::take(const std::vector<std::string>& resourc
     kept.position = *std::move(position);
   }
   kept.resources = std::move(wanted);
+  kept.ids = fmt::format("{}", fmt::join(resources, " "));
   kept.client = client;
   kept.client_label = client_label;
   kept.purpose = purpose;

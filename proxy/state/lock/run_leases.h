@@ -49,6 +49,7 @@ class RunLeases {
     bool held = false;
     std::string behind;  // what it waits for, for people; empty if it is held
     Duration age{};
+    std::string resources;  // for people: the ids
   };
 
   using Claim = std::function<ComingPosition(const std::vector<rules::LockKey>& keys, ClaimInfo info)>;
@@ -82,6 +83,7 @@ class RunLeases {
  private:
   struct Kept {
     std::vector<Hash128> resources;
+    std::string ids;  // of these
     Hash128 client{};
     std::string client_label;
     std::string purpose;

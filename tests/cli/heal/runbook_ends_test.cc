@@ -100,7 +100,7 @@ TEST(Runbook, AClusterThatIsNotThereIsLeftAlone) {
   Rig rig;
   rig.instead = [](const Write&) { return Reply{404, "{}", {}, {}}; };
   const Ending ending = rig.run();
-  EXPECT_EQ(ending.kind, Ending::Kind::NothingToDo);
+  EXPECT_EQ(ending.kind, Ending::Kind::Refused) << "its name may be misspelt";
   EXPECT_THAT(ending.why, HasSubstr("there is no cluster " + kClusterId));
 }
 

@@ -207,6 +207,11 @@ TEST_F(JournalFileTest, AResourcesStateIsKnownWithSinceWhen) {
   ASSERT_TRUE(file.set_state({"/c", "", at(20)}).ok());
   EXPECT_FALSE((*file.state_of("/c")).has_value());
   ASSERT_TRUE(file.set_state({"/b", "Succeeded", at(40)}).ok());
+  const auto states = file.previous_process(kRecent)->states;
+  ASSERT_EQ(states.size(), 1u) << "of what is well, or not known, nothing is to be told";
+  EXPECT_EQ(states[0].resource, "/a");
+  EXPECT_EQ(states[0].state, "Failed");
+  EXPECT_EQ(states[0].since, at(30));
   for (const IntentId id : {1, 2}) {
     ASSERT_TRUE(file.add(a_write(id)).ok());
     ASSERT_TRUE(file.set_outcome(id, done(200, 50)).ok());

@@ -44,6 +44,10 @@ TEST_F(SqliteTest, ErrorsNameTheFileAndTheRemedy) {
   EXPECT_NE(nowhere.error().context.find((directory_.path() / "none" / "database").string()), std::string::npos);
   EXPECT_NE(nowhere.error().context.find("must exist and be writable"), std::string::npos) << nowhere.error().context;
 
+  const auto absent = Database::open(file_, Database::Access::Read);
+  ASSERT_FALSE(absent.ok());
+  EXPECT_NE(absent.error().context.find("there is no journal"), std::string::npos) << absent.error().context;
+
   std::ofstream(file_) << std::string(5000, 'x');
   auto damaged = Database::open(file_, Database::Access::Write);
   ASSERT_TRUE(damaged.ok()) << "SQLite looks at the first command";

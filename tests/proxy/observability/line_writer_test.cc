@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -98,31 +99,67 @@ TEST(LineWriter, CountsWhatCouldNotBeWrittenWhenItCanBeAgain) {
   EXPECT_THAT(lines_of(file), ElementsAre("first", "second", "third"));
 }
 
-TEST(LineWriter, BeginsANewLineAfterOneThatWasCut) {
+// Files may have that many bytes while this lives, and a line that gets longer is cut.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t bytes) : before_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &whole_);
+    const rlimit small{bytes, whole_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  SmallFiles(const SmallFiles&) = delete;
+  SmallFiles& operator=(const SmallFiles&) = delete;
+  ~SmallFiles() {
+    ::setrlimit(RLIMIT_FSIZE, &whole_);
+    ::signal(SIGXFSZ, before_);
+  }
+
+ private:
+  rlimit whole_{};
+  void (*before_)(int);
+};
+
+// Lost lines are told once others can be written again.
+void write_until_one_is_lost(LineWriter& writer) {
+  for (uint64_t lost = 0; lost == 0;) {
+    {
+      const SmallFiles small(10);
+      lost += writer.write("0123456789 and more");
+      ::usleep(20'000);
+    }
+    for (int i = 0; i < 5; ++i) {
+      lost += writer.write("next");
+      ::usleep(5'000);
+    }
+  }
+}
+
+TEST(LineWriter, TakesBackWhatIsPartOfALine) {
   const TemporaryDirectory directory;
   const auto file = directory.path() / "lines";
-  const auto before = ::signal(SIGXFSZ, SIG_IGN);
-  rlimit whole{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &whole), 0);
   {
     LineWriter writer(end_of(file));
-    const rlimit small{10, whole.rlim_max};
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-    EXPECT_EQ(writer.write("0123456789 and more"), 0u);
-    while (std::filesystem::file_size(file) < 10) ::usleep(1000);
-    uint64_t lost = 0;
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &whole), 0);
-    while (lost == 0) {
-      lost = writer.write("next");
-      ::usleep(1000);
-    }
-    EXPECT_GE(lost, 1u);
+    write_until_one_is_lost(writer);
   }
-  ::signal(SIGXFSZ, before);
   const auto lines = lines_of(file);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines.back(), "next");
+  for (const auto& line : lines) EXPECT_TRUE(line == "next" || line == "0123456789 and more") << line;
+}
+
+TEST(LineWriter, BeginsANewLineAfterOneThatWasCutAndCannotBeTakenBack) {
+  const int file = ::memfd_create("lines", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ASSERT_EQ(::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  {
+    LineWriter writer(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    write_until_one_is_lost(writer);
+  }
+  const auto lines = lines_of(path);
+  ::close(file);
   ASSERT_GE(lines.size(), 2u);
-  EXPECT_EQ(lines[0], "0123456789");
-  EXPECT_EQ(lines[1], "next");
+  EXPECT_EQ(lines.front(), "0123456789");
+  EXPECT_EQ(lines.back(), "next");
 }
 
 }  // namespace

@@ -7,6 +7,9 @@ namespace armgate::world {
 
 PreviousProcess SimJournal::previous_process(Duration recent) const {
   PreviousProcess former;
+  for (const auto& [resource, state] : states_) {
+    if (!state.state.empty() && state.state != "Succeeded") former.states.push_back(state);
+  }
   if (writes_.empty()) return former;
   const WallTime newest = writes_.rbegin()->second.begun;
   former.since = std::max(writes_.begin()->second.begun, newest - std::chrono::floor<std::chrono::milliseconds>(recent));
@@ -37,6 +40,10 @@ void SimStore::record_outcome(IntentId id, const WriteOutcome& outcome) {
   if (!outcome.owned.is_zero()) found->second.owned = outcome.owned;
   if (!found->second.ended) found->second.result = outcome.result;
   if (!outcome.is_running && !found->second.ended) found->second.ended = outcome.known;
+}
+
+void SimStore::record_state(const ResourceState& state) {
+  if (!is_gone_()) journal_.states_[state.resource] = state;
 }
 
 void SimStore::record_replay(IntentId id) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "proxy/seams/store.h"
@@ -22,6 +23,7 @@ class SimJournal {
  private:
   friend class SimStore;
   std::map<IntentId, JournaledWrite> writes_;
+  std::map<std::string, ResourceState> states_;  // by resource
 };
 
 // One process's way to it. Nothing that it does arrives once the process is gone.
@@ -33,7 +35,7 @@ class SimStore final : public Store {
   void record_outcome(IntentId id, const WriteOutcome& outcome) override;
   void record_end(IntentId id, WallTime when, EndSeen seen, const OperationResult& result) override;
   void record_replay(IntentId id) override;
-  void record_state(const ResourceState&) override {}
+  void record_state(const ResourceState& state) override;
   std::vector<Unfinished> unfinished() const override { return {}; }
   size_t unfinished_count() const override { return 0; }
 

@@ -147,5 +147,29 @@ TEST(ResourceState, IsSeenInAnswersAndInReadsOfWhatIsNotWell) {
   EXPECT_FALSE(rig.shared().results.is_watched(key));
 }
 
+TEST(ResourceState, OutlivesTheProcessUntilItIsSeenToHavePassed) {
+  const auto key_in = [](StageRig& rig) {
+    return rig.shared().locks.key_of("/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachinescalesets/v");
+  };
+  SimJournal journal;
+  WallTime since{};
+  {
+    StageRig rig(journal);
+    rig.arm(kPatch, 200, {{"Azure-AsyncOperation", kOperation}}, R"({"properties":{"provisioningState":"Updating"}})");
+    rig.ask("one", kPatch, R"({"a":1})");
+    since = rig.shared().results.state_of(key_in(rig))->since;
+  }
+  StageRig rig(journal);
+  rig.pass(std::chrono::hours(1));
+  const auto known = rig.shared().results.state_of(key_in(rig));
+  ASSERT_TRUE(known.has_value());
+  EXPECT_EQ(known->state, "Updating");
+  EXPECT_EQ(known->since, since);
+  rig.arm(get(kScaleSet), 200, {}, R"({"properties":{"provisioningState":"Succeeded"}})");
+  rig.ask("two", get(kScaleSet));
+  EXPECT_EQ(rig.shared().results.state_of(key_in(rig))->state, "Succeeded");
+  EXPECT_TRUE(journal.previous_process(std::chrono::hours(1)).states.empty()) << "the journal is told, too";
+}
+
 }  // namespace
 }  // namespace armgate::world::result_test

@@ -365,7 +365,8 @@ TEST(BodyEtag, DoesNotBringBackWhatAnotherClientDeleted) {
 }
 
 TEST(NotSent, IsTriedOnAnotherConnectionAndThenSaidSo) {
-  StageRig rig;
+  SimJournal journal;
+  StageRig rig(journal);
   rig.arm_fails(put(kScaleSet), Sent::No);
   rig.arm(put(kScaleSet), 200, etag("\"1\""), kState);
   EXPECT_EQ(rig.ask("one", put(kScaleSet), kWanted).head.status, 200);
@@ -373,6 +374,8 @@ TEST(NotSent, IsTriedOnAnotherConnectionAndThenSaidSo) {
   const auto answer = rig.ask("two", put(kScaleSet), kWanted);
   EXPECT_EQ(answer.head.status, 502);
   EXPECT_TRUE(says(answer, "ArmgateUpstreamUnreachable"));
+  ASSERT_EQ(journal.writes().size(), 2u);
+  EXPECT_EQ(journal.writes().rbegin()->second.outcome->kind, OutcomeKind::NotSent) << "502 is not what ARM said";
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(Settle, TheRecordSaysWhatTheAnswerMeant) {
        [](StageRig& rig) {
          for (int i = 0; i < 3; ++i) rig.arm_fails(kPatch, Sent::No);
        },
-       Kind::Answered, 502, false, arm::Progress::Unknown, ""},
+       Kind::NotSent, 502, false, arm::Progress::Unknown, ""},
   };
   for (const auto& row : rows) {
     SimJournal journal;

@@ -1,14 +1,8 @@
 #include "proxy/journal/journal_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "proxy/journal/journal_schema.h"
@@ -99,140 +93,7 @@ void bind_result(Statement& statement, const OperationResult& result) {
   statement.bind(name_of(kResults, result.how)).bind(result.error.code).bind(result.error.message);
 }
 
-Error bad_file(std::string_view what, const std::filesystem::path& file) {
-  return gateway_error(ErrorKind::BadInput,
-                       fmt::format("cannot {} the journal {}: {}", what, file.string(), std::strerror(errno)));
-}
-
-// As a secret: the hashes in it are only as good as their key.
-Result<void> make_private(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (descriptor < 0) return bad_file("open", file);
-  struct stat status {};
-  const int looked = ::fstat(descriptor, &status);
-  ::close(descriptor);
-  if (looked != 0) return bad_file("look at", file);
-  if ((status.st_mode & 0077) != 0) {
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("the journal {} has mode {:04o}, which lets others at it; run: chmod 600 {}",
-                                     file.string(), status.st_mode & 07777, file.string()));
-  }
-  return {};
-}
-
 }  // namespace
-
-JournalFile::FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-JournalFile::FileLock& JournalFile::FileLock::operator=(FileLock&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-JournalFile::FileLock::~FileLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-// On a file of its own: SQLite's locks are forgotten as soon as any descriptor of the database is closed (POSIX).
-Result<JournalFile::FileLock> JournalFile::lock(const std::filesystem::path& file) {
-  const std::string lock = file.string() + "-lock";
-  FileLock claim(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (claim.descriptor() < 0) return bad_file("lock", file);
-  if (::flock(claim.descriptor(), LOCK_EX | LOCK_NB) == 0) return claim;
-  if (errno != EWOULDBLOCK) return bad_file("lock", file);
-  // It may be about to end: no fault of what was configured.
-  return gateway_error(ErrorKind::Internal,
-                       fmt::format("the journal {} belongs to another armgate that runs; each needs its own", file.string()));
-}
-
-Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durability durability, HashKey fresh_key) {
-  JournalFile journal;
-  auto locked = lock(file);
-  if (!locked) return std::move(locked).error();
-  journal.file_lock_ = *std::move(locked);
-  if (auto made = make_private(file); !made) return std::move(made).error();
-  auto database = Database::open(file, Database::Access::Write);
-  if (!database) return std::move(database).error();
-  journal.database_ = *std::move(database);
-  journal.may_change_ = true;
-  if (auto known = journal.identify(file); !known) return std::move(known).error();
-  const std::string settings = fmt::format(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = {}; PRAGMA journal_size_limit = 16777216; PRAGMA secure_delete = ON;",
-      durability == Durability::Power ? "FULL" : "NORMAL");
-  if (auto set = journal.database_->run(settings); !set) return std::move(set).error();
-  if (journal.is_new_) {
-    if (auto made = journal.make_schema(fresh_key); !made) return std::move(made).error();
-  }
-  for (int64_t schema = journal.former_schema_; schema != 0 && schema < kSchemaVersion; ++schema) {
-    if (auto changed = journal.database_->run(kUpgrades[schema - 1]); !changed) return std::move(changed).error();
-  }
-  if (auto read = journal.read_key(file); !read) return std::move(read).error();
-  if (auto prepared = journal.prepare_statements(); !prepared) return std::move(prepared).error();
-  return journal;
-}
-
-Result<void> JournalFile::check(const std::filesystem::path& file) {
-  JournalFile journal;
-  auto database = Database::open(file, Database::Access::Read);
-  if (!database) return std::move(database).error();
-  journal.database_ = *std::move(database);
-  journal.may_change_ = true;  // it would be
-  return journal.identify(file);
-}
-
-Result<JournalFile> JournalFile::open_to_read(const std::filesystem::path& file) {
-  JournalFile journal;
-  auto database = Database::open(file, Database::Access::Read);
-  if (!database) return std::move(database).error();
-  journal.database_ = *std::move(database);
-  if (auto known = journal.identify(file); !known) return std::move(known).error();
-  return journal;
-}
-
-Result<void> JournalFile::identify(const std::filesystem::path& file) {
-  const auto application = database_->number("PRAGMA application_id");
-  const auto version = database_->number("PRAGMA user_version");
-  const auto tables = database_->number("SELECT count(*) FROM sqlite_master");
-  if (!application) return application.error();
-  if (!version) return version.error();
-  if (!tables) return tables.error();
-  is_new_ = *tables == 0;
-  const bool is_former = *application == kApplicationId && *version >= 1 && *version < kSchemaVersion;
-  if (is_former && may_change_) {
-    former_schema_ = *version;
-    return {};
-  }
-  if (is_new_ || (*application == kApplicationId && *version == kSchemaVersion)) return {};
-  if (*application != kApplicationId) {
-    return gateway_error(
-        ErrorKind::BadInput,
-        fmt::format("{} is the database of another program, not armgate's journal: name another file", file.string()));
-  }
-  return gateway_error(
-      ErrorKind::BadInput,
-      fmt::format("the journal {} was made by another version of armgate (schema {}, this one has {}): move it away, "
-                  "or use that version",
-                  file.string(), *version, kSchemaVersion));
-}
-
-Result<void> JournalFile::make_schema(HashKey fresh_key) {
-  return database_->run(
-      fmt::format("BEGIN; {} INSERT INTO hash_key VALUES ('{}'); PRAGMA application_id = {}; "
-                  "PRAGMA user_version = {}; COMMIT;",
-                  kSchema, Hash128{fresh_key.first, fresh_key.second}.hex(), kApplicationId, kSchemaVersion));
-}
-
-Result<void> JournalFile::read_key(const std::filesystem::path& file) {
-  auto statement = database_->prepare("SELECT digits FROM hash_key");
-  if (!statement) return std::move(statement).error();
-  const auto row = statement->step();
-  if (!row) return row.error();
-  const auto key = *row ? Hash128::from_hex(statement->text(0)) : std::nullopt;
-  if (!key) {
-    return gateway_error(ErrorKind::BadInput,
-                         fmt::format("the journal {} has lost the key of its hashes: move it away", file.string()));
-  }
-  key_ = {key->high, key->low};
-  return {};
-}
 
 Result<void> JournalFile::prepare_statements() {
   const std::pair<Statement*, std::string_view> commands[] = {

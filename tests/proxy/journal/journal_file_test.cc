@@ -12,18 +12,6 @@
 namespace armgate::journal {
 namespace {
 
-TEST_F(JournalFileTest, ANewFileIsPrivateAndKeepsItsKey) {
-  EXPECT_TRUE(open().is_new());
-  struct stat status {};
-  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 07777, 0600u);
-  auto again = JournalFile::open(path_, Durability::Power, HashKey{7, 8});
-  ASSERT_TRUE(again.ok());
-  EXPECT_FALSE(again->is_new());
-  EXPECT_EQ(again->key().first, 1u);
-  EXPECT_EQ(again->key().second, 2u);
-}
-
 TEST_F(JournalFileTest, AWriteComesBackAsItWasRecorded) {
   {
     JournalFile file = open();
@@ -91,43 +79,6 @@ TEST_F(JournalFileTest, AnOperationIsOpenUntilItsEndAndItsSignatureGoesWithIt) {
   EXPECT_EQ(known->at(0).ended, at(200));
   EXPECT_EQ(known->at(0).outcome->tracking.status_url, "https://management.azure.com/op/1");
   EXPECT_EQ(known->at(0).outcome->tracking.location_url, "https://management.azure.com/location");
-}
-
-TEST_F(JournalFileTest, AFileOfAnEarlierSchemaIsBroughtToThisOne) {
-  std::string to_fourth;
-  for (const char* column : {"named", "first_sent", "answer_etag", "replays", "owned"})
-    to_fourth += fmt::format("ALTER TABLE writes RENAME COLUMN {0} TO {0}_; ", column);
-  to_fourth += "PRAGMA user_version = 4; ";
-  std::string to_third = to_fourth;
-  for (const char* column : {"tool", "touched", "result", "error_code", "message_code"})
-    to_third += fmt::format("ALTER TABLE writes RENAME COLUMN {0} TO {0}_; ", column);
-  to_third += "DROP TABLE states; PRAGMA user_version = 3; ";
-  const std::string to_second = to_third + "ALTER TABLE writes RENAME COLUMN merged TO other; PRAGMA user_version = 2; ";
-  const std::string to_first = to_second + "ALTER TABLE writes RENAME COLUMN given_up TO another; PRAGMA user_version = 1";
-  for (const std::string& back : {to_fourth, to_third, to_second, to_first}) {
-    std::filesystem::remove(path_);
-    {
-      JournalFile file = open();
-      ASSERT_TRUE(file.add(a_write(1)).ok());
-    }
-    ASSERT_TRUE(Database::open(path_, Database::Access::Write)->run(back).ok());
-    EXPECT_FALSE(JournalFile::open_to_read(path_).ok()) << "who only reads changes nothing";
-    JournalFile file = open();
-    const auto former = file.previous_process(kRecent);
-    ASSERT_EQ(former->open.size(), 1u);
-    EXPECT_EQ(former->open[0].result.how, arm::Progress::Unknown);
-    EXPECT_FALSE(former->open[0].touched.has_value());
-    EXPECT_FALSE((*file.state_of("/subscriptions/s/resourcegroups/g")).has_value());
-    EXPECT_TRUE(former->open[0].named.is_zero());
-    WriteOutcome outcome;
-    outcome.merged = 3;
-    ASSERT_TRUE(file.set_outcome(1, outcome).ok());
-    ASSERT_TRUE(file.set_end(1, at(200), EndSeen::No).ok());
-    ASSERT_TRUE(file.count_replay(1).ok());
-    EXPECT_EQ(file.newest(1)->at(0).outcome->merged, 3u);
-    EXPECT_EQ(file.newest(1)->at(0).replays, 1u);
-    EXPECT_TRUE(JournalFile::open_to_read(path_).ok());
-  }
 }
 
 TEST_F(JournalFileTest, WhatIsGivenAgainComesBackByItsName) {

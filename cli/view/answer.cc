@@ -99,7 +99,8 @@ ShownStatus status_in(const json& page) {
 }
 
 ShownUnlock unlock_in(const json& answer) {
-  ShownUnlock unlock{.released = {}, .on_its_way = answer.at("on_its_way").get<bool>()};
+  ShownUnlock unlock{
+      .released = {}, .on_its_way = answer.at("on_its_way").get<bool>(), .others_told = answer.value("others_told", false)};
   for (const json& write : answer.at("released"))
     unlock.released.push_back({text_in(write, "what"), text_in(write, "client"), number_in<int64_t>(write, "held_ms")});
   return unlock;

@@ -115,7 +115,8 @@ struct ShownRelease {
 
 struct ShownUnlock {
   std::vector<ShownRelease> released;
-  bool on_its_way = false;  // a write that cannot be released has the resource still
+  bool on_its_way = false;   // a write that cannot be released has the resource still
+  bool others_told = false;  // another replica has it, and was asked to
 };
 
 // Unreachable if it is no such page: then something else answers there.

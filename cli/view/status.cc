@@ -128,6 +128,9 @@ std::string unlocked_text(const ShownUnlock& unlock) {
   if (unlock.on_its_way) {
     text += "another write is on its way to ARM and still has it: it ends with ARM's answer, or when that does not come\n";
   }
+  if (unlock.others_told) {
+    text += "another replica has it, and was told: it lets go of what ARM has answered (armgate status)\n";
+  }
   return text;
 }
 

@@ -223,6 +223,10 @@ template <class A>
 void each(A& a, Imported& v) {
   a(v.since);
 }
+template <class A>
+void each(A& a, UnlockAsked& v) {
+  a(v.key, v.who);
+}
 // Its event is a variant of its own: write_event() and read_event().
 template <class A>
 void each(A& a, Told& v) {
@@ -231,7 +235,7 @@ void each(A& a, Told& v) {
 
 namespace {
 
-constexpr uint64_t kFormat = 3;  // 1: without results of operations; 2: without turns
+constexpr uint64_t kFormat = 3;  // 1: without results of operations; 2: without turns and unlocks
 
 // A variant goes as the place of what it holds among its types, and that.
 template <class Variant>

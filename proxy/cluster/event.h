@@ -136,13 +136,19 @@ struct Probing {
   std::shared_ptr<std::atomic<bool>> is_won{};  // stays in the process
 };
 
+// An operator takes a resource back (request/operation/unlock): each lets go of what it has there.
+struct UnlockAsked {
+  Hash128 key{};
+  std::string who;  // for the log
+};
+
 // The writes of a journal stand in the log, from the beginning up to here (request/cluster/import_journal.h).
 struct Imported {
   std::optional<WallTime> since{};  // PreviousProcess::since
 };
 
 using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent,
-                           Replayed, ResultSeen, StateSeen, Probing, Imported>;
+                           Replayed, ResultSeen, StateSeen, Probing, Imported, UnlockAsked>;
 
 // Whoever tells what is to change the shared tables: each change as the event that stands for it.
 class Teller : public ResourceSink, public SendingSink, public ResultSink {

@@ -86,6 +86,7 @@ class Replica final : public Teller {
     std::function<void(const std::vector<Hash128>& keys)> waited_for{};  // somebody elsewhere waits for them now
     std::function<void(const std::vector<Hash128>& keys)> ended{};       // what was adopted had them, and is over
     std::function<void(const Imported&, uint64_t order)> imported{};     // a journal's writes stand in the log up to there
+    std::function<void(const UnlockAsked&)> unlock{};                    // another's operator asks for it
     MemoryStore* history = nullptr;                                      // gets every replica's writes; null: nobody asks
     // The members that a write changed, one a line; nothing: not known. None: they are not named.
     std::function<std::optional<std::string>(const AskedChange& change)> name_members{};
@@ -208,6 +209,7 @@ class Replica final : public Teller {
   void on(ReplicaId author, StateSeen event, uint64_t row, Moment moment);
   void on(ReplicaId author, Probing event, uint64_t row, Moment moment);
   void on(ReplicaId author, Imported event, uint64_t row, Moment moment);
+  void on(ReplicaId author, UnlockAsked event, uint64_t row, Moment moment);
   void name_changes();
   Claimed new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   void end_claim(ClaimId id);

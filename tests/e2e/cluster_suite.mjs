@@ -68,6 +68,19 @@ export const tests = {
     assert.ok(Date.now() - begun >= 4500, "somebody went while another's operation ran");
   },
 
+  "armgate unlock lets go of what another replica has": async (world) => {
+    const { cluster } = await startAll(world, { admin: true, simArgs: ["--operation-ms", "60000", "--exclusivity", "accept"] });
+    const held = await cluster.ask(0, "slow", "PUT", PATH, { body: withTag((await cluster.ask(0, "slow", "GET", PATH)).json, "slow") });
+    assert.equal(held.status, 200, held.body);
+    const begun = Date.now();
+    const next = cluster.ask(2, "next", "PATCH", PATH, { body: { tags: { next: "1" } } });
+    await sleep(500);
+    assert.match(await cluster.tell(1, "unlock", SCALE_SET), /another replica has it, and was told/);
+    assert.equal((await next).status, 200);
+    assert.ok(Date.now() - begun < 20_000, "who waited went on when the operation ended");
+    await assert.rejects(cluster.tell(1, "unlock", "/subscriptions/s/resourceGroups/none"), /no operation holds/);
+  },
+
   "the operation of a replica that died is held by another": async (world) => {
     const { cluster } = await startAll(world, { simArgs: ["--operation-ms", "5000", "--exclusivity", "accept"] });
     const begun = Date.now();

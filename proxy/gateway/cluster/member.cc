@@ -17,6 +17,7 @@
 #include "proxy/gateway/options.h"
 #include "proxy/observability/log.h"
 #include "proxy/request/operation/restore.h"
+#include "proxy/request/operation/unlock.h"
 #include "proxy/request/write/changed_members.h"
 
 namespace armgate {
@@ -118,6 +119,9 @@ Result<void> ClusterMember::start(Parts& parts) {
                  [&shared](const cluster::Imported& imported, uint64_t order) {
                    shared.former = order;
                    if (imported.since) shared.recorded_from = std::min(shared.recorded_from, *imported.since);
+                 },
+                 [&parts](const cluster::UnlockAsked& asked) {
+                   boost::asio::post(parts.executor, [&parts, asked] { unlock_here(parts, asked.key, asked.who); });
                  },
                  &history_, changed_members});
   shared.resources.share(replica_.get());

@@ -2,11 +2,22 @@
 
 #include <fmt/format.h>
 
+#include "proxy/cluster/replica.h"
 #include "proxy/request/operation/watch.h"
 
 namespace armgate {
 
 Unlocked unlock(const Parts& parts, const Hash128& key, std::string_view who) {
+  Unlocked unlocked = unlock_here(parts, key, who);
+  if (parts.cluster == nullptr || !unlocked.on_its_way) return unlocked;
+  // Whose it is, and whether ARM has answered it, is not known here.
+  parts.cluster->post(cluster::UnlockAsked{key, std::string(who)});
+  unlocked.on_its_way = false;
+  unlocked.others_told = true;
+  return unlocked;
+}
+
+Unlocked unlock_here(const Parts& parts, const Hash128& key, std::string_view who) {
   Unlocked unlocked;
   const TimePoint now = parts.clock.now();
   const auto op_leases = parts.shared.op_leases.on_key(key);

@@ -21,10 +21,13 @@ struct Unlocked {
   std::vector<Write> released;
   // A write that ARM has not answered yet has the key too: it is not taken back, and ends with its answer or its timeout.
   bool on_its_way = false;
+  bool others_told = false;  // of a cluster: one of them has it, and lets go of what ARM has answered
 };
 
 // Ends all operation leases on the key, with all their other keys, with an alert and counted: who waits goes next, whatever ARM
 // still does with what was held. `who` is for the log. From any thread whose loop `parts` belongs to.
 Unlocked unlock(const Parts& parts, const Hash128& key, std::string_view who);
+// The same of what this process has, though it is one of several.
+Unlocked unlock_here(const Parts& parts, const Hash128& key, std::string_view who);
 
 }  // namespace armgate

@@ -86,12 +86,16 @@ TEST(ClusterCodec, AClaimKeepsItsKeysAndTheirModes) {
   claimed.info.is_reentrant = true;
   claimed.info.run = "a repair";
   claimed.info.priority = ClaimInfo::Priority::BeforeAll;
+  claimed.info.is_turn = true;
+  claimed.info.resource = {3, 4};
   const Claimed read = passed_on(claimed);
   EXPECT_EQ(read.keys, claimed.keys);
   EXPECT_EQ(read.claim, claimed.claim);
   EXPECT_TRUE(read.info.is_reentrant);
   EXPECT_EQ(read.info.run, "a repair");
   EXPECT_EQ(read.info.priority, ClaimInfo::Priority::BeforeAll);
+  EXPECT_TRUE(read.info.is_turn);
+  EXPECT_EQ(read.info.resource, (Hash128{3, 4}));
 }
 
 TEST(ClusterCodec, AResultKeepsItsErrorAndItsNames) {
@@ -115,6 +119,9 @@ TEST(ClusterCodec, AResultKeepsItsErrorAndItsNames) {
   EXPECT_EQ(passed_on(StateSeen{{1, 2}, "/r", "Updating", when}).state, "Updating");
   EXPECT_EQ(passed_on(Imported{when}).since, when);
   EXPECT_EQ(passed_on(Probing{{1, 2}, 8}).judged, 8u);
+  const auto asked = passed_on(UnlockAsked{{1, 2}, "ops"});
+  EXPECT_EQ(asked.key, (Hash128{1, 2}));
+  EXPECT_EQ(asked.who, "ops");
 }
 
 TEST(ClusterCodec, WhatIsCutShortOrOfAnotherFormatIsNotRead) {

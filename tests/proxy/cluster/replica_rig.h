@@ -3,6 +3,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct ReplicaRig {
                    .turns = turns,
                    .pass = [this](uint64_t order) { clock.pass(order); },
                    .adopt = [this](AdoptedWrite one) { adopted.push_back(std::move(one)); },
+                   .unlock = [this](const UnlockAsked& asked) { unlocks.push_back(asked.who); },
                    .history = &history,
                    .name_members = [](const AskedChange&) { return "/tags/a"; }});
       resources.share(&replica);
@@ -47,6 +49,7 @@ struct ReplicaRig {
     MemoryStore history;
     Replica replica;
     std::vector<AdoptedWrite> adopted;
+    std::vector<std::string> unlocks;  // who asked for them
     bool was_ended = false;
     std::shared_ptr<world::SimLog::Member> member;
   };

@@ -286,5 +286,15 @@ TEST(ClusterReplica, NobodyIsDeadBecauseTheEngineWasAway) {
   EXPECT_TRUE(first.replica.may_send() && second.replica.may_send());
 }
 
+TEST(ClusterReplica, AnUnlockIsAskedOfTheOthers) {
+  Rig rig;
+  auto& asks = rig.begin();
+  auto& other = rig.begin();
+  asks.replica.post(UnlockAsked{kResource, "ops"});
+  rig.pass(seconds(2));
+  EXPECT_EQ(other.unlocks, std::vector<std::string>{"ops"});
+  EXPECT_TRUE(asks.unlocks.empty()) << "it has done its own part";
+}
+
 }  // namespace
 }  // namespace armgate::cluster

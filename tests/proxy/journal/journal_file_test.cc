@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
-#include <fstream>
-#include <iterator>
 
 #include "tests/proxy/journal/journal_rig.h"
 

@@ -1,7 +1,10 @@
 // What armgate does to HTTP itself: framing, limits, tunnels. curl and raw connections against a recording upstream.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import net from "node:net";
 import { gzipSync } from "node:zlib";
 import { curl, curlJson, openRaw, sending } from "./curl.mjs";
+import { sleep, withinSeconds } from "./harness.mjs";
 
 const ID = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/web";
 const PATH = `${ID}?api-version=2024-07-01`;
@@ -103,6 +106,21 @@ export const tests = {
     assert.notEqual(answer.code, 0);
     assert.equal(answer.connectStatus, 403);
     assert.equal(other.seen.length, 0);
+  },
+
+  "a stop is held up neither by an idle tunnel nor by half a request": async (world) => {
+    const { gateway } = await withRecorder(world, { allow_connect_to: ["localhost"] });
+    const other = await world.startRecorder(() => ({ body: "x" }), { name: "localhost" });
+    const tunnel = net.connect(gateway.port, "127.0.0.1");
+    tunnel.write(`CONNECT localhost:${other.port} HTTP/1.1\r\nHost: localhost:${other.port}\r\n\r\n`);
+    await withinSeconds(5, "the tunnel", once(tunnel, "data"));
+    const raw = await openRaw(gateway);
+    raw.write(`PUT ${PATH} HTTP/1.1\r\nHost: management.azure.com\r\nContent-Length: 100\r\n\r\n{`);
+    await sleep(200);
+    gateway.process.child.kill("SIGTERM");
+    assert.match(await raw.receive(/\r\n\r\n/), /^HTTP\/1\.1 408 /);
+    assert.deepEqual(await withinSeconds(8, "the stop", gateway.process.exit), { code: 0, signal: null });
+    assert.match(gateway.process.log, /"event":"stopped","why":"drained"/);
   },
 
   "a compressed answer arrives with the bytes that ARM sent": async (world) => {

@@ -46,7 +46,7 @@ Task<void> Session::run() {
 void Session::drain() {
   draining_ = true;
   link_.close_after_answer();
-  if (idle_) stream_->cancel_read();
+  if (idle_ || arriving_) stream_->cancel_read();
 }
 
 // False: the connection is over.
@@ -158,7 +158,14 @@ Task<Result<void>> Session::read_body(const http::ParsedRequestHead& head, std::
 // content back until its head is acknowledged.
 Task<Result<size_t>> Session::more_of_request(TimePoint deadline) {
   stream_->acknowledge_now();
-  return input_.more(deadline);
+  const TimePoint soon = std::min(deadline, setup_.clock.now() + setup_.options.drain_quiet_max);
+  const bool was_draining = draining_;
+  arriving_ = true;
+  auto got = co_await input_.more(was_draining ? soon : deadline);
+  arriving_ = false;
+  const bool drain_began = !got && got.error().kind == ErrorKind::Cancelled && draining_ && !was_draining;
+  if (drain_began) co_return co_await input_.more(soon);
+  co_return got;
 }
 
 Task<Session::After> Session::refuse(Refusal refusal, arm::Method method) {

@@ -38,6 +38,7 @@ struct SessionOptions {
   Duration idle_max = std::chrono::minutes(2);                // between requests
   Duration head_max = std::chrono::seconds(10);               // from its first byte to its last
   Duration body_max = std::chrono::seconds(60);               // the whole content, however steadily it drips
+  Duration drain_quiet_max = std::chrono::seconds(2);         // within a request, while it drains
   Duration write_max = std::chrono::seconds(60);              // each piece of an answer
   Duration close_first_max = std::chrono::milliseconds(200);  // for the client to close first
   Duration linger_max = std::chrono::seconds(2);              // for the client to take the end of its last answer
@@ -62,7 +63,7 @@ class Session {
   // Serves until the connection has ended. Runs once.
   Task<void> run();
 
-  // Closes now if idle, else after the current exchange.
+  // Closes now if idle, soon if a request has stopped arriving, else after the current exchange.
   void drain();
 
   // Whoever only waits is told to come again.
@@ -105,6 +106,7 @@ class Session {
   std::vector<Unconfirmed> receipts_;  // oldest first
   bool early_ = false;                 // what comes next was sent before the last answer could be read
   bool idle_ = false;
+  bool arriving_ = false;  // the rest of a request is waited for
   bool draining_ = false;
   bool aborted_ = false;
 };

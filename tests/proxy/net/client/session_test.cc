@@ -326,5 +326,38 @@ TEST_F(SessionTest, DrainsAfterTheRunningExchange) {
   leave_orderly();
 }
 
+TEST_F(SessionTest, ARequestThatHasStoppedArrivingDoesNotHoldTheDrain) {
+  begin();
+  send_text(client_, "PUT / HTTP/1.1\r\n" + std::string(kHost) + "Content-Length: 100\r\n\r\nx");
+  settle();
+  clock_.advance(std::chrono::seconds(1));
+  session_->drain();
+  settle();
+  EXPECT_EQ(received_.text, "");
+  clock_.advance(std::chrono::milliseconds(900));
+  send_text(client_, "y");  // it still arrives
+  settle();
+  clock_.advance(std::chrono::milliseconds(1900));
+  settle();
+  received_.take_from(client_);
+  EXPECT_EQ(received_.text, "");
+  clock_.advance(std::chrono::milliseconds(200));
+  receive_until("ArmgateRequestTimeout");
+  EXPECT_TRUE(seen_.empty());
+  leave_orderly();
+}
+
+TEST_F(SessionTest, ARequestThatIsStillArrivingIsServedWhileItDrains) {
+  begin();
+  send_text(client_, "PUT /a HTTP/1.1\r\n" + std::string(kHost) + "Content-Length: 2\r\n\r\nx");
+  settle();
+  session_->drain();
+  settle();
+  send_text(client_, "y");
+  receive_until("hello");
+  EXPECT_THAT(received_.text, HasSubstr("Connection: close\r\n"));
+  leave_orderly();
+}
+
 }  // namespace
 }  // namespace armgate::net

@@ -1,5 +1,7 @@
 #include "cli/process/service.h"
 
+#include <fmt/format.h>
+
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
@@ -69,15 +71,19 @@ void announce(Gateway& gateway) {
   std::fprintf(stderr, "armgate: %s\n", usage_hint(proxy, ca).c_str());
 }
 
-// Reaching the limit costs every new connection alike, the requests of those who are in included.
-void check_descriptors(Gateway& gateway, size_t limit) {
-  const size_t connections = gateway.config().limits.connections;
-  if (limit > connections) return;
-  gateway.log_line(LogLevel::Warning, "few-descriptors",
-                   {{"limit", limit},
-                    {"text",
-                     "open files run out before limits.connections is reached; raise the limit (ulimit -Hn, LimitNOFILE) "
-                     "or lower limits.connections"}});
+// Without any left, armgate's own files and the admin listener would fail with the clients' connections.
+void check_descriptors(Gateway& gateway) {
+  const size_t wanted = gateway.config().limits.connections;
+  const size_t connections = gateway.connections_max();
+  if (connections == wanted) return;
+  gateway.log_line(
+      LogLevel::Warning, "few-descriptors",
+      {{"limit", descriptor_limit()},
+       {"connections", connections},
+       {"text",
+        fmt::format("so many open files allow {} connections of clients, not limits.connections, {}: raise the limit to {} "
+                    "(ulimit -Hn, LimitNOFILE) or lower the option",
+                    connections, wanted, descriptors_needed(gateway.config()))}});
 }
 
 bool can_change_at_run_time(std::string_view pointer) {
@@ -116,7 +122,7 @@ int report_failure(const Error& error) {
 }
 
 int run_service(const Config& config, LoadAgain load_again) {
-  const size_t descriptors = raise_descriptor_limit();
+  raise_descriptor_limit();
   auto opened = Gateway::open(config);
   if (!opened) return report_failure(opened.error());
   Gateway& gateway = **opened;
@@ -140,7 +146,7 @@ int run_service(const Config& config, LoadAgain load_again) {
          {"text", "the certificate authority was replaced; the one from the start is used until armgate is started anew"}});
   });
   announce(gateway);
-  check_descriptors(gateway, descriptors);
+  check_descriptors(gateway);
   gateway.run();
   end_soon(kExitDone);
   gateway.leave(kExitDone);

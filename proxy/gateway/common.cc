@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proxy/gateway/cluster/member.h"
+#include "proxy/gateway/descriptors.h"
 #include "proxy/gateway/options.h"
 #include "proxy/gateway/records.h"
 
@@ -20,7 +21,8 @@ GatewayCommon::GatewayCommon(Config settings, std::optional<net::ParentProxy> be
       cluster(std::move(records.cluster)),
       cert_cache(std::move(minter), certs::CertCacheOptions{}),
       shared(shared_options(config, cluster.get()), Hasher(records.hash_key),
-             std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.queue_timeouts, config.facts)) {}
+             std::make_shared<const rules::Ruleset>(config.rules, config.errors, config.queue_timeouts, config.facts)),
+      connections_max(armgate::connections_max(config, descriptor_limit())) {}
 
 GatewayCommon::~GatewayCommon() {
   if (cluster) cluster->end();

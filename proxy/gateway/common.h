@@ -44,6 +44,7 @@ struct GatewayCommon {
   DecisionLog decisions;
   Timeline timeline;  // the first loop's
   net::ConnectionCounter connections;
+  const size_t connections_max;
   const WallTime started = clock.wall();
   const TimePoint began = clock.now();
   std::atomic<bool> draining{false};

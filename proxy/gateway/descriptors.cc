@@ -4,7 +4,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "proxy/config/config.h"
+
 namespace armgate {
+namespace {
+
+// A client's own, the far end of its tunnel, and one to ARM that an earlier client has left.
+constexpr size_t kDescriptorsPerConnection = 3;
+constexpr size_t kOwnDescriptors = 64 + kAdminConnectionsMax;  // listeners, event loops, the log, the journal
+
+}  // namespace
 
 void hold_standard_descriptors() {
   int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -12,12 +23,25 @@ void hold_standard_descriptors() {
   if (fd >= 0) ::close(fd);
 }
 
-size_t raise_descriptor_limit() {
+void raise_descriptor_limit() {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   const rlimit most{limit.rlim_max, limit.rlim_max};
-  if (limit.rlim_cur < most.rlim_cur && ::setrlimit(RLIMIT_NOFILE, &most) == 0) limit = most;
-  return limit.rlim_cur;
+  if (limit.rlim_cur < most.rlim_cur) ::setrlimit(RLIMIT_NOFILE, &most);
+}
+
+size_t descriptor_limit() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+size_t connections_max(const Config& config, size_t descriptors) {
+  const size_t for_clients = descriptors > kOwnDescriptors ? descriptors - kOwnDescriptors : 0;
+  return std::clamp<size_t>(for_clients / kDescriptorsPerConnection, 1, config.limits.connections);
+}
+
+size_t descriptors_needed(const Config& config) {
+  return config.limits.connections * kDescriptorsPerConnection + kOwnDescriptors;
 }
 
 }  // namespace armgate

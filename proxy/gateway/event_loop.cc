@@ -111,6 +111,7 @@ Result<std::unique_ptr<net::ProxyServer>> EventLoop::open_server(net::ServerOpti
 }
 
 Result<uint16_t> EventLoop::open_listener(net::ServerOptions options) {
+  options.connections_max = common_.connections_max;
   if (common_.parent) options.connect.own_mark = common_.parent->mark;
   const auto serve = [this](Exchange& exchange, ClientLink& client) { return pipeline_->serve(exchange, client); };
   auto server = open_server(std::move(options), serve, common_.connections);

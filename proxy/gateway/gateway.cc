@@ -95,6 +95,7 @@ void Gateway::take_up(const PreviousProcess& former) {
 
 const Config& Gateway::config() const { return common_->config; }
 std::string Gateway::parent() const { return common_->parent ? common_->parent->text() : std::string(); }
+size_t Gateway::connections_max() const { return common_->connections_max; }
 GatewayTally::Counts Gateway::tally() const {
   GatewayTally::Counts all;
   for (const auto& loop : loops_) all += loop->tally().counts();

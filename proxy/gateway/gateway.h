@@ -36,6 +36,7 @@ class Gateway {
   const Config& config() const;
   std::string parent() const;  // the proxy through which it reaches the world, for people; empty: none
   const ListenerPorts& ports() const { return ports_; }
+  size_t connections_max() const;  // of clients; fewer than are configured if open files do not allow them
   GatewayTally::Counts tally() const;
   Log& log();
   boost::asio::io_context& io();  // the first loop's, for signals

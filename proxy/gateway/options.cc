@@ -3,6 +3,7 @@
 #include <tuple>
 #include <utility>
 
+#include "proxy/gateway/descriptors.h"
 #include "proxy/gateway/listeners.h"
 #include "proxy/net/upstream/host_pattern.h"
 #include "proxy/observability/admin/admin_leases.h"
@@ -10,7 +11,6 @@
 namespace armgate {
 namespace {
 
-constexpr size_t kAdminConnectionsMax = 64;
 constexpr Duration kAdminWaitMax = std::chrono::seconds(5);
 
 http::Limits http_limits(const Config& config) {

@@ -104,10 +104,9 @@ void ProxyServer::Core::take(const CorePtr& core, AcceptedSocket accepted) {
     }
     ::close(accepted.fd);
     const bool own_pages = core->options.listener_kind == ListenerKind::Plain;
-    emit(parts.events, {NetEventKind::ConnectionLimit,
-                        accepted.peer,
-                        {},
-                        own_pages ? "too many connections to listen.admin" : "too many connections (limits.connections)"});
+    const std::string text = fmt::format("all {} connections {} are in use", core->options.connections_max,
+                                         own_pages ? "of listen.admin" : "of clients (limits.connections)");
+    emit(parts.events, {NetEventKind::ConnectionLimit, accepted.peer, {}, text});
     return;
   }
   Counted counted(parts.counter);

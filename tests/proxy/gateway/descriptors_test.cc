@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "proxy/config/config.h"
+
 namespace armgate {
 namespace {
 
@@ -51,12 +53,24 @@ TEST(Descriptors, TheLimitIsWhatTheSystemAllows) {
   const int raised = in_a_child([] {
     const rlimit low{16, 100};
     if (::setrlimit(RLIMIT_NOFILE, &low) != 0) return -1;
-    const size_t told = raise_descriptor_limit();
+    raise_descriptor_limit();
     rlimit now{};
     ::getrlimit(RLIMIT_NOFILE, &now);
-    return now.rlim_cur == told ? static_cast<int>(told) : -1;
+    return now.rlim_cur == descriptor_limit() ? static_cast<int>(now.rlim_cur) : -1;
   });
   EXPECT_EQ(raised, 100);
+}
+
+// Each may come to cost its own descriptor, its tunnel's and one to ARM; the admin listener's 64 are apart.
+TEST(Descriptors, LimitTheConnectionsOfClients) {
+  Config config;
+  config.limits.connections = 250;
+  EXPECT_EQ(descriptors_needed(config), 3 * 250u + 128);
+  EXPECT_EQ(connections_max(config, descriptors_needed(config)), 250u);
+  EXPECT_EQ(connections_max(config, descriptors_needed(config) - 1), 249u);
+  EXPECT_EQ(connections_max(config, 1'000'000), 250u);
+  EXPECT_EQ(connections_max(config, 256), 42u);
+  EXPECT_EQ(connections_max(config, 20), 1u);
 }
 
 }  // namespace

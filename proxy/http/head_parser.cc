@@ -121,16 +121,23 @@ Result<void> take_host(ParsedRequestHead& request, const FieldBlock& block) {
   return {};
 }
 
+// Of a target of CONNECT, for people: without what could be a password, and not all of a long one.
+std::string_view shown(std::string_view target) {
+  constexpr size_t kShownMax = 100;
+  return target.substr(target.rfind('@') + 1).substr(0, kShownMax);
+}
+
 Result<void> take_connect_target(ParsedRequestHead& request, const FieldBlock& block) {
-  // Checked although unused: what is not valid is refused. Python's http.client sends HTTP/1.0 without Host here.
-  if (block.host || request.minor_version == 1) {
-    if (Result<void> host = take_host(request, block); !host) return host;
-  }
   const std::optional<Authority> authority = parse_authority(request.head.target);
   if (!authority || !authority->port) {
     return client_error(ErrorKind::BadInput,
-                        "the target of CONNECT is not host:port with a port from 1 to 65535; send for "
-                        "example `CONNECT management.azure.com:443 HTTP/1.1`");
+                        fmt::format("the target of CONNECT, `{}`, is not host:port with a port from 1 to 65535; send for "
+                                    "example `CONNECT management.azure.com:443 HTTP/1.1`",
+                                    shown(request.head.target)));
+  }
+  // Checked although unused: what is not valid is refused. Python's http.client sends HTTP/1.0 without Host here.
+  if (block.host || request.minor_version == 1) {
+    if (Result<void> host = take_host(request, block); !host) return host;
   }
   if (request.framing.kind == Framing::Kind::Chunked || request.framing.bytes > 0) {
     return client_error(ErrorKind::BadInput, "a CONNECT request with content; send none");

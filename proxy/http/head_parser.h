@@ -43,7 +43,7 @@ struct Framing {
 BodyLength body_length(const Framing& framing);
 
 struct ParsedRequestHead {
-  arm::RequestHead head;            // head.host: lower case, without port
+  arm::RequestHead head;            // head.host: lower case, without port, without a dot at the end
   Framing framing;                  // None, Length or Chunked
   int minor_version = 1;            // HTTP/1.0 or HTTP/1.1
   bool keep_alive = true;           // the client allows another request on this connection

@@ -57,7 +57,9 @@ std::optional<Authority> parse_authority(std::string_view text) {
     if (!port || *port == 0 || *port > 65535 || digits.front() == '0') return std::nullopt;
     authority.port = static_cast<uint16_t>(*port);
   }
-  if (!is_bracketed_ipv6(host) && !is_host_name(host)) return std::nullopt;
+  const bool is_ipv6 = is_bracketed_ipv6(host);
+  if (!is_ipv6 && host.ends_with('.')) host.remove_suffix(1);
+  if (!is_ipv6 && !is_host_name(host)) return std::nullopt;
   authority.host = host;
   return authority;
 }

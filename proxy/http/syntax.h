@@ -97,13 +97,14 @@ inline bool is_field_value(std::string_view text) { return find_no_value_char(te
 std::optional<uint64_t> parse_decimal(std::string_view text);
 
 struct Authority {
-  std::string_view host;         // as written; an IPv6 address keeps its brackets
+  std::string_view host;         // as written, without a dot at the end; an IPv6 address keeps its brackets
   std::optional<uint16_t> port;  // 1 to 65535
 };
 
 // host[:port] as a Host field or a CONNECT target holds it: a name of labels of letters, digits, '-' and '_', an IPv4
-// address, or an IPv6 address in brackets. Nothing for all else: user information, commas, escapes, an empty label, a
-// dot at the end, an empty port or one out of range.
+// address, or an IPv6 address in brackets. One dot at the end of a name or an IPv4 address is taken off: it stands for the root
+// (RFC 3986 §3.2.2), and whoever compares hosts must find the same one. Nothing for all else: user information, commas, escapes,
+// an empty label, an empty port or one out of range.
 std::optional<Authority> parse_authority(std::string_view text);
 
 // Calls `each` with every non-empty element of a comma-separated list (RFC 9110 §5.6.1) until it returns false.

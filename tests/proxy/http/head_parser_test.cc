@@ -152,6 +152,8 @@ TEST(AcceptedRequests, ConnectGoesByItsTarget) {
        "Basic dTo="},
       // Old Node tunnels name the proxy in Host.
       {"CONNECT management.azure.com:443 HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", "management.azure.com", 443, ""},
+      {"CONNECT management.azure.com.:443 HTTP/1.1\r\nHost: management.azure.com.:443\r\n\r\n", "management.azure.com", 443,
+       ""},
       {"CONNECT my_service:1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", "my_service", 1, ""},
       {"CONNECT [2001:DB8::1]:65535 HTTP/1.1\r\nHost: [::1]\r\n\r\n", "[2001:db8::1]", 65535, ""},
   };
@@ -179,6 +181,7 @@ TEST(AcceptedRequests, HostIsComparedWithTheTunnel) {
   };
   EXPECT_TRUE(checked("a.example", "a.example", 443));
   EXPECT_TRUE(checked("A.EXAMPLE:443", "a.example", 443));
+  EXPECT_TRUE(checked("a.example.", "a.example", 443));
   EXPECT_TRUE(checked("a.example:8443", "a.example", 8443));
   EXPECT_FALSE(checked("a.example", "a.example", 8443));
   EXPECT_FALSE(checked("a.example:443", "a.example", 8443));

@@ -74,9 +74,13 @@ TEST(Syntax, Authority) {
   while (longest.size() < 253) longest += ".a";
   EXPECT_EQ(text(longest), longest);
   EXPECT_EQ(text(longest + ".a"), "none");
-  for (const std::string_view bad :
-       {"",     ":",  ":1", "a:",  "a:0", "a:01", "a:65536", "a:1:2",  "a b",    "a,b",   "a@b",    "a.",     ".a",
-        "a..b", "a/", "[]", "[:]", "[1]", "[::1", "::1",     "[::1]x", "[::1]1", "[::g]", "[::1]:", "x[::1]", "[::1]]"}) {
+  EXPECT_EQ(text("a.b."), "a.b") << "the root's dot";
+  EXPECT_EQ(text("a.b.:443"), "a.b 443");
+  EXPECT_EQ(text("127.0.0.1.:443"), "127.0.0.1 443");
+  EXPECT_EQ(text(longest + "."), longest);
+  for (const std::string_view bad : {"",    ":",      ":1",     "a:",    "a:0",    "a:01",   "a:65536", "a:1:2", "a b", "a,b",
+                                     "a@b", ".",      ".a",     "a..",   "a..b",   "a/",     "[]",      "[:]",   "[1]", "[::1",
+                                     "::1", "[::1]x", "[::1]1", "[::g]", "[::1]:", "x[::1]", "[::1]]",  "[::1]."}) {
     EXPECT_EQ(text(bad), "none") << bad;
   }
 }

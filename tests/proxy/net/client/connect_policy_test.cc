@@ -26,6 +26,11 @@ TEST(ConnectPolicy, DecidesByHostAndPort) {
   const std::pair<const char*, ConnectAction> rows[] = {
       {"management.azure.com:443", ConnectAction::Intercept},
       {"MANAGEMENT.azure.com:443", ConnectAction::Intercept},
+      {"management.azure.com.:443", ConnectAction::Intercept},
+      {"management.azure.com..:443", ConnectAction::Refuse},
+      {"login.microsoftonline.com.:443", ConnectAction::Tunnel},
+      {"localhost.:443", ConnectAction::Refuse},
+      {"127.0.0.1.:443", ConnectAction::Refuse},
       {"management.azure.com:8443", ConnectAction::Tunnel},
       {"x.management.azure.com:443", ConnectAction::Tunnel},
       {"west.arm.example.test:443", ConnectAction::Intercept},
@@ -73,6 +78,8 @@ TEST(ConnectPolicy, ExplainsWhatToDoInstead) {
       {"GET http://example.org/ HTTP/1.1\r\nHost: example.org\r\n\r\n", "set HTTPS_PROXY"},
       {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "proxy port of armgate"},
       {"CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n", "NO_PROXY"},
+      {"CONNECT a..b:1 HTTP/1.1\r\nHost: a..b:1\r\n\r\n", "the target of CONNECT, `a..b:1`, is not"},
+      {"CONNECT user:secret@a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", "the target of CONNECT, `a:1`, is not"},
   };
   for (const auto& [head, text] : rows) {
     const auto decision = decide_connect(head, {}, policy());

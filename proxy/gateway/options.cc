@@ -168,6 +168,7 @@ std::optional<net::ServerOptions> admin_listener(const Config& config) {
   options.connections_max = kAdminConnectionsMax;
   // Whoever may come must not keep those out who look whether it is alive.
   options.session.limits.request_body_bytes_max = kLeaseBytesMax;
+  options.session.limits.request_body_is_option = false;
   // Who looks every few seconds must not find the kept connection closed at the very moment it is used.
   options.session.one_request_each = true;
   options.session.idle_max = options.session.head_max = options.session.body_max = options.session.write_max = kAdminWaitMax;

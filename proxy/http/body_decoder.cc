@@ -175,10 +175,10 @@ const char* BodyDecoder::take_trailer_byte(char c) {
 
 const char* BodyDecoder::limit_reached() const {
   if (extension_bytes_ > limits_.chunk_extension_bytes_max) {
-    return "its chunk extensions are longer than limits.chunk_extension_bytes_max; send none";
+    return "its chunk extensions are too long; send none";
   }
   if (trailer_bytes_ > limits_.trailer_bytes_max) {
-    return "its trailers are longer than limits.trailer_bytes_max; send none";
+    return "its trailers are too long; send none";
   }
   if (!content_bytes_max_) return nullptr;
   // A chunk or a length beyond the limit is refused by its announcement, before any of it is taken.

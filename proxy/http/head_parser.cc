@@ -97,10 +97,9 @@ Result<Framing> request_framing(const FieldBlock& block, int minor_version, cons
     return client_error(ErrorKind::BadInput, "the content-length header is no number in decimal digits; send one number");
   }
   if (*bytes > limits.request_body_bytes_max) {
-    return client_error(ErrorKind::TooLarge,
-                        fmt::format("the content-length header announces more than {} bytes (limits.request_body_bytes); "
-                                    "send less",
-                                    limits.request_body_bytes_max));
+    return client_error(ErrorKind::TooLarge, fmt::format("the content-length header announces more than {} bytes{}; send less",
+                                                         limits.request_body_bytes_max,
+                                                         limits.request_body_is_option ? " (limits.request_body_bytes)" : ""));
   }
   return Framing{Framing::Kind::Length, *bytes};
 }

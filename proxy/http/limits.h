@@ -12,6 +12,7 @@ struct Limits {
   size_t fields_max = 200;                            // field lines
   size_t target_bytes_max = 16 * 1024;                // the request target; signed operation URLs reach 4 KiB
   uint64_t request_body_bytes_max = 8 * 1024 * 1024;  // ARM itself takes 4 MiB
+  bool request_body_is_option = true;                 // limits.request_body_bytes; a message names it
   size_t chunk_extension_bytes_max = 4 * 1024;        // of all chunks of one message together
   size_t trailer_bytes_max = 16 * 1024;               // of one message, although trailers are dropped
 };

@@ -227,11 +227,11 @@ TEST(BodyDecoder, ExtensionsAndTrailersAreBoundedOverTheWholeMessage) {
     return !read.ok() && read.error().kind == ErrorKind::TooLarge && read.error().context.find(word) != std::string::npos;
   };
   EXPECT_TRUE(decode("1;aaa\r\nx\r\n0;aaa\r\n\r\n", kChunked, limits).ok());
-  EXPECT_TRUE(refused("1;aaaaaaaaaaaaaaaaaaa", "chunk_extension_bytes_max"));
-  EXPECT_TRUE(refused("1;aaaaaa\r\nx\r\n1;aaaaaa", "chunk_extension_bytes_max"));
+  EXPECT_TRUE(refused("1;aaaaaaaaaaaaaaaaaaa", "chunk extensions"));
+  EXPECT_TRUE(refused("1;aaaaaa\r\nx\r\n1;aaaaaa", "chunk extensions"));
   EXPECT_TRUE(decode("0\r\nA: 345\r\n\r\n", kChunked, limits).ok());
-  EXPECT_TRUE(refused("0\r\nA: 3456789abcdef", "trailer_bytes_max"));
-  EXPECT_TRUE(refused("0\r\nA: 3\r\nB: 9\r\n\r\n", "trailer_bytes_max"));
+  EXPECT_TRUE(refused("0\r\nA: 3456789abcdef", "trailers"));
+  EXPECT_TRUE(refused("0\r\nA: 3\r\nB: 9\r\n\r\n", "trailers"));
 }
 
 }  // namespace

@@ -6,12 +6,15 @@
 #include "cli/view/ask_service.h"
 #include "cli/view/status.h"
 #include "proxy/gateway/options.h"
+#include "proxy/http/head_parser.h"
 #include "proxy/observability/admin/admin_leases.h"
 
 namespace armgate {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(StatusText, WhatIsNoStatusIsSaidToBeNone) {
   for (const char* page : {"", "<html>", "{}", "[]", R"({"version": 1})"}) {
@@ -33,6 +36,11 @@ TEST(AdminListener, CannotBeSatOnWhateverTheLimitsOfTheOthers) {
   EXPECT_EQ(listener->port, 9478);
   EXPECT_EQ(listener->connections_max, 64u);
   EXPECT_EQ(listener->session.limits.request_body_bytes_max, kLeaseBytesMax);
+  const auto long_one = http::parse_request_head("POST /leases HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20000\r\n\r\n",
+                                                 listener->session.limits);
+  ASSERT_FALSE(long_one.ok());
+  EXPECT_THAT(long_one.error().context, AllOf(HasSubstr("more than 16384 bytes"), Not(HasSubstr("limits."))))
+      << "an option that does not help";
   for (const Duration most :
        {listener->session.idle_max, listener->session.head_max, listener->session.body_max, listener->session.write_max}) {
     EXPECT_EQ(most, std::chrono::seconds(5));

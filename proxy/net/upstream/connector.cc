@@ -29,6 +29,8 @@ std::string authority_of(const std::string& name, uint16_t port) {
   return is_bare_ipv6 ? fmt::format("[{}]:{}", name, port) : fmt::format("{}:{}", name, port);
 }
 
+std::string place_of(const ip::address& address, uint16_t port) { return fmt::format("{} port {}", address.to_string(), port); }
+
 struct Resolution {
   explicit Resolution(const Executor& executor) : resolver(executor), done(executor) {}
   ip::tcp::resolver resolver;
@@ -75,6 +77,13 @@ void tune_tcp(int fd) {
   set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
   set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
   set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+std::string far_end(int fd) {
+  ip::tcp::endpoint endpoint;
+  auto size = static_cast<socklen_t>(endpoint.capacity());
+  if (::getpeername(fd, endpoint.data(), &size) != 0) return "an unknown address";
+  return place_of(endpoint.address(), endpoint.port());
 }
 
 Connector::Endpoint Connector::endpoint_of(std::string_view host, uint16_t port) const {
@@ -136,7 +145,7 @@ Task<Result<std::unique_ptr<Socket>>> Connector::connect_to(ip::address address,
   }
   auto socket = std::make_unique<Socket>(clock_, executor_, fd, Peer{ErrorSource::Upstream, named.peer});
   tune_tcp(fd);
-  const std::string where = fmt::format("{} at {} port {}", named.target, address.to_string(), port);
+  const std::string where = fmt::format("{} at {}", named.target, place_of(address, port));
   if (::connect(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0) co_return socket;
   if (errno != EINPROGRESS) co_return unreachable(fmt::format("cannot connect to {}: {}", where, std::strerror(errno)));
   auto ready = co_await socket->wait(Waiting::Writer, Readiness::Writable, deadline);

@@ -78,4 +78,7 @@ class Connector {
 // No delay for small writes, and keep-alive probes: a peer whose machine vanished never sends FIN.
 void tune_tcp(int fd);
 
+// Of a connected socket, for messages: its peer's address and port.
+std::string far_end(int fd);
+
 }  // namespace armgate::net

@@ -99,6 +99,7 @@ Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::connect(TimePoin
   auto socket = co_await connector_.connect(host_, options_.port, LocalTargets::Allow,
                                             std::min(deadline, clock_.now() + options_.connect_max));
   if (!socket) co_return std::move(socket).error();
+  const std::string where = fmt::format("{} at {}", (*socket)->peer().name, far_end((*socket)->fd()));
   auto stream = TlsStream::make(*std::move(socket), context_);
   if (!stream) co_return std::move(stream).error();
   SSL* const ssl = (*stream)->ssl();
@@ -117,6 +118,9 @@ Task<Result<std::unique_ptr<UpstreamConnection>>> UpstreamHost::connect(TimePoin
   auto done = co_await (*stream)->handshake(std::min(deadline, clock_.now() + options_.handshake_max));
   if (!done) {
     Error error = std::move(done).error();
+    if (error.kind == ErrorKind::TimedOut) {
+      error.context = fmt::format("the TLS handshake with {} did not end in time (upstream.handshake_max)", where);
+    }
     if (const ParentProxy* parent = connector_.parent_of(host_, options_.port)) error.context += handshake_hint(*parent, error);
     co_return error;
   }

@@ -228,5 +228,21 @@ TEST_F(UpstreamHostTest, WhatCannotBeConnectedToWasSentNothing) {
   EXPECT_TRUE(host_->unused());
 }
 
+TEST_F(UpstreamHostTest, AHandshakeThatDoesNotEndIsToldAsThatWithWhereItLedTo) {
+  const auto silent = *Listener::open(clock_, executor(), "127.0.0.1", 0);
+  Connector connector(clock_, executor(), {seconds(4), {{"arm.example.test", {"127.0.0.1", silent->port(), {}}}}, {}},
+                      system_resolve(clock_));
+  host_ =
+      std::make_shared<UpstreamHost>("arm.example.test", clock_, executor(), connector, context_.get(), UpstreamHostOptions{});
+  const auto asking = ask();
+  clock_.advance(seconds(11));
+  run_until([&] { return asking->done; });
+  const Acquired& got = *asking->got;
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().context, "the TLS handshake with arm.example.test at 127.0.0.1 port " + std::to_string(silent->port()) +
+                                     " did not end in time (upstream.handshake_max)");
+  EXPECT_EQ(got.error().kind, ErrorKind::TimedOut);
+}
+
 }  // namespace
 }  // namespace armgate::net::upstream_host_test

@@ -299,16 +299,25 @@ Result<ParsedResponseHead> parse_response_head(std::string_view head, const Limi
   return response;
 }
 
-Result<void> check_authority(const ParsedRequestHead& request, std::string_view host, uint16_t port) {
+Result<void> check_authority(const ParsedRequestHead& request, std::string_view host, uint16_t port, LedBy led_by) {
+  const bool in_tunnel = led_by == LedBy::Tunnel;
   if (request.head.method == arm::Method::Connect) {
-    return client_error(ErrorKind::BadInput, "CONNECT inside a tunnel; open another connection to the proxy for it");
+    return client_error(ErrorKind::BadInput,
+                        in_tunnel ? "CONNECT inside a tunnel; open another connection to the proxy for it"
+                                  : "CONNECT on a connection to listen.tls; send it to the proxy port (listen.proxy)");
   }
-  if (request.head.host != host || request.port.value_or(kHttpsPort) != port) {
+  const uint16_t asked = request.port.value_or(kHttpsPort);
+  if (request.head.host == host && (asked == port || (!in_tunnel && asked == kHttpsPort))) return {};
+  if (in_tunnel) {
     return client_error(ErrorKind::BadInput, fmt::format("the host header is not the host {}:{} that the tunnel was opened to; "
                                                          "open a tunnel to each host",
                                                          host, port));
   }
-  return {};
+  return client_error(
+      ErrorKind::BadInput,
+      fmt::format("the host header is not {} (without a port, or with 443 or {}), for which TLS was opened; open a "
+                  "connection for each host",
+                  host, port));
 }
 
 }  // namespace armgate::http

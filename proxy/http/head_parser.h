@@ -79,8 +79,12 @@ Result<ParsedRequestHead> parse_request_head(std::string_view head, const Limits
 // `request_method` decides whether content follows (RFC 9112 §6.3). 101 is refused, other 1xx are interim.
 Result<ParsedResponseHead> parse_response_head(std::string_view head, const Limits& limits, arm::Method request_method);
 
-// For a request inside a tunnel: Host must be the host the tunnel was opened to, whose port may be left out if it is
-// 443. Refuses a CONNECT inside a tunnel as well. `host`: lower case, without port.
-Result<void> check_authority(const ParsedRequestHead& request, std::string_view host, uint16_t port);
+// For a request on a connection that leads to one host: Host must be that. Its port may be left out if it is 443. `host`: lower case,
+// without port. Refuses a CONNECT there as well.
+enum class LedBy {
+  Tunnel,    // CONNECT to host and port
+  Listener,  // TLS at once (listen.tls), on `port`: 443, for which the host is asked there, stands for it too
+};
+Result<void> check_authority(const ParsedRequestHead& request, std::string_view host, uint16_t port, LedBy led_by);
 
 }  // namespace armgate::http

@@ -193,8 +193,11 @@ Task<void> ProxyServer::Core::serve_intercepted(Slot& slot, Interceptor::Interce
 
 Task<void> ProxyServer::Core::serve_session(Slot& slot, std::unique_ptr<ByteStream> stream, std::string host,
                                             ConnectionIdentity from) {
-  Session session(std::move(stream), SessionSetup{parts.clock, parts.executor, options.session, parts.handler, parts.events,
-                                                  std::move(host), options.connect.intercepted_port, std::move(from)});
+  const bool direct = options.listener_kind == ListenerKind::Direct;
+  const uint16_t asked_port = direct ? listener->port() : options.connect.intercepted_port;
+  Session session(std::move(stream),
+                  SessionSetup{parts.clock, parts.executor, options.session, parts.handler, parts.events, std::move(host),
+                               asked_port, direct ? http::LedBy::Listener : http::LedBy::Tunnel, std::move(from)});
   slot.enter({[&session] { session.drain(); }, [&session] { session.abort(); }, [&session] { session.stop_waiting(); }});
   co_await session.run();
   slot.leave_phase();

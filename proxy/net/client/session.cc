@@ -87,7 +87,8 @@ Task<Session::After> Session::serve_request() {
   }
   const bool may_keep = head->keep_alive && !draining_ && !setup_.options.one_request_each;
   link_.begin(head->head.method, head->minor_version, may_keep ? http::Connection::Keep : http::Connection::Close);
-  const auto right = setup_.host.empty() ? Result<void>() : http::check_authority(*head, setup_.host, setup_.port);
+  const auto right =
+      setup_.host.empty() ? Result<void>() : http::check_authority(*head, setup_.host, setup_.port, setup_.led_by);
   if (!right) {
     Refusal refusal{400, "ArmgateBadRequest", right.error().context};  // named: g++ 12 destroys such a temporary twice
     co_return co_await refuse(std::move(refusal), head->head.method);

@@ -53,6 +53,7 @@ struct SessionSetup {
   const NetEventSink& events;
   std::string host;  // that the connection was intercepted for; empty: any
   uint16_t port = 443;
+  http::LedBy led_by = http::LedBy::Tunnel;
   ConnectionIdentity from;
 };
 

@@ -175,17 +175,35 @@ TEST(AcceptedRequests, ConnectGoesByItsTarget) {
   for (const std::string_view bytes : refused) EXPECT_FALSE(parse_request_head(bytes, Limits{}).ok()) << bytes;
 }
 
+Result<void> checked(std::string_view host_field, std::string_view host, uint16_t port, LedBy led_by = LedBy::Tunnel) {
+  return check_authority(parsed("GET /a HTTP/1.1\r\nHost: " + std::string(host_field) + "\r\n\r\n"), host, port, led_by);
+}
+
 TEST(AcceptedRequests, HostIsComparedWithTheTunnel) {
-  const auto checked = [](std::string_view host_field, std::string_view host, uint16_t port) {
-    return check_authority(parsed("GET /a HTTP/1.1\r\nHost: " + std::string(host_field) + "\r\n\r\n"), host, port).ok();
-  };
-  EXPECT_TRUE(checked("a.example", "a.example", 443));
-  EXPECT_TRUE(checked("A.EXAMPLE:443", "a.example", 443));
-  EXPECT_TRUE(checked("a.example.", "a.example", 443));
-  EXPECT_TRUE(checked("a.example:8443", "a.example", 8443));
-  EXPECT_FALSE(checked("a.example", "a.example", 8443));
-  EXPECT_FALSE(checked("a.example:443", "a.example", 8443));
-  EXPECT_FALSE(checked("b.example", "a.example", 443));
+  EXPECT_TRUE(checked("a.example", "a.example", 443).ok());
+  EXPECT_TRUE(checked("A.EXAMPLE:443", "a.example", 443).ok());
+  EXPECT_TRUE(checked("a.example.", "a.example", 443).ok());
+  EXPECT_TRUE(checked("a.example:8443", "a.example", 8443).ok());
+  EXPECT_FALSE(checked("a.example", "a.example", 8443).ok());
+  EXPECT_FALSE(checked("a.example:443", "a.example", 8443).ok());
+  EXPECT_FALSE(checked("b.example", "a.example", 443).ok());
+}
+
+TEST(AcceptedRequests, HostOnADirectConnectionMayHaveTheListenersPort) {
+  for (const char* host : {"a.example", "a.example:443", "a.example:28443"}) {
+    EXPECT_TRUE(checked(host, "a.example", 28443, LedBy::Listener).ok()) << host;
+  }
+  for (const char* host : {"a.example:8443", "b.example", "b.example:28443"}) {
+    const auto refused = checked(host, "a.example", 28443, LedBy::Listener);
+    ASSERT_FALSE(refused.ok()) << host;
+    EXPECT_EQ(refused.error().context,
+              "the host header is not a.example (without a port, or with 443 or 28443), for which TLS was opened; open a "
+              "connection for each host");
+  }
+  const auto connect =
+      check_authority(parsed("CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n"), "a.example", 28443, LedBy::Listener);
+  ASSERT_FALSE(connect.ok());
+  EXPECT_EQ(connect.error().context.find("tunnel"), std::string::npos) << connect.error().context;
 }
 
 TEST(FindHeadEnd, FindsTheEmptyLineFromAnyStart) {

@@ -52,7 +52,7 @@ inline Result<Whole<ParsedRequestHead>> read_request(std::string_view bytes, con
   if (!head) return std::move(head).error();
   Result<ParsedRequestHead> parsed = parse_request_head(*head, limits);
   if (!parsed) return std::move(parsed).error();
-  if (Result<void> checked = check_authority(*parsed, kHost, 443); !checked) return checked.error();
+  if (Result<void> checked = check_authority(*parsed, kHost, 443, LedBy::Tunnel); !checked) return checked.error();
   Result<Whole<Framing>> body = decode(bytes.substr(head->size()), parsed->framing, limits);
   if (!body) return std::move(body).error();
   return Whole<ParsedRequestHead>{std::move(*parsed), std::move(body->body), head->size() + body->consumed};

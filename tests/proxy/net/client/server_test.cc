@@ -119,6 +119,8 @@ TEST_F(ServerTest, RequiresAnInterceptedNameOnTheDirectDoor) {
   auto client = tls_client(connect(), "ARM.example.test");
   ASSERT_TRUE(await(handshake(*client)).ok());
   EXPECT_THAT(*await(ask(*client, kGet, "/x")), HasSubstr("@arm.example.test/x"));
+  const std::string with_port = "GET /x HTTP/1.1\r\nHost: arm.example.test:" + std::to_string(server_->port()) + "\r\n\r\n";
+  EXPECT_THAT(*await(ask(*client, with_port, "/x")), HasSubstr("@arm.example.test/x")) << "as its URL names this listener";
   client->close();
 }
 

@@ -35,7 +35,7 @@ class SessionFixture : public NetTest {
   void make_session(std::unique_ptr<ByteStream> stream) {
     session_ = std::make_unique<Session>(std::move(stream),
                                          SessionSetup{clock_, executor(), options_, handler_, events_, "arm.example.test", 443,
-                                                      ConnectionIdentity{7, "user", "127.0.0.1"}});
+                                                      http::LedBy::Tunnel, ConnectionIdentity{7, "user", "127.0.0.1"}});
   }
   void begin() {
     running_ = true;

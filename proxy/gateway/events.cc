@@ -35,7 +35,13 @@ void log_lease(Log& log, WallTime wall, std::string_view event, const RunLeases:
 void log_event(Log& log, WallTime wall, const net::NetEvent& event) {
   using net::NetEventKind;
   const auto say = [&](LogLevel level, std::string_view name) {
-    log.event(level, wall, name, {{"peer", event.peer}, {"host", event.host}, {"text", event.text}});
+    log.event(level, wall, name,
+              {{"peer", event.peer},
+               {"client", event.client},
+               {"host", event.host},
+               {"method", Log::Value::unless_empty(event.method)},
+               {"path", Log::Value::unless_empty(event.path)},
+               {"text", event.text}});
   };
   switch (event.kind) {
     case NetEventKind::ConnectionLimit: return say(LogLevel::Warning, "connection-limit");

@@ -55,13 +55,13 @@ ConnectDecision decide_connect(std::string_view head, const http::Limits& limits
     decision.refusal = refuse_head(parsed.error(), head, limits);
     return decision;
   }
+  decision.proxy_user = arm::basic_user(parsed->proxy_authorization).value_or("");
   if (carries_mark(parsed->head.fields, policy.own_mark)) {
     decision.refusal = {403, kForbidden, "the proxy behind armgate is armgate itself: correct upstream.proxy"};
     return decision;
   }
   decision.host = parsed->head.host;
   decision.port = parsed->port.value_or(0);
-  decision.proxy_user = arm::basic_user(parsed->proxy_authorization).value_or("");
   if (matches_host(decision.host, policy.intercepted) && decision.port == policy.intercepted_port) {
     decision.action = ConnectAction::Intercept;
     return decision;

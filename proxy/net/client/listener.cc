@@ -85,7 +85,7 @@ Task<void> Listener::run(std::function<void(AcceptedSocket)> take, NetEventSink 
       const std::string why = std::strerror(errno);
       if (const uint64_t times = complaints.count(clock_.now()); times > 0) {
         const std::string text = times == 1 ? why : fmt::format("{} ({} times since this was last told)", why, times);
-        emit(events, {NetEventKind::AcceptFailed, {}, {}, text});
+        emit(events, {.kind = NetEventKind::AcceptFailed, .text = text});
       }
       co_await clock_.sleep_for(kPauseAfterFailure);
     }

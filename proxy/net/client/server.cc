@@ -58,7 +58,10 @@ struct ProxyServer::Core {
   Task<void> serve_tunnel(Slot& slot, PlainStream& client, const ConnectDecision& decision, std::string early,
                           const ConnectionIdentity& from);
   Task<bool> read_first_head(PlainStream& stream, InputBuffer& input, size_t& head_bytes);
-  Task<void> refuse(PlainStream& stream, Refusal refusal, std::string_view host, std::string_view peer);
+  Task<void> refuse(PlainStream& stream, Refusal refusal, std::string_view host, const ConnectionIdentity& from);
+  void tell(NetEventKind kind, const ConnectionIdentity& from, std::string_view host, std::string_view text = {}) const {
+    emit(parts.events, {.kind = kind, .peer = from.peer, .client = from.proxy_user, .host = host, .text = text});
+  }
 };
 
 Result<std::unique_ptr<ProxyServer>> ProxyServer::open(ServerParts parts, ServerOptions options) {
@@ -106,14 +109,14 @@ void ProxyServer::Core::take(const CorePtr& core, AcceptedSocket accepted) {
     const bool own_pages = core->options.listener_kind == ListenerKind::Plain;
     const std::string text = fmt::format("all {} connections {} are in use", core->options.connections_max,
                                          own_pages ? "of listen.admin" : "of clients (limits.connections)");
-    emit(parts.events, {NetEventKind::ConnectionLimit, accepted.peer, {}, text});
+    emit(parts.events, {.kind = NetEventKind::ConnectionLimit, .peer = accepted.peer, .text = text});
     return;
   }
   Counted counted(parts.counter);
   ConnectionIdentity from;
   from.connection = parts.counter.last_id.fetch_add(1, std::memory_order_relaxed) + 1;
   from.peer = std::move(accepted.peer);
-  emit(parts.events, {NetEventKind::ConnectionAccepted, from.peer, {}, {}});
+  core->tell(NetEventKind::ConnectionAccepted, from, {});
   auto socket =
       std::make_unique<Socket>(parts.clock, parts.executor, accepted.fd, Peer{ErrorSource::Client, "the client " + from.peer});
   spawn(parts.executor, serve(core, std::move(socket), std::move(from), std::move(counted)));
@@ -143,7 +146,7 @@ Task<void> ProxyServer::Core::serve_proxy(Slot& slot, std::unique_ptr<Socket> so
     // No answer can be understood; plain text makes most clients name the mistake ("wrong version number").
     Refusal refusal{400, "ArmgateBadRequest",
                     "the client speaks TLS to the proxy port: let its proxy URL begin with http://, not https://"};
-    co_return co_await refuse(stream, std::move(refusal), {}, from.peer);
+    co_return co_await refuse(stream, std::move(refusal), {}, from);
   }
   if (!whole) {
     stream.close();
@@ -153,7 +156,7 @@ Task<void> ProxyServer::Core::serve_proxy(Slot& slot, std::unique_ptr<Socket> so
   input.consume(head_bytes);
   from.proxy_user = std::move(decision.proxy_user);
   if (decision.action == ConnectAction::Refuse) {
-    co_return co_await refuse(stream, std::move(decision.refusal), decision.host, from.peer);
+    co_return co_await refuse(stream, std::move(decision.refusal), decision.host, from);
   }
   if (decision.action == ConnectAction::Tunnel) {
     co_return co_await serve_tunnel(slot, stream, decision, std::string(input.bytes()), from);
@@ -168,7 +171,7 @@ Task<void> ProxyServer::Core::serve_proxy(Slot& slot, std::unique_ptr<Socket> so
   auto intercepted = co_await parts.interceptor.accept(std::move(inner), decision.host, std::string(input.bytes()));
   slot.leave_phase();
   if (!intercepted) {
-    emit(parts.events, {NetEventKind::HandshakeFailed, from.peer, decision.host, intercepted.error().context});
+    tell(NetEventKind::HandshakeFailed, from, decision.host, intercepted.error().context);
     co_return;
   }
   co_await serve_intercepted(slot, *std::move(intercepted), std::move(from));
@@ -180,14 +183,14 @@ Task<void> ProxyServer::Core::serve_direct(Slot& slot, std::unique_ptr<Socket> s
   auto intercepted = co_await parts.interceptor.accept_direct(std::move(socket));
   slot.leave_phase();
   if (!intercepted) {
-    emit(parts.events, {NetEventKind::HandshakeFailed, from.peer, {}, intercepted.error().context});
+    tell(NetEventKind::HandshakeFailed, from, {}, intercepted.error().context);
     co_return;
   }
   co_await serve_intercepted(slot, *std::move(intercepted), std::move(from));
 }
 
 Task<void> ProxyServer::Core::serve_intercepted(Slot& slot, Interceptor::Intercepted intercepted, ConnectionIdentity from) {
-  emit(parts.events, {NetEventKind::Intercepted, from.peer, intercepted.host, {}});
+  tell(NetEventKind::Intercepted, from, intercepted.host);
   return serve_session(slot, std::move(intercepted.stream), std::move(intercepted.host), std::move(from));
 }
 
@@ -212,9 +215,9 @@ Task<void> ProxyServer::Core::serve_tunnel(Slot& slot, PlainStream& client, cons
       co_await parts.connector.connect(decision.host, decision.port, local, parts.clock.now() + options.tunnel_connect_max);
   if (!socket) {
     const bool refused = socket.error().kind == ErrorKind::BadInput;
-    emit(parts.events, {NetEventKind::TunnelFailed, from.peer, decision.host, socket.error().context});
+    tell(NetEventKind::TunnelFailed, from, decision.host, socket.error().context);
     Refusal refusal{refused ? 403 : 502, refused ? "ArmgateConnectRefused" : "ArmgateHostUnreachable", socket.error().context};
-    co_return co_await refuse(client, std::move(refusal), decision.host, from.peer);
+    co_return co_await refuse(client, std::move(refusal), decision.host, from);
   }
   PlainStream host(*std::move(socket));
   const auto cut = [&client, &host] {
@@ -225,14 +228,18 @@ Task<void> ProxyServer::Core::serve_tunnel(Slot& slot, PlainStream& client, cons
   const auto written = co_await client.write_all(kEstablished, parts.clock.now() + options.connect_head_max);
   if (written) {
     if (matches_host(decision.host, options.connect.intercepted)) {
-      emit(parts.events, {NetEventKind::TunnelPastGuard, from.peer, decision.host,
-                          fmt::format("port {} of this host is not looked into, only port {} is", decision.port,
-                                      options.connect.intercepted_port)});
+      tell(NetEventKind::TunnelPastGuard, from, decision.host,
+           fmt::format("port {} of this host is not looked into, only port {} is", decision.port,
+                       options.connect.intercepted_port));
     }
-    emit(parts.events, {NetEventKind::TunnelOpened, from.peer, decision.host, {}});
+    tell(NetEventKind::TunnelOpened, from, decision.host);
     const TunnelCounts counts = co_await run_tunnel(client, host, std::move(early), parts.clock, options.tunnel_idle_max);
-    emit(parts.events,
-         {NetEventKind::TunnelClosed, from.peer, decision.host, {}, counts.to_host_bytes, counts.from_host_bytes});
+    emit(parts.events, {.kind = NetEventKind::TunnelClosed,
+                        .peer = from.peer,
+                        .client = from.proxy_user,
+                        .host = decision.host,
+                        .to_host_bytes = counts.to_host_bytes,
+                        .from_host_bytes = counts.from_host_bytes});
   }
   slot.leave_phase();
 }
@@ -252,8 +259,9 @@ Task<bool> ProxyServer::Core::read_first_head(PlainStream& stream, InputBuffer& 
   }
 }
 
-Task<void> ProxyServer::Core::refuse(PlainStream& stream, Refusal refusal, std::string_view host, std::string_view peer) {
-  emit(parts.events, {NetEventKind::ProxyRefused, peer, host, refusal.message});
+Task<void> ProxyServer::Core::refuse(PlainStream& stream, Refusal refusal, std::string_view host,
+                                     const ConnectionIdentity& from) {
+  tell(NetEventKind::ProxyRefused, from, host, refusal.message);
   const TimePoint deadline = parts.clock.now() + options.session.linger_max;
   const std::string answer = to_bytes(refusal);
   if (const auto written = co_await stream.write_all(answer, deadline); written) {

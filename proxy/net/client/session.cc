@@ -83,7 +83,7 @@ Task<Session::After> Session::serve_request() {
   auto head = co_await read_head();
   if (!head) {
     if (head.error().kind == ErrorKind::Closed || head.error().kind == ErrorKind::Reset) co_return After::Close;
-    co_return co_await refuse(refuse_head(head.error(), input_.bytes(), setup_.options.limits), arm::Method::Get);
+    co_return co_await refuse(refuse_head(head.error(), input_.bytes(), setup_.options.limits), nullptr);
   }
   const bool may_keep = head->keep_alive && !draining_ && !setup_.options.one_request_each;
   link_.begin(head->head.method, head->minor_version, may_keep ? http::Connection::Keep : http::Connection::Close);
@@ -91,13 +91,13 @@ Task<Session::After> Session::serve_request() {
       setup_.host.empty() ? Result<void>() : http::check_authority(*head, setup_.host, setup_.port, setup_.led_by);
   if (!right) {
     Refusal refusal{400, "ArmgateBadRequest", right.error().context};  // named: g++ 12 destroys such a temporary twice
-    co_return co_await refuse(std::move(refusal), head->head.method);
+    co_return co_await refuse(std::move(refusal), &head->head);
   }
   auto body = co_await read_body(*head, exchange.request.body);
   if (!body) {
     const ErrorKind kind = body.error().kind;
     if (kind == ErrorKind::Closed || kind == ErrorKind::Reset || kind == ErrorKind::Cancelled) co_return After::Close;
-    co_return co_await refuse(refuse_body(body.error()), head->head.method);
+    co_return co_await refuse(refuse_body(body.error()), &head->head);
   }
   exchange.request.head = std::move(head->head);
 
@@ -169,9 +169,16 @@ Task<Result<size_t>> Session::more_of_request(TimePoint deadline) {
   co_return got;
 }
 
-Task<Session::After> Session::refuse(Refusal refusal, arm::Method method) {
-  emit(setup_.events, {NetEventKind::RequestRefused, setup_.from.peer, setup_.host, refusal.message});
-  link_.begin(method, 1, http::Connection::Close);
+Task<Session::After> Session::refuse(Refusal refusal, const arm::RequestHead* head) {
+  NetEvent event{.kind = NetEventKind::RequestRefused,
+                 .peer = setup_.from.peer,
+                 .client = setup_.from.proxy_user,
+                 .host = setup_.host,
+                 .text = refusal.message};
+  if (head != nullptr) event.method = head->method_token;
+  if (head != nullptr) event.path = arm::path_of(head->target);
+  emit(setup_.events, event);
+  link_.begin(head != nullptr ? head->method : arm::Method::Get, 1, http::Connection::Close);
   const arm::Response response = to_response(refusal);
   auto written = co_await link_.write_head(response.head, {BodyLength::Kind::Known, response.body.size()});
   if (written) written = co_await link_.write_body(response.body);

@@ -90,7 +90,7 @@ class Session {
   Task<Result<http::ParsedRequestHead>> read_head();
   Task<Result<void>> read_body(const http::ParsedRequestHead& head, std::string& body);
   Task<Result<size_t>> more_of_request(TimePoint deadline);
-  Task<After> refuse(Refusal refusal, arm::Method method);
+  Task<After> refuse(Refusal refusal, const arm::RequestHead* head);  // null: it was not read
   Task<void> linger();
   Task<void> end_in_order();
   Task<void> await_acknowledgement(TimePoint deadline);

@@ -1,4 +1,4 @@
-// net_event.h – what the network shell tells the log and the metrics. Never a header value, a body or a target.
+// net_event.h – what the network shell tells the log and the metrics. Never a credential, a body or a query.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,12 @@ enum class NetEventKind {
 
 struct NetEvent {
   NetEventKind kind;
-  std::string_view peer;         // the client's address
-  std::string_view host;         // that it asked for, if known
-  std::string_view text;         // a sentence for a person; may be empty
+  std::string_view peer{};       // the client's address
+  std::string_view client{};     // the user name of its proxy URL, once its CONNECT was read
+  std::string_view host{};       // that it asked for, if known
+  std::string_view text{};       // a sentence for a person; may be empty
+  std::string_view method{};     // for RequestRefused, if the head was read
+  std::string_view path{};       // for RequestRefused, if the head was read
   uint64_t to_host_bytes = 0;    // for TunnelClosed
   uint64_t from_host_bytes = 0;  // for TunnelClosed
 };

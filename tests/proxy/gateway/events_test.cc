@@ -48,19 +48,17 @@ TEST(Events, OfTheNetworkHaveANameAndALevelEach) {
   };
   for (const auto& row : rows) {
     const json line = line_of(LogLevel::Debug, [&](Log& log) {
-      log_event(log, kWall, {row.kind, "10.0.0.7", "arm.example", "why"});
+      log_event(log, kWall, {.kind = row.kind, .peer = "10.0.0.7", .client = "nightly", .host = "arm.example", .text = "why"});
     });
     EXPECT_EQ(line["event"], row.event);
     EXPECT_EQ(line["level"], row.level) << row.event;
     EXPECT_EQ(line["peer"], "10.0.0.7");
+    EXPECT_EQ(line["client"], "nightly");
     EXPECT_EQ(line["host"], "arm.example");
+    EXPECT_FALSE(line.contains("method")) << "it is not known";
     EXPECT_EQ(line["text"], "why");
   }
-  EXPECT_EQ(line_of(LogLevel::Info,
-                    [](Log& log) {
-                      log_event(log, kWall, {net::NetEventKind::Intercepted, "p", "h", ""});
-                    }),
-            json());
+  EXPECT_EQ(line_of(LogLevel::Info, [](Log& log) { log_event(log, kWall, {.kind = net::NetEventKind::Intercepted}); }), json());
 }
 
 TEST(Events, AFindingSaysWhatIsKnownAndNothingElse) {

@@ -10,7 +10,9 @@
 namespace armgate::net {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::testing::StartsWith;
 
 Task<Receipt> answer_host(Exchange& exchange, ClientLink& link) {
@@ -56,7 +58,7 @@ class ServerTest : public NetTest {
   }
   void open(ListenerKind listener_kind = ListenerKind::Proxy) {
     options_.listener_kind = listener_kind;
-    server_ = *ProxyServer::open({clock_, executor(), *interceptor_, connector_, answer_host, counter_, {}}, options_);
+    server_ = *ProxyServer::open({clock_, executor(), *interceptor_, connector_, answer_host, counter_, events_}, options_);
     server_->start();
   }
   int connect() {
@@ -90,6 +92,7 @@ class ServerTest : public NetTest {
   HostOverrides overrides_;
   Connector connector_{clock_, executor(), {}, system_resolve(clock_)};
   ConnectionCounter counter_;
+  NetEventSink events_;
   ServerOptions options_;
   std::unique_ptr<ProxyServer> server_;
   std::vector<int> fds_;
@@ -131,6 +134,27 @@ TEST_F(ServerTest, ExplainsItselfToPlainRequests) {
   EXPECT_THAT(converse(connect(), "GET http://example.org/ HTTP/1.1\r\nHost: x\r\n\r\n", "}"), StartsWith("HTTP/1.1 405"));
   EXPECT_THAT(converse(connect(), connect_to("127.0.0.1:1"), "}"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(converse(connect(), "nonsense\r\n\r\n", "}"), StartsWith("HTTP/1.1 4"));
+}
+
+TEST_F(ServerTest, NamesTheClientOfWhatFailsOnceItsConnectWasRead) {
+  std::vector<std::pair<NetEventKind, std::string>> told;
+  events_ = [&told](const NetEvent& event) {
+    if (event.kind != NetEventKind::ConnectionAccepted) told.emplace_back(event.kind, event.client);
+  };
+  options_.connect.local_targets = LocalTargets::Allow;
+  open();
+  const std::string user = "Proxy-Authorization: Basic c3Bpbm5ha2VyOng=\r\n";
+  converse(connect(), "CONNECT spinnaker HTTP/1.1\r\nHost: x\r\n" + user + "\r\n", "}");
+  const auto closed = *Listener::open(clock_, executor(), "127.0.0.1", 0);
+  closed->stop();
+  converse(connect(), connect_to("127.0.0.1:" + std::to_string(closed->port()), user), "}");
+  const int fd = connect();
+  converse(fd, connect_to("arm.example.test:443", user));
+  send_text(fd, "no TLS at all");
+  run_until([&told] { return told.size() == 4; });
+  EXPECT_THAT(told,
+              ElementsAre(Pair(NetEventKind::ProxyRefused, ""), Pair(NetEventKind::TunnelFailed, "spinnaker"),
+                          Pair(NetEventKind::ProxyRefused, "spinnaker"), Pair(NetEventKind::HandshakeFailed, "spinnaker")));
 }
 
 TEST_F(ServerTest, ClosesAClientThatNeverAsks) {

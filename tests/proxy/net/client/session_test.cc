@@ -207,6 +207,15 @@ TEST_F(SessionTest, RefusesASlowHeadAndASlowBody) {
   EXPECT_THAT(received_.text, StartsWith("HTTP/1.1 408"));
 }
 
+TEST_F(SessionTest, ARefusalIsToldWithWhoAskedForWhat) {
+  std::vector<std::string> told;
+  events_ = [&told](const NetEvent& event) {
+    for (const auto text : {event.client, event.host, event.method, event.path}) told.emplace_back(text);
+  };
+  ask("DELETE /a/b?sig=secret HTTP/1.1\r\nHost: other.example.test\r\n\r\n");
+  EXPECT_THAT(told, ElementsAre("user", "arm.example.test", "DELETE", "/a/b"));
+}
+
 TEST_F(SessionTest, GivesABodyOneDeadlineInAll) {
   begin();
   send_text(client_, "PUT / HTTP/1.1\r\n" + std::string(kHost) + "Content-Length: 100\r\n\r\n");

@@ -44,6 +44,8 @@ ServiceState GatewayCommon::state() const {
           .draining = draining,
           .apart = cluster && cluster->is_apart(),
           .connections = connections.open,
+          .connections_max = connections_max,
+          .connection_events = connection_events.counts(),
           .journal_writable = store->writable(),
           .unfinished = store->unfinished_count(),
           .locks = shared.locks.counts()};

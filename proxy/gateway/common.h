@@ -10,6 +10,7 @@
 
 #include "certs/cert_cache.h"
 #include "proxy/config/config.h"
+#include "proxy/gateway/events.h"
 #include "proxy/net/client/connection_counter.h"
 #include "proxy/net/upstream/parent_proxy.h"
 #include "proxy/observability/decision_log.h"
@@ -45,6 +46,7 @@ struct GatewayCommon {
   Timeline timeline;  // the first loop's
   net::ConnectionCounter connections;
   const size_t connections_max;
+  ConnectionEvents connection_events;
   const WallTime started = clock.wall();
   const TimePoint began = clock.now();
   std::atomic<bool> draining{false};

@@ -106,7 +106,10 @@ Result<std::unique_ptr<net::ProxyServer>> EventLoop::open_server(net::ServerOpti
                                                                  net::ConnectionCounter& counter) {
   return net::ProxyServer::open(
       net::ServerParts{common_.clock, io_.get_executor(), *interceptor_, *connector_, std::move(handler), counter,
-                       [this](const net::NetEvent& event) { log_event(*common_.log, common_.clock.wall(), event); }},
+                       [this](const net::NetEvent& event) {
+                         common_.connection_events.count(event.kind);
+                         log_event(*common_.log, common_.clock.wall(), event);
+                       }},
       std::move(options));
 }
 

@@ -4,6 +4,32 @@
 #include <string_view>
 
 namespace armgate {
+namespace {
+
+struct Named {
+  LogLevel level;
+  std::string_view event;
+};
+
+Named named_as(net::NetEventKind kind) {
+  using net::NetEventKind;
+  switch (kind) {
+    case NetEventKind::ConnectionLimit: return {LogLevel::Warning, "connection-limit"};
+    case NetEventKind::AcceptFailed: return {LogLevel::Error, "accept-failed"};
+    case NetEventKind::ProxyRefused: return {LogLevel::Warning, "connect-refused"};
+    case NetEventKind::HandshakeFailed: return {LogLevel::Warning, "handshake-failed"};
+    case NetEventKind::RequestRefused: return {LogLevel::Warning, "request-refused"};
+    case NetEventKind::TunnelFailed: return {LogLevel::Warning, "tunnel-failed"};
+    case NetEventKind::TunnelPastGuard: return {LogLevel::Warning, "tunnel-past-guard"};
+    case NetEventKind::TunnelOpened: return {LogLevel::Debug, "tunnel-opened"};
+    case NetEventKind::TunnelClosed: return {LogLevel::Debug, "tunnel-closed"};
+    case NetEventKind::ConnectionAccepted: return {LogLevel::Debug, "connection-accepted"};
+    case NetEventKind::Intercepted: break;
+  }
+  return {LogLevel::Debug, "intercepted"};
+}
+
+}  // namespace
 
 void log_finding(Log& log, WallTime wall, const ObserveFinding& finding) {
   std::string changed;
@@ -33,29 +59,23 @@ void log_lease(Log& log, WallTime wall, std::string_view event, const RunLeases:
 }
 
 void log_event(Log& log, WallTime wall, const net::NetEvent& event) {
-  using net::NetEventKind;
-  const auto say = [&](LogLevel level, std::string_view name) {
-    log.event(level, wall, name,
-              {{"peer", event.peer},
-               {"client", event.client},
-               {"host", event.host},
-               {"method", Log::Value::unless_empty(event.method)},
-               {"path", Log::Value::unless_empty(event.path)},
-               {"text", event.text}});
-  };
-  switch (event.kind) {
-    case NetEventKind::ConnectionLimit: return say(LogLevel::Warning, "connection-limit");
-    case NetEventKind::AcceptFailed: return say(LogLevel::Error, "accept-failed");
-    case NetEventKind::ProxyRefused: return say(LogLevel::Warning, "connect-refused");
-    case NetEventKind::HandshakeFailed: return say(LogLevel::Warning, "handshake-failed");
-    case NetEventKind::RequestRefused: return say(LogLevel::Warning, "request-refused");
-    case NetEventKind::TunnelFailed: return say(LogLevel::Warning, "tunnel-failed");
-    case NetEventKind::TunnelPastGuard: return say(LogLevel::Warning, "tunnel-past-guard");
-    case NetEventKind::TunnelOpened: return say(LogLevel::Debug, "tunnel-opened");
-    case NetEventKind::TunnelClosed: return say(LogLevel::Debug, "tunnel-closed");
-    case NetEventKind::ConnectionAccepted: return say(LogLevel::Debug, "connection-accepted");
-    case NetEventKind::Intercepted: return say(LogLevel::Debug, "intercepted");
+  const Named named = named_as(event.kind);
+  log.event(named.level, wall, named.event,
+            {{"peer", event.peer},
+             {"client", event.client},
+             {"host", event.host},
+             {"method", Log::Value::unless_empty(event.method)},
+             {"path", Log::Value::unless_empty(event.path)},
+             {"text", event.text}});
+}
+
+std::vector<std::pair<std::string_view, uint64_t>> ConnectionEvents::counts() const {
+  std::vector<std::pair<std::string_view, uint64_t>> counts;
+  for (size_t kind = 0; kind < counts_.size(); ++kind) {
+    const Named named = named_as(static_cast<net::NetEventKind>(kind));
+    if (named.level >= LogLevel::Warning) counts.emplace_back(named.event, counts_[kind].load(std::memory_order_relaxed));
   }
+  return counts;
 }
 
 }  // namespace armgate

@@ -3,7 +3,11 @@
 // Threads   any.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/time.h"
 #include "proxy/net/socket/net_event.h"
@@ -14,6 +18,17 @@
 namespace armgate {
 
 void log_event(Log& log, WallTime wall, const net::NetEvent& event);
+
+// How often each event of connections that is a warning or an error has been told, by its name in the log.
+class ConnectionEvents {
+ public:
+  void count(net::NetEventKind kind) { counts_[static_cast<size_t>(kind)].fetch_add(1, std::memory_order_relaxed); }
+  std::vector<std::pair<std::string_view, uint64_t>> counts() const;
+
+ private:
+  std::array<std::atomic<uint64_t>, static_cast<size_t>(net::NetEventKind::TunnelClosed) + 1> counts_{};
+};
+
 void log_finding(Log& log, WallTime wall, const ObserveFinding& finding);
 // `event` is lease-taken or lease-released, `who` asked for it.
 void log_lease(Log& log, WallTime wall, std::string_view event, const RunLeases::Lease& lease, std::string_view who);

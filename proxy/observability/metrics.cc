@@ -67,6 +67,8 @@ void add_state(Families& families, const ServiceState& state) {
   families.gauge("armgate_rules", "Rules as they were read at the start or at the last reload.",
                  static_cast<double>(state.rules));
   families.gauge("armgate_connections", "Connections of clients, tunnels among them.", static_cast<double>(state.connections));
+  families.gauge("armgate_connections_max", "How many of them are taken: limits.connections, or what open files allow.",
+                 static_cast<double>(state.connections_max));
   families.gauge("armgate_locked_resources", "Resources that a write or its operation holds, or that are waited for.",
                  static_cast<double>(state.locks.keys));
   families.gauge("armgate_waiting_writes", "Writes that wait for another one, and places kept for clients that come again.",
@@ -75,6 +77,11 @@ void add_state(Families& families, const ServiceState& state) {
                  state.journal_writable ? 1 : 0);
   families.gauge("armgate_unfinished_writes", "Writes that were sent to ARM and have no outcome yet.",
                  static_cast<double>(state.unfinished));
+  families.begin(MetricType::Counter, "armgate_connection_events_total",
+                 "Connections of clients that were refused or failed, by the event in the log.");
+  for (const auto& [event, count] : state.connection_events) {
+    families.count({{"event", std::string(event)}}, static_cast<double>(count));
+  }
 }
 
 void add_upstream(Families& families, const UpstreamCounts& upstream) {

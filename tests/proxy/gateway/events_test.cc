@@ -61,6 +61,19 @@ TEST(Events, OfTheNetworkHaveANameAndALevelEach) {
   EXPECT_EQ(line_of(LogLevel::Info, [](Log& log) { log_event(log, kWall, {.kind = net::NetEventKind::Intercepted}); }), json());
 }
 
+TEST(ConnectionEvents, CountWhatSomebodyShouldLookAt) {
+  ConnectionEvents events;
+  for (const auto kind :
+       {net::NetEventKind::HandshakeFailed, net::NetEventKind::TunnelClosed, net::NetEventKind::HandshakeFailed}) {
+    events.count(kind);
+  }
+  using testing::Pair;
+  EXPECT_THAT(events.counts(), testing::UnorderedElementsAre(Pair("connection-limit", 0u), Pair("accept-failed", 0u),
+                                                             Pair("connect-refused", 0u), Pair("handshake-failed", 2u),
+                                                             Pair("request-refused", 0u), Pair("tunnel-failed", 0u),
+                                                             Pair("tunnel-past-guard", 0u)));
+}
+
 TEST(Events, AFindingSaysWhatIsKnownAndNothingElse) {
   ObserveFinding finding;
   finding.kind = ObserveFinding::Kind::Stale;

@@ -82,6 +82,7 @@ struct Config {
     Duration connect_max = std::chrono::seconds(10);
     Duration handshake_max = std::chrono::seconds(10);
     Duration answer_max = std::chrono::minutes(5);
+    Duration stall_max = std::chrono::seconds(60);
   } upstream;
 
   struct Limits {

@@ -133,6 +133,8 @@ void add_upstream_and_limits(SettingTable& table, Config& config) {
            "TLS handshake with an upstream host, at most"},
           {"/upstream/answer_max", TimeSpan{&upstream.answer_max, seconds(1), hours(1)},
            "from the request to the head of ARM's answer, at most"},
+          {"/upstream/stall_max", TimeSpan{&upstream.stall_max, seconds(1), hours(1)},
+           "between two pieces of ARM's answer, at most"},
           {"/limits/connections", WholeNumber{&limits.connections, 1, 1'000'000}, "client connections, at most"},
           {"/limits/head_bytes", ByteSize{&limits.head_bytes, kKiB, kMiB}, "the head of a request or an answer, at most"},
           {"/limits/fields", WholeNumber{&limits.fields, 10, 10'000}, "header fields of a request or an answer, at most"},

@@ -145,6 +145,7 @@ net::UpstreamOptions upstream_options(const Config& config, const Parent& parent
   options.host.connect_max = config.upstream.connect_max;
   options.host.handshake_max = config.upstream.handshake_max;
   options.limits = http_limits(config);
+  options.stall_max = config.upstream.stall_max;
   if (!config.upstream.ca_file.empty()) options.ca_file = config.upstream.ca_file;
   if (!config.upstream.proxy_ca_file.empty()) options.parent_ca_file = config.upstream.proxy_ca_file;
   options.connector = connector_options(config, parent);

@@ -75,6 +75,10 @@ Task<Result<void>> AnswerBody::read_more() {
   ByteStream& stream = *connection_->stream;
   if (!area_) area_.make();
   const auto got = co_await stream.read_some(area_.bytes(), clock_.now() + stall_max_);
+  if (!got && got.error().kind == ErrorKind::TimedOut) {
+    co_return upstream_error(ErrorKind::TimedOut, Sent::Answered,
+                             fmt::format("the answer of {} stood still for too long (upstream.stall_max)", host_->name()));
+  }
   if (!got) co_return got.error();
   if (*got > 0) {
     in_area_ = std::string_view(area_.bytes().data(), *got);

@@ -84,6 +84,10 @@ TEST(Defaults, OfConnectionsAreTheConfigurations) {
   EXPECT_EQ(upstream.host.connect_max, own_host.connect_max);
   EXPECT_EQ(upstream.host.handshake_max, own_host.handshake_max);
   expect_same(upstream.limits, net::UpstreamOptions{}.limits);
+  EXPECT_EQ(upstream.stall_max, net::UpstreamOptions{}.stall_max);
+  Config impatient;
+  impatient.upstream.stall_max = std::chrono::seconds(7);
+  EXPECT_EQ(upstream_options(impatient, Parent{}).stall_max, std::chrono::seconds(7));
   EXPECT_EQ(intercept_options(Config{}).handshake_max, net::InterceptOptions{}.handshake_max);
 }
 

@@ -201,6 +201,7 @@ TEST_F(AnswerBodyTest, EachPieceIsWaitedForAsLongAsTheOneBefore) {
   run_until([&] { return done; });
   EXPECT_EQ(piece->error().kind, ErrorKind::TimedOut);
   EXPECT_EQ(piece->error().sent, Sent::Answered);
+  EXPECT_EQ(piece->error().context, "the answer of arm.example.test stood still for too long (upstream.stall_max)");
   EXPECT_EQ(host_->open(), 0u);
 }
 

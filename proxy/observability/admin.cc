@@ -202,13 +202,16 @@ arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& 
         fmt::format("a write that has {} is on its way to ARM: it ends with ARM's answer, or when that does not come",
                     resource->id));
   }
-  if (unlocked.released.empty() && !unlocked.others_told) return admin_text(404, "Not Found", fmt::format("no operation holds {}", resource->id));
+  if (unlocked.released.empty() && !unlocked.others_told)
+    return admin_text(404, "Not Found", fmt::format("no operation holds {}", resource->id));
   ordered_json released = ordered_json::array();
   for (const auto& write : unlocked.released) {
     released.push_back({{"what", write.what}, {"client", write.client}, {"held_ms", whole_milliseconds(write.held)}});
   }
-  const ordered_json answer = {
-      {"resource", resource->id}, {"released", std::move(released)}, {"on_its_way", unlocked.on_its_way}, {"others_told", unlocked.others_told}};
+  const ordered_json answer = {{"resource", resource->id},
+                               {"released", std::move(released)},
+                               {"on_its_way", unlocked.on_its_way},
+                               {"others_told", unlocked.others_told}};
   return admin_json(200, "OK", answer);
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-
 #include "tests/proxy/journal/journal_rig.h"
 
 namespace armgate::journal {

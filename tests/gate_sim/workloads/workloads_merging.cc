@@ -110,7 +110,9 @@ Subject hidden_merges(SimWorld& world) {
     Loop how;
     how.rounds = 5;
     how.shares = 0.3;
-    world.add_client(name, loop(client_of(world, name, "jvm", loop_habits(world)), subject, how));
+    Habits habits = loop_habits(world);
+    habits.known_by = Habits::KnownBy::Name;  // of a token nothing is declared
+    world.add_client(name, loop(client_of(world, name, "jvm", habits), subject, how));
   }
   start_merging_loop(world, "tagger", changed_by(subject, ChangeKind::AddTag), 6);
   return subject;

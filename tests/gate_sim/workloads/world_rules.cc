@@ -40,9 +40,10 @@ std::vector<rules::Rule> varied_rules(Rng& rng) {
   std::vector<rules::Rule> all = world_rules();
   for (rules::Rule& rule : all) {
     const bool has_parents = !rule.lock.parents.empty();
-    // Nothing but its key stands between a pool and a write of the cluster that repeats it: the cluster's ETag is another.
-    const bool is_pool = rule.name.starts_with("aks-pools");
-    if (has_parents && rng.chance(0.4) && !is_pool) rule.lock.parents.clear();
+    // Nothing but its key stands between a pool and a write of the cluster that repeats it: the cluster's ETag is another. Nor between
+    // tags and what they tag, where that has no ETag.
+    const bool must_stay = rule.name.starts_with("aks-pools") || rule.name == "tags";
+    if (has_parents && rng.chance(0.4) && !must_stay) rule.lock.parents.clear();
     if (!has_parents && rng.chance(0.3)) rule.lock.parents = {"*"};
     if (rng.chance(0.3)) rule.lease.max = std::chrono::minutes(10 + rng.below(50));
     if (rng.chance(0.3)) rule.busy.attempts = 2 + static_cast<int>(rng.below(20));

@@ -16,13 +16,11 @@ void Checkers::check_once(const Record& record) {
 void Checkers::check_repeated(const Record& record) {
   if (!record.name.empty() || record.has_id) return;
   const Record* first = nullptr;
-  const Record* last = nullptr;  // it may be the answer of that one that it gets
   for (const auto& [id, other] : records_) {
     const bool is_earlier = id != record.id && other.same_bytes == record.same_bytes && other.served <= record.served;
-    if (is_earlier) last = &other;
+    if (is_earlier && !other.delivered) return;  // it may be the answer of that one that it gets
     if (is_earlier && other.took_effect) first = &other;
   }
-  if (last != nullptr && !last->delivered) return;
   const bool had_answer =
       first != nullptr && first->delivered && !first->left && first->answered && *first->answered < record.served;
   if (!had_answer) return;

@@ -55,7 +55,12 @@ LeasedWrite leased_write(const Write& write, const Outcome& outcome, IntentId in
   // What may take effect at any time by its client's own will (an unconditional write, a PATCH that only sets values) keeps nobody.
   const bool is_compared = write.has_bases() || write.rule() == policy::BaseRule::Create;
   const bool has_precondition = !fields.get("If-Match").empty() || !fields.get("If-None-Match").empty();
-  leased.is_on_its_way = outcome.kind == Outcome::Kind::Unknown && is_compared && !has_precondition;
+  // A precondition holds a lost sending off as soon as others have written the same. But not where what they write moves no ETag of it (a
+  // cluster, by its pools), nor where it changes what its keys name beside it (a pool, its cluster).
+  const bool covers_all = write.plan.rule->guard.etag_covers == rules::EtagCovers::Everything;
+  const bool is_held_off = has_precondition && covers_all && write.plan.keys.size() == 1;
+  const bool was_lost = outcome.kind == Outcome::Kind::Unknown || (!accepted && has_precondition);
+  leased.is_on_its_way = was_lost && is_compared && !is_held_off;
   leased.tracking = outcome.tracking;
   leased.opened = write.parts.clock.now();
   const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());

@@ -73,5 +73,33 @@ TEST(Settle, WhoseAnswerWasLostIsInDoubt) {
   EXPECT_EQ(rig.shared().op_leases.size(), 1u) << "it may be running";
 }
 
+// The ETag of an AKS cluster covers none of its pools, so a PUT of it that is late would take back what was written to a pool meanwhile.
+TEST(Settle, AnEtagThatCoversNotAllHoldsNothingOffThatIsLate) {
+  const std::string cluster = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c";
+  const std::string version = "?api-version=2025-10-01";
+  const std::string pool = put(cluster + "/agentPools/blue" + version);
+  const std::string shown =
+      R"({"eTag":"e1","properties":{"provisioningState":"Succeeded","agentPoolProfiles":[{"name":"blue","count":1}]}})";
+  StageRig rig;
+  rig.arm(get(cluster), 200, {}, shown);
+  rig.ask("one", get(cluster + version));
+  rig.arm(get(cluster), 200, {}, shown);  // compared
+  rig.arm_fails(put(cluster), Sent::Maybe);
+  rig.arm(get(cluster), 200, {}, shown);  // it has not moved
+  rig.arm(put(cluster), 400, {}, R"({"error":{"code":"InvalidParameter"}})");
+  const auto answer = rig.ask("one", put(cluster + version),
+                              R"({"tags":{"a":"1"},"properties":{"agentPoolProfiles":[{"name":"blue","count":1}]}})");
+  EXPECT_EQ(answer.head.status, 400);
+  EXPECT_EQ(rig.sent_field(2, "If-Match"), "e1");
+  const TimePoint then = rig.now();
+  rig.arm_lives([&](const arm::Request& request) {
+    EXPECT_TRUE(request.head.method == arm::Method::Get || rig.now() - then >= std::chrono::seconds(9));
+    Step step;
+    step.body = shown;
+    return step;
+  });
+  EXPECT_EQ(rig.ask("two", pool, R"({"properties":{"count":2}})").head.status, 200);
+}
+
 }  // namespace
 }  // namespace armgate::world::settle_test

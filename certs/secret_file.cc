@@ -80,13 +80,15 @@ Result<void> make_private_directory(const std::filesystem::path& directory) {
   return {};
 }
 
-Result<void> write_file(const std::filesystem::path& file, std::string_view content, mode_t mode) {
+Result<void> write_file(const std::filesystem::path& file, std::string_view content, mode_t mode,
+                        std::optional<FileOwner> owner) {
   const std::filesystem::path fresh = file.string() + ".new";
   ::unlink(fresh.c_str());
   {
     const Descriptor out(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (out.get() < 0) return bad_file("create", fresh);
-    if (::fchmod(out.get(), mode) != 0 || !write_whole(out.get(), content) || ::fsync(out.get()) != 0) {
+    const bool is_given = !owner || ::fchown(out.get(), owner->user, owner->group) == 0;
+    if (!is_given || ::fchmod(out.get(), mode) != 0 || !write_whole(out.get(), content) || ::fsync(out.get()) != 0) {
       const Error failure = bad_file("write", fresh);
       ::unlink(fresh.c_str());
       return failure;

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,15 @@ namespace armgate::certs {
 // can write to is refused: they could replace the files in it.
 Result<void> make_private_directory(const std::filesystem::path& directory);
 
-// Writes beside the file and renames over it. The mode holds from the first moment, whatever the umask.
-Result<void> write_file(const std::filesystem::path& file, std::string_view content, mode_t mode);
+struct FileOwner {
+  uid_t user;
+  gid_t group;
+};
+
+// Writes beside the file and renames over it. The mode holds from the first moment, whatever the umask. `owner`: who gets it; none:
+// whose process this is.
+Result<void> write_file(const std::filesystem::path& file, std::string_view content, mode_t mode,
+                        std::optional<FileOwner> owner = std::nullopt);
 
 inline constexpr size_t kFileBytesMax = 1 << 20;
 

@@ -2,7 +2,6 @@
 
 #include <fmt/ostream.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -47,13 +46,9 @@ int migrate_file(const std::filesystem::path& named, bool only_tell, const CliCo
     fmt::print(context.err, "armgate: cannot look at {}: {}\n", file.string(), std::strerror(errno));
     return kExitBadInput;
   }
-  const auto written = certs::write_file(file, rules::renamed(*text, renames), now.st_mode & 07777);
+  const auto written =
+      certs::write_file(file, rules::renamed(*text, renames), now.st_mode & 07777, certs::FileOwner{now.st_uid, now.st_gid});
   if (!written) return commands::fail(context, written.error());
-  if (::lchown(file.c_str(), now.st_uid, now.st_gid) != 0) {
-    fmt::print(context.err, "armgate: {} belonged to user {} and group {}, and is yours now: {}\n", file.string(), now.st_uid,
-               now.st_gid, std::strerror(errno));
-    return kExitRuntime;
-  }
   return kExitDone;
 }
 

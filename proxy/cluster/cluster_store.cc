@@ -10,7 +10,7 @@ Task<Result<IntentId>> ClusterStore::record_intent(const IntentRecord& record) {
   describe(record, intended.write);
   const auto id = co_await replica_.intend(std::move(intended), record.executor, clock_.now() + write_max_);
   if (!id) co_return gateway_error(ErrorKind::TimedOut, "the cluster's engine does not take the record in time");
-  under_way_.begin(*id, record.method, record.resource);
+  under_way_.begin(*id, record.method, record.resource, record.client_label);
   co_return *id;
 }
 

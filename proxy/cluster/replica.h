@@ -213,6 +213,7 @@ class Replica final : public Teller {
   void name_changes();
   Claimed new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   void end_claim(ClaimId id);
+  bool has_begun(const TurnOf& turn) const;
   void end_turn(const TurnOf& turn);
   void bury(ReplicaId dead, ReplicaId heir, Moment moment);
   const std::shared_ptr<Presence>& askers_at(ReplicaId author);

@@ -111,7 +111,9 @@ void Replica::on(ReplicaId author, Told event, uint64_t, Moment moment) {
       tables_->turns.note_read(event.resource, shown->client);
   }
   const auto* const accepted = std::get_if<policy::WriteAccepted>(&event.event);
-  if (accepted != nullptr && accepted->certain) end_turn({event.resource, accepted->client});  // it is not starving
+  const bool is_write = accepted != nullptr && accepted->certain && accepted->cause == policy::Cause::Written;
+  if (is_write && has_begun({event.resource, accepted->client}))
+    end_turn({event.resource, accepted->client});  // it is not starving
   tables_->resources.apply_here(event.resource, std::move(event.event));
 }
 
@@ -136,8 +138,11 @@ void Replica::on(ReplicaId author, PageLost event, uint64_t, Moment moment) {
 void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
   const TurnOf turn{event.info.resource, event.info.client};
   const bool is_turn = event.info.is_turn;
-  const bool has_turn = turns_.contains(turn);
-  if (is_turn && has_turn) return;  // one at a time
+  if (is_turn && turns_.contains(turn)) {  // one at a time; who begins later may not know of the first one
+    if (author == options_.id) post(Released{event.claim, {}});
+    return;
+  }
+  const bool has_turn = has_begun(turn);
   if (has_turn) event.info.priority = ClaimInfo::Priority::BeforeAll;
   const auto join = [&](Waiter* waiter) { return tables_->locks.join(event.keys, std::move(event.info), waiter, event.bits); };
   const auto keep = [&](Result<QueuePosition> place) -> QueuePosition& {
@@ -154,7 +159,16 @@ void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
     event.asked->place = kept_for(event.claim, keep(join(event.asked->waiter)));
   }
   if (is_turn) turns_.emplace(turn, event.claim);
-  if (has_turn) end_turn(turn);
+  if (!has_turn) return;
+  KeptClaim& taker = claims_.at(event.claim);
+  taker.row = std::min(taker.row, claims_.at(turns_.at(turn)).row);  // whoever begins later must know why it goes first
+  end_turn(turn);
+}
+
+// Until it has come others go before it, and so does its client.
+bool Replica::has_begun(const TurnOf& turn) const {
+  const auto found = turns_.find(turn);
+  return found != turns_.end() && claims_.at(found->second).place.granted();
 }
 
 void Replica::end_turn(const TurnOf& turn) {
@@ -167,8 +181,9 @@ void Replica::end_turn(const TurnOf& turn) {
 void Replica::on(ReplicaId, Released event, uint64_t, Moment) {
   const auto kept = claims_.find(event.claim);
   if (kept == claims_.end()) return;
-  if (!event.some.empty()) return kept->second.place.give_back_here(event.some);
-  end_claim(event.claim);
+  if (event.some.empty()) return end_claim(event.claim);
+  // Who began with a log that was cut may not know why it went before others, and lets it wait: all goes back in the end.
+  if (kept->second.place.granted()) kept->second.place.give_back_here(event.some);
 }
 
 void Replica::end_claim(ClaimId id) {
@@ -316,7 +331,8 @@ void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
   if (!tables_->adopt) return;
   for (const auto& [claim, intent] : sent) {
     const auto kept = claims_.find(claim);
-    if (kept == claims_.end() || std::exchange(kept->second.is_adopted, true)) continue;
+    if (kept == claims_.end() || !kept->second.place.granted()) continue;  // the same: others look for its end
+    if (std::exchange(kept->second.is_adopted, true)) continue;
     WriteLease lease = kept_for(claim, kept->second.place).into_lease();
     const OpenIntent& open = intents_.at(intent);
     tables_->adopt(AdoptedWrite{intent, open.write, std::move(lease), heir == options_.id && !open.is_imported});

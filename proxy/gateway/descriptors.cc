@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
+#include <thread>
 
 #include "proxy/config/config.h"
 
@@ -13,7 +15,13 @@ namespace {
 
 // A client's own, the far end of its tunnel, and one to ARM that an earlier client has left.
 constexpr size_t kDescriptorsPerConnection = 3;
-constexpr size_t kOwnDescriptors = 64 + kAdminConnectionsMax;  // listeners, event loops, the log, the journal
+constexpr size_t kOwnDescriptors = 64 + kAdminConnectionsMax;  // the log, the journal
+constexpr size_t kDescriptorsPerLoop = 8;                      // its listeners, and what wakes it
+
+size_t own_descriptors(const Config& config) {
+  const size_t loops = config.threads > 0 ? static_cast<size_t>(config.threads) : std::thread::hardware_concurrency();
+  return kOwnDescriptors + loops * kDescriptorsPerLoop;
+}
 
 }  // namespace
 
@@ -32,16 +40,17 @@ void raise_descriptor_limit() {
 
 size_t descriptor_limit() {
   rlimit limit{};
-  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : std::numeric_limits<size_t>::max();
 }
 
 size_t connections_max(const Config& config, size_t descriptors) {
-  const size_t for_clients = descriptors > kOwnDescriptors ? descriptors - kOwnDescriptors : 0;
+  const size_t own = own_descriptors(config);
+  const size_t for_clients = descriptors > own ? descriptors - own : 0;
   return std::clamp<size_t>(for_clients / kDescriptorsPerConnection, 1, config.limits.connections);
 }
 
 size_t descriptors_needed(const Config& config) {
-  return config.limits.connections * kDescriptorsPerConnection + kOwnDescriptors;
+  return config.limits.connections * kDescriptorsPerConnection + own_descriptors(config);
 }
 
 }  // namespace armgate

@@ -131,7 +131,7 @@ Task<Result<IntentId>> Journal::record_intent(const IntentRecord& record) {
   if (pending->failed.load(std::memory_order_acquire)) {
     co_return gateway_error(ErrorKind::Internal, "the journal cannot be written");
   }
-  under_way_.begin(id, record.method, record.resource);
+  under_way_.begin(id, record.method, record.resource, record.client_label);
   co_return id;
 }
 

@@ -161,7 +161,8 @@ Result<PreviousProcess> JournalFile::previous_process(Duration recent) {
 }
 
 Result<std::vector<ResourceState>> JournalFile::unsettled_states() {
-  auto statement = database_->prepare("SELECT resource, state, since FROM states WHERE state NOT IN ('', 'Succeeded')");
+  auto statement = database_->prepare(
+      "SELECT resource, state, since FROM states WHERE state NOT IN ('', 'Succeeded') ORDER BY since DESC LIMIT 1000");
   if (!statement) return std::move(statement).error();
   std::vector<ResourceState> states;
   while (true) {

@@ -1,5 +1,6 @@
 #include "proxy/observability/line_writer.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,10 +100,13 @@ void LineWriter::write_waiting() {
   if (writing_.capacity() > kKeptBytesMax) std::string().swap(writing_);
 }
 
-// Whether the end of the file, which is part of a line, could be cut off: whoever reads the file takes it for one.
+// Whether the end of the file, which is part of a line, could be cut off: whoever reads the file takes it for one. Only where writing goes on
+// at the end all the same, and nobody else has written since.
 bool LineWriter::take_back(size_t bytes) const {
   struct stat status {};
-  if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const bool appends = (::fcntl(fd_, F_GETFL) & O_APPEND) != 0;
+  const bool is_file = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+  if (!appends || !is_file || ::lseek(fd_, 0, SEEK_CUR) != status.st_size) return false;
   return ::ftruncate(fd_, status.st_size - static_cast<off_t>(bytes)) == 0;
 }
 

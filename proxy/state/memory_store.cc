@@ -81,10 +81,10 @@ JournaledWrite MemoryStore::Slot::write() const {
   return told;
 }
 
-void MemoryStore::begin(IntentId id, std::string_view method, std::string_view resource) {
+void MemoryStore::begin(IntentId id, std::string_view method, std::string_view resource, std::string_view client) {
   Shard& shard = shards_[thread_number() % kShards];
   MutexLock lock(&shard.mutex);
-  place_for(shard, id).set({resource, method});
+  place_for(shard, id).set({resource, method, client});
 }
 
 Task<Result<IntentId>> MemoryStore::record_intent(const IntentRecord& record) {
@@ -99,7 +99,7 @@ void MemoryStore::keep(const IntentRecord& record) {
   Slot& slot = place_for(shard, id);
   slot.begun = record.begun;
   if (options_.kept == 0) {
-    slot.set({record.resource, record.method});
+    slot.set({record.resource, record.method, record.client_label});
     return;
   }
   slot.set({record.resource, record.method, record.client_label, record.tool, record.host, record.path, record.api_version});

@@ -56,7 +56,7 @@ class MemoryStore final : public Store {
   void keep_touched(IntentId id, std::string touched);
 
   // For a store that keeps more than this one: what is under way, and that it is no more.
-  void begin(IntentId id, std::string_view method, std::string_view resource);
+  void begin(IntentId id, std::string_view method, std::string_view resource, std::string_view client);
   void forget(IntentId id);
 
  private:

@@ -174,7 +174,7 @@ export const tests = {
       ["retried", "ConflictingConcurrentWriteNotAllowed", /interrupted by a conflicting concurrent write/, "arm-was-busy"],
       ["passed-on", "OperationNotAllowed", /^$/, undefined],  // nothing was done about it
       ["refused", "PreconditionFailed", /Etag provided in if-match header/, "conflict"]]) {
-      const line = await waitForLine(gateway, (one) => one.client === client && one.method !== "GET");
+      const line = await waitForLine(gateway, (one) => one.client === client && one.status !== undefined && one.method !== "GET");
       assert.deepEqual([line.upstream_code, line.reason], [code, reason], client);
       assert.match(line.upstream_message ?? "", message, client);
     }

@@ -71,7 +71,8 @@ Task<Result<Interceptor::Intercepted>> Interceptor::handshake(std::unique_ptr<So
 // `wanted`: the host of CONNECT; empty on the direct port. `host` is set to the name that was chosen.
 int Interceptor::choose_certificate(SSL* ssl, int* alert, const std::string& wanted, std::string& host) {
   const char* const sent = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-  const std::string name = sent != nullptr ? lower_text(sent) : wanted;
+  std::string name = sent != nullptr ? lower_text(sent) : wanted;
+  if (name.ends_with('.')) name.pop_back();  // the root's, which RFC 6066 §3 leaves out and some clients do not
   *alert = SSL_AD_UNRECOGNIZED_NAME;
   if (name.empty() || (!wanted.empty() && name != wanted)) return SSL_TLSEXT_ERR_ALERT_FATAL;
   if (!matches_host(name, options_.hosts)) return SSL_TLSEXT_ERR_ALERT_FATAL;

@@ -176,7 +176,8 @@ Task<Session::After> Session::refuse(Refusal refusal, const arm::RequestHead* he
                  .host = setup_.host,
                  .text = refusal.message};
   if (head != nullptr) event.method = head->method_token;
-  if (head != nullptr) event.path = arm::path_of(head->target);
+  // Of armgate's own pages it may name a lease, which whoever knows its name may end.
+  if (head != nullptr && !setup_.host.empty()) event.path = arm::path_of(head->target);
   emit(setup_.events, event);
   link_.begin(head != nullptr ? head->method : arm::Method::Get, 1, http::Connection::Close);
   const arm::Response response = to_response(refusal);

@@ -298,7 +298,12 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
   }
   std::stable_sort(recent.begin(), recent.end(), [](const auto& a, const auto& b) { return a.first->ended < b.first->ended; });
   for (const auto& [write, leased] : recent) remember_result(parts, leased, *write);
-  for (const ResourceState& state : former.states) remember_state(parts, state);
+  for (const ResourceState& state : former.states) {
+    const auto is_newer = [&](const auto& end) {
+      return end.first->resource == state.resource && *end.first->ended > state.since;
+    };
+    if (std::none_of(recent.begin(), recent.end(), is_newer)) remember_state(parts, state);
+  }
   for (auto& [leased, begun, keys] : all) {
     share_keys(keys, wanted);
     keep(leased, keys, claim_info(parts, leased, begun));

@@ -49,6 +49,14 @@ void note_state(const Parts& parts, const KeyedPlan& plan, std::string_view stat
   parts.store.record_state({id, std::string(state), wall});
 }
 
+void note_absent(const Parts& parts, const KeyedPlan& plan) {
+  if (!parts.shared.results.is_watched(plan.resource_key)) return;
+  const WallTime wall = parts.clock.wall();
+  const auto& id = plan.target.resource.id;
+  parts.shared.results.note_state(plan.resource_key, id, "", {parts.clock.now(), wall});
+  parts.store.record_state({id, {}, wall});
+}
+
 void note_read(const Parts& parts, const KeyedPlan& plan, const policy::KeptBody& body) {
   if (!parts.shared.results.is_watched(plan.resource_key)) return;
   const auto plain = plain_body(body, parts.shared.options.body_keep_max);

@@ -8,9 +8,10 @@
 namespace armgate {
 
 Unlocked unlock(const Parts& parts, const Hash128& key, std::string_view who) {
+  const bool is_elsewhere = parts.cluster != nullptr && parts.shared.locks.holders_elsewhere(key) > 0;
   Unlocked unlocked = unlock_here(parts, key, who);
-  if (parts.cluster == nullptr || !unlocked.on_its_way) return unlocked;
-  // Whose it is, and whether ARM has answered it, is not known here.
+  if (!is_elsewhere) return unlocked;
+  // Whether ARM has answered it is not known here.
   parts.cluster->post(cluster::UnlockAsked{key, std::string(who)});
   unlocked.on_its_way = false;
   unlocked.others_told = true;
@@ -28,7 +29,9 @@ Unlocked unlock_here(const Parts& parts, const Hash128& key, std::string_view wh
                               lease->resources, whole_milliseconds(lease->age) / 1000, who, lease->purpose));
     }
   }
-  unlocked.on_its_way = parts.shared.locks.holders(key) > op_leases.size();
+  // What was released of a cluster's goes back once it stands in the log.
+  const size_t ending = op_leases.size() + (parts.cluster != nullptr ? unlocked.released.size() : 0);
+  unlocked.on_its_way = parts.shared.locks.holders(key) > ending;
   for (const auto& op_lease : op_leases) {
     const LeasedWrite& write = op_lease->write();
     const auto ended = op_lease->operation_end();

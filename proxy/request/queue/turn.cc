@@ -9,6 +9,7 @@
 #include "base/mutant.h"
 #include "proxy/async/spawn.h"
 #include "proxy/cluster/replica.h"
+#include "proxy/request/cluster/recorded.h"
 #include "proxy/request/parts.h"
 #include "proxy/request/timed_wait.h"
 
@@ -89,12 +90,13 @@ ComingPosition turn_due(const Write& write) {
 Task<void> begin_turn(const Write& write, ComingPosition coming) {
   auto& parts = write.parts;
   const TimePoint asked = parts.clock.now();
-  if (parts.cluster != nullptr) co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until());
+  if (parts.cluster != nullptr) co_await until_recorded(parts, write.exchange.executor);
   auto position = coming();
   if (!position) co_return;
   position->set_waiter(&write.client_wait.waiter(), ClientWait::kGranted);
   const auto end = co_await write.client_wait.await_grant(*position);
   write.report().waited += parts.clock.now() - asked;
+  if (position->is_over()) co_return;  // its client has taken it already
   if (end == ClientWait::End::Ready || end == ClientWait::End::TimeUp)
     begin(parts, write.plan.resource_key, write.client.key, *std::move(position));
 }

@@ -156,6 +156,7 @@ struct Passing {
     }
     if (!is_guarded_read(plan)) return;
     if (shows_resource && body) note_read(parts, plan, *body);
+    if (plan.operation == arm::OperationKind::Read && head.status == 404) note_absent(parts, plan);
     showing = remember_read(parts, client, exchange, plan, head, std::move(body));
   }
 };

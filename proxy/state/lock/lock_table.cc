@@ -320,30 +320,32 @@ void LockTable::let_own_in_here(const ClaimPtr& claim, Own which) {
 }
 
 LockTable::Counts LockTable::counts() const {
-  Counts counts;
+  Counts counts{0, waiting_.load(std::memory_order_relaxed)};
   for (const auto& shard : shards_) {
     MutexLock lock(&shard.mutex);
     counts.keys += shard.keys.size();
   }
-  counts.waiting = waiting_.load(std::memory_order_relaxed);
   return counts;
 }
 
-size_t LockTable::holders(const Hash128& key) const {
+size_t LockTable::count_holders(const Hash128& key, const std::function<bool(const Claim&)>& counts) const {
   const Shard& shard = shards_[key.high % kShards];
   MutexLock lock(&shard.mutex);
   const auto it = shard.keys.find(key);
   if (it == shard.keys.end()) return 0;
-  const auto& all = it->second.holders;
-  return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](const ClaimPtr& claim) { return !claim->away; }));
+  return static_cast<size_t>(std::ranges::count_if(it->second.holders, [&](const ClaimPtr& claim) { return counts(*claim); }));
+}
+
+size_t LockTable::holders(const Hash128& key) const {
+  return count_holders(key, [](const Claim& claim) { return !claim.away; });
+}
+
+size_t LockTable::holders_elsewhere(const Hash128& key) const {
+  return count_holders(key, [](const Claim& claim) { return !claim.kept && !claim.info.is_turn; });
 }
 
 bool LockTable::is_in_run_of(const Hash128& client, const Hash128& key) const {
-  const Shard& shard = shards_[key.high % kShards];
-  MutexLock lock(&shard.mutex);
-  const auto it = shard.keys.find(key);
-  const auto is_its_run = [&](const ClaimPtr& claim) { return !claim->info.run.empty() && claim->info.client == client; };
-  return it != shard.keys.end() && std::ranges::any_of(it->second.holders, is_its_run);
+  return count_holders(key, [&](const Claim& claim) { return !claim.info.run.empty() && claim.info.client == client; }) > 0;
 }
 
 LockTable::Entries LockTable::entries(size_t most) const {

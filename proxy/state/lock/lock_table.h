@@ -133,6 +133,7 @@ class QueuePosition {
   ~QueuePosition();
 
   bool granted() const;
+  bool is_over() const;  // it went back already, by whoever keeps it: it will not be granted
 
   // Who has what it waits for, for people; nothing if that is only reserved for somebody who waits as well.
   std::optional<ClaimInfo> holder() const;
@@ -195,6 +196,8 @@ class LockTable {
   Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
   // How many writes have it; those that are away are not among them.
   size_t holders(const Hash128& key) const;
+  // The same of those that other processes have: of which nobody here is the owner.
+  size_t holders_elsewhere(const Hash128& key) const;
   // Whether a run of this client's (ClaimInfo::run) has it.
   bool is_in_run_of(const Hash128& client, const Hash128& key) const;
   Counts counts() const;
@@ -255,6 +258,7 @@ class LockTable {
   void grant_any(const std::vector<ClaimPtr>& candidates);
   void collect_first(const Hash128& key, std::vector<ClaimPtr>& out);
   void erase_if_idle(const Hash128& key);
+  size_t count_holders(const Hash128& key, const std::function<bool(const internal::Claim&)>& counts) const;
 
   const Options options_;
   const Hasher hasher_;

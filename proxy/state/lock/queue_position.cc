@@ -28,6 +28,11 @@ bool QueuePosition::granted() const {
   return claim_->state == Claim::State::Granted;
 }
 
+bool QueuePosition::is_over() const {
+  LockTable::ShardsLocked locked(*table_, *claim_);
+  return claim_->state == Claim::State::Over;
+}
+
 std::optional<ClaimInfo> QueuePosition::holder() const {
   LockTable::ShardsLocked locked(*table_, *claim_);
   for (const ClaimKey& key : claim_->keys) {

@@ -17,7 +17,7 @@ bool Turn::granted() const {
 
 bool Turn::over() const {
   MutexLock lock(&mutex_);
-  return !position_;
+  return !position_ || position_->is_over();
 }
 
 void Turn::note_read() {

@@ -116,6 +116,44 @@ TEST(ClusterTurns, EndWhenAWriteIsAcceptedThroughAnotherReplica) {
   EXPECT_TRUE(turn->over());
 }
 
+TEST(ClusterTurns, AreNotTakenBeforeTheyCome) {
+  Rig rig;
+  auto& gave = rig.begin();
+  auto& met = rig.begin();
+  const auto holder = write(rig, met, kOther);
+  ASSERT_TRUE(is_granted(holder));
+  const auto turn = give_turn(rig, gave);
+  ASSERT_TRUE(turn && !turn->granted());
+  const auto waits = write(rig, gave, Hash128{7, 7});
+  const auto own = write(rig, met, kRefused);
+  EXPECT_FALSE(own->place->in_turn);
+  policy::WriteAccepted accepted;
+  accepted.client = kRefused;
+  accepted.at = met.clock.next_moment();
+  met.resources.apply(kResource, accepted);
+  rig.pass(seconds(2));
+  EXPECT_FALSE(turn->over()) << "nor do they end";
+  holder->place.reset();
+  rig.pass(seconds(2));
+  EXPECT_TRUE(turn->granted());
+  EXPECT_FALSE(is_granted(waits));
+  EXPECT_FALSE(is_granted(own));
+}
+
+TEST(ClusterTurns, DoNotEndWithAWriteOfWhatIsBelow) {
+  Rig rig;
+  auto& gave = rig.begin();
+  auto& met = rig.begin();
+  const auto turn = give_turn(rig, gave);
+  policy::WriteAccepted accepted;
+  accepted.client = kRefused;
+  accepted.cause = policy::Cause::ChildWritten;
+  accepted.at = met.clock.next_moment();
+  met.resources.apply(kResource, accepted);
+  rig.pass(seconds(2));
+  EXPECT_FALSE(turn->over());
+}
+
 TEST(ClusterTurns, AreOneForAClientAndAResource) {
   Rig rig;
   auto& gave = rig.begin();

@@ -65,11 +65,12 @@ TEST(Descriptors, TheLimitIsWhatTheSystemAllows) {
 TEST(Descriptors, LimitTheConnectionsOfClients) {
   Config config;
   config.limits.connections = 250;
-  EXPECT_EQ(descriptors_needed(config), 3 * 250u + 128);
+  config.threads = 2;
+  EXPECT_EQ(descriptors_needed(config), 3 * 250u + 128 + 2 * 8);
   EXPECT_EQ(connections_max(config, descriptors_needed(config)), 250u);
   EXPECT_EQ(connections_max(config, descriptors_needed(config) - 1), 249u);
   EXPECT_EQ(connections_max(config, 1'000'000), 250u);
-  EXPECT_EQ(connections_max(config, 256), 42u);
+  EXPECT_EQ(connections_max(config, 256), 37u);
   EXPECT_EQ(connections_max(config, 20), 1u);
 }
 

@@ -54,6 +54,17 @@ std::shared_ptr<Asked> write(Rig& rig, Rig::Process& process, const Hash128& cli
   return asked;
 }
 
+// ARM accepts a write of the refused client's, or may have.
+void accept(Rig& rig, Rig::Process& process, policy::Cause cause = policy::Cause::Written, bool certain = true) {
+  policy::WriteAccepted accepted;
+  accepted.client = kRefused;
+  accepted.cause = cause;
+  accepted.certain = certain;
+  accepted.at = process.clock.next_moment();
+  process.resources.apply(kResource, accepted);
+  rig.pass(seconds(2));
+}
+
 bool is_granted(const std::shared_ptr<Asked>& asked) { return asked->place && asked->place->position.granted(); }
 
 TEST(ClusterTurns, AreTakenByAWriteThatComesToAnotherReplica) {
@@ -102,16 +113,9 @@ TEST(ClusterTurns, EndWhenAWriteIsAcceptedThroughAnotherReplica) {
   const auto turn = give_turn(rig, gave);
   const auto other = write(rig, met, kOther);
   EXPECT_FALSE(is_granted(other));
-  policy::WriteAccepted accepted;
-  accepted.client = kRefused;
-  accepted.at = met.clock.next_moment();
-  accepted.certain = false;
-  met.resources.apply(kResource, accepted);
-  rig.pass(seconds(2));
+  accept(rig, met, policy::Cause::Written, false);
   EXPECT_FALSE(turn->over()) << "of what may have failed ARM asks for another try";
-  accepted.certain = true;
-  met.resources.apply(kResource, accepted);
-  rig.pass(seconds(2));
+  accept(rig, met);
   EXPECT_TRUE(is_granted(other));
   EXPECT_TRUE(turn->over());
 }
@@ -127,11 +131,7 @@ TEST(ClusterTurns, AreNotTakenBeforeTheyCome) {
   const auto waits = write(rig, gave, Hash128{7, 7});
   const auto own = write(rig, met, kRefused);
   EXPECT_FALSE(own->place->in_turn);
-  policy::WriteAccepted accepted;
-  accepted.client = kRefused;
-  accepted.at = met.clock.next_moment();
-  met.resources.apply(kResource, accepted);
-  rig.pass(seconds(2));
+  accept(rig, met);
   EXPECT_FALSE(turn->over()) << "nor do they end";
   holder->place.reset();
   rig.pass(seconds(2));
@@ -145,12 +145,7 @@ TEST(ClusterTurns, DoNotEndWithAWriteOfWhatIsBelow) {
   auto& gave = rig.begin();
   auto& met = rig.begin();
   const auto turn = give_turn(rig, gave);
-  policy::WriteAccepted accepted;
-  accepted.client = kRefused;
-  accepted.cause = policy::Cause::ChildWritten;
-  accepted.at = met.clock.next_moment();
-  met.resources.apply(kResource, accepted);
-  rig.pass(seconds(2));
+  accept(rig, met, policy::Cause::ChildWritten);
   EXPECT_FALSE(turn->over());
 }
 

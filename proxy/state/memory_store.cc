@@ -226,6 +226,7 @@ std::vector<Store::Unfinished> MemoryStore::unfinished() const {
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Unfinished> writes;
+  writes.reserve(all.size());
   for (auto& [id, write] : all) writes.push_back(std::move(write));
   return writes;
 }

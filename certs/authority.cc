@@ -102,7 +102,7 @@ Result<void> check_presence(const std::filesystem::path& root, std::string_view 
                     "(`armgate ca init --directory DIR`) and mount DIR, or a Secret with its three files, at {}",
                     root.string(), root.parent_path().string()));
   }
-  if (!failure && std::filesystem::exists(root.parent_path() / "intermediate.pem", failure)) {
+  if (!failure && std::filesystem::exists(files_in(root.parent_path()).intermediate, failure)) {
     return bad_input(
         fmt::format("{} is not there, though the rest of its authority is: restore it from a tool that trusts it, or {}",
                     root.string(), remedy(init_command)));

@@ -172,9 +172,7 @@ bool Replica::has_begun(const TurnOf& turn) const {
 }
 
 void Replica::end_turn(const TurnOf& turn) {
-  const auto found = turns_.find(turn);
-  if (found == turns_.end()) return;
-  end_claim(found->second);
+  end_claim(turns_.at(turn));
   if (const auto given = tables_->turns.take(turn.first, turn.second)) given->end();
 }
 

@@ -89,6 +89,17 @@ JournaledWrite read_row(const Statement& row) {
 
 std::string digits_of(const Hash128& hash) { return hash.is_zero() ? std::string() : hash.hex(); }
 
+template <class Read>
+auto all_rows(Statement& statement, Read read) -> Result<std::vector<decltype(read(statement))>> {
+  std::vector<decltype(read(statement))> rows;
+  while (true) {
+    const auto row = statement.step();
+    if (!row) return row.error();
+    if (!*row) return rows;
+    rows.push_back(read(statement));
+  }
+}
+
 void bind_result(Statement& statement, const OperationResult& result) {
   statement.bind(name_of(kResults, result.how)).bind(result.error.code).bind(result.error.message);
 }
@@ -123,15 +134,7 @@ Result<IntentId> JournalFile::last_id() {
   return static_cast<IntentId>(*id);
 }
 
-Result<std::vector<JournaledWrite>> JournalFile::select(Statement& statement) {
-  std::vector<JournaledWrite> writes;
-  while (true) {
-    const auto row = statement.step();
-    if (!row) return row.error();
-    if (!*row) return writes;
-    writes.push_back(read_row(statement));
-  }
-}
+Result<std::vector<JournaledWrite>> JournalFile::select(Statement& statement) { return all_rows(statement, read_row); }
 
 Result<PreviousProcess> JournalFile::previous_process(Duration recent) {
   auto open = database_->prepare(fmt::format("SELECT {} FROM writes WHERE ended IS NULL ORDER BY id", kColumns));
@@ -164,13 +167,9 @@ Result<std::vector<ResourceState>> JournalFile::unsettled_states() {
   auto statement = database_->prepare(
       "SELECT resource, state, since FROM states WHERE state NOT IN ('', 'Succeeded') ORDER BY since DESC LIMIT 1000");
   if (!statement) return std::move(statement).error();
-  std::vector<ResourceState> states;
-  while (true) {
-    const auto row = statement->step();
-    if (!row) return row.error();
-    if (!*row) return states;
-    states.push_back({statement->text(0), statement->text(1), as_time(statement->number(2))});
-  }
+  return all_rows(*statement, [](const Statement& row) {
+    return ResourceState{row.text(0), row.text(1), as_time(row.number(2))};
+  });
 }
 
 Result<std::vector<JournaledWrite>> JournalFile::newest(size_t most, std::string_view resource) {

@@ -27,9 +27,9 @@ class JournalFile {
   // Makes the file if there is none, with `fresh_key`. BadInput, with the remedy: others can read it, another process has it, a newer
   // armgate made it, it is damaged or no journal.
   static Result<JournalFile> open(const std::filesystem::path& file, Durability durability, HashKey fresh_key);
-  // For people who ask, also while a gateway has it open. Only newest() and state_of() may be called.
   // Whether open() would take what is in the file, which is there; nothing is changed.
   static Result<void> check(const std::filesystem::path& file);
+  // For people who ask, also while a gateway has it open. Only newest() and state_of() may be called.
   static Result<JournalFile> open_to_read(const std::filesystem::path& file);
 
   HashKey key() const { return key_; }
@@ -74,7 +74,9 @@ class JournalFile {
   };
   static Result<FileLock> lock(const std::filesystem::path& file);
 
-  Result<void> identify(const std::filesystem::path& file);
+  enum class Former { Taken, Refused };  // a file of an earlier version
+  Result<void> attach(const std::filesystem::path& file, Database::Access access, Former former);
+  Result<void> identify(const std::filesystem::path& file, Former former);
   Result<void> make_schema(HashKey fresh_key);
   Result<void> read_key(const std::filesystem::path& file);
   Result<void> prepare_statements();
@@ -86,8 +88,7 @@ class JournalFile {
   Statement add_, outcome_, end_, strip_, touched_, replay_, state_, forget_, forget_states_, begin_, commit_, roll_back_;
   HashKey key_;
   bool is_new_ = false;
-  int64_t former_schema_ = 0;  // an earlier one, which is brought to this one; 0: it is this one
-  bool may_change_ = false;
+  int64_t former_schema_ = 0;       // an earlier one, which is brought to this one; 0: it is this one
   std::optional<int64_t> records_;  // how many there are; nothing: to be counted
 };
 

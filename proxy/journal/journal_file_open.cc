@@ -65,11 +65,7 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
   if (!locked) return std::move(locked).error();
   journal.file_lock_ = *std::move(locked);
   if (auto made = make_private(file); !made) return std::move(made).error();
-  auto database = Database::open(file, Database::Access::Write);
-  if (!database) return std::move(database).error();
-  journal.database_ = *std::move(database);
-  journal.may_change_ = true;
-  if (auto known = journal.identify(file); !known) return std::move(known).error();
+  if (auto known = journal.attach(file, Database::Access::Write, Former::Taken); !known) return std::move(known).error();
   const std::string settings = fmt::format(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = {}; PRAGMA journal_size_limit = 16777216; PRAGMA secure_delete = ON;",
       durability == Durability::Power ? "FULL" : "NORMAL");
@@ -86,24 +82,23 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& file, Durabil
 }
 
 Result<void> JournalFile::check(const std::filesystem::path& file) {
-  JournalFile journal;
-  auto database = Database::open(file, Database::Access::Read);
-  if (!database) return std::move(database).error();
-  journal.database_ = *std::move(database);
-  journal.may_change_ = true;  // it would be
-  return journal.identify(file);
+  return JournalFile().attach(file, Database::Access::Read, Former::Taken);
 }
 
 Result<JournalFile> JournalFile::open_to_read(const std::filesystem::path& file) {
   JournalFile journal;
-  auto database = Database::open(file, Database::Access::Read);
-  if (!database) return std::move(database).error();
-  journal.database_ = *std::move(database);
-  if (auto known = journal.identify(file); !known) return std::move(known).error();
+  if (auto known = journal.attach(file, Database::Access::Read, Former::Refused); !known) return std::move(known).error();
   return journal;
 }
 
-Result<void> JournalFile::identify(const std::filesystem::path& file) {
+Result<void> JournalFile::attach(const std::filesystem::path& file, Database::Access access, Former former) {
+  auto database = Database::open(file, access);
+  if (!database) return std::move(database).error();
+  database_ = *std::move(database);
+  return identify(file, former);
+}
+
+Result<void> JournalFile::identify(const std::filesystem::path& file, Former former) {
   const auto application = database_->number("PRAGMA application_id");
   const auto version = database_->number("PRAGMA user_version");
   const auto tables = database_->number("SELECT count(*) FROM sqlite_master");
@@ -112,7 +107,7 @@ Result<void> JournalFile::identify(const std::filesystem::path& file) {
   if (!tables) return tables.error();
   is_new_ = *tables == 0;
   const bool is_former = *application == kApplicationId && *version >= 1 && *version < kSchemaVersion;
-  if (is_former && may_change_) {
+  if (is_former && former == Former::Taken) {
     former_schema_ = *version;
     return {};
   }

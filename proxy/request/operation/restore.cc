@@ -1,11 +1,13 @@
 #include "proxy/request/operation/restore.h"
 
+#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -298,11 +300,11 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
   }
   std::stable_sort(recent.begin(), recent.end(), [](const auto& a, const auto& b) { return a.first->ended < b.first->ended; });
   for (const auto& [write, leased] : recent) remember_result(parts, leased, *write);
+  absl::flat_hash_map<std::string_view, WallTime> last_end;
+  for (const auto& [write, leased] : recent) last_end[write->resource] = *write->ended;
   for (const ResourceState& state : former.states) {
-    const auto is_newer = [&](const auto& end) {
-      return end.first->resource == state.resource && *end.first->ended > state.since;
-    };
-    if (std::none_of(recent.begin(), recent.end(), is_newer)) remember_state(parts, state);
+    const auto end = last_end.find(state.resource);
+    if (end == last_end.end() || end->second <= state.since) remember_state(parts, state);
   }
   for (auto& [leased, begun, keys] : all) {
     share_keys(keys, wanted);

@@ -19,6 +19,14 @@ OperationResults::Ended ended(const LeasedWrite& write, const OperationResult& r
           .intent = write.intent};
 }
 
+// Empty: none.
+void keep_state(const Parts& parts, const KeyedPlan& plan, std::string_view state) {
+  const WallTime wall = parts.clock.wall();
+  const auto& id = plan.target.resource.id;
+  if (!parts.shared.results.note_state(plan.resource_key, id, state, {parts.clock.now(), wall})) return;
+  parts.store.record_state({id, std::string(state), wall});
+}
+
 }  // namespace
 
 void note_result(const Parts& parts, const LeasedWrite& write, const OperationResult& result) {
@@ -42,19 +50,11 @@ void remember_state(const Parts& parts, const ResourceState& former) {
 }
 
 void note_state(const Parts& parts, const KeyedPlan& plan, std::string_view state) {
-  if (state.empty() || parts.shared.results.is_known_as(plan.resource_key, state)) return;
-  const WallTime wall = parts.clock.wall();
-  const auto& id = plan.target.resource.id;
-  if (!parts.shared.results.note_state(plan.resource_key, id, state, {parts.clock.now(), wall})) return;
-  parts.store.record_state({id, std::string(state), wall});
+  if (!state.empty() && !parts.shared.results.is_known_as(plan.resource_key, state)) keep_state(parts, plan, state);
 }
 
 void note_absent(const Parts& parts, const KeyedPlan& plan) {
-  if (!parts.shared.results.is_watched(plan.resource_key)) return;
-  const WallTime wall = parts.clock.wall();
-  const auto& id = plan.target.resource.id;
-  parts.shared.results.note_state(plan.resource_key, id, "", {parts.clock.now(), wall});
-  parts.store.record_state({id, {}, wall});
+  if (parts.shared.results.is_watched(plan.resource_key)) keep_state(parts, plan, "");
 }
 
 void note_read(const Parts& parts, const KeyedPlan& plan, const policy::KeptBody& body) {

@@ -14,9 +14,9 @@ void note_result(const Parts& parts, const LeasedWrite& write, const OperationRe
 void remember_result(const Parts& parts, const LeasedWrite& write, const JournaledWrite& former);
 
 // The resource was seen with this provisioningState; empty: it showed none.
+void note_state(const Parts& parts, const KeyedPlan& plan, std::string_view state);
 // The same of what an earlier process had seen last.
 void remember_state(const Parts& parts, const ResourceState& former);
-void note_state(const Parts& parts, const KeyedPlan& plan, std::string_view state);
 // A read has shown that it is not there.
 void note_absent(const Parts& parts, const KeyedPlan& plan);
 // A read shows the resource: looked into only if what is known of it is not well.

@@ -22,16 +22,17 @@ Unlocked unlock_here(const Parts& parts, const Hash128& key, std::string_view wh
   Unlocked unlocked;
   const TimePoint now = parts.clock.now();
   const auto op_leases = parts.shared.op_leases.on_key(key);
+  const size_t holders = parts.shared.locks.holders(key);
+  size_t released = op_leases.size();
   if (const auto lease = parts.shared.run_leases.release_on(key, now)) {
+    released += lease->held ? 1 : 0;
     unlocked.released.push_back({fmt::format("lease ({})", lease->purpose), lease->client, lease->age});
     if (parts.alert) {
       parts.alert(fmt::format("lease of {} on {} released after {} s, because {} asked for it: {}", lease->client,
                               lease->resources, whole_milliseconds(lease->age) / 1000, who, lease->purpose));
     }
   }
-  // What was released of a cluster's goes back once it stands in the log.
-  const size_t ending = op_leases.size() + (parts.cluster != nullptr ? unlocked.released.size() : 0);
-  unlocked.on_its_way = parts.shared.locks.holders(key) > ending;
+  unlocked.on_its_way = holders > released;
   for (const auto& op_lease : op_leases) {
     const LeasedWrite& write = op_lease->write();
     const auto ended = op_lease->operation_end();

@@ -59,9 +59,14 @@ void begin(Parts& parts, const Hash128& resource, const Hash128& client, QueuePo
   if (turn) spawn(parts.executor, watch_turn(parts, std::move(turn), resource));
 }
 
+Task<std::optional<QueuePosition>> once_recorded(Parts& parts, Executor executor, ComingPosition coming) {
+  if (parts.cluster != nullptr) co_await until_recorded(parts, std::move(executor));
+  co_return coming();
+}
+
 Task<void> begin_once_recorded(Parts& parts, Hash128 resource, Hash128 client, ComingPosition coming) {
-  co_await parts.cluster->flush(parts.executor, parts.cluster->apart_from());
-  if (auto position = coming()) begin(parts, resource, client, *std::move(position));
+  auto position = co_await once_recorded(parts, parts.executor, std::move(coming));
+  if (position) begin(parts, resource, client, *std::move(position));
 }
 
 }  // namespace
@@ -90,8 +95,7 @@ ComingPosition turn_due(const Write& write) {
 Task<void> begin_turn(const Write& write, ComingPosition coming) {
   auto& parts = write.parts;
   const TimePoint asked = parts.clock.now();
-  if (parts.cluster != nullptr) co_await until_recorded(parts, write.exchange.executor);
-  auto position = coming();
+  auto position = co_await once_recorded(parts, write.exchange.executor, std::move(coming));
   if (!position) co_return;
   position->set_waiter(&write.client_wait.waiter(), ClientWait::kGranted);
   const auto end = co_await write.client_wait.await_grant(*position);
@@ -106,9 +110,11 @@ void keep_turn(const Write& write) {
   ComingPosition coming = reserve(write, ClaimInfo::Priority::BeforeAll);
   if (!coming) return;
   auto& parts = write.parts;
-  const auto& [resource, client] = std::pair(write.plan.resource_key, write.client.key);
+  const Hash128& resource = write.plan.resource_key;
+  const Hash128& client = write.client.key;
   if (auto position = coming()) return begin(parts, resource, client, *std::move(position));
-  if (parts.cluster != nullptr) spawn(parts.executor, begin_once_recorded(parts, resource, client, std::move(coming)));
+  spawn(parts.executor,
+        begin_once_recorded(parts, resource, client, std::move(coming)));  // of a cluster: it stands in the log later
 }
 
 }  // namespace armgate

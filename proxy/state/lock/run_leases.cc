@@ -105,6 +105,7 @@ std::optional<RunLeases::Lease> RunLeases::renew(std::string_view id, TimePoint 
 
 std::optional<RunLeases::Lease> RunLeases::end(Leases::iterator found, TimePoint now) {
   if (found == leases_.end()) return std::nullopt;
+  hold_if_granted(found->second);
   Lease ended = shown(found->first, found->second, now);
   leases_.erase(found);
   count_.store(leases_.size(), std::memory_order_release);

@@ -67,10 +67,14 @@ void accept(Rig& rig, Rig::Process& process, policy::Cause cause = policy::Cause
 
 bool is_granted(const std::shared_ptr<Asked>& asked) { return asked->place && asked->place->position.granted(); }
 
-TEST(ClusterTurns, AreTakenByAWriteThatComesToAnotherReplica) {
+// One replica gives a turn, and the client meets another.
+struct ClusterTurns : testing::Test {
   Rig rig;
-  auto& gave = rig.begin();
-  auto& met = rig.begin();
+  Rig::Process& gave = rig.begin();
+  Rig::Process& met = rig.begin();
+};
+
+TEST_F(ClusterTurns, AreTakenByAWriteThatComesToAnotherReplica) {
   const auto turn = give_turn(rig, gave);
   ASSERT_TRUE(turn && turn->granted());
   const auto other = write(rig, met, kOther);
@@ -88,10 +92,7 @@ TEST(ClusterTurns, AreTakenByAWriteThatComesToAnotherReplica) {
   EXPECT_FALSE(write(rig, met, kRefused)->place->in_turn) << "it was taken";
 }
 
-TEST(ClusterTurns, RunFromAReadThatComesToAnotherReplica) {
-  Rig rig;
-  auto& gave = rig.begin();
-  auto& met = rig.begin();
+TEST_F(ClusterTurns, RunFromAReadThatComesToAnotherReplica) {
   const auto turn = give_turn(rig, gave);
   ASSERT_TRUE(turn);
   policy::Shown shown;
@@ -106,10 +107,7 @@ TEST(ClusterTurns, RunFromAReadThatComesToAnotherReplica) {
   EXPECT_TRUE(turn->has_read());
 }
 
-TEST(ClusterTurns, EndWhenAWriteIsAcceptedThroughAnotherReplica) {
-  Rig rig;
-  auto& gave = rig.begin();
-  auto& met = rig.begin();
+TEST_F(ClusterTurns, EndWhenAWriteIsAcceptedThroughAnotherReplica) {
   const auto turn = give_turn(rig, gave);
   const auto other = write(rig, met, kOther);
   EXPECT_FALSE(is_granted(other));
@@ -120,10 +118,7 @@ TEST(ClusterTurns, EndWhenAWriteIsAcceptedThroughAnotherReplica) {
   EXPECT_TRUE(turn->over());
 }
 
-TEST(ClusterTurns, AreNotTakenBeforeTheyCome) {
-  Rig rig;
-  auto& gave = rig.begin();
-  auto& met = rig.begin();
+TEST_F(ClusterTurns, AreNotTakenBeforeTheyCome) {
   const auto holder = write(rig, met, kOther);
   ASSERT_TRUE(is_granted(holder));
   const auto turn = give_turn(rig, gave);
@@ -140,19 +135,13 @@ TEST(ClusterTurns, AreNotTakenBeforeTheyCome) {
   EXPECT_FALSE(is_granted(own));
 }
 
-TEST(ClusterTurns, DoNotEndWithAWriteOfWhatIsBelow) {
-  Rig rig;
-  auto& gave = rig.begin();
-  auto& met = rig.begin();
+TEST_F(ClusterTurns, DoNotEndWithAWriteOfWhatIsBelow) {
   const auto turn = give_turn(rig, gave);
   accept(rig, met, policy::Cause::ChildWritten);
   EXPECT_FALSE(turn->over());
 }
 
-TEST(ClusterTurns, AreOneForAClientAndAResource) {
-  Rig rig;
-  auto& gave = rig.begin();
-  auto& met = rig.begin();
+TEST_F(ClusterTurns, AreOneForAClientAndAResource) {
   const auto turn = give_turn(rig, gave);
   ASSERT_TRUE(turn);
   EXPECT_EQ(give_turn(rig, met), nullptr);
@@ -161,10 +150,7 @@ TEST(ClusterTurns, AreOneForAClientAndAResource) {
   EXPECT_NE(give_turn(rig, met), nullptr);
 }
 
-TEST(ClusterTurns, EndWithTheReplicaThatGaveThem) {
-  Rig rig;
-  auto& gave = rig.begin();
-  auto& met = rig.begin();
+TEST_F(ClusterTurns, EndWithTheReplicaThatGaveThem) {
   const auto turn = give_turn(rig, gave);
   const auto other = write(rig, met, kOther);
   EXPECT_FALSE(is_granted(other));

@@ -128,7 +128,7 @@ void each(A& a, ListAnswer& v) {
 }
 template <class A>
 void each(A& a, ClaimInfo& v) {
-  a(v.client_label, v.what, v.since, v.client, v.inherited, v.is_reentrant, v.run, v.priority, v.is_turn, v.resource);
+  a(v.client_label, v.what, v.since, v.client, v.inherited, v.is_reentrant, v.run, v.priority, v.is_turn, v.resource, v.bytes);
 }
 template <class A>
 void each(A& a, OperationResult& v) {
@@ -227,6 +227,26 @@ template <class A>
 void each(A& a, UnlockAsked& v) {
   a(v.key, v.who);
 }
+template <class A>
+void each(A& a, EndTold& v) {
+  a(v.host, v.target, v.status, v.body);
+}
+template <class A>
+void each(A& a, OwnedPolled& v) {
+  a(v.operation, v.principal);
+}
+template <class A>
+void each(A& a, OwnedLeft& v) {
+  a(v.operation);
+}
+template <class A>
+void each(A& a, Reserved& v) {
+  a(v.claim);
+}
+template <class A>
+void each(A& a, Yielded& v) {
+  a(v.claim);
+}
 // Its event is a variant of its own: write_event() and read_event().
 template <class A>
 void each(A& a, Told& v) {
@@ -235,7 +255,8 @@ void each(A& a, Told& v) {
 
 namespace {
 
-constexpr uint64_t kFormat = 3;  // 1: without results of operations; 2: without turns and unlocks
+constexpr uint64_t kFormat =
+    4;  // 1: without results of operations; 2: without turns and unlocks; 3: without polls and reservations
 
 // A variant goes as the place of what it holds among its types, and that.
 template <class Variant>

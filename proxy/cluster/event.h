@@ -25,6 +25,7 @@
 #include "proxy/state/client_state.h"
 #include "proxy/state/lock/lock_table.h"
 #include "proxy/state/operation/operation_results.h"
+#include "proxy/state/operation/owned_operations.h"
 #include "proxy/state/resource_table.h"
 #include "proxy/state/sending_event.h"
 #include "rules/plan.h"
@@ -52,14 +53,15 @@ struct PageLost {
   uint64_t shown = 0;
 };
 
-// A write asks for its keys, and stands behind all who asked before; before them if its client has its turn, which it takes. Or a turn
-// (ClaimInfo::is_turn) does.
+// A write asks for its keys, and stands behind all who asked before; before them if its client has its turn, which it takes; where it
+// stood, if its place is reserved. Or a turn (ClaimInfo::is_turn) does.
 struct Claimed {
   // Whoever waits for that; stays in the process.
   struct Asked {
     Waiter* waiter = nullptr;
     std::optional<QueuePosition> place{};
-    bool in_turn = false;  // it took its client's turn
+    bool in_turn = false;       // it took its client's turn
+    bool was_reserved = false;  // its place was kept for it
   };
   ClaimId claim = 0;
   std::vector<rules::LockKey> keys;
@@ -72,6 +74,16 @@ struct Claimed {
 struct Released {
   ClaimId claim = 0;
   std::vector<Hash128> some;
+};
+
+// Its client was sent away, or left, before anything was sent: the place is kept for when it sends the same again, to any replica.
+struct Reserved {
+  ClaimId claim = 0;
+};
+
+// It lets others by.
+struct Yielded {
+  ClaimId claim = 0;
 };
 
 // The same client's next writes may go along with a claim.
@@ -142,16 +154,36 @@ struct UnlockAsked {
   std::string who;  // for the log
 };
 
+// A client was told by ARM, at an operation's URL, how that has ended; but not by the replica that follows it.
+struct EndTold {
+  std::string host;
+  std::string target;
+  int status = 0;
+  std::string body;
+};
+
+// Whoever has this identity polls an operation URL of armgate's own, but not at the replica that may send its write again.
+struct OwnedPolled {
+  Hash128 operation{};
+  Hash128 principal{};
+};
+
+// The write behind that URL will not be sent again: what ARM says of its operation is how it ended.
+struct OwnedLeft {
+  Hash128 operation{};
+};
+
 // The writes of a journal stand in the log, from the beginning up to here (request/cluster/import_journal.h).
 struct Imported {
   std::optional<WallTime> since{};  // PreviousProcess::since
 };
 
-using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent,
-                           Replayed, ResultSeen, StateSeen, Probing, Imported, UnlockAsked>;
+using Event =
+    std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent, Replayed,
+                 ResultSeen, StateSeen, Probing, Imported, UnlockAsked, EndTold, OwnedPolled, OwnedLeft, Reserved, Yielded>;
 
 // Whoever tells what is to change the shared tables: each change as the event that stands for it.
-class Teller : public ResourceSink, public SendingSink, public ResultSink {
+class Teller : public ResourceSink, public SendingSink, public ResultSink, public OwnedSink {
  public:
   virtual void post(Event event) = 0;
 
@@ -165,6 +197,8 @@ class Teller : public ResourceSink, public SendingSink, public ResultSink {
     post(StateSeen{resource, std::string(id), std::string(state), when});
   }
   void tell_probe(const Hash128& resource, uint64_t judged) override { post(Probing{resource, judged}); }
+  void tell_owned_poll(const Hash128& operation, const Hash128& principal) override { post(OwnedPolled{operation, principal}); }
+  void tell_owned_left(const Hash128& operation) override { post(OwnedLeft{operation}); }
 };
 
 }  // namespace armgate::cluster

@@ -57,6 +57,7 @@ class Replica::Keeper final : public ClaimKeeper {
   uint64_t claim() const override { return claim_; }
   void give_back(const std::vector<Hash128>& some) override { replica_.post(Released{claim_, some}); }
   void admit_own(Own which) override { replica_.post(LetIn{claim_, which}); }
+  void yield() override { replica_.post(Yielded{claim_}); }
 
  private:
   Replica& replica_;
@@ -172,7 +173,7 @@ Task<std::optional<Replica::Place>> Replica::claim(const std::vector<rules::Lock
   MutexLock lock(&asked_mutex_);
   asked->waiter = nullptr;  // nobody waits any more: it is given back as soon as it is there
   if (!asked->place) co_return std::nullopt;
-  co_return Place{*std::exchange(asked->place, std::nullopt), asked->in_turn};
+  co_return Place{*std::exchange(asked->place, std::nullopt), asked->in_turn, asked->was_reserved};
 }
 
 Task<std::optional<IntentId>> Replica::intend(Intended intended, const Executor& executor, TimePoint until) {

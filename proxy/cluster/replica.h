@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,9 +35,12 @@
 #include "proxy/seams/clock.h"
 #include "proxy/state/client_table.h"
 #include "proxy/state/lock/lock_table.h"
+#include "proxy/state/lock/reservations.h"
 #include "proxy/state/lock/turns.h"
 #include "proxy/state/memory_store.h"
 #include "proxy/state/operation/operation_results.h"
+#include "proxy/state/operation/owned_operations.h"
+#include "proxy/state/operation/remote_operations.h"
 #include "proxy/state/resource_table.h"
 
 namespace armgate::cluster {
@@ -80,13 +84,18 @@ class Replica final : public Teller {
     ClientTable& clients;
     LockTable& locks;
     OperationResults& results;
+    OwnedOperations& owned;
+    RemoteOperations& remote_operations;
     Turns& turns;
+    Reservations& reservations;
     std::function<void(uint64_t order)> pass;                            // of the clock: moments from now on come after it
     std::function<void(AdoptedWrite)> adopt;                             // called on the log's thread, as all of these
     std::function<void(const std::vector<Hash128>& keys)> waited_for{};  // somebody elsewhere waits for them now
     std::function<void(const std::vector<Hash128>& keys)> ended{};       // what was adopted had them, and is over
     std::function<void(const Imported&, uint64_t order)> imported{};     // a journal's writes stand in the log up to there
     std::function<void(const UnlockAsked&)> unlock{};                    // another's operator asks for it
+    std::function<void(const EndTold&)> end_told{};                      // through another
+    std::function<void(const OwnedPolled&)> owned_polled{};              // there
     MemoryStore* history = nullptr;                                      // gets every replica's writes; null: nobody asks
     // The members that a write changed, one a line; nothing: not known. None: they are not named.
     std::function<std::optional<std::string>(const AskedChange& change)> name_members{};
@@ -109,7 +118,8 @@ class Replica final : public Teller {
 
   struct Place {
     QueuePosition position;
-    bool in_turn = false;  // it took its client's turn, wherever that was given
+    bool in_turn = false;       // it took its client's turn, wherever that was given
+    bool was_reserved = false;  // it was kept for it, wherever its client was sent away
   };
   // The place in the queues of all replicas; nothing if the log is not reached in time.
   Task<std::optional<Place>> claim(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits,
@@ -167,12 +177,14 @@ class Replica final : public Teller {
  private:
   class Keeper;
   struct Pending;
-  using TurnOf = std::pair<Hash128, Hash128>;  // resource and client
+  using TurnOf = std::pair<Hash128, Hash128>;                 // resource and client
+  using ReservedFor = std::tuple<Hash128, Hash128, Hash128>;  // and the bytes
   struct KeptClaim {
     ReplicaId author = 0;
     uint64_t row = 0;
     QueuePosition place;
     TurnOf turn{};  // zero: it is none
+    ReservedFor reserved_for{};
     bool is_adopted = false;
   };
   struct OpenIntent {
@@ -210,6 +222,14 @@ class Replica final : public Teller {
   void on(ReplicaId author, Probing event, uint64_t row, Moment moment);
   void on(ReplicaId author, Imported event, uint64_t row, Moment moment);
   void on(ReplicaId author, UnlockAsked event, uint64_t row, Moment moment);
+  void on(ReplicaId author, EndTold event, uint64_t row, Moment moment);
+  void on(ReplicaId author, OwnedPolled event, uint64_t row, Moment moment);
+  void on(ReplicaId author, OwnedLeft event, uint64_t row, Moment moment);
+  void on(ReplicaId author, Reserved event, uint64_t row, Moment moment);
+  void on(ReplicaId author, Yielded event, uint64_t row, Moment moment);
+  std::optional<ClaimId> reserved_for(const Claimed& event);
+  void follow_elsewhere(OpenIntent& intent, const WriteOutcome& outcome);
+  void end_intent(const Finished& event);
   void name_changes();
   Claimed new_claim(const std::vector<rules::LockKey>& keys, ClaimInfo info);
   void end_claim(ClaimId id);
@@ -248,7 +268,8 @@ class Replica final : public Teller {
   bool told_missing_ = false;
   uint64_t batch_ = 0;
   absl::flat_hash_map<ClaimId, KeptClaim> claims_;
-  absl::flat_hash_map<TurnOf, ClaimId> turns_;  // those of the claims that are turns
+  absl::flat_hash_map<TurnOf, ClaimId> turns_;    // those of the claims that are turns
+  std::multimap<ReservedFor, ClaimId> reserved_;  // those whose clients are away, the oldest first
   std::map<IntentId, OpenIntent> intents_;
   using SendingId = std::pair<Hash128, uint64_t>;  // of a client's ledger, whose numbers are its own
   absl::flat_hash_map<SendingId, RunningSending> running_;

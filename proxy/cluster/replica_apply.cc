@@ -144,10 +144,15 @@ void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
   }
   const bool has_turn = has_begun(turn);
   if (has_turn) event.info.priority = ClaimInfo::Priority::BeforeAll;
-  const auto join = [&](Waiter* waiter) { return tables_->locks.join(event.keys, std::move(event.info), waiter, event.bits); };
+  const auto reserved = is_turn ? std::nullopt : reserved_for(event);
+  const uint64_t number = reserved ? claims_.at(*reserved).place.number() : 0;
+  const ReservedFor itself{event.info.resource, event.info.client, event.info.bytes};
+  const auto join = [&](Waiter* waiter) {
+    return tables_->locks.join(event.keys, std::move(event.info), waiter, event.bits, number);
+  };
   const auto keep = [&](Result<QueuePosition> place) -> QueuePosition& {
     GATE_CHECK(place.ok(), "the lock table of a cluster has no bounds");
-    return claims_.emplace(event.claim, KeptClaim{author, row, *std::move(place), is_turn ? turn : TurnOf()})
+    return claims_.emplace(event.claim, KeptClaim{author, row, *std::move(place), is_turn ? turn : TurnOf(), itself})
         .first->second.place;
   };
   if (author != options_.id) {
@@ -156,13 +161,49 @@ void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
   } else {
     MutexLock lock(&asked_mutex_);
     event.asked->in_turn = has_turn;
+    event.asked->was_reserved = reserved.has_value();
     event.asked->place = kept_for(event.claim, keep(join(event.asked->waiter)));
   }
   if (is_turn) turns_.emplace(turn, event.claim);
-  if (!has_turn) return;
+  // Whoever begins later must know why it goes first.
   KeptClaim& taker = claims_.at(event.claim);
-  taker.row = std::min(taker.row, claims_.at(turns_.at(turn)).row);  // whoever begins later must know why it goes first
+  if (reserved) {
+    taker.row = std::min(taker.row, claims_.at(*reserved).row);
+    end_claim(*reserved);
+  }
+  if (!has_turn) return;
+  taker.row = std::min(taker.row, claims_.at(turns_.at(turn)).row);
   end_turn(turn);
+}
+
+// The place that is kept for these bytes, if it is one for these keys. One for other keys is over.
+std::optional<ClaimId> Replica::reserved_for(const Claimed& event) {
+  const auto oldest = reserved_.lower_bound({event.info.resource, event.info.client, event.info.bytes});
+  const bool is_its = oldest != reserved_.end() &&
+                      oldest->first == ReservedFor(event.info.resource, event.info.client, event.info.bytes) &&
+                      !is_mutant(Mutant::ReservationIgnored);
+  if (!is_its) return std::nullopt;
+  const ClaimId claim = oldest->second;
+  if (claims_.at(claim).place.is_for(event.keys)) return claim;
+  end_claim(claim);
+  return std::nullopt;
+}
+
+void Replica::on(ReplicaId, Reserved event, uint64_t, Moment) {
+  const auto kept = claims_.find(event.claim);
+  if (kept == claims_.end()) return;
+  kept->second.place.set_away(true);
+  reserved_.emplace(kept->second.reserved_for, event.claim);
+}
+
+// All who are away have one moment to come back in.
+void Replica::on(ReplicaId author, Yielded event, uint64_t, Moment moment) {
+  const auto kept = claims_.find(event.claim);
+  if (kept == claims_.end()) return;
+  kept->second.place.yield_here();
+  auto& reservations = tables_->reservations;
+  if (author != options_.id)
+    reservations.let_others_by(kept->second.place.keys(), moment.time - reservations.options().claim_timeout);
 }
 
 // Until it has come others go before it, and so does its client.
@@ -189,6 +230,12 @@ void Replica::end_claim(ClaimId id) {
   const auto keys = kept->second.is_adopted ? kept->second.place.keys() : std::vector<Hash128>{};
   kept->second.place.end_here();
   if (const auto turn = turns_.find(kept->second.turn); turn != turns_.end() && turn->second == id) turns_.erase(turn);
+  const auto [first, last] = reserved_.equal_range(kept->second.reserved_for);
+  const auto reserved = std::find_if(first, last, [id](const auto& one) { return one.second == id; });
+  if (reserved != last) {
+    reserved_.erase(reserved);
+    tables_->reservations.end_claim(id);
+  }
   claims_.erase(kept);
   if (!keys.empty() && tables_->ended) tables_->ended(keys);
 }
@@ -196,47 +243,6 @@ void Replica::end_claim(ClaimId id) {
 void Replica::on(ReplicaId, LetIn event, uint64_t, Moment) {
   const auto kept = claims_.find(event.claim);
   if (kept != claims_.end()) kept->second.place.let_own_in_here(event.which);
-}
-
-void Replica::on(ReplicaId author, Intended event, uint64_t row, Moment moment) {
-  IntentId none = 0;
-  if (event.id && !event.id->compare_exchange_strong(none, moment.order)) {
-    WriteOutcome never_sent;
-    never_sent.kind = OutcomeKind::NotSent;
-    post(Settled{moment.order, std::move(never_sent)});
-  }
-  event.write.id = moment.order;
-  if (tables_->history != nullptr) {
-    IntentRecord record = another_sending(event.write);
-    record.started = moment;
-    record.begun = event.write.begun;
-    tables_->history->keep(record);
-  }
-  intents_.emplace(moment.order, OpenIntent{author, row, event.claim, event.is_imported, std::move(event.write)});
-}
-
-void Replica::on(ReplicaId, Settled event, uint64_t, Moment) {
-  if (tables_->history != nullptr) {
-    if (event.touched) tables_->history->keep_touched(event.intent, *std::move(event.touched));
-    tables_->history->record_outcome(event.intent, event.outcome);
-  }
-  const auto intent = intents_.find(event.intent);
-  if (intent == intents_.end()) return;
-  const bool is_over = !event.outcome.is_running && event.outcome.kind != OutcomeKind::InDoubt;
-  if (is_over) {
-    intents_.erase(intent);
-  } else {
-    intent->second.write.outcome = std::move(event.outcome);
-  }
-}
-
-void Replica::on(ReplicaId, Finished event, uint64_t, Moment) {
-  const bool is_first = intents_.erase(event.intent) > 0;
-  if (is_first && tables_->history != nullptr) tables_->history->record_end(event.intent, event.when, event.seen, event.result);
-}
-
-void Replica::on(ReplicaId, Replayed event, uint64_t, Moment) {
-  if (tables_->history != nullptr) tables_->history->record_replay(event.intent);
 }
 
 // Each counts its own: added up over all replicas every operation counts once.
@@ -294,12 +300,17 @@ void Replica::on(ReplicaId author, UnlockAsked event, uint64_t, Moment) {
 void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
   // Nobody listens there any more, and what was told may not have arrived.
   askers_at(dead)->gone.store(true, std::memory_order_release);
-  std::map<ClaimId, IntentId> sent;
+  std::map<ClaimId, IntentId> sent;  // the newest of each: what was sent before it is over (request/operation/send_again.h)
+  std::vector<IntentId> over;
   for (auto& [id, intent] : intents_) {
     if (intent.author != dead || is_mutant(Mutant::DeadHoldNothing)) continue;
     intent.author = heir;
-    sent.emplace(intent.claim, id);
+    const auto [newest, is_first] = sent.emplace(intent.claim, id);
+    if (!is_first) over.push_back(std::exchange(newest->second, id));
+    tables_->remote_operations.remove(id);
+    if (const auto owned = tables_->owned.find(intent.write.owned)) owned->lead_elsewhere(false);
   }
+  for (const IntentId id : over) end_intent({id, intents_.at(id).write.begun, EndSeen::No, {}});
   std::vector<ClaimId> left;
   for (auto& [id, claim] : claims_) {
     if (claim.author != dead) continue;

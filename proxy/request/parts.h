@@ -29,6 +29,7 @@
 #include "proxy/state/observed_writes.h"
 #include "proxy/state/operation/operation_results.h"
 #include "proxy/state/operation/owned_operations.h"
+#include "proxy/state/operation/remote_operations.h"
 #include "proxy/state/recent_creations.h"
 #include "proxy/state/resource_table.h"
 #include "proxy/state/rules_in_force.h"
@@ -148,6 +149,7 @@ struct SharedState {
   ObservedWrites observed;
   OperationResults results;
   OwnedOperations owned;
+  RemoteOperations remote_operations;  // of a cluster's other replicas
   Budgets budgets;
   Counters counters;
   // Since when this process knows what happens; set before the first request. What an earlier one's journal tells has an order up to

@@ -120,6 +120,11 @@ struct JournaledWrite {
   bool is_open() const { return !ended; }
 };
 
+// Where it went, as far as that is recorded.
+inline std::string target_of(const JournaledWrite& write) {
+  return write.api_version.empty() ? write.path : write.path + "?api-version=" + write.api_version;
+}
+
 // What a record says of a write before it is sent.
 inline void describe(const IntentRecord& record, JournaledWrite& write) {
   write.client = record.client;

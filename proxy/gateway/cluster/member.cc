@@ -16,6 +16,7 @@
 #include "proxy/cluster/replica.h"
 #include "proxy/gateway/options.h"
 #include "proxy/observability/log.h"
+#include "proxy/request/operation/polled.h"
 #include "proxy/request/operation/restore.h"
 #include "proxy/request/operation/unlock.h"
 #include "proxy/request/write/changed_members.h"
@@ -39,11 +40,6 @@ cluster::EngineOptions engine_options(const Config& config) {
   options.name = config.cluster.replica.empty() ? machine_name() : config.cluster.replica;
   options.keep = std::max(config.history.observation_age, config.history.repeat_keep) + kKeepLonger;
   return options;
-}
-
-// Rules that only a process that is alone can carry out.
-bool has_late_rules(const Config& config) {
-  return std::ranges::any_of(config.rules, [](const rules::Rule& rule) { return rule.late.is_on(); });
 }
 
 }  // namespace
@@ -77,8 +73,6 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
   auto engine = cluster::Engine::join(engine_options(config), std::move(calls));
   if (!engine) return std::move(engine).error();
   for (const std::string& warning : (*engine)->joined().warnings) tell(warning);
-  if (has_late_rules(config))
-    tell("retry.operation has no effect in a cluster: operations that fail later are told as ARM tells them");
   std::unique_ptr<ClusterMember> member(new ClusterMember(config.cluster.quiet, clock, history));
   member->replica_ = std::make_unique<cluster::Replica>(
       cluster::Replica::Options{.id = (*engine)->joined().id, .lease = (*engine)->joined().lease});
@@ -105,8 +99,8 @@ std::unique_ptr<Store> ClusterMember::store(const Config& config) {
 Result<void> ClusterMember::start(Parts& parts) {
   SharedState& shared = parts.shared;
   shared.begin(clock_, engine_->joined().known_for);
-  replica_->use({clock_, shared.resources, shared.clients, shared.locks, shared.results, shared.turns,
-                 [this](uint64_t order) { clock_.pass(order); },
+  replica_->use({clock_, shared.resources, shared.clients, shared.locks, shared.results, shared.owned, shared.remote_operations,
+                 shared.turns, shared.reservations, [this](uint64_t order) { clock_.pass(order); },
                  [&parts, quiet = quiet_](cluster::AdoptedWrite undelivered) {
                    auto kept = std::make_shared<cluster::AdoptedWrite>(std::move(undelivered));
                    boost::asio::post(parts.executor,
@@ -123,9 +117,16 @@ Result<void> ClusterMember::start(Parts& parts) {
                  [&parts](const cluster::UnlockAsked& asked) {
                    boost::asio::post(parts.executor, [&parts, asked] { unlock_here(parts, asked.key, asked.who); });
                  },
+                 [&parts](const cluster::EndTold& told) {
+                   boost::asio::post(parts.executor, [&parts, told] { learn_from_another(parts, told); });
+                 },
+                 [&parts](const cluster::OwnedPolled& polled) {
+                   boost::asio::post(parts.executor, [&parts, polled] { note_poll_elsewhere(parts, polled); });
+                 },
                  &history_, changed_members});
   shared.resources.share(replica_.get());
   shared.results.share(replica_.get());
+  shared.owned.share(replica_.get());
   shared.run_leases.share([this](const std::vector<rules::LockKey>& keys, ClaimInfo info) {
     return replica_->claim_to_poll(keys, std::move(info));
   });
@@ -141,7 +142,6 @@ SharedState::Options shared_options(const Config& config, ClusterMember* member)
   // All replicas must have the same queues: none of them turns away who stands in them elsewhere.
   constexpr size_t kUnbounded = std::numeric_limits<size_t>::max();
   options.locks = {kUnbounded, kUnbounded};
-  options.reservations.ttl = Duration{};
   return options;
 }
 

@@ -50,16 +50,14 @@ class Records {
       : collector_(collector), id_(id), id_at_(id_at) {}
 
   void tell(JournaledWrite& write) {
-    // Its client polls a URL of the process that is gone: nobody knows that one any more.
-    write.owned = {};
-    if (write.outcome) write.outcome->owned = {};
     const cluster::ClaimId claim = (uint64_t{id_} << 32) | ++claims_;
     collector_.post(cluster::Intended{claim, write, true});
     write.id = id_at_(collector_.events.size() - 1);
     claim_of_.emplace(write.id, claim);
     if (write.outcome) {
       WriteOutcome outcome = *write.outcome;
-      outcome.is_running = true;  // its end is told by itself
+      outcome.is_running = true;               // its end is told by itself
+      if (write.ended) outcome.tracking = {};  // without what its URLs were signed with
       collector_.post(cluster::Settled{write.id, std::move(outcome), write.touched});
     }
     if (write.ended) {

@@ -5,6 +5,7 @@
 #include "base/mutant.h"
 #include "proxy/cluster/replica.h"
 #include "proxy/request/cluster/order_at.h"
+#include "proxy/request/queue/reservation.h"
 #include "proxy/request/write/coalesce.h"
 
 namespace armgate {
@@ -53,6 +54,7 @@ Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, 
                                              write.exchange.executor, write.client_wait.until());
   if (!place) co_return unrecorded(write);
   write.report().in_turn = place->in_turn;
+  if (place->was_reserved) note_redeemed(write);
   co_return std::move(place->position);
 }
 

@@ -8,9 +8,13 @@
 #include <vector>
 
 #include "arm/url.h"
+#include "base/mutant.h"
+#include "proxy/cluster/replica.h"
 #include "proxy/request/answer.h"
+#include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
-#include "proxy/request/operation/watch.h"
+#include "proxy/request/operation/polled.h"
+#include "proxy/request/operation/progress.h"
 #include "proxy/request/send_whole.h"
 #include "proxy/request/write/own_operation.h"
 
@@ -87,17 +91,20 @@ Task<Result<arm::Response>> ask(Parts& parts, Exchange& exchange, const arm::Url
   co_return co_await send_whole(parts, exchange.principal, request, deadline);
 }
 
-// Its watchers hear what ARM said, and may look for what they wait for.
-void learn(const Parts& parts, const std::vector<OperationLeases::Match>& matches, TimePoint asked,
-           const arm::Response& answer) {
+// Its watchers hear what ARM said, and may look for what they wait for. True: it has failed.
+bool learn(const Parts& parts, const PolledOperations& operations, Form form, TimePoint asked, const arm::Response& answer) {
   const auto plain = plain_content(answer.head, answer.body, parts.shared.options.write_answer_bytes_max);
-  learn_from_poll(parts, matches, asked, answer.head, plain ? plain->text() : "");
+  const std::string_view body = plain ? plain->text() : "";
+  learn_from_poll(parts, operations, asked, answer.head, body);
+  const auto by = form == Form::Status ? arm::TrackedBy::StatusUrl : arm::TrackedBy::LocationUrl;
+  const arm::Progress progress = progress_of(by, answer.head, body);
+  return progress == arm::Progress::Failed || progress == arm::Progress::Canceled;
 }
 
 bool is_gone(int status) { return status == 404 || status == 410; }
 
-std::vector<OperationLeases::Match> leases_at(const Parts& parts, const std::optional<arm::Url>& place) {
-  return place ? parts.shared.op_leases.find(place->host, place->target, Hash128{}) : std::vector<OperationLeases::Match>();
+PolledOperations at(const Parts& parts, const std::optional<arm::Url>& place) {
+  return place ? operations_at(parts, place->host, place->target, Hash128{}) : PolledOperations();
 }
 
 Task<arm::Response> answer_to(Parts& parts, Exchange& exchange, const OwnedOperation& operation, Form form) {
@@ -106,9 +113,9 @@ Task<arm::Response> answer_to(Parts& parts, Exchange& exchange, const OwnedOpera
   for (int round = 0; round < kRoundsMax; ++round) {
     const Known known = operation.snapshot();
     const auto place = place_of(operation, form, known);
-    const auto matches = leases_at(parts, place);
+    const PolledOperations polled = at(parts, place);
     if (known.phase == Phase::Again) {
-      for (const auto& match : matches) match.op_lease->waiter().signal(OperationLease::kWake);
+      for (const auto& match : polled.here) match.op_lease->waiter().signal(OperationLease::kWake);
       break;
     }
     if (!place && known.phase != Phase::Over) {
@@ -126,10 +133,12 @@ Task<arm::Response> answer_to(Parts& parts, Exchange& exchange, const OwnedOpera
       report.reason = "upstream-failure";
       co_return make_upstream_failure(answer.error());
     }
-    learn(parts, matches, asked, *answer);
+    const bool failed = learn(parts, polled, form, asked, *answer);
     const Known after = operation.snapshot();
     if (after.newest != known.newest) continue;
     if (after.phase == Phase::Again) break;
+    // Whether the write goes again is another replica's to say.
+    if (failed && after.is_led_elsewhere && !is_mutant(Mutant::LedElsewhereIgnored)) break;
     if (after.phase == Phase::Over && is_gone(answer->head.status)) {
       report.reason = "last-word";
       co_return make_last_word(operation, form, after);
@@ -144,15 +153,33 @@ Task<arm::Response> answer_to(Parts& parts, Exchange& exchange, const OwnedOpera
 }  // namespace
 
 OwnedPoll owned_poll_of(const Parts& parts, const arm::RequestHead& head) {
-  if (parts.shared.owned.empty() || head.method != arm::Method::Get) return {};
+  const bool may_be_any = parts.cluster != nullptr || !parts.shared.owned.empty();
+  if (!may_be_any || head.method != arm::Method::Get) return {};
   const auto url = arm::owned_url_in(head.target);
   if (!url) return {};
-  return {parts.shared.owned.find(url->id), url->form};
+  OwnedPoll poll{parts.shared.owned.find(url->id), url->form};
+  poll.may_be_told_yet = parts.cluster != nullptr && !poll.operation;
+  return poll;
+}
+
+Task<OwnedPoll> once_all_is_known(Parts& parts, const Exchange& exchange) {
+  parts.cluster->post(cluster::Finished{});  // a place in the log that tells nothing: all before it is known then
+  const bool is_known = co_await until_recorded(parts, exchange.executor);
+  OwnedPoll poll = owned_poll_of(parts, exchange.request.head);
+  poll.may_be_told_yet = !is_known && !poll.operation;
+  co_return poll;
 }
 
 Task<Receipt> serve_owned_poll(Parts& parts, Exchange& exchange, ClientLink& link, const OwnedPoll& poll) {
-  poll.operation->note_poll(exchange.principal, exchange.request.head.fields.get("Authorization"), parts.clock.now());
-  auto answer = co_await answer_to(parts, exchange, *poll.operation, poll.form);
+  arm::Response answer;
+  if (poll.may_be_told_yet) {
+    exchange.report.reason = "cluster-unavailable";
+    answer = make_busy("The cluster's engine does not tell what this operation stands for.", parts.shared.options.retry_after);
+  } else {
+    const std::string_view token = exchange.request.head.fields.get("Authorization");
+    parts.shared.owned.note_poll(*poll.operation, exchange.principal, token, parts.clock.now());
+    answer = co_await answer_to(parts, exchange, *poll.operation, poll.form);
+  }
   exchange.report.altered = true;
   explain(answer.head, exchange.report);
   co_await write_answer(exchange, link, answer);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "arm/owned_url.h"
+#include "proxy/async/task.h"
 #include "proxy/request/exchange.h"
 #include "proxy/request/parts.h"
 #include "proxy/request/receipt.h"
@@ -15,9 +16,12 @@ namespace armgate {
 struct OwnedPoll {
   std::shared_ptr<OwnedOperation> operation;  // null: it is none, or of none that is known, and ARM says 404
   arm::OperationUrl form = arm::OperationUrl::Status;
+  bool may_be_told_yet = false;  // none is known, but another replica may have given the URL out
 };
 
 OwnedPoll owned_poll_of(const Parts& parts, const arm::RequestHead& head);
+// The same when all is known that others have told. Suspends. `may_be_told_yet` then: that cannot be known.
+Task<OwnedPoll> once_all_is_known(Parts& parts, const Exchange& exchange);
 
 // What ARM says of the newest sending's operation, asked with the poll's own token; while the write is to go again that it runs; and
 // what is known of its end where ARM does not tell any more.

@@ -27,10 +27,6 @@ namespace {
 
 constexpr Duration kDoubtInterval = std::chrono::seconds(1);  // between looks while somebody waits
 
-std::string target_of(const JournaledWrite& former) {
-  return former.api_version.empty() ? former.path : fmt::format("{}?api-version={}", former.path, former.api_version);
-}
-
 // What the rules of now make of it; nothing if they would not hold it.
 std::optional<LeasedWrite> leased_write(Parts& parts, const JournaledWrite& former) {
   LeasedWrite leased;
@@ -235,6 +231,7 @@ Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered, Duration quiet
   auto leased = leased_write(parts, former);
   if (!leased) co_return parts.store.record_end(former.id, parts.clock.wall(), EndSeen::No, {});
   const Moment now = parts.clock.next_moment();
+  leased->owned = own_again(parts, former);
   leased->because = was_accepted(former) ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
   if (former.outcome) leased->tracking = former.outcome->tracking;
   if (leased->tracking.by == arm::TrackedBy::Nothing) leased->tracking = tracked_by_resource(*leased->planned.plan);

@@ -10,6 +10,7 @@
 #include "base/mutant.h"
 #include "proxy/policy/error_class.h"
 #include "proxy/policy/late_failure.h"
+#include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
 #include "proxy/request/operation/leased_write.h"
 #include "proxy/request/operation/result.h"
@@ -183,10 +184,11 @@ Task<Came> try_again(Parts& parts, const std::shared_ptr<OperationLease>& op_lea
   record.started = parts.clock.next_moment();
   record.begun = parts.clock.wall();
   record.executor = parts.executor;
+  record.claim = op_lease->claim();
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) co_return Came::Never;
   attempt.intent = *recorded;
-  if (!op_lease->is_open()) {
+  if (!op_lease->is_open() || !may_send(parts)) {
     note_not_taken(attempt, OutcomeKind::NotSent, 0, {});
     co_return Came::Never;
   }
@@ -208,7 +210,9 @@ bool is_to_go_again(const Parts& parts, const OperationLease& op_lease, arm::Pro
   const LeasedWrite& write = op_lease.write();
   const bool failed = last == arm::Progress::Failed || last == arm::Progress::Canceled;
   if (!write.owned || !failed || write.because != LeasedBecause::Accepted) return false;
-  return write.owned->fail(write.intent, write.planned.plan->rule->late, parts.clock.now(), parts.rng).has_value();
+  if (write.owned->fail(write.intent, write.planned.plan->rule->late, parts.clock.now(), parts.rng)) return true;
+  parts.shared.owned.tell_left(*write.owned);
+  return false;
 }
 
 Task<void> go_again(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
@@ -223,6 +227,7 @@ Task<void> go_again(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
     parts.shared.counters.given_up_late.fetch_add(1, std::memory_order_relaxed);
     log_attempt(parts, write, "it is not sent again, and its client is told so");
     write.owned->give_up();
+    parts.shared.owned.tell_left(*write.owned);
     co_return;
   }
 }

@@ -12,6 +12,7 @@
 #include "base/mutant.h"
 #include "proxy/async/spawn.h"
 #include "proxy/request/budget.h"
+#include "proxy/request/operation/progress.h"
 #include "proxy/request/operation/provisioned.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/operation/send_again.h"
@@ -25,51 +26,6 @@ constexpr int kSettledMax = 3;
 constexpr int kUnreadableMax = 3;  // refusals in a row to show a resource
 constexpr int kMissingMax = 3;     // 404s in a row on an operation URL before the resource itself is asked
 constexpr int kShutOutsMax = 3;    // tokens in turn that may not see the operation
-// ARM gives up a request after 60 s (docs/arm.md, "Limits and headers"). Until then a resource in a final state does not tell
-// that a write which was on its way when its process died will not take effect any more.
-constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
-// Where only its answer was lost: much less than clients wait, for each of these keeps all others away.
-constexpr Duration kLostMax = std::chrono::seconds(10);
-// Where it is done, and its operation may run on without a sign: the next one waits so long, and then for ARM, which says 409.
-constexpr Duration kUnseenMax = std::chrono::seconds(5);
-
-arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body) {
-  switch (by) {
-    case arm::TrackedBy::StatusUrl: return arm::progress_of_status_url(head, body);
-    case arm::TrackedBy::LocationUrl: return arm::progress_of_location_url(head, body);
-    case arm::TrackedBy::ResourceState: return arm::progress_of_resource(head, body);
-    case arm::TrackedBy::ResourceGone: return arm::progress_of_deleted_resource(head);
-    case arm::TrackedBy::Nothing: break;
-  }
-  return arm::Progress::Unknown;
-}
-
-// For how long after its beginning what is seen of its resource need not be the write's end: it may not even have begun, or it may run
-// unseen, for many resources show no sign of that.
-Duration may_come_to_more_for(const OperationLease& op_lease) {
-  const LeasedWrite& write = op_lease.write();
-  if (is_mutant(Mutant::AbortTakenForEnd)) return Duration{};
-  if (write.is_on_its_way && !is_mutant(Mutant::LostIsOver)) return write.inherited ? kOnItsWayMax : kLostMax;
-  const bool runs_unseen = write.runs_unseen && op_lease.pace().seen_running == TimePoint{};
-  return runs_unseen ? kUnseenMax : Duration{};
-}
-
-bool may_come_to_more(TimePoint looked, const OperationLease& op_lease, arm::TrackedBy by) {
-  const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
-  return by_resource && looked < op_lease.write().opened + may_come_to_more_for(op_lease);
-}
-
-// What an answer tells beside how the operation goes: its error, or the state of its resource.
-void learn_more(const Parts& parts, OperationLease& op_lease, arm::TrackedBy by, arm::Progress progress,
-                std::string_view body) {
-  const bool at_url = by == arm::TrackedBy::StatusUrl || by == arm::TrackedBy::LocationUrl;
-  const bool ended_badly = progress == arm::Progress::Failed || progress == arm::Progress::Canceled;
-  if (at_url && ended_badly) op_lease.note_error(arm::error_codes(body));
-  if (at_url && ended_badly) note_late_failure(op_lease.write(), body);
-  if (by != arm::TrackedBy::ResourceState) return;
-  if (const auto state = arm::provisioning_state(body)) note_state(parts, *op_lease.write().planned.plan, *state);
-}
-
 // One watcher's memory between its polls.
 struct Watcher {
   std::shared_ptr<OperationLease> op_lease;
@@ -97,8 +53,7 @@ struct LookAt {
 LookAt place_to_look(const Watcher& watcher) {
   const LeasedWrite& write = watcher.op_lease->write();
   const auto& text = watcher.by == arm::TrackedBy::StatusUrl ? write.tracking.status_url : write.tracking.location_url;
-  const bool at_url = watcher.by == arm::TrackedBy::StatusUrl || watcher.by == arm::TrackedBy::LocationUrl;
-  if (at_url) {
+  if (is_at_url(watcher.by)) {
     if (const auto url = arm::parse_url(text)) return {url->host, url->target};
   }
   return {write.host, write.resource_target};
@@ -164,8 +119,7 @@ void note_shut_out(const Parts& parts, Watcher& watcher, const std::string& toke
   if (head.status != 401 && head.status != 403) return;
   const bool was_good = op_lease.distrust(token) && !op_lease.write().inherited;
   if (was_good) return;
-  const bool at_url = watcher.by == arm::TrackedBy::StatusUrl || watcher.by == arm::TrackedBy::LocationUrl;
-  if (!at_url || head.status == 401) return;
+  if (!is_at_url(watcher.by) || head.status == 401) return;
   const bool is_last = ++watcher.shut_outs >= kShutOutsMax;
   if (!is_last && op_lease.authorization() != token) return;  // the next look is another's
   watcher.shut_out = token;
@@ -378,23 +332,6 @@ std::shared_ptr<OperationLease> open_lease(Parts& parts, LeasedWrite write, Writ
 
 void start_watching(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
   spawn(parts.executor, watch(parts, std::move(op_lease)));
-}
-
-void learn_from_poll(const Parts& parts, const std::vector<OperationLeases::Match>& matches, TimePoint asked,
-                     const arm::ResponseHead& head, std::string_view body) {
-  for (const auto& match : matches) {
-    match.op_lease->note_asked(parts.clock.now());
-    const arm::Progress progress = progress_of(match.by, head, body);
-    learn_more(parts, *match.op_lease, match.by, progress, body);
-    if (progress != arm::Progress::Running && may_come_to_more(asked, *match.op_lease, match.by)) continue;
-    if (arm::is_terminal(progress)) operation_ended(parts, match.op_lease, progress);
-    // Of a deletion the resource tells only the end: as long as it is there, it may be running or have failed.
-    const bool told_to_wait = progress == arm::Progress::Running && match.by == match.op_lease->write().tracking.by &&
-                              match.by != arm::TrackedBy::ResourceGone;
-    if (!told_to_wait) continue;
-    match.op_lease->note_running(parts.clock.now());
-    if (const auto pause = arm::retry_after(head.fields, parts.clock.wall())) match.op_lease->note_named(*pause);
-  }
 }
 
 }  // namespace armgate

@@ -36,8 +36,4 @@ std::shared_ptr<OperationLease> open_lease(Parts& parts, LeasedWrite write, Writ
 // operation lease with an alert when it is too old.
 void start_watching(Parts& parts, std::shared_ptr<OperationLease> op_lease);
 
-// A client's own poll, which went to ARM at `asked`, passes by: learn from it (costs ARM nothing).
-void learn_from_poll(const Parts& parts, const std::vector<OperationLeases::Match>& matches, TimePoint asked,
-                     const arm::ResponseHead& head, std::string_view body);
-
 }  // namespace armgate

@@ -37,16 +37,14 @@ ClaimInfo info_of(const Write& write, const std::vector<rules::LockKey>& keys) {
   info.since = write.parts.clock.now();
   info.client = write.client.key;
   info.resource = write.plan.resource_key;
+  info.bytes = write.request_hash;
   info.is_reentrant = may_run_beside_its_own(write.plan) && !will_read_first(write);
   if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::BeforeAll;
   return info;
 }
 
 Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules::LockKey>& keys) {
-  if (auto kept = redeem_reservation(write, keys)) {
-    write.report().reason = "claimed-its-reservation";
-    return *std::move(kept);
-  }
+  if (auto kept = redeem_reservation(write, keys)) return *std::move(kept);
   ClaimInfo info = info_of(write, keys);
   auto& locks = write.parts.shared.locks;
   std::optional<QueuePosition> turns;  // kept until the write stands in line, so that nobody gets in between

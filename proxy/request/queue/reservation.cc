@@ -6,6 +6,7 @@
 
 #include "base/mutant.h"
 #include "proxy/async/spawn.h"
+#include "proxy/cluster/replica.h"
 #include "proxy/request/client_wait.h"
 #include "proxy/request/parts.h"
 #include "proxy/request/timed_wait.h"
@@ -51,10 +52,11 @@ Task<void> watch(Parts& parts, std::shared_ptr<Reservation> reservation, Hash128
     left.ttl -= spent;
     if (standing != Reservation::Standing::Claimable) continue;
     left.claim_timeout -= spent;
-    if (left.claim_timeout <= Duration{}) reservations.let_others_by(*reservation, *its_turn);
+    if (left.claim_timeout <= Duration{}) reservations.let_others_by(reservation->keys(), *its_turn);
   }
   if (its_turn)
-    reservations.let_others_by(*reservation, *its_turn);  // a time to live shorter than the claim timeout was their moment too
+    reservations.let_others_by(reservation->keys(),
+                               *its_turn);  // a time to live shorter than the claim timeout was their moment too
   reservations.end(resource, reservation);
 }
 
@@ -66,16 +68,23 @@ void reserve_position(const Write& write, QueuePosition position) {
   if (reservations.options().ttl == Duration{}) return;
   parts.shared.counters.reservations_kept.fetch_add(1, std::memory_order_relaxed);
   const Reservations::Holder holder = holder_of(write);
+  // Whichever replica it comes to.
+  if (parts.cluster != nullptr) parts.cluster->post(cluster::Reserved{position.kept_as()});
   const Reservations::Away away{write.request_hash, write.exchange.arrived.time, parts.clock.now()};
   auto reservation = reservations.keep(holder, away, std::move(position), parts.executor);
   spawn(parts.executor, watch(parts, std::move(reservation), holder.resource));
 }
 
+void note_redeemed(const Write& write) {
+  write.parts.shared.counters.reservations_claimed.fetch_add(1, std::memory_order_relaxed);
+  write.report().claimed_reservation = true;
+  write.report().reason = "claimed-its-reservation";
+}
+
 std::optional<QueuePosition> redeem_reservation(const Write& write, const std::vector<rules::LockKey>& keys) {
   auto position = write.parts.shared.reservations.take(holder_of(write), write.request_hash, keys);
   if (!position || is_mutant(Mutant::ReservationIgnored)) return std::nullopt;
-  write.parts.shared.counters.reservations_claimed.fetch_add(1, std::memory_order_relaxed);
-  write.report().claimed_reservation = true;
+  note_redeemed(write);
   position->set_waiter(&write.client_wait.waiter(), ClientWait::kGranted);
   position->rejoin();
   return position;

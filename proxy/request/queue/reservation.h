@@ -14,5 +14,7 @@ void reserve_position(const Write& write, QueuePosition position);
 
 // The position that was kept for it, if any; it is on it again.
 std::optional<QueuePosition> redeem_reservation(const Write& write, const std::vector<rules::LockKey>& keys);
+// It stands there: in a cluster by the log (cluster::Reserved).
+void note_redeemed(const Write& write);
 
 }  // namespace armgate

@@ -9,8 +9,8 @@
 #include "proxy/request/budget.h"
 #include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
+#include "proxy/request/operation/polled.h"
 #include "proxy/request/operation/result.h"
-#include "proxy/request/operation/watch.h"
 #include "proxy/request/read/capture.h"
 #include "proxy/request/read/relayed_action.h"
 #include "proxy/request/read/remember.h"
@@ -127,7 +127,7 @@ struct Passing {
   const KeyedPlan& plan;
   const Client& client;
   const Tap* tap = nullptr;
-  std::vector<OperationLeases::Match> polls{};
+  PolledOperations polls{};
   Capture capture{};
   Showing showing{};
   bool completed = false;
@@ -229,10 +229,10 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
                     const Tap* tap) {
   // Only what was accepted before this read was sent can be learnt from its answer: a slow 404 from before a resource was
   // made says nothing about the end of its deletion.
-  std::vector<OperationLeases::Match> polls;
+  PolledOperations polls;
   if (exchange.request.head.method == arm::Method::Get) {
     const Hash128 resource = plan.target.kind == arm::TargetKind::Resource ? plan.resource_key : Hash128{};
-    polls = parts.shared.op_leases.find(exchange.request.head.host, exchange.request.head.target, resource);
+    polls = operations_at(parts, exchange.request.head.host, exchange.request.head.target, resource);
   }
   if (is_guarded_read(plan)) parts.shared.turns.note_read(plan.resource_key, client.key);
   std::optional<RelayedAction> action;

@@ -37,8 +37,7 @@ std::string url_of(const OwnedOperation& operation, arm::OperationUrl form) {
 bool may_be_owned(const Write& write) {
   const auto operation = write.plan.operation;
   const bool may_go_again = operation == arm::OperationKind::Put || operation == arm::OperationKind::Patch;
-  return may_go_again && write.parts.cluster == nullptr && write.plan.mode == rules::Mode::Protect &&
-         write.plan.rule->late.is_on();
+  return may_go_again && write.plan.mode == rules::Mode::Protect && write.plan.rule->late.is_on();
 }
 
 std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome& outcome, const LeasedWrite& leased) {
@@ -71,6 +70,8 @@ std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome&
   again->taken = parts.clock.now();
   auto operation =
       std::make_shared<OwnedOperation>(id, leased.host, write.head().target, leased.intent, leased.tracking, std::move(again));
+  // Its client's polls may come to other replicas, and tokens are told to none.
+  if (parts.cluster != nullptr) operation->keep_token(write.authorization());
   if (!parts.shared.owned.add(operation)) return nullptr;
   return operation;
 }

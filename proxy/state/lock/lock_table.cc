@@ -172,7 +172,8 @@ void LockTable::enqueue(const ClaimPtr& claim) {
   waiting_.fetch_add(1, std::memory_order_relaxed);
 }
 
-Result<QueuePosition> LockTable::join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits) {
+Result<QueuePosition> LockTable::join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits,
+                                      uint64_t in_place_of) {
   GATE_CHECK(!keys.empty(), "a claim names at least one key");
   auto claim = make_pooled<Claim>();
   claim->keys = keys_of(keys);
@@ -192,7 +193,7 @@ Result<QueuePosition> LockTable::join(const std::vector<rules::LockKey>& keys, C
                                        waiting, waiting_.load(), options_.waiters_per_key_max, options_.waiters_max));
     }
   }
-  claim->number = next_number_.fetch_add(1, std::memory_order_relaxed);
+  claim->number = in_place_of != 0 ? in_place_of : next_number_.fetch_add(1, std::memory_order_relaxed);
   if (at_once)
     grant(claim, Queued::No);
   else

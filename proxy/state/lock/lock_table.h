@@ -56,6 +56,7 @@ struct ClaimInfo {
   enum class Priority { None, BeforeWaiters, BeforeAll } priority = Priority::None;
   bool is_turn = false;  // no write, but its client's turn on `resource` (proxy/state/lock/turns)
   Hash128 resource{};    // key of what it writes; zero: not known
+  Hash128 bytes{};  // the request's hash, by which a place that is kept for it is known (reservations.h); zero: it has none
 };
 
 // Whom a lease lets by: claims of the same client that reenter, or all of them.
@@ -85,6 +86,7 @@ class ClaimKeeper {
   virtual uint64_t claim() const = 0;
   virtual void give_back(const std::vector<Hash128>& some) = 0;  // none named: all
   virtual void admit_own(Own which) = 0;
+  virtual void yield() = 0;
 };
 
 // The right to write. Releases all its keys when destroyed.
@@ -151,11 +153,14 @@ class QueuePosition {
   // Lets others by, and gives back what was granted, without losing its position. From now on it is not granted: its waiter is
   // signalled whenever it would be.
   void yield();
+  void yield_here();
   // Takes its position again, and is granted if it is its turn.
   void rejoin();
   // Whether it is granted, or would be if it did not yield.
   bool is_its_turn() const;
   uint64_t times_passed() const;
+  uint64_t number() const;   // its own, in the order of arrival
+  uint64_t kept_as() const;  // WriteLease::kept_as
 
   // ---- a claim that this position's owner keeps for another, who gets the position that is returned ----
   QueuePosition keep(std::shared_ptr<ClaimKeeper> keeper);
@@ -190,8 +195,9 @@ class LockTable {
 
   // Joins the queues of all keys (at least one); duplicates count once, the stronger mode wins. `waiter` gets `bits` when
   // the claim is granted later; it must outlive the position. TooLarge when it would have to wait and a queue is full: nothing
-  // was joined.
-  Result<QueuePosition> join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits);
+  // was joined. `in_place_of`: the number of one that it is to stand behind, before all who came after that; 0: it comes now.
+  Result<QueuePosition> join(const std::vector<rules::LockKey>& keys, ClaimInfo info, Waiter* waiter, uint32_t bits,
+                             uint64_t in_place_of = 0);
 
   Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
   // How many writes have it; those that are away are not among them.

@@ -146,6 +146,11 @@ std::optional<arm::Progress> OperationLease::finished() const {
 
 void OperationLease::release() { WriteLease let_go = take_lease(); }
 
+uint64_t OperationLease::claim() const {
+  MutexLock lock(&mutex_);
+  return lease_.kept_as();
+}
+
 WriteLease OperationLease::take_lease() {
   MutexLock lock(&mutex_);
   lease_.tell_when_wanted(nullptr, 0);

@@ -116,6 +116,7 @@ class OperationLease {
   std::optional<arm::Progress> finished() const;
   void release();
   WriteLease take_lease();  // of one that is finished
+  uint64_t claim() const;   // WriteLease::kept_as
 
  private:
   const LeasedWrite write_;

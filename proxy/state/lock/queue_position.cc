@@ -80,7 +80,19 @@ void QueuePosition::set_away(bool away) {
   claim_->away = away;
 }
 
-void QueuePosition::yield() { table_->yield(claim_); }
+void QueuePosition::yield() {
+  const auto keeper = table_->keeper_of(*claim_);
+  keeper ? keeper->yield() : table_->yield(claim_);
+}
+
+void QueuePosition::yield_here() { table_->yield(claim_); }
+
+uint64_t QueuePosition::number() const { return claim_->number; }
+
+uint64_t QueuePosition::kept_as() const {
+  const auto keeper = table_->keeper_of(*claim_);
+  return keeper ? keeper->claim() : 0;
+}
 
 void QueuePosition::rejoin() { table_->rejoin(claim_); }
 

@@ -6,7 +6,7 @@
 namespace armgate {
 
 Reservation::Reservation(QueuePosition position, const Executor& executor)
-    : waiter_(executor), keys_(position.keys()), position_(std::move(position)) {
+    : waiter_(executor), keys_(position.keys()), claim_(position.kept_as()), position_(std::move(position)) {
   MutexLock lock(&mutex_);
   position_->set_waiter(&waiter_, kTurn);
   position_->set_away(true);
@@ -15,7 +15,7 @@ Reservation::Reservation(QueuePosition position, const Executor& executor)
 Reservation::Standing Reservation::standing() const {
   MutexLock lock(&mutex_);
   if (!position_) return Standing::Gone;
-  if (position_->granted()) return Standing::Claimable;
+  if (position_->granted() && !yields_) return Standing::Claimable;  // in a cluster it yields when the log has it
   return position_->is_its_turn() ? Standing::Passing : Standing::InLine;  // only who yields is not granted in its turn
 }
 
@@ -26,7 +26,7 @@ uint64_t Reservation::times_passed() const {
 
 void Reservation::yield() {
   MutexLock lock(&mutex_);
-  if (position_) position_->yield();
+  if (position_ && !std::exchange(yields_, true)) position_->yield();
 }
 
 std::optional<QueuePosition> Reservation::take_position() {
@@ -47,10 +47,6 @@ void Reservations::erase(Queues::iterator queue, Queue::iterator kept) {
   queue->second.erase(kept);
   if (queue->second.empty()) by_resource_.erase(queue);
   any_.store(!by_resource_.empty(), std::memory_order_release);
-}
-
-bool Reservation::shares_key_with(const Reservation& other) const {
-  return std::find_first_of(keys_.begin(), keys_.end(), other.keys_.begin(), other.keys_.end()) != keys_.end();
 }
 
 std::vector<std::shared_ptr<Reservation>> Reservations::drop(Queue& queue, const Hash128& client, const Away& newer) const {
@@ -107,13 +103,18 @@ std::optional<QueuePosition> Reservations::take(const Holder& holder, const Hash
 }
 
 // Seldom: those that let others by have no moment of their own any more.
-void Reservations::let_others_by(const Reservation& whose, TimePoint since) {
+void Reservations::let_others_by(const std::vector<Hash128>& keys, TimePoint since) {
+  if (!any_.load(std::memory_order_acquire)) return;
+  const auto waits_for_one = [&keys](const Reservation& reservation) {
+    const auto& its = reservation.keys();
+    return std::find_first_of(its.begin(), its.end(), keys.begin(), keys.end()) != its.end();
+  };
   std::vector<std::shared_ptr<Reservation>> away;
   {
     MutexLock lock(&mutex_);
     for (const auto& [resource, queue] : by_resource_) {
       for (const Kept& kept : queue) {
-        if (kept.since <= since && kept.reservation->shares_key_with(whose)) away.push_back(kept.reservation);
+        if (kept.since <= since && waits_for_one(*kept.reservation)) away.push_back(kept.reservation);
       }
     }
   }
@@ -130,6 +131,23 @@ void Reservations::end(const Hash128& resource, const std::shared_ptr<Reservatio
     }
   }
   reservation->take_position();
+}
+
+void Reservations::end_claim(uint64_t claim) {
+  if (!any_.load(std::memory_order_acquire)) return;
+  std::shared_ptr<Reservation> ended;
+  {
+    MutexLock lock(&mutex_);
+    for (auto queue = by_resource_.begin(); queue != by_resource_.end() && !ended; ++queue) {
+      const auto kept = std::find_if(queue->second.begin(), queue->second.end(),
+                                     [claim](const Kept& one) { return one.reservation->claim() == claim; });
+      if (kept == queue->second.end()) continue;
+      ended = kept->reservation;
+      erase(queue, kept);
+      break;
+    }
+  }
+  if (ended) ended->take_position();
 }
 
 size_t Reservations::size() const {

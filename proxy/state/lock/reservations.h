@@ -47,10 +47,11 @@ class Reservation {
   Reservation(QueuePosition position, const Executor& executor);
 
   Waiter& waiter() { return waiter_; }
-  bool shares_key_with(const Reservation& other) const;
+  const std::vector<Hash128>& keys() const { return keys_; }
+  uint64_t claim() const { return claim_; }  // QueuePosition::kept_as
   Standing standing() const;
   uint64_t times_passed() const;
-  // From now on others may go by.
+  // From now on others may go by. Once is enough.
   void yield();
   // Nothing if it is gone already.
   std::optional<QueuePosition> take_position();
@@ -58,8 +59,10 @@ class Reservation {
  private:
   Waiter waiter_;
   const std::vector<Hash128> keys_;
+  const uint64_t claim_;
   mutable Mutex mutex_;
   std::optional<QueuePosition> position_ ABSL_GUARDED_BY(mutex_);
+  bool yields_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 class Reservations {
@@ -91,8 +94,11 @@ class Reservations {
   // The position of the oldest reservation for these bytes, if it is one for these keys. One for other keys is over.
   std::optional<QueuePosition> take(const Holder& holder, const Hash128& bytes, const std::vector<rules::LockKey>& keys);
 
-  // The moment of `whose` that began at `since` is over: whoever was away then, and waits for one of its keys, lets others by.
-  void let_others_by(const Reservation& whose, TimePoint since);
+  // The moment of one for these keys that began at `since` is over: whoever was away then, and waits for one of them, lets others by.
+  void let_others_by(const std::vector<Hash128>& keys, TimePoint since);
+
+  // In a cluster: it was used, at any replica, or is over.
+  void end_claim(uint64_t claim);
 
   // Its keeper gives it up.
   void end(const Hash128& resource, const std::shared_ptr<Reservation>& reservation);

@@ -27,6 +27,18 @@ void OwnedOperation::note_poll(const Hash128& principal, std::string_view author
   last_poll_ = now;
 }
 
+bool OwnedOperation::note_poll_elsewhere(const Hash128& principal, TimePoint now) {
+  MutexLock lock(&mutex_);
+  if (!again_ || again_->principal != principal) return false;
+  last_poll_ = now;
+  return true;
+}
+
+void OwnedOperation::keep_token(std::string_view authorization) {
+  MutexLock lock(&mutex_);
+  token_ = authorization;
+}
+
 std::string OwnedOperation::token(TimePoint since) const {
   MutexLock lock(&mutex_);
   return last_poll_ >= since ? token_ : std::string();
@@ -123,6 +135,11 @@ void OwnedOperation::give_up() {
   forget_what_is_kept();
 }
 
+void OwnedOperation::lead_elsewhere(bool is_led) {
+  MutexLock lock(&mutex_);
+  known_.is_led_elsewhere = is_led;
+}
+
 void OwnedOperation::end(IntentId sending, const OperationResult& result) {
   MutexLock lock(&mutex_);
   if (sending != known_.newest) return;
@@ -132,6 +149,7 @@ void OwnedOperation::end(IntentId sending, const OperationResult& result) {
 }
 
 void OwnedOperation::forget_what_is_kept() {
+  known_.is_led_elsewhere = false;
   again_.reset();
   token_.clear();
   due_.reset();
@@ -154,6 +172,16 @@ bool OwnedOperations::add(const std::shared_ptr<OwnedOperation>& operation) {
     all_.add(operation->id(), operation);
   count_.store(all_.size(), std::memory_order_relaxed);
   return true;
+}
+
+void OwnedOperations::note_poll(OwnedOperation& operation, const Hash128& principal, std::string_view authorization,
+                                TimePoint now) const {
+  operation.note_poll(principal, authorization, now);
+  if (sink_ != nullptr && operation.snapshot().is_led_elsewhere) sink_->tell_owned_poll(operation.id(), principal);
+}
+
+void OwnedOperations::tell_left(const OwnedOperation& operation) const {
+  if (sink_ != nullptr) sink_->tell_owned_left(operation.id());
 }
 
 std::shared_ptr<OwnedOperation> OwnedOperations::find(const Hash128& id) const {

@@ -73,10 +73,11 @@ class OwnedOperation {
 
   struct Known {
     Phase phase = Phase::Follows;
-    IntentId newest = 0;     // the sending that it stands for
-    arm::Tracking tracking;  // of that
-    OperationResult result;  // Over
-    bool in_doubt = false;   // whether the newest sending was taken is not known: nothing of ARM's tells how it ended
+    IntentId newest = 0;            // the sending that it stands for
+    arm::Tracking tracking;         // of that
+    OperationResult result;         // Over
+    bool in_doubt = false;          // whether the newest sending was taken is not known: nothing of ARM's tells how it ended
+    bool is_led_elsewhere = false;  // in a cluster: another replica may send it again
   };
 
   // `target`: the write's own.
@@ -91,6 +92,10 @@ class OwnedOperation {
   // ---- its client ----
   // Somebody polls. Only a token of the write's principal is kept.
   void note_poll(const Hash128& principal, std::string_view authorization, TimePoint now);
+  // The same through another replica, which keeps the token. False: nothing is kept of it here.
+  bool note_poll_elsewhere(const Hash128& principal, TimePoint now);
+  // The token that its write came with serves as long as no poll brings another.
+  void keep_token(std::string_view authorization);
   // The newest token of a poll, if there was one since; empty: there is none, or ARM does not take it any more.
   std::string token(TimePoint since) const;
   void distrust(std::string_view authorization);
@@ -113,6 +118,8 @@ class OwnedOperation {
   void doubt(IntentId sending);
   // It will not go again; what its operation was told as stands.
   void give_up();
+  // In a cluster: whether another replica may send it again.
+  void lead_elsewhere(bool is_led);
   void end(IntentId sending, const OperationResult& result);
 
  private:
@@ -135,6 +142,14 @@ class OwnedOperation {
   TimePoint last_poll_ ABSL_GUARDED_BY(mutex_){};
 };
 
+// Where what other replicas must know of them is told.
+class OwnedSink {
+ public:
+  virtual ~OwnedSink() = default;
+  virtual void tell_owned_poll(const Hash128& operation, const Hash128& principal) = 0;
+  virtual void tell_owned_left(const Hash128& operation) = 0;
+};
+
 class OwnedOperations {
  public:
   struct Options {
@@ -151,11 +166,19 @@ class OwnedOperations {
   bool add(const std::shared_ptr<OwnedOperation>& operation);
   std::shared_ptr<OwnedOperation> find(const Hash128& id) const;  // null: unknown
 
+  // In a cluster: from now on the others are told there.
+  void share(OwnedSink* sink) { sink_ = sink; }
+  // Somebody polls.
+  void note_poll(OwnedOperation& operation, const Hash128& principal, std::string_view authorization, TimePoint now) const;
+  // It will not go again.
+  void tell_left(const OwnedOperation& operation) const;
+
   bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
   size_t bytes() const { return bytes_->load(std::memory_order_relaxed); }
 
  private:
   const Options options_;
+  OwnedSink* sink_ = nullptr;
   const std::shared_ptr<std::atomic<size_t>> bytes_ = std::make_shared<std::atomic<size_t>>(0);
   std::atomic<size_t> count_{0};
   mutable Mutex mutex_;

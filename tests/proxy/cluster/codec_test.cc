@@ -122,6 +122,13 @@ TEST(ClusterCodec, AResultKeepsItsErrorAndItsNames) {
   const auto asked = passed_on(UnlockAsked{{1, 2}, "ops"});
   EXPECT_EQ(asked.key, (Hash128{1, 2}));
   EXPECT_EQ(asked.who, "ops");
+  const auto told = passed_on(EndTold{"h", "/1", 200, "{}"});
+  EXPECT_EQ(told.host + told.target + told.body, "h/1{}");
+  EXPECT_EQ(told.status, 200);
+  EXPECT_EQ(passed_on(OwnedPolled{{1, 2}, {3, 4}}).principal, (Hash128{3, 4}));
+  EXPECT_EQ(passed_on(OwnedLeft{{1, 2}}).operation, (Hash128{1, 2}));
+  EXPECT_EQ(passed_on(Reserved{7}).claim, 7u);
+  EXPECT_EQ(passed_on(Yielded{7}).claim, 7u);
 }
 
 TEST(ClusterCodec, WhatIsCutShortOrOfAnotherFormatIsNotRead) {

@@ -28,10 +28,15 @@ struct ReplicaRig {
                    .clients = clients,
                    .locks = locks,
                    .results = results,
+                   .owned = owned,
+                   .remote_operations = remote_operations,
                    .turns = turns,
+                   .reservations = reservations,
                    .pass = [this](uint64_t order) { clock.pass(order); },
                    .adopt = [this](AdoptedWrite one) { adopted.push_back(std::move(one)); },
                    .unlock = [this](const UnlockAsked& asked) { unlocks.push_back(asked.who); },
+                   .end_told = [this](const EndTold& told) { ends_told.push_back(told.target); },
+                   .owned_polled = [this](const OwnedPolled& polled) { owned_polls.push_back(polled.operation); },
                    .history = &history,
                    .name_members = [](const AskedChange&) { return "/tags/a"; }});
       resources.share(&replica);
@@ -45,11 +50,16 @@ struct ReplicaRig {
     ClientTable clients;
     LockTable locks;
     OperationResults results;
+    OwnedOperations owned;
+    RemoteOperations remote_operations;
     Turns turns{{}};
+    Reservations reservations{{}};
     MemoryStore history;
     Replica replica;
     std::vector<AdoptedWrite> adopted;
     std::vector<std::string> unlocks;  // who asked for them
+    std::vector<std::string> ends_told;
+    std::vector<Hash128> owned_polls;
     bool was_ended = false;
     std::shared_ptr<world::SimLog::Member> member;
   };

@@ -57,6 +57,8 @@ struct Violation {
 enum class Harms { Forbidden, Counted };
 
 // What is promised in this world. In mode observe: that nothing is altered, delayed, added or asked; who harms whom is counted.
+inline constexpr std::string_view kOwnOperations = "/armgate-operations/";
+
 struct Promised {
   rules::Mode mode = rules::Mode::Protect;
   Harms harms = Harms::Forbidden;
@@ -237,6 +239,7 @@ class Checkers final : public UpstreamWatch {
   std::map<std::string, std::vector<uint64_t>> queues_;  // lock key -> exchanges in the pipeline, in order of arrival
   std::vector<Accepted> accepted_;                       // writes whose operation may still run
   std::map<std::string, uint64_t> owned_;                // path of an operation URL of armgate's own -> the write's exchange
+  std::set<uint64_t> told_ended_;                        // writes whose clients were told there how they ended
   std::map<uint64_t, std::string> newest_operation_;     // of a write that ARM took: the URL of its newest sending's operation
   std::map<std::string, TimePoint> from_earlier_lives_;  // entity -> when a write of an earlier life last took effect
   std::map<std::string, uint64_t> created_by_;           // entity -> the exchange that last created it

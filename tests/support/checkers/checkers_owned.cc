@@ -11,8 +11,6 @@
 namespace armgate::world {
 namespace {
 
-constexpr std::string_view kOwn = "/armgate-operations/";
-
 // "Succeeded", "Failed", "Canceled"; "InProgress" for what runs; empty: it says nothing.
 std::string how_of(const arm::Response& answer) {
   if (answer.head.status == 202) return "InProgress";
@@ -25,7 +23,7 @@ std::string how_of(const arm::Response& answer) {
 
 void Checkers::note_owned(const Record& record, const arm::Response& answer) {
   const auto url = arm::parse_url(answer.head.fields.get("Azure-AsyncOperation"));
-  if (!url || url->target.find(kOwn) == std::string::npos) return;
+  if (!url || url->target.find(kOwnOperations) == std::string::npos) return;
   // The answer may be that of an earlier exchange, which its client was not given: that one's, which ARM answered so.
   for (const auto& [id, other] : records_) {
     const bool same = other.write_id == record.write_id || (!record.has_id && other.asked == record.asked);
@@ -43,6 +41,7 @@ void Checkers::check_owned_poll(const Record& record, const arm::Response& answe
   if (told.empty() || told == "InProgress") return;
   const bool in_doubt = answer.body.find("ArmgateOutcomeUnknown") != std::string::npos;
   const uint64_t write = owned_.at(std::string(arm::path_of(record.target)));
+  told_ended_.insert(write);
   const auto newest = newest_operation_.find(write);
   const auto url = newest == newest_operation_.end() ? std::nullopt : arm::parse_url(newest->second);
   if (!url || in_doubt) {

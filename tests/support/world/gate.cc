@@ -4,6 +4,7 @@
 
 #include "proxy/async/spawn.h"
 #include "proxy/cluster/cluster_store.h"
+#include "proxy/request/operation/polled.h"
 #include "proxy/request/operation/restore.h"
 
 namespace armgate::world {
@@ -38,20 +39,31 @@ SharedState::Options Gate::shared_options(GateOptions& options, cluster::Replica
   if (replica == nullptr) return shared;
   shared.clients.client.sendings.first_id = (uint64_t{replica->id()} << 40) + 1;
   shared.clients.client.sendings.sink = replica;
-  shared.reservations.ttl = Duration{};
   return shared;
 }
 
 void Gate::join(const GateOptions& options) {
-  replica_->use({clock_, shared_.resources, shared_.clients, shared_.locks, shared_.results, shared_.turns,
-                 [this](uint64_t order) { own_clock_.pass(order); },
-                 [this, quiet = options.quiet](cluster::AdoptedWrite undelivered) {
-                   spawn(parts_.executor, adopt(parts_, std::move(undelivered), quiet));
-                 },
-                 [this](const std::vector<Hash128>& keys) { wake_watchers(shared_, keys); },
-                 [this](const std::vector<Hash128>& keys) { end_adopted(shared_, keys); }});
+  replica_->use({.clock = clock_,
+                 .resources = shared_.resources,
+                 .clients = shared_.clients,
+                 .locks = shared_.locks,
+                 .results = shared_.results,
+                 .owned = shared_.owned,
+                 .remote_operations = shared_.remote_operations,
+                 .turns = shared_.turns,
+                 .reservations = shared_.reservations,
+                 .pass = [this](uint64_t order) { own_clock_.pass(order); },
+                 .adopt =
+                     [this, quiet = options.quiet](cluster::AdoptedWrite undelivered) {
+                       spawn(parts_.executor, adopt(parts_, std::move(undelivered), quiet));
+                     },
+                 .waited_for = [this](const std::vector<Hash128>& keys) { wake_watchers(shared_, keys); },
+                 .ended = [this](const std::vector<Hash128>& keys) { end_adopted(shared_, keys); },
+                 .end_told = [this](const cluster::EndTold& told) { learn_from_another(parts_, told); },
+                 .owned_polled = [this](const cluster::OwnedPolled& polled) { note_poll_elsewhere(parts_, polled); }});
   shared_.resources.share(replica_.get());
   shared_.results.share(replica_.get());
+  shared_.owned.share(replica_.get());
   parts_.cluster = replica_.get();
   member_ = options.log->join(*replica_, [this] { cut(); });
 }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -114,6 +115,25 @@ TEST(ImportJournal, WhatMayComeAgainIsKnownByItsHashesToWhoeverReads) {
   SendingLedger::Arrival again = told.arrival;
   again.at = {100, RealClock().now()};
   EXPECT_EQ(elsewhere.match(again, nullptr, 0, {}).match, SendingLedger::Match::InDoubt);
+}
+
+TEST(ImportJournal, AnOperationUrlOfArmgatesOwnStaysGood) {
+  PreviousProcess former;
+  const Hash128 own{4, 2};
+  auto first = failed(write(3, "PUT", "x", 201));
+  auto second = write(5, "PUT", "x", 200);
+  for (auto* const one : {&first, &second}) {
+    one->owned = one->outcome->owned = own;
+    one->outcome->tracking = {arm::TrackedBy::StatusUrl, "https://management.azure.com/operations/1?t=signed", "", ""};
+  }
+  former.recent = {first};
+  former.open = {second};
+  const ImportedJournal imported = import(former);
+  std::vector<std::pair<Hash128, bool>> settled;
+  for (const auto& [place, one] : all_of<cluster::Settled>(imported.events))
+    settled.emplace_back(one.outcome.owned, !one.outcome.tracking.status_url.empty());
+  EXPECT_EQ(settled, (std::vector<std::pair<Hash128, bool>>{{own, false}, {own, true}}))
+      << "of what has ended the URL is not whole";
 }
 
 TEST(ImportJournal, WhatNoRuleHoldsIsGivenUp) {

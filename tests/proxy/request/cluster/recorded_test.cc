@@ -4,11 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-
-#include "proxy/async/spawn.h"
-#include "tests/support/stage_rig.h"
-#include "tests/support/world/gate.h"
+#include "tests/support/cluster_rig.h"
 
 namespace armgate::recorded_test {
 namespace {
@@ -24,83 +20,23 @@ using world::says;
 constexpr const char* kBody = R"({"properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/16"]}}})";
 constexpr const char* kOtherBody = R"({"properties":{"addressSpace":{"addressPrefixes":["10.1.0.0/16"]}}})";
 
-struct Asked {
-  std::shared_ptr<world::SimLink> link;
-  bool done = false;
-  Receipt receipt;
-};
-
-Task<void> serve(world::Gate& gate, std::shared_ptr<Asked> asked) {
-  asked->receipt = co_await gate.serve(asked->link);
-  asked->done = true;
-}
-
-class Recorded : public ::testing::Test {
+class Recorded : public ::testing::Test, protected world::ClusterRig {
  protected:
-  Recorded() {
-    for (auto& gate : gates_) {
-      world::GateOptions options;
-      options.pipeline = world::StageRig::default_options();
-      options.rules = world::shipped_ruleset();
-      options.log = &log_;
-      gate = std::make_unique<world::Gate>(std::move(options), clock_, arm_, loop_.get_executor(), world::Gate::Voice{});
-    }
-    pass(seconds(1));
-  }
-  std::shared_ptr<Asked> start(size_t process, const std::string& client, const std::string& what, std::string body = {}) {
-    auto asked = std::make_shared<Asked>();
-    world::Gate& gate = *gates_[process];
-    asked->link = std::make_shared<world::SimLink>(clock_, loop_.get_executor());
-    Exchange& exchange = asked->link->exchange;
-    world::begin_exchange(exchange, client, what, std::move(body), {}, gate.clock().next_moment());
-    exchange.from = {++connections_, client, "127.0.0.1"};
-    exchange.executor = loop_.get_executor();
-    spawn(loop_.get_executor(), serve(gate, asked));
-    return asked;
-  }
-  arm::Response end_of(const std::shared_ptr<Asked>& asked) {
-    while (!asked->done) {
-      if (!clock_.step()) break;
-    }
-    EXPECT_TRUE(asked->done);
-    asked->receipt.confirm();
-    return asked->link->answer();
-  }
-  arm::Response ask(size_t process, const std::string& client, const std::string& what, std::string body = {}) {
-    return end_of(start(process, client, what, std::move(body)));
-  }
-  void arm(std::string expected, int status, arm::Headers fields = {}, std::string body = {}, Duration takes = {}) {
-    arm_.steps.push_back({std::move(expected), status, std::move(fields), std::move(body), {}, {}, takes});
-  }
-  void pass(Duration time) {
-    bool over = false;
-    clock_.at(clock_.now() + time, [&over] { over = true; });
-    while (!over && clock_.step()) {
-    }
-    clock_.settle();
-  }
   // The write is at ARM, which takes its time.
   std::shared_ptr<Asked> write_at_arm(size_t process, const std::string& client, Duration takes) {
-    const size_t before = arm_.seen.size();
+    const size_t before = upstream.seen.size();
     arm(put(kNetwork), 200, etag("\"2\""), kBody, takes);
     auto asked = start(process, client, put(kNetwork), kBody);
-    while (arm_.seen.size() == before && clock_.step()) {
+    while (upstream.seen.size() == before && clock.step()) {
     }
-    EXPECT_EQ(arm_.seen.size(), before + 1);
+    EXPECT_EQ(upstream.seen.size(), before + 1);
     return asked;
   }
-
-  boost::asio::io_context loop_{1};
-  world::SimClock clock_{loop_, 1};
-  world::SimLog log_{clock_, {.way_max = milliseconds(5), .lost_reply = 0, .lost_signal = 1}, 1};
-  world::ScriptedUpstream arm_{clock_};
-  std::array<std::unique_ptr<world::Gate>, 2> gates_;
-  uint64_t connections_ = 0;
 };
 
 TEST_F(Recorded, AWriteIsAnsweredOnlyWhenTheOthersCanKnowOfIt) {
   const auto asked = write_at_arm(0, "one", seconds(1));
-  gates_[0]->cut_off(seconds(5));
+  gates[0]->cut_off(seconds(5));
   pass(seconds(4));
   EXPECT_FALSE(asked->done) << "ARM has answered, and nobody else knows";
   EXPECT_EQ(asked->link->heads_written(), 0);
@@ -109,35 +45,35 @@ TEST_F(Recorded, AWriteIsAnsweredOnlyWhenTheOthersCanKnowOfIt) {
 
 TEST_F(Recorded, AWriteThatNobodyCanLearnOfIsToBeSentAgain) {
   const auto asked = write_at_arm(0, "one", seconds(1));
-  log_.away(seconds(100));
+  log.away(seconds(100));
   const arm::Response answer = end_of(asked);
   EXPECT_EQ(answer.head.status, 503);
   EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "cluster-unavailable");
   EXPECT_FALSE(asked->link->exchange.delivered) << "what ARM said is not what it was told";
-  EXPECT_EQ(arm_.seen.size(), 1u);
+  EXPECT_EQ(upstream.seen.size(), 1u);
 }
 
 TEST_F(Recorded, NothingIsSentThatCannotBeRecorded) {
-  log_.away(seconds(100));
-  const TimePoint before = clock_.now();
+  log.away(seconds(100));
+  const TimePoint before = clock.now();
   const arm::Response answer = ask(0, "one", put(kNetwork), kBody);
   EXPECT_EQ(answer.head.status, 503);
   EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "cluster-unavailable");
   EXPECT_TRUE(says(answer, "The cluster's engine cannot take the write. Nothing was sent"));
-  EXPECT_TRUE(arm_.seen.empty());
-  EXPECT_LE(clock_.now() - before, world::StageRig::default_options().wait_max + seconds(1))
+  EXPECT_TRUE(upstream.seen.empty());
+  EXPECT_LE(clock.now() - before, world::StageRig::default_options().wait_max + seconds(1))
       << "no longer than its client waits";
 }
 
 TEST_F(Recorded, AProcessThatIsApartShowsNothingAndSendsNothing) {
   arm(get(kNetwork), 200, etag("\"1\""), kBody);
   EXPECT_EQ(ask(0, "one", get(kNetwork)).head.status, 200);
-  log_.away(seconds(100));
-  pass(log_.faults().lease + seconds(1));
+  log.away(seconds(100));
+  pass(log.faults().lease + seconds(1));
   const arm::Response answer = ask(0, "one", get(kNetwork));
   EXPECT_EQ(answer.head.status, 503);
   EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "cluster-unavailable");
-  EXPECT_EQ(arm_.seen.size(), 1u) << "ARM was not asked";
+  EXPECT_EQ(upstream.seen.size(), 1u) << "ARM was not asked";
 }
 
 // What its client was shown elsewhere is what its write was built from.
@@ -149,7 +85,7 @@ TEST_F(Recorded, WhatTheOthersToldBeforeAWriteIsKnownToIt) {
   pass(milliseconds(100));  // to be in doubt about the order, it must come at once
   arm(put(kNetwork), 200, etag("\"3\""), kBody);
   EXPECT_EQ(ask(0, "one", put(kNetwork), kBody).head.status, 200);
-  EXPECT_EQ(arm_.seen.back().head.fields.get("if-match"), "\"2\"");
+  EXPECT_EQ(upstream.seen.back().head.fields.get("if-match"), "\"2\"");
 }
 
 // It may have been built from either, so what is there is compared with it, and not overwritten.
@@ -161,8 +97,8 @@ TEST_F(Recorded, WhatSomebodyOfItsNameWasShownElsewhereCountsForAWrite) {
   pass(milliseconds(100));
   arm(get(kNetwork), 200, etag("\"2\""), kOtherBody);
   EXPECT_EQ(ask(0, "several", put(kNetwork), kBody).head.status, 412);
-  EXPECT_TRUE(arm_.steps.empty());
-  EXPECT_EQ(arm_.seen.size(), 3u);
+  EXPECT_TRUE(upstream.steps.empty());
+  EXPECT_EQ(upstream.seen.size(), 3u);
 }
 
 TEST_F(Recorded, TheQueueIsOneForAllProcesses) {
@@ -170,12 +106,12 @@ TEST_F(Recorded, TheQueueIsOneForAllProcesses) {
   const auto second = start(1, "two", put(kNetwork), kOtherBody);
   pass(seconds(4));
   EXPECT_FALSE(first->done || second->done);
-  EXPECT_EQ(arm_.seen.size(), 1u);
+  EXPECT_EQ(upstream.seen.size(), 1u);
   EXPECT_EQ(end_of(first).head.status, 200);
   const arm::Response answer = end_of(second);
   EXPECT_EQ(answer.head.status, 412) << "it was not built from what the first one wrote";
   EXPECT_GE(std::stoi(std::string(answer.head.fields.get("x-armgate-waited-ms"))), 4000);
-  EXPECT_EQ(arm_.seen.size(), 1u);
+  EXPECT_EQ(upstream.seen.size(), 1u);
 }
 
 TEST_F(Recorded, WhatAnotherProcessIsAnsweringIsWaitedForAndNotSentAgain) {
@@ -190,7 +126,7 @@ TEST_F(Recorded, WhatAnotherProcessIsAnsweringIsWaitedForAndNotSentAgain) {
   EXPECT_EQ(answer.head.status, 200);
   EXPECT_EQ(answer.head.fields.get("x-armgate-replayed"), "true");
   EXPECT_EQ(answer.body, kBody);
-  EXPECT_EQ(arm_.seen.size(), 1u);
+  EXPECT_EQ(upstream.seen.size(), 1u);
 }
 
 TEST_F(Recorded, AloneAProcessMayShowAndSend) {

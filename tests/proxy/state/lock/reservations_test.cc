@@ -70,9 +70,9 @@ TEST_F(ReservationTable, WhoWasAwayWhenTheMomentBeganLetsOthersBy) {
   const auto second = keep(began);
   const auto later = keep(began + std::chrono::seconds(1));
   const auto stranger = keep({{4, 4}, {7, 7}}, {kBytes}, {{"elsewhere", LockMode::Exclusive}});
-  reservations.let_others_by(*stranger, began);
+  reservations.let_others_by(stranger->keys(), began);
   EXPECT_EQ(first->standing(), Reservation::Standing::Claimable) << "other keys";
-  reservations.let_others_by(*first, began);
+  reservations.let_others_by(first->keys(), began);
   EXPECT_EQ(later->standing(), Reservation::Standing::Claimable) << "it has a moment of its own";
   later->yield();
   EXPECT_EQ(first->standing(), Reservation::Standing::Passing);
@@ -86,7 +86,7 @@ TEST_F(ReservationTable, WhoWaitsForTheSameParentLetsOthersByToo) {
   const std::vector<rules::LockKey> two{{"parent", LockMode::Exclusive}, {"parent/two", LockMode::Exclusive}};
   const auto first = keep({{1, 1}, {8, 8}}, {kBytes}, one);
   const auto second = keep({{2, 2}, {9, 9}}, {kBytes}, two);
-  reservations.let_others_by(*first, began);
+  reservations.let_others_by(first->keys(), began);
   const WriteLease live =
       locks.join({{"parent", LockMode::Exclusive}, {"parent/live", LockMode::Exclusive}}, {}, nullptr, 1)->into_lease();
   EXPECT_TRUE(live.held());

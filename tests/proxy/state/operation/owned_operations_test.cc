@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "proxy/policy/late_failure.h"
 
@@ -135,6 +137,49 @@ TEST_F(OwnedOperationsTest, OfTooManyTheOldestThatIsOverIsForgotten) {
   EXPECT_EQ(table.find({1, 0}), first);
   EXPECT_EQ(table.find({2, 0}), nullptr);
   EXPECT_NE(table.find({3, 0}), nullptr);
+}
+
+// What several processes tell each other.
+struct ToldOthers final : OwnedSink {
+  void tell_owned_poll(const Hash128& operation, const Hash128& principal) override {
+    polls.emplace_back(operation, principal);
+  }
+  void tell_owned_left(const Hash128& operation) override { left.push_back(operation); }
+  std::vector<std::pair<Hash128, Hash128>> polls;
+  std::vector<Hash128> left;
+};
+
+TEST_F(OwnedOperationsTest, APollIsToldWhereAnotherMaySendAgain) {
+  ToldOthers told;
+  const auto operation = make(table_);
+  table_.share(&told);
+  table_.note_poll(*operation, kOne, "token", after(1));
+  EXPECT_TRUE(told.polls.empty()) << "it is this one's own";
+  EXPECT_EQ(operation->token(after(1)), "token");
+  const auto other = std::make_shared<OwnedOperation>(kTwo, "h", "/t", 2, arm::Tracking{}, nullptr);
+  other->lead_elsewhere(true);
+  EXPECT_TRUE(other->snapshot().is_led_elsewhere);
+  table_.note_poll(*other, kOne, "token", after(1));
+  EXPECT_EQ(told.polls, (std::vector<std::pair<Hash128, Hash128>>{{kTwo, kOne}}));
+  EXPECT_EQ(other->token(after(0)), "") << "nobody would use it";
+  table_.tell_left(*operation);
+  EXPECT_EQ(told.left, std::vector<Hash128>{kOne});
+  other->end(2, {});
+  EXPECT_FALSE(other->snapshot().is_led_elsewhere);
+}
+
+TEST_F(OwnedOperationsTest, APollElsewhereVouchesForTheTokenThatThereIs) {
+  const auto operation = make(table_);
+  operation->keep_token("of-the-write");
+  EXPECT_EQ(operation->token(after(1)), "") << "nobody polls";
+  EXPECT_FALSE(operation->note_poll_elsewhere(kTwo, after(2))) << "of another";
+  EXPECT_TRUE(operation->note_poll_elsewhere(kOne, after(2)));
+  EXPECT_EQ(operation->token(after(1)), "of-the-write");
+  operation->note_poll(kOne, "newer", after(3));
+  EXPECT_TRUE(operation->note_poll_elsewhere(kOne, after(4)));
+  EXPECT_EQ(operation->token(after(4)), "newer");
+  operation->give_up();
+  EXPECT_FALSE(operation->note_poll_elsewhere(kOne, after(5)));
 }
 
 }  // namespace

@@ -1,0 +1,28 @@
+// progress.h – what an answer of ARM tells of how an accepted write's operation goes, whoever asked.
+#pragma once
+
+#include <string_view>
+
+#include "arm/long_running.h"
+#include "base/time.h"
+#include "proxy/request/parts.h"
+#include "proxy/state/lock/operation_leases.h"
+
+namespace armgate {
+
+// ARM gives up a request after 60 s (docs/arm.md, "Limits and headers"). Until then a resource in a final state does not tell
+// that a write which was on its way when its process died will not take effect any more.
+inline constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
+
+inline bool is_at_url(arm::TrackedBy by) { return by == arm::TrackedBy::StatusUrl || by == arm::TrackedBy::LocationUrl; }
+
+arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body);
+
+// What was seen of its resource at `looked` need not be the write's end: it may not even have begun, or it may run unseen, for many
+// resources show no sign of that.
+bool may_come_to_more(TimePoint looked, const OperationLease& op_lease, arm::TrackedBy by);
+
+// What an answer tells beside how the operation goes: its error, or the state of its resource.
+void learn_more(const Parts& parts, OperationLease& op_lease, arm::TrackedBy by, arm::Progress progress, std::string_view body);
+
+}  // namespace armgate

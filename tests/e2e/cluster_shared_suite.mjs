@@ -1,0 +1,89 @@
+// What a client began at one replica of a cluster goes on at the others: its operation, its place in the queue.
+import assert from "node:assert/strict";
+import { startSim } from "./cluster_race.mjs";
+import { Cluster, Postgres } from "./engines.mjs";
+import { sleep } from "./harness.mjs";
+import { ownRules, scaleSetRule } from "./rows.mjs";
+import { PATH, waitFor } from "./scale_set.mjs";
+
+const BUSY = "AnotherOperationInProgress";
+const OWN = /\/armgate-operations\/[0-9a-f]{32}/;
+const rulesOf = (world) => [ownRules(world, { rules: [scaleSetRule({ retry: { operation: { attempts: 3, base: "200ms", max: "1s" } } })] }), "shipped"];
+
+async function begin(world, { simArgs = ["--operation-ms", "1000"], ...options } = {}) {
+  const [sim, postgres] = await Promise.all([startSim(world, simArgs), Postgres.make(world)]);
+  const tap = await world.startRecorder((record) => sim.forward(record));
+  return { sim, tap, cluster: await Cluster.start(world, tap, postgres.url, options) };
+}
+
+const fail = (sim, code = BUSY, times = 1) => sim.addFaults([{ method: "PUT", path: "virtualMachineScaleSets", kind: `fail-later-${code}`, times }]);
+const puts = ({ tap }) => tap.seen.filter(({ method }) => method === "PUT").length;
+
+// Reads and writes at the first replica; gives the target of the operation URL.
+async function write({ cluster }) {
+  const { etag, ...mine } = (await cluster.ask(0, "one", "GET", PATH)).json;
+  const answer = await cluster.ask(0, "one", "PUT", PATH, { body: { ...mine, tags: { ...mine.tags, own: "1" } } });
+  const url = new URL(answer.headers["azure-asyncoperation"]);
+  assert.match(url.pathname, OWN);
+  return url.pathname + url.search;
+}
+
+// Polls at the other replicas in turn.
+async function follow({ cluster }, target) {
+  let status;
+  let polls = 0;
+  await waitFor("the operation's end", async () => {
+    const answer = await cluster.ask(1 + (polls++ % 2), "one", "GET", target);
+    status = answer.json;
+    assert.equal(answer.status, 200, answer.body);
+    return status.status !== "InProgress";
+  });
+  return status;
+}
+
+export const tests = {
+  "a write whose operation fails goes again, and its client hears of one operation at whichever replica": async (world) => {
+    const story = await begin(world, { config: { rules: rulesOf(world) } });
+    await fail(story.sim, BUSY, 2);
+    assert.equal((await follow(story, await write(story))).status, "Succeeded");
+    assert.equal(puts(story), 3);
+    assert.equal((await story.sim.read(PATH.split("?")[0], "2024-07-01")).tags.own, "1");
+    assert.equal((await story.sim.report()).lost_updates, 0);
+    assert.equal(story.tap.seen.filter(({ url }) => OWN.test(url)).length, 0, "ARM never sees the URL");
+  },
+
+  "a final failure is told at every replica, and that of a replica that died": async (world) => {
+    const story = await begin(world, { config: { rules: rulesOf(world) } });
+    await fail(story.sim, "QuotaExceeded");
+    const final = await follow(story, await write(story));
+    assert.deepEqual([final.status, final.error.code], ["Failed", "QuotaExceeded"]);
+    await fail(story.sim, BUSY);
+    const target = await write(story);
+    await story.cluster.kill(0);
+    const left = await follow(story, target);
+    assert.deepEqual([left.status, left.error.code], ["Failed", BUSY], "its body died with it");
+    assert.equal(puts(story), 2);
+  },
+
+  "who was told to come again has its place at another replica": async (world) => {
+    const { cluster } = await begin(world, { simArgs: ["--operation-ms", "6000", "--exclusivity", "accept"], config: { queue: { wait_max: "2s" } } });
+    const patch = (number, user) => cluster.ask(number, user, "PATCH", PATH, { body: { tags: { [user]: "1" } }, headers: { "x-sim-operation-ms": user === "first" ? "6000" : "0" } });
+    assert.equal((await patch(0, "first")).status, 200);
+    const sentAway = await patch(1, "early");
+    assert.equal(sentAway.status, 503, sentAway.body);
+    const order = [];
+    const come = async (number, user) => {
+      let answer;
+      do answer = await patch(number, user);
+      while (answer.status === 503);
+      order.push(user);
+      return answer;
+    };
+    const late = come(0, "late");
+    await sleep(800);
+    const early = await come(2, "early");
+    await late;
+    assert.equal(early.status, 200);
+    assert.deepEqual(order, ["early", "late"]);
+  },
+};

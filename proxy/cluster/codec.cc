@@ -79,7 +79,7 @@ void each(A& a, WriteAccepted& v) {
 }
 template <class A>
 void each(A& a, OperationEnded& v) {
-  a(v.request_hash, v.at, v.succeeded);
+  a(v.request_hash, v.at, v.succeeded, v.failed);
 }
 template <class A>
 void each(A& a, ResourceDeleted& v) {

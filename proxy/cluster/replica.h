@@ -40,8 +40,11 @@
 #include "proxy/state/memory_store.h"
 #include "proxy/state/operation/operation_results.h"
 #include "proxy/state/operation/owned_operations.h"
-#include "proxy/state/operation/remote_operations.h"
 #include "proxy/state/resource_table.h"
+
+namespace armgate {
+class RemoteOperations;
+}  // namespace armgate
 
 namespace armgate::cluster {
 

@@ -6,6 +6,7 @@
 #include "base/mutant.h"
 #include "proxy/cluster/codec.h"
 #include "proxy/cluster/replica.h"
+#include "proxy/state/operation/remote_operations.h"
 
 namespace armgate::cluster {
 namespace {

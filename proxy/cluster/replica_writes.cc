@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proxy/cluster/replica.h"
+#include "proxy/state/operation/remote_operations.h"
 
 namespace armgate::cluster {
 

@@ -128,7 +128,7 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
   if (seen.empty()) return without_states(history, reader, limits, write);
 
   const Actors actors = effective_actors(*reader, write);
-  const std::vector<Seen> live = live_of(seen, limits, write, actors);
+  const std::vector<Seen> live = live_of(seen, history, limits, write, actors);
   const bool has_read = std::ranges::any_of(live, [](const Seen& s) { return s.observation->as != ShownAs::OwnAnswer; });
   const Seen* newest = newest_of(live);
   std::vector<Seen> one;

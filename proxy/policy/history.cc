@@ -279,6 +279,7 @@ void History::on(const HistoryLimits&, OperationEnded event) {
   entry->ended = event.at.order;
   entry->ended_at = event.at.time;
   entry->certain &= event.succeeded;
+  entry->failed = event.failed;
 }
 
 void History::on(const HistoryLimits& limits, ResourceDeleted event) {

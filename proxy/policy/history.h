@@ -83,6 +83,7 @@ struct Entry {
   SharedBody requested_body;   // the body of that write, if it was kept
   bool asked_for_all = false;  // that is a whole resource: it was a PUT
   uint64_t ended = 0;          // Written: order of its operation's end; 0 while it runs
+  bool failed = false;         // that was told as failed or canceled
   TimePoint ended_at{};
 
   const Rendering* rendered_at(std::string_view api_version) const;
@@ -200,6 +201,7 @@ struct OperationEnded {
   Hash128 request_hash{};
   Moment at;
   bool succeeded = true;
+  bool failed = false;  // as ARM told; neither: it is not known
 };
 
 // A delete has ended with success, whoever's it was.

@@ -25,7 +25,7 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   const Reader* reader = history.reader(write.client);
   if (reader == nullptr || write.actors == Actors::Many || is_mutant(Mutant::NoRightAfterRefusal)) return right;
   const Actors actors = effective_actors(*reader, write);
-  const auto live = live_of(shown_before(history, *reader, limits, write), limits, write, actors);
+  const auto live = live_of(shown_before(history, *reader, limits, write), history, limits, write, actors);
   const Seen* last = nullptr;
   for (const Seen& s : live) {
     if (may_be_its_read(*s.observation, write, rule)) last = &s;

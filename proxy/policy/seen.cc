@@ -16,6 +16,21 @@ bool is_superseded(const Seen& one, const std::vector<Seen>& seen, const History
   });
 }
 
+// What the client was shown of its own write whose operation failed. Once it has read what came of that, whoever goes on from the former
+// all the same undoes nothing but ARM's taking back, as long as nobody has written since.
+bool was_taken_back(const Seen& one, const std::vector<Seen>& seen, const History& history, const WriteFacts& write) {
+  const auto is_own_failure = [&](const Entry& e) { return e.failed && e.cause == Cause::Written && e.writer == write.client; };
+  const auto shows_it = [&](const Entry& failed) {
+    return is_own_failure(failed) && failed.number <= one.entry->number && one.entry->number <= failed.ended;
+  };
+  const auto failed = std::ranges::find_if(history.entries(), shows_it);
+  if (failed == history.entries().end()) return false;
+  const bool has_read_since = std::ranges::any_of(seen, [&](const Seen& s) {
+    return !is_pending(s) && s.observation->last_asked > failed->ended && s.entry->number > one.entry->number;
+  });
+  return has_read_since && !history.written_since(failed->number, is_own_failure);
+}
+
 // Order: the state was there at that moment at the latest. A read that was under way while a write was accepted may show either side of it.
 uint64_t as_new_as(const Seen& s) { return s.observation->lagging ? s.observation->last_shown.order : s.entry->number; }
 
@@ -91,9 +106,11 @@ Actors effective_actors(const Reader& reader, const WriteFacts& write) {
   return several ? Actors::Unknown : write.actors;
 }
 
-std::vector<Seen> live_of(const std::vector<Seen>& seen, const HistoryLimits& limits, const WriteFacts& write, Actors actors) {
+std::vector<Seen> live_of(const std::vector<Seen>& seen, const History& history, const HistoryLimits& limits,
+                          const WriteFacts& write, Actors actors) {
   std::vector<Seen> live = seen;
   std::erase_if(live, [&](const Seen& s) { return is_superseded(s, seen, limits, write); });
+  if (actors == Actors::Unknown) std::erase_if(live, [&](const Seen& s) { return was_taken_back(s, seen, history, write); });
   prefer_own_version(live, write, actors);
   return live;
 }

@@ -26,9 +26,10 @@ bool is_pending(const Seen& seen);
 std::vector<Seen> shown_before(const History& history, const Reader& reader, const HistoryLimits& limits,
                                const WriteFacts& write);
 
-// The states without what was replaced for the client so long ago that nobody builds on it any more, and what came at other
-// api-versions than the write's.
-std::vector<Seen> live_of(const std::vector<Seen>& seen, const HistoryLimits& limits, const WriteFacts& write, Actors actors);
+// The states without what was replaced for the client so long ago that nobody builds on it any more, what came at other api-versions
+// than the write's, and what ARM has taken back.
+std::vector<Seen> live_of(const std::vector<Seen>& seen, const History& history, const HistoryLimits& limits,
+                          const WriteFacts& write, Actors actors);
 
 // A copy that outlives the history; `born` as born_at() gives it.
 BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born);

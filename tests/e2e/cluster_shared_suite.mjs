@@ -23,6 +23,7 @@ const puts = ({ tap }) => tap.seen.filter(({ method }) => method === "PUT").leng
 async function write({ cluster }) {
   const { etag, ...mine } = (await cluster.ask(0, "one", "GET", PATH)).json;
   const answer = await cluster.ask(0, "one", "PUT", PATH, { body: { ...mine, tags: { ...mine.tags, own: "1" } } });
+  assert.ok(answer.headers["azure-asyncoperation"], JSON.stringify(answer));
   const url = new URL(answer.headers["azure-asyncoperation"]);
   assert.match(url.pathname, OWN);
   return url.pathname + url.search;

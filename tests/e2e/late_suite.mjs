@@ -83,6 +83,18 @@ export const tests = {
     }
   },
 
+  "who reads what a failed operation left and asks for the same again is sent": async (world) => {
+    const story = await start(world, { rules: { rules: [scaleSetRule()] } });
+    await fail(story.sim, "fail-later", "QuotaExceeded", 2);
+    for (const end of ["Failed", "Failed", "Succeeded"]) {
+      const answer = await write(story, "one", { a: "1" });
+      assert.match(String(answer.status), /^20[01]$/, answer.body);
+      assert.equal((await follow(story, "one", targetOf(answer))).status, end);
+    }
+    assert.equal(putsOf(story).length, 3);
+    assert.equal((await story.sim.report()).lost_updates, 0);
+  },
+
   "others wait until the last sending has ended, and nothing of theirs is lost": async (world) => {
     const story = await start(world, { operationMs: "600" });
     await fail(story.sim);

@@ -23,6 +23,7 @@ const SUITES = [
   "races_odd",
   "cluster",
   "cluster_import",
+  "cluster_shared",
   ...PARTS.map((part) => `requirements_${part}`),
   "liveness_loops",
   "liveness_refused",

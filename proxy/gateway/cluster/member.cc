@@ -5,21 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/post.hpp>
 #include <cstdlib>
 #include <limits>
 #include <utility>
 
-#include "proxy/async/spawn.h"
 #include "proxy/cluster/cluster_store.h"
 #include "proxy/cluster/engine/engine.h"
 #include "proxy/cluster/replica.h"
+#include "proxy/gateway/cluster/tables.h"
 #include "proxy/gateway/options.h"
 #include "proxy/observability/log.h"
-#include "proxy/request/operation/polled.h"
-#include "proxy/request/operation/restore.h"
-#include "proxy/request/operation/unlock.h"
-#include "proxy/request/write/changed_members.h"
 
 namespace armgate {
 namespace {
@@ -99,31 +94,7 @@ std::unique_ptr<Store> ClusterMember::store(const Config& config) {
 Result<void> ClusterMember::start(Parts& parts) {
   SharedState& shared = parts.shared;
   shared.begin(clock_, engine_->joined().known_for);
-  replica_->use({clock_, shared.resources, shared.clients, shared.locks, shared.results, shared.owned, shared.remote_operations,
-                 shared.turns, shared.reservations, [this](uint64_t order) { clock_.pass(order); },
-                 [&parts, quiet = quiet_](cluster::AdoptedWrite undelivered) {
-                   auto kept = std::make_shared<cluster::AdoptedWrite>(std::move(undelivered));
-                   boost::asio::post(parts.executor,
-                                     [&parts, kept, quiet] { spawn(parts.executor, adopt(parts, std::move(*kept), quiet)); });
-                 },
-                 [&shared](const std::vector<Hash128>& keys) { wake_watchers(shared, keys); },
-                 [&parts](const std::vector<Hash128>& keys) {
-                   boost::asio::post(parts.executor, [&parts, keys] { end_adopted(parts.shared, keys); });
-                 },
-                 [&shared](const cluster::Imported& imported, uint64_t order) {
-                   shared.former = order;
-                   if (imported.since) shared.recorded_from = std::min(shared.recorded_from, *imported.since);
-                 },
-                 [&parts](const cluster::UnlockAsked& asked) {
-                   boost::asio::post(parts.executor, [&parts, asked] { unlock_here(parts, asked.key, asked.who); });
-                 },
-                 [&parts](const cluster::EndTold& told) {
-                   boost::asio::post(parts.executor, [&parts, told] { learn_from_another(parts, told); });
-                 },
-                 [&parts](const cluster::OwnedPolled& polled) {
-                   boost::asio::post(parts.executor, [&parts, polled] { note_poll_elsewhere(parts, polled); });
-                 },
-                 &history_, changed_members});
+  replica_->use(tables_of(parts, clock_, history_, quiet_));
   shared.resources.share(replica_.get());
   shared.results.share(replica_.get());
   shared.owned.share(replica_.get());

@@ -262,9 +262,10 @@ Task<void> watch(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
 void note_finished(const Parts& parts, const LeasedWrite& write, arm::Progress last) {
   const Moment now = parts.clock.next_moment();
   auto& resources = parts.shared.resources;
-  const bool may_have_failed = last != arm::Progress::Succeeded;
+  const bool succeeded = last == arm::Progress::Succeeded;
+  const bool failed = last == arm::Progress::Failed || last == arm::Progress::Canceled;
   for (const auto& key : write.planned.plan->lock_keys)
-    resources.apply(key, policy::OperationEnded{write.request_hash, now, !may_have_failed});
+    resources.apply(key, policy::OperationEnded{write.request_hash, now, succeeded, failed});
   if (write.method != arm::Method::Delete) return;
   const Hash128& resource = write.planned.plan->resource_key;
   const bool only_looks_on = write.planned.plan->mode == rules::Mode::Observe;  // and misses most ends

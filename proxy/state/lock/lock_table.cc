@@ -180,7 +180,6 @@ Result<QueuePosition> LockTable::join(const std::vector<rules::LockKey>& keys, C
   claim->info = std::move(info);
   claim->waiter = waiter;
   claim->bits = bits;
-
   ShardsLocked locked(*this, *claim);
   const bool at_once = may_hold(*claim);  // then it waits in no queue, however full
   const bool table_full = waiting_.load(std::memory_order_relaxed) >= options_.waiters_max;
@@ -198,8 +197,8 @@ Result<QueuePosition> LockTable::join(const std::vector<rules::LockKey>& keys, C
     grant(claim, Queued::No);
   else
     enqueue(claim);
-  const bool goes_before_others = !at_once && claim->info.priority != ClaimInfo::Priority::None;
-  if (goes_before_others && may_hold(*claim)) grant(claim, Queued::Yes);
+  const bool has_priority = claim->info.priority != ClaimInfo::Priority::None;
+  if (!at_once && has_priority && may_hold(*claim)) grant(claim, Queued::Yes);
   return QueuePosition(this, std::move(claim));
 }
 

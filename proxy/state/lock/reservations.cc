@@ -15,7 +15,7 @@ Reservation::Reservation(QueuePosition position, const Executor& executor)
 Reservation::Standing Reservation::standing() const {
   MutexLock lock(&mutex_);
   if (!position_) return Standing::Gone;
-  if (position_->granted() && !yields_) return Standing::Claimable;  // in a cluster it yields when the log has it
+  if (position_->granted() && !yields_) return Standing::Claimable;        // in a cluster it yields when the log has it
   return position_->is_its_turn() ? Standing::Passing : Standing::InLine;  // only who yields is not granted in its turn
 }
 

@@ -10,6 +10,7 @@
 #include "proxy/cluster/replica.h"
 #include "proxy/state/memory_store.h"
 #include "proxy/state/operation/operation_results.h"
+#include "proxy/state/operation/remote_operations.h"
 #include "tests/support/world/sim_log.h"
 
 namespace armgate::cluster {

@@ -141,5 +141,63 @@ TEST(SeenVersions, TheBodyIsThatOfTheWritesVersionIfThereIsOne) {
   EXPECT_EQ(bases.possible[0].body->bytes, "{\"at\":1}");
 }
 
+// ---- what ARM has taken back -----------------------------------------------------------------------------------------------------
+
+// A reads "1", its write is answered with "2", and its operation fails.
+void fail_a_write(Told& told) {
+  told.show('A', "1");
+  told.accept('A', "write");
+  told.answer('A', "write", "2", whole("{\"is\":\"2\"}"));
+  told.show('A', "2 runs");
+  told.end("write", false);
+}
+
+TEST(SeenTakenBack, WhatAFailedOperationLeftIsReadAndTheWriteMadeAnew) {
+  Told told;
+  fail_a_write(told);
+  told.show('A', "3");
+  EXPECT_EQ(told.bases_text('A'), "newest 3 | 3 1");
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "any-shown 3 2 runs 2 1") << "one of them may not know";
+}
+
+TEST(SeenTakenBack, AgainAndAgain) {
+  Told told;
+  fail_a_write(told);
+  told.show('A', "3");
+  told.accept('A', "again");
+  told.answer('A', "again", "4", whole("{\"is\":\"4\"}"));
+  told.end("again", false);
+  told.show('A', "5");
+  EXPECT_EQ(told.bases_text('A'), "newest 5 | 5 3 1");
+}
+
+TEST(SeenTakenBack, NotBeforeItsClientHasReadSince) {
+  Told told;
+  fail_a_write(told);
+  EXPECT_EQ(told.bases_text('A'), "newest 2 runs | 2 runs 2 1");
+  told.lose('A', told.show('A', "3"));
+  EXPECT_EQ(told.bases_text('A'), "newest 3 2 runs | 3 2 runs 2 1");
+}
+
+TEST(SeenTakenBack, NotIfSomebodyHasWrittenSince) {
+  for (const char writer : {'A', 'B'}) {
+    Told told;
+    fail_a_write(told);
+    told.write(writer, "3");
+    told.show('A', "3");
+    EXPECT_EQ(told.bases_text('A'), "newest 3 | 3 2 runs 2 1") << writer;
+  }
+}
+
+TEST(SeenTakenBack, NotIfNobodyKnowsHowTheOperationEnded) {
+  Told told;
+  told.show('A', "1");
+  told.accept('A', "write");
+  told.answer('A', "write", "2", whole("{\"is\":\"2\"}"));
+  told.apply(OperationEnded{Told::hash("write"), told.tick(), false, false});
+  told.show('A', "3");
+  EXPECT_EQ(told.bases_text('A'), "newest 3 | 3 2 1");
+}
+
 }  // namespace
 }  // namespace armgate::policy

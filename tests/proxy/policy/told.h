@@ -59,7 +59,9 @@ class Told {
     apply(WriteAccepted{Cause::Written, key(client), hash(bytes), hash(bytes), whole(bytes), at, certain});
     return at.order;
   }
-  void end(const std::string& bytes, bool succeeded = true) { apply(OperationEnded{hash(bytes), tick(), succeeded}); }
+  void end(const std::string& bytes, bool succeeded = true) {
+    apply(OperationEnded{hash(bytes), tick(), succeeded, !succeeded});
+  }
   void answer(char client, const std::string& bytes, std::string etag, SharedBody body, std::string id = {}) {
     Shown shown = shown_to(client, std::move(etag), std::move(body), {ShownAs::OwnAnswer, std::move(id)});
     shown.write_key = hash(bytes);

@@ -110,7 +110,7 @@ Progress progress_of_location_url(const ResponseHead& head, std::string_view bod
   if (head.status == 202) return Progress::Running;
   if (const auto status = scan_string_member(body, "status").own) {
     const Progress said = progress_of_word(*status);
-    if (said == Progress::Failed || said == Progress::Canceled) return said;
+    if (has_failed(said)) return said;
   }
   // Observed: a Location that is the resource's own URL; then its state decides.
   const auto state = provisioning_state(body);

@@ -20,6 +20,9 @@ enum class TrackedBy {
   ResourceGone,   // DELETE: GET of the resource until 404
 };
 
+// At an operation URL of ARM's.
+inline bool is_at_url(TrackedBy by) { return by == TrackedBy::StatusUrl || by == TrackedBy::LocationUrl; }
+
 struct Tracking {
   TrackedBy by = TrackedBy::Nothing;
   std::string status_url;    // absolute, as received; empty if none
@@ -49,7 +52,8 @@ enum class Progress {
   Missing,  // 404 or 410: three in a row on an operation URL mean "ask the resource"
 };
 
-inline bool is_terminal(Progress p) { return p == Progress::Succeeded || p == Progress::Failed || p == Progress::Canceled; }
+inline bool has_failed(Progress p) { return p == Progress::Failed || p == Progress::Canceled; }
+inline bool is_terminal(Progress p) { return p == Progress::Succeeded || has_failed(p); }
 
 std::string_view to_text(Progress progress);  // "Succeeded"; "unknown" for what is not terminal
 

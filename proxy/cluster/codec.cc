@@ -255,8 +255,8 @@ void each(A& a, Told& v) {
 
 namespace {
 
-constexpr uint64_t kFormat =
-    4;  // 1: without results of operations; 2: without turns and unlocks; 3: without polls and reservations
+// 1: without results of operations; 2: without turns and unlocks; 3: without polls and reservations.
+constexpr uint64_t kFormat = 4;
 
 // A variant goes as the place of what it holds among its types, and that.
 template <class Variant>

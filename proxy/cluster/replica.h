@@ -92,7 +92,7 @@ class Replica final : public Teller {
     Turns& turns;
     Reservations& reservations;
     std::function<void(uint64_t order)> pass;                            // of the clock: moments from now on come after it
-    std::function<void(AdoptedWrite)> adopt;                             // called on the log's thread, as all of these
+    std::function<void(AdoptedWrite)> adopt{};                           // called on the log's thread, as all of these
     std::function<void(const std::vector<Hash128>& keys)> waited_for{};  // somebody elsewhere waits for them now
     std::function<void(const std::vector<Hash128>& keys)> ended{};       // what was adopted had them, and is over
     std::function<void(const Imported&, uint64_t order)> imported{};     // a journal's writes stand in the log up to there
@@ -112,6 +112,8 @@ class Replica final : public Teller {
 
   // ---- what it tells ----
   void post(Event event) override;
+  // A place in the log that tells nothing: all before it is known when it stands there.
+  void mark() { post(Finished{}); }
   using Teller::tell;
   void tell(SendingEvent event) override;
 
@@ -230,7 +232,7 @@ class Replica final : public Teller {
   void on(ReplicaId author, OwnedLeft event, uint64_t row, Moment moment);
   void on(ReplicaId author, Reserved event, uint64_t row, Moment moment);
   void on(ReplicaId author, Yielded event, uint64_t row, Moment moment);
-  std::optional<ClaimId> reserved_for(const Claimed& event);
+  std::optional<ClaimId> find_reserved(const ReservedFor& what, const std::vector<rules::LockKey>& keys);
   void follow_elsewhere(OpenIntent& intent, const WriteOutcome& outcome);
   void end_intent(const Finished& event);
   void name_changes();

@@ -145,9 +145,9 @@ void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
   }
   const bool has_turn = has_begun(turn);
   if (has_turn) event.info.priority = ClaimInfo::Priority::BeforeAll;
-  const auto reserved = is_turn ? std::nullopt : reserved_for(event);
-  const uint64_t number = reserved ? claims_.at(*reserved).place.number() : 0;
   const ReservedFor itself{event.info.resource, event.info.client, event.info.bytes};
+  const auto reserved = is_turn ? std::nullopt : find_reserved(itself, event.keys);
+  const uint64_t number = reserved ? claims_.at(*reserved).place.number() : 0;
   const auto join = [&](Waiter* waiter) {
     return tables_->locks.join(event.keys, std::move(event.info), waiter, event.bits, number);
   };
@@ -167,25 +167,26 @@ void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
   }
   if (is_turn) turns_.emplace(turn, event.claim);
   // Whoever begins later must know why it goes first.
-  KeptClaim& taker = claims_.at(event.claim);
+  const auto keep_row_of = [&](ClaimId former) {
+    KeptClaim& taker = claims_.at(event.claim);
+    taker.row = std::min(taker.row, claims_.at(former).row);
+  };
   if (reserved) {
-    taker.row = std::min(taker.row, claims_.at(*reserved).row);
+    keep_row_of(*reserved);
     end_claim(*reserved);
   }
-  if (!has_turn) return;
-  taker.row = std::min(taker.row, claims_.at(turns_.at(turn)).row);
-  end_turn(turn);
+  if (has_turn) {
+    keep_row_of(turns_.at(turn));
+    end_turn(turn);
+  }
 }
 
 // The place that is kept for these bytes, if it is one for these keys. One for other keys is over.
-std::optional<ClaimId> Replica::reserved_for(const Claimed& event) {
-  const auto oldest = reserved_.lower_bound({event.info.resource, event.info.client, event.info.bytes});
-  const bool is_its = oldest != reserved_.end() &&
-                      oldest->first == ReservedFor(event.info.resource, event.info.client, event.info.bytes) &&
-                      !is_mutant(Mutant::ReservationIgnored);
-  if (!is_its) return std::nullopt;
+std::optional<ClaimId> Replica::find_reserved(const ReservedFor& what, const std::vector<rules::LockKey>& keys) {
+  const auto [oldest, end] = reserved_.equal_range(what);
+  if (oldest == end || is_mutant(Mutant::ReservationIgnored)) return std::nullopt;
   const ClaimId claim = oldest->second;
-  if (claims_.at(claim).place.is_for(event.keys)) return claim;
+  if (claims_.at(claim).place.is_for(keys)) return claim;
   end_claim(claim);
   return std::nullopt;
 }
@@ -235,7 +236,7 @@ void Replica::end_claim(ClaimId id) {
   const auto reserved = std::find_if(first, last, [id](const auto& one) { return one.second == id; });
   if (reserved != last) {
     reserved_.erase(reserved);
-    tables_->reservations.end_claim(id);
+    tables_->reservations.end(std::get<0>(kept->second.reserved_for), id);
   }
   claims_.erase(kept);
   if (!keys.empty() && tables_->ended) tables_->ended(keys);

@@ -132,6 +132,7 @@ struct SharedState {
         observed(given.observed),
         results(given.results),
         owned(given.owned),
+        remote_operations(keyed),
         budgets(given.budgets, keyed) {}
 
   const PipelineOptions options;

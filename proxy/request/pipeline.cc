@@ -24,10 +24,9 @@ Task<Receipt> serve_planned(Parts& parts, Exchange& exchange, ClientLink& link, 
   // Whatever the mode is by now: nobody but armgate knows the URL.
   OwnedPoll poll = owned_poll_of(parts, exchange.request.head);
   if (poll.may_be_told_yet) poll = co_await once_all_is_known(parts, exchange);
-  const bool is_owned = poll.operation || poll.may_be_told_yet;
   const bool protects = plan.kind != rules::PlanKind::Pass && plan.mode == rules::Mode::Protect;
-  if (protects || is_owned) accept_readable_codings(exchange.request.head.fields);
-  if (is_owned) co_return co_await serve_owned_poll(parts, exchange, link, poll);
+  if (protects || poll.is_armgates()) accept_readable_codings(exchange.request.head.fields);
+  if (poll.is_armgates()) co_return co_await serve_owned_poll(parts, exchange, link, poll);
   if (plan.kind == rules::PlanKind::Write && plan.mode == rules::Mode::Observe) {
     co_return co_await observe_write(parts, exchange, link, plan, client);
   }

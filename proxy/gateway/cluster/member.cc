@@ -12,9 +12,9 @@
 #include "proxy/cluster/cluster_store.h"
 #include "proxy/cluster/engine/engine.h"
 #include "proxy/cluster/replica.h"
-#include "proxy/gateway/cluster/tables.h"
 #include "proxy/gateway/options.h"
 #include "proxy/observability/log.h"
+#include "proxy/request/cluster/share_tables.h"
 
 namespace armgate {
 namespace {
@@ -92,15 +92,8 @@ std::unique_ptr<Store> ClusterMember::store(const Config& config) {
 }
 
 Result<void> ClusterMember::start(Parts& parts) {
-  SharedState& shared = parts.shared;
-  shared.begin(clock_, engine_->joined().known_for);
-  replica_->use(tables_of(parts, clock_, history_, quiet_));
-  shared.resources.share(replica_.get());
-  shared.results.share(replica_.get());
-  shared.owned.share(replica_.get());
-  shared.run_leases.share([this](const std::vector<rules::LockKey>& keys, ClaimInfo info) {
-    return replica_->claim_to_poll(keys, std::move(info));
-  });
+  parts.shared.begin(clock_, engine_->joined().known_for);
+  share_tables(parts, *replica_, {[this](uint64_t order) { clock_.pass(order); }, quiet_, &history_});
   return engine_->start(*replica_);
 }
 

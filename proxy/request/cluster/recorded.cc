@@ -24,7 +24,7 @@ Task<bool> until_recorded(Parts& parts, Executor executor) {
 
 Task<std::optional<Outcome>> meet_before_repeating(const Write& write) {
   auto& cluster = *write.parts.cluster;
-  cluster.post(cluster::Finished{});  // a place in the log that tells nothing: all before it is known then
+  cluster.mark();
   const auto recorded = co_await cluster.flush(write.exchange.executor, write.client_wait.until());
   if (!recorded) co_return unrecorded(write);
   co_return std::nullopt;

@@ -97,8 +97,7 @@ bool learn(const Parts& parts, const PolledOperations& operations, Form form, Ti
   const std::string_view body = plain ? plain->text() : "";
   learn_from_poll(parts, operations, asked, answer.head, body);
   const auto by = form == Form::Status ? arm::TrackedBy::StatusUrl : arm::TrackedBy::LocationUrl;
-  const arm::Progress progress = progress_of(by, answer.head, body);
-  return progress == arm::Progress::Failed || progress == arm::Progress::Canceled;
+  return arm::has_failed(progress_of(by, answer.head, body));
 }
 
 bool is_gone(int status) { return status == 404 || status == 410; }
@@ -163,7 +162,7 @@ OwnedPoll owned_poll_of(const Parts& parts, const arm::RequestHead& head) {
 }
 
 Task<OwnedPoll> once_all_is_known(Parts& parts, const Exchange& exchange) {
-  parts.cluster->post(cluster::Finished{});  // a place in the log that tells nothing: all before it is known then
+  parts.cluster->mark();
   const bool is_known = co_await until_recorded(parts, exchange.executor);
   OwnedPoll poll = owned_poll_of(parts, exchange.request.head);
   poll.may_be_told_yet = !is_known && !poll.operation;

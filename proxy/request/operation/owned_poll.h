@@ -17,6 +17,8 @@ struct OwnedPoll {
   std::shared_ptr<OwnedOperation> operation;  // null: it is none, or of none that is known, and ARM says 404
   arm::OperationUrl form = arm::OperationUrl::Status;
   bool may_be_told_yet = false;  // none is known, but another replica may have given the URL out
+
+  bool is_armgates() const { return operation || may_be_told_yet; }
 };
 
 OwnedPoll owned_poll_of(const Parts& parts, const arm::RequestHead& head);

@@ -41,9 +41,10 @@ bool may_come_to_more(TimePoint looked, const OperationLease& op_lease, arm::Tra
 
 void learn_more(const Parts& parts, OperationLease& op_lease, arm::TrackedBy by, arm::Progress progress,
                 std::string_view body) {
-  const bool ended_badly = progress == arm::Progress::Failed || progress == arm::Progress::Canceled;
-  if (is_at_url(by) && ended_badly) op_lease.note_error(arm::error_codes(body));
-  if (is_at_url(by) && ended_badly) note_late_failure(op_lease.write(), body);
+  if (arm::is_at_url(by) && arm::has_failed(progress)) {
+    op_lease.note_error(arm::error_codes(body));
+    note_late_failure(op_lease.write(), body);
+  }
   if (by != arm::TrackedBy::ResourceState) return;
   if (const auto state = arm::provisioning_state(body)) note_state(parts, *op_lease.write().planned.plan, *state);
 }

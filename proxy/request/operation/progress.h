@@ -14,8 +14,6 @@ namespace armgate {
 // that a write which was on its way when its process died will not take effect any more.
 inline constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
 
-inline bool is_at_url(arm::TrackedBy by) { return by == arm::TrackedBy::StatusUrl || by == arm::TrackedBy::LocationUrl; }
-
 arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body);
 
 // What was seen of its resource at `looked` need not be the write's end: it may not even have begun, or it may run unseen, for many

@@ -208,8 +208,7 @@ void note_late_failure(const LeasedWrite& write, std::string_view body) {
 
 bool is_to_go_again(const Parts& parts, const OperationLease& op_lease, arm::Progress last) {
   const LeasedWrite& write = op_lease.write();
-  const bool failed = last == arm::Progress::Failed || last == arm::Progress::Canceled;
-  if (!write.owned || !failed || write.because != LeasedBecause::Accepted) return false;
+  if (!write.owned || !arm::has_failed(last) || write.because != LeasedBecause::Accepted) return false;
   if (write.owned->fail(write.intent, write.planned.plan->rule->late, parts.clock.now(), parts.rng)) return true;
   parts.shared.owned.tell_left(*write.owned);
   return false;

@@ -53,7 +53,7 @@ struct LookAt {
 LookAt place_to_look(const Watcher& watcher) {
   const LeasedWrite& write = watcher.op_lease->write();
   const auto& text = watcher.by == arm::TrackedBy::StatusUrl ? write.tracking.status_url : write.tracking.location_url;
-  if (is_at_url(watcher.by)) {
+  if (arm::is_at_url(watcher.by)) {
     if (const auto url = arm::parse_url(text)) return {url->host, url->target};
   }
   return {write.host, write.resource_target};
@@ -119,7 +119,7 @@ void note_shut_out(const Parts& parts, Watcher& watcher, const std::string& toke
   if (head.status != 401 && head.status != 403) return;
   const bool was_good = op_lease.distrust(token) && !op_lease.write().inherited;
   if (was_good) return;
-  if (!is_at_url(watcher.by) || head.status == 401) return;
+  if (!arm::is_at_url(watcher.by) || head.status == 401) return;
   const bool is_last = ++watcher.shut_outs >= kShutOutsMax;
   if (!is_last && op_lease.authorization() != token) return;  // the next look is another's
   watcher.shut_out = token;
@@ -263,9 +263,8 @@ void note_finished(const Parts& parts, const LeasedWrite& write, arm::Progress l
   const Moment now = parts.clock.next_moment();
   auto& resources = parts.shared.resources;
   const bool succeeded = last == arm::Progress::Succeeded;
-  const bool failed = last == arm::Progress::Failed || last == arm::Progress::Canceled;
   for (const auto& key : write.planned.plan->lock_keys)
-    resources.apply(key, policy::OperationEnded{write.request_hash, now, succeeded, failed});
+    resources.apply(key, policy::OperationEnded{write.request_hash, now, succeeded, arm::has_failed(last)});
   if (write.method != arm::Method::Delete) return;
   const Hash128& resource = write.planned.plan->resource_key;
   const bool only_looks_on = write.planned.plan->mode == rules::Mode::Observe;  // and misses most ends

@@ -54,9 +54,8 @@ Task<void> watch(Parts& parts, std::shared_ptr<Reservation> reservation, Hash128
     left.claim_timeout -= spent;
     if (left.claim_timeout <= Duration{}) reservations.let_others_by(reservation->keys(), *its_turn);
   }
-  if (its_turn)
-    reservations.let_others_by(reservation->keys(),
-                               *its_turn);  // a time to live shorter than the claim timeout was their moment too
+  // A time to live shorter than the claim timeout was their moment too.
+  if (its_turn) reservations.let_others_by(reservation->keys(), *its_turn);
   reservations.end(resource, reservation);
 }
 

@@ -24,10 +24,6 @@ std::optional<policy::BaseState> certain_base(const Write& write) {
   return std::move(base);
 }
 
-bool has_url(const arm::Tracking& tracking) {
-  return tracking.by == arm::TrackedBy::StatusUrl || tracking.by == arm::TrackedBy::LocationUrl;
-}
-
 std::string url_of(const OwnedOperation& operation, arm::OperationUrl form) {
   return arm::owned_url(operation.host(), operation.target(), {operation.id(), form});
 }
@@ -45,7 +41,7 @@ std::shared_ptr<OwnedOperation> own_operation(const Write& write, const Outcome&
   const auto& body = write.exchange.request.body;
   const bool as_asked = !write.has_own_precondition && !write.exchange.clients_own && !outcome.runs_unseen;
   const bool fits = body.size() <= parts.shared.options.body_keep_max;
-  if (!may_be_owned(write) || !has_url(leased.tracking) || !as_asked || !fits || write.exchange.principal.is_zero())
+  if (!may_be_owned(write) || !arm::is_at_url(leased.tracking.by) || !as_asked || !fits || write.exchange.principal.is_zero())
     return nullptr;
   auto base = certain_base(write);
   if (!base) return nullptr;

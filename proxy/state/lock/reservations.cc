@@ -15,7 +15,8 @@ Reservation::Reservation(QueuePosition position, const Executor& executor)
 Reservation::Standing Reservation::standing() const {
   MutexLock lock(&mutex_);
   if (!position_) return Standing::Gone;
-  if (position_->granted() && !yields_) return Standing::Claimable;        // in a cluster it yields when the log has it
+  // In a cluster it yields when the log has it.
+  if (position_->granted() && !yields_) return Standing::Claimable;
   return position_->is_its_turn() ? Standing::Passing : Standing::InLine;  // only who yields is not granted in its turn
 }
 
@@ -121,32 +122,25 @@ void Reservations::let_others_by(const std::vector<Hash128>& keys, TimePoint sin
   for (const auto& reservation : away) reservation->yield();
 }
 
+template <class Is>
+std::shared_ptr<Reservation> Reservations::remove(const Hash128& resource, Is is_it) {
+  MutexLock lock(&mutex_);
+  const auto queue = by_resource_.find(resource);
+  if (queue == by_resource_.end()) return nullptr;
+  const auto kept = std::ranges::find_if(queue->second, [&](const Kept& one) { return is_it(*one.reservation); });
+  if (kept == queue->second.end()) return nullptr;
+  auto removed = std::move(kept->reservation);
+  erase(queue, kept);
+  return removed;
+}
+
 void Reservations::end(const Hash128& resource, const std::shared_ptr<Reservation>& reservation) {
-  {
-    MutexLock lock(&mutex_);
-    if (const auto queue = by_resource_.find(resource); queue != by_resource_.end()) {
-      const auto kept = std::find_if(queue->second.begin(), queue->second.end(),
-                                     [&reservation](const Kept& one) { return one.reservation == reservation; });
-      if (kept != queue->second.end()) erase(queue, kept);
-    }
-  }
+  remove(resource, [&](const Reservation& one) { return &one == reservation.get(); });
   reservation->take_position();
 }
 
-void Reservations::end_claim(uint64_t claim) {
-  if (!any_.load(std::memory_order_acquire)) return;
-  std::shared_ptr<Reservation> ended;
-  {
-    MutexLock lock(&mutex_);
-    for (auto queue = by_resource_.begin(); queue != by_resource_.end() && !ended; ++queue) {
-      const auto kept = std::find_if(queue->second.begin(), queue->second.end(),
-                                     [claim](const Kept& one) { return one.reservation->claim() == claim; });
-      if (kept == queue->second.end()) continue;
-      ended = kept->reservation;
-      erase(queue, kept);
-      break;
-    }
-  }
+void Reservations::end(const Hash128& resource, uint64_t claim) {
+  const auto ended = remove(resource, [claim](const Reservation& one) { return one.claim() == claim; });
   if (ended) ended->take_position();
 }
 

@@ -97,11 +97,10 @@ class Reservations {
   // The moment of one for these keys that began at `since` is over: whoever was away then, and waits for one of them, lets others by.
   void let_others_by(const std::vector<Hash128>& keys, TimePoint since);
 
-  // In a cluster: it was used, at any replica, or is over.
-  void end_claim(uint64_t claim);
-
   // Its keeper gives it up.
   void end(const Hash128& resource, const std::shared_ptr<Reservation>& reservation);
+  // In a cluster: the one that is this claim was used, at any replica, or is over.
+  void end(const Hash128& resource, uint64_t claim);
 
   size_t size() const;
 
@@ -119,6 +118,9 @@ class Reservations {
 
   // Those whose client has something else to write by now, and those beyond the limit for one more.
   std::vector<std::shared_ptr<Reservation>> drop(Queue& queue, const Hash128& client, const Away& newer) const;
+  // Null: it is not there any more.
+  template <class Is>
+  std::shared_ptr<Reservation> remove(const Hash128& resource, Is is_it);
   void erase(Queues::iterator queue, Queue::iterator kept) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;

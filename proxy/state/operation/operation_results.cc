@@ -60,7 +60,7 @@ bool OperationResults::note_here(const Ended& ended, Time now, Counted counted) 
   const arm::Progress how = ended.result.how;
   MutexLock lock(&mutex_);
   if (counted == Counted::Yes) count(ended);
-  if (how == arm::Progress::Failed || how == arm::Progress::Canceled) {
+  if (arm::has_failed(how)) {
     last_.push_front({now.wall, std::string(ended.id), std::string(ended.method), std::string(ended.client), ended.result});
     if (last_.size() > kLastKept) last_.pop_back();
   }

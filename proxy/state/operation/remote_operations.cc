@@ -7,10 +7,11 @@ namespace armgate {
 void RemoteOperations::add_url(IntentId intent, const std::string& text, arm::TrackedBy by) {
   const auto url = arm::parse_url(text);
   if (!url) return;
-  Place place{url->host, url->target};
-  if (by_url_.contains(place) && by_url_.at(place).intent == intent) return;  // its status URL is its location, too
+  const Hash128 place = hasher_.hash_fields(url->host, url->target);
+  At& at = by_url_[place];
+  if (at.intent == intent) return;  // its status URL is its location, too
+  at = {by, intent};
   urls_[intent].push_back(place);
-  by_url_[std::move(place)] = {by, intent};
 }
 
 void RemoteOperations::add(IntentId intent, const arm::Tracking& tracking) {
@@ -25,7 +26,7 @@ void RemoteOperations::remove(IntentId intent) {
   MutexLock lock(&mutex_);
   const auto found = urls_.find(intent);
   if (found == urls_.end()) return;
-  for (const Place& place : found->second) {
+  for (const Hash128& place : found->second) {
     const auto at = by_url_.find(place);
     if (at != by_url_.end() && at->second.intent == intent) by_url_.erase(at);
   }
@@ -36,7 +37,7 @@ void RemoteOperations::remove(IntentId intent) {
 arm::TrackedBy RemoteOperations::find(std::string_view host, std::string_view target) const {
   if (count_.load(std::memory_order_relaxed) == 0) return arm::TrackedBy::Nothing;
   MutexLock lock(&mutex_);
-  const auto found = by_url_.find(Place(host, target));
+  const auto found = by_url_.find(hasher_.hash_fields(host, target));
   return found == by_url_.end() ? arm::TrackedBy::Nothing : found->second.by;
 }
 

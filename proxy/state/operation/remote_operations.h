@@ -9,9 +9,10 @@
 #include <atomic>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "arm/long_running.h"
+#include "base/hash.h"
 #include "proxy/async/mutex.h"
 #include "proxy/seams/store.h"
 
@@ -19,6 +20,8 @@ namespace armgate {
 
 class RemoteOperations {
  public:
+  explicit RemoteOperations(Hasher hasher) : hasher_(hasher) {}
+
   void add(IntentId intent, const arm::Tracking& tracking);
   void remove(IntentId intent);
 
@@ -26,17 +29,17 @@ class RemoteOperations {
   arm::TrackedBy find(std::string_view host, std::string_view target) const;
 
  private:
-  using Place = std::pair<std::string, std::string>;  // host and target
   struct At {
     arm::TrackedBy by = arm::TrackedBy::Nothing;
     IntentId intent = 0;  // the last that named it
   };
   void add_url(IntentId intent, const std::string& text, arm::TrackedBy by) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  const Hasher hasher_;
   std::atomic<size_t> count_{0};
   mutable Mutex mutex_;
-  absl::flat_hash_map<Place, At> by_url_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<IntentId, std::vector<Place>> urls_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Hash128, At> by_url_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<IntentId, std::vector<Hash128>> urls_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace armgate

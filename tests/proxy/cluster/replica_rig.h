@@ -52,7 +52,7 @@ struct ReplicaRig {
     LockTable locks;
     OperationResults results;
     OwnedOperations owned;
-    RemoteOperations remote_operations;
+    RemoteOperations remote_operations{Hasher(HashKey{1, 2})};
     Turns turns{{}};
     Reservations reservations{{}};
     MemoryStore history;

@@ -56,9 +56,10 @@ struct Violation {
 // counted, all other promises hold for them too.
 enum class Harms { Forbidden, Counted };
 
-// What is promised in this world. In mode observe: that nothing is altered, delayed, added or asked; who harms whom is counted.
+// In the path of an operation URL of armgate's own.
 inline constexpr std::string_view kOwnOperations = "/armgate-operations/";
 
+// What is promised in this world. In mode observe: that nothing is altered, delayed, added or asked; who harms whom is counted.
 struct Promised {
   rules::Mode mode = rules::Mode::Protect;
   Harms harms = Harms::Forbidden;

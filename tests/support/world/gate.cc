@@ -4,7 +4,7 @@
 
 #include "proxy/async/spawn.h"
 #include "proxy/cluster/cluster_store.h"
-#include "proxy/request/operation/polled.h"
+#include "proxy/request/cluster/share_tables.h"
 #include "proxy/request/operation/restore.h"
 
 namespace armgate::world {
@@ -43,27 +43,7 @@ SharedState::Options Gate::shared_options(GateOptions& options, cluster::Replica
 }
 
 void Gate::join(const GateOptions& options) {
-  replica_->use({.clock = clock_,
-                 .resources = shared_.resources,
-                 .clients = shared_.clients,
-                 .locks = shared_.locks,
-                 .results = shared_.results,
-                 .owned = shared_.owned,
-                 .remote_operations = shared_.remote_operations,
-                 .turns = shared_.turns,
-                 .reservations = shared_.reservations,
-                 .pass = [this](uint64_t order) { own_clock_.pass(order); },
-                 .adopt =
-                     [this, quiet = options.quiet](cluster::AdoptedWrite undelivered) {
-                       spawn(parts_.executor, adopt(parts_, std::move(undelivered), quiet));
-                     },
-                 .waited_for = [this](const std::vector<Hash128>& keys) { wake_watchers(shared_, keys); },
-                 .ended = [this](const std::vector<Hash128>& keys) { end_adopted(shared_, keys); },
-                 .end_told = [this](const cluster::EndTold& told) { learn_from_another(parts_, told); },
-                 .owned_polled = [this](const cluster::OwnedPolled& polled) { note_poll_elsewhere(parts_, polled); }});
-  shared_.resources.share(replica_.get());
-  shared_.results.share(replica_.get());
-  shared_.owned.share(replica_.get());
+  share_tables(parts_, *replica_, {[this](uint64_t order) { own_clock_.pass(order); }, options.quiet});
   parts_.cluster = replica_.get();
   member_ = options.log->join(*replica_, [this] { cut(); });
 }

@@ -55,6 +55,7 @@ class Gate {
 
   uint64_t life() const { return life_; }
   SharedState& shared() { return shared_; }
+  Parts& parts() { return parts_; }
   const std::set<Hash128>& clients() const { return clients_; }  // that it has served
   size_t running() const { return links_.size(); }
 

@@ -7,48 +7,26 @@
 #include <string>
 
 #include "arm/url.h"
-#include "rules/file/rule_file.h"
+#include "tests/proxy/request/operation/failing_operations.h"
 #include "tests/support/cluster_rig.h"
-#include "tests/support/shipped_errors.h"
 
 namespace armgate::world::polled_test {
 namespace {
 
+using namespace failing_operations;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
 const std::string kGet = get(kScaleSet);
 const std::string kPut = put(kScaleSet);
-const std::string kBefore = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
-const std::string kBack = R"({"etag":"\"3\"","sku":{"capacity":1},"properties":{"provisioningState":"Failed"}})";
-const std::string kWanted = R"({"sku":{"capacity":2}})";
-const std::string kRunning = R"({"etag":"\"2\"","sku":{"capacity":2},"properties":{"provisioningState":"Updating"}})";
-const std::string kInProgress = R"({"status":"InProgress"})";
 const std::string kSucceeded = R"({"status":"Succeeded"})";
-const std::string kBusy = R"({"status":"Failed","error":{"code":"AnotherOperationInProgress","message":"m"}})";
-const std::string kQuota = R"({"status":"Failed","error":{"code":"QuotaExceeded","message":"m"}})";
-
-std::string operation(int number) { return "/subscriptions/s/operations/" + std::to_string(number) + "?t=signed"; }
-std::string url(int number) { return "https://management.azure.com" + operation(number); }
-std::string poll(int number) { return "GET " + operation(number); }
-
-std::shared_ptr<const rules::Ruleset> rules_with(const std::string& retry) {
-  rules::FaultList faults;
-  auto rules =
-      rules::read_rules("r.json",
-                        R"({"rules": [{"name": "sets", "match": {"types": ["Microsoft.Compute/virtualMachineScaleSets"]},
-      "guard": {"kind": "etag"}, "retry": {"operation": )" +
-                            retry + "}}]}",
-                        faults);
-  EXPECT_TRUE(faults.empty());
-  return std::make_shared<const rules::Ruleset>(std::move(rules), policy::shipped().rules());
-}
+const std::string kQuota = failed("QuotaExceeded");
 
 // The client reads and writes through the first process and polls through the second.
 class Polled : public ::testing::Test, protected ClusterRig {
  protected:
   explicit Polled(const std::string& attempts = "1")
-      : ClusterRig(rules_with(R"({"attempts": )" + attempts + R"(, "base": "2s", "max": "2s"})")) {}
+      : ClusterRig(late_rules(R"({"attempts": )" + attempts + R"(, "base": "2s", "max": "2s"})")) {}
 
   // The target of the operation URL that it was given.
   std::string write() {

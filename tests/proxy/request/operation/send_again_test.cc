@@ -6,48 +6,26 @@
 #include <string>
 
 #include "arm/url.h"
-#include "rules/file/rule_file.h"
-#include "tests/support/shipped_errors.h"
+#include "tests/proxy/request/operation/failing_operations.h"
 #include "tests/support/stage_rig.h"
 
 namespace armgate::world::send_again_test {
 namespace {
 
+using namespace failing_operations;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
 const std::string kGet = get(kScaleSet);
 const std::string kPut = put(kScaleSet);
-const std::string kBefore = R"({"etag":"\"1\"","sku":{"capacity":1},"properties":{"provisioningState":"Succeeded"}})";
-const std::string kBack = R"({"etag":"\"3\"","sku":{"capacity":1},"properties":{"provisioningState":"Failed"}})";
 const std::string kPartly = R"({"etag":"\"2\"","sku":{"capacity":2},"properties":{"provisioningState":"Failed"}})";
-const std::string kWanted = R"({"sku":{"capacity":2}})";
-const std::string kRunning = R"({"etag":"\"2\"","sku":{"capacity":2},"properties":{"provisioningState":"Updating"}})";
-
-std::string operation(int number) { return "/subscriptions/s/operations/" + std::to_string(number) + "?t=signed"; }
-std::string url(int number) { return "https://management.azure.com" + operation(number); }
-std::string poll(int number) { return "GET " + operation(number); }
-std::string failed(const std::string& code) {
-  return R"({"status":"Failed","error":{"code":")" + code + R"(","message":"m"}})";
-}
-const std::string kInProgress = R"({"status":"InProgress"})";
-const std::string kBusy = failed("AnotherOperationInProgress");
 
 class SendAgainTest : public testing::Test {
  protected:
   SendAgainTest() { use(rig_, R"({"attempts": 3, "base": "2s", "max": "2s"})"); }
 
   static void use(StageRig& rig, const std::string& retry) {
-    rules::FaultList faults;
-    auto rules =
-        rules::read_rules("r.json",
-                          R"({"rules": [{"name": "sets", "match": {"types": ["Microsoft.Compute/virtualMachineScaleSets"]},
-      "guard": {"kind": "etag"}, "retry": {"operation": )" +
-                              retry + "}}]}",
-                          faults);
-    EXPECT_TRUE(faults.empty());
-    rig.shared().rules.replace(std::make_shared<const rules::Ruleset>(std::move(rules), policy::shipped().rules()),
-                               rules::Mode::Protect);
+    rig.shared().rules.replace(late_rules(retry), rules::Mode::Protect);
   }
 
   // Reads, writes, and gives the target of the operation URL that it was given.

@@ -16,7 +16,7 @@ arm::Tracking tracking(std::string status, std::string location = {}) {
 }
 
 TEST(RemoteOperations, AreFoundByEitherUrl) {
-  RemoteOperations table;
+  RemoteOperations table(Hasher(HashKey{1, 2}));
   EXPECT_EQ(table.find("h", "/s?a=1"), TrackedBy::Nothing);
   table.add(1, tracking("https://h/s?a=1", "https://h/l"));
   table.add(2, tracking("", "https://h/2"));
@@ -34,7 +34,7 @@ TEST(RemoteOperations, AreFoundByEitherUrl) {
 }
 
 TEST(RemoteOperations, AUrlIsTheNewestOnes) {
-  RemoteOperations table;
+  RemoteOperations table(Hasher(HashKey{1, 2}));
   table.add(1, tracking("https://h/s"));
   table.add(1, tracking("https://h/s"));
   table.add(2, tracking("https://h/s", "https://h/s"));
@@ -45,7 +45,7 @@ TEST(RemoteOperations, AUrlIsTheNewestOnes) {
 }
 
 TEST(RemoteOperations, WhatHasNoUrlIsNone) {
-  RemoteOperations table;
+  RemoteOperations table(Hasher(HashKey{1, 2}));
   table.add(1, {});
   table.add(2, tracking("no url"));
   table.remove(1);

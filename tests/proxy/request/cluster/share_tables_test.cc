@@ -1,0 +1,43 @@
+// Goal: what one of several processes tells changes the others as if it had happened there. Method: two processes on a simulated log.
+#include "proxy/request/cluster/share_tables.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "proxy/request/operation/unlock.h"
+#include "tests/support/cluster_rig.h"
+
+namespace armgate::world::share_tables_test {
+namespace {
+
+using std::chrono::seconds;
+
+struct SharedTables : public ::testing::Test, protected ClusterRig {};
+
+TEST_F(SharedTables, AnUnlockAtOneLetsGoOfWhatTheOtherHas) {
+  arm(patch(kScaleSet), 202, {{"Azure-AsyncOperation", "https://management.azure.com/subscriptions/s/operations/1"}});
+  EXPECT_EQ(ask(0, "one", patch(kScaleSet), R"({"sku":{"capacity":2}})").head.status, 202);
+  pass(seconds(1));
+  ASSERT_EQ(gates[0]->shared().op_leases.size(), 1u);
+  const auto key = gates[0]->shared().op_leases.find("management.azure.com", "/subscriptions/s/operations/1", {});
+  ASSERT_EQ(key.size(), 1u);
+  const Unlocked unlocked = unlock(gates[1]->parts(), key[0].op_lease->keys().front(), "ops");
+  EXPECT_TRUE(unlocked.others_told);
+  pass(seconds(2));
+  EXPECT_EQ(gates[0]->shared().op_leases.size(), 0u);
+}
+
+TEST_F(SharedTables, WhatAJournalToldIsKnownSinceThen) {
+  const WallTime since = gates[1]->shared().recorded_from - seconds(60);
+  EXPECT_EQ(gates[1]->shared().former, 0u);
+  gates[0]->parts().cluster->post(cluster::Imported{since});
+  pass(seconds(2));
+  for (const auto& gate : gates) {
+    EXPECT_GT(gate->shared().former, 0u);
+    EXPECT_EQ(gate->shared().recorded_from, since);
+  }
+}
+
+}  // namespace
+}  // namespace armgate::world::share_tables_test

@@ -31,7 +31,6 @@ const SUITES = [
   "admin",
   "journal",
   "late",
-  "budgets",
   "heal_killed",
   "heal",
   "heal_nodes",
@@ -52,6 +51,7 @@ const SUITES = [
 ];
 // These compare times.
 const ALONE = [
+  "budgets",
   "harm",
   "liveness_adds",
 ];

@@ -42,6 +42,8 @@ enum class Mutant {
   AbortTakenForEnd,             // a resource in a final state shows that a write which was on its way will not come any more
   ReadWaits,                    // reads stand in line too
   AnswerAltered,                // a field of ARM's answer is lost
+  BreakerLetsAll,               // what is sick is written to as often as before
+  ProbesUnbounded,              // each write to a sick resource is the probe
   SickForEver,                  // a success does not make a resource well
   BreakerStopsDeletes,          // a DELETE of a sick resource is refused too
   RefusalsMakeSick,             // what ARM refused before it took it counts as a failed operation

@@ -158,7 +158,7 @@ void each(A& a, SendingLedger::Arrival& v) {
 }
 template <class A>
 void each(A& a, SendingLedger::Recorded& v) {
-  a(v.status, v.etag, v.tracking, v.was_merged);
+  a(v.status, v.etag, v.tracking, v.was_merged, v.ended);
 }
 template <class A>
 void each(A& a, SendingLedger::Ending& v) {
@@ -247,6 +247,10 @@ template <class A>
 void each(A& a, Yielded& v) {
   a(v.claim);
 }
+template <class A>
+void each(A& a, AbortTaken& v) {
+  a(v.key);
+}
 // Its event is a variant of its own: write_event() and read_event().
 template <class A>
 void each(A& a, Told& v) {
@@ -255,8 +259,8 @@ void each(A& a, Told& v) {
 
 namespace {
 
-// 1: without results of operations; 2: without turns and unlocks; 3: without polls and reservations.
-constexpr uint64_t kFormat = 4;
+// 1: without results of operations; 2: without turns and unlocks; 3: without polls and reservations; 4: without aborts.
+constexpr uint64_t kFormat = 5;
 
 // A variant goes as the place of what it holds among its types, and that.
 template <class Variant>

@@ -154,6 +154,11 @@ struct UnlockAsked {
   std::string who;  // for the log
 };
 
+// ARM took a request to end what runs on a resource (abort, cancel): not by all replicas that follow something there.
+struct AbortTaken {
+  Hash128 key{};
+};
+
 // A client was told by ARM, at an operation's URL, how that has ended; but not by the replica that follows it.
 struct EndTold {
   std::string host;
@@ -180,7 +185,7 @@ struct Imported {
 
 using Event =
     std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent, Replayed,
-                 ResultSeen, StateSeen, Probing, Imported, UnlockAsked, EndTold, OwnedPolled, OwnedLeft, Reserved, Yielded>;
+                 ResultSeen, StateSeen, Probing, Imported, UnlockAsked, EndTold, OwnedPolled, OwnedLeft, Reserved, Yielded, AbortTaken>;
 
 // Whoever tells what is to change the shared tables: each change as the event that stands for it.
 class Teller : public ResourceSink, public SendingSink, public ResultSink, public OwnedSink {

@@ -97,7 +97,8 @@ class Replica final : public Teller {
     std::function<void(const std::vector<Hash128>& keys)> ended{};       // what was adopted had them, and is over
     std::function<void(const Imported&, uint64_t order)> imported{};     // a journal's writes stand in the log up to there
     std::function<void(const UnlockAsked&)> unlock{};                    // another's operator asks for it
-    std::function<void(const EndTold&)> end_told{};                      // through another
+    std::function<void(const AbortTaken&)> abort_taken{};                // through another, as
+    std::function<void(const EndTold&)> end_told{};
     std::function<void(const OwnedPolled&)> owned_polled{};              // there
     MemoryStore* history = nullptr;                                      // gets every replica's writes; null: nobody asks
     // The members that a write changed, one a line; nothing: not known. None: they are not named.
@@ -232,6 +233,7 @@ class Replica final : public Teller {
   void on(ReplicaId author, OwnedLeft event, uint64_t row, Moment moment);
   void on(ReplicaId author, Reserved event, uint64_t row, Moment moment);
   void on(ReplicaId author, Yielded event, uint64_t row, Moment moment);
+  void on(ReplicaId author, AbortTaken event, uint64_t row, Moment moment);
   std::optional<ClaimId> find_reserved(const ReservedFor& what, const std::vector<rules::LockKey>& keys);
   void follow_elsewhere(OpenIntent& intent, const WriteOutcome& outcome);
   void end_intent(const Finished& event);

@@ -298,6 +298,10 @@ void Replica::on(ReplicaId author, UnlockAsked event, uint64_t, Moment) {
   if (author != options_.id && tables_->unlock) tables_->unlock(event);
 }
 
+void Replica::on(ReplicaId author, AbortTaken event, uint64_t, Moment) {
+  if (author != options_.id && tables_->abort_taken) tables_->abort_taken(event);
+}
+
 // What waited is gone. What may have been sent keeps its keys, and all see to it.
 void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
   // Nobody listens there any more, and what was told may not have arrived.

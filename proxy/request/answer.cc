@@ -82,6 +82,24 @@ arm::Response make_outcome_unknown(std::string_view resource, std::string_view w
                                 why, resource));
 }
 
+arm::Response make_answer_not_kept(std::string_view resource, int status) {
+  return make_error(
+      409, "ArmgateOutcomeUnknown",
+      fmt::format("ARM accepted this very request before, with status {}. What its answer said is not kept, and it "
+                  "is not sent again. Read {} to see what came of it, then decide.",
+                  status, resource));
+}
+
+arm::Response make_operation_failed(std::string_view resource, int status, std::string_view how, const arm::ErrorCodes& error) {
+  std::string codes = error.code.empty() ? "without an error code" : "with " + error.code;
+  if (!error.message.empty()) codes += " (" + error.message + ")";
+  return make_error(
+      409, "ArmgateOperationFailed",
+      fmt::format("ARM accepted this very request before, with status {}, and its operation has ended as {} {}. It is "
+                  "not sent again. Read {}; to try once more, send it under a new Repeatability-Request-ID.",
+                  status, how, codes, resource));
+}
+
 arm::Response make_upstream_failure(const Error& error) {
   if (error.sent == Sent::No) {
     return make_error(502, "ArmgateUpstreamUnreachable", fmt::format("No request was sent: {}.", error.context));

@@ -61,7 +61,8 @@ SendingLedger::Match SendingLedger::judge_repeated(const Sending& earlier, const
   const bool is_within = window > Duration::zero() && (!earlier.ending || arrival.at.time - earlier.ended.time <= window);
   const bool both_join = earlier.repeats.running > Duration::zero() && arrival.repeats.running > Duration::zero();
   const bool runs = both_join && earlier.ending && ask.runs && ask.runs(earlier.ending->intent);
-  if (!is_within && !runs) return Match::New;
+  const bool has_failed = is_within && earlier.ending && ask.failed && ask.failed(earlier.ending->intent);
+  if ((!is_within || has_failed) && !runs) return Match::New;
   if (!earlier.ending || is_mutant(Mutant::RepeatedWhateverCame)) return given;
   const Since since = ask.written ? ask.written(earlier.id, earlier.ended.order) : Since::Unknown;
   if (since == Since::Nothing) return given;

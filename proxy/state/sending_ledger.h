@@ -11,9 +11,9 @@
 // may both count from 2 to 3).
 //
 // Once means once (Repeats). What ARM accepted outlives its answer's arrival where its client named the request (a repeatability id),
-// where a rule says for how long the same request is one, and for the PUT of one actor while its operation runs. Then the record
-// stands for the answer: the same request gets it again. Under a repeatability id it is the id that makes two requests the same; one
-// with another content is a misuse, and one of which the record may have been forgotten is not decided.
+// where a rule says for how long the same request is one (unless its operation has failed), and for the PUT of one actor while its
+// operation runs. Then the record stands for the answer: the same request gets it again. Under a repeatability id it is the id that
+// makes two requests the same; one with another content is a misuse, and one of which the record may have been forgotten is not decided.
 //
 // When it is over. What ARM accepted: when its answer has arrived; without an id also with its client's next read or other write. What
 // was refused: when the refusal was written as a whole, or without an id with a read, for a client that reads and comes again must not
@@ -105,6 +105,8 @@ class SendingLedger {
     std::string etag;
     arm::Tracking tracking;
     bool was_merged = false;  // with what others had changed: its client may not know of that
+    // How its operation ended; nothing: nobody had to know when this was recorded, for `tracking` told.
+    std::optional<OperationResult> ended{};
   };
 
   // Who is to get the answer of a sending. That changes when the sending runs again, or somebody takes the place of a client that is
@@ -155,6 +157,8 @@ class SendingLedger {
     std::function<Since(uint64_t sending, uint64_t order)> written{};
     // Whether what the write began still runs.
     std::function<bool(IntentId)> runs{};
+    // Whether it is known to have failed.
+    std::function<bool(IntentId)> failed{};
   };
   // Shared: signals `waiter` with `bits` when it has ended, until leave(). Takes the place of a client that is gone.
   Matched match(const Arrival& arrival, Waiter* waiter, uint32_t bits, const Questions& ask);

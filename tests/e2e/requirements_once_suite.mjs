@@ -102,13 +102,36 @@ export const tests = {
     await one.ask("a", "DELETE", SET, undefined, ...removal);
     const next = await killedAfter(world, one);
     const again = await next.ask("a", "POST", RESTART, undefined, ...action);
-    assert.ok([restarted.status, 409].includes(again.status), `${again.status}`);
+    // What an action said with 200 is not kept; that it has nothing to say is.
+    const told = restarted.status === 200 ? [409, "recorded-answer-not-at-hand"] : [restarted.status, "answered-as-recorded"];
+    assert.deepEqual([again.status, again.headers["x-armgate-reason"]], told);
     await next.askArm("PUT", SET, bodyOf(9));
     await next.ask("a", "DELETE", SET, undefined, ...removal);
     assert.equal(next.journal.of("DELETE").length, 1, "what somebody made since must stay");
     assert.equal(next.journal.of("POST").length, 2);
     await next.ask("a", "POST", RESTART);
     assert.equal(next.journal.of("POST").length, 3, "this shows what a name is worth");
+  },
+
+  "U5: killed after its operation had failed, it says so under its name, and what only a rule calls one request goes again": async (world) => {
+    const rules = { rules: [scaleSetRule({ once: { window: "10m" } })] };
+    const one = await begin(world, { args: ["--operation-ms", "300"], rules, config: KEPT });
+    const fails = (sim) => sim.addFaults([{ method: "PUT", path: "virtualMachineScaleSets", kind: "fail-later-QuotaExceeded", times: 1 }]);
+    for (const name of [await nameNow("put"), []]) {
+      await fails(one.sim);
+      const made = await one.ask("a", "PUT", SET, bodyOf(4), ...name);
+      const operation = made.headers["azure-asyncoperation"].replace("https://management.azure.com", "");
+      const status = async () => (await one.ask("a", "GET", operation)).json.status;
+      for (let now = await status(); now !== "Failed"; now = await status()) await sleep(100);
+      const next = await killedAfter(world, one);
+      const again = await next.ask("a", "PUT", SET, bodyOf(4), ...name);
+      if (name.length > 0)
+        assert.deepEqual([again.status, again.json.error.code, again.headers["x-armgate-reason"]], [409, "ArmgateOperationFailed", "recorded-operation-failed"]);
+      else
+        assert.deepEqual([again.status, again.headers["x-armgate-replayed"]], [made.status, undefined]);
+      Object.assign(one, next);
+    }
+    assert.equal(one.journal.of("PUT").length, 3, "the one without a name was sent twice");
   },
 
   "U5: where a rule says so, a double click is one request, until something else is accepted": async (world) => {

@@ -132,6 +132,17 @@ Task<void> delete_sometimes(std::shared_ptr<SimClient> client, Subject subject, 
   }
 }
 
+Task<void> patch_stubbornly(std::shared_ptr<SimClient> client, Subject subject, int times, uint64_t failures_in_hundred) {
+  for (int i = 0; i < times; ++i) {
+    client->begin_command();
+    Asked asked{"PATCH", subject.target, R"({"sku":{"capacity":3}})"};
+    if (client->world().rng().below(100) < failures_in_hundred) asked.fields.set("x-sim-operation-result", "Failed");
+    const Got got = co_await client->perform(std::move(asked));
+    if (got.ok()) co_await client->follow(got.answer);
+    co_await client->pause(std::chrono::seconds(2));
+  }
+}
+
 namespace {
 
 // PUTs it until it is there.

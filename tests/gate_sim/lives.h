@@ -31,6 +31,9 @@ Task<void> create_and_delete(std::shared_ptr<SimClient> client, Subject subject,
 // Deletes it at any moment, whoever works on it.
 Task<void> delete_sometimes(std::shared_ptr<SimClient> client, Subject subject, int times);
 
+// Sends the same PATCH again and again, as a controller does that looks at nothing; so many of a hundred fail later.
+Task<void> patch_stubbornly(std::shared_ptr<SimClient> client, Subject subject, int times, uint64_t failures_in_hundred);
+
 // PUTs a child without reading anything, as `nsg rule create` does.
 Task<void> put_children(std::shared_ptr<SimClient> client, std::string network, int count);
 

@@ -39,6 +39,8 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::AbortTakenForEnd, "cut-off-taken-for-ended", "", {"drain-with-journal", "slow-arm"}, 500},
       {Mutant::ReadWaits, "read-waits", "", {}, 10},
       {Mutant::AnswerAltered, "answer-altered", "", {}, 100},
+      {Mutant::BreakerLetsAll, "breaker-lets-all", "sick-controllers", {"none"}, 100},
+      {Mutant::ProbesUnbounded, "probes-unbounded", "sick-controllers", {"none"}, 100},
       {Mutant::SickForEver, "sick-for-ever", "sick-set", {"none"}, 100},
       {Mutant::BreakerStopsDeletes, "breaker-stops-deletes", "sick-set", {"none"}, 100},
       {Mutant::RefusalsMakeSick, "refusals-make-sick", "sick-set", {"throttling"}, 100},

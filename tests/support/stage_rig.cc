@@ -87,6 +87,10 @@ StageRig::StageRig(PipelineOptions options, Budgets::Options budgets)
 
 StageRig::StageRig(SimJournal& journal, PipelineOptions options)
     : StageRig(std::move(options), {}, std::make_unique<SimStore>(journal, [] { return false; })) {
+  take_up(journal);
+}
+
+void StageRig::take_up(const SimJournal& journal) {
   if (!journal.is_new()) restore(parts_, journal.previous_process(shared_.resources.limits().observation_age));
 }
 

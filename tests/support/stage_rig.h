@@ -61,6 +61,9 @@ class StageRig {
   // A process that keeps `journal`, and begins with taking up what it finds there.
   explicit StageRig(SimJournal& journal, PipelineOptions options = default_options());
 
+  // What a process finds in the journal of one that died; under the rules of now.
+  void take_up(const SimJournal& journal);
+
   static PipelineOptions default_options();
 
   // Adds to ARM's script.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proxy/async/spawn.h"
+#include "proxy/request/operation/early_end.h"
 #include "proxy/request/operation/polled.h"
 #include "proxy/request/operation/restore.h"
 #include "proxy/request/operation/unlock.h"
@@ -45,6 +46,9 @@ cluster::Replica::Tables tables_of(Parts& parts, SharingOptions options) {
   };
   tables.unlock = [&parts, on_loop](const cluster::UnlockAsked& asked) {
     on_loop([&parts, asked] { unlock_here(parts, asked.key, asked.who); });
+  };
+  tables.abort_taken = [&parts, on_loop](const cluster::AbortTaken& taken) {
+    on_loop([&parts, taken] { note_early_end_here(parts, taken.key); });
   };
   tables.end_told = [&parts, on_loop](const cluster::EndTold& told) {
     on_loop([&parts, told] { learn_from_another(parts, told); });

@@ -115,17 +115,24 @@ Duration age_of(const Parts& parts, const JournaledWrite& former) {
   return std::max<Duration>(parts.clock.wall() - former.outcome->known, Duration::zero());
 }
 
-// Whether its answer is given again: as far as that is recorded.
+// Whether its answer is given again: as far as that is recorded. What has failed since is only so under its repeatability id.
 bool is_given_again(const Parts& parts, const JournaledWrite& former, const SendingLedger::Repeats& repeats) {
   if (!was_accepted(former)) return false;
-  const bool is_within = repeats.window > age_of(parts, former);
+  const bool is_within = repeats.window > age_of(parts, former) && !arm::has_failed(former.result.how);
   return repeats.by_id || is_within || (former.is_open() && repeats.running > Duration::zero());
+}
+
+// How it ended, for its client; nothing: its URLs tell.
+std::optional<OperationResult> end_of(const JournaledWrite& former) {
+  if (former.is_open()) return std::nullopt;
+  const bool was_all = former.result.how == arm::Progress::Unknown && former.outcome->tracking.by == arm::TrackedBy::Nothing;
+  return was_all ? OperationResult{arm::Progress::Succeeded, {}} : former.result;
 }
 
 // Called when everybody knows what it has changed: what is accepted from now on came after it.
 void give_again(Parts& parts, const JournaledWrite& former, SendingLedger::Arrival arrival) {
   SendingLedger::Recorded recorded{former.outcome->status, former.outcome->etag, former.outcome->tracking,
-                                   former.outcome->merged > 0};
+                                   former.outcome->merged > 0, end_of(former)};
   if (const auto owned = parts.shared.owned.find(former.owned))
     put_own_urls(*owned, recorded.tracking);
   else if (!former.is_open())
@@ -284,6 +291,8 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
     }
     if (!leased || is_mutant(Mutant::JournalNotTakenUp)) {
       ++restored.dropped;
+      // Its client has the URL all the same; nobody here follows what it stands for.
+      if (const auto owned = own_again(parts, *write)) owned->end(write->id, {});
       // What only the mode leaves out may be taken up yet.
       const bool is_over = parts.shared.rules.mode() == rules::Mode::Protect;
       if (is_over) parts.store.record_end(write->id, parts.clock.wall(), EndSeen::No, {});

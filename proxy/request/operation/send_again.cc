@@ -31,6 +31,7 @@ struct Try {
   std::string if_match{};
   bool must_be_absent = false;
   IntentId intent = 0;
+  std::string_view why{};  // it does not go: for people
 
   OwnedOperation& owned() const { return *op_lease->write().owned; }
   const rules::LateRetry& rule() const { return op_lease->write().planned.plan->rule->late; }
@@ -54,7 +55,7 @@ void log_attempt(const Parts& parts, const LeasedWrite& write, std::string_view 
 Task<std::string> wait_for_turn(Parts& parts, const std::shared_ptr<OperationLease>& op_lease, TimePoint due) {
   const OwnedOperation& owned = *op_lease->write().owned;
   const Duration gap = op_lease->write().planned.plan->rule->late.polled_within;
-  while (op_lease->is_open()) {
+  while (op_lease->is_open() && owned.again()) {
     const TimePoint now = parts.clock.now();
     const std::string token = owned.token(now - gap);
     if (now >= due && !token.empty()) co_return token;
@@ -134,7 +135,7 @@ void go_on(const Try& attempt, LeasedBecause because, const arm::ResponseHead& h
   attempt.owned().end(attempt.intent, known.result);
 }
 
-Came note_not_taken(const Try& attempt, OutcomeKind kind, int status, const policy::LateFailure& failure) {
+Came note_not_taken(Try& attempt, OutcomeKind kind, int status, const policy::LateFailure& failure) {
   auto& parts = attempt.parts;
   WriteOutcome known;
   known.kind = kind;
@@ -142,6 +143,7 @@ Came note_not_taken(const Try& attempt, OutcomeKind kind, int status, const poli
   known.known = parts.clock.wall();
   parts.store.record_outcome(attempt.intent, known);
   const auto due = attempt.owned().refuse(failure, attempt.rule(), parts.clock.now(), parts.rng);
+  if (!due && attempt.why.empty()) attempt.why = "ARM refused it, and its rule allows no further sending";
   return due ? Came::Again : Came::Never;
 }
 
@@ -172,13 +174,27 @@ Task<Came> send_and_hear(Try& attempt) {
   co_return note_not_taken(attempt, OutcomeKind::Answered, status, {facts.kind, facts.come_back});
 }
 
-Task<Came> try_again(Parts& parts, const std::shared_ptr<OperationLease>& op_lease, TimePoint due) {
-  Try attempt{parts, op_lease, op_lease->write().owned->again(), {}};
+bool is_still_wanted(Try& attempt) {
+  if (!attempt.op_lease->is_open())
+    attempt.why = "its lock was released";
+  else if (!attempt.again || !attempt.owned().again())
+    attempt.why = "somebody ended it";
+  return attempt.why.empty();
+}
+
+Task<Came> try_again(Try& attempt, TimePoint due) {
+  auto& parts = attempt.parts;
+  const auto& op_lease = attempt.op_lease;
   attempt.token = co_await wait_for_turn(parts, op_lease, due);
-  if (attempt.token.empty() || !attempt.again) co_return Came::Never;
-  if (parts.shared.rules.mode() != rules::Mode::Protect) co_return Came::Never;  // the kill switch
+  if (!is_still_wanted(attempt)) co_return Came::Never;
+  if (attempt.token.empty()) attempt.why = "its client does not poll any more";
+  // The kill switch.
+  if (parts.shared.rules.mode() != rules::Mode::Protect) attempt.why = "the mode is not protect any more";
+  if (!attempt.why.empty()) co_return Came::Never;
   const bool no_effect = co_await has_had_no_effect(attempt);
-  if (!no_effect || !op_lease->is_open()) co_return Came::Never;
+  if (!is_still_wanted(attempt)) co_return Came::Never;
+  if (!no_effect) attempt.why = "the resource cannot be read, or is not what it was built from, or not in a final state";
+  if (!no_effect) co_return Came::Never;
   IntentRecord record = another_sending(attempt.again->record);
   record.if_match = attempt.if_match;
   record.started = parts.clock.next_moment();
@@ -186,9 +202,11 @@ Task<Came> try_again(Parts& parts, const std::shared_ptr<OperationLease>& op_lea
   record.executor = parts.executor;
   record.claim = op_lease->claim();
   const auto recorded = co_await parts.store.record_intent(record);
+  if (!recorded) attempt.why = "it cannot be recorded";
   if (!recorded) co_return Came::Never;
   attempt.intent = *recorded;
-  if (!op_lease->is_open() || !may_send(parts)) {
+  if (is_still_wanted(attempt) && !may_send(parts)) attempt.why = "this armgate may not send any more";
+  if (!attempt.why.empty()) {
     note_not_taken(attempt, OutcomeKind::NotSent, 0, {});
     co_return Came::Never;
   }
@@ -209,7 +227,7 @@ void note_late_failure(const LeasedWrite& write, std::string_view body) {
 bool is_to_go_again(const Parts& parts, const OperationLease& op_lease, arm::Progress last) {
   const LeasedWrite& write = op_lease.write();
   if (!write.owned || !arm::has_failed(last) || write.because != LeasedBecause::Accepted) return false;
-  if (write.owned->fail(write.intent, write.planned.plan->rule->late, parts.clock.now(), parts.rng)) return true;
+  if (write.owned->fail(write.intent, last, write.planned.plan->rule->late, parts.clock.now(), parts.rng)) return true;
   parts.shared.owned.tell_left(*write.owned);
   return false;
 }
@@ -220,11 +238,12 @@ Task<void> go_again(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
     const auto due = write.owned->due();
     if (!due) co_return;
     if (is_mutant(Mutant::OwnLeaseGivenUp)) op_lease->release();
-    const Came came = co_await try_again(parts, op_lease, *due);
+    Try attempt{parts, op_lease, write.owned->again(), {}};
+    const Came came = co_await try_again(attempt, *due);
     if (came == Came::Over) co_return;
     if (came == Came::Again) continue;
     parts.shared.counters.given_up_late.fetch_add(1, std::memory_order_relaxed);
-    log_attempt(parts, write, "it is not sent again, and its client is told so");
+    log_attempt(parts, write, fmt::format("it is not sent again, and its client is told so: {}", attempt.why));
     write.owned->give_up();
     parts.shared.owned.tell_left(*write.owned);
     co_return;

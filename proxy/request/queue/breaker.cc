@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/mutant.h"
 #include "base/utc.h"
 #include "proxy/cluster/replica.h"
@@ -32,6 +34,23 @@ void tell(const Write& write, const OperationResults::Sick& sick) {
   if (parts.report_finding) parts.report_finding(make_finding(write, ObserveFinding::Kind::Sick, words_for(sick)));
 }
 
+Outcome refused(const Write& write, const OperationResults::Sick& sick) {
+  write.parts.shared.counters.refused_sick.fetch_add(1, std::memory_order_relaxed);
+  write.report().reason = "resource-sick";
+  write.report().altered = true;
+  Outcome outcome;
+  outcome.answer = make_sick(write.plan.target.resource.id, words_for(sick), write.plan.rule->breaker.probe_every);
+  return outcome;
+}
+
+bool is_being_deleted(const Write& write) {
+  const auto op_leases = write.parts.shared.op_leases.on_key(write.plan.resource_key);
+  return std::any_of(op_leases.begin(), op_leases.end(), [&](const auto& op_lease) {
+    return op_lease->write().method == arm::Method::Delete &&
+           op_lease->write().planned.plan->resource_key == write.plan.resource_key;
+  });
+}
+
 // Nothing: nobody can tell in time.
 Task<std::optional<bool>> goes_as_probe(const Write& write, uint64_t judged) {
   auto& parts = write.parts;
@@ -45,7 +64,7 @@ Task<std::optional<bool>> goes_as_probe(const Write& write, uint64_t judged) {
 bool may_be_kept_away(const Write& write) {
   const rules::Breaker& breaker = write.plan.rule->breaker;
   const bool is_delete = write.plan.operation == arm::OperationKind::Delete && !is_mutant(Mutant::BreakerStopsDeletes);
-  if (breaker.mode == rules::Mode::Off || is_delete) return false;
+  if (breaker.mode == rules::Mode::Off || is_delete || is_mutant(Mutant::BreakerLetsAll)) return false;
   // Who keeps the resource for a run is there to repair it.
   return !write.parts.shared.run_leases.lets_in(write.client.key, write.plan.keys);
 }
@@ -65,12 +84,15 @@ Task<std::optional<Outcome>> refuse_if_sick(const Write& write) {
     tell(write, judged.sick);
     co_return std::nullopt;
   }
-  parts.shared.counters.refused_sick.fetch_add(1, std::memory_order_relaxed);
-  write.report().reason = "resource-sick";
-  write.report().altered = true;
-  Outcome outcome;
-  outcome.answer = make_sick(write.plan.target.resource.id, words_for(judged.sick), breaker.probe_every);
-  co_return std::move(outcome);
+  co_return refused(write, judged.sick);
+}
+
+std::optional<Outcome> refuse_before_waiting(const Write& write) {
+  const bool knows_all = write.parts.cluster == nullptr;  // else others may have seen more
+  if (!knows_all || !may_be_kept_away(write) || write.plan.rule->breaker.mode != rules::Mode::Protect) return std::nullopt;
+  const auto judged = judge(write, write.parts.clock.now());
+  if (judged.goes != Goes::No || is_being_deleted(write)) return std::nullopt;
+  return refused(write, judged.sick);
 }
 
 void tell_if_sick(const Write& write) {

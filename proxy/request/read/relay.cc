@@ -9,6 +9,7 @@
 #include "proxy/request/budget.h"
 #include "proxy/request/cluster/recorded.h"
 #include "proxy/request/content_coding.h"
+#include "proxy/request/operation/early_end.h"
 #include "proxy/request/operation/polled.h"
 #include "proxy/request/operation/result.h"
 #include "proxy/request/read/capture.h"
@@ -114,11 +115,9 @@ Task<void> write_failure(Exchange& exchange, ClientLink& client_link, arm::Respo
   co_await write_answer(exchange, client_link, failure);
 }
 
-// ARM took a request to end what runs on a resource: whoever waits for that need not wait for the next look at it.
-void note_early_end(const Parts& parts, const KeyedPlan& plan, int status) {
-  const bool taken = plan.operation == arm::OperationKind::Action && arm::is_success(status);
-  if (!taken || !arm::ends_an_operation(plan.target.action)) return;
-  parts.shared.op_leases.expect_end(plan.resource_key, parts.clock.now());
+bool has_ended_what_runs(const KeyedPlan& plan, int status) {
+  const bool is_taken = plan.operation == arm::OperationKind::Action && arm::is_success(status);
+  return is_taken && arm::ends_an_operation(plan.target.action);
 }
 
 struct Passing {
@@ -262,7 +261,7 @@ Task<Receipt> relay(Parts& parts, Exchange& exchange, ClientLink& client_link, c
   }
   UpstreamAnswer answer = *std::move(sent);
   exchange.status = answer.head.status;
-  note_early_end(parts, plan, answer.head.status);
+  if (has_ended_what_runs(plan, answer.head.status)) note_early_end(parts, plan.resource_key);
   Passing passing{parts, exchange, plan, client, tap};
   passing.polls = std::move(polls);
   passing.capture = capture_for(parts, plan, answer, !passing.polls.empty(), tap);

@@ -119,6 +119,7 @@ Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
     return written_since(write, order);
   };
   ask.runs = [&write](IntentId intent) { return still_runs(write, intent); };
+  ask.failed = [&write](IntentId intent) { return write.parts.shared.results.has_failed(intent); };
   while (true) {
     const TimePoint before = write.parts.clock.now();
     const auto found = ledger.match(arrival, &write.client_wait.waiter(), ClientWait::kJoinedEnded, ask);

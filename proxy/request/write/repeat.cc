@@ -1,7 +1,5 @@
 #include "proxy/request/write/repeat.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -20,15 +18,24 @@ bool is_of_state(const rules::Plan& plan) {
   return plan.operation == arm::OperationKind::Put || plan.operation == arm::OperationKind::Patch;
 }
 
+bool has_url(const Recorded& recorded) {
+  return !recorded.tracking.status_url.empty() || !recorded.tracking.location_url.empty();
+}
+
+// How its operation has ended, where no URL tells its client.
+arm::Progress untold_end(const Recorded& recorded) {
+  return recorded.ended && !has_url(recorded) ? recorded.ended->how : arm::Progress::Succeeded;
+}
+
 // The status that is still true. "Accepted" without an operation to ask would be none.
 int status_now(const Recorded& recorded, const rules::Plan& plan) {
-  const bool has_url = !recorded.tracking.status_url.empty() || !recorded.tracking.location_url.empty();
-  if (recorded.status != 202 || has_url) return recorded.status;
+  if (recorded.status != 202 || has_url(recorded)) return recorded.status;
   return is_of_state(plan) ? 200 : 0;
 }
 
 // Of an action's result nothing is kept but that it has none.
 bool is_enough(const Recorded& recorded, const rules::Plan& plan) {
+  if (untold_end(recorded) == arm::Progress::Unknown) return false;
   if (is_of_state(plan) || plan.operation == arm::OperationKind::Delete) return status_now(recorded, plan) != 0;
   return recorded.status == 204 || (recorded.status == 202 && status_now(recorded, plan) != 0);
 }
@@ -45,10 +52,16 @@ arm::Response compose(const Recorded& recorded, const rules::Plan& plan) {
 Outcome not_at_hand(const Write& write, const Recorded& recorded) {
   write.report().reason = "recorded-answer-not-at-hand";
   write.report().altered = true;
+  return {Outcome::Kind::Answered, make_answer_not_kept(write.plan.target.resource.id, recorded.status), {}};
+}
+
+Outcome operation_failed(const Write& write, const SendingLedger::Ending& ending) {
+  write.report().reason = "recorded-operation-failed";
+  note_replay(write, ending);
+  const Recorded& recorded = *ending.recorded;
   return {Outcome::Kind::Answered,
-          make_outcome_unknown(write.plan.target.resource.id,
-                               fmt::format("ARM accepted this very request before, with status {}, and its answer is not kept.",
-                                           recorded.status)),
+          make_operation_failed(write.plan.target.resource.id, recorded.status, arm::to_text(recorded.ended->how),
+                                recorded.ended->error),
           {}};
 }
 
@@ -107,6 +120,8 @@ Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& endi
   const rules::Plan& plan = write.plan;
   // Claims are unverified: who comes with another credential shows by reading that it is good.
   const bool can_read = plan.operation != arm::OperationKind::Action;
+  const bool has_failed = arm::has_failed(untold_end(recorded));
+  if (has_failed && credential == Credential::Same) co_return operation_failed(write, ending);
   const bool must_read = is_of_state(plan) || credential == Credential::Other;
   if (!is_enough(recorded, plan) || (must_read && !can_read)) co_return not_at_hand(write, recorded);
   Outcome outcome{Outcome::Kind::Answered, compose(recorded, plan), {}};
@@ -117,6 +132,7 @@ Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& endi
       co_return try_later(write, "The resource cannot be read to answer what was carried out before.", "verify-failed");
     }
     if (!seen->exists() && (is_of_state(plan) || !seen->absent())) co_return not_at_hand(write, recorded);
+    if (has_failed) co_return operation_failed(write, ending);
     if (is_of_state(plan)) {
       outcome.answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
       outcome.answer.body = seen->body;

@@ -32,8 +32,8 @@ Task<Outcome> run_steps(const Write& write) {
   }
   auto locked = co_await lock(write);
   if (!locked) co_return std::move(locked).ended();
-  // The end of what ran before may have been seen by none but the client: another replica, which began it, tells it to who waits.
-  if (write.parts.cluster != nullptr && may_be_kept_away(write)) {
+  // What ran before it may have made the resource sick, or well; in a cluster others tell it to who waits.
+  if (may_be_kept_away(write)) {
     auto refused = co_await refuse_if_sick(write);
     if (refused) co_return *std::move(refused);
   }
@@ -92,10 +92,7 @@ Task<Receipt> serve_write(Parts& parts, Exchange& exchange, ClientLink& client_l
   }
   auto coalesced = co_await coalesce(write, arrival);
   if (!coalesced) co_return co_await deliver(write, client_link, std::move(coalesced).ended());
-  if (parts.cluster == nullptr && may_be_kept_away(write)) {
-    auto refused = co_await refuse_if_sick(write);
-    if (refused) co_return co_await deliver(write, client_link, *std::move(refused));
-  }
+  if (auto refused = refuse_before_waiting(write)) co_return co_await deliver(write, client_link, *std::move(refused));
   detect_patch_copy(write);
   const WriteUnderWay under_way(write);
   if (parts.cluster != nullptr) {

@@ -267,14 +267,6 @@ void OperationLeases::lend_credentials(const std::vector<Hash128>& keys, std::st
   }
 }
 
-void OperationLeases::expect_end(const Hash128& key, TimePoint now) const {
-  if (empty()) return;
-  MutexLock lock(&mutex_);
-  const auto it = by_key_.find(key);
-  if (it == by_key_.end()) return;
-  for (const auto& op_lease : it->second) op_lease->note_end_expected(now);
-}
-
 void OperationLeases::renew_token(const Hash128& client, std::string_view authorization) const {
   if (empty() || authorization.empty()) return;
   MutexLock lock(&mutex_);

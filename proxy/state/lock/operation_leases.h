@@ -172,9 +172,6 @@ class OperationLeases {
   // To those that have these keys, also those that are opened meanwhile: without a good token of their own they look with this one.
   void lend_credentials(const std::vector<Hash128>& keys, std::string_view authorization, CredentialLoan& loan);
 
-  // ARM took a request that ends what runs on this key: its end may be near.
-  void expect_end(const Hash128& key, TimePoint now) const;
-
   // The client came by with a token: its operation leases use it from now on.
   void renew_token(const Hash128& client, std::string_view authorization) const;
 

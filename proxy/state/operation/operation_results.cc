@@ -48,6 +48,7 @@ void OperationResults::add_failure(Known& known, const Ended& ended, Time when) 
   if (known.is_well()) unwell_.fetch_add(1, std::memory_order_relaxed);
   known.failures.push_back({when, ended.result.error, ended.request_hash});
   if (known.failures.size() > kFailuresKept) known.failures.pop_front();
+  judge_failing(known, when.at);
 }
 
 bool OperationResults::note(const Ended& ended, Time now) {
@@ -63,6 +64,9 @@ bool OperationResults::note_here(const Ended& ended, Time now, Counted counted) 
   if (arm::has_failed(how)) {
     last_.push_front({now.wall, std::string(ended.id), std::string(ended.method), std::string(ended.client), ended.result});
     if (last_.size() > kLastKept) last_.pop_back();
+    if (ended.intent != 0 && failed_writes_.make_room(kFailedWritesKept, [](IntentId, bool) { return true; })) {
+      if (failed_writes_.find(ended.intent) == nullptr) failed_writes_.add(ended.intent, true);
+    }
   }
   if (how == arm::Progress::Failed) {
     if (Known* known = find_or_add(ended.resource, ended.id)) add_failure(*known, ended, now);
@@ -77,7 +81,10 @@ bool OperationResults::learn(const Ended& ended) {
   Known& known = found->second;
   const bool was_well = known.is_well();
   const bool succeeded = how == arm::Progress::Succeeded;
-  if (succeeded && !is_mutant(Mutant::SickForEver)) known.failures.clear();
+  if (succeeded && !is_mutant(Mutant::SickForEver)) {
+    known.failures.clear();
+    known.failing.reset();
+  }
   const bool gone = succeeded && ended.method == "DELETE";
   const bool forgets = gone || known.is_at_work() || (succeeded && known.progress == arm::Progress::Failed);
   if (forgets) known.set_state({});
@@ -140,21 +147,31 @@ std::optional<ResourceState> OperationResults::state_of(const Hash128& resource)
   return ResourceState{found->second.id, found->second.state, found->second.state_since.wall};
 }
 
-// The error that has come most often within the window, if that is often enough.
-std::optional<OperationResults::Sick> OperationResults::failing(const Known& known, TimePoint now) const {
-  if (known.failures.size() < options_.failures) return std::nullopt;
-  std::optional<Sick> most;
-  for (const Failure& one : known.failures) {
-    Sick sick{known.id, Sick::Why::Failing, one.error, 0, {}, {}, known.state};
-    for (const Failure& other : known.failures) {
-      const bool counts = other.error == one.error && other.when.at > now - options_.window;
-      if (!counts) continue;
-      if (sick.failures++ == 0) sick.since = other.when.wall;
-      sick.last = other.when.wall;
-    }
-    if (!most || sick.failures > most->failures) most = std::move(sick);
+// Called with each failure: whether its error has come often enough within the window.
+void OperationResults::judge_failing(Known& known, TimePoint now) const {
+  const bool is_over = known.failing && now >= known.failing->until;
+  if (is_over) known.failing.reset();
+  const arm::ErrorCodes& error = known.failures.back().error;
+  const TimePoint from = now - options_.window;
+  const auto count = std::count_if(known.failures.begin(), known.failures.end(),
+                                   [&](const Failure& each) { return each.error == error && each.when.at > from; });
+  const bool is_same = known.failing && known.failing->error == error;
+  if (is_same)
+    known.failing->until = std::max(known.failing->until, now + options_.window);
+  else if (static_cast<size_t>(count) >= options_.failures)
+    known.failing = Failing{error, from, now + options_.window};
+}
+
+std::optional<OperationResults::Sick> OperationResults::failing(const Known& known, TimePoint now) {
+  if (!known.failing || now >= known.failing->until) return std::nullopt;
+  Sick sick{known.id, Sick::Why::Failing, known.failing->error, 0, {}, {}, known.state};
+  for (const Failure& each : known.failures) {
+    const bool counts = each.error == known.failing->error && each.when.at > known.failing->from;
+    if (!counts) continue;
+    if (sick.failures++ == 0) sick.since = each.when.wall;
+    sick.last = each.when.wall;
   }
-  return most && most->failures >= options_.failures ? most : std::nullopt;
+  return sick;
 }
 
 std::vector<OperationResults::Sick> OperationResults::sick(TimePoint now,
@@ -180,19 +197,22 @@ std::vector<OperationResults::Sick> OperationResults::sick(TimePoint now,
 }
 
 OperationResults::Judged OperationResults::judge(const Hash128& resource, const Hash128& bytes, Duration probe_every,
-                                                 TimePoint now) const {
+                                                 TimePoint now) {
   if (unwell_.load(std::memory_order_relaxed) == 0) return {};
   MutexLock lock(&mutex_);
   const auto found = known_.find(resource);
   if (found == known_.end()) return {};
-  const Known& known = found->second;
+  Known& known = found->second;
+  if (!known.failing) return {};
+  const TimePoint last = std::max(known.probed.time, known.failures.back().when.at);
+  known.failing->until = std::max(known.failing->until, last + std::max(options_.window, 2 * probe_every));
   auto sick = failing(known, now);
   if (!sick) return {};
   const bool failed_before = std::any_of(known.failures.begin(), known.failures.end(),
                                          [&](const Failure& failure) { return failure.request_hash == bytes; });
   if (known.progress == arm::Progress::Failed && !failed_before) return {};
-  const TimePoint last = std::max(known.probed.time, known.failures.back().when.at);
-  return {now < last + probe_every ? Goes::No : Goes::AsProbe, *std::move(sick)};
+  const bool is_early = now < last + probe_every && !is_mutant(Mutant::ProbesUnbounded);
+  return {is_early ? Goes::No : Goes::AsProbe, *std::move(sick)};
 }
 
 bool OperationResults::probe(const Hash128& resource, uint64_t judged, Moment now) {
@@ -219,6 +239,11 @@ std::vector<OperationResults::Count> OperationResults::counts() const {
   std::sort(all.begin(), all.end(),
             [](const Count& a, const Count& b) { return std::tie(a.type, a.how, a.code) < std::tie(b.type, b.how, b.code); });
   return all;
+}
+
+bool OperationResults::has_failed(IntentId write) const {
+  MutexLock lock(&mutex_);
+  return write != 0 && failed_writes_.find(write) != nullptr;
 }
 
 std::vector<OperationResults::Last> OperationResults::last() const {

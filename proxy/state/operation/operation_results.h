@@ -4,8 +4,8 @@
 // them knows that the resource needs something else (docs/monitoring.md, "Sick resources"). So failures are counted by resource and
 // error, each operation once.
 //
-// A resource is failing if at least Options::failures of its operations ended with the same error within Options::window; a success
-// makes it well. It is stuck if its provisioningState, as far as it was seen, has not been terminal for Options::stuck_after and no
+// A resource is failing once Options::failures of its operations ended with the same error within Options::window, until one succeeds,
+// it is deleted, or nobody has tried for so long (judge()). It is stuck if its provisioningState, as far as it was seen, has not been terminal for Options::stuck_after and no
 // operation of it is known to run.
 // In a cluster all that changes it goes through the log (share()), so that every replica knows the same.
 // Threads   any; one short mutex.
@@ -27,6 +27,7 @@
 #include "base/time.h"
 #include "proxy/async/mutex.h"
 #include "proxy/seams/store.h"
+#include "proxy/state/aged_map.h"
 
 namespace armgate {
 
@@ -43,6 +44,7 @@ class OperationResults {
   };
   static constexpr size_t kFailuresKept = 100;
   static constexpr size_t kLastKept = 50;
+  static constexpr size_t kFailedWritesKept = 10'000;
 
   OperationResults() : OperationResults(Options{}) {}
   explicit OperationResults(Options options) : options_(options) {}
@@ -103,7 +105,9 @@ class OperationResults {
     Goes goes = Goes::Yes;
     Sick sick{};  // unless Yes
   };
-  Judged judge(const Hash128& resource, const Hash128& bytes, Duration probe_every, TimePoint now) const;
+  // It stays sick for max(Options::window, 2 * probe_every) after its last failure or probe: refused writes are no failures, and must
+  // not make it well.
+  Judged judge(const Hash128& resource, const Hash128& bytes, Duration probe_every, TimePoint now);
   // A write that was judged at that order goes as the probe. False: another one has gone since. What goes through a sink is taken for
   // the first.
   bool probe(const Hash128& resource, uint64_t judged, Moment now);
@@ -117,6 +121,9 @@ class OperationResults {
     uint64_t count = 0;
   };
   std::vector<Count> counts() const;
+
+  // Whether what that write began is known to have failed, or to have been canceled.
+  bool has_failed(IntentId write) const;
 
   // Failed and canceled operations, the newest first.
   struct Last {
@@ -134,9 +141,16 @@ class OperationResults {
     arm::ErrorCodes error;
     Hash128 request_hash{};
   };
+  // Since it was sick, and until when unless more is heard.
+  struct Failing {
+    arm::ErrorCodes error;
+    TimePoint from;  // of the failures that count
+    TimePoint until;
+  };
   struct Known {
     std::string id;
     std::deque<Failure> failures;                       // the oldest first
+    std::optional<Failing> failing;                     // may be over
     std::string state;                                  // empty: not known
     arm::Progress progress = arm::Progress::Succeeded;  // what that says; of what is not known nothing bad
     Time state_since;
@@ -172,7 +186,8 @@ class OperationResults {
   Known* find_or_add(const Hash128& resource, std::string_view id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool learn(const Ended& ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void add_failure(Known& known, const Ended& ended, Time when) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::optional<Sick> failing(const Known& known, TimePoint now) const;
+  void judge_failing(Known& known, TimePoint now) const;
+  static std::optional<Sick> failing(const Known& known, TimePoint now);
 
   const Options options_;
   ResultSink* sink_ = nullptr;
@@ -180,6 +195,7 @@ class OperationResults {
   absl::flat_hash_map<Hash128, Known> known_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Kind, uint64_t, KindHash, KindEqual> counts_ ABSL_GUARDED_BY(mutex_);
   std::deque<Last> last_ ABSL_GUARDED_BY(mutex_);
+  AgedMap<IntentId, bool> failed_writes_ ABSL_GUARDED_BY(mutex_);
   std::atomic<size_t> unwell_{0};  // resources in known_ that are not well
 };
 

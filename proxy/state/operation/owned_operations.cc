@@ -72,11 +72,13 @@ std::optional<TimePoint> OwnedOperation::schedule(const policy::LateFailure& fai
   return due_;
 }
 
-std::optional<TimePoint> OwnedOperation::fail(IntentId sending, const rules::LateRetry& rule, TimePoint now, Rng& rng) {
+std::optional<TimePoint> OwnedOperation::fail(IntentId sending, arm::Progress how, const rules::LateRetry& rule, TimePoint now,
+                                              Rng& rng) {
   MutexLock lock(&mutex_);
   if (known_.phase == Phase::Again) return due_;
   if (sending != known_.newest || known_.phase != Phase::Follows || known_.in_doubt) return std::nullopt;
-  const auto due = schedule({failed_as_, come_back_}, rule, now, rng);
+  const bool is_wanted = how == arm::Progress::Canceled && failed_as_ != rules::ErrorClass::Superseded;
+  const auto due = is_wanted ? std::nullopt : schedule({failed_as_, come_back_}, rule, now, rng);
   if (due)
     known_.phase = Phase::Again;
   else

@@ -104,8 +104,9 @@ class OwnedOperation {
   // ---- its operations ----
   // With what the newest sending's operation failed.
   void note_failure(IntentId sending, const policy::LateFailure& failure);
-  // That operation has ended as failed. Gives when the write goes again (the same for each call); nothing: never.
-  std::optional<TimePoint> fail(IntentId sending, const rules::LateRetry& rule, TimePoint now, Rng& rng);
+  // That operation has ended as failed or canceled. Gives when the write goes again (the same for each call); nothing: never. What was
+  // canceled goes only if a later write took its place: else somebody wanted it to end.
+  std::optional<TimePoint> fail(IntentId sending, arm::Progress how, const rules::LateRetry& rule, TimePoint now, Rng& rng);
   // ARM refused the next sending for the moment: when it goes again; nothing: never.
   std::optional<TimePoint> refuse(const policy::LateFailure& failure, const rules::LateRetry& rule, TimePoint now, Rng& rng);
   std::optional<TimePoint> due() const;            // when it goes again; nothing: it is not to

@@ -190,6 +190,19 @@ Subject sick_set(SimWorld& world) {
   return subject;
 }
 
+// Controllers that learn nothing from failures, and somebody who writes now and then.
+Subject sick_controllers(SimWorld& world) {
+  const Subject subject = scale_set("set", ChangeKind::AddTag);
+  prepare(world, subject);
+  for (const std::string name : {"first", "second"})
+    world.add_client(name, patch_stubbornly(client_of(world, name, name, any_tool(world)), subject, 12, 90));
+  Writing writing;
+  writing.writes = 2;
+  writing.operation_failures_in_hundred = 50;
+  start_writers(world, subject, writing, 1);
+  return subject;
+}
+
 // Operations that fail after ARM has taken their writes, most of them for a passing reason and without an effect: those go again
 // behind a URL of armgate's own.
 void send_again_late(WorldOptions& options) {
@@ -254,6 +267,7 @@ const std::vector<Workload>& workloads() {
       {"readers", long_operations, readers_beside_writers},
       {"failing-operations", keep_default, failing_operations},
       {"sick-set", break_often, sick_set},
+      {"sick-controllers", break_often, sick_controllers},
       {"late-failures", send_again_late, late_failures},
       {"late-counters", send_again_late, late_counters},
       {"late-counters-told", keep_default, late_counters},

@@ -119,6 +119,7 @@ TEST(ClusterCodec, AResultKeepsItsErrorAndItsNames) {
   EXPECT_EQ(passed_on(StateSeen{{1, 2}, "/r", "Updating", when}).state, "Updating");
   EXPECT_EQ(passed_on(Imported{when}).since, when);
   EXPECT_EQ(passed_on(Probing{{1, 2}, 8}).judged, 8u);
+  EXPECT_EQ(passed_on(AbortTaken{{1, 2}}).key, (Hash128{1, 2}));
   const auto asked = passed_on(UnlockAsked{{1, 2}, "ops"});
   EXPECT_EQ(asked.key, (Hash128{1, 2}));
   EXPECT_EQ(asked.who, "ops");

@@ -36,6 +36,7 @@ struct ReplicaRig {
                    .pass = [this](uint64_t order) { clock.pass(order); },
                    .adopt = [this](AdoptedWrite one) { adopted.push_back(std::move(one)); },
                    .unlock = [this](const UnlockAsked& asked) { unlocks.push_back(asked.who); },
+                   .abort_taken = [this](const AbortTaken& taken) { aborts.push_back(taken.key); },
                    .end_told = [this](const EndTold& told) { ends_told.push_back(told.target); },
                    .owned_polled = [this](const OwnedPolled& polled) { owned_polls.push_back(polled.operation); },
                    .history = &history,
@@ -58,6 +59,7 @@ struct ReplicaRig {
     MemoryStore history;
     Replica replica;
     std::vector<AdoptedWrite> adopted;
+    std::vector<Hash128> aborts;
     std::vector<std::string> unlocks;  // who asked for them
     std::vector<std::string> ends_told;
     std::vector<Hash128> owned_polls;

@@ -286,6 +286,16 @@ TEST(ClusterReplica, NobodyIsDeadBecauseTheEngineWasAway) {
   EXPECT_TRUE(first.replica.may_send() && second.replica.may_send());
 }
 
+TEST(ClusterReplica, AnAbortIsToldToTheOthers) {
+  Rig rig;
+  auto& tells = rig.begin();
+  auto& other = rig.begin();
+  tells.replica.post(AbortTaken{kResource});
+  rig.pass(seconds(2));
+  EXPECT_EQ(other.aborts, std::vector<Hash128>{kResource});
+  EXPECT_TRUE(tells.aborts.empty());
+}
+
 TEST(ClusterReplica, AnUnlockIsAskedOfTheOthers) {
   Rig rig;
   auto& asks = rig.begin();

@@ -146,6 +146,8 @@ void Checkers::left(const SimLink& link) {
   if (!record.left) record.left = clock_.now();
 }
 
+void Checkers::cut(const SimLink& link) { records_.at(exchange_of(link.exchange.request)).link = nullptr; }
+
 void Checkers::answered(const SimLink& link) {
   Record& record = records_.at(exchange_of(link.exchange.request));
   record.link = nullptr;
@@ -256,6 +258,7 @@ void Checkers::acknowledged(const std::string& write_id) {
 void Checkers::life_ended() {
   ++life_;
   liveness_.life_ended();
+  sick_.life_ended(clock_.now(), promised_.journal ? SickChecker::Journal::Yes : SickChecker::Journal::No);
   budgets_.life_ended();
   of_this_life_.clear();
   life_began_ = clock_.now();

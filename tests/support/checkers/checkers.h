@@ -81,6 +81,7 @@ class Checkers final : public UpstreamWatch {
   void served(const SimLink& link);    // it enters the pipeline
   void left(const SimLink& link);      // its client gave up
   void answered(const SimLink& link);  // the pipeline is done with it
+  void cut(const SimLink& link);       // the pipeline is gone, and the link goes
   // The client takes this write for done.
   void acknowledged(const std::string& write_id);
 
@@ -190,6 +191,7 @@ class Checkers final : public UpstreamWatch {
   void check_unaltered(const Record& record, const SimLink& link);
   // checkers_once.cc
   void check_once(const Record& record);
+  void check_breaker(const Record& record, const arm::Response* answer);
   void check_repeated(const Record& record);
   bool may_be_told_again(const Record& record, const arm::Response& answer) const;
   // checkers_sending.cc

@@ -271,6 +271,15 @@ void Checkers::applied(const arm::Request& request, const sim::SimAnswer& given,
   if (record.life < life_) from_earlier_lives_[record.entity] = clock_.now();
 }
 
+void Checkers::check_breaker(const Record& record, const arm::Response* answer) {
+  const auto plan = rules::make_plan(*record.rules, rules::Mode::Protect, record.method, record.target);
+  const bool may_be_kept_away = plan && plan->rule && plan->rule->breaker.mode == rules::Mode::Protect &&
+                                record.method != arm::Method::Delete && record.life == life_;
+  const SickChecker::Write write{record.entity, record.same_bytes,
+                                 may_be_kept_away ? plan->rule->breaker.probe_every : Duration::zero()};
+  if (const auto wrong = sick_.written(write, answer, clock_.now())) violated("breaker", record.what + ": " + *wrong);
+}
+
 void Checkers::returned(const arm::Request& request, How how, const arm::Response* answer) {
   const auto found = records_.find(exchange_of(request));
   // What a life that is over asked for tells the next one nothing.
@@ -280,7 +289,7 @@ void Checkers::returned(const arm::Request& request, How how, const arm::Respons
     budgets_.told(request.head, answer, clock_.now());
   }
   if (found == records_.end()) return;
-  if (answer != nullptr && found->second.is_write) sick_.written(found->second.entity, *answer, clock_.now());
+  if (found->second.is_write) check_breaker(found->second, answer);
   in_flight_.erase(found->first);
   found->second.last_how = how;
   const bool by_armgate = found->second.is_write && found->second.answered;

@@ -9,26 +9,53 @@
 
 namespace armgate::world {
 
-void SickChecker::written(const std::string& resource, const arm::Response& answer, TimePoint now) {
-  if (!arm::is_success(answer.head.status)) return;
+// ARM took it. Only writes that began after all failures were seen are judged: a resource has one writer at a time.
+std::optional<std::string> SickChecker::taken(const Write& write, TimePoint now) const {
+  const auto found = ends_.find(write.resource);
+  if (write.probe_every == Duration::zero() || found == ends_.end()) return std::nullopt;
+  size_t failures = 0;
+  bool failed_before = false;
+  const auto& ends = found->second;
+  for (auto end = ends.rbegin(); end != ends.rend() && end->how == End::How::Failed; ++end) {
+    failures += end->seen > now - options_.window ? 1 : 0;
+    failed_before |= end->bytes == write.bytes;
+  }
+  const bool is_early = !ends.empty() && now < ends.back().seen + write.probe_every;
+  if (failures < options_.failures || !failed_before || !is_early) return std::nullopt;
+  return fmt::format(
+      "a write that had failed before went to a resource of which {} operations had failed, {} ms after the last", failures,
+      std::chrono::duration_cast<std::chrono::milliseconds>(now - ends.back().seen).count());
+}
+
+std::optional<std::string> SickChecker::written(const Write& write, const arm::Response* answer, TimePoint now) {
+  if (answer == nullptr) ends_[write.resource].push_back({now, End::How::Unknown});
+  if (answer == nullptr || !arm::is_success(answer->head.status)) return std::nullopt;
+  auto wrong = taken(write, now);
   bool runs = false;
   for (const char* field : {"Azure-AsyncOperation", "Location"}) {
-    const auto url = arm::parse_url(answer.head.fields.get(field));
+    const auto url = arm::parse_url(answer->head.fields.get(field));
     if (!url) continue;
-    resource_of_.emplace(url->target, resource);
+    write_of_.emplace(url->target, write);
     runs = true;
   }
-  const bool is_done = answer.body.find("\"provisioningState\":\"Succeeded\"") != answer.body.npos;
-  if (!runs && is_done) ends_[resource].push_back({now, false});
+  const bool is_done = answer->body.find("\"provisioningState\":\"Succeeded\"") != answer->body.npos;
+  if (!runs && is_done) ends_[write.resource].push_back({now, End::How::Succeeded});
+  return wrong;
+}
+
+void SickChecker::life_ended(TimePoint now, Journal journal) {
+  if (journal == Journal::No) write_of_.clear();
+  for (auto& [resource, ends] : ends_) ends.push_back({now, End::How::Unknown});
 }
 
 void SickChecker::read(const std::string& target, const arm::Response& answer, TimePoint now) {
-  const auto operation = resource_of_.find(target);
-  if (operation == resource_of_.end() || !arm::is_success(answer.head.status)) return;
+  const auto operation = write_of_.find(target);
+  if (operation == write_of_.end() || !arm::is_success(answer.head.status)) return;
   const auto body = nlohmann::json::parse(answer.body, nullptr, false);
   const std::string status = body.is_object() ? body.value("status", "") : "";
   if ((status != "Failed" && status != "Succeeded") || !ended_.insert(target).second) return;
-  ends_[operation->second].push_back({now, status == "Failed"});
+  ends_[operation->second.resource].push_back(
+      {now, status == "Failed" ? End::How::Failed : End::How::Succeeded, operation->second.bytes});
 }
 
 std::optional<std::string> SickChecker::refused(const std::string& resource, arm::Method method, TimePoint arrived) const {
@@ -41,7 +68,10 @@ std::optional<std::string> SickChecker::refused(const std::string& resource, arm
     if (is_next_before) continue;
     const TimePoint at = std::max(ends[last].seen, arrived);
     size_t counting = 0;
-    for (size_t i = last + 1; i > 0 && ends[i - 1].failed; --i) counting += ends[i - 1].seen > at - options_.window ? 1 : 0;
+    for (size_t i = last + 1; i > 0 && ends[i - 1].how != End::How::Succeeded; --i) {
+      const bool counts = ends[i - 1].how == End::How::Failed && ends[i - 1].seen > at - options_.window;
+      counting += counts ? 1 : 0;
+    }
     most = std::max(most, counting);
   }
   if (most >= options_.failures) return std::nullopt;

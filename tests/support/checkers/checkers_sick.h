@@ -3,6 +3,8 @@
 //   - A write is kept from a resource only if as many operations of it as the world says were seen to fail since the last success, and
 //     within the window. What ARM refused before it took it is none of them, and an operation is one however often it is polled.
 //   - A DELETE is never kept away.
+//   - Once as many have failed, what ARM takes of the writes that have failed is one in each `probe_every`, counted from the last
+//     failure: another write may repair it, and what armgate knew before a crash is not known here.
 #pragma once
 
 #include <map>
@@ -25,8 +27,17 @@ class SickChecker {
   };
   explicit SickChecker(Options options) : options_(options) {}
 
-  // ARM answered a write to the resource, or a read of whatever URL. `now`: when armgate has the answer.
-  void written(const std::string& resource, const arm::Response& answer, TimePoint now);
+  struct Write {
+    std::string resource;
+    std::string bytes;       // equal for equal writes
+    Duration probe_every{};  // of its rule's breaker; zero: none
+  };
+  // ARM answered a write to the resource, or a read of whatever URL. `now`: when armgate has the answer; null: it is lost. What is wrong
+  // with that.
+  std::optional<std::string> written(const Write& write, const arm::Response* answer, TimePoint now);
+  // What a process without a journal began is nobody's operation to the next.
+  enum class Journal { No, Yes };
+  void life_ended(TimePoint now, Journal journal);
   void read(const std::string& target, const arm::Response& answer, TimePoint now);
   // armgate kept a write from the resource that had arrived then: what is wrong with that; nothing: at some time since it might.
   std::optional<std::string> refused(const std::string& resource, arm::Method method, TimePoint arrived) const;
@@ -34,12 +45,15 @@ class SickChecker {
  private:
   struct End {
     TimePoint seen{};
-    bool failed = false;  // else it succeeded
+    enum class How { Succeeded, Failed, Unknown } how = How::Succeeded;  // Unknown: or armgate has forgotten what was before
+    std::string bytes{};
   };
+  std::optional<std::string> taken(const Write& write, TimePoint now) const;
+
   const Options options_;
-  std::map<std::string, std::vector<End>> ends_;    // by resource, in their order
-  std::map<std::string, std::string> resource_of_;  // operation's target -> resource
-  std::set<std::string> ended_;                     // operations' targets
+  std::map<std::string, std::vector<End>> ends_;  // by resource, in their order
+  std::map<std::string, Write> write_of_;         // by its operation's target
+  std::set<std::string> ended_;                   // operations' targets
 };
 
 }  // namespace armgate::world

@@ -105,7 +105,10 @@ std::shared_ptr<SimClient::Connection> SimClient::connect(std::shared_ptr<Gate> 
 // As the session of proxy/net does: an answer that was not written whole delivers nothing.
 Task<void> SimClient::serve(SimWorld& world, std::shared_ptr<SimLink> link, std::shared_ptr<Connection> connection) {
   Receipt receipt = co_await connection->gate->serve(link);
-  if (connection->gate->is_cut()) co_return;
+  if (connection->gate->is_cut()) {
+    world.checkers().cut(*link);
+    co_return;
+  }
   if (link->complete()) {
     connection->receipts.push_back(std::move(receipt));
   } else {

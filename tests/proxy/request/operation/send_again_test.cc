@@ -108,6 +108,33 @@ TEST_F(SendAgainTest, OfTheLocationFormTheSame) {
   EXPECT_EQ(asked(own).head.status, 200);
 }
 
+// Whoever aborts it wants it to end, however ARM words that.
+TEST_F(SendAgainTest, WhatAnOperatorAbortsDoesNotGoAgain) {
+  const std::string abort =
+      "POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/abort?api-version=2024-07-01";
+  const std::string superseded =
+      R"({"status":"Canceled","error":{"code":"OperationPreempted","message":"Operation was preempted by abort"}})";
+  for (const bool is_late : {false, true}) {
+    StageRig rig;
+    use(rig, R"({"attempts": 3, "base": "2s", "max": "2s"})");
+    const std::string own = write(rig, {{"Azure-AsyncOperation", url(1)}});
+    if (is_late) {  // it has failed already, and is to go again
+      rig.arm(poll(1), 200, {}, kBusy);
+      EXPECT_NE(rig.ask("one", "GET " + own).body.find("InProgress"), std::string::npos);
+    }
+    rig.arm(abort, 202);
+    EXPECT_EQ(rig.ask("ops", abort).head.status, 202);
+    if (!is_late) rig.arm(poll(1), 200, {}, superseded);
+    rig.arm_lives([&](const arm::Request&) { return Step{{}, 200, {}, is_late ? kBusy : superseded, {}, {}, {}}; });
+    rig.ask("one", "GET " + own);
+    rig.pass(seconds(30));
+    const std::string told = rig.ask("one", "GET " + own).body;
+    EXPECT_EQ(told, is_late ? kBusy : superseded);
+    for (size_t i = 2; i < rig.seen().size(); ++i) EXPECT_NE(rig.seen()[i].head.method, arm::Method::Put) << is_late;
+    EXPECT_EQ(rig.shared().counters.sent_again_late, 0u);
+  }
+}
+
 TEST_F(SendAgainTest, APartialEffectIsTheClientsBusiness) {
   const std::string own = write();
   fail(own, kBusy, kPartly);

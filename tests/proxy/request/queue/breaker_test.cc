@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "proxy/request/identify.h"
 #include "rules/file/rule_file.h"
@@ -107,6 +110,55 @@ TEST_F(BreakerTest, OneProbeGoesEachSoOftenAndItsSuccessEndsIt) {
   EXPECT_EQ(rig_.ask("two", kPatch, kBody).head.status, 200);
   rig_.arm(kPatch, 200, {}, "{}");
   EXPECT_EQ(rig_.ask("two", kPatch, kBody).head.status, 200);
+}
+
+TEST_F(BreakerTest, WhoStoodInLineAsItBecameSickIsRefusedToo) {
+  use("protect");
+  fail(9);
+  rig_.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
+  EXPECT_EQ(rig_.ask("one", kPatch, kBody).head.status, 202);
+  std::vector<std::shared_ptr<StageRig::Running>> waiting;
+  for (int i = 0; i < 5; ++i) waiting.push_back(rig_.start("two", kPatch, R"({"a":)" + std::to_string(i) + "}"));
+  const size_t before = rig_.seen().size();
+  rig_.arm(kPoll, 200, {}, R"({"status":"Failed","error":{"code":"Bad","message":"x"}})");
+  rig_.ask("one", kPoll);
+  rig_.run_until([&] { return std::all_of(waiting.begin(), waiting.end(), [](const auto& one) { return one->done; }); });
+  EXPECT_EQ(rig_.seen().size(), before + 1) << "only the poll was sent";
+  EXPECT_EQ(rig_.shared().counters.refused_sick, 5u);
+}
+
+TEST_F(BreakerTest, WhatIsRefusedDoesNotWaitForTheProbe) {
+  use("protect");
+  fail(10);
+  rig_.pass(minutes(5));
+  rig_.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
+  EXPECT_EQ(rig_.ask("one", kPatch, kBody).head.status, 202) << "the probe";
+  const auto other = rig_.start("two", kPatch, kBody);
+  rig_.pass(std::chrono::seconds(1));
+  EXPECT_TRUE(other->done);
+  EXPECT_EQ(rig_.shared().counters.refused_sick, 1u);
+}
+
+TEST_F(BreakerTest, AMakingAnewBehindADeleteWaitsAndGoes) {
+  use("protect");
+  fail(10);
+  rig_.arm(get(kScaleSet), 200, {}, R"({"properties":{"provisioningState":"Updating"}})");
+  rig_.ask("one", get(kScaleSet));
+  rig_.arm(kDelete, 202, {{"Azure-AsyncOperation", kOperation}});
+  EXPECT_EQ(rig_.ask("one", kDelete).head.status, 202);
+  std::string status = "InProgress";
+  rig_.arm_lives([&](const arm::Request& request) {
+    if (request.head.target == "/subscriptions/s/operations/1")
+      return Step{{}, 200, {}, R"({"status":")" + status + R"("})", {}, {}, {}};
+    return Step{{}, request.head.method == arm::Method::Put ? 201 : 404, {}, "{}", {}, {}, {}};
+  });
+  const auto create = rig_.start("one", put(kScaleSet), kBody);
+  rig_.pass(std::chrono::seconds(5));
+  EXPECT_FALSE(create->done);
+  status = "Succeeded";
+  rig_.run_until([&] { return create->done; });
+  EXPECT_EQ(rig_.shared().counters.refused_sick, 0u);
+  EXPECT_EQ(create->link->answer().head.status, 201) << create->link->answer().body;
 }
 
 TEST_F(BreakerTest, WhatArmRefusesBeforeItTakesItDoesNotCount) {

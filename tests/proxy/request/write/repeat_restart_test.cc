@@ -1,6 +1,7 @@
 // What a process answers that comes after one that died, to requests which that one had answered.
 #include <gtest/gtest.h>
 
+#include "proxy/request/operation/unlock.h"
 #include "tests/proxy/request/write/named.h"
 
 namespace armgate::world {
@@ -86,6 +87,75 @@ TEST(Repeat, AfterARestartWhatIsGoneCannotBeToldAgain) {
   const auto again = rig.ask("one", kPut, kBody, former.fields);
   EXPECT_EQ(again.head.status, 409);
   EXPECT_EQ(reason(again), "recorded-answer-not-at-hand");
+}
+
+// A process that answered a request and heard how its operation ended, and died.
+Former ended(const std::string& what, const std::string& body, const arm::Headers& name, const std::string& status,
+             const std::function<void(StageRig&)>& prepare = {}) {
+  Former former;
+  StageRig dead(former.journal);
+  if (prepare) prepare(dead);
+  dead.pass(seconds(2));
+  former.fields = name.empty() ? arm::Headers{} : named(dead, "a");
+  dead.arm(what, what == kPut ? 201 : 202, kAccepted, what == kPut ? kMade : "");
+  dead.ask("jvm", what, body, former.fields);
+  dead.arm(kPoll, 200, {}, status);
+  dead.ask("jvm", kPoll);
+  return former;
+}
+
+const arm::Headers kNamed{{"named", "yes"}};
+
+TEST(Repeat, AfterARestartWhatHasFailedIsToldAsFailed) {
+  for (const auto& [what, body] : {std::pair(kPut, kBody), std::pair(kRun, std::string())}) {
+    Former former = ended(what, body, kNamed, R"({"status":"Failed","error":{"code":"QuotaExceeded","message":"m"}})");
+    StageRig rig(former.journal);
+    const auto again = rig.ask("jvm", what, body, former.fields);
+    EXPECT_EQ(again.head.status, 409) << what;
+    EXPECT_EQ(reason(again), "recorded-operation-failed") << what;
+    EXPECT_EQ(field(again, "x-armgate-replayed"), "true");
+    for (const char* part : {"ArmgateOperationFailed", "QuotaExceeded", "Failed"})
+      EXPECT_NE(again.body.find(part), std::string::npos) << again.body;
+    EXPECT_TRUE(rig.seen().empty()) << what;
+  }
+}
+
+TEST(Repeat, AfterARestartWhatHasSucceededIsToldAsBefore) {
+  Former former = ended(kPut, kBody, kNamed, R"({"status":"Succeeded"})");
+  StageRig rig(former.journal);
+  rig.arm(get(kScaleSet), 200, {}, kLater);
+  EXPECT_EQ(rig.ask("jvm", kPut, kBody, former.fields).head.status, 201);
+}
+
+// The end was not seen: nobody knows how it ended, and the URL that knew is not kept.
+TEST(Repeat, AfterARestartAnEndThatNobodySawIsNoSuccess) {
+  Former former = ended(kPut, kBody, kNamed, R"({"status":"InProgress"})");
+  {
+    StageRig unlocks(former.journal);
+    const auto key = unlocks.shared().locks.key_of(
+        "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachinescalesets/v");
+    ASSERT_EQ(unlock(unlocks.parts(), key, "ops").released.size(), 1u);
+  }
+  StageRig rig(former.journal);
+  rig.arm_lives([](const arm::Request&) { return Step{{}, 200, {}, kLater, {}, {}, {}}; });
+  const auto again = rig.ask("jvm", kPut, kBody, former.fields);
+  EXPECT_EQ(again.head.status, 409);
+  EXPECT_EQ(reason(again), "recorded-answer-not-at-hand");
+}
+
+TEST(Repeat, AfterARestartUnderARuleWhatHasFailedIsCarriedOutAgain) {
+  const auto once = [](StageRig& rig) {
+    rig.change_rules([](rules::Rule& rule) { rule.once.window = std::chrono::minutes(10); });
+  };
+  for (const std::string status : {"Failed", "Canceled", "Succeeded"}) {
+    Former former = ended(kRun, "", {}, R"({"status":")" + status + R"("})", once);
+    StageRig rig;
+    once(rig);
+    rig.take_up(former.journal);
+    rig.arm_lives([](const arm::Request&) { return Step{{}, 202, {}, "", {}, {}, {}}; });
+    rig.ask("jvm", kRun);
+    EXPECT_EQ(rig.seen().size(), status == "Succeeded" ? 0u : 1u) << status;
+  }
 }
 
 TEST(Repeat, AfterARestartANewNameIsANewRequestAndAnOlderOneIsNotDecided) {

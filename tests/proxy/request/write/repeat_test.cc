@@ -252,6 +252,33 @@ TEST(Repeat, UnderARuleWhatSomebodyMayHaveUndoneIsCarriedOutAgain) {
   EXPECT_FALSE(rig.ask("jvm", kRun).head.fields.has("x-armgate-replayed"));
 }
 
+TEST(Repeat, UnderARuleWhatHasFailedSinceIsCarriedOutAgain) {
+  for (const std::string status : {"Failed", "Canceled", "Succeeded"}) {
+    StageRig rig;
+    let_rules_say_once(rig, minutes(10));
+    rig.arm(kRun, 202, kAccepted);
+    rig.ask("jvm", kRun);
+    rig.arm(kPoll, 200, {}, R"({"status":")" + status + R"("})");
+    rig.ask("jvm", kPoll);
+    rig.arm_lives([](const arm::Request&) { return Step{{}, 202, {}, "", {}, {}, {}}; });
+    EXPECT_EQ(rig.ask("jvm", kRun).head.fields.has("x-armgate-replayed"), status == "Succeeded") << status;
+  }
+}
+
+// Its operation URL tells how it ended.
+TEST(Repeat, UnderOneNameWhatHasFailedSinceHasItsAnswerAgain) {
+  StageRig rig;
+  rig.pass(seconds(2));
+  rig.arm(kRun, 202, kAccepted);
+  const auto fields = named(rig, "a");
+  rig.ask("one", kRun, "", fields);
+  rig.arm(kPoll, 200, {}, R"({"status":"Failed"})");
+  rig.ask("one", kPoll);
+  const auto again = rig.ask("one", kRun, "", fields);
+  EXPECT_EQ(again.head.status, 202);
+  EXPECT_EQ(field(again, "Azure-AsyncOperation"), kOperation);
+}
+
 // ---- of one actor
 
 TEST(Repeat, OneActorJoinsItsOwnRunningOperation) {

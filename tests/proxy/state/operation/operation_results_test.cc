@@ -45,7 +45,7 @@ class OperationResultsTest : public testing::Test {
   auto sick(bool runs = false) const {
     return results_.sick(now_, [runs](const Hash128&) { return runs; });
   }
-  OperationResults::Judged judged(const Hash128& bytes = kWrite) const { return results_.judge(kKey, bytes, kProbe, now_); }
+  OperationResults::Judged judged(const Hash128& bytes = kWrite) { return results_.judge(kKey, bytes, kProbe, now_); }
   bool probes(uint64_t judged) { return results_.probe(kKey, judged, {++order_, now_}); }
   bool refuses(const Hash128& bytes = kWrite) {
     using Goes = OperationResults::Goes;
@@ -137,6 +137,24 @@ TEST_F(OperationResultsTest, OneWriteGoesEachSoOften) {
   EXPECT_FALSE(refuses());
 }
 
+// Refused writes are no failures: they must not make it well.
+TEST_F(OperationResultsTest, ItStaysSickWhileNothingSucceedsHoweverRarelyItIsProbed) {
+  fail(10);
+  const TimePoint end = now_ + std::chrono::hours(3);
+  int probes_sent = 0;
+  while (now_ < end) {
+    now_ += minutes(1);
+    const auto found = results_.judge(kKey, kWrite, minutes(40), now_);
+    ASSERT_NE(found.goes, OperationResults::Goes::Yes) << (end - now_) / minutes(1);
+    EXPECT_EQ(found.sick.failures, 10u);
+    if (found.goes == OperationResults::Goes::AsProbe && probes(++order_)) ++probes_sent;
+  }
+  EXPECT_EQ(probes_sent, 4);
+  EXPECT_EQ(sick().size(), 1u);
+  now_ += minutes(80);
+  EXPECT_EQ(results_.judge(kKey, kWrite, minutes(40), now_).goes, OperationResults::Goes::Yes) << "nobody cares any more";
+}
+
 TEST_F(OperationResultsTest, OfTwoThatLookedAtOnceOneIsTheProbe) {
   fail(10);
   now_ += kProbe;
@@ -205,6 +223,22 @@ TEST_F(OperationResultsTest, CountsByTypeResultAndCodeAreBounded) {
   std::vector<std::string> all;
   for (const auto& count : few.counts()) all.push_back(count.type + " " + count.code + " " + std::to_string(count.count));
   EXPECT_THAT(all, testing::ElementsAre("a/b  1", "a/b A 2", "other other 2"));
+}
+
+TEST_F(OperationResultsTest, ItIsKnownWhichWriteHasFailed) {
+  const auto end_of = [&](IntentId write, arm::Progress how) {
+    const OperationResult result{how, kBad};
+    auto told = ended(result);
+    told.intent = write;
+    results_.note(told, now());
+  };
+  end_of(1, arm::Progress::Failed);
+  end_of(2, arm::Progress::Canceled);
+  end_of(3, arm::Progress::Succeeded);
+  end_of(4, arm::Progress::Unknown);
+  EXPECT_TRUE(results_.has_failed(1));
+  EXPECT_TRUE(results_.has_failed(2));
+  for (const IntentId write : {0, 3, 4, 5}) EXPECT_FALSE(results_.has_failed(write)) << write;
 }
 
 TEST_F(OperationResultsTest, WellResourcesMakeRoomForOthers) {

@@ -32,9 +32,10 @@ class OwnedOperationsTest : public testing::Test {
     tracking.status_url = "https://h/1";
     return std::make_shared<OwnedOperation>(id, "h", "/t", 1, tracking, std::move(again));
   }
-  bool fails(OwnedOperation& operation, IntentId sending, rules::ErrorClass kind = rules::ErrorClass::Busy) {
+  bool fails(OwnedOperation& operation, IntentId sending, rules::ErrorClass kind = rules::ErrorClass::Busy,
+             arm::Progress how = arm::Progress::Failed) {
     operation.note_failure(sending, {kind, std::nullopt});
-    return operation.fail(sending, rule_, after(1), rng_).has_value();
+    return operation.fail(sending, how, rule_, after(1), rng_).has_value();
   }
 
   rules::LateRetry rule_;
@@ -48,7 +49,15 @@ TEST_F(OwnedOperationsTest, AFailureForAPassingReasonIsPlannedOnce) {
   EXPECT_TRUE(fails(*operation, 1));
   EXPECT_EQ(operation->snapshot().phase, Phase::Again);
   const auto due = operation->due();
-  EXPECT_EQ(operation->fail(1, rule_, after(9), rng_), due) << "whoever else hears of it";
+  EXPECT_EQ(operation->fail(1, arm::Progress::Failed, rule_, after(9), rng_), due) << "whoever else hears of it";
+}
+
+TEST_F(OwnedOperationsTest, WhatSomebodyCanceledDoesNotGoAgainWhatWasSupersededDoes) {
+  const auto canceled = make(table_);
+  EXPECT_FALSE(fails(*canceled, 1, rules::ErrorClass::Busy, arm::Progress::Canceled));
+  EXPECT_EQ(canceled->again(), nullptr);
+  const auto superseded = make(table_, Hash128{2, 2});
+  EXPECT_TRUE(fails(*superseded, 1, rules::ErrorClass::Superseded, arm::Progress::Canceled));
 }
 
 TEST_F(OwnedOperationsTest, AFinalFailureIsNotAndNothingIsKept) {

@@ -1,6 +1,8 @@
-// armgate heal, the real program: what somebody else or AKS does to the pools meanwhile.
+// armgate heal, the real program: what somebody else or AKS does to the pools meanwhile, and what programs are told of a refusal.
 import assert from "node:assert/strict";
-import { assertHealed, beginWedged, CLUSTER, GOLDEN, heal, taken, VERSION, wedge } from "./heal.mjs";
+import { mkdtempSync } from "node:fs";
+import { assertHealed, beginWedged, CLUSTER, GOLDEN, heal, startHeal, taken, TOKEN, VERSION, wedge } from "./heal.mjs";
+import { waitFor } from "./scale_set.mjs";
 
 const POOL = `${CLUSTER}/agentPools/system`;
 
@@ -12,6 +14,14 @@ async function changePool(sim, more = {}) {
 
 const isDeleteOfPool = ({ method, url }) => method === "DELETE" && /agentPools\/system/.test(url);
 const isPutOfStandIn = ({ method, url }) => method === "PUT" && /agentPools\/tmp/.test(url);
+
+async function interruptAfter(world, rig, write, ...flags) {
+  const started = startHeal(world, rig, "--confirm", ...flags);
+  await waitFor(write, async () => taken(rig.seen).includes(write));
+  started.child.kill("SIGINT");
+  await started.exit;
+  return started;
+}
 
 export const tests = {
   "a pool that is repaired before the DELETE arrives is not deleted": async (world) => {
@@ -57,6 +67,30 @@ export const tests = {
     assert.equal(done.code, 0, done.stdout + done.stderr);
     assert.deepEqual(taken(rig.seen), ["POST abort", "PUT stand-in", "DELETE stand-in", "PUT stand-in", "DELETE system", "PUT system", "PUT system",
                                        "PUT system", "PUT system", "DELETE stand-in", "PATCH tags"]);
+    await assertHealed(rig);
+  },
+
+  "with --output json each refusal is a line or a plan too, and the api-version is the run's own": async (world) => {
+    const rig = await beginWedged(world);
+    const own = "2026-01-01";
+    const last = (result) => JSON.parse(result.stdout.toString().trimEnd().split("\n").at(-1));
+    const nothing = await heal(world, rig, "--confirm", "--undo", "--output", "json");
+    assert.equal(nothing.code, 1);
+    assert.deepEqual([last(nothing).event, last(nothing).text], ["end", "refused, nothing was changed: there is no run of this cluster and pool to undo"]);
+    const missing = await heal(world, { ...rig, env: { ARMGATE_HEAL_TOKEN: "a\tb" } }, "--output", "json");
+    const plan = JSON.parse(missing.stdout.toString());
+    assert.deepEqual([missing.code, plan.would_act, /has the byte 0x09/.test(plan.error)], [1, false, true]);
+    await interruptAfter(world, rig, "PUT stand-in", "--api-version", own);
+    const other = await heal(world, rig, "--confirm", "--output", "json", "--api-version", VERSION);
+    assert.equal(other.code, 1);
+    assert.match(last(other).text, /^refused, nothing was changed: run \S+ was begun with --api-version 2026-01-01, not with 2025-10-01: /);
+    const elsewhere = await heal(world, { ...rig, runs: mkdtempSync(world.file("runs-")), env: { ARMGATE_HEAL_TOKEN: `${TOKEN}\n` } }, "--confirm", "--output", "json");
+    assert.equal(elsewhere.code, 1);
+    assert.match(last(elsewhere).text, /^refused, nothing was changed: pool tmp\w+ is there already/);
+    const done = await heal(world, rig, "--confirm", "--output", "json");
+    assert.deepEqual([done.code, last(done).event], [0, "end"], done.stdout + done.stderr);
+    const asked = rig.seen.filter(({ url, headers }) => url.startsWith(`${CLUSTER}/agentPools/`) && /^\d{8}T/.test(headers["x-ms-client-request-id"] ?? ""));
+    for (const { method, url } of asked.filter(({ method }) => method !== "GET")) assert.ok(url.endsWith(`?api-version=${own}`), `${method} ${url}`);
     await assertHealed(rig);
   },
 };

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <string>
+#include <string_view>
 
 #include "cli/ca/authority.h"
 #include "cli/commands.h"
@@ -40,26 +42,52 @@ heal::RunOptions options_of(const Asked::Heal& asked) {
   return options;
 }
 
+// What a person types to meet the same run.
+std::string command_of(const Asked& asked) {
+  std::string command = fmt::format("armgate heal aks-system-pool {}", asked.heal.cluster);
+  if (asked.heal.pool != "system") command += fmt::format(" --pool {}", asked.heal.pool);
+  if (!asked.config.empty()) command += fmt::format(" --config {}", asked.config);
+  if (!asked.heal.runs.empty()) command += fmt::format(" --runs {}", asked.heal.runs);
+  return command;
+}
+
+void tell_program(const Asked& asked, const CliContext& context, std::string_view why) {
+  if (form_of(asked) != heal::PlanAs::Json) return;
+  heal::Target target;
+  target.cluster = asked.heal.cluster;
+  target.pool = asked.heal.pool;
+  context.out << heal::refusal_json(target, asked.heal.confirm, context.wall, "", why);
+}
+
+int refuse(const Asked& asked, const CliContext& context, const Error& error) {
+  tell_program(asked, context, error.context);
+  return fail(context, error);
+}
+
 }  // namespace
 
 int heal_system_pool(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);
-  if (!config) return kExitBadInput;
+  if (!config) {
+    tell_program(asked, context, "the configuration has faults; standard error has them");
+    return kExitBadInput;
+  }
   auto target = heal::target_of(asked.heal.cluster, asked.heal.pool);
-  if (!target) return fail(context, target.error());
+  if (!target) return refuse(asked, context, target.error());
   if (!asked.heal.api_version.empty()) target->api_version = asked.heal.api_version;
   if (asked.heal.confirm && config->listen.admin.empty()) {
-    return fail(context,
-                gateway_error(ErrorKind::BadInput,
-                              fmt::format("listen.admin is not set in {}: without it nobody keeps others from the cluster "
-                                          "meanwhile, so nothing is begun; set it, to \"127.0.0.1:9478\" for instance",
-                                          source_text(*config))));
+    return refuse(asked, context,
+                  gateway_error(ErrorKind::BadInput,
+                                fmt::format("listen.admin is not set in {}: without it nobody keeps others from the cluster "
+                                            "meanwhile, so nothing is begun; set it, to \"127.0.0.1:9478\" for instance",
+                                            source_text(*config))));
   }
   const auto root = find_authority(*config, ca_init_command(*config));
-  if (!root) return fail(context, root.error());
+  if (!root) return refuse(asked, context, root.error());
   const auto user = context.environment.find("USER");
   const heal::HealRequest request{.target = *std::move(target),
                                   .options = options_of(asked.heal),
+                                  .names_api_version = !asked.heal.api_version.empty(),
                                   .confirm = asked.heal.confirm,
                                   .undo = asked.heal.undo,
                                   .form = form_of(asked),
@@ -67,6 +95,7 @@ int heal_system_pool(const Asked& asked, const CliContext& context) {
                                   .root = *root,
                                   .who = user == context.environment.end() ? "somebody" : name_of_program(user->second),
                                   .kubeconfig = asked.heal.kubeconfig,
+                                  .command = command_of(asked),
                                   .environment = context.environment};
   return context.heal(*config, request, context.out, context.err);
 }

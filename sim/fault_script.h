@@ -5,7 +5,7 @@
 // target, compared without case) may be absent and times is 1 by default. Kinds: drop-before, drop-after,
 // status-429 or any other error status, and error-NAME (sim/error_catalogue.h); these are answered without doing anything.
 // fail-later-CODE strikes writes only, and only those that start an operation: that fails with the code, and the old content comes back;
-// after fail-partly-CODE the new content stays, and the resource is in state Failed.
+// after fail-partly-CODE the new content stays, and the resource, or its child that was written, is in state Failed.
 // stale-300 strikes reads only: what a replica that is 300 ms behind would show, lists and absences included.
 // "retry_after" is what an error says in Retry-After, whatever it says otherwise. "chance" is the share of the requests that fit
 // and are struck; with it, times has no limit unless it is given.

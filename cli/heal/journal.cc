@@ -128,7 +128,8 @@ Result<Journal> Journal::begin(const fs::path& directory, const std::string& id,
   for (const fs::path& holder : {directory, directory / id}) {
     if (auto synced = sync_directory(holder); !synced) return std::move(synced).error();
   }
-  if (auto noted = journal.note({Event::Kind::Begin, at, Phase::Guards, target.cluster, target.pool}); !noted)
+  if (auto noted = journal.note({Event::Kind::Begin, at, Phase::Guards, target.cluster, target.pool, 0, target.api_version});
+      !noted)
     return std::move(noted).error();
   return journal;
 }

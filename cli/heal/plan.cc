@@ -94,6 +94,10 @@ std::vector<std::string> losses(const Target& target, const PoolBodies& bodies, 
           : "the readiness of nodes is not looked at (--kubeconfig): only what ARM says of the pools is waited for",
       fmt::format("{} more node(s) of {} are needed meanwhile: without quota for them the run stops before anything is deleted",
                   bodies.stand_in_count, bodies.vm_size),
+      fmt::format("the new pool runs Kubernetes {}, as the control plane does{}", bodies.version,
+                  bodies.version_now.empty() || bodies.version_now == bodies.version
+                      ? ""
+                      : fmt::format("; the wedged one runs {}", bodies.version_now)),
       fmt::format("left out of the new pool, as only the service writes it: {}", fmt::join(bodies.left_out, ", ")),
   };
 }
@@ -143,21 +147,25 @@ std::string plan_text(const Target& target, const Inspection& inspection, const 
   return text;
 }
 
+std::string refused_plan(std::string_view cluster, std::string_view pool, std::string_view why) {
+  return dumped({{"cluster", cluster}, {"pool", pool}, {"would_act", false}, {"error", why}});
+}
+
 std::string resume_text(const RunFound& run, PlanAs form) {
   if (form == PlanAs::Json) return dumped(run_json(run));
   return fmt::format(
       "run {} of this cluster, begun {}, {}\nsteps done: {}\n\nThis was a dry run: nothing was changed. To go on: --confirm. To go back: "
       "--undo --confirm{}.\n",
       run.id, utc_text(run.progress.begun), printable(state_of(run)), steps_that(Are::Done, run.progress),
-      run.progress.of(Phase::Delete).intended ? fmt::format(", which is too late here: {}", kTooLate) : "");
+      run.progress.of(Phase::Delete).may_have_run() ? fmt::format(", which is too late here: {}", kTooLate) : "");
 }
 
-std::string way_on_text(const Progress& progress, const std::string& directory) {
-  const bool may_go_back = !progress.of(Phase::Delete).intended;
-  return fmt::format(
-      "steps done: {}; not done: {}; all of it is in {}\nto go on: the same command again; {}\n",
-      steps_that(Are::Done, progress), steps_that(Are::ToDo, progress), directory,
-      may_go_back ? "to go back, while nothing was deleted: --undo" : fmt::format("there is no way back: {}", kTooLate));
+std::string way_on_text(const Progress& progress, const std::string& directory, const std::string& command) {
+  const bool may_go_back = !progress.of(Phase::Delete).may_have_run();
+  return fmt::format("steps done: {}; not done: {}; all of it is in {}\nto go on: the same command again; {}\n",
+                     steps_that(Are::Done, progress), steps_that(Are::ToDo, progress), directory,
+                     may_go_back ? fmt::format("to go back, while nothing was deleted: {} --undo --confirm", command)
+                                 : fmt::format("there is no way back: {}", kTooLate));
 }
 
 std::string runs_text(const std::vector<RunFound>& runs, PlanAs form) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/heal/journal.h"
@@ -21,8 +22,11 @@ std::vector<std::string> losses(const Target& target, const PoolBodies& bodies, 
 // Of a run that ended in the middle: how far it came, and what comes next.
 std::string resume_text(const RunFound& run, PlanAs form);
 
-// Of one that has stopped: what was done and what not, and the ways on.
-std::string way_on_text(const Progress& progress, const std::string& directory);
+// Of one that has stopped: what was done and what not, and the ways on. `command` finds the run again.
+std::string way_on_text(const Progress& progress, const std::string& directory, const std::string& command);
+
+// What keeps a dry run from looking, in the form of its plan.
+std::string refused_plan(std::string_view cluster, std::string_view pool, std::string_view why);
 
 std::string runs_text(const std::vector<RunFound>& runs, PlanAs form);
 

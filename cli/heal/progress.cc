@@ -17,9 +17,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::pair<Phase, std::string_view> kPhaseNames[] = {
-    {Phase::Guards, "guards"}, {Phase::Abort, "abort"},       {Phase::Recheck, "recheck"},   {Phase::StandIn, "stand-in"},
-    {Phase::Drain, "drain"},   {Phase::Delete, "delete"},     {Phase::Recreate, "recreate"}, {Phase::Remove, "remove"},
-    {Phase::Mark, "mark"},     {Phase::Check, "final-check"}, {Phase::Undo, "undo"}};
+    {Phase::Guards, "guards"},   {Phase::Abort, "abort"}, {Phase::Recheck, "recheck"},   {Phase::StandIn, "stand-in"},
+    {Phase::Discard, "discard"}, {Phase::Drain, "drain"}, {Phase::Delete, "delete"},     {Phase::Recreate, "recreate"},
+    {Phase::Remove, "remove"},   {Phase::Mark, "mark"},   {Phase::Check, "final-check"}, {Phase::Undo, "undo"}};
 constexpr std::pair<Event::Kind, std::string_view> kKindNames[] = {
     {Event::Kind::Begin, "begin"},       {Event::Kind::Taken, "snapshot"},      {Event::Kind::Intend, "intend"},
     {Event::Kind::Answer, "answer"},     {Event::Kind::Done, "done"},           {Event::Kind::Stopped, "stopped"},
@@ -35,6 +35,24 @@ template <class Table>
 auto value_in(const Table& table, std::string_view name) {
   const auto found = std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return row.second == name; });
   return found == std::end(table) ? std::nullopt : std::optional(found->first);
+}
+
+// ARM says that it did nothing. After any other answer but a success nobody knows.
+bool is_refusal(int status) { return status >= 400 && status < 500 && status != 408; }
+
+void apply_intent(Phase phase, Progress& progress) {
+  Progress::Sent& sent = progress.sent[static_cast<size_t>(phase)];
+  sent.perhaps_taken = sent.may_have_run();
+  sent.intended = sent.unanswered = true;
+  // Then the stand-in is to be made anew.
+  if (phase == Phase::Discard) progress.sent[static_cast<size_t>(Phase::StandIn)].status = 0;
+}
+
+void apply_answer(int status, Progress::Sent& sent) {
+  sent.status = status;
+  sent.unanswered = false;
+  if (!is_refusal(status)) sent.perhaps_taken = true;
+  if (sent.accepted()) ++sent.times_taken;
 }
 
 }  // namespace
@@ -72,6 +90,7 @@ std::string to_line(const Event& event) {
   Json line{{"at", utc_text(event.at)}, {"event", name_in(kKindNames, event.kind)}, {"phase", to_text(event.phase)}};
   if (!event.text.empty()) line["text"] = event.text;
   if (!event.pool.empty()) line["pool"] = event.pool;
+  if (!event.api_version.empty()) line["api_version"] = event.api_version;
   if (event.kind == Event::Kind::Answer) line["status"] = event.status;
   return dump_json(line, kOneLine, JsonLetters::AsTheyAre) + "\n";
 }
@@ -88,8 +107,13 @@ std::optional<Event> read_event(std::string_view line) {
   const auto at = parse_utc(text("at"));
   if (!kind || !phase || !at) return std::nullopt;
   const auto status = read.find("status");
-  return Event{*kind,        *at,          *phase,
-               text("text"), text("pool"), status != read.end() && status->is_number() ? status->get<int>() : 0};
+  return Event{*kind,
+               *at,
+               *phase,
+               text("text"),
+               text("pool"),
+               status != read.end() && status->is_number() ? status->get<int>() : 0,
+               text("api_version")};
 }
 
 void apply(const Event& event, Progress& progress) {
@@ -100,14 +124,15 @@ void apply(const Event& event, Progress& progress) {
       progress.begun = event.at;
       progress.target.cluster = event.text;
       progress.target.pool = event.pool;
+      if (!event.api_version.empty()) progress.target.api_version = event.api_version;
       break;
     case Event::Kind::Taken: progress.snapshot_file = event.text; break;
-    case Event::Kind::Intend: progress.sent[index].intended = true; break;
-    case Event::Kind::Answer: progress.sent[index].status = event.status; break;
+    case Event::Kind::Intend: apply_intent(event.phase, progress); break;
+    case Event::Kind::Answer: apply_answer(event.status, progress.sent[index]); break;
     case Event::Kind::Done: progress.done[index] = true; break;
     case Event::Kind::Stopped:
       // Whoever takes it up decides anew: an answer of before says nothing any more.
-      for (Progress::Sent& sent : progress.sent) sent.status = 0;
+      for (Progress::Sent& sent : progress.sent) sent.status = sent.times_taken = 0;
       progress.end = event;
       break;
     case Event::Kind::Finished:

@@ -17,8 +17,9 @@
 
 namespace armgate::heal {
 
-enum class Phase { Guards, Abort, Recheck, StandIn, Drain, Delete, Recreate, Remove, Mark, Check, Undo };
-inline constexpr size_t kPhases = 11;
+// Discard: a stand-in that came to nothing is deleted, to be made again.
+enum class Phase { Guards, Abort, Recheck, StandIn, Discard, Drain, Delete, Recreate, Remove, Mark, Check, Undo };
+inline constexpr size_t kPhases = 12;
 std::string_view to_text(Phase phase);
 
 // For people: "20", "0.05".
@@ -49,9 +50,10 @@ struct Event {
   Kind kind = Kind::Begin;
   WallTime at{};
   Phase phase = Phase::Guards;
-  std::string text{};  // Begin: the cluster's id. Taken: the file. Intend: what is sent. Stopped: why
-  std::string pool{};  // Begin
-  int status = 0;      // Answer; 0: none came
+  std::string text{};         // Begin: the cluster's id. Taken: the file. Intend: what is sent. Stopped: why
+  std::string pool{};         // Begin
+  int status = 0;             // Answer; 0: none came
+  std::string api_version{};  // Begin; empty: a run of before this was written down
 };
 std::string to_line(const Event& event);
 std::optional<Event> read_event(std::string_view line);  // nothing: it was not written to its end
@@ -59,8 +61,12 @@ std::optional<Event> read_event(std::string_view line);  // nothing: it was not 
 struct Progress {
   struct Sent {
     bool intended = false;
-    int status = 0;  // of the answer since the last stop; 0: none
+    int status = 0;              // of the answer since the last stop; 0: none
+    int times_taken = 0;         // by ARM, since the last stop
+    bool unanswered = false;     // the last one
+    bool perhaps_taken = false;  // one of them, ever: ARM took it, or nobody knows
     bool accepted() const { return status >= 200 && status < 300; }
+    bool may_have_run() const { return unanswered || perhaps_taken; }
   };
   WallTime begun{};
   Target target;

@@ -42,7 +42,7 @@ Ending Runbook::stop(Phase phase, std::string why, Ending::Kind kind) {
 
 std::optional<Ending> Runbook::interruption(Phase phase) {
   if (world_.interrupted() == Interrupted::No) return std::nullopt;
-  return stop(phase, "interrupted", Ending::Kind::Interrupted);
+  return stop(phase, fmt::format("before {}", to_text(phase)), Ending::Kind::Interrupted);
 }
 
 Ending Runbook::finish(Event::Kind kind, Ending::Kind ending, std::string why) {
@@ -63,9 +63,7 @@ std::optional<Ending> Runbook::prepare(const std::optional<Inspection>& inspecte
       if (const Guard* objection = first_objection(again->guards)) return stop(Phase::Guards, objection->why);
       found = *std::move(again);
     }
-    snapshot_ = {target.pool_id(), found.pool->etag, found.bodies->again, found.bodies->stand_in};
-    const auto kept = journal_.keep(snapshot_, Phase::Guards, world_.wall());
-    if (!kept) return stop(Phase::Guards, kept.error().context);
+    if (auto ended = keep(*found.pool, *found.bodies, Phase::Guards)) return ended;
     tell(Phase::Guards, "snapshot",
          fmt::format("pool {} is written down in {}", target.pool, journal_.snapshot_path().string()));
     return std::nullopt;
@@ -76,8 +74,51 @@ std::optional<Ending> Runbook::prepare(const std::optional<Inspection>& inspecte
   return std::nullopt;
 }
 
+std::optional<Ending> Runbook::keep(const Pool& pool, const PoolBodies& bodies, Phase phase) {
+  snapshot_ = {journal_.progress().target.pool_id(), pool.etag, bodies.again, bodies.stand_in};
+  const auto kept = journal_.keep(snapshot_, phase, world_.wall());
+  if (!kept) return stop(phase, kept.error().context);
+  return std::nullopt;
+}
+
+Result<PoolBodies> Runbook::bodies_of(const Pool& pool, const Cluster& cluster) const {
+  return pool_bodies(pool.body, cluster.version,
+                     {journal_.progress().target.pool_id(), journal_.id(), options_.stand_in_count});
+}
+
+// What somebody has changed since the snapshot is carried over, if it can be. The next look tells whether that is all.
+std::optional<Ending> Runbook::renew(const Known& known, const std::string& why) {
+  const auto bodies = bodies_of(*known.pool, known.cluster);
+  if (!bodies) return stop(Phase::Delete, fmt::format("{}; {}; the pool was not deleted", why, bodies.error().context));
+  if (auto ended = keep(*known.pool, *bodies, Phase::Delete)) return ended;
+  tell(Phase::Delete, "snapshot", fmt::format("{}; it is written down anew in {}", why, journal_.snapshot_path().string()));
+  world_.pause(options_.poll);
+  return std::nullopt;
+}
+
+// The guards that need no activity log. A list may lag behind a pool, and the other way round: both must say that it is wedged.
+Result<std::optional<Guard>> Runbook::ask_guards(const Cluster& cluster, const std::optional<Pool>& pool) {
+  const Target& target = journal_.progress().target;
+  auto pools = read_pools(world_, target);
+  if (!pools) return std::move(pools).error();
+  Seen seen;
+  seen.cluster = cluster;
+  seen.pools = *std::move(pools);
+  const auto listed = cheap_guards(target, seen, options_.guards);
+  if (const Guard* objection = first_objection(listed)) return std::optional(*objection);
+  for (Pool& one : seen.pools) {
+    if (pool && one.name == target.pool) one = *pool;
+  }
+  const auto read = cheap_guards(target, seen, options_.guards);
+  const Guard* const objection = first_objection(read);
+  return objection == nullptr ? std::optional<Guard>() : std::optional(*objection);
+}
+
+// Who has the lease first and looks then sees what no other write changes any more.
 Result<Known> Runbook::look(const Step& step) {
   const Target& target = journal_.progress().target;
+  const auto held = world_.lease_held();
+  if (!held) return held.error();
   const auto body = read_at(world_, fmt::format("{}?api-version={}", target.cluster, target.api_version));
   if (!body) return body.error();
   if (!*body) return upstream_error(ErrorKind::BadInput, Sent::Answered, fmt::format("the cluster {} is gone", target.cluster));
@@ -88,6 +129,8 @@ Result<Known> Runbook::look(const Step& step) {
   auto stand_in = read_pool_at(world_, target.stand_in_id(), target.api_version);
   if (!stand_in) return std::move(stand_in).error();
   Known known{target, journal_.progress(), snapshot_, *std::move(cluster), *std::move(pool), *std::move(stand_in)};
+  known.run = journal_.id();
+  known.lease_held = *held;
   known.now = world_.wall();
   known.left = ends_ - world_.now();
   if (step.phase == Phase::Abort && has_running_operation(known.cluster)) {
@@ -97,9 +140,12 @@ Result<Known> Runbook::look(const Step& step) {
   }
   if (step.phase == Phase::StandIn || step.phase == Phase::Delete) known.nodes_not_ready = why_not_ready(known.stand_in);
   if (step.phase == Phase::Recreate) known.nodes_not_ready = why_not_ready(known.pool);
-  const auto held = world_.lease_held();
-  if (!held) return held.error();
-  known.lease_held = *held;
+  const bool may_be_deleted = step.phase == Phase::Delete && known.pool && !journal_.progress().of(Phase::Delete).accepted();
+  if (may_be_deleted) {
+    auto objection = ask_guards(known.cluster, known.pool);
+    if (!objection) return std::move(objection).error();
+    known.objection = *std::move(objection);
+  }
   return known;
 }
 
@@ -127,48 +173,57 @@ std::optional<Ending> Runbook::drain() {
   return note(Event::Kind::Done, Phase::Drain);
 }
 
+// As long as a stand-in may take, which is what comes next.
+std::optional<Ending> Runbook::wait_for_lease(Phase phase) {
+  const Duration most = kReservedForRecreate;
+  const TimePoint deadline = world_.now() + most;
+  for (bool was_told = false;; world_.pause(options_.poll)) {
+    if (auto ended = interruption(phase)) return ended;
+    const auto held = world_.lease_held();
+    if (held && *held) return std::nullopt;
+    if (!held && held.error().kind == ErrorKind::BadInput) return stop(phase, held.error().context);
+    const std::string why = held ? std::string(kEarlierWrite) : held.error().context;
+    if (over(deadline)) return stop(phase, fmt::format("the lease took more than {} min: {}", minutes_text(most), why));
+    if (!std::exchange(was_told, true)) tell(phase, "wait", why);
+  }
+}
+
 // The guards that need no activity log once more, and the pool once more: the abort has changed both. What was evidence of the storm
 // stays evidence: it grows old while the abort takes its time.
 std::optional<Ending> Runbook::recheck() {
   const Target& target = journal_.progress().target;
   const bool aborted = journal_.progress().of(Phase::Abort).intended;
   if (aborted) world_.pause(options_.settle);
+  if (auto ended = wait_for_lease(Phase::Recheck)) return ended;
   const auto body = read_at(world_, fmt::format("{}?api-version={}", target.cluster, target.api_version));
   if (!body || !*body) return stop(Phase::Recheck, body ? "the cluster is gone" : body.error().context);
-  Seen seen;
-  auto cluster = read_cluster(**body);
+  const auto cluster = read_cluster(**body);
   if (!cluster) return stop(Phase::Recheck, cluster.error().context);
-  seen.cluster = *std::move(cluster);
-  auto pools = read_pools(world_, target);
-  if (!pools) return stop(Phase::Recheck, pools.error().context);
-  seen.pools = *std::move(pools);
-  const auto guards = cheap_guards(target, seen, options_.guards);
-  if (const Guard* objection = first_objection(guards)) {
-    if (objection->says == Guard::Says::Refuse) return stop(Phase::Recheck, objection->why);
-    const auto stands_in = [&](const Pool& pool) { return pool.name == target.stand_in(); };
-    if (std::any_of(seen.pools.begin(), seen.pools.end(), stands_in)) {
-      return stop(Phase::Recheck, fmt::format("{}; pool {} is there and not needed any more: --undo --confirm takes it away",
-                                              objection->why, target.stand_in()));
-    }
-    tell(Phase::Recheck, "recovered", objection->why);
-    if (!aborted) return finish(Event::Kind::Recovered, Ending::Kind::NothingToDo, objection->why);
+  const auto pool = read_pool_at(world_, target.pool_id(), target.api_version);
+  if (!pool) return stop(Phase::Recheck, pool.error().context);
+  const auto objection = ask_guards(*cluster, *pool);
+  if (!objection) return stop(Phase::Recheck, objection.error().context);
+  if (*objection) {
+    const std::string& why = (*objection)->why;
+    if ((*objection)->says == Guard::Says::Refuse) return stop(Phase::Recheck, why);
+    const auto stand_in = read_pool_at(world_, target.stand_in_id(), target.api_version);
+    if (!stand_in) return stop(Phase::Recheck, stand_in.error().context);
+    if (*stand_in) return stop(Phase::Recheck, not_needed_text(why, journal_.progress()));
+    tell(Phase::Recheck, "recovered", why);
+    if (!aborted) return finish(Event::Kind::Recovered, Ending::Kind::NothingToDo, why);
     // The abort leaves the cluster Canceled.
     for (const Step& step : all_steps()) {
       if (step.phase != Phase::Mark) continue;
       if (auto ended = carry_out(step)) return ended;
     }
-    return finish(Event::Kind::Recovered, Ending::Kind::Recovered, objection->why + "; no pool was touched");
+    return finish(Event::Kind::Recovered, Ending::Kind::Recovered, why + "; no pool was touched");
   }
-  auto pool = read_pool_at(world_, target.pool_id(), target.api_version);
-  if (!pool || !*pool) return stop(Phase::Recheck, pool ? fmt::format("pool {} is gone", target.pool) : pool.error().context);
-  const auto bodies =
-      pool_bodies((*pool)->body, seen.cluster.version, {target.pool_id(), journal_.id(), options_.stand_in_count});
+  if (!*pool) return stop(Phase::Recheck, fmt::format("pool {} is gone", target.pool));
+  const auto bodies = bodies_of(**pool, *cluster);
   if (!bodies) return stop(Phase::Recheck, bodies.error().context);
-  snapshot_ = {target.pool_id(), (*pool)->etag, bodies->again, bodies->stand_in};
-  const auto kept = journal_.keep(snapshot_, Phase::Recheck, world_.wall());
-  if (!kept) return stop(Phase::Recheck, kept.error().context);
+  if (auto ended = keep(**pool, *bodies, Phase::Recheck)) return ended;
   tell(Phase::Recheck, "done",
-       fmt::format("the cluster is {}, the pool is still wedged, and written down anew", seen.cluster.state));
+       fmt::format("the cluster is {}, the pool is still wedged, and written down anew", cluster->state));
   return note(Event::Kind::Done, Phase::Recheck);
 }
 
@@ -189,22 +244,23 @@ bool Runbook::operation_runs() {
   return false;
 }
 
-std::optional<Ending> Runbook::send(const Step& step, const Move& move, TimePoint deadline) {
-  if (auto failed =
-          note(Event::Kind::Intend, step.phase, fmt::format("{} {}", arm::to_text(move.write.method), move.write.target)))
-    return failed;
-  tell(step.phase, "send", move.why);
+std::optional<Ending> Runbook::send(const Step& step, const Move& move, TimePoint& deadline) {
+  const Phase phase = move.phase.value_or(step.phase);
+  const std::string what = fmt::format("{} {}", arm::to_text(move.write.method), move.write.target);
+  if (auto failed = note(Event::Kind::Intend, phase, what)) return failed;
+  tell(phase, "send", move.is_again ? move.why + why_failed_ : move.why);
   const auto reply = world_.send(move.write);
   if (!reply) {
-    tell(step.phase, "warning", fmt::format("no answer ({}): the next look tells what became of it", reply.error().context));
+    tell(phase, "warning", fmt::format("no answer ({}): the next look tells what became of it", reply.error().context));
     world_.pause(std::min(options_.poll, deadline - world_.now()));
     return std::nullopt;
   }
-  if (auto failed = note(Event::Kind::Answer, step.phase, {}, reply->status)) return failed;
-  tell(step.phase, "answer", reply->status < 300 ? fmt::format("ARM answers {}", reply->status) : words_of(*reply));
+  if (auto failed = note(Event::Kind::Answer, phase, {}, reply->status)) return failed;
+  tell(phase, "answer", reply->status < 300 ? fmt::format("ARM answers {}", reply->status) : words_of(*reply));
   if (reply->status < 300) {
     operation_ = reply->operation;
     why_failed_.clear();
+    if (move.is_again) deadline = world_.now() + step.deadline;
     return std::nullopt;
   }
   if (is_busy(*reply)) {
@@ -218,7 +274,7 @@ std::optional<Ending> Runbook::send(const Step& step, const Move& move, TimePoin
     world_.pause(options_.poll);
     return std::nullopt;
   }
-  return stop(step.phase, fmt::format("{} was refused: {}", move.why, words_of(*reply)));
+  return stop(phase, fmt::format("{} was refused: {}", move.why, words_of(*reply)));
 }
 
 std::optional<Ending> Runbook::carry_out(const Step& step) {
@@ -227,7 +283,8 @@ std::optional<Ending> Runbook::carry_out(const Step& step) {
   tell(step.phase, "begin", fmt::format("{} (at most {} min)", step.title, minutes_text(step.deadline)));
   std::string waited_for;
   while (true) {
-    if (world_.interrupted() == Interrupted::Now) return stop(step.phase, "interrupted", Ending::Kind::Interrupted);
+    if (world_.interrupted() == Interrupted::Now)
+      return stop(step.phase, fmt::format("in the middle of {}", to_text(step.phase)), Ending::Kind::Interrupted);
     if (over(deadline)) {
       return stop(step.phase, fmt::format("{} took more than {} min{}{}", waits_for_nodes ? "waiting for nodes" : "the step",
                                           minutes_text(waits_for_nodes ? options_.nodes : step.deadline),
@@ -259,6 +316,9 @@ std::optional<Ending> Runbook::carry_out(const Step& step) {
         waited_for = move.why;
         world_.pause(options_.poll);
         break;
+      case Move::Kind::Renew:
+        if (auto ended = renew(*known, move.why)) return ended;
+        break;
       case Move::Kind::Send:
         if (auto ended = send(step, move, deadline)) return ended;
         break;
@@ -280,17 +340,16 @@ Ending Runbook::carry_on(const std::optional<Inspection>& inspected) {
   for (const Step& step : all_steps()) {
     if (journal_.progress().is_done(step.phase)) continue;
     if (auto ended = interruption(step.phase)) return *ended;
-    const bool has_touched_nothing = !journal_.progress().of(Phase::Delete).intended;
-    if (has_touched_nothing && over(ends_)) return stop(step.phase, "the time for the whole run is over");
-    const bool is_turn = step.phase == Phase::Delete || (step.phase == Phase::StandIn && !stand_in_is_there());
-    if (has_touched_nothing && !asked_again && is_turn) {
+    if (has_touched_nothing() && over(ends_)) return stop(step.phase, "the time for the whole run is over");
+    const bool drains_now = step.phase == Phase::Delete && world_.drain && !journal_.progress().is_done(Phase::Drain);
+    const bool is_turn = step.phase == Phase::Delete ? !asked_again || drains_now
+                                                     : step.phase == Phase::StandIn && !asked_again && !stand_in_is_there();
+    if (has_touched_nothing() && is_turn) {
       asked_again = true;
       if (auto ended = recheck()) return *ended;
       if (auto ended = interruption(step.phase)) return *ended;
     }
-    const bool drains_now =
-        step.phase == Phase::Delete && world_.drain && has_touched_nothing && !journal_.progress().is_done(Phase::Drain);
-    if (drains_now) {
+    if (has_touched_nothing() && drains_now) {
       if (auto ended = drain()) return *ended;
     }
     if (auto ended = carry_out(step)) return *ended;

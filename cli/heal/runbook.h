@@ -50,8 +50,13 @@ class Runbook {
   std::optional<Ending> prepare(const std::optional<Inspection>& inspected);
   std::optional<Ending> recheck();
   std::optional<Ending> carry_out(const Step& step);
-  std::optional<Ending> send(const Step& step, const Move& move, TimePoint deadline);
+  std::optional<Ending> wait_for_lease(Phase phase);
+  std::optional<Ending> send(const Step& step, const Move& move, TimePoint& deadline);
+  std::optional<Ending> renew(const Known& known, const std::string& why);
+  std::optional<Ending> keep(const Pool& pool, const PoolBodies& bodies, Phase phase);
+  Result<PoolBodies> bodies_of(const Pool& pool, const Cluster& cluster) const;
   Result<Known> look(const Step& step);
+  Result<std::optional<Guard>> ask_guards(const Cluster& cluster, const std::optional<Pool>& pool);
   std::optional<Ending> note(Event::Kind kind, Phase phase, std::string text = {}, int status = 0);
   Ending stop(Phase phase, std::string why, Ending::Kind kind = Ending::Kind::Stopped);
   Ending finish(Event::Kind kind, Ending::Kind ending, std::string why);
@@ -59,6 +64,7 @@ class Runbook {
   std::optional<std::string> why_not_ready(const std::optional<Pool>& pool) const;
   std::optional<Ending> drain();
   std::optional<Ending> interruption(Phase phase);
+  bool has_touched_nothing() const { return !journal_.progress().of(Phase::Delete).may_have_run(); }
   bool stand_in_is_there() const;
   void tell(Phase phase, std::string_view event, std::string text) const { world_.tell({phase, event, std::move(text)}); }
   bool over(TimePoint deadline) const { return world_.now() >= deadline; }

@@ -174,7 +174,11 @@ void SimArm::Machine::finish(const Operation& operation, TimePoint now) {
     if (entity->wedge && entity->wedge->pool == operation.child) entity->wedge.reset();
     return;
   }
-  if (operation.child.empty()) entity->failed = !succeeded && operation.partly;
+  if (operation.child.empty()) {
+    entity->failed = !succeeded && operation.partly;
+  } else if (!succeeded && operation.partly) {
+    entity->ended_badly[operation.child] = operation.result;
+  }
   if (!succeeded && !operation.partly && operation.before && entity->content == operation.after) {
     judge_.rolled_back(entity->key, *entity->traits, *operation.before, operation.write_key);
     set_content(*entity, *operation.before, now, {});

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "base/utc.h"
 #include "certs/secret_file.h"
@@ -76,6 +78,9 @@ TEST_F(HealCommand, FlagsArePassedOn) {
   EXPECT_EQ(to_heal->options.stand_in_count, 2);
   EXPECT_EQ(to_heal->form, heal::PlanAs::Json);
   EXPECT_EQ(to_heal->runs, runs());
+  EXPECT_TRUE(to_heal->names_api_version);
+  EXPECT_EQ(to_heal->command,
+            "armgate heal aks-system-pool " + kCluster + " --pool sys --config " + file() + " --runs " + runs());
 }
 
 TEST_F(HealCommand, WhatIsWrongIsSaidByName) {
@@ -100,6 +105,26 @@ TEST_F(HealCommand, WithoutAnAdminListenerNothingIsBegun) {
   EXPECT_THAT(err.str(), HasSubstr("listen.admin is not set"));
   EXPECT_FALSE(to_heal.has_value());
   EXPECT_EQ(run({"heal", "aks-system-pool", kCluster, "--config", file()}), kExitDone) << "a dry run asks for no lease";
+}
+
+TEST_F(HealCommand, ProgramsAreToldOfEachRefusal) {
+  std::ofstream(file()) << R"({"ca": {"directory": ")" << ca() << "\"}}";
+  const std::vector<std::string> confirmed = {"heal", "aks-system-pool", kCluster, "--config",
+                                              file(), "--output",        "json",   "--confirm"};
+  EXPECT_EQ(run(confirmed), kExitBadInput);
+  const auto line = nlohmann::json::parse(out.str());
+  EXPECT_EQ(line["event"], "end");
+  EXPECT_EQ(line["component"], "armgate-heal");
+  EXPECT_THAT(line["text"].get<std::string>(), StartsWith("refused, nothing was changed: listen.admin is not set"));
+  EXPECT_EQ(run({"heal", "aks-system-pool", "c", "--config", file(), "--output", "json"}), kExitBadInput);
+  const auto plan = nlohmann::json::parse(out.str());
+  EXPECT_EQ(plan["would_act"], false);
+  EXPECT_THAT(plan["error"].get<std::string>(), HasSubstr("\"c\" is no id of an AKS cluster"));
+  std::ofstream(file()) << "{";
+  EXPECT_EQ(run(confirmed), kExitBadInput);
+  EXPECT_THAT(nlohmann::json::parse(out.str())["text"].get<std::string>(), HasSubstr("the configuration has faults"));
+  EXPECT_EQ(run({"heal", "aks-system-pool", "c", "--config", file()}), kExitBadInput);
+  EXPECT_EQ(out.str(), "") << "people are told on standard error alone";
 }
 
 TEST_F(HealCommand, EarlierRunsAreListed) {

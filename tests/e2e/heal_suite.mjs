@@ -108,11 +108,14 @@ export const tests = {
     started.child.kill("SIGINT");
     const [code] = await started.exit;
     assert.equal(code, 1, started.log);
-    assert.match(started.log, /interrupted/);
+    assert.match(started.log, /^armgate: interrupted: before delete$/m);
+    assert.match(started.log, /^armgate: it ends at the end of the step that is under way; a second Ctrl-C ends it at once/m);
+    assert.ok(started.log.indexOf("a second Ctrl-C") < started.log.indexOf("stand-in     done"), "at once");
     assert.match(started.log, /^steps done: abort, stand-in; not done: delete, recreate, remove, mark, final-check; /m);
-    assert.match(started.log, /to go back, while nothing was deleted: --undo/);
+    const back = /to go back, while nothing was deleted: armgate (heal aks-system-pool .* --undo --confirm)$/m.exec(started.log);
+    assert.ok(back, started.log);
     assert.deepEqual(taken(rig.seen), GOLDEN.slice(0, 2));
-    const undone = await heal(world, rig, "--undo", "--confirm");
+    const undone = await run(path.join(world.bin, "armgate"), [...back[1].split(" "), "--poll-s", "0.05"], { env: { HOME: world.directory, ARMGATE_HEAL_TOKEN: TOKEN } });
     assert.equal(undone.code, 0, undone.stdout + undone.stderr);
     assert.deepEqual(taken(rig.seen), [...GOLDEN.slice(0, 2), "DELETE stand-in"]);
     const cluster = await rig.sim.read(CLUSTER, VERSION);

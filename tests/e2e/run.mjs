@@ -34,6 +34,7 @@ const SUITES = [
   "heal_killed",
   "heal",
   "heal_nodes",
+  "heal_meanwhile",
   "traps",
   "unruled",
   "exec",

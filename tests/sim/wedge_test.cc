@@ -74,6 +74,25 @@ TEST_F(Wedge, APoolMadeAnewIsWell) {
   EXPECT_EQ(state(kWedgedPool), "Succeeded");
 }
 
+// As AKS leaves a pool whose nodes do not come up; the same PUT again brings it to its end.
+TEST_F(Wedge, APoolThatIsMadeMayBeLeftFailed) {
+  const std::string added = kWedgedCluster + "/agentPools/added";
+  const std::string body = R"({"properties":{"mode":"System","count":3}})";
+  bench.ask("POST", "/__sim/faults",
+            R"({"faults":[{"method":"PUT","path":"agentPools/added","kind":"fail-partly-QuotaExceeded"}]})");
+  const arm::Response put = bench.ask("PUT", added, body);
+  EXPECT_EQ(put.head.status, 201);
+  EXPECT_EQ(state(added), "Creating");
+  bench.pass(60'000);
+  EXPECT_EQ(state(added), "Failed");
+  EXPECT_EQ(body_of(bench.follow(put.head.fields.get("Azure-AsyncOperation")))["error"]["code"], "QuotaExceeded");
+  EXPECT_EQ(state(kWedgedPool), "Succeeded");
+  EXPECT_EQ(state(kWedgedCluster), "Succeeded");
+  bench.ask("PUT", added, body);
+  bench.pass(60'000);
+  EXPECT_EQ(state(added), "Succeeded");
+}
+
 TEST_F(Wedge, ADeleteMayHangOrFail) {
   wedge({{"started_s", 0}, {"on_delete", "fails"}});
   EXPECT_EQ(bench.ask("DELETE", kWedgedPool).head.status, 202);

@@ -123,6 +123,29 @@ std::vector<std::string> faults_of(const Json& properties, std::string_view vers
   return faults;
 }
 
+// Of a pool with properties; what was left out is added to `left_out`.
+Json without_the_services(Json pool, std::vector<std::string>& left_out) {
+  for (const char* name : {"id", "name", "type"}) {
+    if (pool.erase(name) > 0) left_out.push_back(fmt::format("/{}", name));
+  }
+  Json& properties = pool["properties"];
+  for (const std::string_view name : kServices) {
+    if (properties.erase(std::string(name)) > 0) left_out.push_back(fmt::format("/properties/{}", name));
+  }
+  if (properties.contains("tags") && properties["tags"].is_object()) {
+    Json kept = Json::object();
+    for (const auto& [name, value] : properties["tags"].items()) {
+      if (name.starts_with(kManagedTag)) {
+        left_out.push_back(fmt::format("/properties/tags/{}", name));
+      } else {
+        kept[name] = value;
+      }
+    }
+    properties["tags"] = std::move(kept);
+  }
+  return pool;
+}
+
 Json stand_in_of(const Json& again, const StandIn& wanted, int64_t count) {
   Json body = again;
   Json& properties = body["properties"];
@@ -145,8 +168,15 @@ bool same_value(const Json& wanted, const Json& there) {
   return wanted == there;
 }
 
+// Empty is what a pool is that says nothing of it.
+bool says_nothing(const Json& value) { return value.is_null() || (value.is_structured() && value.empty()); }
+
+bool holds(const Json& array, const Json& item) {
+  return std::any_of(array.begin(), array.end(), [&](const Json& other) { return same_value(item, other); });
+}
+
 void compare(const Json& wanted, const Json* there, const std::string& place, std::vector<std::string>& missing) {
-  if (wanted.is_null()) return;
+  if (says_nothing(wanted)) return;
   if (there == nullptr) {
     missing.push_back(fmt::format("{} is missing; it was {}", place, wanted.dump()));
   } else if (wanted.is_object() && there->is_object()) {
@@ -154,11 +184,25 @@ void compare(const Json& wanted, const Json* there, const std::string& place, st
       compare(value, member(*there, name), fmt::format("{}/{}", place, name), missing);
   } else if (wanted.is_array() && there->is_array()) {
     for (const Json& item : wanted) {
-      const bool found = std::any_of(there->begin(), there->end(), [&](const Json& other) { return same_value(item, other); });
-      if (!found) missing.push_back(fmt::format("{} lacks {}", place, item.dump()));
+      if (!holds(*there, item)) missing.push_back(fmt::format("{} lacks {}", place, item.dump()));
     }
   } else if (!same_value(wanted, *there)) {
     missing.push_back(fmt::format("{} is {}; it was {}", place, there->dump(), wanted.dump()));
+  }
+}
+
+// What `there` has and `before` has not. A value that differs is compare()'s to tell.
+void find_added(const Json& there, const Json* before, const std::string& place, std::vector<std::string>& added) {
+  if (says_nothing(there)) return;
+  if (before == nullptr) {
+    added.push_back(fmt::format("{} is new: {}", place, there.dump()));
+  } else if (there.is_object() && before->is_object()) {
+    for (const auto& [name, value] : there.items())
+      find_added(value, member(*before, name), fmt::format("{}/{}", place, name), added);
+  } else if (there.is_array() && before->is_array()) {
+    for (const Json& item : there) {
+      if (!holds(*before, item)) added.push_back(fmt::format("{} has gained {}", place, item.dump()));
+    }
   }
 }
 
@@ -174,25 +218,11 @@ Result<PoolBodies> pool_bodies(std::string_view pool, std::string_view version, 
                                                          fmt::join(faults, "; ")));
   }
   PoolBodies bodies;
-  Json again = read;
-  for (const char* name : {"id", "name", "type"}) {
-    if (again.erase(name) > 0) bodies.left_out.push_back(fmt::format("/{}", name));
-  }
+  Json again = without_the_services(read, bodies.left_out);
   Json& properties = again["properties"];
-  for (const std::string_view name : kServices) {
-    if (properties.erase(std::string(name)) > 0) bodies.left_out.push_back(fmt::format("/properties/{}", name));
-  }
-  if (properties.contains("tags") && properties["tags"].is_object()) {
-    Json kept = Json::object();
-    for (const auto& [name, value] : properties["tags"].items()) {
-      if (name.starts_with(kManagedTag)) {
-        bodies.left_out.push_back(fmt::format("/properties/tags/{}", name));
-      } else {
-        kept[name] = value;
-      }
-    }
-    properties["tags"] = std::move(kept);
-  }
+  bodies.version = version;
+  bodies.version_now = text_in(read["properties"], "currentOrchestratorVersion")
+                           .value_or(text_in(properties, "orchestratorVersion").value_or(std::string()));
   properties["orchestratorVersion"] = version;
   bodies.vm_size = *text_in(properties, "vmSize");
   const int64_t as_many = positive_in(properties, "count").value_or(positive_in(properties, "minCount").value_or(1));
@@ -211,6 +241,25 @@ std::vector<std::string> missing_of(std::string_view again, std::string_view poo
   for (const char* name : {"count", "orchestratorVersion"}) counted.erase(name);
   compare(counted, member(there, "properties"), "/properties", missing);
   return missing;
+}
+
+std::vector<std::string> added_to(std::string_view again, std::string_view pool) {
+  const Json before = Json::parse(again, nullptr, false);
+  const Json read = Json::parse(pool, nullptr, false);
+  const Json* const properties = member(read, "properties");
+  const Json* const were = member(before, "properties");
+  if (were == nullptr || properties == nullptr || !properties->is_object()) return {"the pool cannot be read"};
+  std::vector<std::string> added;
+  std::vector<std::string> left_out;
+  Json there = without_the_services(read, left_out)["properties"];
+  there.erase("orchestratorVersion");
+  find_added(there, were, "/properties", added);
+  const Json* const count = member(there, "count");
+  const Json* const was = member(*were, "count");
+  if (count != nullptr && was != nullptr && *count != *was) {
+    added.push_back(fmt::format("/properties/count is {}; it was {}", count->dump(), was->dump()));
+  }
+  return added;
 }
 
 }  // namespace armgate::heal

@@ -18,6 +18,8 @@ struct PoolBodies {
   std::string stand_in;               // the pool that takes its place meanwhile
   std::vector<std::string> left_out;  // members that only the service writes, as pointers
   std::string vm_size;
+  std::string version;      // of Kubernetes, that the new pool gets
+  std::string version_now;  // that the pool runs; empty: it does not say
   int64_t stand_in_count = 1;
 };
 
@@ -34,5 +36,8 @@ Result<PoolBodies> pool_bodies(std::string_view pool, std::string_view version, 
 // What of `again` a pool that was read does not have: labels, taints, tags, sizes, zones, subnets, in words. What the service added
 // does not count, nor do the number of nodes and the version, which move by themselves.
 std::vector<std::string> missing_of(std::string_view again, std::string_view pool);
+
+// The other way: what a pool that was read has beyond `again` in what its owner may set, and how many nodes, if not as many.
+std::vector<std::string> added_to(std::string_view again, std::string_view pool);
 
 }  // namespace armgate::heal

@@ -5,9 +5,11 @@
 #include <fmt/ostream.h>
 #include <poll.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <ostream>
 #include <random>
 #include <system_error>
@@ -33,7 +35,22 @@ constexpr int kExitNotDone = 1;
 
 std::atomic<int> interruptions{0};
 
-void note_interruption(int) { interruptions.fetch_add(1); }
+// Said at once, whatever is waited for: this may run in a signal's handler.
+void note_interruptions(int count) {
+  constexpr std::string_view kAtTheEdge =
+      "armgate: it ends at the end of the step that is under way; a second Ctrl-C ends it at once, when a request that is under way "
+      "has its answer\n";
+  constexpr std::string_view kNow = "armgate: it ends now, when a request that is under way has its answer\n";
+  if (count == 0) return;
+  const std::string_view text = interruptions.fetch_add(count) + count == 1 ? kAtTheEdge : kNow;
+  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody reads it: it ends all the same
+}
+
+void note_interruption(int) {
+  const int error = errno;
+  note_interruptions(1);
+  errno = error;
+}
 
 // Ctrl-C asks for an end at the step's edge, a second one for an end at once.
 class Interruptions {
@@ -72,7 +89,7 @@ std::string last_line(std::string text) {
 Finished run_to_its_end(const Words& words, const Environment& environment) {
   CommandRunner runner;
   Finished finished = runner.run_quietly(words, environment);
-  interruptions.fetch_add(finished.interruptions);
+  note_interruptions(finished.interruptions);
   return finished;
 }
 
@@ -123,7 +140,10 @@ std::string_view word_of(Ending::Kind kind) {
   return "";
 }
 
-int fail(std::ostream& err, const Error& error) {
+// Nothing was begun.
+int refuse(const HealRequest& request, const std::string& run, std::ostream& out, std::ostream& err, const Error& error) {
+  if (request.form == PlanAs::Json)
+    out << refusal_json(request.target, request.confirm, RealClock().wall(), run, error.context) << std::flush;
   fmt::print(err, "armgate: {}\n", printable(error.context));
   return kExitNotDone;
 }
@@ -166,11 +186,12 @@ class Session {
       (code == kExitDone ? out_ : err_) << fmt::format("armgate: {}: {}\n", word_of(ending.kind), printable(ending.why));
     }
     const bool goes_on = ending.kind == Ending::Kind::Stopped || ending.kind == Ending::Kind::Interrupted;
-    if (goes_on && journal != nullptr) err_ << way_on_text(journal->progress(), (request_.runs / run_).string());
+    if (goes_on && journal != nullptr)
+      err_ << way_on_text(journal->progress(), (request_.runs / run_).string(), request_.command);
     return code;
   }
 
-  int fail(const Error& error) { return heal::fail(err_, error); }
+  int fail(const Error& error) { return refuse(request_, run_, out_, err_, error); }
 
   void tell(const Told& told) { out_ << progress_line(told, clock_.wall(), run_, request_.form) << std::flush; }
 
@@ -215,7 +236,8 @@ int dry_run(Session& session, const HealRequest& request, const std::string& run
 int resume(Session& session, const HealRequest& request, const World& world, const RunFound& found) {
   auto journal = Journal::resume(request.runs, found.id);
   if (!journal) return session.fail(journal.error());
-  session.tell({Phase::Guards, "resume", fmt::format("run {} is taken up", found.id)});
+  session.tell({Phase::Guards, "resume",
+                fmt::format("run {} is taken up, with the api-version {}", found.id, journal->progress().target.api_version)});
   Runbook runbook(world, *journal, request.options);
   return session.tell_end(request.undo ? runbook.undo() : runbook.carry_on(std::nullopt), &*journal);
 }
@@ -231,6 +253,16 @@ int begin(Session& session, const HealRequest& request, const World& world, cons
   auto journal = Journal::begin(request.runs, run, request.target, session.wall());
   if (!journal) return session.fail(journal.error());
   return session.tell_end(Runbook(world, *journal, request.options).carry_on(*inspection), &*journal);
+}
+
+// Its requests were worked out by another one.
+std::optional<Error> fault_of_api_version(const HealRequest& request, const RunFound& found) {
+  const std::string& own = found.progress.target.api_version;
+  if (!request.names_api_version || request.target.api_version == own) return std::nullopt;
+  return client_error(
+      ErrorKind::BadInput,
+      fmt::format("run {0} was begun with --api-version {1}, not with {2}: go on without --api-version, or with {1}", found.id,
+                  own, request.target.api_version));
 }
 
 // A process that was killed before its run began has left nothing but the service's lease, and perhaps a journal without its first line.
@@ -261,9 +293,16 @@ std::string progress_line(const Told& told, WallTime at, const std::string& run,
   return dump_json(line, kOneLine, JsonLetters::AsTheyAre) + "\n";
 }
 
+std::string refusal_json(const Target& target, bool confirm, WallTime at, const std::string& run, std::string_view why) {
+  if (!confirm) return refused_plan(target.cluster, target.pool, why);
+  return progress_line({Phase::Guards, "end", fmt::format("{}: {}", word_of(Ending::Kind::Refused), why)}, at, run,
+                       PlanAs::Json);
+}
+
 int run_heal(const Config& config, const HealRequest& request, std::ostream& out, std::ostream& err) {
   if (!request.confirm) {
     if (const auto found = open_run(request)) {
+      if (const auto fault = fault_of_api_version(request, *found)) return refuse(request, found->id, out, err, *fault);
       out << resume_text(*found, request.form);
       return kExitDone;
     }
@@ -272,20 +311,26 @@ int run_heal(const Config& config, const HealRequest& request, std::ostream& out
     return dry_run(session, request, run, out);
   }
   auto lock = ClusterLock::take(request.runs, request.target);
-  if (!lock) return fail(err, lock.error());
+  if (!lock) return refuse(request, "", out, err, lock.error());
   const auto found = open_run(request);
   if (request.undo && !found) {
-    fmt::print(err, "armgate: there is no run of this cluster and pool to undo\n");
-    return kExitNotDone;
+    return refuse(request, "", out, err, client_error(ErrorKind::BadInput, "there is no run of this cluster and pool to undo"));
+  }
+  if (found) {
+    if (const auto fault = fault_of_api_version(request, *found)) return refuse(request, found->id, out, err, *fault);
   }
   const std::string run = found ? found->id : name_of_next_run(*lock, request);
-  if (const auto noted = lock->note_run(run); !noted) return fail(err, noted.error());
+  if (const auto noted = lock->note_run(run); !noted) return refuse(request, run, out, err, noted.error());
   Session session(config, request, run, out, err);
   const Interruptions interruptions_noted;
   LeaseKeeper lease(config, request.target, client_of(run), request.who);
   const auto held = lease.held();
   if (!held) return session.fail(held.error());
-  if (!*held) session.tell({Phase::Guards, "wait", "nobody else begins a write from now on; still running: " + lease.behind()});
+  if (!*held)
+    session.tell(
+        {Phase::Guards, "lease",
+         fmt::format("others wait from now on; what began earlier ({}) comes to its end, or is aborted in the first step",
+                     lease.behind())});
   const World world = session.world(&lease);
   return found ? resume(session, request, world, *found) : begin(session, request, world, run);
 }

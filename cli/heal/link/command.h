@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "cli/heal/plan.h"
 #include "cli/heal/runbook.h"
@@ -13,6 +14,7 @@ namespace armgate::heal {
 struct HealRequest {
   Target target;
   RunOptions options;
+  bool names_api_version = false;  // target.api_version was asked for
   bool confirm = false;
   bool undo = false;
   PlanAs form = PlanAs::Text;
@@ -20,6 +22,7 @@ struct HealRequest {
   std::filesystem::path root;  // armgate's certificate
   std::string who;             // for the service's log
   std::string kubeconfig;      // for kubectl; empty: Kubernetes is not asked
+  std::string command;         // that finds the same cluster, pool and runs again, to be added to
   Environment environment;
 };
 
@@ -28,5 +31,8 @@ std::string new_run_id(WallTime now);
 
 // One line of progress: for people, or with component, phase and run_id for programs.
 std::string progress_line(const Told& told, WallTime at, const std::string& run, PlanAs form);
+
+// For programs: that nothing was begun, and why. Of a run its last line, of a dry run a plan that does nothing.
+std::string refusal_json(const Target& target, bool confirm, WallTime at, const std::string& run, std::string_view why);
 
 }  // namespace armgate::heal

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "json/tree.h"
@@ -9,9 +10,25 @@
 namespace armgate::heal {
 namespace {
 
+// Without what stands around it: files and pipes that a token comes from end with a line end.
 std::string given_in(const Environment& environment) {
   const auto found = environment.find(kTokenVariable);
-  return found == environment.end() ? std::string() : found->second;
+  if (found == environment.end()) return {};
+  constexpr std::string_view kSpaces = " \t\r\n";
+  const std::string& text = found->second;
+  const size_t begin = text.find_first_not_of(kSpaces);
+  return begin == text.npos ? std::string() : text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+}
+
+bool is_printable(char c) { return c > ' ' && c < '\x7f'; }
+
+// It goes into a line of a request's head (RFC 6750, 2.1).
+Result<std::string> checked(const std::string& token) {
+  const auto bad = std::find_if_not(token.begin(), token.end(), is_printable);
+  if (bad == token.end()) return token;
+  return gateway_error(ErrorKind::BadInput,
+                       fmt::format("the token in {} has the byte 0x{:02x} at place {}, which no token has: set it anew",
+                                   kTokenVariable, static_cast<unsigned char>(*bad), bad - token.begin() + 1));
 }
 
 }  // namespace
@@ -31,7 +48,7 @@ Token::Token(const Environment& environment, std::string host, RunCommand run)
     : given_(given_in(environment)), host_(std::move(host)), run_(std::move(run)) {}
 
 Result<std::string> Token::get() {
-  if (!given_.empty()) return given_;
+  if (!given_.empty()) return checked(given_);
   if (!token_.empty()) return token_;
   const auto printed =
       run_({"az", "account", "get-access-token", "--resource", fmt::format("https://{}/", host_), "--output", "json"});

@@ -7,6 +7,30 @@
 
 namespace armgate::heal {
 
+namespace {
+
+std::string target_of(const Known& known) {
+  return fmt::format("{}?api-version={}", known.target.pool_id(), known.target.api_version);
+}
+
+// The same body once more: AKS takes up what it has left off.
+Move put_again(const Pool& pool, const Known& known) {
+  const std::string what = fmt::format("pool {} was made anew and is {}", pool.name, pool.state);
+  const std::string ways = fmt::format(
+      "{} stands in, and must stay; to go on: get what it lacks, and the same command again, which sends its PUT again (the body "
+      "is \"again\" in {})",
+      known.target.stand_in(), known.progress.snapshot_file);
+  const int tries = known.progress.of(Phase::Recreate).times_taken;
+  if (tries >= kTriesMax) return stop(fmt::format("{} after {} tries; {}", what, tries, ways));
+  if (pool.etag.empty()) return stop(fmt::format("{}, and shows no ETag to write it by; {}", what, ways));
+  Move move =
+      send(fmt::format("{}: send its PUT again", what), {arm::Method::Put, target_of(known), known.snapshot.again, pool.etag});
+  move.is_again = true;
+  return move;
+}
+
+}  // namespace
+
 Move recreate_pool(const Known& known) {
   const std::string& name = known.target.pool;
   if (!known.pool) {
@@ -14,11 +38,11 @@ Move recreate_pool(const Known& known) {
       return stop(fmt::format("pool {} was accepted and is not there; {} stands in", name, known.target.stand_in()));
     }
     return send(fmt::format("create the pool {} from the snapshot", name),
-                {arm::Method::Put, fmt::format("{}?api-version={}", known.target.pool_id(), known.target.api_version),
-                 known.snapshot.again, "", "*"});
+                {arm::Method::Put, target_of(known), known.snapshot.again, "", "*"});
   }
   const std::string& state = known.pool->state;
   if (state == "Creating" || state == "Updating" || state == "Deleting") return wait(fmt::format("pool {} is {}", name, state));
+  if (came_to_nothing(*known.pool)) return put_again(*known.pool, known);
   if (state != "Succeeded") {
     return stop(
         fmt::format("pool {} was made anew and is {}; {} stands in, and must stay", name, state, known.target.stand_in()));
@@ -29,7 +53,9 @@ Move recreate_pool(const Known& known) {
                             known.target.stand_in()));
   }
   if (known.nodes_not_ready) return wait(*known.nodes_not_ready);
-  return done(fmt::format("pool {} is Succeeded, with the labels, taints and tags that it had", name));
+  const auto added = added_to(known.snapshot.again, known.pool->body);
+  return done(fmt::format("pool {} is Succeeded, with the labels, taints and tags that it had{}", name,
+                          added.empty() ? "" : fmt::format("; beside them: {}", fmt::join(added, "; "))));
 }
 
 }  // namespace armgate::heal

@@ -31,7 +31,7 @@ Move remove_stand_in(const Known& known) {
 
 // Back to what it was, as long as the pool itself was not touched.
 Move undo(const Known& known) {
-  if (known.progress.of(Phase::Delete).intended) {
+  if (known.progress.of(Phase::Delete).may_have_run()) {
     return stop(
         fmt::format("pool {} was deleted, or is about to be: that cannot be undone; take the run up again", known.target.pool));
   }

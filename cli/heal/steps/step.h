@@ -17,6 +17,7 @@
 #include "arm/http.h"
 #include "base/time.h"
 #include "cli/heal/facts/cluster.h"
+#include "cli/heal/facts/guards.h"
 #include "cli/heal/progress.h"
 
 namespace armgate::heal {
@@ -34,7 +35,9 @@ struct Known {
   WallTime now{};
   std::optional<WallTime> operation_started{};  // for the abort: of the operation that runs; nothing: it is not logged
   std::optional<std::string>
-      nodes_not_ready{};  // of the pool that the step waits for; nothing: they are, or were not looked at
+      nodes_not_ready{};             // of the pool that the step waits for; nothing: they are, or were not looked at
+  std::optional<Guard> objection{};  // for the delete: of a guard that was asked once more; nothing: none has any
+  std::string run{};                 // this one's id, as its stand-in is tagged
 };
 
 struct Write {
@@ -46,15 +49,24 @@ struct Write {
 };
 
 struct Move {
-  enum class Kind { Done, Wait, Send, Stop } kind = Kind::Done;
-  std::string why;  // for people
-  Write write{};    // Send
+  enum class Kind {
+    Done,
+    Wait,
+    Send,
+    Renew,  // the snapshot is not what the pool is: it is written anew
+    Stop
+  } kind = Kind::Done;
+  std::string why;               // for people
+  Write write{};                 // Send
+  std::optional<Phase> phase{};  // Send: under which it is written down, if not the step's own
+  bool is_again = false;         // Send: the one before came to nothing, and the step's time begins anew
 };
 
 inline Move done(std::string why) { return {Move::Kind::Done, std::move(why)}; }
 inline Move wait(std::string why) { return {Move::Kind::Wait, std::move(why)}; }
 inline Move stop(std::string why) { return {Move::Kind::Stop, std::move(why)}; }
 inline Move send(std::string why, Write write) { return {Move::Kind::Send, std::move(why), std::move(write)}; }
+inline Move renew(std::string why) { return {Move::Kind::Renew, std::move(why)}; }
 
 Move abort_operation(const Known& known);  // abort.cc
 Move add_stand_in(const Known& known);     // stand_in.cc
@@ -71,6 +83,12 @@ std::string mark_of(const Progress& progress);
 // Whether the pool is this runbook's stand-in for the target's pool. `why` not, for people.
 std::optional<std::string> why_not_ours(const Pool& pool, const Known& known);
 
+// Whether AKS has left the pool in a state of which nothing comes any more.
+bool came_to_nothing(const Pool& pool);
+
+// Why a run ends whose pool is well before it was deleted, with a stand-in beside it.
+std::string not_needed_text(const std::string& why, const Progress& progress);
+
 struct Step {
   Phase phase;
   std::string_view title;
@@ -84,5 +102,9 @@ const Step& undo_step();
 
 // Before the pool is deleted so much of the run's time must be left: to make it anew.
 inline constexpr Duration kReservedForRecreate = std::chrono::minutes(20);
+
+// So often a pool is made until a person has to look: what makes it fail may pass, or may not.
+inline constexpr int kTriesMax = 3;
+inline constexpr std::string_view kEarlierWrite = "a write that began earlier still runs on the cluster";
 
 }  // namespace armgate::heal

@@ -6,6 +6,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "base/utc.h"
 #include "certs/secret_file.h"
@@ -83,6 +85,40 @@ TEST_F(HealJournal, AStopForgetsAnswersAndAnEndClosesTheRun) {
   EXPECT_TRUE(journal.progress().is_open());
   ASSERT_TRUE(journal.note({Event::Kind::Finished, kAt, Phase::Check}).ok());
   EXPECT_FALSE(journal.progress().is_open());
+}
+
+TEST_F(HealJournal, ARefusedDeleteHasNotRunAndAnyOtherMayHave) {
+  const auto may_have_run = [](const std::vector<int>& answers) {  // 0: none came
+    Progress progress;
+    for (const int status : answers) {
+      apply({Event::Kind::Intend, kAt, Phase::Delete}, progress);
+      if (status != 0) apply({Event::Kind::Answer, kAt, Phase::Delete, "", "", status}, progress);
+    }
+    apply({Event::Kind::Stopped, kAt, Phase::Delete}, progress);
+    return progress.of(Phase::Delete).may_have_run();
+  };
+  EXPECT_FALSE(may_have_run({}));
+  for (const int refused : {403, 404, 409, 412, 429}) EXPECT_FALSE(may_have_run({refused})) << refused;
+  for (const int unknown : {0, 202, 204, 408, 500, 503}) {
+    EXPECT_TRUE(may_have_run({unknown})) << unknown;
+    EXPECT_TRUE(may_have_run({unknown, 412})) << unknown;
+    EXPECT_TRUE(may_have_run({412, unknown})) << unknown;
+  }
+}
+
+TEST_F(HealJournal, TheApiVersionIsTheRunsOwn) {
+  Target target = kTarget;
+  target.api_version = "2026-01-01";
+  ASSERT_TRUE(Journal::begin(directory.path() / "runs", "run-1", target, kAt).ok());
+  EXPECT_EQ(Journal::resume(directory.path() / "runs", "run-1")->progress().target.api_version, "2026-01-01");
+  begin("run-2");
+  std::string text = *certs::read_file(lines("run-2"));
+  const std::string member = ",\"api_version\":\"2025-10-01\"";
+  ASSERT_NE(text.find(member), text.npos);
+  text.erase(text.find(member), member.size());
+  std::ofstream(lines("run-2")) << text;
+  EXPECT_EQ(Journal::resume(directory.path() / "runs", "run-2")->progress().target.api_version, Target().api_version)
+      << "of a run of before that was written down";
 }
 
 TEST_F(HealJournal, RunsAreFoundTheOldestFirst) {

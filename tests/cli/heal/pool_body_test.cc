@@ -111,6 +111,36 @@ TEST(MissingOf, LabelsTaintsAndTagsThatAreGoneAreNamed) {
   EXPECT_THAT(missing_of(again, "no json"), ElementsAre("the pool cannot be read"));
 }
 
+TEST(MissingOf, EmptyIsAsGoodAsAbsent) {
+  json read = pool();
+  read["properties"]["tags"] = {{"aks-managed-a", "1"}};
+  const std::string again = bodies_of(read).again;
+  read["properties"].erase("tags");
+  read["properties"]["nodeTaints"].push_back("t3");
+  read["properties"]["upgradeSettings"] = json::object();
+  EXPECT_THAT(missing_of(again, read.dump()), IsEmpty());
+  EXPECT_THAT(added_to(again, read.dump()), ElementsAre("/properties/nodeTaints has gained \"t3\""));
+}
+
+TEST(AddedTo, WhatItsOwnerMaySetIsNamed) {
+  const std::string again = bodies_of(pool()).again;
+  EXPECT_THAT(added_to(again, pool().dump()), IsEmpty()) << "neither what only the service writes, nor the version";
+  json there = pool();
+  there["properties"]["count"] = 5;
+  there["properties"]["nodeLabels"]["b"] = "2";
+  there["properties"]["nodeLabels"]["a"] = "changed";
+  there["properties"]["nodeTaints"] = {"t3", "t2"};
+  there["properties"]["tags"]["cost"] = "7";
+  there["properties"]["tags"]["aks-managed-new"] = "1";
+  there["properties"]["vnetSubnetID"] = "/SUBSCRIPTIONS/s/NET";
+  there["properties"]["upgradeSettings"] = {{"maxSurge", "10%"}};
+  EXPECT_THAT(added_to(again, there.dump()),
+              UnorderedElementsAre("/properties/count is 5; it was 3", "/properties/nodeLabels/b is new: \"2\"",
+                                   "/properties/nodeTaints has gained \"t3\"", "/properties/tags/cost is new: \"7\"",
+                                   "/properties/upgradeSettings is new: {\"maxSurge\":\"10%\"}"));
+  EXPECT_THAT(added_to(again, "no json"), ElementsAre("the pool cannot be read"));
+}
+
 TEST(Targets, AreClustersAndPoolNamesOnly) {
   const std::string id = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c";
   EXPECT_TRUE(target_of(id, "system").ok());

@@ -94,7 +94,11 @@ class Rig {
     if (drain) outside.drain = [this](const std::string& pool) { return ask_kubectl("drain", drain, pool); };
     return outside;
   }
-  Target target() const { return *target_of(kClusterId, "system"); }
+  Target target() const {
+    Target target = *target_of(kClusterId, "system");
+    target.api_version = api_version;
+    return target;
+  }
 
   Result<Inspection> look(const GuardOptions& options = {}) {
     const World outside = world();
@@ -145,6 +149,7 @@ class Rig {
   }
 
   const TemporaryDirectory directory;
+  std::string api_version = "2025-10-01";
   std::vector<std::pair<std::string, int>> writes;                    // that reached ARM, with its status
   std::vector<Write> sent;                                            // all requests, reads and kubectl's among them
   std::optional<std::pair<size_t, Moment>> kill_at;                   // the number of the request, from 0

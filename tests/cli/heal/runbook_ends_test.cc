@@ -107,12 +107,34 @@ TEST(Runbook, AClusterThatIsNotThereIsLeftAlone) {
 TEST(Plan, OfARunThatStoppedWhatWasDoneAndWhatNotIsSaid) {
   Progress progress;
   apply({Event::Kind::Done, {}, Phase::Abort}, progress);
-  EXPECT_EQ(way_on_text(progress, "/runs/a"),
+  EXPECT_EQ(way_on_text(progress, "/runs/a", "armgate heal x"),
             "steps done: abort; not done: stand-in, delete, recreate, remove, mark, final-check; all of it is in /runs/a\n"
-            "to go on: the same command again; to go back, while nothing was deleted: --undo\n");
+            "to go on: the same command again; to go back, while nothing was deleted: armgate heal x --undo --confirm\n");
   apply({Event::Kind::Done, {}, Phase::StandIn}, progress);
   apply({Event::Kind::Intend, {}, Phase::Delete}, progress);
-  EXPECT_THAT(way_on_text(progress, "/runs/a"), HasSubstr("there is no way back: the delete was sent"));
+  EXPECT_THAT(way_on_text(progress, "/runs/a", "x"), HasSubstr("there is no way back: the delete was sent"));
+}
+
+TEST(Plan, TheVersionOfTheNewPoolIsSaid) {
+  Rig rig;
+  rig.wedge();
+  auto found = rig.look();
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(plan_text(rig.target(), *found, {}, PlanAs::Text),
+              HasSubstr("the new pool runs Kubernetes 1.30.4, as the control plane does\n"));
+  found->bodies->version_now = "1.29.9";
+  EXPECT_THAT(plan_text(rig.target(), *found, {}, PlanAs::Text),
+              HasSubstr("the new pool runs Kubernetes 1.30.4, as the control plane does; the wedged one runs 1.29.9\n"));
+}
+
+TEST(Runbook, AnInterruptionSaysWhere) {
+  Rig rig;
+  rig.wedge();
+  EXPECT_EQ(rig.run_until_interrupted_after(2).why, "before delete");
+  rig.on_pause = [&] {
+    if (rig.taken().size() == 3) rig.interrupted = Interrupted::Now;
+  };
+  EXPECT_EQ(rig.run().why, "in the middle of delete");
 }
 
 TEST(Plan, WhereNoOperationRunsNothingIsSaidToBeAborted) {

@@ -144,7 +144,7 @@ void Replica::on(ReplicaId author, Claimed event, uint64_t row, Moment) {
     return;
   }
   const bool has_turn = has_begun(turn);
-  if (has_turn) event.info.priority = ClaimInfo::Priority::BeforeAll;
+  if (has_turn) event.info.priority = std::max(event.info.priority, ClaimInfo::Priority::InTurn);
   const ReservedFor itself{event.info.resource, event.info.client, event.info.bytes};
   const auto reserved = is_turn ? std::nullopt : find_reserved(itself, event.keys);
   const uint64_t number = reserved ? claims_.at(*reserved).place.number() : 0;

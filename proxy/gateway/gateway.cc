@@ -129,8 +129,8 @@ Gateway::Counted Gateway::counted() const {
 void Gateway::sample() {
   for (const auto& lease : common_->shared.run_leases.expire(common_->clock.now())) {
     common_->log_line(LogLevel::Error, "attention",
-                      {{"text", fmt::format("lease of {} on {} is over because it was not renewed: {}", lease.client,
-                                            lease.resources, lease.purpose)}});
+                      {{"text", fmt::format("lease of {} on {} is over because {}: {}", lease.client, lease.resources,
+                                            lease.over, lease.purpose)}});
   }
   const Counted all = counted();
   common_->timeline.add({tally(), all.requests.waited, all.upstream, common_->shared.locks.counts().waiting});

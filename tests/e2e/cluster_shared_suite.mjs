@@ -4,7 +4,7 @@ import { startSim } from "./cluster_race.mjs";
 import { Cluster, Postgres } from "./engines.mjs";
 import { sleep } from "./harness.mjs";
 import { ownRules, scaleSetRule } from "./rows.mjs";
-import { PATH, waitFor } from "./scale_set.mjs";
+import { PATH, SCALE_SET, waitFor } from "./scale_set.mjs";
 
 const BUSY = "AnotherOperationInProgress";
 const OWN = /\/armgate-operations\/[0-9a-f]{32}/;
@@ -86,5 +86,52 @@ export const tests = {
     await late;
     assert.equal(early.status, 200);
     assert.deepEqual(order, ["early", "late"]);
+  },
+
+  "a resource is in one lease for a run, whichever replica is asked": async (world) => {
+    const { cluster } = await begin(world, { admin: true, simArgs: ["--operation-ms", "0"] });
+    const take = (number, client) => cluster.askAdmin(number, "POST", "/leases", { client, purpose: "a repair", resources: [SCALE_SET] });
+    const renew = (number, { json }) => cluster.askAdmin(number, "POST", `/leases/${json.lease}`);
+    const isHeld = async (number, taken) => (await renew(number, taken)).json?.state === "held";
+    const assertLetsIn = async (user, numbers) => {
+      for (const number of numbers) {
+        const answer = await cluster.ask(number, user, "PATCH", PATH, { body: { tags: { [user]: "1" } }, seconds: 10 });
+        assert.equal(answer.status, 200, answer.body);
+      }
+    };
+    const first = await take(0, "first");
+    assert.equal(first.status, 201, first.text);
+    await waitFor("the lease to be held", () => isHeld(0, first));
+    await waitFor("the others to know", async () => (await take(1, "second")).status === 409);
+    const refused = await take(2, "second");
+    assert.equal(refused.status, 409);
+    assert.match(refused.text, /is in a lease of first since \d+ s \(a repair\)/);
+    await assertLetsIn("first", [1, 2, 0]);
+    assert.match(await cluster.tell(1, "status"), /LEASE/, "each replica shows it");
+
+    await cluster.kill(0);
+    let second;
+    await waitFor("the lease of a dead replica to be over", async () => (second = await take(1, "second")).status === 201);
+    await waitFor("the next lease to be held", () => isHeld(1, second));
+    await assertLetsIn("second", [1, 2]);
+    await cluster.askAdmin(1, "DELETE", `/leases/${second.json.lease}`);
+    await waitFor("it to be given back", async () => !(await cluster.tell(2, "status")).includes("LEASE"));
+
+    // At the same moment.
+    const asked = [[1, "third"], [2, "fourth"]];
+    const answers = await Promise.all(asked.map(([number, client]) => take(number, client)));
+    assert.ok(answers.some(({ status }) => status === 201));
+    const held = [];
+    await waitFor("one of them to be held and the other one to be over", async () => {
+      for (const [i, answer] of answers.entries()) {
+        const state = answer.status === 201 ? await renew(asked[i][0], answer) : answer;
+        held[i] = state.status === 200 ? state.json.state : "over";
+      }
+      return [...held].sort().join() === "held,over";
+    });
+    const winner = held.indexOf("held");
+    const [elsewhere, loser] = asked[1 - winner];
+    assert.match((await take(elsewhere, loser)).text, new RegExp(`is in a lease of ${asked[winner][1]} `));
+    await assertLetsIn(asked[winner][1], [1, 2]);
   },
 };

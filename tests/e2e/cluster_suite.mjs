@@ -200,11 +200,7 @@ export const tests = {
 
   "a lease for a run keeps others away at all replicas, and lets its client in at all": async (world) => {
     const { cluster } = await startAll(world, { admin: true, simArgs: ["--operation-ms", "0"] });
-    const { admin } = cluster.replicas[0];
-    const ask = async (method, page, body) => {
-      const answer = await fetch(`http://127.0.0.1:${admin}${page}`, { method, headers: { "x-armgate-operator": "test" }, body: body && JSON.stringify(body) });
-      return { status: answer.status, json: await answer.json() };
-    };
+    const ask = (...what) => cluster.askAdmin(0, ...what);
     const taken = await ask("POST", "/leases", { client: "repair", purpose: "a repair", resources: [SCALE_SET] });
     assert.equal(taken.status, 201);
     await waitFor("the lease to be held", async () => (await ask("POST", `/leases/${taken.json.lease}`)).json.state === "held");

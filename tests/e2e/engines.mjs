@@ -162,6 +162,13 @@ export class Cluster {
     return done.stdout.toString();
   }
 
+  // One request to the admin listener of a replica.
+  async askAdmin(number, method, page, body) {
+    const answer = await fetch(`http://127.0.0.1:${this.replicas[number].admin}${page}`, { method, headers: { "x-armgate-operator": "test" }, body: body && JSON.stringify(body) });
+    const text = await answer.text();
+    return { status: answer.status, text, json: text.startsWith("{") ? JSON.parse(text) : null };
+  }
+
   async startReplica(number) {
     const replica = this.replicas[number];
     // Its door is there before it has read the log.

@@ -8,7 +8,7 @@
 namespace armgate {
 
 Unlocked unlock(const Parts& parts, const Hash128& key, std::string_view who) {
-  const bool is_elsewhere = parts.cluster != nullptr && parts.shared.locks.holders_elsewhere(key) > 0;
+  const bool is_elsewhere = parts.cluster != nullptr && parts.shared.locks.is_kept_elsewhere(key);
   Unlocked unlocked = unlock_here(parts, key, who);
   if (!is_elsewhere) return unlocked;
   // Whether ARM has answered it is not known here.

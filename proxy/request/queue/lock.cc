@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/mutant.h"
@@ -39,22 +40,24 @@ ClaimInfo info_of(const Write& write, const std::vector<rules::LockKey>& keys) {
   info.resource = write.plan.resource_key;
   info.bytes = write.request_hash;
   info.is_reentrant = may_run_beside_its_own(write.plan) && !will_read_first(write);
-  if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::BeforeAll;
+  if (write.parts.shared.run_leases.lets_in(write.client.key, keys)) info.priority = ClaimInfo::Priority::InLease;
   return info;
 }
 
 Result<QueuePosition> stand_in_line(const Write& write, const std::vector<rules::LockKey>& keys) {
-  if (auto kept = redeem_reservation(write, keys)) return *std::move(kept);
   ClaimInfo info = info_of(write, keys);
+  const bool is_in_run = info.priority == ClaimInfo::Priority::InLease;  // its places of before are behind others
+  auto kept = redeem_reservation(write, keys);
+  if (kept && !is_in_run) return *std::move(kept);
   auto& locks = write.parts.shared.locks;
   std::optional<QueuePosition> turns;  // kept until the write stands in line, so that nobody gets in between
   if (const auto turn = write.parts.shared.turns.take(write.plan.resource_key, write.client.key)) {
     write.report().in_turn = true;
     turns = turn->take_position();
-    info.priority = ClaimInfo::Priority::BeforeAll;
+    info.priority = std::max(info.priority, ClaimInfo::Priority::InTurn);
   }
   Waiter* waiter = &write.client_wait.waiter();
-  if (turns && turns->is_for(keys)) {
+  if (turns && !is_in_run && turns->is_for(keys)) {
     turns->rename(std::move(info.what));
     turns->set_waiter(waiter, ClientWait::kGranted);
     return *std::move(turns);

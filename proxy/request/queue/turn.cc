@@ -89,7 +89,7 @@ ComingPosition turn_due(const Write& write) {
   });
   const unsigned in_a_row = known.refused + 1;
   const bool due = in_a_row >= 2 && (std::has_single_bit(in_a_row) || (write.report().in_turn && known.reads));
-  return due ? reserve(write, ClaimInfo::Priority::BeforeWaiters) : nullptr;
+  return due ? reserve(write, ClaimInfo::Priority::Turn) : nullptr;
 }
 
 Task<void> begin_turn(const Write& write, ComingPosition coming) {
@@ -107,7 +107,7 @@ Task<void> begin_turn(const Write& write, ComingPosition coming) {
 
 void keep_turn(const Write& write) {
   if (!write.report().in_turn) return;
-  ComingPosition coming = reserve(write, ClaimInfo::Priority::BeforeAll);
+  ComingPosition coming = reserve(write, ClaimInfo::Priority::InTurn);
   if (!coming) return;
   auto& parts = write.parts;
   const Hash128& resource = write.plan.resource_key;

@@ -1,4 +1,4 @@
-// lock_internal.h – what a claim of the lock table is inside. Only for lock_table.cc and queue_position.cc.
+// lock_internal.h – what a claim of the lock table is inside. Only for lock_table.cc, lock_view.cc and queue_position.cc.
 #pragma once
 
 #include <atomic>
@@ -54,6 +54,13 @@ struct Claim {
     return k->mode;
   }
 };
+
+// Whether `claim` may hold the key beside a holder: both share it, or the holder lets its own client in.
+inline bool go_together(const Claim& holder, const Claim& claim, const ClaimKey& key) {
+  if (rules::compatible(holder.mode_on(key.hash), key.mode)) return true;
+  if (!holder.lets_own_in || holder.info.client != claim.info.client) return false;
+  return claim.info.is_reentrant || *holder.lets_own_in == Own::Any;
+}
 
 }  // namespace internal
 

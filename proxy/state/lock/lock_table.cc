@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -15,64 +14,12 @@ namespace {
 
 using internal::Claim;
 using internal::ClaimKey;
+using internal::go_together;
 using rules::compatible;
-
-// Whether `claim` may hold the key beside a holder: both share it, or the holder lets its own client in.
-bool go_together(const Claim& holder, const Claim& claim, const ClaimKey& key) {
-  if (compatible(holder.mode_on(key.hash), key.mode)) return true;
-  if (!holder.lets_own_in || holder.info.client != claim.info.client) return false;
-  return claim.info.is_reentrant || *holder.lets_own_in == Own::Any;
-}
 
 // Whether `before` keeps who stands behind it from the key.
 bool goes_first(const Claim& before, const ClaimKey& key) {
   return !before.yields && !compatible(before.mode_on(key.hash), key.mode);
-}
-
-using State = LockTable::Entry::State;
-
-State shown_state(const Claim& claim, State state) { return claim.away || claim.yields ? State::Away : state; }
-
-// A claim at one of its keys, for people.
-struct Standing {
-  std::shared_ptr<Claim> claim;
-  State state = State::Waits;
-  size_t ahead = 0;
-  uint64_t behind = 0;
-};
-
-// Those in a queue so far that let nobody by.
-class Line {
- public:
-  void add(const Claim& claim, const ClaimKey& key) {
-    if (claim.yields) return;
-    for (InTheWay* of : {&of_exclusive_, key.mode == rules::LockMode::Exclusive ? &of_shared_ : nullptr}) {
-      if (of == nullptr) continue;
-      if (of->count++ == 0) of->first = claim.number;
-    }
-  }
-  struct InTheWay {
-    size_t count = 0;
-    uint64_t first = 0;
-  };
-  const InTheWay& of(rules::LockMode mode) const { return mode == rules::LockMode::Shared ? of_shared_ : of_exclusive_; }
-
- private:
-  InTheWay of_exclusive_;
-  InTheWay of_shared_;
-};
-
-Standing in_the_way(const internal::Claims& holders, const Line& line, const std::shared_ptr<Claim>& claim,
-                    const ClaimKey& key) {
-  Standing standing{claim, shown_state(*claim, State::Waits)};
-  for (const auto& holder : holders) {
-    if (go_together(*holder, *claim, key)) continue;
-    if (standing.ahead++ == 0) standing.behind = holder->number;
-  }
-  const auto& before = line.of(key.mode);
-  if (standing.ahead == 0) standing.behind = before.first;
-  standing.ahead += before.count;
-  return standing;
 }
 
 }  // namespace
@@ -317,84 +264,6 @@ void LockTable::let_own_in_here(const ClaimPtr& claim, Own which) {
     }
   }
   grant_any(now_first);
-}
-
-LockTable::Counts LockTable::counts() const {
-  Counts counts{0, waiting_.load(std::memory_order_relaxed)};
-  for (const auto& shard : shards_) {
-    MutexLock lock(&shard.mutex);
-    counts.keys += shard.keys.size();
-  }
-  return counts;
-}
-
-size_t LockTable::count_holders(const Hash128& key, const std::function<bool(const Claim&)>& counts) const {
-  const Shard& shard = shards_[key.high % kShards];
-  MutexLock lock(&shard.mutex);
-  const auto it = shard.keys.find(key);
-  if (it == shard.keys.end()) return 0;
-  return static_cast<size_t>(std::ranges::count_if(it->second.holders, [&](const ClaimPtr& claim) { return counts(*claim); }));
-}
-
-size_t LockTable::holders(const Hash128& key) const {
-  return count_holders(key, [](const Claim& claim) { return !claim.away; });
-}
-
-size_t LockTable::holders_elsewhere(const Hash128& key) const {
-  return count_holders(key, [](const Claim& claim) { return !claim.kept && !claim.info.is_turn; });
-}
-
-bool LockTable::is_in_run_of(const Hash128& client, const Hash128& key) const {
-  return count_holders(key, [&](const Claim& claim) { return !claim.info.run.empty() && claim.info.client == client; }) > 0;
-}
-
-LockTable::Entries LockTable::entries(size_t most) const {
-  std::vector<Standing> found;
-  for (const auto& shard : shards_) {
-    MutexLock lock(&shard.mutex);
-    for (const auto& [hash, state] : shard.keys) {
-      for (const auto& claim : state.holders) found.push_back({claim, shown_state(*claim, State::Holds)});
-      Line line;
-      for (const auto& claim : state.waiting) {
-        const ClaimKey& key = *claim->key(hash);
-        found.push_back(in_the_way(state.holders, line, claim, key));
-        line.add(*claim, key);
-      }
-    }
-  }
-  // A claim stands at each of its keys, and may have been granted between two of them.
-  std::sort(found.begin(), found.end(), [](const Standing& a, const Standing& b) {
-    return std::tuple(a.claim, a.state, b.ahead) < std::tuple(b.claim, b.state, a.ahead);
-  });
-  const auto same_claim = [](const Standing& a, const Standing& b) { return a.claim == b.claim; };
-  found.erase(std::unique(found.begin(), found.end(), same_claim), found.end());
-  const auto shown = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
-  std::partial_sort(found.begin(), shown, found.end(),
-                    [](const Standing& a, const Standing& b) { return a.claim->info.since < b.claim->info.since; });
-  Entries entries;
-  for (auto it = found.begin(); it != shown; ++it) {
-    const TimePoint seen = it->claim->seen.load(std::memory_order_relaxed);
-    entries.oldest.push_back({it->claim->info, it->state, it->claim->phase.load(std::memory_order_relaxed),
-                              seen == TimePoint{} ? std::nullopt : std::optional(seen), it->claim->number, it->ahead,
-                              it->behind});
-  }
-  entries.others = static_cast<size_t>(found.end() - shown);
-  return entries;
-}
-
-size_t LockTable::grantable() {
-  if (waiting_.load(std::memory_order_relaxed) == 0) return 0;
-  std::vector<ClaimPtr> waiting;
-  for (auto& shard : shards_) {
-    MutexLock lock(&shard.mutex);
-    for (const auto& [key, state] : shard.keys) waiting.insert(waiting.end(), state.waiting.begin(), state.waiting.end());
-  }
-  std::sort(waiting.begin(), waiting.end());
-  waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
-  return static_cast<size_t>(std::count_if(waiting.begin(), waiting.end(), [this](const ClaimPtr& claim) {
-    ShardsLocked locked(*this, *claim);
-    return claim->state == Claim::State::Waiting && !claim->yields && may_hold(*claim);
-  }));
 }
 
 }  // namespace armgate

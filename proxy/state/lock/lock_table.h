@@ -8,7 +8,8 @@
 //
 // Invariants
 //   1. A key has one exclusive holder, or any number of shared ones. A holder may let its own client's next claims in.
-//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields, this one has a turn, or its client's run lease is before all.
+//   2. No claim is granted before an earlier incompatible claim on any of its keys, unless that one yields or this one has a higher
+//      priority.
 //   3. A granted position becomes a lease or passes the grant on, however its owner ends.
 //   4. A key without holders and waiters has no entry.
 // Threads   any. A grant signals the claim's Waiter; a claim that has to wait signals those of the leases in its way.
@@ -50,10 +51,10 @@ struct ClaimInfo {
   bool inherited = false;     // an earlier process sent it
   bool is_reentrant = false;  // it may go along with what the same client has running (WriteLease::admit_own())
   std::string run{};          // no write, but a lease for a run of them (run_leases.h): what the run is for; empty: a write
-  // Who goes before those that came earlier (proxy/state/lock/turns): a turn before all but earlier turns, and the write that
-  // takes its turn before all. At each of its keys alike: an order that differs from key to key could make two claims wait for
-  // each other.
-  enum class Priority { None, BeforeWaiters, BeforeAll } priority = Priority::None;
+  // Who goes before those that came earlier: a client's turn and the write that takes it (turns.h), a lease for a run and the
+  // writes that a held one lets in (run_leases.h); of the same kind the earlier. At each of its keys alike: an order that differs
+  // from key to key could make two claims wait for each other.
+  enum class Priority { None, Turn, InTurn, Lease, InLease } priority = Priority::None;
   bool is_turn = false;  // no write, but its client's turn on `resource` (proxy/state/lock/turns)
   Hash128 resource{};    // key of what it writes; zero: not known
   Hash128 bytes{};  // the request's hash, by which a place that is kept for it is known (reservations.h); zero: it has none
@@ -202,10 +203,18 @@ class LockTable {
   Hash128 key_of(std::string_view canonical_id) const { return hasher_.hash(canonical_id); }
   // How many writes have it; those that are away are not among them.
   size_t holders(const Hash128& key) const;
-  // The same of those that other processes have: of which nobody here is the owner.
-  size_t holders_elsewhere(const Hash128& key) const;
+  // Whether other processes have it, or one of their leases for runs waits for it: of which nobody here is the owner.
+  bool is_kept_elsewhere(const Hash128& key) const;
   // Whether a run of this client's (ClaimInfo::run) has it.
   bool is_in_run_of(const Hash128& client, const Hash128& key) const;
+  // The leases for runs on a key, held or waiting, whichever process gave them.
+  struct Run {
+    ClaimInfo info;
+    std::vector<Hash128> keys;  // sorted
+    uint64_t number = 0;        // its own, in the order of arrival
+    bool is_elsewhere = false;  // of several processes: nobody here is its owner
+  };
+  std::vector<Run> runs_on(const Hash128& key) const;
   Counts counts() const;
   // Who holds a key or stands in line, those who came first, and how many more there are. Looks at every key: for people who ask.
   struct Entry {
@@ -233,7 +242,7 @@ class LockTable {
   using ClaimPtr = std::shared_ptr<internal::Claim>;
 
   struct KeyState {
-    std::list<ClaimPtr> waiting;  // those with a turn, then in order of arrival
+    std::list<ClaimPtr> waiting;  // by priority, then in order of arrival
     internal::Claims holders;
   };
   struct Shard {

@@ -9,30 +9,86 @@ namespace armgate {
 
 void RunLeases::hold_if_granted(Kept& kept) {
   if (kept.coming) kept.position = kept.coming();
-  if (kept.position) kept.coming = nullptr;
-  if (!kept.position || !kept.position->granted()) return;
+  if (!kept.position) return;
+  kept.coming = nullptr;
+  kept.number = kept.position->number();
+  if (!kept.position->granted()) return;
   kept.lease = std::exchange(kept.position, std::nullopt)->into_lease();
   kept.lease.admit_own(Own::Any);
-  kept.lease.set_phase(WritePhase::Runs);
   kept.loan = nullptr;
 }
 
 RunLeases::Lease RunLeases::shown(const std::string& id, const Kept& kept, TimePoint now) {
-  Lease lease{id, kept.client_label, kept.purpose, kept.lease.held(), {}, now - kept.since, kept.ids};
+  Lease lease{id, kept.client_label, kept.purpose, kept.lease.held(), {}, now - kept.since, kept.ids, {}};
   if (lease.held) return lease;
-  const auto holder = kept.position ? kept.position->holder() : std::nullopt;
+  if (kept.coming) lease.behind = "the other armgates, which are being told";
+  if (kept.coming) return lease;
+  const auto holder = kept.position->holder();
   lease.behind = holder ? fmt::format("{} of {}, since {} s", holder->what, holder->client_label,
                                       whole_milliseconds(now - holder->since) / 1000)
                         : std::string("another write");
   return lease;
 }
 
+std::optional<Error> RunLeases::taken_by_another(const std::vector<std::string>& ids, const std::vector<Hash128>& wanted,
+                                                 const Hash128& client, TimePoint now) const {
+  const auto in_lease = [now](std::string_view id, std::string_view whose, TimePoint since, std::string_view purpose) {
+    return client_error(ErrorKind::BadInput, fmt::format("{} is in a lease of {} since {} s ({})", id, whose,
+                                                         whole_milliseconds(now - since) / 1000, purpose));
+  };
+  for (const std::string& id : ids) {
+    const Hash128 resource = locks_.key_of(id);
+    for (const auto& [other_id, other] : leases_) {  // also those that have no place yet
+      if (std::ranges::binary_search(other.resources, resource))
+        return in_lease(id, other.client_label, other.since, other.purpose);
+    }
+    for (const auto& run : locks_.runs_on(resource)) {
+      const bool comes_again = run.info.client == client && run.keys == wanted;
+      // One of this process' own that is not among them was given back, which the log does not say yet.
+      if (run.is_elsewhere && !comes_again) return in_lease(id, run.info.client_label, run.info.since, run.info.run);
+    }
+  }
+  return std::nullopt;
+}
+
+// All processes number the leases alike, in the order in which they came to the lock table.
+std::optional<std::string> RunLeases::why_over(const Kept& kept) const {
+  if (kept.number == 0) return std::nullopt;
+  for (const Hash128& resource : kept.resources) {
+    for (const auto& run : locks_.runs_on(resource)) {
+      const bool comes_again = run.info.client == kept.client && run.keys == kept.resources;
+      if (comes_again && run.number > kept.number) return "its client has come again through another armgate";
+      if (!comes_again && run.number < kept.number)
+        return fmt::format("{} has asked first through another armgate ({})", run.info.client_label, run.info.run);
+    }
+  }
+  return std::nullopt;
+}
+
+void RunLeases::end_lost(TimePoint now) {
+  for (auto it = leases_.begin(); it != leases_.end();) {
+    const auto next = std::next(it);
+    hold_if_granted(it->second);
+    if (auto why = why_over(it->second)) {
+      lost_.push_back(*end(it, now));
+      lost_.back().over = *std::move(why);
+    }
+    it = next;
+  }
+}
+
 Result<RunLeases::Lease> RunLeases::take(const std::vector<std::string>& resources, const Hash128& client,
                                          std::string_view client_label, std::string_view purpose, TimePoint now) {
   MutexLock lock(&mutex_);
+  end_lost(now);
   std::vector<Hash128> wanted;
-  wanted.reserve(resources.size());
-  for (const std::string& id : resources) wanted.push_back(locks_.key_of(id));
+  std::vector<rules::LockKey> keys;
+  for (const std::string& id : resources) {
+    wanted.push_back(locks_.key_of(id));
+    keys.push_back({id, rules::LockMode::Exclusive});
+  }
+  std::ranges::sort(wanted);
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   const auto own = std::find_if(leases_.begin(), leases_.end(), [&](const auto& entry) {
     return entry.second.client == client && entry.second.resources == wanted;
   });
@@ -42,24 +98,15 @@ Result<RunLeases::Lease> RunLeases::take(const std::vector<std::string>& resourc
                         fmt::format("there are {} leases already, and this one names {} resources; the limits are {} and {}",
                                     leases_.size(), resources.size(), options_.leases_max, options_.resources_max));
   }
+  if (auto taken = taken_by_another(resources, wanted, client, now)) return *std::move(taken);
   Kept kept;
-  std::vector<rules::LockKey> keys;
-  for (const std::string& id : resources) {
-    const Hash128 resource = wanted[keys.size()];
-    for (const auto& [other_id, other] : leases_) {
-      if (std::find(other.resources.begin(), other.resources.end(), resource) == other.resources.end()) continue;
-      return client_error(ErrorKind::BadInput, fmt::format("{} is in a lease of {} since {} s ({})", id, other.client_label,
-                                                           whole_milliseconds(now - other.since) / 1000, other.purpose));
-    }
-    keys.push_back({id, rules::LockMode::Exclusive});
-  }
   ClaimInfo info;
   info.client_label = client_label;
   info.what = fmt::format("LEASE {}", resources.front());
   info.since = now;
   info.client = client;
   info.run = purpose;
-  info.priority = ClaimInfo::Priority::BeforeAll;
+  info.priority = ClaimInfo::Priority::Lease;
   if (claim_) {
     kept.coming = claim_(keys, std::move(info));
   } else {
@@ -96,6 +143,7 @@ RunLeases::Lease RunLeases::hand_over(Leases::iterator found, TimePoint now) {
 
 std::optional<RunLeases::Lease> RunLeases::renew(std::string_view id, TimePoint now) {
   MutexLock lock(&mutex_);
+  end_lost(now);
   const auto found = leases_.find(id);
   if (found == leases_.end() || found->second.until <= now) return std::nullopt;
   found->second.until = now + options_.ttl;
@@ -120,24 +168,23 @@ std::optional<RunLeases::Lease> RunLeases::release(std::string_view id, TimePoin
 std::optional<RunLeases::Lease> RunLeases::release_on(const Hash128& resource, TimePoint now) {
   if (count_.load(std::memory_order_acquire) == 0) return std::nullopt;
   MutexLock lock(&mutex_);
-  return end(std::find_if(leases_.begin(), leases_.end(),
-                          [&](const auto& entry) {
-                            const auto& resources = entry.second.resources;
-                            return std::find(resources.begin(), resources.end(), resource) != resources.end();
-                          }),
-             now);
+  const auto has_it = [&](const auto& entry) { return std::ranges::binary_search(entry.second.resources, resource); };
+  return end(std::find_if(leases_.begin(), leases_.end(), has_it), now);
 }
 
 std::vector<RunLeases::Lease> RunLeases::expire(TimePoint now) {
-  std::vector<Lease> expired;
-  if (count_.load(std::memory_order_acquire) == 0) return expired;
   MutexLock lock(&mutex_);
+  end_lost(now);
+  std::vector<Lease> over = std::exchange(lost_, {});
   for (auto it = leases_.begin(); it != leases_.end();) {
     const auto next = std::next(it);
-    if (it->second.until <= now) expired.push_back(*end(it, now));
+    if (it->second.until <= now) {
+      over.push_back(*end(it, now));
+      over.back().over = "it was not renewed";
+    }
     it = next;
   }
-  return expired;
+  return over;
 }
 
 void RunLeases::lend_credentials(const Hash128& client, std::string_view authorization, OperationLeases& op_leases) {

@@ -6,11 +6,13 @@
 // A lease is a claim of the lock table that goes before all that wait. It is *waiting* while an operation that began before it still
 // runs: from then on nobody else begins one. It is *held* once that has ended: then its client's own writes pass, before everybody.
 //
+// Of several processes each gives its own, and all of them let its client's writes in. What the lock table has of the others' leases
+// counts like its own. Two that were asked for at the same moment through two processes may both stand there: the later one ends by
+// itself. So does the earlier one if both are one client's on the same resources: its run was killed, and has come again.
+//
 // Invariants
-//   1. A resource is in one lease at most.
-//   2. A lease that is not renewed within `ttl` is over at the next expire().
-// Of several processes each gives its own; all of them let its client's writes in, and a resource that is in another one's is waited
-// for. It ends with its process.
+//   1. A resource is in one lease at most, but for those moments.
+//   2. A lease that is not renewed within `ttl` is over at the next expire(), and ends with its process.
 // Threads   any; one short mutex.
 // Limits    Options; beyond them a lease is refused.
 #pragma once
@@ -50,6 +52,7 @@ class RunLeases {
     std::string behind;  // what it waits for, for people; empty if it is held
     Duration age{};
     std::string resources;  // for people: the ids
+    std::string over;       // why it ended by itself, for people
   };
 
   using Claim = std::function<ComingPosition(const std::vector<rules::LockKey>& keys, ClaimInfo info)>;
@@ -66,12 +69,12 @@ class RunLeases {
   // A client that has a lease on all of them gets that under a new id: its process was killed, and came again.
   Result<Lease> take(const std::vector<std::string>& resources, const Hash128& client, std::string_view client_label,
                      std::string_view purpose, TimePoint now);
-  // Nothing: it is over, or never was.
+  // Nothing: it is over, or never was. Who then asks anew is told who has it.
   std::optional<Lease> renew(std::string_view id, TimePoint now);
   std::optional<Lease> release(std::string_view id, TimePoint now);
   // Ends the lease that has this resource, whoever's it is.
   std::optional<Lease> release_on(const Hash128& resource, TimePoint now);
-  // Ends those that were not renewed in time.
+  // Ends those that were not renewed in time. Gives these, and which others ended by themselves since the last time.
   std::vector<Lease> expire(TimePoint now);
 
   // The client came by with a token: the operations that its lease waits for are asked about with it, as with that of a write that waits.
@@ -82,13 +85,14 @@ class RunLeases {
 
  private:
   struct Kept {
-    std::vector<Hash128> resources;
-    std::string ids;  // of these
+    std::vector<Hash128> resources;  // sorted
+    std::string ids;                 // of these
     Hash128 client{};
     std::string client_label;
     std::string purpose;
     TimePoint since{};
     TimePoint until{};
+    uint64_t number = 0;                                      // of its claim, once there is one
     ComingPosition coming{};                                  // until there is one
     std::optional<QueuePosition> position;                    // until it is held
     std::unique_ptr<OperationLeases::CredentialLoan> loan{};  // until it is held
@@ -98,6 +102,10 @@ class RunLeases {
 
   std::string next_id(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Lease hand_over(Leases::iterator found, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::optional<Error> taken_by_another(const std::vector<std::string>& ids, const std::vector<Hash128>& wanted,
+                                        const Hash128& client, TimePoint now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::optional<std::string> why_over(const Kept& kept) const;
+  void end_lost(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static void hold_if_granted(Kept& kept);
   static Lease shown(const std::string& id, const Kept& kept, TimePoint now);
   std::optional<Lease> end(Leases::iterator found, TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -110,6 +118,7 @@ class RunLeases {
   mutable Mutex mutex_;
   uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
   Leases leases_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Lease> lost_ ABSL_GUARDED_BY(mutex_);  // for the next expire()
 };
 
 }  // namespace armgate

@@ -50,7 +50,7 @@ TEST(ClusterOrder, AKeyIsFreeWhenTheLogSaysSoAndNotWhenItIsGivenBack) {
     Rng rng(seed);
     Holders holders;
     for (int i = 0; i < 20; ++i) {
-      const Priority priority = rng.chance(0.3) ? Priority::BeforeAll : Priority::None;
+      const Priority priority = rng.chance(0.3) ? Priority::InTurn : Priority::None;
       spawn(rig.loop.get_executor(), hold(rig, *rig.processes[rng.below(3)], priority, milliseconds(rng.below(20)), holders));
       if (rng.chance(0.7)) rig.pass(milliseconds(rng.below(15)));
     }

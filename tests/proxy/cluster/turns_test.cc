@@ -30,7 +30,7 @@ ClaimInfo claim_of(const Hash128& client) {
 // As the refusal of a write does.
 std::shared_ptr<Turn> give_turn(Rig& rig, Rig::Process& process) {
   ClaimInfo info = claim_of(kRefused);
-  info.priority = ClaimInfo::Priority::BeforeWaiters;
+  info.priority = ClaimInfo::Priority::Turn;
   info.is_turn = true;
   ComingPosition coming = process.replica.claim_to_poll(kKeys, std::move(info));
   rig.pass(seconds(2));

@@ -1,6 +1,7 @@
 // Who was sent away from the queue, or left it, has its place when it comes back (docs/design.md, "Queue reservations").
 #include <gtest/gtest.h>
 
+#include "proxy/request/identify.h"
 #include "tests/support/stage_rig.h"
 
 namespace armgate::world::reservation_test {
@@ -57,6 +58,27 @@ class Reservations : public testing::Test {
   std::string order;  // bodies, as ARM got them
   Duration takes = seconds(1);
 };
+
+TEST_F(Reservations, AWriteThatALeaseForARunLetsInDoesNotStandOnAPlaceOfBeforeBehindOthers) {
+  const auto three = start("three", "3");
+  rig.pass(seconds(1));
+  come_and_leave("two", "2");
+  auto& shared = rig.shared();
+  const std::string id = "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachinescalesets/v";
+  const auto lease = shared.run_leases.take({id}, client_key(shared.hasher, "two"), "two", "a repair", rig.now());
+  ASSERT_TRUE(lease.ok());
+  end_operation();
+  rig.pass(seconds(1));
+  ASSERT_TRUE(shared.run_leases.renew(lease->id, rig.now())->held);
+  const auto again = start("two", "2");
+  rig.pass(seconds(2));
+  EXPECT_EQ(order, "first2") << "three stood before it, and waits for the lease";
+  shared.run_leases.release(lease->id, rig.now());
+  rig.run_until([&] { return three->done; });
+  EXPECT_EQ(order, "first23");
+  rig.pass(seconds(1));
+  EXPECT_TRUE(over());
+}
 
 TEST_F(Reservations, WhoComesBackStandsOnItsPlaceAgain) {
   const auto two = start("two", "2");

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <optional>
 #include <utility>
@@ -231,44 +230,6 @@ TEST(LockTable, KeysThatAreGivenBackBeforeTheOthersGoToWhoWaitsForThem) {
   table.expect_empty();
 }
 
-// Entry of the claim at place `i` in the order of arrival.
-LockTable::Entry told(const Table& table, size_t i) {
-  auto entries = table.locks.entries(100).oldest;
-  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
-  EXPECT_LT(i, entries.size());
-  return entries.at(i);
-}
-
-TEST(LockTable, TellsWhoStandsInTheWayOfWhom) {
-  Table table;
-  const WriteLease runs = table.join({exclusive("a"), shared("parent")}).into_lease();
-  const auto second = table.join({exclusive("a"), shared("parent")});
-  const auto third = table.join({exclusive("a"), exclusive("b")});
-  const auto beside = table.join({shared("parent")});
-  const auto last = table.join({exclusive("parent")});
-  EXPECT_EQ(told(table, 0).ahead, 0u);
-  EXPECT_EQ(told(table, 0).behind, 0u);
-  EXPECT_EQ(told(table, 1).ahead, 1u);
-  EXPECT_EQ(told(table, 1).behind, told(table, 0).number);
-  EXPECT_EQ(told(table, 2).ahead, 2u) << "the holder, and who came before";
-  EXPECT_EQ(told(table, 2).behind, told(table, 0).number);
-  EXPECT_EQ(told(table, 3).state, LockTable::Entry::State::Holds);
-  EXPECT_EQ(told(table, 3).ahead, 0u);
-  EXPECT_EQ(told(table, 4).ahead, 3u) << "two that share it now, and one that will";
-  EXPECT_EQ(told(table, 4).behind, told(table, 0).number);
-}
-
-TEST(LockTable, WhoWaitsForOneThatWaitsIsToldSo) {
-  Table table;
-  const WriteLease runs = table.join({exclusive("a")}).into_lease();
-  const auto waits = table.join({exclusive("a"), exclusive("b")});
-  const auto behind = table.join({exclusive("b")});
-  const auto sharer = table.join({shared("b")});
-  EXPECT_EQ(told(table, 2).ahead, 1u);
-  EXPECT_EQ(told(table, 2).behind, told(table, 1).number) << "nobody has b yet";
-  EXPECT_EQ(told(table, 3).ahead, 2u);
-}
-
 TEST(LockTable, APlaceKnowsWhoHasWhatItWaitsFor) {
   Table table;
   ClaimInfo info;
@@ -280,17 +241,6 @@ TEST(LockTable, APlaceKnowsWhoHasWhatItWaitsFor) {
   ASSERT_TRUE(waits.holder().has_value());
   EXPECT_EQ(waits.holder()->what, "PUT /a");
   EXPECT_FALSE(behind.holder().has_value()) << "nobody has b, it is only somebody's turn before";
-}
-
-TEST(LockTable, WhoLetsOthersByStandsInNobodysWay) {
-  Table table;
-  const WriteLease runs = table.join({exclusive("a")}).into_lease();
-  auto away = table.join({exclusive("a")});
-  away.yield();
-  const auto waits = table.join({exclusive("a")});
-  EXPECT_EQ(told(table, 1).state, LockTable::Entry::State::Away);
-  EXPECT_EQ(told(table, 1).ahead, 1u);
-  EXPECT_EQ(told(table, 2).ahead, 1u) << "the holder only";
 }
 
 }  // namespace

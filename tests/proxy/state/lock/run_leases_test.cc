@@ -24,7 +24,7 @@ class RunLeaseTable : public testing::Test {
     info.client_label = client == kHeal ? "heal" : "other";
     info.what = "PUT " + key;
     info.since = now;
-    if (leases.lets_in(client, keys)) info.priority = ClaimInfo::Priority::BeforeAll;
+    if (leases.lets_in(client, keys)) info.priority = ClaimInfo::Priority::InLease;
     return *locks.join(keys, std::move(info), nullptr, 1);
   }
   Result<RunLeases::Lease> take(const std::vector<std::string>& resources = {"cluster", "pool"}) {
@@ -100,6 +100,7 @@ TEST_F(RunLeaseTable, WhatIsNotRenewedInTimeIsOver) {
   const auto expired = leases.expire(now);
   ASSERT_EQ(expired.size(), 1u);
   EXPECT_EQ(expired[0].client, "heal");
+  EXPECT_EQ(expired[0].over, "it was not renewed");
   EXPECT_TRUE(waits.granted());
 }
 
@@ -137,6 +138,30 @@ TEST_F(RunLeaseTable, AnOperatorEndsItByItsResource) {
   EXPECT_TRUE(write(kOther).granted());
 }
 
+// Only of several processes (below) can one wait beside another's: as long as the later one has not ended.
+TEST_F(RunLeaseTable, WhatAHeldLeaseLetsInGoesBeforeALeaseThatWaits) {
+  ASSERT_TRUE(take()->held);
+  ClaimInfo info;
+  info.client = kOther;
+  info.run = "theirs";
+  info.priority = ClaimInfo::Priority::Lease;
+  const auto waits = locks.join({{"pool", LockMode::Exclusive}, {"cluster", LockMode::Exclusive}}, info, nullptr, 0);
+  for (const char* key : {"cluster", "pool"}) EXPECT_TRUE(write(kHeal, key).granted()) << key;
+  EXPECT_FALSE(waits->granted());
+}
+
+TEST_F(RunLeaseTable, ALeaseGoesBeforeAWriteThatHasItsTurn) {
+  WriteLease runs = write(kOther).into_lease();
+  ClaimInfo info;
+  info.client = kOther;
+  info.priority = ClaimInfo::Priority::InTurn;
+  const auto in_turn = locks.join({{"cluster", LockMode::Exclusive}}, info, nullptr, 0);
+  const auto lease = take();
+  runs.release();
+  EXPECT_TRUE(leases.renew(lease->id, now)->held);
+  EXPECT_FALSE(in_turn->granted());
+}
+
 // In a cluster a place comes when it stands in the log of all, and its client's writes may come through a process that gave no lease.
 TEST_F(RunLeaseTable, OfSeveralProcessesALeaseIsHeldWhenItsPlaceHasComeAndAllLetItsClientIn) {
   RunLeases elsewhere{RunLeases::Options{}, locks, Hasher(HashKey{1, 2})};
@@ -152,6 +177,7 @@ TEST_F(RunLeaseTable, OfSeveralProcessesALeaseIsHeldWhenItsPlaceHasComeAndAllLet
   const auto lease = take();
   ASSERT_TRUE(lease.ok());
   EXPECT_FALSE(lease->held);
+  EXPECT_EQ(lease->behind, "the other armgates, which are being told");
   EXPECT_FALSE(elsewhere.lets_in(kHeal, keys));
   is_logged = true;
   EXPECT_TRUE(leases.renew(lease->id, now)->held);

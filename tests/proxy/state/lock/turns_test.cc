@@ -26,7 +26,7 @@ class TurnTable : public testing::Test {
     return *locks.join({{"a", LockMode::Exclusive}}, std::move(info), nullptr, 1);
   }
   std::shared_ptr<Turn> give(const Hash128& client) {
-    return turns.give(key, client, join(ClaimInfo::Priority::BeforeWaiters), loop.get_executor());
+    return turns.give(key, client, join(ClaimInfo::Priority::Turn), loop.get_executor());
   }
 
   boost::asio::io_context loop;
@@ -51,7 +51,7 @@ TEST_F(TurnTable, ReservesTheKeyForItsClientsWrite) {
 
   auto taken = turns.take(key, kAnn);
   ASSERT_EQ(taken, turn);
-  QueuePosition write = join(ClaimInfo::Priority::BeforeAll);
+  QueuePosition write = join(ClaimInfo::Priority::InTurn);
   taken->end();
   EXPECT_TRUE(turn->over());
   EXPECT_TRUE(write.granted());

@@ -183,9 +183,9 @@ struct Imported {
   std::optional<WallTime> since{};  // PreviousProcess::since
 };
 
-using Event =
-    std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent, Replayed,
-                 ResultSeen, StateSeen, Probing, Imported, UnlockAsked, EndTold, OwnedPolled, OwnedLeft, Reserved, Yielded, AbortTaken>;
+using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, Intended, Settled, Finished, SendingEvent,
+                           Replayed, ResultSeen, StateSeen, Probing, Imported, UnlockAsked, EndTold, OwnedPolled, OwnedLeft,
+                           Reserved, Yielded, AbortTaken>;
 
 // Whoever tells what is to change the shared tables: each change as the event that stands for it.
 class Teller : public ResourceSink, public SendingSink, public ResultSink, public OwnedSink {

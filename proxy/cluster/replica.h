@@ -99,8 +99,8 @@ class Replica final : public Teller {
     std::function<void(const UnlockAsked&)> unlock{};                    // another's operator asks for it
     std::function<void(const AbortTaken&)> abort_taken{};                // through another, as
     std::function<void(const EndTold&)> end_told{};
-    std::function<void(const OwnedPolled&)> owned_polled{};              // there
-    MemoryStore* history = nullptr;                                      // gets every replica's writes; null: nobody asks
+    std::function<void(const OwnedPolled&)> owned_polled{};  // there
+    MemoryStore* history = nullptr;                          // gets every replica's writes; null: nobody asks
     // The members that a write changed, one a line; nothing: not known. None: they are not named.
     std::function<std::optional<std::string>(const AskedChange& change)> name_members{};
   };

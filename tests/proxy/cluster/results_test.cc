@@ -139,8 +139,7 @@ TEST_F(ClusterResultsTest, OneProbeGoesForAllReplicas) {
     }
     rig_.pass(seconds(9));
     EXPECT_EQ(gone, 1) << "round " << round;
-    for (auto* process : all_)
-      EXPECT_EQ(process->results.judge(kSet, kBytes, minutes(5), rig_.clock.now()).goes, Goes::No);
+    for (auto* process : all_) EXPECT_EQ(process->results.judge(kSet, kBytes, minutes(5), rig_.clock.now()).goes, Goes::No);
   }
 }
 

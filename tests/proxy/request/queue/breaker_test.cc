@@ -118,6 +118,7 @@ TEST_F(BreakerTest, WhoStoodInLineAsItBecameSickIsRefusedToo) {
   rig_.arm(kPatch, 202, {{"Azure-AsyncOperation", kOperation}});
   EXPECT_EQ(rig_.ask("one", kPatch, kBody).head.status, 202);
   std::vector<std::shared_ptr<StageRig::Running>> waiting;
+  waiting.reserve(5);
   for (int i = 0; i < 5; ++i) waiting.push_back(rig_.start("two", kPatch, R"({"a":)" + std::to_string(i) + "}"));
   const size_t before = rig_.seen().size();
   rig_.arm(kPoll, 200, {}, R"({"status":"Failed","error":{"code":"Bad","message":"x"}})");

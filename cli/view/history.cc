@@ -95,6 +95,17 @@ std::string blame_line(const json& write) {
                      tool.empty() ? "" : fmt::format(" ({})", tool), changed_text(write));
 }
 
+// A failed operation leaves its resource in a state that only a read tells.
+std::string state_line(const json& told) {
+  if (const auto state = told.find("state"); state != told.end()) {
+    return fmt::format("provisioningState {} since {}\n", text_member(*state, "provisioning_state"),
+                       text_member(*state, "since"));
+  }
+  const json& writes = told["writes"];
+  const bool last_failed = !writes.empty() && writes.back().value("state", "") == "failed";
+  return last_failed ? "provisioningState not known: not read since the failure\n" : "";
+}
+
 std::string as_json(const json& value) { return dump_json(value, 2) + "\n"; }
 
 }  // namespace
@@ -118,11 +129,7 @@ Result<std::string> blame_text(const Config& config, size_t most, std::string_vi
   }
   (*told)["writes"] = std::move(writes);
   if (as == HistoryAs::Json) return as_json(*told);
-  std::string text;
-  if (const auto state = told->find("state"); state != told->end()) {
-    text =
-        fmt::format("provisioningState {} since {}\n", text_member(*state, "provisioning_state"), text_member(*state, "since"));
-  }
+  std::string text = state_line(*told);
   for (const json& write : (*told)["writes"]) text += blame_line(write);
   return (*told)["writes"].empty() ? text + "no write to it is known\n" : text;
 }

@@ -135,6 +135,15 @@ TEST_F(History, BlameSaysWhoWroteWhatWithWhichToolAndHowItEnded) {
   EXPECT_EQ(*blame_text(config_, 20, "/subscriptions/x", HistoryAs::Text), "no write to it is known\n");
 }
 
+TEST_F(History, BlameSaysThatNobodyHasReadWhatAFailureLeft) {
+  auto file = journal::JournalFile::open(config_.journal.file, journal::Durability::Process, HashKey{1, 2});
+  end(*file, 2, arm::Progress::Failed, {"Bad", ""});
+  const auto text = blame_text(config_, 20, "/subscriptions/s/resourceGroups/g/vm", HistoryAs::Text);
+  EXPECT_EQ(*text,
+            "provisioningState not known: not read since the failure\n"
+            "2025-11-22T20:00:00.002Z  PATCH   failed Bad  nightly  members not known\n");
+}
+
 TEST_F(History, AMergedWriteSaysSo) {
   auto file = journal::JournalFile::open(config_.journal.file, journal::Durability::Process, HashKey{1, 2});
   WriteOutcome outcome{OutcomeKind::Answered, 200, false, {}, at(3'500)};

@@ -19,7 +19,7 @@ void learn(const Parts& parts, const std::vector<OperationLeases::Match>& here, 
     match.op_lease->note_asked(parts.clock.now());
     const arm::Progress progress = progress_of(match.by, head, body);
     learn_more(parts, *match.op_lease, match.by, progress, body);
-    if (progress != arm::Progress::Running && may_come_to_more(asked, *match.op_lease, match.by)) continue;
+    if (progress != arm::Progress::Running && asked < may_come_to_more_until(*match.op_lease, match.by)) continue;
     if (arm::is_terminal(progress)) operation_ended(parts, match.op_lease, progress);
     // Of a deletion the resource tells only the end: as long as it is there, it may be running or have failed.
     const bool told_to_wait = progress == arm::Progress::Running && match.by == match.op_lease->write().tracking.by &&

@@ -34,9 +34,9 @@ arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std:
   return arm::Progress::Unknown;
 }
 
-bool may_come_to_more(TimePoint looked, const OperationLease& op_lease, arm::TrackedBy by) {
+TimePoint may_come_to_more_until(const OperationLease& op_lease, arm::TrackedBy by) {
   const bool by_resource = by == arm::TrackedBy::ResourceState || by == arm::TrackedBy::ResourceGone;
-  return by_resource && looked < op_lease.write().opened + may_come_to_more_for(op_lease);
+  return op_lease.write().opened + (by_resource ? may_come_to_more_for(op_lease) : Duration{});
 }
 
 void learn_more(const Parts& parts, OperationLease& op_lease, arm::TrackedBy by, arm::Progress progress,

@@ -16,9 +16,9 @@ inline constexpr Duration kOnItsWayMax = std::chrono::seconds(60);
 
 arm::Progress progress_of(arm::TrackedBy by, const arm::ResponseHead& head, std::string_view body);
 
-// What was seen of its resource at `looked` need not be the write's end: it may not even have begun, or it may run unseen, for many
+// What is seen of its resource before then need not be the write's end: it may not even have begun, or it may run unseen, for many
 // resources show no sign of that.
-bool may_come_to_more(TimePoint looked, const OperationLease& op_lease, arm::TrackedBy by);
+TimePoint may_come_to_more_until(const OperationLease& op_lease, arm::TrackedBy by);
 
 // What an answer tells beside how the operation goes: its error, or the state of its resource.
 void learn_more(const Parts& parts, OperationLease& op_lease, arm::TrackedBy by, arm::Progress progress, std::string_view body);

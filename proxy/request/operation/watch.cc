@@ -83,8 +83,12 @@ TimePoint next_look(const Parts& parts, const Watcher& watcher) {
   const Duration pause = watcher.op_lease->has_waiter()
                              ? pause_with_waiter(options, pace, watcher.op_lease->write().opened, last)
                              : pause_without_waiter(options, pace);
+  // From then on a look may tell the end, and whoever waits need not wait for the pace.
+  const TimePoint conclusive = may_come_to_more_until(*watcher.op_lease, watcher.by);
+  const bool waits_for_it = watcher.op_lease->has_waiter() && last < conclusive;
+  const TimePoint due = waits_for_it ? std::min(last + pause, conclusive) : last + pause;
   const TimePoint affordable = may_ask_from(parts, place_to_look(watcher).target, watcher.op_lease->authorization());
-  return std::min(std::max({last + pause, watcher.not_before, affordable}), watcher.expires);
+  return std::min(std::max({due, watcher.not_before, affordable}), watcher.expires);
 }
 
 // A delete that nobody has confirmed, and a resource that is there and in a final state: it was never begun or has failed.
@@ -171,7 +175,7 @@ Task<void> poll_once(Parts& parts, Watcher& watcher) {
   arm::Progress progress = progress_of(watcher.by, seen->head, seen->body);
   learn_more(parts, *watcher.op_lease, watcher.by, progress, seen->body);
   if (write.runs_unseen && progress == arm::Progress::Running) watcher.op_lease->note_running(parts.clock.now());
-  if (may_come_to_more(watcher.last_poll, *watcher.op_lease, watcher.by)) co_return;
+  if (watcher.last_poll < may_come_to_more_until(*watcher.op_lease, watcher.by)) co_return;
   if (will_never_tell(watcher, seen->head)) {
     if (parts.alert) {
       parts.alert(

@@ -2,6 +2,7 @@
 // the end of its operation.
 #include "proxy/request/write/settle.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "arm/arm_error.h"
@@ -45,22 +46,39 @@ LeasedWrite write_to_finish(const Write& write, IntentId intent) {
   return leased;
 }
 
+// It shows ETags, so that whoever replaces it is held off by a write that takes effect in between.
+bool shows_an_etag(const Write& write) {
+  return write.ask([](const policy::History& history) {
+    return std::ranges::any_of(history.entries(), [](const policy::Entry& each) { return !each.etag.empty(); });
+  });
+}
+
+bool has_precondition(const Write& write) {
+  const auto& fields = write.head().fields;
+  return !fields.get("If-Match").empty() || !fields.get("If-None-Match").empty();
+}
+
+// Whether a write whose answer was lost, and that may take effect seconds later, must keep others off meanwhile.
+bool keeps_others_off(const Write& write) {
+  // Without bases it may take effect before or after the next write by its client's own will. But a PATCH only sets some members: a
+  // replacement that was compared before it took effect, and that no ETag guards, would wipe them out.
+  const bool is_compared = write.has_bases() || write.rule() == policy::BaseRule::Create;
+  const bool sets_members = write.plan.operation == arm::OperationKind::Patch && !shows_an_etag(write);
+  // A precondition holds a lost sending off as soon as others have written the same. But not where what they write moves no ETag of it (a
+  // cluster, by its pools), nor where it changes what its keys name beside it (a pool, its cluster).
+  const bool covers_all = write.plan.rule->guard.etag_covers == rules::EtagCovers::Everything;
+  const bool is_held_off = has_precondition(write) && covers_all && write.plan.keys.size() == 1;
+  return (is_compared || sets_members) && !is_held_off;
+}
+
 LeasedWrite leased_write(const Write& write, const Outcome& outcome, IntentId intent) {
   LeasedWrite leased = write_to_finish(write, intent);
   const bool accepted = outcome.kind == Outcome::Kind::Accepted;
   leased.because = accepted ? LeasedBecause::Accepted : LeasedBecause::InDoubt;
   leased.host = write.head().host;
   leased.runs_unseen = outcome.runs_unseen;
-  const auto& fields = write.head().fields;
-  // What may take effect at any time by its client's own will (an unconditional write, a PATCH that only sets values) keeps nobody.
-  const bool is_compared = write.has_bases() || write.rule() == policy::BaseRule::Create;
-  const bool has_precondition = !fields.get("If-Match").empty() || !fields.get("If-None-Match").empty();
-  // A precondition holds a lost sending off as soon as others have written the same. But not where what they write moves no ETag of it (a
-  // cluster, by its pools), nor where it changes what its keys name beside it (a pool, its cluster).
-  const bool covers_all = write.plan.rule->guard.etag_covers == rules::EtagCovers::Everything;
-  const bool is_held_off = has_precondition && covers_all && write.plan.keys.size() == 1;
-  const bool was_lost = outcome.kind == Outcome::Kind::Unknown || (!accepted && has_precondition);
-  leased.is_on_its_way = was_lost && is_compared && !is_held_off;
+  const bool was_lost = outcome.kind == Outcome::Kind::Unknown || (!accepted && has_precondition(write));
+  leased.is_on_its_way = was_lost && keeps_others_off(write);
   leased.tracking = outcome.tracking;
   leased.opened = write.parts.clock.now();
   const auto asked = arm::retry_after(outcome.answer.head.fields, write.parts.clock.wall());

@@ -303,7 +303,7 @@ TEST(Watching, WhatWasLostAfterAComparisonKeepsOthersAwayForAWhile) {
     arm::Headers precondition;
     const char* waited_ms;
   };
-  for (const Case& each : {Case{"unread", false, {}, "1000"}, Case{"read", true, {}, "16000"},
+  for (const Case& each : {Case{"unread", false, {}, "1000"}, Case{"read", true, {}, "10000"},
                            Case{"its own precondition", false, {{"If-Match", "\"1\""}}, "1000"}}) {
     SCOPED_TRACE(each.name);
     auto options = StageRig::default_options();

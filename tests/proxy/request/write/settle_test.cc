@@ -101,5 +101,29 @@ TEST(Settle, AnEtagThatCoversNotAllHoldsNothingOffThatIsLate) {
   EXPECT_EQ(rig.ask("two", pool, R"({"properties":{"count":2}})").head.status, 200);
 }
 
+// Where no ETag tells, a PATCH that takes effect late is wiped out by the replacement of whoever has looked before.
+TEST(Settle, ALostPatchKeepsReplacementsOffWhereNoEtagIsShown) {
+  const std::string without = R"({"sku":{"capacity":1},"tags":{},"properties":{"provisioningState":"Succeeded"}})";
+  for (const bool has_etag : {false, true}) {
+    const std::string& shown = has_etag ? kState : without;
+    StageRig rig;
+    TimePoint sent{};
+    rig.arm_lives([&](const arm::Request& request) {
+      Step step;
+      step.body = shown;
+      if (request.head.method == arm::Method::Patch)
+        step.failure = upstream_error(ErrorKind::Reset, Sent::Maybe, "the script says so");
+      if (request.head.method == arm::Method::Put) sent = rig.now();
+      return step;
+    });
+    rig.ask("two", get(kScaleSet));
+    EXPECT_EQ(rig.ask("one", kPatch, R"({"tags":{"a":"1"}})").head.status, 409) << "the outcome is unknown";
+    const TimePoint then = rig.now();
+    EXPECT_EQ(rig.ask("two", put(kScaleSet), R"({"sku":{"capacity":2},"tags":{}})").head.status, 200);
+    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(sent - then);
+    EXPECT_EQ(waited >= std::chrono::seconds(9), !has_etag) << waited.count();
+  }
+}
+
 }  // namespace
 }  // namespace armgate::world::settle_test

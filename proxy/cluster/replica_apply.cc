@@ -249,7 +249,9 @@ void Replica::on(ReplicaId, LetIn event, uint64_t, Moment) {
 
 // Each counts its own: added up over all replicas every operation counts once.
 void Replica::on(ReplicaId author, ResultSeen event, uint64_t, Moment moment) {
-  if (event.intent != 0 && !intents_.contains(event.intent)) return;  // somebody told before
+  const auto intent = intents_.find(event.intent);
+  if (event.intent != 0 && intent == intents_.end()) return;  // somebody told before
+  const auto owned = intent == intents_.end() ? nullptr : tables_->owned.find(intent->second.write.owned);
   using Counted = OperationResults::Counted;
   tables_->results.note_here({.resource = event.resource,
                               .id = event.id,
@@ -258,7 +260,8 @@ void Replica::on(ReplicaId author, ResultSeen event, uint64_t, Moment moment) {
                               .client = event.client,
                               .request_hash = event.request_hash,
                               .result = event.result,
-                              .intent = event.intent},
+                              .intent = event.intent,
+                              .first = owned ? owned->stands_for(event.intent) : event.intent},
                              {event.at == TimePoint{} ? moment.time : event.at, event.when},
                              author == options_.id ? Counted::Yes : Counted::No);
 }

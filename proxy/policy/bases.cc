@@ -37,6 +37,34 @@ std::vector<Seen> of_command(const Reader& reader, const std::vector<Seen>& seen
   return own;
 }
 
+// Up to that order there is nothing that the client does not know to be gone: it deleted it, or was told so.
+uint64_t known_gone(const History& history, const Reader& reader, const WriteFacts& write) {
+  uint64_t order = write.deleted_by == write.client ? write.deleted : 0;
+  for (const Observation& o : reader.shown) {
+    const Entry* entry = o.lost ? nullptr : history.find(o.entry);
+    if (entry != nullptr && entry->absent && o.first_shown.order < write.arrived.order) order = std::max(order, entry->number);
+  }
+  return order;
+}
+
+// Whoever knows that it is gone does not build on what it was before. An ETag tells nothing across a deletion: some types count anew.
+void erase_known_gone(std::vector<BaseState>& states, uint64_t known_gone_at) {
+  const auto is_known = [&](const BaseState& s) { return s.gone && s.entry < known_gone_at; };
+  if (!std::ranges::all_of(states, is_known)) std::erase_if(states, is_known);
+}
+
+// Since that state the client has written the resource, nobody else has, and the client was shown nothing but its own answers.
+bool only_own_since(const History& history, const Reader& reader, const WriteFacts& write, uint64_t since) {
+  if (history.forgotten() > since || write.actors == Actors::Many) return false;
+  const auto is_later_read = [&](const Observation& o) { return o.as != ShownAs::OwnAnswer && o.entry > since; };
+  if (std::ranges::any_of(reader.shown, is_later_read)) return false;
+  const auto is_written = [&](const Entry& e) { return e.number > since && e.cause != Cause::Seen; };
+  const auto is_own = [&](const Entry& e) { return e.writer == write.client && e.certain && !e.failed; };
+  const auto& entries = history.entries();
+  return std::ranges::any_of(entries, is_written) &&
+         std::ranges::all_of(entries, [&](const Entry& e) { return !is_written(e) || is_own(e); });
+}
+
 // An ETag may stand for several states (AKS: a pool's change leaves the cluster's where it is): it is one of those that the client was
 // shown.
 Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const WriteFacts& write) {
@@ -44,9 +72,11 @@ Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const
   bases.rule = BaseRule::BodyEtag;
   const uint64_t born = born_at(history, write);
   std::vector<Seen> seen;
-  if (const Reader* reader = history.reader(write.client)) seen = shown_before(history, *reader, limits, write);
+  const Reader* reader = history.reader(write.client);
+  if (reader != nullptr) seen = shown_before(history, *reader, limits, write);
   std::erase_if(seen, [&](const Seen& s) { return s.entry->etag != write.body_etag; });
   bases.possible = states_of(seen, write, born);
+  if (reader != nullptr && write.actors != Actors::Many) erase_known_gone(bases.possible, known_gone(history, *reader, write));
   if (bases.possible.empty()) {
     BaseState state;
     state.etag = write.body_etag;
@@ -62,9 +92,17 @@ Bases by_etag_in_body(const History& history, const HistoryLimits& limits, const
 
 // A client that may be several actors may write on what one of them read through an earlier process, of which only the journal is
 // left; that says whether there is anything to lose.
-bool may_be_former(const History& history, const HistoryLimits& limits, const WriteFacts& write, Actors actors) {
+//
+// Such a write is refused once. Whoever was refused reads again, and a name that has written since is taken for one that did.
+bool may_be_former(const History& history, const Reader& reader, const HistoryLimits& limits, const WriteFacts& write,
+                   Actors actors) {
   const bool soon = write.former != 0 && write.arrived.time - write.known_from <= limits.think_max;
   if (!soon || actors == Actors::Single) return false;
+  const auto is_own_since = [&](const Entry& e) {
+    return e.cause == Cause::Written && e.number > write.former && e.writer == write.client;
+  };
+  const bool was_told = !reader.refusals.empty() || std::ranges::any_of(history.entries(), is_own_since);
+  if (actors == Actors::Unknown && was_told) return false;
   return std::any_of(history.entries().begin(), history.entries().end(), [&](const Entry& e) {
     const bool another = e.writer != write.client || actors == Actors::Many;
     return e.cause == Cause::Written && e.number <= write.former && another;
@@ -117,9 +155,30 @@ bool any_other(const std::vector<Seen>& live, const BaseState& newest, const Wri
   });
 }
 
+void add_states(std::vector<BaseState>& states, std::vector<BaseState> more) {
+  for (BaseState& state : more) {
+    const auto same = [&](const BaseState& s) { return s.entry == state.entry && s.api_version == state.api_version; };
+    if (std::none_of(states.begin(), states.end(), same)) states.push_back(std::move(state));
+  }
+}
+
 // Without what was merged.
 Bases states_for(const History& history, const Reader* reader, const HistoryLimits& limits, const WriteFacts& write) {
-  if (!write.body_etag.empty()) return by_etag_in_body(history, limits, write);
+  if (!write.body_etag.empty()) {
+    Bases bases = by_etag_in_body(history, limits, write);
+    const uint64_t since = bases.possible.front().entry;
+    if (reader == nullptr || since == 0 || !only_own_since(history, *reader, write, since)) return bases;
+    // It may go on from the object that it sent last, which has the ETag of before; so that tells nothing.
+    WriteFacts as_sent = write;
+    as_sent.body_etag = {};
+    Bases later = states_for(history, reader, limits, as_sent);
+    if (later.possible.empty()) return bases;
+    if (effective_actors(*reader, write) == Actors::Unknown) {
+      if (later.if_stale.empty()) later.if_stale = later.possible;
+      add_states(later.if_stale, std::move(bases.possible));
+    }
+    return later;
+  }
   if (reader == nullptr) return without_states(history, reader, limits, write);
   auto seen = shown_before(history, *reader, limits, write);
   auto own = of_command(*reader, seen, write);
@@ -135,7 +194,8 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
   if (newest != nullptr) one.push_back(*newest);
   for (const Seen& s : live) {
     const bool after = newest == nullptr || s.observation->last_shown.order > newest->observation->last_shown.order;
-    if (is_pending(s) && after) one.push_back(s);
+    const bool is_given_again = s.observation->as == ShownAs::OwnAnswer;  // after something newer was read
+    if ((is_pending(s) || is_given_again) && after) one.push_back(s);
   }
   const uint64_t born = born_at(history, write);
   Bases bases;
@@ -145,9 +205,7 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
   const bool may_be_wide = actors == Actors::Unknown && !by_id && !bases.possible.empty();
   if (may_be_wide && (is_repeated || any_other(live, bases.possible.front(), write))) {
     bases.if_stale = states_of(live, write, born);
-    // Who was told that it is gone, or deleted it, and makes it anew: what was there before says nothing.
-    const bool knows_it_is_gone = !bases.possible.empty() && bases.possible.front().absent;
-    if (knows_it_is_gone) std::erase_if(bases.if_stale, [](const BaseState& s) { return s.gone; });
+    erase_known_gone(bases.if_stale, known_gone(history, *reader, write));
     if (bases.if_stale.size() == bases.possible.size()) bases.if_stale.clear();
   }
   const bool all_gone = std::all_of(bases.possible.begin(), bases.possible.end(), [](const BaseState& s) { return s.gone; });
@@ -158,7 +216,8 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
     bases.possible = {std::move(none)};
     bases.if_stale.clear();
   }
-  if (may_be_former(history, limits, write, actors)) {
+  // Under one id the command itself has read here.
+  if (!by_id && may_be_former(history, *reader, limits, write, actors)) {
     BaseState former;
     former.gone = true;  // a state that nothing is known of
     bases.possible.push_back(std::move(former));
@@ -174,13 +233,6 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
     bases.if_stale.clear();
   }
   return bases;
-}
-
-void add_states(std::vector<BaseState>& states, std::vector<BaseState> more) {
-  for (BaseState& state : more) {
-    const auto same = [&](const BaseState& s) { return s.entry == state.entry && s.api_version == state.api_version; };
-    if (std::none_of(states.begin(), states.end(), same)) states.push_back(std::move(state));
-  }
 }
 
 // Whether something was written that the client may not know of, or was accepted since the write came.

@@ -25,9 +25,13 @@ bool was_taken_back(const Seen& one, const std::vector<Seen>& seen, const Histor
   };
   const auto failed = std::ranges::find_if(history.entries(), shows_it);
   if (failed == history.entries().end()) return false;
-  const bool has_read_since = std::ranges::any_of(seen, [&](const Seen& s) {
-    return !is_pending(s) && s.observation->last_asked > failed->ended && s.entry->number > one.entry->number;
-  });
+  // A read that lacked the write before the failure was known has shown what came of it all the same.
+  const auto has_shown_it = [&](const Seen& s) {
+    const bool after_end = !is_pending(s) && s.observation->last_asked > failed->ended && s.entry->number > one.entry->number;
+    const bool without_it = s.observation->lagging && !s.observation->lost && s.observation->last_asked > one.entry->number;
+    return after_end || without_it;
+  };
+  const bool has_read_since = std::ranges::any_of(seen, has_shown_it);
   return has_read_since && !history.written_since(failed->number, is_own_failure);
 }
 
@@ -110,7 +114,7 @@ std::vector<Seen> live_of(const std::vector<Seen>& seen, const History& history,
                           const WriteFacts& write, Actors actors) {
   std::vector<Seen> live = seen;
   std::erase_if(live, [&](const Seen& s) { return is_superseded(s, seen, limits, write); });
-  if (actors == Actors::Unknown) std::erase_if(live, [&](const Seen& s) { return was_taken_back(s, seen, history, write); });
+  if (actors != Actors::Many) std::erase_if(live, [&](const Seen& s) { return was_taken_back(s, seen, history, write); });
   prefer_own_version(live, write, actors);
   return live;
 }

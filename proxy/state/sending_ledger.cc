@@ -60,7 +60,7 @@ SendingLedger::Match SendingLedger::judge_repeated(const Sending& earlier, const
   const Duration window = std::min(earlier.repeats.window, arrival.repeats.window);
   const bool is_within = window > Duration::zero() && (!earlier.ending || arrival.at.time - earlier.ended.time <= window);
   const bool both_join = earlier.repeats.running > Duration::zero() && arrival.repeats.running > Duration::zero();
-  const bool runs = both_join && earlier.ending && ask.runs && ask.runs(earlier.ending->intent);
+  const bool runs = both_join && earlier.ending && ask.runs && ask.runs(earlier.ending->intent, earlier.ended.order);
   const bool has_failed = is_within && earlier.ending && ask.failed && ask.failed(earlier.ending->intent);
   if ((!is_within || has_failed) && !runs) return Match::New;
   if (!earlier.ending || is_mutant(Mutant::RepeatedWhateverCame)) return given;

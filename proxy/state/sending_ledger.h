@@ -155,8 +155,8 @@ class SendingLedger {
   struct Questions {
     // Whether the resource was written since an order, but by that sending.
     std::function<Since(uint64_t sending, uint64_t order)> written{};
-    // Whether what the write began still runs.
-    std::function<bool(IntentId)> runs{};
+    // Whether what the write began still runs, by all that is known since an order.
+    std::function<bool(IntentId, uint64_t order)> runs{};
     // Whether it is known to have failed.
     std::function<bool(IntentId)> failed{};
   };
@@ -199,7 +199,7 @@ class SendingLedger {
   // Since when all know of its first arrival; 0: they do not yet.
   uint64_t known_since(uint64_t sending) const;
   // Whether the same was asked for elsewhere before all knew of this one, so that it must not be carried out beside that.
-  bool is_elsewhere(const Arrival& arrival, const Asking& own);
+  bool is_elsewhere(const Arrival& arrival, const Asking& own, const Questions& ask);
 
   // Forgets what nobody will ask for any more; true if something is left.
   bool expire(TimePoint now);

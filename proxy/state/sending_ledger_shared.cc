@@ -87,11 +87,11 @@ uint64_t SendingLedger::known_since(uint64_t sending) const {
   return s == nullptr ? 0 : s->added;
 }
 
-bool SendingLedger::is_elsewhere(const Arrival& arrival, const Asking& own) {
+bool SendingLedger::is_elsewhere(const Arrival& arrival, const Asking& own, const Questions& ask) {
   MutexLock lock(&mutex_);
   const Sending* sending = find_locked(own.sending);
   if (sending == nullptr || sending->runner != own.number) return true;
-  const Match match = find_earlier(arrival, {}, sending).match;
+  const Match match = find_earlier(arrival, ask, sending).match;
   return match == Match::Shared || match == Match::InDoubt;
 }
 

@@ -60,7 +60,8 @@ Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, 
 
 std::optional<Outcome> answered_elsewhere(const Write& write) {
   if (write.sending == 0) return std::nullopt;
-  if (!write.ledger().is_elsewhere(arrival_of(write, nullptr), {write.sending, write.asking})) return std::nullopt;
+  if (!write.ledger().is_elsewhere(arrival_of(write, nullptr), {write.sending, write.asking}, questions_of(write)))
+    return std::nullopt;
   return try_later(write, "The same request is being answered by another replica.", "same-request-elsewhere");
 }
 

@@ -307,7 +307,10 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
   std::stable_sort(recent.begin(), recent.end(), [](const auto& a, const auto& b) { return a.first->ended < b.first->ended; });
   for (const auto& [write, leased] : recent) remember_result(parts, leased, *write);
   absl::flat_hash_map<std::string_view, WallTime> last_end;
-  for (const auto& [write, leased] : recent) last_end[write->resource] = *write->ended;
+  for (const auto& [write, leased] : recent) {
+    // One that nobody has seen, or that had no effect, says nothing about the state.
+    if (arm::is_terminal(write->result.how)) last_end[write->resource] = *write->ended;
+  }
   for (const ResourceState& state : former.states) {
     const auto end = last_end.find(state.resource);
     if (end == last_end.end() || end->second <= state.since) remember_state(parts, state);

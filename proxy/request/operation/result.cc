@@ -16,7 +16,8 @@ OperationResults::Ended ended(const LeasedWrite& write, const OperationResult& r
           .client = write.client_label,
           .request_hash = write.request_hash,
           .result = result,
-          .intent = write.intent};
+          .intent = write.intent,
+          .first = write.owned ? write.owned->stands_for(write.intent) : write.intent};
 }
 
 // Empty: none.
@@ -40,7 +41,9 @@ void note_result(const Parts& parts, const LeasedWrite& write, const OperationRe
 void remember_result(const Parts& parts, const LeasedWrite& write, const JournaledWrite& former) {
   if (!former.ended) return;
   const Duration ago = std::max<Duration>(parts.clock.wall() - *former.ended, Duration::zero());
-  parts.shared.results.remember(ended(write, former.result), {parts.clock.now() - ago, *former.ended});
+  OperationResults::Ended end = ended(write, former.result);
+  end.first = 0;  // what is given again of it says so itself
+  parts.shared.results.remember(end, {parts.clock.now() - ago, *former.ended});
 }
 
 void remember_state(const Parts& parts, const ResourceState& former) {

@@ -29,7 +29,7 @@ class RelayedAction {
   SendingLedger::Match match() const { return match_; }
   // Where several processes serve the same clients, once they know of it: another has sent the same.
   bool is_sent_elsewhere(const SendingLedger::Arrival& arrival) const {
-    return state_->sendings().is_elsewhere(arrival, *asking_);
+    return state_->sendings().is_elsewhere(arrival, *asking_, {});
   }
 
   // Its answer was lost: nobody knows whether it ran.

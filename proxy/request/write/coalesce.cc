@@ -6,7 +6,9 @@
 #include <chrono>
 #include <utility>
 
+#include "arm/long_running.h"
 #include "proxy/request/answer.h"
+#include "proxy/request/content_coding.h"
 #include "proxy/request/read/remember.h"
 #include "proxy/request/write/repeat.h"
 
@@ -33,27 +35,55 @@ Outcome refused_again(Write& write, Match match) {
   return {Outcome::Kind::Answered, not_again(match, write.exchange, write.plan), {}};
 }
 
-// What others did to the resource since an order, and whether that is known.
-SendingLedger::Since written_since(const Write& write, uint64_t order) {
-  if (!others_wrote_since(write, order)) return SendingLedger::Since::Nothing;
-  const bool is_forgotten = write.ask([order](const policy::History& history) { return history.forgotten() > order; });
-  return is_forgotten ? SendingLedger::Since::Unknown : SendingLedger::Since::Written;
+// What others than that sending did to the resource since an order, and whether that is known.
+SendingLedger::Since written_since(const Write& write, uint64_t sending, uint64_t order) {
+  const Hash128 write_key = write_key_of(write.parts.shared.hasher, sending, write.request_id);
+  const auto is_known = [order](const policy::History& history) { return history.forgotten() <= order; };
+  const auto is_gone = [order](const policy::History& history) { return history.absent() > order; };
+  if (write.ask(is_gone)) return SendingLedger::Since::Written;
+  if (!others_wrote_since(write, write_key, order)) return SendingLedger::Since::Nothing;
+  return write.ask(is_known) ? SendingLedger::Since::Written : SendingLedger::Since::Unknown;
 }
 
-bool still_runs(const Write& write, IntentId intent) {
+// Whether its client was shown since that order that the resource is in a final state, or the state cannot be told.
+bool was_shown_at_rest(const Write& write, uint64_t order) {
+  const policy::SharedBody none;
+  policy::SharedBody body;
+  bool was_shown = false;
+  write.ask([&](const policy::History& history) {
+    const policy::Reader* reader = history.reader(write.client.key);
+    if (reader == nullptr) return;
+    for (const policy::Observation& o : reader->shown) {
+      if (o.as == policy::ShownAs::OwnAnswer || o.last_asked <= order) continue;
+      const policy::Entry* entry = history.find(o.entry);
+      const policy::Rendering* rendering = entry == nullptr ? nullptr : entry->rendered_at(o.api_version);
+      was_shown = true;
+      body = rendering == nullptr ? none : rendering->body;
+    }
+  });
+  if (!was_shown) return false;
+  const auto plain = in_plain_bytes(body, write.parts.shared.options.body_keep_max);
+  if (!plain) return true;
+  const auto state = arm::provisioning_state(plain->bytes);
+  return !state || arm::is_terminal(arm::progress_of_word(*state));
+}
+
+// That its operation is not known to have ended is not enough: its client may know more.
+bool still_runs(const Write& write, IntentId intent, uint64_t ended) {
+  if (was_shown_at_rest(write, ended)) return false;
+  if (write.parts.shared.remote_operations.runs(intent)) return true;
   const auto op_leases = write.parts.shared.op_leases.on_key(write.plan.resource_key);
   return std::any_of(op_leases.begin(), op_leases.end(),
                      [&](const auto& op_lease) { return op_lease->write().intent == intent && op_lease->is_open(); });
 }
 
-// `content`: see request_hash_of().
-SendingLedger::Arrival arrival_with(const Hash128& content, const Parts& parts, const Exchange& exchange, const KeyedPlan& plan,
-                                    const Client& client) {
+// `content`: see request_hash_of(), `resend`: resend_hash_of().
+SendingLedger::Arrival arrival_with(const Hash128& content, const Hash128& resend, const Parts& parts, const Exchange& exchange,
+                                    const KeyedPlan& plan, const Client& client) {
   const Hasher& hasher = parts.shared.hasher;
   SendingLedger::Arrival arrival;
   arrival.content = content;
-  // With the credential: claims alone are unverified, so only who shows the same token asks for the same.
-  arrival.resend = hasher.chain(arrival.content, client.credential);
+  arrival.resend = resend;
   arrival.request_id = request_id_of(hasher, exchange);
   identify_request(arrival, exchange.named);
   arrival.resource = plan.resource_key;
@@ -68,13 +98,15 @@ SendingLedger::Arrival arrival_with(const Hash128& content, const Parts& parts, 
 
 SendingLedger::Arrival arrival_of(const Parts& parts, const Exchange& exchange, const KeyedPlan& plan, const Client& client,
                                   std::shared_ptr<const Presence> asker) {
-  auto arrival = arrival_with(request_hash_of(parts.shared.hasher, exchange.request), parts, exchange, plan, client);
+  const Hash128 content = request_hash_of(parts.shared.hasher, exchange.request);
+  const Hash128 resend = resend_hash_of(parts.shared.hasher, content, client, exchange.request.head.fields);
+  auto arrival = arrival_with(content, resend, parts, exchange, plan, client);
   arrival.asker = std::move(asker);
   return arrival;
 }
 
 SendingLedger::Arrival arrival_of(const Write& write, std::shared_ptr<const Presence> asker) {
-  auto arrival = arrival_with(write.request_hash, write.parts, write.exchange, write.plan, write.client);
+  auto arrival = arrival_with(write.request_hash, write.resend, write.parts, write.exchange, write.plan, write.client);
   arrival.asker = std::move(asker);
   return arrival;
 }
@@ -111,15 +143,17 @@ arm::Response not_again(SendingLedger::Match match, Exchange& exchange, const ru
   return make_outcome_unknown(resource, "An earlier sending of this request was not seen to be answered.");
 }
 
+SendingLedger::Questions questions_of(const Write& write) {
+  SendingLedger::Questions ask;
+  ask.written = [&write](uint64_t sending, uint64_t order) { return written_since(write, sending, order); };
+  ask.runs = [&write](IntentId intent, uint64_t ended) { return still_runs(write, intent, ended); };
+  ask.failed = [&write](IntentId intent) { return write.parts.shared.results.failure_of(intent).has_value(); };
+  return ask;
+}
+
 Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
   SendingLedger& ledger = write.ledger();
-  SendingLedger::Questions ask;
-  ask.written = [&write](uint64_t sending, uint64_t order) {
-    write.sending = sending;  // what it has done itself is not another's
-    return written_since(write, order);
-  };
-  ask.runs = [&write](IntentId intent) { return still_runs(write, intent); };
-  ask.failed = [&write](IntentId intent) { return write.parts.shared.results.has_failed(intent); };
+  const SendingLedger::Questions ask = questions_of(write);
   while (true) {
     const TimePoint before = write.parts.clock.now();
     const auto found = ledger.match(arrival, &write.client_wait.waiter(), ClientWait::kJoinedEnded, ask);
@@ -149,7 +183,8 @@ Task<Step<void>> coalesce(Write& write, const SendingLedger::Arrival& arrival) {
     const auto ending = ledger.ending(sending);
     if (ending && ending->kind == SendingLedger::Ending::Kind::Unknown) co_return refused_again(write, Match::InDoubt);
     const bool is_accepted = ending && ending->kind == SendingLedger::Ending::Kind::Accepted;
-    if (is_accepted && ending->recorded && (found.as_recorded || !ending->answer)) {
+    const bool is_recorded = is_accepted && ending->recorded;
+    if (is_recorded && (found.as_recorded || !ending->answer)) {
       with = SendingLedger::With::Answer;
       const auto credential = found.as_recorded ? Credential::Other : Credential::Same;
       Outcome told = co_await answer_as_recorded(write, *ending, credential);

@@ -19,7 +19,7 @@ IntentRecord record_of(const Write& write, std::string_view also_locked) {
   record.also_locked = also_locked;
   record.client = write.client.key;
   record.request_hash = write.request_hash;
-  record.resend = write.parts.shared.hasher.chain(write.request_hash, write.client.credential);
+  record.resend = write.resend;
   if (const auto& named = write.exchange.named) {
     record.named = named->key;
     record.first_sent = named->first_sent;

@@ -22,9 +22,17 @@ bool has_url(const Recorded& recorded) {
   return !recorded.tracking.status_url.empty() || !recorded.tracking.location_url.empty();
 }
 
-// How its operation has ended, where no URL tells its client.
-arm::Progress untold_end(const Recorded& recorded) {
-  return recorded.ended && !has_url(recorded) ? recorded.ended->how : arm::Progress::Succeeded;
+// With what its operation has failed. Not even beside a URL that tells it the state of now may be shown: SDKs take one that is final for
+// the operation's end.
+std::optional<OperationResult> failure_of(const Write& write, const SendingLedger::Ending& ending) {
+  const auto& ended = ending.recorded->ended;
+  if (ended && arm::has_failed(ended->how)) return ended;
+  return write.parts.shared.results.failure_of(ending.intent);
+}
+
+// Whether it is known to be over, or its client can ask.
+bool tells_its_end(const Recorded& recorded) {
+  return has_url(recorded) || !recorded.ended || recorded.ended->how != arm::Progress::Unknown;
 }
 
 // The status that is still true. "Accepted" without an operation to ask would be none.
@@ -35,7 +43,7 @@ int status_now(const Recorded& recorded, const rules::Plan& plan) {
 
 // Of an action's result nothing is kept but that it has none.
 bool is_enough(const Recorded& recorded, const rules::Plan& plan) {
-  if (untold_end(recorded) == arm::Progress::Unknown) return false;
+  if (!tells_its_end(recorded)) return false;
   if (is_of_state(plan) || plan.operation == arm::OperationKind::Delete) return status_now(recorded, plan) != 0;
   return recorded.status == 204 || (recorded.status == 202 && status_now(recorded, plan) != 0);
 }
@@ -55,14 +63,13 @@ Outcome not_at_hand(const Write& write, const Recorded& recorded) {
   return {Outcome::Kind::Answered, make_answer_not_kept(write.plan.target.resource.id, recorded.status), {}};
 }
 
-Outcome operation_failed(const Write& write, const SendingLedger::Ending& ending) {
+Outcome operation_failed(const Write& write, const SendingLedger::Ending& ending, const OperationResult& failure) {
   write.report().reason = "recorded-operation-failed";
   note_replay(write, ending);
-  const Recorded& recorded = *ending.recorded;
-  return {Outcome::Kind::Answered,
-          make_operation_failed(write.plan.target.resource.id, recorded.status, arm::to_text(recorded.ended->how),
-                                recorded.ended->error),
-          {}};
+  return {
+      Outcome::Kind::Answered,
+      make_operation_failed(write.plan.target.resource.id, ending.recorded->status, arm::to_text(failure.how), failure.error),
+      {}};
 }
 
 }  // namespace
@@ -120,8 +127,8 @@ Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& endi
   const rules::Plan& plan = write.plan;
   // Claims are unverified: who comes with another credential shows by reading that it is good.
   const bool can_read = plan.operation != arm::OperationKind::Action;
-  const bool has_failed = arm::has_failed(untold_end(recorded));
-  if (has_failed && credential == Credential::Same) co_return operation_failed(write, ending);
+  const auto failure = failure_of(write, ending);
+  if (failure && credential == Credential::Same) co_return operation_failed(write, ending, *failure);
   const bool must_read = is_of_state(plan) || credential == Credential::Other;
   if (!is_enough(recorded, plan) || (must_read && !can_read)) co_return not_at_hand(write, recorded);
   Outcome outcome{Outcome::Kind::Answered, compose(recorded, plan), {}};
@@ -132,12 +139,14 @@ Task<Outcome> answer_as_recorded(Write& write, const SendingLedger::Ending& endi
       co_return try_later(write, "The resource cannot be read to answer what was carried out before.", "verify-failed");
     }
     if (!seen->exists() && (is_of_state(plan) || !seen->absent())) co_return not_at_hand(write, recorded);
-    if (has_failed) co_return operation_failed(write, ending);
+    if (failure) co_return operation_failed(write, ending, *failure);
     if (is_of_state(plan)) {
       outcome.answer.head.fields.add("Content-Type", "application/json; charset=utf-8");
       outcome.answer.body = seen->body;
       // Of a merged write that is all which is known of it: its client may go on from what it asked for, and would take back the rest.
-      if (!recorded.was_merged) outcome.read = arm::Response{std::move(seen->head), std::move(seen->body)};
+      const bool shows_now = !recorded.was_merged;
+      if (shows_now && !seen->etag.empty()) outcome.answer.head.fields.set("ETag", seen->etag);
+      if (shows_now) outcome.read = arm::Response{std::move(seen->head), std::move(seen->body)};
     }
   }
   write.report().reason = "answered-as-recorded";

@@ -1,5 +1,6 @@
 #include "proxy/request/write/serve_write.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -23,8 +24,17 @@
 namespace armgate {
 namespace {
 
+// An earlier write of its client's has failed while it waited, so that what that was answered with is no base.
+bool has_failed_meanwhile(const Write& write) {
+  return write.replaces && write.ask([&](const policy::History& history) {
+    return std::ranges::any_of(history.entries(), [&](const policy::Entry& e) {
+      return e.failed && e.writer == write.client.key && e.ended > write.facts.arrived.order;
+    });
+  });
+}
+
 // The steps in their order; each step consumes the one before.
-Task<Outcome> run_steps(const Write& write) {
+Task<Outcome> run_steps(Write& write) {
   // Before the lock, so that nobody waits for a write that waits for ARM's budget.
   auto share = co_await await_share(write.parts, write.exchange, write.plan, write.client, write.client_wait);
   if (!share.place) {
@@ -32,6 +42,7 @@ Task<Outcome> run_steps(const Write& write) {
   }
   auto locked = co_await lock(write);
   if (!locked) co_return std::move(locked).ended();
+  if (has_failed_meanwhile(write)) find_bases(write);
   // What ran before it may have made the resource sick, or well; in a cluster others tell it to who waits.
   if (may_be_kept_away(write)) {
     auto refused = co_await refuse_if_sick(write);

@@ -12,6 +12,7 @@ namespace armgate {
 Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, ClientWait& client_wait) {
   Write write{parts, exchange, plan, client, client_wait};
   write.request_hash = request_hash_of(parts.shared.hasher, exchange.request);
+  write.resend = resend_hash_of(parts.shared.hasher, write.request_hash, client, exchange.request.head.fields);
   write.request_id = request_id_of(parts.shared.hasher, exchange);
   write.has_own_precondition = arm::has_own_precondition(exchange.request.head.fields);
   write.replaces = plan.operation == arm::OperationKind::Put || plan.guarded;
@@ -44,6 +45,13 @@ Hash128 request_hash_of(const Hasher& hasher, const arm::Request& request) {
   return hasher.hash_fields(request.head.method_token, request.head.host, request.head.target, request.body);
 }
 
+Hash128 resend_hash_of(const Hasher& hasher, const Hash128& request_hash, const Client& client, const arm::Headers& fields) {
+  const Hash128 resend = hasher.chain(request_hash, client.credential);
+  if (!arm::has_own_precondition(fields)) return resend;
+  return hasher.chain(resend, hasher.hash_fields(fields.get("If-Match"), fields.get("If-None-Match"),
+                                                 fields.get("If-Modified-Since"), fields.get("If-Unmodified-Since")));
+}
+
 Hash128 write_key_of(const Hasher& hasher, uint64_t sending, std::string_view request_id) {
   return hasher.chain(Hash128{sending, 1}, request_id);
 }
@@ -51,9 +59,12 @@ Hash128 write_key_of(const Hasher& hasher, uint64_t sending, std::string_view re
 Hash128 write_key_of(const Write& write) { return write_key_of(write.parts.shared.hasher, write.sending, write.request_id); }
 
 bool others_wrote_since(const Write& write, uint64_t order, std::string_view etag) {
+  return others_wrote_since(write, write_key_of(write), order, etag);
+}
+
+bool others_wrote_since(const Write& write, const Hash128& write_key, uint64_t order, std::string_view etag) {
   if (is_mutant(Mutant::ForeignStateClaimed)) return false;
-  const Hash128 own = write_key_of(write);
-  const auto mine = [&](const policy::Entry& e) { return e.writer == write.client.key && e.write_key == own; };
+  const auto mine = [&](const policy::Entry& e) { return e.writer == write.client.key && e.write_key == write_key; };
   return write.ask(
       [&](const policy::History& history) { return history.written_since(order, mine) || history.is_in_doubt_on(etag, mine); });
 }

@@ -36,6 +36,7 @@ struct Write {
   const Client& client;
   ClientWait& client_wait;
   Hash128 request_hash{};                         // of method, host, target and body
+  Hash128 resend{};                               // see resend_hash_of()
   std::string request_id{};                       // see request_id_of()
   uint64_t sending = 0;                           // its record in the client's ledger
   uint64_t asking = 0;                            // and this exchange's number there (SendingLedger::Asking)
@@ -111,12 +112,17 @@ std::vector<std::string> keys_until_answer(const Write& write);
 
 // The identity of what was asked: method, host, target and body. Not who asked.
 Hash128 request_hash_of(const Hasher& hasher, const arm::Request& request);
+// What its client's own repetition of it shares with it: the same with the credential, for claims alone are unverified, and with its
+// client's own preconditions.
+Hash128 resend_hash_of(const Hasher& hasher, const Hash128& request_hash, const Client& client, const arm::Headers& fields);
 // The same for all sendings of one write by its client, and for no other write.
 Hash128 write_key_of(const Hasher& hasher, uint64_t sending, std::string_view request_id);
 Hash128 write_key_of(const Write& write);
 // Whether anybody else's write was accepted since an order: not even the same bytes of the same client, which another of its actors
 // may have sent. With an ETag: or may have been, since one in doubt that was sent with it takes effect for as long as it stands.
 bool others_wrote_since(const Write& write, uint64_t order, std::string_view etag = {});
+// The same beside the write with that key.
+bool others_wrote_since(const Write& write, const Hash128& write_key, uint64_t order, std::string_view etag = {});
 
 // Nothing was sent, and its client is to come again: armgate's 503, for this reason.
 Outcome try_later(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again = {});

@@ -61,17 +61,19 @@ bool OperationResults::note_here(const Ended& ended, Time now, Counted counted) 
   const arm::Progress how = ended.result.how;
   MutexLock lock(&mutex_);
   if (counted == Counted::Yes) count(ended);
-  if (arm::has_failed(how)) {
-    last_.push_front({now.wall, std::string(ended.id), std::string(ended.method), std::string(ended.client), ended.result});
-    if (last_.size() > kLastKept) last_.pop_back();
-    if (ended.intent != 0 && failed_writes_.make_room(kFailedWritesKept, [](IntentId, bool) { return true; })) {
-      if (failed_writes_.find(ended.intent) == nullptr) failed_writes_.add(ended.intent, true);
-    }
-  }
+  if (arm::has_failed(how)) keep_failed(ended, now.wall);
   if (how == arm::Progress::Failed) {
     if (Known* known = find_or_add(ended.resource, ended.id)) add_failure(*known, ended, now);
   }
   return learn(ended);
+}
+
+void OperationResults::keep_failed(const Ended& ended, WallTime when) {
+  last_.push_front({when, std::string(ended.id), std::string(ended.method), std::string(ended.client), ended.result});
+  if (last_.size() > kLastKept) last_.pop_back();
+  if (ended.first == 0 || failed_writes_.find(ended.first) != nullptr) return;
+  failed_writes_.make_room(kFailedWritesKept, [](IntentId, const OperationResult&) { return true; });
+  failed_writes_.add(ended.first, ended.result);
 }
 
 bool OperationResults::learn(const Ended& ended) {
@@ -100,6 +102,7 @@ void OperationResults::remember(const Ended& ended, Time then) {
     return sink_->tell_result(told, then);
   }
   MutexLock lock(&mutex_);
+  if (arm::has_failed(ended.result.how)) keep_failed(ended, then.wall);
   if (ended.result.how != arm::Progress::Failed) {
     learn(ended);
     return;
@@ -241,9 +244,10 @@ std::vector<OperationResults::Count> OperationResults::counts() const {
   return all;
 }
 
-bool OperationResults::has_failed(IntentId write) const {
+std::optional<OperationResult> OperationResults::failure_of(IntentId write) const {
   MutexLock lock(&mutex_);
-  return write != 0 && failed_writes_.find(write) != nullptr;
+  const OperationResult* const failure = write == 0 ? nullptr : failed_writes_.find(write);
+  return failure == nullptr ? std::nullopt : std::optional(*failure);
 }
 
 std::vector<OperationResults::Last> OperationResults::last() const {

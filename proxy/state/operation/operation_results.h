@@ -68,6 +68,8 @@ class OperationResults {
     Hash128 request_hash{};  // of the write
     const OperationResult& result;
     IntentId intent = 0;  // under which the write is recorded; 0: it is not
+    IntentId first =
+        0;  // its first sending's, if this was its last one (OwnedOperation::stands_for); 0: its client is told elsewhere
   };
   // True if the resource was seen at work, or failed, and whether it still is so is not known any more. Of a success `now` does not
   // matter.
@@ -122,8 +124,8 @@ class OperationResults {
   };
   std::vector<Count> counts() const;
 
-  // Whether what that write began is known to have failed, or to have been canceled.
-  bool has_failed(IntentId write) const;
+  // How what that write began has failed, or was canceled; nothing: that is not known of it.
+  std::optional<OperationResult> failure_of(IntentId write) const;
 
   // Failed and canceled operations, the newest first.
   struct Last {
@@ -182,6 +184,7 @@ class OperationResults {
     bool operator()(const KindView& a, const KindView& b) const { return a == b; }
   };
 
+  void keep_failed(const Ended& ended, WallTime when) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void count(const Ended& ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Known* find_or_add(const Hash128& resource, std::string_view id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool learn(const Ended& ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -195,7 +198,7 @@ class OperationResults {
   absl::flat_hash_map<Hash128, Known> known_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Kind, uint64_t, KindHash, KindEqual> counts_ ABSL_GUARDED_BY(mutex_);
   std::deque<Last> last_ ABSL_GUARDED_BY(mutex_);
-  AgedMap<IntentId, bool> failed_writes_ ABSL_GUARDED_BY(mutex_);
+  AgedMap<IntentId, OperationResult> failed_writes_ ABSL_GUARDED_BY(mutex_);
   std::atomic<size_t> unwell_{0};  // resources in known_ that are not well
 };
 

@@ -10,7 +10,7 @@ namespace armgate {
 
 OwnedOperation::OwnedOperation(const Hash128& id, std::string host, std::string target, IntentId first, arm::Tracking tracking,
                                std::shared_ptr<const SendAgain> again)
-    : id_(id), host_(std::move(host)), target_(std::move(target)), again_(std::move(again)) {
+    : id_(id), host_(std::move(host)), target_(std::move(target)), first_(first), again_(std::move(again)) {
   known_.newest = first;
   known_.tracking = std::move(tracking);
 }
@@ -18,6 +18,11 @@ OwnedOperation::OwnedOperation(const Hash128& id, std::string host, std::string 
 OwnedOperation::Known OwnedOperation::snapshot() const {
   MutexLock lock(&mutex_);
   return known_;
+}
+
+IntentId OwnedOperation::stands_for(IntentId sending) const {
+  MutexLock lock(&mutex_);
+  return known_.newest == sending ? first_ : 0;
 }
 
 void OwnedOperation::note_poll(const Hash128& principal, std::string_view authorization, TimePoint now) {

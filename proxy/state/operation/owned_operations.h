@@ -88,6 +88,8 @@ class OwnedOperation {
   const std::string& host() const { return host_; }
   const std::string& target() const { return target_; }
   Known snapshot() const;
+  // The first sending, under which its client knows the write, if that one is the newest; 0: it is not, and its end is not the write's.
+  IntentId stands_for(IntentId sending) const;
 
   // ---- its client ----
   // Somebody polls. Only a token of the write's principal is kept.
@@ -131,6 +133,7 @@ class OwnedOperation {
   const Hash128 id_;
   const std::string host_;
   const std::string target_;
+  const IntentId first_;
   mutable Mutex mutex_;
   Known known_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const SendAgain> again_ ABSL_GUARDED_BY(mutex_);

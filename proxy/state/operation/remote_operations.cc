@@ -34,6 +34,12 @@ void RemoteOperations::remove(IntentId intent) {
   count_.store(urls_.size(), std::memory_order_relaxed);
 }
 
+bool RemoteOperations::runs(IntentId intent) const {
+  if (count_.load(std::memory_order_relaxed) == 0) return false;
+  MutexLock lock(&mutex_);
+  return urls_.contains(intent);
+}
+
 arm::TrackedBy RemoteOperations::find(std::string_view host, std::string_view target) const {
   if (count_.load(std::memory_order_relaxed) == 0) return arm::TrackedBy::Nothing;
   MutexLock lock(&mutex_);

@@ -25,6 +25,7 @@ class RemoteOperations {
   void add(IntentId intent, const arm::Tracking& tracking);
   void remove(IntentId intent);
 
+  bool runs(IntentId intent) const;
   // How a GET of that URL tells the end of one of them; Nothing: it does not.
   arm::TrackedBy find(std::string_view host, std::string_view target) const;
 

@@ -64,7 +64,7 @@ TEST(SendingLedgerRepeats, OnlyWhatMayBeGivenAgainIs) {
     LedgerRig rig;
     IntentId asked = 0;
     rig.ask.written = [&](uint64_t, uint64_t) { return row.since; };
-    rig.ask.runs = [&](IntentId intent) {
+    rig.ask.runs = [&](IntentId intent, uint64_t) {
       asked = intent;
       return row.runs;
     };
@@ -82,7 +82,7 @@ TEST(SendingLedgerRepeats, IdsOfRequestsDoNotMatterToARuleNorToOneActor) {
     LedgerRig rig;
     rig.repeats = repeats;
     rig.ask.written = [](uint64_t, uint64_t) { return Since::Nothing; };
-    rig.ask.runs = [](IntentId) { return true; };
+    rig.ask.runs = [](IntentId, uint64_t) { return true; };
     told(rig, 1, "x");
     EXPECT_EQ(rig.match(1, "y"), Match::Shared);
     EXPECT_EQ(rig.match(2, "y"), Match::New);

@@ -106,9 +106,9 @@ TEST(SendingLedgerShared, WhoHasGoneElsewhereLeavesAnAnswerForItsReSend) {
   const auto second = two.ask(two.there);
   EXPECT_EQ(second.match, Match::New) << "without an id, and its client listens: a second write";
   two.pass_back();
-  EXPECT_FALSE(two.there.is_elsewhere(two.arrival, second.asking));
+  EXPECT_FALSE(two.there.is_elsewhere(two.arrival, second.asking, {}));
   two.there.follow({SendingEvent::What::AskerGone, {}, first.asking, {}, {}}, nullptr, two.moment());
-  EXPECT_TRUE(two.there.is_elsewhere(two.arrival, second.asking));
+  EXPECT_TRUE(two.there.is_elsewhere(two.arrival, second.asking, {}));
 }
 
 // Its client's connection broke when the first one's process died, and it came again before anybody had noticed that.
@@ -122,7 +122,7 @@ TEST(SendingLedgerShared, WhatWasBegunOnceMoreDoesNotHideTheDoubtAboutTheFirst) 
   ASSERT_EQ(second.match, Match::New);
   two.pass_back();
   two.there.follow({SendingEvent::What::Ended, {}, first.asking, {}, {Kind::Unknown, nullptr, {}}}, nullptr, two.moment());
-  ASSERT_TRUE(two.there.is_elsewhere(two.arrival, second.asking));
+  ASSERT_TRUE(two.there.is_elsewhere(two.arrival, second.asking, {}));
   two.there.end(second.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
   two.pass_back();
   EXPECT_EQ(two.ask(two.there).match, Match::InDoubt);
@@ -136,7 +136,7 @@ TEST(SendingLedgerShared, WhatWasBegunOnceMoreDoesNotHideTheAnswerOfTheFirst) {
   two.here.sent(first.asking.sending);
   two.pass_on();
   two.pass_back();
-  ASSERT_TRUE(two.there.is_elsewhere(two.arrival, second.asking));
+  ASSERT_TRUE(two.there.is_elsewhere(two.arrival, second.asking, {}));
   two.there.end(second.asking.sending, {Kind::Expected, nullptr, {}}, two.moment());
   two.here.end(first.asking.sending, {Kind::Accepted, std::make_shared<arm::Response>(), {}}, two.moment());
   two.pass_on();
@@ -168,8 +168,8 @@ TEST(SendingLedgerShared, OfTwoThatDidNotKnowOfEachOtherTheOneThatIsToldOfFirstI
   ASSERT_EQ(second.match, Match::New);
   two.pass_on();
   two.pass_back();
-  EXPECT_FALSE(two.here.is_elsewhere(two.arrival, first.asking));
-  EXPECT_TRUE(two.there.is_elsewhere(two.arrival, second.asking));
+  EXPECT_FALSE(two.here.is_elsewhere(two.arrival, first.asking, {}));
+  EXPECT_TRUE(two.there.is_elsewhere(two.arrival, second.asking, {}));
 }
 
 TEST(SendingLedgerShared, OfTwoReSendsOfOneThatHadNoEffectOneIsCarriedOut) {
@@ -183,8 +183,8 @@ TEST(SendingLedgerShared, OfTwoReSendsOfOneThatHadNoEffectOneIsCarriedOut) {
   ASSERT_EQ(beside.match, Match::Again) << "it does not know yet";
   two.pass_on();
   two.pass_back();
-  EXPECT_FALSE(two.here.is_elsewhere(two.arrival, again.asking));
-  EXPECT_TRUE(two.there.is_elsewhere(two.arrival, beside.asking));
+  EXPECT_FALSE(two.here.is_elsewhere(two.arrival, again.asking, {}));
+  EXPECT_TRUE(two.there.is_elsewhere(two.arrival, beside.asking, {}));
 }
 
 TEST(SendingLedgerShared, WhatAReadHasSettledIsSettledEverywhere) {

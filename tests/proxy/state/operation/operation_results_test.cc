@@ -229,16 +229,16 @@ TEST_F(OperationResultsTest, ItIsKnownWhichWriteHasFailed) {
   const auto end_of = [&](IntentId write, arm::Progress how) {
     const OperationResult result{how, kBad};
     auto told = ended(result);
-    told.intent = write;
+    told.intent = told.first = write;
     results_.note(told, now());
   };
   end_of(1, arm::Progress::Failed);
   end_of(2, arm::Progress::Canceled);
   end_of(3, arm::Progress::Succeeded);
   end_of(4, arm::Progress::Unknown);
-  EXPECT_TRUE(results_.has_failed(1));
-  EXPECT_TRUE(results_.has_failed(2));
-  for (const IntentId write : {0, 3, 4, 5}) EXPECT_FALSE(results_.has_failed(write)) << write;
+  EXPECT_TRUE(results_.failure_of(1).has_value());
+  EXPECT_TRUE(results_.failure_of(2).has_value());
+  for (const IntentId write : {0, 3, 4, 5}) EXPECT_FALSE(results_.failure_of(write).has_value()) << write;
 }
 
 TEST_F(OperationResultsTest, WellResourcesMakeRoomForOthers) {

@@ -47,8 +47,8 @@ enum class Mutant {
   SickForEver,                  // a success does not make a resource well
   BreakerStopsDeletes,          // a DELETE of a sick resource is refused too
   RefusalsMakeSick,             // what ARM refused before it took it counts as a failed operation
-  PartialEffectIgnored,  // what is there need not be what a write was built from that is sent again after its operation failed
-  FirstOperationTold,    // whose operation was taken twice is told how the first one ended
+  PartialEffectIgnored,  // a write goes again after its operation failed, whatever is there
+  FirstOperationTold,    // a client whose operation was sent twice is told how the first one ended
   OwnLeaseGivenUp,       // others come in between the two
   OwnQuestionsFirst,     // armgate goes on asking for itself although ARM has answered 429
   RefusalsShared,        // of those who share a budget, only who was told 429 waits

@@ -281,7 +281,11 @@ static int tell_records(const Asked& asked, const CliContext& context,
 
 int history(const Asked& asked, const CliContext& context) { return tell_records(asked, context, history_text); }
 
-int blame(const Asked& asked, const CliContext& context) { return tell_records(asked, context, blame_text); }
+int blame(const Asked& asked, const CliContext& context) {
+  const bool names_nothing = asked.resource.find_first_not_of('/') == std::string::npos;  // "$UNSET", say
+  if (names_nothing) return fail(context, no_resource_id(asked.resource));
+  return tell_records(asked, context, blame_text);
+}
 
 int sick(const Asked& asked, const CliContext& context) {
   const auto config = load_asked(asked, context, RuleFiles::Leave);

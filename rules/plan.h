@@ -21,7 +21,7 @@ namespace armgate::rules {
 
 enum class PlanKind {
   Pass,   // no rule touches it: relayed unchanged
-  Read,   // relayed unchanged; what it delivers is remembered as versions
+  Read,   // relayed unchanged; what it delivers is remembered in the resource's history
   Write,  // locked, guarded, held
 };
 

@@ -16,7 +16,7 @@
 
 namespace armgate::rules {
 
-// What armgate may do about a request, the least first. Of two that are asked for, the later one holds.
+// What armgate may do about a request, from most to least. Of two that are asked for, the later one in this list holds.
 enum class Mode {
   Protect,
   Observe,  // says what it would have done, and does nothing

@@ -131,7 +131,6 @@ const Operation* Operations::running_on(std::string_view lock_key) const {
   return found == by_lock_.end() ? nullptr : &all_.at(found->second.front());
 }
 
-bool Operations::is_running_on_entity(std::string_view entity_key) const { return by_entity_.contains(entity_key); }
 
 std::string Operations::state_word(const Entity& entity, const ChildKind* child_kind, std::string_view child) const {
   const auto found = by_entity_.find(entity.key);

@@ -62,7 +62,6 @@ class Operations {
 
   // The word of the running operation on the entity or the child: Creating, Updating, Deleting; empty: none runs.
   std::string state_word(const Entity& entity, const ChildKind* child_kind, std::string_view child) const;
-  bool is_running_on_entity(std::string_view entity_key) const;
 
   std::optional<TimePoint> next_end() const;
 

@@ -220,7 +220,7 @@ class Composer {
     }
   }
 
-  // What the write does not have has gone, and all of what is there stood in its base too: others did not change the order.
+  // Uses the write's order: everything that is there stood in its base too, so others did not change the order.
   void in_order_of_write(size_t order, const BodyPlace& place, const std::vector<Value>& own, const std::vector<Value>& theirs,
                          const ElementEdits& edited, Pieces& pieces) {
     const auto& asked = table_.orders[order + wanted_.column];

@@ -70,7 +70,9 @@ std::string line_of(const json& write) {
 // "/tags/a, /sku/capacity".
 std::string changed_text(const json& write) {
   const std::string method = text_member(write, "method");
-  if (method == "DELETE") return "all of it (deleted)";
+  const std::string state = text_member(write, "state");
+  const bool has_failed = state == "failed" || state == "canceled";
+  if (method == "DELETE") return has_failed ? "all of it (was to be deleted)" : "all of it (deleted)";
   if (method == "POST") {
     const std::string path = text_member(write, "path");
     return "action " + path.substr(path.rfind('/') + 1);

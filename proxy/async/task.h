@@ -148,7 +148,7 @@ inline Task<void> internal::Promise<void>::get_return_object() {
   return Task<void>(std::coroutine_handle<Promise>::from_promise(*this));
 }
 
-// A run that waits. Whoever calls it, once, makes it go on; without a call it is destroyed with this.
+// A suspended run: call it once to resume it. Without a call it is destroyed with this.
 class Parked {
  public:
   Parked() = default;

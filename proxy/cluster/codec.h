@@ -1,6 +1,6 @@
 // codec.h – events as the bytes of a row of the log, and back.
 //
-// Each value is named once: the same function writes and reads it (fields.h). The first number of a row is the format, so that
+// Each value is named once: the same function writes and reads it (bytes.h). The first number of a row is the format, so that
 // a replica of another version says so instead of misreading.
 #pragma once
 

@@ -187,7 +187,7 @@ using Event = std::variant<Told, PageShown, PageLost, Claimed, Released, LetIn, 
                            Replayed, ResultSeen, StateSeen, Probing, Imported, UnlockAsked, EndTold, OwnedPolled, OwnedLeft,
                            Reserved, Yielded, AbortTaken>;
 
-// Whoever tells what is to change the shared tables: each change as the event that stands for it.
+// Sends each change of the shared tables to the log, as the event that stands for it.
 class Teller : public ResourceSink, public SendingSink, public ResultSink, public OwnedSink {
  public:
   virtual void post(Event event) = 0;

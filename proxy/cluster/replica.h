@@ -7,7 +7,7 @@
 // Invariants
 //   1. Nothing changes the shared tables before it stands in the log: post() only queues.
 //   2. After flush() everything that was told before, by anybody, has been applied here.
-//   3. Who is dead by the log has no claim any more, and what it sent may be at ARM: its keys go to whoever told of its death.
+//   3. A dead replica's claims end. What it sent may be at ARM: the keys of sent writes go to the replica that reported its death.
 // Threads   any; apply() and next_batch() the log's alone. No table is called under a mutex of its own.
 // Limits    Options: what waits for the log.
 #pragma once
@@ -97,9 +97,9 @@ class Replica final : public Teller {
     std::function<void(const std::vector<Hash128>& keys)> ended{};       // what was adopted had them, and is over
     std::function<void(const Imported&, uint64_t order)> imported{};     // a journal's writes stand in the log up to there
     std::function<void(const UnlockAsked&)> unlock{};                    // another's operator asks for it
-    std::function<void(const AbortTaken&)> abort_taken{};                // through another, as
+    std::function<void(const AbortTaken&)> abort_taken{};                // ARM took an abort that came through another replica
     std::function<void(const EndTold&)> end_told{};
-    std::function<void(const OwnedPolled&)> owned_polled{};  // there
+    std::function<void(const OwnedPolled&)> owned_polled{};  // a poll that came to another replica
     MemoryStore* history = nullptr;                          // gets every replica's writes; null: nobody asks
     // The members that a write changed, one a line; nothing: not known. None: they are not named.
     std::function<std::optional<std::string>(const AskedChange& change)> name_members{};

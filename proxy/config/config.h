@@ -117,7 +117,7 @@ struct Config {
     size_t client_bytes = 32u << 20;
     size_t total_bytes = 512u << 20;
     size_t list_scan_max = 4u << 20;
-    size_t body_keep_max = 1u << 20;
+    size_t body_keep_max = 4u << 20;
     size_t versions_compared_max = 4;
   } history;
 

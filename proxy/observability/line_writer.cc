@@ -100,8 +100,8 @@ void LineWriter::write_waiting() {
   if (writing_.capacity() > kKeptBytesMax) std::string().swap(writing_);
 }
 
-// Whether the end of the file, which is part of a line, could be cut off: whoever reads the file takes it for one. Only where writing goes on
-// at the end all the same, and nobody else has written since.
+// Removes a partly written line from the end of the file, whose readers would take it for a line. Only where the file is appended to, and
+// nobody else has written since. False: it stays.
 bool LineWriter::take_back(size_t bytes) const {
   struct stat status {};
   const bool appends = (::fcntl(fd_, F_GETFL) & O_APPEND) != 0;

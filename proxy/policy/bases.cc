@@ -168,15 +168,15 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
     Bases bases = by_etag_in_body(history, limits, write);
     const uint64_t since = bases.possible.front().entry;
     if (reader == nullptr || since == 0 || !only_own_since(history, *reader, write, since)) return bases;
-    // It may go on from the object that it sent last, which has the ETag of before; so that tells nothing.
+    // It may go on from the object that it sent last, which has the ETag of before; or be another actor, to whom the ETag belongs.
     WriteFacts as_sent = write;
     as_sent.body_etag = {};
     Bases later = states_for(history, reader, limits, as_sent);
     if (later.possible.empty()) return bases;
-    if (effective_actors(*reader, write) == Actors::Unknown) {
-      if (later.if_stale.empty()) later.if_stale = later.possible;
-      add_states(later.if_stale, std::move(bases.possible));
-    }
+    if (effective_actors(*reader, write) == Actors::Single) return later;
+    add_states(later.possible, std::move(bases.possible));
+    later.if_stale.clear();
+    later.rule = BaseRule::AnyShown;
     return later;
   }
   if (reader == nullptr) return without_states(history, reader, limits, write);

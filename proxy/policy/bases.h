@@ -21,7 +21,7 @@ namespace armgate::policy {
 enum class Actors {
   Single,   // declared: one that builds each write on the newest it was shown
   Unknown,  // as Single, unless the write looks stale; then as Many
-  Many,     // each write may be built on any state that was shown lately
+  Many,     // each write may be built on any state that was shown and not replaced for think_max
 };
 
 std::string_view to_text(Actors actors);
@@ -35,7 +35,7 @@ enum class BaseRule {
   Newest,           // the newest that the client was shown
   AnyShown,         // all that it was shown lately
   Create,           // it was told that there is no such resource
-  Unconditional,    // it was never shown anything
+  Unconditional,    // it was shown nothing, or only old answers to writes of its own
   Forgotten,        // what it was shown may be forgotten
 };
 std::string_view to_text(BaseRule rule);
@@ -84,7 +84,7 @@ struct MergedBase {
 
 struct Bases {
   BaseRule rule = BaseRule::Unconditional;
-  // Newest first. `possible`: unless the write looks stale. `if_stale`: if it does; empty where that makes no difference.
+  // Newest first, and then what was merged. `possible`: unless the write looks stale. `if_stale`: if it does; empty where that makes no difference.
   std::vector<BaseState> possible;
   std::vector<BaseState> if_stale;
   std::vector<MergedBase> merged;  // not among them yet: add_merged()
@@ -96,7 +96,7 @@ struct Bases {
 
   // Order: nothing that it may have been built from is older; of Create: of when the client was told so.
   uint64_t known_since() const;
-  // True if it is the one thing that the ETag of `possible` decides.
+  // True if exactly one state is possible.
   bool is_certain() const { return possible.size() == 1 && if_stale.empty(); }
 };
 

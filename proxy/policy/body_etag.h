@@ -9,7 +9,7 @@
 
 namespace armgate::policy {
 
-// What goes along as If-Match. Empty if the body has none, if the type does not enforce ETags or the request is not guarded.
+// The ETag in the body, which names what the write may have been built from. Empty if the body has none, if the type does not enforce ETags or the request is not guarded.
 std::string body_etag(const rules::Plan& plan, std::string_view body);
 
 }  // namespace armgate::policy

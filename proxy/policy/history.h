@@ -8,7 +8,7 @@
 // Invariants
 //   1. Entries stand in the order of their numbers. A number is the order of a moment and never comes back.
 //   2. Two entries may have the same ETag, or the same content: a state that comes back is a new entry.
-//   3. Forgetting is remembered: `Reader::forgotten` says that an observation may be missing.
+//   3. Forgetting is remembered: `Reader::forgotten` says that an observation may be missing (of reads; own answers go without a mark).
 //   4. It changes by apply() only, so that several processes can share it by sharing the events.
 // Pure values; time is passed in. Threads: none of its own (proxy/state/resource_table guards it).
 #pragma once

@@ -18,7 +18,8 @@ struct Seen {
   bool late = false;  // perhaps shown after the write was built
 };
 
-// It may not have arrived, or an accepted write is missing in it: possible, but it replaces nothing.
+// It may not have arrived, an accepted write is missing in it, or it was perhaps shown after the write was built: possible, but it replaces
+// nothing.
 bool is_pending(const Seen& seen);
 
 // What the client was shown before the write came, oldest first. Its own answers alone count for observation_age; what a client has

@@ -7,7 +7,7 @@
 namespace armgate {
 
 Duration queue_timeout_of(const Parts& parts, const Exchange& exchange) {
-  // Of what is relayed no rules are kept: it waits as clients do of which nothing is known.
+  // A relayed request has no rules, so the default applies.
   if (exchange.planned.made_under == nullptr) return parts.shared.options.wait_max;
   const auto* patient = exchange.planned.made_under->queue_timeouts().find(exchange.request.head.fields.get("User-Agent"));
   return patient != nullptr ? patient->wait_max : parts.shared.options.wait_max;

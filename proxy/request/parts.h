@@ -53,7 +53,7 @@ struct PipelineOptions {
   Duration retry_after = std::chrono::seconds(2);        // what the 503 says
   Duration answer_timeout = std::chrono::minutes(5);     // for the head of ARM's answer (ARM itself gives up after 60 s)
   size_t write_answer_bytes_max = 16u << 20;             // ARM's own limit for an answer is 8 MB
-  size_t body_keep_max = 1u << 20;                       // of a longer point read no body is kept
+  size_t body_keep_max = 4u << 20;                       // of a longer point read no body is kept
   size_t versions_compared_max = 4;                      // other api-versions at which what is there is read for one comparison
   size_t list_scan_max = 4u << 20;                       // of a longer list nothing is kept (counted)
   Duration poll_first = std::chrono::seconds(1);         // own polls with a waiter, if ARM names no interval: at first,
@@ -157,7 +157,7 @@ struct SharedState {
   // `former` (restore.h); 0: nothing.
   Moment started;
   uint64_t former = 0;
-  // The same by the wall clock: of all requests, and of what is recorded, which an earlier process may have been told.
+  // By the wall clock: since when all requests are known, and since when recorded ones are, which the journal may put earlier.
   WallTime began;
   WallTime recorded_from;
 

@@ -85,7 +85,7 @@ class Budgets {
 
   // From when on armgate may ask a question of its own; `now` or earlier: it may.
   TimePoint may_ask_from(const Asker& asker, TimePoint now) const;
-  // The same for whoever asks at once if it may.
+  // Asks now if that is allowed, and counts it.
   TimePoint ask(const Asker& asker, TimePoint now);
 
   BudgetReport report(TimePoint now) const;

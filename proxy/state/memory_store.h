@@ -1,8 +1,7 @@
 // memory_store.h – the Store that keeps its records in memory: no promise survives the process.
 //
-// What has ended is kept for whoever asks what was written, until its place is needed: only what people are told, in few cache lines,
-// for every write pays for it. What a write asked for is not kept alive by that: of the last ones it is told as long as the histories
-// have it.
+// Ended writes stay until their slot is needed: only what `armgate history` shows, in few cache lines, for every write pays for it.
+// They do not keep bodies alive: the changed members of the last ones can be named as long as the histories have their bodies.
 // Threads   any; each has a shard, because every write comes by twice.
 // Limits    Options, in each shard; the oldest go.
 #pragma once

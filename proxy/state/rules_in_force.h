@@ -50,7 +50,7 @@ class RulesInForce {
     std::string target;
     std::shared_ptr<const KeyedPlan> plan;  // null: nothing is kept here
   };
-  // Of the threads that have it for theirs; few have one together.
+  // State of the threads that use this slot; few share one.
   struct alignas(kCacheLineBytes) Slot {
     Mutex mutex;
     std::shared_ptr<const rules::Ruleset> rules ABSL_GUARDED_BY(mutex);  // null: not planned since the last replacement

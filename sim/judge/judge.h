@@ -62,7 +62,7 @@ class Judge {
   enum class AsMeant { No, Yes, Unknown };
   AsMeant check_effect(const std::string& entity_key, const nlohmann::json& before, const nlohmann::json& after,
                        const WriteFacts& facts);
-  // The same: it may have been built from another state, which does no harm if its effect is as meant.
+  // Before changed(): was it built from the current state? Another one does no harm if its effect is as meant.
   void check_base(const std::string& entity_key, const std::string& current_version, const WriteFacts& facts, AsMeant effect);
   void refused_412(const std::string& entity_key, const std::string& current_version, const WriteFacts& facts);
   bool had_version(std::string_view entity_key, std::string_view etag, std::string_view version) const;

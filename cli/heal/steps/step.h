@@ -75,7 +75,7 @@ Move recreate_pool(const Known& known);    // recreate_pool.cc
 Move remove_stand_in(const Known& known);  // remove_stand_in.cc
 Move mark_cluster(const Known& known);     // mark.cc
 Move check_result(const Known& known);     // final_check.cc
-Move undo(const Known& known);             // undo.cc
+Move undo(const Known& known);             // remove_stand_in.cc
 
 // The tag's value that mark_cluster() leaves.
 std::string mark_of(const Progress& progress);

@@ -1,7 +1,6 @@
 // engine.h – the log of a cluster in PostgreSQL, and the thread that writes and reads it for one replica.
 //
-// What waits is told at once by whoever is not busy telling: one connection, one commit for all that came meanwhile, as the journal's
-// writer does. Others' rows come when the engine notifies, else within a second.
+// One thread with one connection appends all waiting events in one commit, as the journal's writer does. Others' rows come when the engine notifies, else within a second.
 //
 // Invariant  a replica that the others took for dead ends at once (`end`): what it goes on to do is done without its locks.
 // Threads   open and close: the owner's. Everything else is the engine's own thread.

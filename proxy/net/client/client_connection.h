@@ -46,8 +46,8 @@ class ClientConnection final : public ClientLink {
   bool head_written() const { return state_ != State::Nothing; }
   bool complete() const { return state_ == State::Complete; }
 
-  // After a complete answer: whether something of the next request was here before the answer's end was written. That was not
-  // sent by somebody who had read it. Of what was read already the moment is known, of what was not it is to be told.
+  // After a complete answer: whether something of the next request was here before the answer's end was written. Its
+  // sender had not read that answer. For bytes that were read already the moment is known; for unread ones the caller passes it.
   bool next_came_early() const { return read_came_early_ || unread_came_early_; }
   bool unread_came_early() const { return unread_came_early_; }
 

@@ -8,8 +8,8 @@
 //   plenty (from kPlenty of that on)  armgate asks as it likes
 //   between                           its questions take at most a share of what is seen to be refilled
 //   scarce (kScarce, or kFewest)      it asks nothing
-// but one question in each kEvery, since nobody else may be asking and only an answer tells that there is more again. What was told
-// longer ago than kBelieved tells nothing any more.
+// One question in each kEvery is allowed all the same, since only an answer shows a refill. What an answer told is believed for
+// kBelieved.
 // Pure: time is handed in. Threads: none.
 #pragma once
 

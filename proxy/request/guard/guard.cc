@@ -49,13 +49,13 @@ std::string_view conflict_of(const Write& write) {
     note_insisted(write);
     return {};
   }
-  const auto another = [&](const policy::Entry& e) { return e.request_hash == write.request_hash; };
-  const auto not_its_own = [&](const policy::Entry& e) {
+  const auto same_request = [&](const policy::Entry& e) { return e.request_hash == write.request_hash; };
+  const auto own_or_same_request = [&](const policy::Entry& e) {
     const bool own = e.writer == write.client.key && write.client.declared.actors != policy::Actors::Many;
     return own || e.request_hash == write.request_hash;
   };
   const bool overtaken =
-      write.ask([&](const policy::History& history) { return history.ended_since(write.facts.arrived.order, another); });
+      write.ask([&](const policy::History& history) { return history.ended_since(write.facts.arrived.order, same_request); });
   const bool is_forgotten = write.rule() == policy::BaseRule::Forgotten;
   if (overtaken && is_forgotten) {
     return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: what "
@@ -66,8 +66,8 @@ std::string_view conflict_of(const Write& write) {
            "client was not shown any state of the resource.";
   }
   if (!is_forgotten || !write.plan.guarded) return {};
-  const bool may_undo =
-      write.ask([&](const policy::History& history) { return history.is_known_written_since(history.deleted(), not_its_own); });
+  const bool may_undo = write.ask(
+      [&](const policy::History& history) { return history.is_known_written_since(history.deleted(), own_or_same_request); });
   if (!may_undo) return {};
   return "What this client read some time ago is not remembered, and somebody else has written to this resource since.";
 }
@@ -172,7 +172,7 @@ Task<Step<Guarded>> guard(const Write& write, WriteLease lease) {
     decision = co_await decide_by_comparing(write);
   if (decision) co_return Guarded(std::move(lease), std::move(decision->precondition), std::move(decision->found_done));
   // Whoever was sent away and comes again has its turn still.
-  if (nothing_was_sent(decision.ended().kind)) reserve_position(write, std::move(lease).into_position());
+  if (had_no_effect(decision.ended().kind)) reserve_position(write, std::move(lease).into_position());
   co_return std::move(decision).ended();
 }
 

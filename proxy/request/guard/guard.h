@@ -36,7 +36,7 @@ class Guarded {
   std::optional<Outcome> found_done_;  // an earlier sending of these bytes turned out to have taken effect
 };
 
-// An Outcome is Refused, Left or Busy. Suspends where what is there has to be read.
+// Ended: Refused, Left or TryLater. Suspends where what is there has to be read.
 Task<Step<Guarded>> guard(const Write& write, WriteLease lease);
 
 }  // namespace armgate

@@ -1,6 +1,6 @@
 // reconcile.h – what a write should lead to, given all that it may have been built from and what is there now.
 //
-// Why here: what is there is read with the client's token, bodies are unpacked, and what was decided leaves its mark in the history.
+// Why here: what is there is read with the client's token, bodies are unpacked, and the history is told what the read has shown.
 // The decision itself is proxy/policy/verdict.
 #pragma once
 

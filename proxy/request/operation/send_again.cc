@@ -22,8 +22,8 @@
 namespace armgate {
 namespace {
 
-// One try to send the write again.
-struct Try {
+// One attempt to send the write again.
+struct Attempt {
   Parts& parts;
   std::shared_ptr<OperationLease> op_lease;
   std::shared_ptr<const SendAgain> again;
@@ -39,7 +39,7 @@ struct Try {
 };
 
 // What came of it.
-enum class Came {
+enum class SendResult {
   Over,   // another operation lease goes on, or nobody is left who could
   Again,  // ARM refused it for the moment
   Never,
@@ -51,8 +51,8 @@ void log_attempt(const Parts& parts, const LeasedWrite& write, std::string_view 
                             write.client_label, what));
 }
 
-// A token of its client's that polls; empty: the client has stopped to.
-Task<std::string> wait_for_turn(Parts& parts, const std::shared_ptr<OperationLease>& op_lease, TimePoint due) {
+// Waits until the write is due, and for a token from its client's polls; empty: the client has stopped polling.
+Task<std::string> wait_for_token(Parts& parts, const std::shared_ptr<OperationLease>& op_lease, TimePoint due) {
   const OwnedOperation& owned = *op_lease->write().owned;
   const Duration gap = op_lease->write().planned.plan->rule->late.polled_within;
   while (op_lease->is_open() && owned.again()) {
@@ -67,7 +67,7 @@ Task<std::string> wait_for_turn(Parts& parts, const std::shared_ptr<OperationLea
 }
 
 // Whether what is there is what the write was built from; then the precondition is that.
-Task<bool> has_had_no_effect(Try& attempt) {
+Task<bool> has_had_no_effect(Attempt& attempt) {
   const SendAgain& again = *attempt.again;
   const auto seen = co_await read_again(attempt.parts, again.request.head.host, again.read_target, attempt.token);
   if (!seen || (!seen->exists() && !seen->absent())) co_return false;
@@ -78,7 +78,7 @@ Task<bool> has_had_no_effect(Try& attempt) {
   co_return true;
 }
 
-Task<Result<arm::Response>> send(const Try& attempt) {
+Task<Result<arm::Response>> send(const Attempt& attempt) {
   const Parts& parts = attempt.parts;
   arm::Request request = attempt.again->request;
   request.head.fields.add("Authorization", attempt.token);
@@ -89,7 +89,7 @@ Task<Result<arm::Response>> send(const Try& attempt) {
 }
 
 // It may have been taken: from now on everybody knows, and the lease is its own operation's.
-void go_on(const Try& attempt, LeasedBecause because, const arm::ResponseHead& head, arm::Tracking tracking) {
+void go_on(const Attempt& attempt, LeasedBecause because, const arm::ResponseHead& head, arm::Tracking tracking) {
   auto& parts = attempt.parts;
   const SendAgain& again = *attempt.again;
   const bool accepted = because == LeasedBecause::Accepted;
@@ -135,7 +135,7 @@ void go_on(const Try& attempt, LeasedBecause because, const arm::ResponseHead& h
   attempt.owned().end(attempt.intent, known.result);
 }
 
-Came note_not_taken(Try& attempt, OutcomeKind kind, int status, const policy::LateFailure& failure) {
+SendResult note_not_taken(Attempt& attempt, OutcomeKind kind, int status, const policy::LateFailure& failure) {
   auto& parts = attempt.parts;
   WriteOutcome known;
   known.kind = kind;
@@ -144,10 +144,10 @@ Came note_not_taken(Try& attempt, OutcomeKind kind, int status, const policy::La
   parts.store.record_outcome(attempt.intent, known);
   const auto due = attempt.owned().refuse(failure, attempt.rule(), parts.clock.now(), parts.rng);
   if (!due && attempt.why.empty()) attempt.why = "ARM refused it, and its rule allows no further sending";
-  return due ? Came::Again : Came::Never;
+  return due ? SendResult::Again : SendResult::Never;
 }
 
-Task<Came> send_and_hear(Try& attempt) {
+Task<SendResult> send_and_hear(Attempt& attempt) {
   auto& parts = attempt.parts;
   const policy::LateFailure passing{rules::ErrorClass::Busy, std::nullopt};
   auto answer = co_await send(attempt);
@@ -155,14 +155,14 @@ Task<Came> send_and_hear(Try& attempt) {
   if (!answer || policy::may_have_had_effect(answer->head.status)) {
     parts.shared.counters.outcomes_unknown.fetch_add(1, std::memory_order_relaxed);
     go_on(attempt, LeasedBecause::InDoubt, {}, tracked_by_resource(attempt.plan()));
-    co_return Came::Over;
+    co_return SendResult::Over;
   }
   const auto plain = plain_content(answer->head, answer->body, parts.shared.options.write_answer_bytes_max);
   const std::string_view body = plain ? plain->text() : std::string_view();
   if (arm::is_success(answer->head.status)) {
     go_on(attempt, LeasedBecause::Accepted, answer->head,
           arm::tracking_of(attempt.op_lease->write().method, answer->head, body));
-    co_return Came::Over;
+    co_return SendResult::Over;
   }
   const int status = answer->head.status;
   if (status == 401) {  // its client's next poll brings another
@@ -174,7 +174,17 @@ Task<Came> send_and_hear(Try& attempt) {
   co_return note_not_taken(attempt, OutcomeKind::Answered, status, {facts.kind, facts.come_back});
 }
 
-bool is_still_wanted(Try& attempt) {
+// What would be refused to a client is not sent by armgate itself either.
+bool is_kept_away(const Attempt& attempt) {
+  const rules::Breaker& breaker = attempt.plan().rule->breaker;
+  const LeasedWrite& write = attempt.op_lease->write();
+  const Parts& parts = attempt.parts;
+  return breaker.mode == rules::Mode::Protect &&
+         parts.shared.results.judge(attempt.plan().resource_key, write.request_hash, breaker.probe_every, parts.clock.now())
+                 .goes != OperationResults::Goes::Yes;
+}
+
+bool is_still_wanted(Attempt& attempt) {
   if (!attempt.op_lease->is_open())
     attempt.why = "its lock was released";
   else if (!attempt.again || !attempt.owned().again())
@@ -182,19 +192,20 @@ bool is_still_wanted(Try& attempt) {
   return attempt.why.empty();
 }
 
-Task<Came> try_again(Try& attempt, TimePoint due) {
+Task<SendResult> try_again(Attempt& attempt, TimePoint due) {
   auto& parts = attempt.parts;
   const auto& op_lease = attempt.op_lease;
-  attempt.token = co_await wait_for_turn(parts, op_lease, due);
-  if (!is_still_wanted(attempt)) co_return Came::Never;
+  attempt.token = co_await wait_for_token(parts, op_lease, due);
+  if (!is_still_wanted(attempt)) co_return SendResult::Never;
   if (attempt.token.empty()) attempt.why = "its client does not poll any more";
   // The kill switch.
   if (parts.shared.rules.mode() != rules::Mode::Protect) attempt.why = "the mode is not protect any more";
-  if (!attempt.why.empty()) co_return Came::Never;
+  if (is_kept_away(attempt)) attempt.why = "its resource is sick, and its rule has a breaker";
+  if (!attempt.why.empty()) co_return SendResult::Never;
   const bool no_effect = co_await has_had_no_effect(attempt);
-  if (!is_still_wanted(attempt)) co_return Came::Never;
+  if (!is_still_wanted(attempt)) co_return SendResult::Never;
   if (!no_effect) attempt.why = "the resource cannot be read, or is not what it was built from, or not in a final state";
-  if (!no_effect) co_return Came::Never;
+  if (!no_effect) co_return SendResult::Never;
   IntentRecord record = another_sending(attempt.again->record);
   record.if_match = attempt.if_match;
   record.started = parts.clock.next_moment();
@@ -203,12 +214,12 @@ Task<Came> try_again(Try& attempt, TimePoint due) {
   record.claim = op_lease->claim();
   const auto recorded = co_await parts.store.record_intent(record);
   if (!recorded) attempt.why = "it cannot be recorded";
-  if (!recorded) co_return Came::Never;
+  if (!recorded) co_return SendResult::Never;
   attempt.intent = *recorded;
   if (is_still_wanted(attempt) && !may_send(parts)) attempt.why = "this armgate may not send any more";
   if (!attempt.why.empty()) {
     note_not_taken(attempt, OutcomeKind::NotSent, 0, {});
-    co_return Came::Never;
+    co_return SendResult::Never;
   }
   attempt.owned().note_sending();
   parts.shared.counters.sent_again_late.fetch_add(1, std::memory_order_relaxed);
@@ -238,10 +249,10 @@ Task<void> go_again(Parts& parts, std::shared_ptr<OperationLease> op_lease) {
     const auto due = write.owned->due();
     if (!due) co_return;
     if (is_mutant(Mutant::OwnLeaseGivenUp)) op_lease->release();
-    Try attempt{parts, op_lease, write.owned->again(), {}};
-    const Came came = co_await try_again(attempt, *due);
-    if (came == Came::Over) co_return;
-    if (came == Came::Again) continue;
+    Attempt attempt{parts, op_lease, write.owned->again(), {}};
+    const SendResult result = co_await try_again(attempt, *due);
+    if (result == SendResult::Over) co_return;
+    if (result == SendResult::Again) continue;
     parts.shared.counters.given_up_late.fetch_add(1, std::memory_order_relaxed);
     log_attempt(parts, write, fmt::format("it is not sent again, and its client is told so: {}", attempt.why));
     write.owned->give_up();

@@ -289,8 +289,8 @@ void note_finished(const Parts& parts, const LeasedWrite& write, arm::Progress l
 
 namespace {
 
-// All but that the lease goes to the next.
-bool end(const Parts& parts, const std::shared_ptr<OperationLease>& op_lease, arm::Progress last, EndSeen seen) {
+// Everything but releasing the lease.
+bool finish_operation(const Parts& parts, const std::shared_ptr<OperationLease>& op_lease, arm::Progress last, EndSeen seen) {
   if (!op_lease->finish(last)) return false;
   note_finished(parts, op_lease->write(), last);
   const LeasedWrite& write = op_lease->write();
@@ -308,13 +308,14 @@ bool end(const Parts& parts, const std::shared_ptr<OperationLease>& op_lease, ar
 }  // namespace
 
 bool conclude(const Parts& parts, const std::shared_ptr<OperationLease>& op_lease, arm::Progress last, EndSeen seen) {
-  if (!end(parts, op_lease, last, seen)) return false;
+  if (!finish_operation(parts, op_lease, last, seen)) return false;
   op_lease->release();
   return true;
 }
 
 std::optional<WriteLease> hand_over(const Parts& parts, const std::shared_ptr<OperationLease>& op_lease) {
-  if (!end(parts, op_lease, op_lease->operation_end().value_or(arm::Progress::Unknown), EndSeen::Yes)) return std::nullopt;
+  if (!finish_operation(parts, op_lease, op_lease->operation_end().value_or(arm::Progress::Unknown), EndSeen::Yes))
+    return std::nullopt;
   return op_lease->take_lease();
 }
 

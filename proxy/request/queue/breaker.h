@@ -15,7 +15,7 @@ namespace armgate {
 bool may_be_kept_away(const Write& write);
 
 // The answer to a write that is not to be sent; nothing: it goes. A DELETE always does. Where the breaker only observes, it is told.
-// Asked when the write has its turn: by then all that was before it has ended.
+// Asked when the write has its keys: by then all that was before it has ended.
 Task<std::optional<Outcome>> refuse_if_sick(const Write& write);
 
 // The same for one that has just come, so that it need not wait for what will be refused. Nothing: it waits for its turn, also where

@@ -1,4 +1,4 @@
-// lock.cc – the step in which a write waits for its turn.
+// lock.cc – the step in which a write waits for its keys.
 #include "proxy/request/queue/lock.h"
 
 #include <fmt/format.h>

@@ -10,7 +10,7 @@
 namespace armgate {
 namespace {
 
-constexpr Duration kLongestLook = std::chrono::seconds(1);  // what is told meanwhile, and who leaves, moves everybody's turn
+constexpr Duration kLongestLook = std::chrono::seconds(1);  // answers and departures change the order
 
 Share refused(const Parts& parts, Exchange& exchange, std::string_view why, std::string_view reason) {
   exchange.report.reason = reason;

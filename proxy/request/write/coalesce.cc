@@ -17,7 +17,8 @@ namespace {
 
 using Match = SendingLedger::Match;
 
-// Of the client's clock and ours. Of what is further ahead it could not be told, once it is forgotten, whether it is new.
+// The largest accepted difference between the client's clock and ours. A request from further ahead could not be told from a new one,
+// once it is forgotten.
 constexpr std::chrono::minutes kClocksApartMax{5};
 
 Outcome take_over(Write& write, const SendingLedger::Ending& ending) {
@@ -40,8 +41,14 @@ SendingLedger::Since written_since(const Write& write, uint64_t sending, uint64_
   const Hash128 write_key = write_key_of(write.parts.shared.hasher, sending, write.request_id);
   const auto is_known = [order](const policy::History& history) { return history.forgotten() <= order; };
   const auto is_gone = [order](const policy::History& history) { return history.absent() > order; };
+  // A 404 may be of before, for some reads lag: then nobody knows.
+  const auto may_be_gone = [order](const policy::History& history) {
+    return std::ranges::any_of(history.entries(), [order](const policy::Entry& e) { return e.absent && e.number > order; });
+  };
   if (write.ask(is_gone)) return SendingLedger::Since::Written;
-  if (!others_wrote_since(write, write_key, order)) return SendingLedger::Since::Nothing;
+  if (!others_wrote_since(write, write_key, order)) {
+    return write.ask(may_be_gone) ? SendingLedger::Since::Unknown : SendingLedger::Since::Nothing;
+  }
   return write.ask(is_known) ? SendingLedger::Since::Written : SendingLedger::Since::Unknown;
 }
 

@@ -45,8 +45,8 @@ Task<Result<SeenState>> see(const Write& write) {
   co_return std::move(seen);
 }
 
-// A copy with an ETag makes anew what its client has deleted, or knows to be gone, and nothing else. Nor does a refusal stay for ever:
-// whoever reads is told 404, and whoever does not sends the same again.
+// A copy with an ETag creates the resource anew only if its client has deleted it, or knows that it is gone. A refusal does not last: a
+// client that reads is told 404, and one that does not sends the same again.
 bool knows_it_is_gone(const Write& write) {
   const bool by_itself = write.parts.shared.resources.last_delete(write.plan.target.resource).client == write.client.key;
   const bool was_told = write.ask([&](const policy::History& history) {

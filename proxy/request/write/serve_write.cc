@@ -71,7 +71,7 @@ Task<Receipt> deliver(const Write& write, ClientLink& client_link, Outcome outco
   explain(outcome.answer.head, write.report());
   // Shared with those who ask for the same; they get it as soon as it is known, however slowly this client takes it.
   const auto answer = make_pooled<const arm::Response>(std::move(outcome.answer));
-  const auto to_share = nothing_was_sent(outcome.kind) ? nullptr : answer;
+  const auto to_share = had_no_effect(outcome.kind) ? nullptr : answer;
   if (!write.report().replayed) share_answer(write, outcome, to_share);
 
   bool is_recorded = true;

@@ -72,7 +72,8 @@ bool others_wrote_since(const Write& write, const Hash128& write_key, uint64_t o
 Outcome try_later(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again) {
   write.report().reason = reason;
   write.report().altered = true;
-  return {Outcome::Kind::TryLater, make_busy(why, come_again.value_or(write.parts.shared.options.retry_after)), {}};
+  const Tried tried = write.report().attempts > 0 ? Tried::WithoutEffect : Tried::No;
+  return {Outcome::Kind::TryLater, make_busy(why, come_again.value_or(write.parts.shared.options.retry_after), tried), {}};
 }
 
 Outcome client_left(const Write& write, std::string_view reason) {

@@ -3,7 +3,7 @@
 //
 //   Plan + bases  ->  lock()  ->  WriteLease  ->  guard()  ->  Guarded  ->  intend()  ->  Intent  ->  forward()  ->  Outcome  ->  settle()
 //
-// A request leaves only through forward(), which needs an Intent; an Intent is made only from a Guarded, a Guarded only
+// A write that armgate guards leaves only through forward(), which needs an Intent; an Intent is made only from a Guarded, a Guarded only
 // from a WriteLease. Each step consumes the one before (docs/decisions/0005).
 #pragma once
 
@@ -28,7 +28,7 @@
 namespace armgate {
 
 // Everything about one write that its steps need. What it is stands once coalesce, find_bases and references_of have filled it in;
-// the steps after that change the report only.
+// the steps after that change the report, and a merge the request's body.
 struct Write {
   Parts& parts;
   Exchange& exchange;
@@ -100,7 +100,7 @@ struct Outcome {
 std::string etag_of(const Outcome& outcome, const arm::ResponseHead& answer);
 
 // Nothing was sent, or it had no effect for sure, and the client is expected to send it again.
-inline bool nothing_was_sent(Outcome::Kind kind) { return kind == Outcome::Kind::TryLater || kind == Outcome::Kind::Left; }
+inline bool had_no_effect(Outcome::Kind kind) { return kind == Outcome::Kind::TryLater || kind == Outcome::Kind::Left; }
 
 // A write as it arrives.
 Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const Client& client, ClientWait& client_wait);
@@ -124,7 +124,7 @@ bool others_wrote_since(const Write& write, uint64_t order, std::string_view eta
 // The same beside the write with that key.
 bool others_wrote_since(const Write& write, const Hash128& write_key, uint64_t order, std::string_view etag = {});
 
-// Nothing was sent, and its client is to come again: armgate's 503, for this reason.
+// Nothing was sent, or it had no effect, and its client is to come again: armgate's 503, for this reason.
 Outcome try_later(const Write& write, std::string_view why, std::string_view reason, std::optional<Duration> come_again = {});
 // Its client is gone, and nothing (more) is sent for it; counted.
 Outcome client_left(const Write& write, std::string_view reason);

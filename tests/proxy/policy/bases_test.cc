@@ -123,6 +123,36 @@ TEST(BasesCertain, OneThatStandsForSeveralStatesNamesThoseThatWereShown) {
   EXPECT_FALSE(told.bases('A', Actors::Single).is_certain());
 }
 
+// The object that it has sent keeps the ETag of what it was read with.
+TEST(BasesCertain, BehindItsOwnWritesAloneTheETagInTheBodyTellsNothing) {
+  for (const char other : {'A', 'B'}) {
+    Told told;
+    told.show('A', "1");
+    told.write('A', "2");
+    if (other == 'B') told.write(other, "3");
+    told.facts.body_etag = "1";
+    EXPECT_EQ(told.bases_text('A', Actors::Single), other == 'A' ? "newest 2" : "body-etag 1");
+    EXPECT_EQ(told.bases_text('A', Actors::Unknown), other == 'A' ? "any-shown 2 1" : "body-etag 1");
+    EXPECT_EQ(told.bases_text('A', Actors::Many), "body-etag 1");
+  }
+  Told read;
+  read.write('A', "1");
+  read.write('A', "2");
+  read.show('A', "2");
+  read.facts.body_etag = "1";
+  EXPECT_EQ(read.bases_text('A'), "body-etag 1") << "it had the newer one in hand";
+}
+
+TEST(BasesCertain, AnETagThatCountsAnewIsThatOfTheNewLife) {
+  Told told;
+  told.show('A', "1");
+  told.remove('A');
+  told.show('A', "1", whole("anew"));
+  told.facts.body_etag = "1";
+  EXPECT_EQ(told.bases_text('A'), "body-etag 1");
+  EXPECT_EQ(told.bases_text('A', Actors::Many), "body-etag 1 gone");
+}
+
 TEST(BasesCertain, ACommandBuildsOnItsOwnReads) {
   Told told;
   told.show('A', "1", {.id = "mine"});
@@ -278,6 +308,14 @@ TEST(BasesAbsence, WhoKnowsThatItIsGoneAndMakesItAnewIsNotAskedAboutBefore) {
   EXPECT_EQ(told.bases_text('A', Actors::Unknown), "create -");
 }
 
+TEST(BasesAbsence, NorWhenItHasReadTheNewOne) {
+  Told told;
+  told.show('A', "1");
+  told.remove('A');
+  told.show('A', "2");
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 2");
+}
+
 // ---- never read, and forgotten ---------------------------------------------------------------------------------------------------
 
 TEST(BasesUnknown, WhoNeverReadIsUnconditional) {
@@ -324,6 +362,23 @@ TEST(BasesUnknown, WhatAnEarlierProcessShowedStaysPossibleForAWhile) {
   EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 1 gone");
   told.pass(told.limits.think_max + seconds(1));
   EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 1");
+}
+
+TEST(BasesUnknown, ThatIsToldOnceAndNeverToACommandThatHasRead) {
+  Told told;
+  told.accept('B', "before");
+  told.facts.former = told.tick().order;
+  told.facts.known_from = told.now();
+  told.show('A', "1", {.id = "call"});
+  told.facts.request_id = "call";
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "request-id 1");
+  told.facts.request_id = "another";
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 1 gone");
+  Told written = told;
+  told.refuse('A');
+  EXPECT_EQ(told.bases_text('A', Actors::Unknown), "newest 1");
+  written.write('A', "2");
+  EXPECT_EQ(written.bases_text('A', Actors::Unknown), "newest 2 | 2 1");
 }
 
 TEST(BasesUnknown, ItsOwnWritesOfThenUndoNothing) {

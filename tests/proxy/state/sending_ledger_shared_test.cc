@@ -111,6 +111,28 @@ TEST(SendingLedgerShared, WhoHasGoneElsewhereLeavesAnAnswerForItsReSend) {
   EXPECT_TRUE(two.there.is_elsewhere(two.arrival, second.asking, {}));
 }
 
+// A rule says that the same request is one for a while, unless its operation fails: then it is not elsewhere, but is to run here.
+TEST(SendingLedgerShared, WhatIsToRunAgainIsNotElsewhere) {
+  for (const bool has_failed : {false, true}) {
+    TwoProcesses two;
+    two.arrival.repeats.window = std::chrono::minutes(10);
+    const auto first = two.ask(two.here);
+    two.here.sent(first.asking.sending);
+    two.here.end(first.asking.sending, {Kind::Accepted, std::make_shared<arm::Response>(), {}, 7}, two.moment());
+    two.here.delivered(first.asking);
+    two.pass_on();
+    SendingLedger::Questions ask;
+    ask.failed = [&](IntentId intent) { return has_failed && intent == 7; };
+    ask.written = [](uint64_t, uint64_t) { return SendingLedger::Since::Nothing; };
+    two.arrival.at = two.moment();
+    const auto second = two.there.match(two.arrival, &two.waiter, 1, ask);
+    EXPECT_EQ(second.match, has_failed ? Match::New : Match::Shared);
+    two.pass_back();
+    EXPECT_EQ(two.there.is_elsewhere(two.arrival, second.asking, ask), !has_failed);
+    two.there.leave(second.asking.sending, &two.waiter, SendingLedger::With::Answer);
+  }
+}
+
 // Its client's connection broke when the first one's process died, and it came again before anybody had noticed that.
 TEST(SendingLedgerShared, WhatWasBegunOnceMoreDoesNotHideTheDoubtAboutTheFirst) {
   TwoProcesses two;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tests/support/stage_rig.h"
 
 namespace armgate::world::guard_test {
@@ -257,6 +259,53 @@ TEST(Compared, WhoHasReadNothingIsToldSo) {
     rig.run_until([&] { return first->done; });
     rig.pass(std::chrono::hours(13));  // longer than anything is remembered: from then on it has known all
   }
+}
+
+// A disk shows no ETag. Who deletes it, does not wait, and makes it anew, meets nobody but itself.
+const std::string kDisk = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/d?api-version=2024-03-02";
+const std::string kDiskBody = R"({"tags":{},"properties":{"provisioningState":"Succeeded"}})";
+const std::string kOperation = "https://management.azure.com/subscriptions/s/operations/1";
+
+TEST(Compared, BehindItsOwnDeleteAPutMakesTheResourceAnew) {
+  for (const char* writer : {"one", "two"}) {
+    StageRig rig;
+    rig.arm(get(kDisk), 200, {}, kDiskBody);
+    rig.arm(get(kDisk), 200, {}, kDiskBody);
+    rig.ask("one", get(kDisk));
+    rig.ask("two", get(kDisk));
+    rig.arm("DELETE " + kDisk, 202, {{"Azure-AsyncOperation", kOperation}});
+    rig.ask("one", "DELETE " + kDisk);
+    rig.arm_lives([&](const arm::Request& request) {
+      const bool is_poll = request.head.target.find("operations") != std::string::npos;
+      const int status = is_poll || request.head.method == arm::Method::Put ? 200 : 404;
+      return Step{{}, status, {}, is_poll ? R"({"status":"Succeeded"})" : "{}", {}, {}, {}};
+    });
+    const int status = rig.ask(writer, put(kDisk), R"({"tags":{"a":"1"}})").head.status;
+    EXPECT_EQ(status, std::string_view(writer) == "one" ? 200 : 412) << writer;
+  }
+}
+
+// It has read what its failed write has left, and asks for the same again, before anybody has told armgate of the failure.
+TEST(Compared, AFailureThatIsLearntWhileItWaitsCounts) {
+  auto options = StageRig::default_options();
+  options.clients["one"].actors = policy::Actors::Single;
+  StageRig rig(options);
+  rig.arm(get(kDisk), 200, {}, kDiskBody);
+  rig.ask("one", get(kDisk));
+  rig.arm_lives([&](const arm::Request& request) {
+    const bool is_poll = request.head.target.find("operations") != std::string::npos;
+    arm::Headers fields;
+    if (request.head.method == arm::Method::Put) fields.add("Azure-AsyncOperation", kOperation);
+    return Step{{}, 200, fields, is_poll ? R"({"status":"Failed","error":{"code":"Bad","message":"m"}})" : kDiskBody,
+                {}, {},  {}};
+  });
+  for (const char* id : {"a", "b", "c"}) {
+    const auto answer = rig.ask("one", put(kDisk), R"({"tags":{"a":"1"}})", {{"x-ms-client-request-id", id}});
+    EXPECT_EQ(answer.head.status, 200) << answer.body;
+    EXPECT_FALSE(answer.head.fields.has("x-armgate-replayed")) << "it was never done";
+    rig.ask("one", get(kDisk));
+  }
+  EXPECT_EQ(std::ranges::count_if(rig.seen(), [](const auto& r) { return r.head.method == arm::Method::Put; }), 3);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "proxy/request/operation/unlock.h"
 #include "tests/support/stage_rig.h"
 
 namespace armgate::world::result_test {
@@ -169,6 +170,24 @@ TEST(ResourceState, OutlivesTheProcessUntilItIsSeenToHavePassed) {
   rig.ask("two", get(kScaleSet));
   EXPECT_EQ(rig.shared().results.state_of(key_in(rig))->state, "Succeeded");
   EXPECT_TRUE(journal.previous_process(std::chrono::hours(1)).states.empty()) << "the journal is told, too";
+}
+
+// An operator let others in; nobody saw how it went on.
+TEST(ResourceState, OutlivesAReleaseToo) {
+  SimJournal journal;
+  {
+    StageRig rig(journal);
+    const Hash128 key =
+        rig.shared().locks.key_of("/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachinescalesets/v");
+    rig.arm(kPatch, 200, {{"Azure-AsyncOperation", kOperation}}, R"({"properties":{"provisioningState":"Updating"}})");
+    rig.ask("one", kPatch, R"({"a":1})");
+    EXPECT_EQ(unlock(rig.parts(), key, "operator").released.size(), 1u);
+  }
+  StageRig rig(journal);
+  rig.pass(std::chrono::hours(2));
+  const auto sick = rig.shared().results.sick(rig.now(), [](const Hash128&) { return false; });
+  ASSERT_EQ(sick.size(), 1u);
+  EXPECT_EQ(sick[0].why, OperationResults::Sick::Why::Stuck);
 }
 
 }  // namespace

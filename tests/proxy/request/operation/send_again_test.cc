@@ -326,5 +326,25 @@ TEST_F(SendAgainTest, AfterARestartTheNewestSendingCounts) {
   EXPECT_EQ(rig.ask("one", "GET " + own).body, R"({"status":"Succeeded"})");
 }
 
+// What would be refused to a client is not sent by armgate itself either.
+TEST_F(SendAgainTest, ToAResourceWithABreakerItDoesNotGoOnceThatIsSick) {
+  StageRig rig;
+  rig.change_rules([](rules::Rule& rule) {
+    rule.late.backoff = {seconds(2), 2.0, seconds(2), 3, minutes(10)};
+    rule.breaker.mode = rules::Mode::Protect;
+  });
+  const std::string own = write(rig, {{"Azure-AsyncOperation", url(1)}});
+  const OperationResult bad{arm::Progress::Failed, {"AnotherOperationInProgress", ""}};
+  const std::string id = "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachinescalesets/v";
+  for (int i = 0; i < 10; ++i) {
+    rig.shared().results.note({rig.shared().locks.key_of(id), id, "t", "PUT", "two", {}, bad, 0, 0}, {rig.now(), WallTime()});
+  }
+  rig.arm(poll(1), 200, {}, kBusy);
+  rig.ask("one", "GET " + own);
+  rig.pass(seconds(30));
+  EXPECT_EQ(rig.shared().counters.sent_again_late, 0u);
+  EXPECT_EQ(rig.shared().counters.given_up_late, 1u);
+}
+
 }  // namespace
 }  // namespace armgate::world::send_again_test

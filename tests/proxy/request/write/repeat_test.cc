@@ -219,7 +219,33 @@ TEST(Repeat, WithAnotherTokenItsBearerShowsThatItMayRead) {
   }
 }
 
+// SDKs take a final state beside an operation's URL for the operation's end.
+TEST(Repeat, WithAnotherTokenAFailureIsToldInPlaceOfTheStateOfBefore) {
+  StageRig rig;
+  rig.pass(seconds(2));
+  const arm::Headers token{{"Authorization", "Bearer e30.eyJvaWQiOiJvIn0.b2xk"}};
+  const auto name = named(rig, "a");
+  rig.arm(kPut, 201, kAccepted, kMade);
+  rig.ask("one", kPut, kBody, with(name, "Authorization", token.get("Authorization")));
+  rig.arm(kPoll, 200, {}, R"({"status":"Failed","error":{"code":"QuotaExceeded","message":"m"}})");
+  rig.ask("one", kPoll, "", token);
+  rig.arm(get(kScaleSet), 200, {}, kLater);
+  const auto again = rig.ask("one", kPut, kBody, with(name, "Authorization", "Bearer e30.eyJvaWQiOiJvIn0.bmV3"));
+  EXPECT_EQ(again.head.status, 409);
+  EXPECT_EQ(reason(again), "recorded-operation-failed");
+  EXPECT_NE(again.body.find("QuotaExceeded"), std::string::npos);
+}
+
 // ---- by a rule
+
+TEST(Repeat, UnderARuleAnotherPreconditionIsAnotherRequest) {
+  StageRig rig;
+  let_rules_say_once(rig, minutes(10));
+  rig.arm(kPut, 200, {}, kMade);
+  rig.ask("jvm", kPut, kBody);
+  rig.arm(kPut, 412, {}, "{}");
+  EXPECT_EQ(rig.ask("jvm", kPut, kBody, {{"If-Match", "\"77\""}}).head.status, 412);
+}
 
 TEST(Repeat, UnderARuleTheSameRequestIsOneForAWhile) {
   for (const std::string& what : {kRun, kPut}) {

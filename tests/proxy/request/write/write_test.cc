@@ -47,8 +47,8 @@ TEST(Write, TheETagOfAnAnswerStandsInItsHeadOrElseInItsBody) {
 
 TEST(Write, NothingWasSentOfWhatComesAgainOrWhoseClientLeft) {
   using Kind = Outcome::Kind;
-  for (const Kind kind : {Kind::TryLater, Kind::Left}) EXPECT_TRUE(nothing_was_sent(kind));
-  for (const Kind kind : {Kind::Refused, Kind::Accepted, Kind::Answered, Kind::Unknown}) EXPECT_FALSE(nothing_was_sent(kind));
+  for (const Kind kind : {Kind::TryLater, Kind::Left}) EXPECT_TRUE(had_no_effect(kind));
+  for (const Kind kind : {Kind::Refused, Kind::Accepted, Kind::Answered, Kind::Unknown}) EXPECT_FALSE(had_no_effect(kind));
 }
 
 }  // namespace

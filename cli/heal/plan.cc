@@ -157,11 +157,11 @@ std::string resume_text(const RunFound& run, PlanAs form) {
       "run {} of this cluster, begun {}, {}\nsteps done: {}\n\nThis was a dry run: nothing was changed. To go on: --confirm. To go back: "
       "--undo --confirm{}.\n",
       run.id, utc_text(run.progress.begun), printable(state_of(run)), steps_that(Are::Done, run.progress),
-      run.progress.of(Phase::Delete).may_have_run() ? fmt::format(", which is too late here: {}", kTooLate) : "");
+      run.progress.may_be_deleted() ? fmt::format(", which is too late here: {}", kTooLate) : "");
 }
 
 std::string way_on_text(const Progress& progress, const std::string& directory, const std::string& command) {
-  const bool may_go_back = !progress.of(Phase::Delete).may_have_run();
+  const bool may_go_back = !progress.may_be_deleted();
   return fmt::format("steps done: {}; not done: {}; all of it is in {}\nto go on: the same command again; {}\n",
                      steps_that(Are::Done, progress), steps_that(Are::ToDo, progress), directory,
                      may_go_back ? fmt::format("to go back, while nothing was deleted: {} --undo --confirm", command)

@@ -77,6 +77,8 @@ struct Progress {
 
   const Sent& of(Phase phase) const { return sent[static_cast<size_t>(phase)]; }
   bool is_done(Phase phase) const { return done[static_cast<size_t>(phase)]; }
+  // Whether the pool may be gone or on its way out: there is no way back then.
+  bool may_be_deleted() const { return of(Phase::Delete).may_have_run() || is_done(Phase::Delete); }
   // Whether it may be taken up again.
   bool is_open() const { return !end || end->kind == Event::Kind::Stopped; }
 };

@@ -8,13 +8,13 @@
 
 namespace armgate::heal {
 
-std::optional<std::string> why_not_ours(const Pool& pool, const Known& known) {
+std::optional<std::string> why_not_ours(const Pool& pool, const Target& target) {
   if (pool.purpose != kStandInPurpose) {
     return fmt::format("pool {} is there and has no tag {}={}: it is not this runbook's", pool.name, kPurposeTag,
                        kStandInPurpose);
   }
-  if (!equal_ignoring_case(pool.source, known.target.pool_id())) {
-    return fmt::format("pool {} stands in for {}, not for {}", pool.name, pool.source, known.target.pool_id());
+  if (!equal_ignoring_case(pool.source, target.pool_id())) {
+    return fmt::format("pool {} stands in for {}, not for {}", pool.name, pool.source, target.pool_id());
   }
   return std::nullopt;
 }
@@ -68,7 +68,7 @@ Move add_stand_in(const Known& known) {
   if (!known.lease_held) return wait(std::string(kEarlierWrite));
   const std::string name = known.target.stand_in();
   if (known.stand_in) {
-    if (const auto why = why_not_ours(*known.stand_in, known)) return stop(*why);
+    if (const auto why = why_not_ours(*known.stand_in, known.target)) return stop(*why);
     const std::string& state = known.stand_in->state;
     if (state == "Succeeded") {
       if (known.nodes_not_ready) return wait(*known.nodes_not_ready);

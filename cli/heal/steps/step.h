@@ -81,7 +81,7 @@ Move undo(const Known& known);             // undo.cc
 std::string mark_of(const Progress& progress);
 
 // Whether the pool is this runbook's stand-in for the target's pool. `why` not, for people.
-std::optional<std::string> why_not_ours(const Pool& pool, const Known& known);
+std::optional<std::string> why_not_ours(const Pool& pool, const Target& target);
 
 // Whether AKS has left the pool in a state of which nothing comes any more.
 bool came_to_nothing(const Pool& pool);

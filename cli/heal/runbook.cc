@@ -154,6 +154,7 @@ std::optional<Ending> Runbook::drain() {
   const std::string& pool = journal_.progress().target.pool;
   tell(Phase::Drain, "begin",
        fmt::format("cordon and drain the nodes of pool {0}; to go back: kubectl uncordon --selector agentpool={0}", pool));
+  if (auto failed = note(Event::Kind::Intend, Phase::Drain, "kubectl cordon and drain")) return failed;
   const auto left = world_.drain(pool);
   // Ctrl-C ends kubectl as well, so what it says then says nothing: it is asked again.
   if (auto ended = interruption(Phase::Drain)) return ended;
@@ -306,8 +307,8 @@ Ending Runbook::undo() {
   if (auto ended = prepare(std::nullopt)) return *ended;
   if (auto ended = carry_out(undo_step())) return *ended;
   return finish(Event::Kind::Undone, Ending::Kind::Undone,
-                fmt::format("pool {} is gone, pool {} is as it was", journal_.progress().target.stand_in(),
-                            journal_.progress().target.pool));
+                fmt::format("pool {} is gone, pool {} is as it was{}", journal_.progress().target.stand_in(),
+                            journal_.progress().target.pool, cordoned_text(journal_.progress())));
 }
 
 }  // namespace armgate::heal

@@ -25,10 +25,8 @@ struct RunOptions {
   Duration settle = std::chrono::seconds(15);  // after the abort
   Duration overall = std::chrono::minutes(60);
   Duration nodes = std::chrono::minutes(20);  // until they are ready, once ARM says that their pool is well
-  Duration drain = std::chrono::minutes(10);  // until pods that do not go are left to go with their nodes
   int64_t stand_in_count = 0;                 // nodes; 0: as many as the pool
-  bool looks_at_nodes = false;                // World::nodes is there
-  bool drains = false;                        // World::drain is
+  NodeAccess access{};                        // World::nodes is there if it has a kubeconfig, World::drain if it drains
 };
 
 struct Ending {

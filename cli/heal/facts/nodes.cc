@@ -32,6 +32,8 @@ Words nodes_command(const std::string& kubeconfig, const std::string& pool) {
                   "READY:.status.conditions[?(@.type==\"Ready\")].status"});
 }
 
+Words context_command(const std::string& kubeconfig) { return kubectl(kubeconfig, {"config", "current-context"}); }
+
 Words cordon_command(const std::string& kubeconfig, const std::string& pool) {
   return kubectl(kubeconfig, {"--request-timeout", "20s", "cordon", "--selector", selector(pool)});
 }

@@ -16,6 +16,8 @@ using Words = std::vector<std::string>;
 
 // One line for each node of the pool: name, spec.unschedulable, deletionTimestamp, the status of its condition Ready.
 Words nodes_command(const std::string& kubeconfig, const std::string& pool);
+// Whether kubectl can make use of the file at all: it prints the context's name, and asks nobody.
+Words context_command(const std::string& kubeconfig);
 Words cordon_command(const std::string& kubeconfig, const std::string& pool);
 // So long kubectl waits for pods to go.
 Words drain_command(const std::string& kubeconfig, const std::string& pool, Duration timeout);

@@ -21,13 +21,15 @@ std::optional<std::string> why_not_ours(const Pool& pool, const Target& target) 
 
 bool came_to_nothing(const Pool& pool) { return pool.state == "Failed" || pool.state == "Canceled"; }
 
+std::string cordoned_text(const Progress& progress) {
+  if (!progress.may_be_cordoned()) return {};
+  return fmt::format("; its nodes {} cordoned: kubectl uncordon --selector agentpool={}",
+                     progress.is_done(Phase::Drain) ? "are" : "may be", progress.target.pool);
+}
+
 std::string not_needed_text(const std::string& why, const Progress& progress) {
-  const std::string cordoned =
-      progress.is_done(Phase::Drain)
-          ? fmt::format("; its nodes are cordoned: kubectl uncordon --selector agentpool={}", progress.target.pool)
-          : "";
   return fmt::format("{}; pool {} is there and not needed any more: --undo --confirm takes it away{}", why,
-                     progress.target.stand_in(), cordoned);
+                     progress.target.stand_in(), cordoned_text(progress));
 }
 
 namespace {

@@ -86,6 +86,9 @@ std::optional<std::string> why_not_ours(const Pool& pool, const Target& target);
 // Whether AKS has left the pool in a state of which nothing comes any more.
 bool came_to_nothing(const Pool& pool);
 
+// How to take back what the drain did to the pool's nodes; empty: there was none.
+std::string cordoned_text(const Progress& progress);
+
 // Why a run ends whose pool is well before it was deleted, with a stand-in beside it.
 std::string not_needed_text(const std::string& why, const Progress& progress);
 

@@ -16,6 +16,7 @@
 #include "cli/heal/journal.h"
 #include "cli/heal/look.h"
 #include "cli/heal/runbook.h"
+#include "cli/heal/runs.h"
 #include "json/tree.h"
 #include "sim/sim_arm.h"
 #include "tests/sim/sim_requests.h"

@@ -116,7 +116,7 @@ std::vector<std::pair<CLI::App*, Command>> declare_heal(CLI::App& app, Asked& as
   command->footer("Exit codes: 0 done; 1 bad input, such as no directory of runs; 2 wrong command line.");
   pool->footer(
       "Exit codes: 0 done, or nothing to do; 1 refused, stopped or interrupted, bad configuration, or a dry run that found a run that "
-      "has not come to its end; 2 wrong command line.");
+      "has not come to its end; 2 wrong command line; 3 the output could not be written to its end.");
   return {{pool, commands::heal_system_pool}, {command, commands::heal_list}};
 }
 

@@ -10,9 +10,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <utility>
+
+#include "proxy/seams/real_clock.h"
 
 namespace armgate {
 namespace {
@@ -97,7 +100,7 @@ Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const
   Pointers variables(texts);
   interruptions_ = 0;
   was_late_ = false;
-  const auto now = std::chrono::steady_clock::now();
+  const TimePoint now = RealClock().now();
   const pid_t child = start_quietly(arguments.get(), variables.get(), printed);
   Finished finished;
   finished.exit_code =
@@ -141,12 +144,12 @@ pid_t CommandRunner::start_quietly(char* const* arguments, char* const* variable
   return -1;
 }
 
-int CommandRunner::supervise(pid_t child, std::optional<std::chrono::steady_clock::time_point> ends) {
+int CommandRunner::supervise(pid_t child, std::optional<TimePoint> ends) {
   constexpr auto kToEnd = std::chrono::seconds(2);  // from the request to end to the end
   while (true) {
     siginfo_t info{};
     timespec wait{3600, 0};
-    const auto now = std::chrono::steady_clock::now();
+    const TimePoint now = RealClock().now();
     if (ends) {
       const auto left = std::max<int64_t>(0, std::chrono::duration_cast<std::chrono::nanoseconds>(*ends - now).count());
       wait = {left / 1'000'000'000, left % 1'000'000'000};
@@ -158,9 +161,9 @@ int CommandRunner::supervise(pid_t child, std::optional<std::chrono::steady_cloc
     int status = 0;
     if (::waitpid(child, &status, WNOHANG) == child)
       return WIFEXITED(status) ? WEXITSTATUS(status) : kExitSignalled + WTERMSIG(status);
-    if (!ends || std::chrono::steady_clock::now() < *ends) continue;
+    if (!ends || RealClock().now() < *ends) continue;
     ::kill(child, std::exchange(was_late_, true) ? SIGKILL : SIGTERM);
-    ends = std::chrono::steady_clock::now() + kToEnd;
+    ends = RealClock().now() + kToEnd;
   }
 }
 

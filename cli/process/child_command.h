@@ -7,7 +7,6 @@
 
 #include <signal.h>
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,7 +42,7 @@ class CommandRunner {
   static int become(const std::vector<std::string>& words, const Environment& environment);
 
  private:
-  int supervise(pid_t child, std::optional<std::chrono::steady_clock::time_point> ends = std::nullopt);
+  int supervise(pid_t child, std::optional<TimePoint> ends = std::nullopt);
   pid_t start_quietly(char* const* arguments, char* const* variables, int printed) const;
   void note(int signal_number);
 

@@ -68,11 +68,11 @@ Result<std::string> drain_pool(const NodeAccess& access, const Environment& envi
   // kubectl gives each node its time, one after the other.
   const Finished drained = run_to_its_end(drain, environment, access.drain + kBesideDrain);
   if (drained.exit_code == 0 && !drained.is_late) return std::string();
-  const Words pods = pods_given_up(drained.printed);
-  const std::string named = pods.empty() ? failed(drain, drained, access.drain).context : first_of(pods);
-  return pods.empty() || !drained.is_late
-             ? named
-             : fmt::format("{}, and others in the {} min of --drain-min", named, minutes_text(access.drain));
+  const Words pods = pods_left(drained.printed, drained.is_late ? Drain::CutOff : Drain::Ended);
+  if (pods.empty()) return failed(drain, drained, access.drain).context;
+  if (!drained.is_late) return first_of(pods);
+  return fmt::format("{} (the {} min of --drain-min were over before kubectl had tried every node)", first_of(pods),
+                     minutes_text(access.drain));
 }
 
 }  // namespace armgate::heal

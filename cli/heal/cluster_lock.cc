@@ -77,6 +77,14 @@ std::optional<std::string> ClusterLock::holder(const fs::path& directory, const 
   return is_held ? std::optional(std::move(run)) : std::nullopt;
 }
 
+std::string ClusterLock::last_run(const fs::path& directory, const Target& target) {
+  const int opened = ::open(file_of(directory, target).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (opened < 0) return {};
+  std::string run = id_in(opened);
+  ::close(opened);
+  return run;
+}
+
 std::string ClusterLock::last_run() const { return id_in(file_); }
 
 Result<void> ClusterLock::note_run(const std::string& id) {

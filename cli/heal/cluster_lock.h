@@ -24,6 +24,8 @@ class ClusterLock {
   ClusterLock& operator=(ClusterLock&&) = delete;
   ~ClusterLock();
 
+  // Of a look as well.
+  static std::string last_run(const std::filesystem::path& directory, const Target& target);
   // The run that the process before worked on; empty: none is known. Who comes after one that was killed before it began its run goes
   // on under its name: the service's lease is still that run's.
   std::string last_run() const;

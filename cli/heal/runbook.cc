@@ -307,7 +307,7 @@ Ending Runbook::undo() {
   if (auto ended = prepare(std::nullopt)) return *ended;
   if (auto ended = carry_out(undo_step())) return *ended;
   return finish(Event::Kind::Undone, Ending::Kind::Undone,
-                fmt::format("pool {} is gone, pool {} is as it was{}", journal_.progress().target.stand_in(),
+                fmt::format("pool {} is gone, pool {} was not touched{}", journal_.progress().target.stand_in(),
                             journal_.progress().target.pool, cordoned_text(journal_.progress())));
 }
 

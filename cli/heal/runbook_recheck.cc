@@ -51,9 +51,12 @@ std::optional<Ending> Runbook::go_on_without_pool(const std::optional<Pool>& poo
   if (!stand_in) return stop(Phase::Recheck, stand_in.error().context);
   const auto why_not = *stand_in ? why_not_ours(**stand_in, target) : fmt::format("pool {} is not there", target.stand_in());
   if (why_not) {
-    return stop(Phase::Recheck, fmt::format("{}, and {}: nothing of this run stands in, so nothing more is done; to have it "
-                                            "again, create it by hand (the body is \"again\" in {})",
-                                            what, *why_not, progress.snapshot_file));
+    return stop(
+        Phase::Recheck,
+        fmt::format(
+            "{}, and {}: nothing of this run stands in, so nothing more is done; --undo --confirm ends it; to have the pool "
+            "again, create it by hand (the body is \"again\" in {})",
+            what, *why_not, progress.snapshot_file));
   }
   tell(Phase::Recheck, "done", fmt::format("{}, and {} stands in: it is made anew from the snapshot", what, target.stand_in()));
   pool_goes_ = true;

@@ -235,8 +235,7 @@ std::optional<Error> fault_of_api_version(const HealRequest& request, const RunF
 Result<std::string> name_of_next_run(const ClusterLock& lock, const HealRequest& request) {
   const std::string last = lock.last_run();
   const auto runs = find_runs(request.runs);
-  const bool has_begun =
-      std::any_of(runs.begin(), runs.end(), [&](const RunFound& run) { return run.id == last && run.damage.empty(); });
+  const bool has_begun = std::any_of(runs.begin(), runs.end(), [&](const RunFound& run) { return run.id == last; });
   if (last.empty() || has_begun) return new_run_id(RealClock().wall());
   if (auto cleared = clear_unbegun(request.runs, last); !cleared) return std::move(cleared).error();
   return last;
@@ -274,8 +273,7 @@ std::string refusal_json(const Target& target, bool confirm, WallTime at, const 
 namespace {
 
 int look_only(const Config& config, const HealRequest& request, std::ostream& out, std::ostream& err) {
-  const auto holder = ClusterLock::holder(request.runs, request.target);
-  const auto found = open_run(request.runs, request.target, holder.value_or(""));
+  const auto found = open_run(request.runs, request.target, ClusterLock::last_run(request.runs, request.target));
   if (!found) return refuse(request, "", out, err, found.error());
   if (*found) {
     if (const auto fault = fault_of_api_version(request, **found)) return refuse(request, (*found)->id, out, err, *fault);

@@ -36,7 +36,7 @@ Move undo(const Known& known) {
         fmt::format("pool {} was deleted, or is about to be: that cannot be undone; take the run up again", known.target.pool));
   }
   const bool goes = !known.pool || known.pool->state == "Deleting";
-  if (goes) {
+  if (goes && known.stand_in) {
     return stop(fmt::format("pool {} is {}, so {} stays; the same command without --undo makes it anew", known.target.pool,
                             known.pool ? known.pool->state : "gone", known.target.stand_in()));
   }

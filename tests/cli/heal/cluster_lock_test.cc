@@ -62,6 +62,7 @@ TEST_F(HealLock, WhoLooksSeesTheRunAndTakesNothing) {
     EXPECT_EQ(ClusterLock::holder(runs, kLocked), "20260101T000000Z-1a2b");
   }
   EXPECT_EQ(ClusterLock::holder(runs, kLocked), std::nullopt);
+  EXPECT_EQ(ClusterLock::last_run(runs, kLocked), "20260101T000000Z-1a2b");
 }
 
 }  // namespace

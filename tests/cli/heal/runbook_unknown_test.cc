@@ -146,6 +146,7 @@ TEST(RunbookUnknown, WithoutAStandInOfItsOwnAPoolThatIsGoneStopsItWithTheWayOn) 
   EXPECT_THAT(ending.why, HasSubstr("pool system is gone"));
   EXPECT_THAT(ending.why, HasSubstr("\"again\" in snapshot-"));
   EXPECT_EQ(rig.taken().size(), 2u);
+  EXPECT_EQ(rig.undo().kind, Ending::Kind::Undone) << "which keeps nobody from a new run";
 }
 
 TEST(RunbookUnknown, ARefusalIsStillOne) {

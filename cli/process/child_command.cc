@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cli/process/child_watch.h"
 #include "proxy/seams/real_clock.h"
 
 namespace armgate {
@@ -103,8 +103,12 @@ Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const
   const TimePoint now = RealClock().now();
   const pid_t child = start_quietly(arguments.get(), variables.get(), printed);
   Finished finished;
+  const int why = errno;
+  std::optional<ChildWatch> watch;
+  if (child > 0) watch.emplace(child);
   finished.exit_code =
-      child < 0 ? cannot_run(words.front(), errno) : supervise(child, most ? std::optional(now + *most) : std::nullopt);
+      child < 0 ? cannot_run(words.front(), why) : supervise(child, most ? std::optional(now + *most) : std::nullopt);
+  watch.reset();
   finished.printed = end_of(printed);
   const timespec at_once{};
   for (int number = 0; (number = ::sigtimedwait(&watched_, nullptr, &at_once)) > 0;) note(number);
@@ -114,15 +118,12 @@ Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const
   return finished;
 }
 
-// posix_spawn cannot ask for the end with us. Below 0: errno says why it does not run. Between fork and exec only what is safe there.
+// Below 0: errno says why it does not run. Between fork and exec only what is safe there.
 pid_t CommandRunner::start_quietly(char* const* arguments, char* const* variables, int printed) const {
   int why[2];
   if (::pipe2(why, O_CLOEXEC) != 0) return -1;
-  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(kExitCannotRun);
     ::signal(SIGPIPE, SIG_DFL);
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -2,17 +2,13 @@
 #include "cli/process/child_command.h"
 
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <fstream>
 #include <string>
 
 #include "proxy/seams/real_clock.h"
-#include "tests/support/temporary_directory.h"
 
 namespace armgate {
 namespace {
@@ -86,35 +82,6 @@ TEST(CommandRunner, AQuietProgramWhoseTimeIsOverIsEnded) {
   EXPECT_EQ(stubborn.exit_code, 128 + SIGKILL);
   EXPECT_LT(RealClock().now() - began, std::chrono::seconds(20));
   EXPECT_FALSE(CommandRunner().run_quietly({"/bin/sh", "-c", "exit 0"}, {}, std::chrono::minutes(1)).is_late);
-}
-
-// Nobody is left to end it: a drain would go on behind our back.
-TEST(CommandRunner, AQuietProgramEndsWithUsHoweverWeEnd) {
-  const TemporaryDirectory directory;
-  const std::string started = (directory.path() / "started").string();
-  const pid_t parent = ::fork();
-  if (parent == 0) {
-    CommandRunner().run_quietly(
-        {"/bin/sh", "-c", "echo $$ > " + started + ".new; mv " + started + ".new " + started + "; exec /bin/sleep 60"},
-        {{"PATH", "/bin:/usr/bin"}});
-    ::_exit(0);
-  }
-  pid_t child = 0;
-  for (int tries = 0; tries < 1000 && child == 0; ++tries) {
-    std::ifstream(started) >> child;
-    if (child == 0) ::poll(nullptr, 0, 10);
-  }
-  ASSERT_GT(child, 0);
-  ASSERT_EQ(::kill(parent, SIGKILL), 0);
-  ASSERT_EQ(::waitpid(parent, nullptr, 0), parent);
-  // Whoever inherits it may leave it a zombie.
-  const auto runs = [&] {
-    std::string name, state;
-    std::ifstream status("/proc/" + std::to_string(child) + "/stat");
-    return static_cast<bool>(status >> name >> name >> state) && state != "Z";
-  };
-  for (int tries = 0; tries < 1000 && runs(); ++tries) ::poll(nullptr, 0, 10);
-  EXPECT_FALSE(runs());
 }
 
 TEST(CommandRunner, OfALotOfOutputTheEndIsKeptAndWhatRunsOnIsNotWaitedFor) {

@@ -96,6 +96,9 @@ std::vector<std::pair<CLI::App*, Command>> declare_heal(CLI::App& app, Asked& as
   pool->add_option("--kubeconfig", heal.kubeconfig,
                    "Wait until the nodes are ready, as kubectl says with this file (default: only what ARM says of the pools)")
       ->type_name(kFile);
+  pool->add_flag("--without-kubeconfig", heal.without_kubeconfig,
+                 "Go on with a run that looked at nodes, without looking at them any more")
+      ->excludes(pool->get_option("--kubeconfig"));
   pool->add_option("--nodes-min", heal.nodes_min, "Minutes for a pool's nodes to become ready, once ARM says that it is well")
       ->check(CLI::Range(0.01, 1'440.0))
       ->needs(pool->get_option("--kubeconfig"))
@@ -103,13 +106,17 @@ std::vector<std::pair<CLI::App*, Command>> declare_heal(CLI::App& app, Asked& as
   pool->add_flag("--drain", heal.drain,
                  "Cordon and drain the nodes with kubectl before the delete (default: AKS does as it deletes)")
       ->needs(pool->get_option("--kubeconfig"));
-  pool->add_option("--drain-min", heal.drain_min, "Minutes for pods to go; those that do not go with their nodes")
+  pool->add_option("--drain-min", heal.drain_min, "Minutes for all of the drain; pods that do not go in it go with their nodes")
       ->check(CLI::Range(0.01, 1'440.0))
       ->needs(pool->get_option("--drain"))
       ->capture_default_str();
   pool->add_option("--api-version", heal.api_version, "Of Microsoft.ContainerService (2025-10-01)");
   pool->add_option("--runs", heal.runs, "Where the run is written down, in place of ~/.local/state/armgate/heal")
       ->type_name(kDirectory);
+  command->footer("Exit codes: 0 done; 1 bad input, such as no directory of runs; 2 wrong command line.");
+  pool->footer(
+      "Exit codes: 0 done, or nothing to do; 1 refused, stopped or interrupted, bad configuration, or a dry run that found a run that "
+      "has not come to its end; 2 wrong command line; 3 the output could not be written to its end.");
   return {{pool, commands::heal_system_pool}, {command, commands::heal_list}};
 }
 

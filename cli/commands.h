@@ -59,6 +59,7 @@ struct Asked {
     size_t stand_in_nodes = 0;  // 0: as many as the pool
     std::string kubeconfig;     // empty: Kubernetes is not asked
     double nodes_min = 20;
+    bool without_kubeconfig = false;
     bool drain = false;
     double drain_min = 10;
     std::string runs;  // the directory; empty: the user's own

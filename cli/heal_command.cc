@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "cli/ca/authority.h"
 #include "cli/commands.h"
@@ -35,19 +36,29 @@ heal::RunOptions options_of(const Asked::Heal& asked) {
   options.settle = seconds_of(asked.settle_s);
   options.overall = std::chrono::minutes(asked.deadline_min);
   options.nodes = seconds_of(asked.nodes_min * 60);
-  options.looks_at_nodes = !asked.kubeconfig.empty();
-  options.drains = asked.drain;
-  options.drain = seconds_of(asked.drain_min * 60);
+  // Whoever takes the run up may stand in another directory.
+  if (!asked.kubeconfig.empty()) options.access.kubeconfig = fs::absolute(asked.kubeconfig).lexically_normal();
+  options.access.drains = asked.drain;
+  options.access.drain = seconds_of(asked.drain_min * 60);
   options.stand_in_count = static_cast<int64_t>(asked.stand_in_nodes);
   return options;
 }
 
+// For a POSIX shell, where it is more than plain letters.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,=@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 // What a person types to meet the same run.
 std::string command_of(const Asked& asked) {
-  std::string command = fmt::format("armgate heal aks-system-pool {}", asked.heal.cluster);
-  if (asked.heal.pool != "system") command += fmt::format(" --pool {}", asked.heal.pool);
-  if (!asked.config.empty()) command += fmt::format(" --config {}", asked.config);
-  if (!asked.heal.runs.empty()) command += fmt::format(" --runs {}", asked.heal.runs);
+  std::string command = "armgate heal aks-system-pool " + quoted(asked.heal.cluster);
+  if (asked.heal.pool != "system") command += " --pool " + quoted(asked.heal.pool);
+  if (!asked.config.empty()) command += " --config " + quoted(asked.config);
+  if (!asked.heal.runs.empty()) command += " --runs " + quoted(asked.heal.runs);
   return command;
 }
 
@@ -90,11 +101,11 @@ int heal_system_pool(const Asked& asked, const CliContext& context) {
                                   .names_api_version = !asked.heal.api_version.empty(),
                                   .confirm = asked.heal.confirm,
                                   .undo = asked.heal.undo,
+                                  .without_kubeconfig = asked.heal.without_kubeconfig,
                                   .form = form_of(asked),
                                   .runs = runs_of(asked, context),
                                   .root = *root,
                                   .who = user == context.environment.end() ? "somebody" : name_of_program(user->second),
-                                  .kubeconfig = asked.heal.kubeconfig,
                                   .command = command_of(asked),
                                   .environment = context.environment};
   return context.heal(*config, request, context.out, context.err);
@@ -105,7 +116,15 @@ int heal_list(const Asked& asked, const CliContext& context) {
     return fail(context,
                 gateway_error(ErrorKind::BadInput, "say what to repair: armgate heal aks-system-pool CLUSTER_ID; or --list"));
   }
-  context.out << heal::runs_text(heal::find_runs(runs_of(asked, context)), form_of(asked));
+  const fs::path runs = runs_of(asked, context);
+  std::error_code error;
+  const bool is_named = !asked.heal.runs.empty();
+  if (fs::exists(runs, error) ? !fs::is_directory(runs, error) : is_named) {
+    return fail(context,
+                gateway_error(ErrorKind::BadInput, fmt::format("{} is {}, so it has no runs", runs.string(),
+                                                               fs::exists(runs, error) ? "no directory" : "not there")));
+  }
+  context.out << heal::runs_text(heal::find_runs(runs), form_of(asked));
   return kExitDone;
 }
 

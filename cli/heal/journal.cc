@@ -2,17 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <sstream>
-#include <system_error>
 #include <utility>
 
-#include "base/hash.h"
 #include "base/text.h"
 #include "certs/secret_file.h"
 
@@ -21,9 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kLines = "journal.jsonl";
 constexpr size_t kLinesBytesMax = 16u << 20;
-constexpr size_t kRunIdMax = 40;
+constexpr size_t kShownBytesMax = 60;
 
 Error failed(std::string_view what, const fs::path& file) {
   return gateway_error(ErrorKind::BadInput, fmt::format("cannot {} {}: {}", what, file.string(), std::strerror(errno)));
@@ -39,74 +33,36 @@ Result<void> sync_directory(const fs::path& directory) {
   return {};
 }
 
-struct Lines {
-  Progress progress;
-  size_t bytes = 0;  // of those that are whole
-  size_t snapshots = 0;
-  bool began = false;
-};
-
-Lines replay(const std::string& text) {
-  Lines lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at);
-    if (end == text.npos) break;
-    const auto event = read_event(std::string_view(text).substr(at, end - at));
-    if (!event) break;
-    if (event->kind == Event::Kind::Begin) lines.began = true;
-    if (event->kind == Event::Kind::Taken) ++lines.snapshots;
-    apply(*event, lines.progress);
-    lines.bytes = at = end + 1;
-  }
-  return lines;
-}
-
 }  // namespace
 
-std::vector<RunFound> find_runs(const fs::path& directory) {
-  std::vector<RunFound> runs;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    const auto text = certs::read_file(entry.path() / kLines, kLinesBytesMax);
-    if (!text) continue;
-    Lines lines = replay(*text);
-    if (lines.began) runs.push_back({entry.path().filename().string(), std::move(lines.progress)});
+Recorded read_journal(const fs::path& run) {
+  Recorded recorded;
+  const fs::path file = run / kJournalFile;
+  const std::string what_then = fmt::format(
+      "what was done is not known, so nothing more is: look at the cluster's pools (what the pool was like is in the newest "
+      "snapshot-N.json beside it); mend it, or, when the cluster is well, move {} away",
+      run.string());
+  const auto text = certs::read_file(file, kLinesBytesMax);
+  if (!text) {
+    recorded.damage = fmt::format("{} cannot be read ({}); {}", file.string(), text.error().context, what_then);
+    return recorded;
   }
-  std::sort(runs.begin(), runs.end(), [](const RunFound& a, const RunFound& b) { return a.id < b.id; });
-  return runs;
-}
-
-Result<ClusterLock> ClusterLock::take(const fs::path& directory, const Target& target) {
-  if (auto made = certs::make_private_directory(directory); !made) return std::move(made).error();
-  const fs::path file = directory / (Hasher(HashKey{}).hash(lower_text(target.cluster)).hex() + ".lock");
-  const int opened = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (opened < 0) return failed("open", file);
-  ClusterLock lock(opened, file);
-  if (::flock(opened, LOCK_EX | LOCK_NB) == 0) return lock;
-  return gateway_error(ErrorKind::BadInput,
-                       fmt::format("another process repairs {} already ({} is locked)", target.cluster, file.string()));
-}
-
-ClusterLock::ClusterLock(ClusterLock&& other) noexcept : file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)) {}
-ClusterLock::~ClusterLock() {
-  if (file_ >= 0) ::close(file_);
-}
-
-std::string ClusterLock::last_run() const {
-  std::string id(kRunIdMax + 1, '\0');
-  const ssize_t count = ::pread(file_, id.data(), id.size(), 0);
-  id.resize(count > 0 ? static_cast<size_t>(count) : 0);
-  const auto is_of_an_id = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == 'T' || c == 'Z' || c == '-';
-  };
-  const bool is_id = id.size() <= kRunIdMax && std::all_of(id.begin(), id.end(), is_of_an_id);
-  return is_id ? id : std::string();
-}
-
-Result<void> ClusterLock::note_run(const std::string& id) {
-  const auto size = static_cast<ssize_t>(id.size());
-  if (::pwrite(file_, id.data(), id.size(), 0) != size || ::ftruncate(file_, size) != 0) return failed("write", path_);
-  return {};
+  for (size_t at = 0, end = 0; (end = text->find('\n', at)) != text->npos; recorded.bytes = at = end + 1) {
+    ++recorded.lines;
+    const auto line = std::string_view(*text).substr(at, end - at);
+    const auto event = read_event(line);
+    const bool is_in_place = event && (event->kind == Event::Kind::Begin) == (recorded.lines == 1);
+    if (!is_in_place && recorded.damage.empty()) {
+      recorded.damage = fmt::format("line {} of {} is damaged (\"{}\"); {}", recorded.lines, file.string(),
+                                    printable(line.substr(0, kShownBytesMax)), what_then);
+    }
+    if (!event) continue;
+    if (event->kind == Event::Kind::Begin) recorded.began = true;
+    if (event->kind == Event::Kind::Taken) ++recorded.snapshots;
+    apply(*event, recorded.progress);
+  }
+  if (recorded.lines == 0) recorded.damage = fmt::format("{} has no first line; {}", file.string(), what_then);
+  return recorded;
 }
 
 Journal::Journal(Journal&& other) noexcept
@@ -121,7 +77,7 @@ Journal::~Journal() {
 
 Result<Journal> Journal::begin(const fs::path& directory, const std::string& id, const Target& target, WallTime at) {
   if (auto made = certs::make_private_directory(directory / id); !made) return std::move(made).error();
-  const fs::path file = directory / id / kLines;
+  const fs::path file = directory / id / kJournalFile;
   const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
   if (opened < 0) return failed("create", file);
   Journal journal(directory / id, id, opened);
@@ -135,18 +91,16 @@ Result<Journal> Journal::begin(const fs::path& directory, const std::string& id,
 }
 
 Result<Journal> Journal::resume(const fs::path& directory, const std::string& id) {
-  const fs::path file = directory / id / kLines;
-  const auto text = certs::read_file(file, kLinesBytesMax);
-  if (!text) return text.error();
-  Lines lines = replay(*text);
-  if (!lines.began) return gateway_error(ErrorKind::BadInput, fmt::format("{} is no journal of a run", file.string()));
+  const fs::path file = directory / id / kJournalFile;
+  Recorded recorded = read_journal(directory / id);
+  if (!recorded.damage.empty()) return gateway_error(ErrorKind::BadInput, recorded.damage);
   const int opened = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (opened < 0) return failed("open", file);
   Journal journal(directory / id, id, opened);
   // What was not written to its end goes, so that the next line begins a line.
-  if (::ftruncate(opened, static_cast<off_t>(lines.bytes)) != 0) return failed("mend", file);
-  journal.progress_ = std::move(lines.progress);
-  journal.snapshots_ = lines.snapshots;
+  if (::ftruncate(opened, static_cast<off_t>(recorded.bytes)) != 0) return failed("mend", file);
+  journal.progress_ = std::move(recorded.progress);
+  journal.snapshots_ = recorded.snapshots;
   return journal;
 }
 
@@ -155,10 +109,10 @@ Result<void> Journal::note(const Event& event) {
   for (size_t written = 0; written < line.size();) {
     const ssize_t count = ::write(file_, line.data() + written, line.size() - written);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return failed("write", directory_ / kLines);
+    if (count < 0) return failed("write", directory_ / kJournalFile);
     written += static_cast<size_t>(count);
   }
-  if (::fdatasync(file_) != 0) return failed("write", directory_ / kLines);
+  if (::fdatasync(file_) != 0) return failed("write", directory_ / kJournalFile);
   apply(event, progress_);
   return {};
 }

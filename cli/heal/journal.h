@@ -4,55 +4,39 @@
 // before the first request that changes anything. No token and no answer's body is written.
 //
 // Invariants
-//   1. One process at a time works on a cluster: whoever opens a run holds a lock on the cluster's file in the same directory.
-//   2. A line that was not written to its end is as if it were not there.
+//   1. One process at a time works on a run: whoever opens it holds its cluster's lock (cluster_lock.h).
+//   2. The last line, if it was not written to its end, is as if it were not there: what it announces was not begun. Any other line
+//      that cannot be read makes the run one that nobody takes up.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/result.h"
 #include "cli/heal/progress.h"
 
 namespace armgate::heal {
 
-struct RunFound {
-  std::string id;
+inline constexpr std::string_view kJournalFile = "journal.jsonl";
+
+// What a run's journal says.
+struct Recorded {
   Progress progress;
+  size_t bytes = 0;      // of the lines that are whole
+  size_t lines = 0;      // that are whole
+  size_t snapshots = 0;  // that it names
+  bool began = false;
+  std::string damage{};  // why nothing may be built on it, and what to do; empty: it is whole
 };
-
-// All runs, the oldest first. A directory without a readable first line is none.
-std::vector<RunFound> find_runs(const std::filesystem::path& directory);
-
-// Keeps other processes of this machine from the same cluster while it lives.
-class ClusterLock {
- public:
-  // BadInput: another process has it.
-  static Result<ClusterLock> take(const std::filesystem::path& directory, const Target& target);
-  ClusterLock(ClusterLock&& other) noexcept;
-  ClusterLock& operator=(ClusterLock&&) = delete;
-  ~ClusterLock();
-
-  // The run that the process before worked on; empty: none is known. Who comes after one that was killed before it began its run goes
-  // on under its name: the service's lease is still that run's.
-  std::string last_run() const;
-  Result<void> note_run(const std::string& id);
-
- private:
-  ClusterLock(int file, std::filesystem::path path) : file_(file), path_(std::move(path)) {}
-  int file_;
-  std::filesystem::path path_;
-};
+Recorded read_journal(const std::filesystem::path& run);
 
 class Journal {
  public:
   // A new run.
   static Result<Journal> begin(const std::filesystem::path& directory, const std::string& id, const Target& target,
                                WallTime at);
-  // One that ended in the middle.
+  // One that ended in the middle. BadInput: it is damaged.
   static Result<Journal> resume(const std::filesystem::path& directory, const std::string& id);
   Journal(Journal&& other) noexcept;
   Journal& operator=(Journal&&) = delete;

@@ -41,6 +41,8 @@ std::string request_of(Target target, Phase phase, PlanAs form) {
 }
 
 std::string state_of(const RunFound& run) {
+  if (!run.damage.empty()) return run.damage;
+  if (run.is_running) return "running now";
   if (!run.progress.end) return "ended in the middle";
   const Event& end = *run.progress.end;
   switch (end.kind) {
@@ -70,6 +72,7 @@ Json run_json(const RunFound& run) {
           {"cluster", run.progress.target.cluster},
           {"pool", run.progress.target.pool},
           {"open", run.progress.is_open()},
+          {"running", run.is_running},
           {"steps_done", steps_that(Are::Done, run.progress)},
           {"state", printable(state_of(run))}};
 }
@@ -82,13 +85,13 @@ std::vector<std::string> losses(const Target& target, const PoolBodies& bodies, 
           "every node of pool {} goes, and what is on its disks (emptyDir, hostPath, images); the new ones have other names and "
           "addresses",
           target.pool),
-      options.drains
+      options.access.drains
           ? fmt::format(
                 "the nodes are cordoned and drained with kubectl before the delete; pods that do not go in {} min go with "
                 "their node",
-                minutes_text(options.drain))
+                minutes_text(options.access.drain))
           : "AKS cordons and drains the nodes as it deletes the pool",
-      options.looks_at_nodes
+      !options.access.kubeconfig.empty()
           ? fmt::format("the nodes of both pools are waited for until Kubernetes says that they are ready, {} min at most each",
                         minutes_text(options.nodes))
           : "the readiness of nodes is not looked at (--kubeconfig): only what ARM says of the pools is waited for",
@@ -152,16 +155,21 @@ std::string refused_plan(std::string_view cluster, std::string_view pool, std::s
 }
 
 std::string resume_text(const RunFound& run, PlanAs form) {
-  if (form == PlanAs::Json) return dumped(run_json(run));
-  return fmt::format(
-      "run {} of this cluster, begun {}, {}\nsteps done: {}\n\nThis was a dry run: nothing was changed. To go on: --confirm. To go back: "
-      "--undo --confirm{}.\n",
-      run.id, utc_text(run.progress.begun), printable(state_of(run)), steps_that(Are::Done, run.progress),
-      run.progress.of(Phase::Delete).may_have_run() ? fmt::format(", which is too late here: {}", kTooLate) : "");
+  if (form == PlanAs::Json) {
+    Json json = run_json(run);
+    json["would_act"] = !run.is_running;  // --confirm goes on with it
+    return dumped(json);
+  }
+  const std::string so_far =
+      fmt::format("run {} of this cluster, begun {}, {}\nsteps done: {}\n\nThis was a dry run: nothing was changed.", run.id,
+                  utc_text(run.progress.begun), printable(state_of(run)), steps_that(Are::Done, run.progress));
+  if (run.is_running) return so_far + " A process of this machine works on it: wait for its end.\n";
+  return fmt::format("{} To go on: --confirm. To go back: --undo --confirm{}.\n", so_far,
+                     run.progress.may_be_deleted() ? fmt::format(", which is too late here: {}", kTooLate) : "");
 }
 
 std::string way_on_text(const Progress& progress, const std::string& directory, const std::string& command) {
-  const bool may_go_back = !progress.of(Phase::Delete).may_have_run();
+  const bool may_go_back = !progress.may_be_deleted();
   return fmt::format("steps done: {}; not done: {}; all of it is in {}\nto go on: the same command again; {}\n",
                      steps_that(Are::Done, progress), steps_that(Are::ToDo, progress), directory,
                      may_go_back ? fmt::format("to go back, while nothing was deleted: {} --undo --confirm", command)

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/heal/journal.h"
 #include "cli/heal/look.h"
 #include "cli/heal/runbook.h"
+#include "cli/heal/runs.h"
 
 namespace armgate::heal {
 

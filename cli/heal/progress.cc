@@ -21,9 +21,10 @@ constexpr std::pair<Phase, std::string_view> kPhaseNames[] = {
     {Phase::Discard, "discard"}, {Phase::Drain, "drain"}, {Phase::Delete, "delete"},     {Phase::Recreate, "recreate"},
     {Phase::Remove, "remove"},   {Phase::Mark, "mark"},   {Phase::Check, "final-check"}, {Phase::Undo, "undo"}};
 constexpr std::pair<Event::Kind, std::string_view> kKindNames[] = {
-    {Event::Kind::Begin, "begin"},       {Event::Kind::Taken, "snapshot"},      {Event::Kind::Intend, "intend"},
-    {Event::Kind::Answer, "answer"},     {Event::Kind::Done, "done"},           {Event::Kind::Stopped, "stopped"},
-    {Event::Kind::Finished, "finished"}, {Event::Kind::Recovered, "recovered"}, {Event::Kind::Undone, "undone"}};
+    {Event::Kind::Begin, "begin"},     {Event::Kind::Access, "access"},     {Event::Kind::Taken, "snapshot"},
+    {Event::Kind::Intend, "intend"},   {Event::Kind::Answer, "answer"},     {Event::Kind::Done, "done"},
+    {Event::Kind::Stopped, "stopped"}, {Event::Kind::Finished, "finished"}, {Event::Kind::Recovered, "recovered"},
+    {Event::Kind::Undone, "undone"}};
 
 template <class Table, class Value>
 std::string_view name_in(const Table& table, Value value) {
@@ -83,6 +84,11 @@ Result<Snapshot> read_snapshot(std::string_view json, const Target& target) {
   if (!equal_ignoring_case(snapshot.pool_id, target.pool_id())) {
     return bad(fmt::format("the snapshot is of {}, not of {}", snapshot.pool_id, target.pool_id()));
   }
+  for (const char* name : {"again", "stand_in"}) {
+    const Json& body = read[name];
+    if (!body.contains("properties") || !body["properties"].is_object() || body["properties"].empty())
+      return bad(fmt::format("the snapshot is damaged: \"{}\" has no properties, so no pool can be made from it", name));
+  }
   return snapshot;
 }
 
@@ -92,6 +98,11 @@ std::string to_line(const Event& event) {
   if (!event.pool.empty()) line["pool"] = event.pool;
   if (!event.api_version.empty()) line["api_version"] = event.api_version;
   if (event.kind == Event::Kind::Answer) line["status"] = event.status;
+  if (event.kind == Event::Kind::Access) {
+    line["kubeconfig"] = event.access.kubeconfig;
+    line["drain"] = event.access.drains;
+    line["drain_ms"] = whole_milliseconds(event.access.drain);
+  }
   return dump_json(line, kOneLine, JsonLetters::AsTheyAre) + "\n";
 }
 
@@ -107,13 +118,18 @@ std::optional<Event> read_event(std::string_view line) {
   const auto at = parse_utc(text("at"));
   if (!kind || !phase || !at) return std::nullopt;
   const auto status = read.find("status");
+  NodeAccess access{.kubeconfig = text("kubeconfig")};
+  if (const auto drains = read.find("drain"); drains != read.end() && drains->is_boolean()) access.drains = *drains;
+  if (const auto most = read.find("drain_ms"); most != read.end() && most->is_number_integer())
+    access.drain = std::chrono::milliseconds(most->get<int64_t>());
   return Event{*kind,
                *at,
                *phase,
                text("text"),
                text("pool"),
                status != read.end() && status->is_number() ? status->get<int>() : 0,
-               text("api_version")};
+               text("api_version"),
+               std::move(access)};
 }
 
 void apply(const Event& event, Progress& progress) {
@@ -126,6 +142,7 @@ void apply(const Event& event, Progress& progress) {
       progress.target.pool = event.pool;
       if (!event.api_version.empty()) progress.target.api_version = event.api_version;
       break;
+    case Event::Kind::Access: progress.access = event.access; break;
     case Event::Kind::Taken: progress.snapshot_file = event.text; break;
     case Event::Kind::Intend: apply_intent(event.phase, progress); break;
     case Event::Kind::Answer: apply_answer(event.status, progress.sent[index]); break;

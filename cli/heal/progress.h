@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,9 +36,18 @@ struct Snapshot {
 std::string to_text(const Snapshot& snapshot);
 Result<Snapshot> read_snapshot(std::string_view json, const Target& target);
 
+// How a run gets at Kubernetes. It is written down, so that whoever takes the run up guards it as whoever began it.
+struct NodeAccess {
+  std::string kubeconfig{};  // for kubectl; empty: nodes are not looked at
+  bool drains = false;
+  Duration drain = std::chrono::minutes(10);  // until pods that do not go are left to go with their nodes
+  bool operator==(const NodeAccess&) const = default;
+};
+
 struct Event {
   enum class Kind {
     Begin,      // of a run; the first line
+    Access,     // to Kubernetes, from here on
     Taken,      // the pool was written down
     Intend,     // a request is about to be sent
     Answer,     // of ARM to it
@@ -54,6 +64,7 @@ struct Event {
   std::string pool{};         // Begin
   int status = 0;             // Answer; 0: none came
   std::string api_version{};  // Begin; empty: a run of before this was written down
+  NodeAccess access{};        // Access
 };
 std::string to_line(const Event& event);
 std::optional<Event> read_event(std::string_view line);  // nothing: it was not written to its end
@@ -70,6 +81,7 @@ struct Progress {
   };
   WallTime begun{};
   Target target;
+  NodeAccess access;
   std::string snapshot_file;
   std::array<bool, kPhases> done{};
   std::array<Sent, kPhases> sent{};
@@ -77,6 +89,9 @@ struct Progress {
 
   const Sent& of(Phase phase) const { return sent[static_cast<size_t>(phase)]; }
   bool is_done(Phase phase) const { return done[static_cast<size_t>(phase)]; }
+  // Whether the pool may be gone or on its way out: there is no way back then.
+  bool may_be_deleted() const { return of(Phase::Delete).may_have_run() || is_done(Phase::Delete); }
+  bool may_be_cordoned() const { return of(Phase::Drain).intended || is_done(Phase::Drain); }
   // Whether it may be taken up again.
   bool is_open() const { return !end || end->kind == Event::Kind::Stopped; }
 };

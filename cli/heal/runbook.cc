@@ -23,6 +23,14 @@ bool is_busy(const Reply& reply) {
   return error && contains_ignoring_case(error->message, "in progress");
 }
 
+// Why nobody knows what became of a write; nothing: ARM has said. armgate answers with that code where ARM's answer was lost.
+std::optional<std::string> why_unknown(const Result<Reply>& reply) {
+  if (!reply) return fmt::format("no answer ({})", reply.error().context);
+  const auto error = reply->status == 409 ? arm::parse_error(reply->body) : std::nullopt;
+  if (!error || error->code != "ArmgateOutcomeUnknown") return std::nullopt;
+  return fmt::format("nobody knows whether ARM took it ({})", words_of(*reply));
+}
+
 }  // namespace
 
 Runbook::Runbook(const World& world, Journal& journal, RunOptions options)
@@ -96,24 +104,6 @@ std::optional<Ending> Runbook::renew(const Known& known, const std::string& why)
   return std::nullopt;
 }
 
-// The guards that need no activity log. A list may lag behind a pool, and the other way round: both must say that it is wedged.
-Result<std::optional<Guard>> Runbook::ask_guards(const Cluster& cluster, const std::optional<Pool>& pool) {
-  const Target& target = journal_.progress().target;
-  auto pools = read_pools(world_, target);
-  if (!pools) return std::move(pools).error();
-  Seen seen;
-  seen.cluster = cluster;
-  seen.pools = *std::move(pools);
-  const auto listed = cheap_guards(target, seen, options_.guards);
-  if (const Guard* objection = first_objection(listed)) return std::optional(*objection);
-  for (Pool& one : seen.pools) {
-    if (pool && one.name == target.pool) one = *pool;
-  }
-  const auto read = cheap_guards(target, seen, options_.guards);
-  const Guard* const objection = first_objection(read);
-  return objection == nullptr ? std::optional<Guard>() : std::optional(*objection);
-}
-
 // Who has the lease first and looks then sees what no other write changes any more.
 Result<Known> Runbook::look(const Step& step) {
   const Target& target = journal_.progress().target;
@@ -164,6 +154,7 @@ std::optional<Ending> Runbook::drain() {
   const std::string& pool = journal_.progress().target.pool;
   tell(Phase::Drain, "begin",
        fmt::format("cordon and drain the nodes of pool {0}; to go back: kubectl uncordon --selector agentpool={0}", pool));
+  if (auto failed = note(Event::Kind::Intend, Phase::Drain, "kubectl cordon and drain")) return failed;
   const auto left = world_.drain(pool);
   // Ctrl-C ends kubectl as well, so what it says then says nothing: it is asked again.
   if (auto ended = interruption(Phase::Drain)) return ended;
@@ -171,60 +162,6 @@ std::optional<Ending> Runbook::drain() {
   if (!left->empty()) tell(Phase::Drain, "warning", fmt::format("not every pod went: {}", *left));
   tell(Phase::Drain, "done", fmt::format("the nodes of pool {} are cordoned", pool));
   return note(Event::Kind::Done, Phase::Drain);
-}
-
-// As long as a stand-in may take, which is what comes next.
-std::optional<Ending> Runbook::wait_for_lease(Phase phase) {
-  const Duration most = kReservedForRecreate;
-  const TimePoint deadline = world_.now() + most;
-  for (bool was_told = false;; world_.pause(options_.poll)) {
-    if (auto ended = interruption(phase)) return ended;
-    const auto held = world_.lease_held();
-    if (held && *held) return std::nullopt;
-    if (!held && held.error().kind == ErrorKind::BadInput) return stop(phase, held.error().context);
-    const std::string why = held ? std::string(kEarlierWrite) : held.error().context;
-    if (over(deadline)) return stop(phase, fmt::format("the lease took more than {} min: {}", minutes_text(most), why));
-    if (!std::exchange(was_told, true)) tell(phase, "wait", why);
-  }
-}
-
-// The guards that need no activity log once more, and the pool once more: the abort has changed both. What was evidence of the storm
-// stays evidence: it grows old while the abort takes its time.
-std::optional<Ending> Runbook::recheck() {
-  const Target& target = journal_.progress().target;
-  const bool aborted = journal_.progress().of(Phase::Abort).intended;
-  if (aborted) world_.pause(options_.settle);
-  if (auto ended = wait_for_lease(Phase::Recheck)) return ended;
-  const auto body = read_at(world_, fmt::format("{}?api-version={}", target.cluster, target.api_version));
-  if (!body || !*body) return stop(Phase::Recheck, body ? "the cluster is gone" : body.error().context);
-  const auto cluster = read_cluster(**body);
-  if (!cluster) return stop(Phase::Recheck, cluster.error().context);
-  const auto pool = read_pool_at(world_, target.pool_id(), target.api_version);
-  if (!pool) return stop(Phase::Recheck, pool.error().context);
-  const auto objection = ask_guards(*cluster, *pool);
-  if (!objection) return stop(Phase::Recheck, objection.error().context);
-  if (*objection) {
-    const std::string& why = (*objection)->why;
-    if ((*objection)->says == Guard::Says::Refuse) return stop(Phase::Recheck, why);
-    const auto stand_in = read_pool_at(world_, target.stand_in_id(), target.api_version);
-    if (!stand_in) return stop(Phase::Recheck, stand_in.error().context);
-    if (*stand_in) return stop(Phase::Recheck, not_needed_text(why, journal_.progress()));
-    tell(Phase::Recheck, "recovered", why);
-    if (!aborted) return finish(Event::Kind::Recovered, Ending::Kind::NothingToDo, why);
-    // The abort leaves the cluster Canceled.
-    for (const Step& step : all_steps()) {
-      if (step.phase != Phase::Mark) continue;
-      if (auto ended = carry_out(step)) return ended;
-    }
-    return finish(Event::Kind::Recovered, Ending::Kind::Recovered, why + "; no pool was touched");
-  }
-  if (!*pool) return stop(Phase::Recheck, fmt::format("pool {} is gone", target.pool));
-  const auto bodies = bodies_of(**pool, *cluster);
-  if (!bodies) return stop(Phase::Recheck, bodies.error().context);
-  if (auto ended = keep(**pool, *bodies, Phase::Recheck)) return ended;
-  tell(Phase::Recheck, "done",
-       fmt::format("the cluster is {}, the pool is still wedged, and written down anew", cluster->state));
-  return note(Event::Kind::Done, Phase::Recheck);
 }
 
 // How the last write's operation goes, as far as ARM tells. What there is to see decides, this only saves looking too early, and says
@@ -244,15 +181,28 @@ bool Runbook::operation_runs() {
   return false;
 }
 
-std::optional<Ending> Runbook::send(const Step& step, const Move& move, TimePoint& deadline) {
+// Longer than the step has time for nobody waits: it ends at its deadline, with the reason.
+void Runbook::wait_as_asked(Phase phase, const Reply& reply, Attempt& attempt) {
+  const Duration left = attempt.deadline - world_.now();
+  attempt.waited_for = words_of(reply);
+  if (reply.retry_after > left) {
+    attempt.waited_for += fmt::format("; it asks to wait {} min", minutes_text(reply.retry_after));
+    tell(phase, "wait",
+         fmt::format("ARM asks to wait {} min, longer than the {} min that are left: it ends then, and nothing is sent before",
+                     minutes_text(reply.retry_after), minutes_text(left)));
+  }
+  world_.pause(std::min(std::max(reply.retry_after, options_.poll), left));
+}
+
+std::optional<Ending> Runbook::send(const Step& step, const Move& move, Attempt& attempt) {
   const Phase phase = move.phase.value_or(step.phase);
   const std::string what = fmt::format("{} {}", arm::to_text(move.write.method), move.write.target);
   if (auto failed = note(Event::Kind::Intend, phase, what)) return failed;
   tell(phase, "send", move.is_again ? move.why + why_failed_ : move.why);
   const auto reply = world_.send(move.write);
-  if (!reply) {
-    tell(phase, "warning", fmt::format("no answer ({}): the next look tells what became of it", reply.error().context));
-    world_.pause(std::min(options_.poll, deadline - world_.now()));
+  if (const auto why = why_unknown(reply)) {
+    tell(phase, "warning", *why + ": the next look tells what became of it");
+    world_.pause(std::min(options_.poll, attempt.deadline - world_.now()));
     return std::nullopt;
   }
   if (auto failed = note(Event::Kind::Answer, phase, {}, reply->status)) return failed;
@@ -260,16 +210,16 @@ std::optional<Ending> Runbook::send(const Step& step, const Move& move, TimePoin
   if (reply->status < 300) {
     operation_ = reply->operation;
     why_failed_.clear();
-    if (move.is_again) deadline = world_.now() + step.deadline;
+    if (move.is_again) attempt.deadline = world_.now() + step.deadline;
     return std::nullopt;
   }
   if (is_busy(*reply)) {
-    world_.pause(std::max(reply->retry_after, options_.poll));
+    wait_as_asked(phase, *reply, attempt);
     return std::nullopt;
   }
   const bool ended_by_itself = step.phase == Phase::Abort && reply->status == 409;
   const bool is_gone = reply->status == 404 && move.write.method == arm::Method::Delete;
-  const bool moved = reply->status == 412 && ++refused_conditions_ < kRefusedConditionsMax;
+  const bool moved = reply->status == 412 && ++attempt.refused_conditions < kRefusedConditionsMax;
   if (ended_by_itself || is_gone || moved) {
     world_.pause(options_.poll);
     return std::nullopt;
@@ -278,60 +228,52 @@ std::optional<Ending> Runbook::send(const Step& step, const Move& move, TimePoin
 }
 
 std::optional<Ending> Runbook::carry_out(const Step& step) {
-  TimePoint deadline = world_.now() + step.deadline;
-  bool waits_for_nodes = false;
+  Attempt attempt{world_.now() + step.deadline};
   tell(step.phase, "begin", fmt::format("{} (at most {} min)", step.title, minutes_text(step.deadline)));
-  std::string waited_for;
   while (true) {
     if (world_.interrupted() == Interrupted::Now)
       return stop(step.phase, fmt::format("in the middle of {}", to_text(step.phase)), Ending::Kind::Interrupted);
-    if (over(deadline)) {
-      return stop(step.phase, fmt::format("{} took more than {} min{}{}", waits_for_nodes ? "waiting for nodes" : "the step",
-                                          minutes_text(waits_for_nodes ? options_.nodes : step.deadline),
-                                          waited_for.empty() ? "" : ": ", waited_for));
+    if (over(attempt.deadline)) {
+      return stop(step.phase,
+                  fmt::format("{} took more than {} min{}{}", attempt.waits_for_nodes ? "waiting for nodes" : "the step",
+                              minutes_text(attempt.waits_for_nodes ? options_.nodes : step.deadline),
+                              attempt.waited_for.empty() ? "" : ": ", attempt.waited_for));
     }
     if (operation_runs()) {
       constexpr std::string_view kGoesOn = "ARM's operation goes on";
-      if (waited_for != kGoesOn) tell(step.phase, "wait", std::string(kGoesOn));
-      waited_for = kGoesOn;
+      if (attempt.waited_for != kGoesOn) tell(step.phase, "wait", std::string(kGoesOn));
+      attempt.waited_for = kGoesOn;
       world_.pause(options_.poll);
       continue;
     }
     const auto known = look(step);
     if (!known) {
       if (known.error().kind == ErrorKind::BadInput) return stop(step.phase, known.error().context);
-      waited_for = known.error().context;
-      tell(step.phase, "warning", "the cluster cannot be looked at: " + waited_for);
+      attempt.waited_for = known.error().context;
+      tell(step.phase, "warning", "the cluster cannot be looked at: " + attempt.waited_for);
       world_.pause(options_.poll);
       continue;
     }
     // ARM has done its part in time: the nodes have a time of their own.
-    if (known->nodes_not_ready && !std::exchange(waits_for_nodes, true)) deadline = world_.now() + options_.nodes;
+    if (known->nodes_not_ready && !std::exchange(attempt.waits_for_nodes, true))
+      attempt.deadline = world_.now() + options_.nodes;
     const Move move = step.decide(*known);
     switch (move.kind) {
       case Move::Kind::Done: tell(step.phase, "done", move.why); return note(Event::Kind::Done, step.phase);
       case Move::Kind::Stop: return stop(step.phase, move.why + why_failed_);
       case Move::Kind::Wait:
-        if (waited_for != move.why) tell(step.phase, "wait", move.why);
-        waited_for = move.why;
+        if (attempt.waited_for != move.why) tell(step.phase, "wait", move.why);
+        attempt.waited_for = move.why;
         world_.pause(options_.poll);
         break;
       case Move::Kind::Renew:
         if (auto ended = renew(*known, move.why)) return ended;
         break;
       case Move::Kind::Send:
-        if (auto ended = send(step, move, deadline)) return ended;
+        if (auto ended = send(step, move, attempt)) return ended;
         break;
     }
   }
-}
-
-// While ARM makes it, the cluster is in a state that says nothing.
-bool Runbook::stand_in_is_there() const {
-  const Progress& progress = journal_.progress();
-  if (!progress.of(Phase::StandIn).intended) return false;
-  const auto pool = read_pool_at(world_, progress.target.stand_in_id(), progress.target.api_version);
-  return !pool || pool->has_value();
 }
 
 Ending Runbook::carry_on(const std::optional<Inspection>& inspected) {
@@ -365,8 +307,8 @@ Ending Runbook::undo() {
   if (auto ended = prepare(std::nullopt)) return *ended;
   if (auto ended = carry_out(undo_step())) return *ended;
   return finish(Event::Kind::Undone, Ending::Kind::Undone,
-                fmt::format("pool {} is gone, pool {} is as it was", journal_.progress().target.stand_in(),
-                            journal_.progress().target.pool));
+                fmt::format("pool {} is gone, pool {} was not touched{}", journal_.progress().target.stand_in(),
+                            journal_.progress().target.pool, cordoned_text(journal_.progress())));
 }
 
 }  // namespace armgate::heal

@@ -25,10 +25,8 @@ struct RunOptions {
   Duration settle = std::chrono::seconds(15);  // after the abort
   Duration overall = std::chrono::minutes(60);
   Duration nodes = std::chrono::minutes(20);  // until they are ready, once ARM says that their pool is well
-  Duration drain = std::chrono::minutes(10);  // until pods that do not go are left to go with their nodes
   int64_t stand_in_count = 0;                 // nodes; 0: as many as the pool
-  bool looks_at_nodes = false;                // World::nodes is there
-  bool drains = false;                        // World::drain is
+  NodeAccess access{};                        // World::nodes is there if it has a kubeconfig, World::drain if it drains
 };
 
 struct Ending {
@@ -47,11 +45,21 @@ class Runbook {
   Ending undo();
 
  private:
+  // A step, from its first look to its end.
+  struct Attempt {
+    TimePoint deadline;
+    bool waits_for_nodes = false;
+    std::string waited_for{};
+    int refused_conditions = 0;
+  };
+
   std::optional<Ending> prepare(const std::optional<Inspection>& inspected);
   std::optional<Ending> recheck();
   std::optional<Ending> carry_out(const Step& step);
   std::optional<Ending> wait_for_lease(Phase phase);
-  std::optional<Ending> send(const Step& step, const Move& move, TimePoint& deadline);
+  std::optional<Ending> send(const Step& step, const Move& move, Attempt& attempt);
+  void wait_as_asked(Phase phase, const Reply& reply, Attempt& attempt);
+  std::optional<Ending> go_on_without_pool(const std::optional<Pool>& pool);
   std::optional<Ending> renew(const Known& known, const std::string& why);
   std::optional<Ending> keep(const Pool& pool, const PoolBodies& bodies, Phase phase);
   Result<PoolBodies> bodies_of(const Pool& pool, const Cluster& cluster) const;
@@ -64,7 +72,7 @@ class Runbook {
   std::optional<std::string> why_not_ready(const std::optional<Pool>& pool) const;
   std::optional<Ending> drain();
   std::optional<Ending> interruption(Phase phase);
-  bool has_touched_nothing() const { return !journal_.progress().of(Phase::Delete).may_have_run(); }
+  bool has_touched_nothing() const { return !pool_goes_ && !journal_.progress().may_be_deleted(); }
   bool stand_in_is_there() const;
   void tell(Phase phase, std::string_view event, std::string text) const { world_.tell({phase, event, std::move(text)}); }
   bool over(TimePoint deadline) const { return world_.now() >= deadline; }
@@ -76,7 +84,7 @@ class Runbook {
   Snapshot snapshot_;
   std::string operation_;   // of the last write, until it ends; empty: none
   std::string why_failed_;  // how it ended, for people; empty: well, or nobody knows
-  int refused_conditions_ = 0;
+  bool pool_goes_ = false;  // or is gone, by somebody else's hand
 };
 
 }  // namespace armgate::heal

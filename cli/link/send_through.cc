@@ -20,7 +20,7 @@ net::UpstreamOptions options_of(const Through& through) {
   armgate.host = through.proxy_host;
   armgate.port = through.proxy_port;
   armgate.credentials = through.credentials;
-  armgate.named_by = "HTTPS_PROXY";
+  armgate.named_by = through.named_by;
   armgate.mark = through.mark;
   options.connector.parent = std::move(armgate);
   options.ca_file = through.root;

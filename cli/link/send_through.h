@@ -21,6 +21,7 @@ struct Through {
   std::filesystem::path root;  // the only certificate that is trusted
   std::string mark;            // what the CONNECT says of who asks
   Duration timeout = std::chrono::seconds(30);
+  std::string named_by = "HTTPS_PROXY";  // where whoever asks has its address from, for errors
 };
 
 // On a connection of its own. Untrusted: whoever answers there has another authority's certificate.

@@ -9,8 +9,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <utility>
+
+#include "cli/process/child_watch.h"
+#include "proxy/seams/real_clock.h"
 
 namespace armgate {
 namespace {
@@ -72,30 +77,6 @@ CommandRunner::~CommandRunner() {
 }
 
 int CommandRunner::run(const std::vector<std::string>& words, const Environment& environment) {
-  return start_and_wait(words, environment, nullptr);
-}
-
-Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const Environment& environment) {
-  // A file in memory, not a pipe: nobody has to read while it runs, and what it leaves running keeps nobody waiting.
-  const int printed = ::memfd_create("printed", MFD_CLOEXEC);
-  if (printed < 0) return {cannot_run(words.front(), errno), {}};
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&files, printed, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, printed, STDERR_FILENO);
-  interruptions_ = 0;
-  Finished finished{start_and_wait(words, environment, &files), end_of(printed)};
-  const timespec at_once{};
-  for (int number = 0; (number = ::sigtimedwait(&watched_, nullptr, &at_once)) > 0;) note(number);
-  finished.interruptions = interruptions_;
-  ::posix_spawn_file_actions_destroy(&files);
-  ::close(printed);
-  return finished;
-}
-
-int CommandRunner::start_and_wait(const std::vector<std::string>& words, const Environment& environment,
-                                  const posix_spawn_file_actions_t* files) {
   const auto texts = assignments(environment);
   Pointers arguments(words);
   Pointers variables(texts);
@@ -104,21 +85,86 @@ int CommandRunner::start_and_wait(const std::vector<std::string>& words, const E
   ::posix_spawnattr_setsigmask(&attributes, &before_);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
-  const int failed = ::posix_spawnp(&child, words.front().c_str(), files, &attributes, arguments.get(), variables.get());
+  const int failed = ::posix_spawnp(&child, words.front().c_str(), nullptr, &attributes, arguments.get(), variables.get());
   ::posix_spawnattr_destroy(&attributes);
   return failed != 0 ? cannot_run(words.front(), failed) : supervise(child);
 }
 
-int CommandRunner::supervise(pid_t child) {
+Finished CommandRunner::run_quietly(const std::vector<std::string>& words, const Environment& environment,
+                                    std::optional<Duration> most) {
+  // A file in memory, not a pipe: nobody has to read while it runs, and what it leaves running keeps nobody waiting.
+  const int printed = ::memfd_create("printed", MFD_CLOEXEC);
+  if (printed < 0) return {cannot_run(words.front(), errno), {}};
+  const auto texts = assignments(environment);
+  Pointers arguments(words);
+  Pointers variables(texts);
+  interruptions_ = 0;
+  was_late_ = false;
+  const TimePoint now = RealClock().now();
+  const pid_t child = start_quietly(arguments.get(), variables.get(), printed);
+  Finished finished;
+  const int why = errno;
+  std::optional<ChildWatch> watch;
+  if (child > 0) watch.emplace(child);
+  finished.exit_code =
+      child < 0 ? cannot_run(words.front(), why) : supervise(child, most ? std::optional(now + *most) : std::nullopt);
+  watch.reset();
+  finished.printed = end_of(printed);
+  const timespec at_once{};
+  for (int number = 0; (number = ::sigtimedwait(&watched_, nullptr, &at_once)) > 0;) note(number);
+  finished.interruptions = interruptions_;
+  finished.is_late = was_late_;
+  ::close(printed);
+  return finished;
+}
+
+// Below 0: errno says why it does not run. Between fork and exec only what is safe there.
+pid_t CommandRunner::start_quietly(char* const* arguments, char* const* variables, int printed) const {
+  int why[2];
+  if (::pipe2(why, O_CLOEXEC) != 0) return -1;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGPIPE, SIG_DFL);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::dup2(nothing, STDIN_FILENO);
+    ::dup2(printed, STDOUT_FILENO);
+    ::dup2(printed, STDERR_FILENO);
+    ::execvpe(arguments[0], arguments, variables);
+    const int number = errno;
+    if (::write(why[1], &number, sizeof number) < 0) ::_exit(kExitCannotRun);
+    ::_exit(kExitCannotRun);
+  }
+  int number = child < 0 ? errno : 0;
+  ::close(why[1]);
+  const bool runs = child > 0 && ::read(why[0], &number, sizeof number) == 0;
+  ::close(why[0]);
+  if (runs) return child;
+  if (child > 0) ::waitpid(child, nullptr, 0);
+  errno = number;
+  return -1;
+}
+
+int CommandRunner::supervise(pid_t child, std::optional<TimePoint> ends) {
+  constexpr auto kToEnd = std::chrono::seconds(2);  // from the request to end to the end
   while (true) {
     siginfo_t info{};
-    const int number = ::sigwaitinfo(&watched_, &info);
+    timespec wait{3600, 0};
+    const TimePoint now = RealClock().now();
+    if (ends) {
+      const auto left = std::max<int64_t>(0, std::chrono::duration_cast<std::chrono::nanoseconds>(*ends - now).count());
+      wait = {left / 1'000'000'000, left % 1'000'000'000};
+    }
+    const int number = ::sigtimedwait(&watched_, &info, &wait);
     note(number);
     // What the terminal sends (SI_KERNEL) went to the whole group, the program included.
     if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL) ::kill(child, number);
     int status = 0;
-    if (::waitpid(child, &status, WNOHANG) != child) continue;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : kExitSignalled + WTERMSIG(status);
+    if (::waitpid(child, &status, WNOHANG) == child)
+      return WIFEXITED(status) ? WEXITSTATUS(status) : kExitSignalled + WTERMSIG(status);
+    if (!ends || RealClock().now() < *ends) continue;
+    ::kill(child, std::exchange(was_late_, true) ? SIGKILL : SIGTERM);
+    ends = RealClock().now() + kToEnd;
   }
 }
 

@@ -6,12 +6,13 @@
 #pragma once
 
 #include <signal.h>
-#include <spawn.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "proxy/config/tool_environment.h"
 
 namespace armgate {
@@ -20,6 +21,7 @@ struct Finished {
   int exit_code = 0;
   std::string printed;    // on standard output and standard error, its end if it is long
   int interruptions = 0;  // how often we were asked to end meanwhile (Ctrl-C, kill)
+  bool is_late = false;   // it was ended, as its time was over
 };
 
 class CommandRunner {
@@ -31,21 +33,23 @@ class CommandRunner {
   // cannot be run, which is told on standard error.
   int run(const std::vector<std::string>& words, const Environment& environment);
 
-  // The same for a program that has nothing to do with the terminal: it reads nothing, and what it prints is given back.
-  Finished run_quietly(const std::vector<std::string>& words, const Environment& environment);
+  // The same for a program that has nothing to do with the terminal: it reads nothing, and what it prints is given back. It ends when
+  // its time is over, and with us, however we end.
+  Finished run_quietly(const std::vector<std::string>& words, const Environment& environment,
+                       std::optional<Duration> most = std::nullopt);
 
   // Becomes it. Returns only if that failed, with the exit code.
   static int become(const std::vector<std::string>& words, const Environment& environment);
 
  private:
-  int start_and_wait(const std::vector<std::string>& words, const Environment& environment,
-                     const posix_spawn_file_actions_t* files);
-  int supervise(pid_t child);
+  int supervise(pid_t child, std::optional<TimePoint> ends = std::nullopt);
+  pid_t start_quietly(char* const* arguments, char* const* variables, int printed) const;
   void note(int signal_number);
 
   sigset_t watched_{};
   sigset_t before_{};
   int interruptions_ = 0;
+  bool was_late_ = false;
 };
 
 }  // namespace armgate

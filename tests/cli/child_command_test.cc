@@ -2,6 +2,13 @@
 #include "cli/process/child_command.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+
+#include "proxy/seams/real_clock.h"
 
 namespace armgate {
 namespace {
@@ -60,6 +67,21 @@ TEST(CommandRunner, WhoIsAskedToEndWhileAQuietProgramRunsIsToldSo) {
   EXPECT_EQ(ended.exit_code, 9);
   EXPECT_EQ(ended.interruptions, 1);
   EXPECT_EQ(run_quietly("trap 'exit 9' USR1; kill -USR1 " + self).interruptions, 0);
+}
+
+TEST(CommandRunner, AQuietProgramWhoseTimeIsOverIsEnded) {
+  const auto began = RealClock().now();
+  const Finished late =
+      CommandRunner().run_quietly({"/bin/sh", "-c", "echo before; exec /bin/sleep 60"}, {}, std::chrono::milliseconds(200));
+  EXPECT_TRUE(late.is_late);
+  EXPECT_EQ(late.exit_code, 128 + SIGTERM);
+  EXPECT_EQ(late.printed, "before\n");
+  const Finished stubborn = CommandRunner().run_quietly({"/bin/sh", "-c", "trap '' TERM; while :; do /bin/sleep 0.05; done"},
+                                                        {}, std::chrono::milliseconds(200));
+  EXPECT_TRUE(stubborn.is_late);
+  EXPECT_EQ(stubborn.exit_code, 128 + SIGKILL);
+  EXPECT_LT(RealClock().now() - began, std::chrono::seconds(20));
+  EXPECT_FALSE(CommandRunner().run_quietly({"/bin/sh", "-c", "exit 0"}, {}, std::chrono::minutes(1)).is_late);
 }
 
 TEST(CommandRunner, OfALotOfOutputTheEndIsKeptAndWhatRunsOnIsNotWaitedFor) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -83,6 +84,35 @@ TEST_F(HealCommand, FlagsArePassedOn) {
             "armgate heal aks-system-pool " + kCluster + " --pool sys --config " + file() + " --runs " + runs());
 }
 
+// Pasted, it is the same command.
+TEST_F(HealCommand, TheCommandThatIsSaidIsQuotedForAShell) {
+  const std::string odd = "/subscriptions/s/resourceGroups/rg(1)/providers/Microsoft.ContainerService/managedClusters/c";
+  const std::string place = (directory.path() / "it's mine").string();
+  ASSERT_EQ(run({"heal", "aks-system-pool", odd, "--config", file(), "--runs", place}), kExitDone) << err.str();
+  EXPECT_EQ(to_heal->command, "armgate heal aks-system-pool '" + odd + "' --config " + file() + " --runs '" +
+                                  (directory.path() / "it'\\''s mine").string() + "'");
+}
+
+TEST_F(HealCommand, AKubeconfigIsKeptByItsWholePath) {
+  ASSERT_EQ(
+      run({"heal", "aks-system-pool", kCluster, "--config", file(), "--kubeconfig", "kube", "--drain", "--drain-min", "2"}),
+      kExitDone);
+  EXPECT_EQ(to_heal->options.access.kubeconfig, (std::filesystem::current_path() / "kube").string());
+  EXPECT_TRUE(to_heal->options.access.drains);
+  EXPECT_EQ(to_heal->options.access.drain, std::chrono::minutes(2));
+  EXPECT_FALSE(to_heal->without_kubeconfig);
+  ASSERT_EQ(run({"heal", "aks-system-pool", kCluster, "--config", file(), "--confirm", "--without-kubeconfig"}), kExitDone);
+  EXPECT_TRUE(to_heal->without_kubeconfig);
+  EXPECT_EQ(run({"heal", "aks-system-pool", kCluster, "--without-kubeconfig", "--kubeconfig", "kube"}), kExitUsage);
+}
+
+TEST_F(HealCommand, HelpSaysItsOwnExitCodes) {
+  EXPECT_EQ(run({"heal", "aks-system-pool", "--help"}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("0 done, or nothing to do; 1 refused, stopped or interrupted"));
+  EXPECT_EQ(run({"heal", "--help"}), kExitDone);
+  EXPECT_THAT(out.str(), HasSubstr("Exit codes: 0 done; 1 bad input"));
+}
+
 TEST_F(HealCommand, WhatIsWrongIsSaidByName) {
   EXPECT_EQ(run({"heal", "aks-system-pool", "c", "--config", file()}), kExitBadInput);
   EXPECT_THAT(err.str(), HasSubstr("\"c\" is no id of an AKS cluster"));
@@ -128,6 +158,13 @@ TEST_F(HealCommand, ProgramsAreToldOfEachRefusal) {
 }
 
 TEST_F(HealCommand, EarlierRunsAreListed) {
+  EXPECT_EQ(run({"heal", "--list"}), kExitDone) << "nobody has healed anything";
+  EXPECT_EQ(out.str(), "no runs\n");
+  EXPECT_EQ(run({"heal", "--list", "--runs", runs()}), kExitBadInput) << "it was named, and may be misspelt";
+  EXPECT_THAT(err.str(), HasSubstr(runs() + " is not there, so it has no runs"));
+  EXPECT_EQ(run({"heal", "--list", "--runs", file()}), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr(file() + " is no directory, so it has no runs"));
+  std::filesystem::create_directories(runs());
   EXPECT_EQ(run({"heal", "--list", "--runs", runs()}), kExitDone);
   EXPECT_EQ(out.str(), "no runs\n");
   {

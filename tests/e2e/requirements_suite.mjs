@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from "node:fs";
 
 export const PARTS = ["etag", "state", "conflict", "queue", "group", "failure", "once"];
 // The rows of the repair name end-to-end tests in quotes and unit tests as code.
-const REPAIR = ["heal", "heal_meanwhile", "heal_nodes", "heal_killed"];
+const REPAIR = ["heal", "heal_meanwhile", "heal_nodes", "heal_asked", "heal_killed"];
 const UNIT_TESTS = ["cli/heal", "cli", "proxy/state/lock"];
 async function holdRepair(rows) {
   const names = [];

@@ -35,6 +35,7 @@ const SUITES = [
   "heal",
   "heal_nodes",
   "heal_meanwhile",
+  "heal_asked",
   "traps",
   "unruled",
   "exec",

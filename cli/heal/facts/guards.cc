@@ -53,20 +53,23 @@ Guard one_system_pool(const Target& target, const std::vector<Pool>& pools) {
 Guard other_pools(const Target& target, const std::vector<Pool>& pools) {
   for (const Pool& pool : pools) {
     if (pool.name == target.pool || pool.name == target.stand_in()) continue;
-    if (pool.count.value_or(0) > 0) continue;
+    if (!pool.count) return {"other pools", Says::Refuse, fmt::format("pool {} does not say how many nodes it has", pool.name)};
+    if (*pool.count > 0) continue;
     return {"other pools", Says::NothingToDo,
             fmt::format("pool {} has no nodes, so the cluster has more trouble than this, or none", pool.name)};
   }
   return {"other pools", Says::Pass, "every other pool has nodes"};
 }
 
-Guard pool_wedge(const Target& target, const std::vector<Pool>& pools) {
+Guard pool_wedge(const Target& target, const std::vector<Pool>& pools, const GuardOptions& options) {
   const Pool* const own = find_pool(pools, target.pool);
   const std::string state = own != nullptr ? own->state : "";
   if (is_one_of(state, {"Failed", "Canceled", "Updating", "Upgrading"})) {
     return {"pool state", Says::Pass, fmt::format("pool {} is {}", target.pool, state)};
   }
-  if (state == "Succeeded") return {"pool state", Says::NothingToDo, fmt::format("pool {} is Succeeded", target.pool)};
+  if (state == "Succeeded")
+    return {"pool state", options.skip_detection ? Says::Pass : Says::NothingToDo,
+            fmt::format("pool {} is Succeeded", target.pool)};
   return {"pool state", Says::Refuse,
           fmt::format("the state of pool {} is {}, in which nothing may be done", target.pool, shown(state))};
 }
@@ -98,11 +101,8 @@ Guard operation_age(const Cluster& cluster, std::optional<WallTime> started, Wal
 }
 
 std::vector<Guard> cheap_guards(const Target& target, const Seen& seen, const GuardOptions& options) {
-  std::vector<Guard> guards{cluster_state(seen.cluster), one_system_pool(target, seen.pools)};
-  if (options.skip_detection) return guards;
-  guards.push_back(other_pools(target, seen.pools));
-  guards.push_back(pool_wedge(target, seen.pools));
-  return guards;
+  return {cluster_state(seen.cluster), one_system_pool(target, seen.pools), other_pools(target, seen.pools),
+          pool_wedge(target, seen.pools, options)};
 }
 
 std::vector<Guard> log_guards(const Target& target, const Seen& seen, const GuardOptions& options) {

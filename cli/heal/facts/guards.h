@@ -20,7 +20,7 @@ inline constexpr Duration kAbortAge = std::chrono::minutes(30);  // a younger op
 struct GuardOptions {
   size_t threshold = 10;                       // failures...
   Duration window = std::chrono::minutes(15);  // ...within so long
-  bool skip_detection = false;                 // whether it is wedged is not asked; all else is
+  bool skip_detection = false;                 // a pool that is well, and no storm, are no objection; all else is asked
 };
 
 // What the guards look at.

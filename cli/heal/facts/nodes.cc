@@ -32,6 +32,8 @@ Words nodes_command(const std::string& kubeconfig, const std::string& pool) {
                   "READY:.status.conditions[?(@.type==\"Ready\")].status"});
 }
 
+Words context_command(const std::string& kubeconfig) { return kubectl(kubeconfig, {"config", "current-context"}); }
+
 Words cordon_command(const std::string& kubeconfig, const std::string& pool) {
   return kubectl(kubeconfig, {"--request-timeout", "20s", "cordon", "--selector", selector(pool)});
 }
@@ -43,7 +45,7 @@ Words drain_command(const std::string& kubeconfig, const std::string& pool, Dura
 }
 
 // error when evicting pods/"shop-1" -n "default": global timeout reached: 10m0s
-Words pods_given_up(std::string_view printed) {
+Words pods_left(std::string_view printed, Drain how) {
   constexpr std::string_view kBefore = "error when evicting pods/\"", kBetween = "\" -n \"";
   Words pods;
   for (size_t at = printed.find(kBefore); at != printed.npos; at = printed.find(kBefore, at)) {
@@ -55,7 +57,9 @@ Words pods_given_up(std::string_view printed) {
     const std::string_view space = behind.substr(0, behind.find('"'));
     const bool is_tried_again = behind.substr(space.size()).starts_with("\" (will retry");
     std::string pod = printable(fmt::format("{}/{}", space, rest.substr(0, name)));
-    if (!is_tried_again && std::find(pods.begin(), pods.end(), pod) == pods.end()) pods.push_back(std::move(pod));
+    const std::string went = fmt::format("pod/{} evicted", rest.substr(0, name));
+    const bool counts = !is_tried_again || (how == Drain::CutOff && printed.find(went) == printed.npos);
+    if (counts && std::find(pods.begin(), pods.end(), pod) == pods.end()) pods.push_back(std::move(pod));
   }
   return pods;
 }

@@ -16,12 +16,18 @@ using Words = std::vector<std::string>;
 
 // One line for each node of the pool: name, spec.unschedulable, deletionTimestamp, the status of its condition Ready.
 Words nodes_command(const std::string& kubeconfig, const std::string& pool);
+// Whether kubectl can make use of the file at all: it prints the context's name, and asks nobody.
+Words context_command(const std::string& kubeconfig);
 Words cordon_command(const std::string& kubeconfig, const std::string& pool);
 // So long kubectl waits for pods to go.
 Words drain_command(const std::string& kubeconfig, const std::string& pool, Duration timeout);
 
-// The pods that kubectl gave up on, "NAMESPACE/NAME", from what its drain printed. Each once, in their order.
-Words pods_given_up(std::string_view printed);
+// The pods that did not go, "NAMESPACE/NAME", from what kubectl's drain printed. Each once, in their order.
+enum class Drain {
+  Ended,   // by itself: those that it gave up on
+  CutOff,  // those as well that it would have tried again
+};
+Words pods_left(std::string_view printed, Drain how);
 
 struct NodeCount {
   size_t ready = 0;  // Ready, not cordoned and not on their way out

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <utility>
@@ -9,11 +10,13 @@
 namespace armgate::heal {
 namespace {
 
+// A Retry-After in seconds. Longer than a day is a day: every step ends before.
 Duration seconds_in(std::string_view text) {
+  constexpr int64_t kMost = 86'400;
   int64_t seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool is_number = error == std::errc() && end == text.data() + text.size() && seconds >= 0 && seconds < 3600;
-  return is_number ? std::chrono::seconds(seconds) : Duration{};
+  const bool is_number = error == std::errc() && end == text.data() + text.size() && seconds >= 0;
+  return is_number ? std::chrono::seconds(std::min(seconds, kMost)) : Duration{};
 }
 
 // The path and query of a whole URL; empty if there is none.

@@ -3,27 +3,27 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <poll.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
+#include <chrono>
+#include <optional>
 #include <ostream>
 #include <random>
-#include <system_error>
 #include <utility>
 
 #include "base/text.h"
 #include "base/utc.h"
+#include "cli/heal/cluster_lock.h"
 #include "cli/heal/facts/activity_log.h"
 #include "cli/heal/link/arm_link.h"
+#include "cli/heal/link/interruptions.h"
+#include "cli/heal/link/kubectl.h"
 #include "cli/heal/link/lease_keeper.h"
 #include "cli/heal/link/run_heal.h"
 #include "cli/heal/link/service_listener.h"
+#include "cli/heal/link/what_is_needed.h"
+#include "cli/heal/runs.h"
 #include "cli/link/arm_host.h"
-#include "cli/process/child_command.h"
 #include "json/tree.h"
 #include "proxy/seams/real_clock.h"
 
@@ -32,92 +32,7 @@ namespace {
 
 constexpr int kExitDone = 0;
 constexpr int kExitNotDone = 1;
-
-std::atomic<int> interruptions{0};
-
-// Said at once, whatever is waited for: this may run in a signal's handler.
-void note_interruptions(int count) {
-  constexpr std::string_view kAtTheEdge =
-      "armgate: it ends at the end of the step that is under way; a second Ctrl-C ends it at once, when a request that is under way "
-      "has its answer\n";
-  constexpr std::string_view kNow = "armgate: it ends now, when a request that is under way has its answer\n";
-  if (count == 0) return;
-  const std::string_view text = interruptions.fetch_add(count) + count == 1 ? kAtTheEdge : kNow;
-  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody reads it: it ends all the same
-}
-
-void note_interruption(int) {
-  const int error = errno;
-  note_interruptions(1);
-  errno = error;
-}
-
-// Ctrl-C asks for an end at the step's edge, a second one for an end at once.
-class Interruptions {
- public:
-  Interruptions() {
-    struct sigaction wanted {};
-    wanted.sa_handler = note_interruption;
-    ::sigaction(SIGINT, &wanted, &before_int_);
-    ::sigaction(SIGTERM, &wanted, &before_term_);
-  }
-  ~Interruptions() {
-    ::sigaction(SIGINT, &before_int_, nullptr);
-    ::sigaction(SIGTERM, &before_term_, nullptr);
-  }
-  static Interrupted now() {
-    const int count = interruptions.load();
-    return count == 0 ? Interrupted::No : count == 1 ? Interrupted::AtTheStepsEnd : Interrupted::Now;
-  }
-
- private:
-  struct sigaction before_int_ {};
-  struct sigaction before_term_ {};
-};
-
-// Ends early when a signal comes.
-void rest(Duration duration) {
-  const int64_t milliseconds = std::max<int64_t>(0, whole_milliseconds(duration));
-  ::poll(nullptr, 0, static_cast<int>(std::min<int64_t>(milliseconds, 3'600'000)));
-}
-
-std::string last_line(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return printable(std::string_view(text).substr(text.rfind('\n') + 1));
-}
-
-Finished run_to_its_end(const Words& words, const Environment& environment) {
-  CommandRunner runner;
-  Finished finished = runner.run_quietly(words, environment);
-  note_interruptions(finished.interruptions);
-  return finished;
-}
-
-Error failed(const Words& words, const Finished& finished) {
-  return gateway_error(ErrorKind::BadInput,
-                       fmt::format("{} ended with {}: {}", words.front(), finished.exit_code, last_line(finished.printed)));
-}
-
-Result<std::string> run_command(const Words& words, const Environment& environment) {
-  Finished finished = run_to_its_end(words, environment);
-  if (finished.exit_code != 0) return failed(words, finished);
-  return std::move(finished.printed);
-}
-
-Result<NodeCount> count_nodes(const HealRequest& request, const std::string& pool) {
-  const auto printed = run_command(nodes_command(request.kubeconfig, pool), request.environment);
-  return printed ? read_nodes(*printed) : Result<NodeCount>(printed.error());
-}
-
-Result<std::string> drain_pool(const HealRequest& request, const std::string& pool) {
-  const auto cordoned = run_command(cordon_command(request.kubeconfig, pool), request.environment);
-  if (!cordoned) return cordoned.error();
-  const Words drain = drain_command(request.kubeconfig, pool, request.options.drain);
-  const Finished drained = run_to_its_end(drain, request.environment);
-  if (drained.exit_code == 0) return std::string();
-  const Words pods = pods_given_up(drained.printed);
-  return pods.empty() ? failed(drain, drained).context : first_of(pods);
-}
+constexpr Duration kTokenMax = std::chrono::seconds(60);  // for az
 
 std::string client_of(const std::string& run) { return "heal-" + run; }
 
@@ -152,28 +67,27 @@ int refuse(const HealRequest& request, const std::string& run, std::ostream& out
 class Session {
  public:
   Session(const Config& config, const HealRequest& request, std::string run, std::ostream& out, std::ostream& err)
-      : config_(config),
-        request_(request),
+      : request_(request),
         run_(std::move(run)),
         out_(out),
         err_(err),
         link_(service_listener(config, request.root, client_of(run_)), arm_host(config),
               Token(request.environment, arm_host(config),
-                    [this](const std::vector<std::string>& words) { return run_command(words, request_.environment); }),
+                    [this](const Words& words) { return run_command(words, request_.environment, kTokenMax); }),
               run_) {}
 
-  World world(LeaseKeeper* lease) {
-    World outside{
-        .send = [this](const Write& write) { return link_.send(write); },
-        .now = [this] { return clock_.now(); },
-        .wall = [this] { return clock_.wall(); },
-        .pause = rest,
-        .interrupted = Interruptions::now,
-        .lease_held = [lease]() -> Result<bool> { return lease != nullptr ? lease->held() : Result<bool>(true); },
-        .tell = [this](const Told& told) { out_ << progress_line(told, clock_.wall(), run_, request_.form) << std::flush; }};
-    if (request_.options.looks_at_nodes)
-      outside.nodes = [this](const std::string& pool) { return count_nodes(request_, pool); };
-    if (request_.options.drains) outside.drain = [this](const std::string& pool) { return drain_pool(request_, pool); };
+  World world(LeaseKeeper* lease, const NodeAccess& access) {
+    World outside{.send = [this](const Write& write) { return link_.send(write); },
+                  .now = [this] { return clock_.now(); },
+                  .wall = [this] { return clock_.wall(); },
+                  .pause = rest,
+                  .interrupted = Interruptions::now,
+                  .lease_held = [this, lease] { return lease_held(lease); },
+                  .tell = [this](const Told& told) { tell(told); }};
+    if (!access.kubeconfig.empty())
+      outside.nodes = [this, access](const std::string& pool) { return count_nodes(access, request_.environment, pool); };
+    if (access.drains)
+      outside.drain = [this, access](const std::string& pool) { return drain_pool(access, request_.environment, pool); };
     return outside;
   }
 
@@ -193,56 +107,105 @@ class Session {
 
   int fail(const Error& error) { return refuse(request_, run_, out_, err_, error); }
 
-  void tell(const Told& told) { out_ << progress_line(told, clock_.wall(), run_, request_.form) << std::flush; }
+  // A dry run's plan is alone on standard output.
+  void tell(const Told& told) {
+    phase_ = told.phase;
+    const PlanAs form = request_.confirm ? request_.form : PlanAs::Text;
+    (request_.confirm ? out_ : err_) << progress_line(told, clock_.wall(), run_, form) << std::flush;
+  }
 
   WallTime wall() const { return clock_.wall(); }
 
  private:
-  const Config& config_;
+  Result<bool> lease_held(LeaseKeeper* lease) {
+    if (lease == nullptr) return true;
+    auto held = lease->held();
+    if (lease->was_taken_anew()) {
+      tell(
+          {phase_, "lease",
+           "the lease was lost (it was not renewed in time, or somebody released it: armgate unlock) and is taken anew; others "
+           "may have written meanwhile"});
+    }
+    return held;
+  }
+
   const HealRequest& request_;
   const std::string run_;
   std::ostream& out_;
   std::ostream& err_;
   RealClock clock_;
   ArmLink link_;
+  Phase phase_ = Phase::Guards;  // that was told of last
 };
-
-std::optional<RunFound> open_run(const HealRequest& request) {
-  for (RunFound& run : find_runs(request.runs)) {
-    const Target& target = run.progress.target;
-    const bool same = equal_ignoring_case(target.cluster, request.target.cluster) && target.pool == request.target.pool;
-    if (same && run.progress.is_open()) return std::move(run);
-  }
-  return std::nullopt;
-}
 
 StandIn stand_in_of(const HealRequest& request, const std::string& run) {
   return {request.target.pool_id(), run, request.options.stand_in_count};
+}
+
+Event access_event(const NodeAccess& access, WallTime at) {
+  Event event{Event::Kind::Access, at};
+  event.access = access;
+  return event;
 }
 
 Ending ending_of(const Guard& objection) {
   return {objection.says == Guard::Says::Refuse ? Ending::Kind::Refused : Ending::Kind::NothingToDo, objection.why};
 }
 
-int dry_run(Session& session, const HealRequest& request, const std::string& run, std::ostream& out) {
-  const World world = session.world(nullptr);
-  const auto inspection = inspect(world, request.target, request.options.guards, stand_in_of(request, run));
+int dry_run(Session& session, const Config& config, const HealRequest& request, const std::string& run, std::ostream& out) {
+  const World world = session.world(nullptr, {});
+  auto inspection = inspect(world, request.target, request.options.guards, stand_in_of(request, run));
   if (!inspection) return session.fail(inspection.error());
-  out << plan_text(request.target, *inspection, request.options, request.form);
+  for (Guard& guard : what_is_needed(config, request)) inspection->guards.push_back(std::move(guard));
   const Guard* const objection = first_objection(inspection->guards);
+  if (objection != nullptr) inspection->bodies.reset();
+  out << plan_text(request.target, *inspection, request.options, request.form);
   return objection != nullptr && objection->says == Guard::Says::Refuse ? kExitNotDone : kExitDone;
 }
 
-int resume(Session& session, const HealRequest& request, const World& world, const RunFound& found) {
+// How a run that is taken up gets at Kubernetes: as it was begun, unless something else is asked for.
+NodeAccess access_of(const HealRequest& request, const Progress& progress) {
+  NodeAccess access = progress.access;
+  if (request.without_kubeconfig) return {};
+  const NodeAccess& asked = request.options.access;
+  if (!asked.kubeconfig.empty()) access.kubeconfig = asked.kubeconfig;
+  if (asked.drains) {
+    access.drains = true;
+    access.drain = asked.drain;
+  }
+  return access;
+}
+
+int resume(Session& session, HealRequest request, LeaseKeeper& lease, const RunFound& found) {
+  const NodeAccess access = access_of(request, found.progress);
+  if (!access.kubeconfig.empty() && !request.undo) {
+    if (const auto usable = check_kubectl(access, request.environment); !usable) {
+      return session.fail(client_error(
+          ErrorKind::BadInput, fmt::format("{}; run {} looks at nodes with it: name another file, or go on without looking at "
+                                           "them: --without-kubeconfig",
+                                           usable.error().context, found.id)));
+    }
+  }
   auto journal = Journal::resume(request.runs, found.id);
   if (!journal) return session.fail(journal.error());
   session.tell({Phase::Guards, "resume",
-                fmt::format("run {} is taken up, with the api-version {}", found.id, journal->progress().target.api_version)});
+                fmt::format("run {} is taken up, with the api-version {}{}", found.id, journal->progress().target.api_version,
+                            access.kubeconfig.empty() ? "" : ", and nodes are looked at with " + access.kubeconfig)});
+  if (access != found.progress.access) {
+    if (const auto noted = journal->note(access_event(access, session.wall())); !noted) return session.fail(noted.error());
+  }
+  request.options.access = access;
+  const World world = session.world(&lease, access);
   Runbook runbook(world, *journal, request.options);
   return session.tell_end(request.undo ? runbook.undo() : runbook.carry_on(std::nullopt), &*journal);
 }
 
-int begin(Session& session, const HealRequest& request, const World& world, const std::string& run) {
+int begin(Session& session, const HealRequest& request, LeaseKeeper& lease, const std::string& run) {
+  const NodeAccess& access = request.options.access;
+  if (!access.kubeconfig.empty()) {
+    if (const auto usable = check_kubectl(access, request.environment); !usable) return session.fail(usable.error());
+  }
+  const World world = session.world(&lease, access);
   const auto inspection = inspect(world, request.target, request.options.guards, stand_in_of(request, run));
   if (!inspection) return session.fail(inspection.error());
   for (const Guard& guard : inspection->guards)
@@ -252,6 +215,9 @@ int begin(Session& session, const HealRequest& request, const World& world, cons
     session.tell({Phase::Guards, "loss", loss});
   auto journal = Journal::begin(request.runs, run, request.target, session.wall());
   if (!journal) return session.fail(journal.error());
+  if (!access.kubeconfig.empty()) {
+    if (const auto noted = journal->note(access_event(access, session.wall())); !noted) return session.fail(noted.error());
+  }
   return session.tell_end(Runbook(world, *journal, request.options).carry_on(*inspection), &*journal);
 }
 
@@ -266,14 +232,19 @@ std::optional<Error> fault_of_api_version(const HealRequest& request, const RunF
 }
 
 // A process that was killed before its run began has left nothing but the service's lease, and perhaps a journal without its first line.
-std::string name_of_next_run(const ClusterLock& lock, const HealRequest& request) {
+Result<std::string> name_of_next_run(const ClusterLock& lock, const HealRequest& request) {
   const std::string last = lock.last_run();
   const auto runs = find_runs(request.runs);
   const bool has_begun = std::any_of(runs.begin(), runs.end(), [&](const RunFound& run) { return run.id == last; });
   if (last.empty() || has_begun) return new_run_id(RealClock().wall());
-  std::error_code ignored;  // what stays keeps the run from being begun, by name
-  std::filesystem::remove_all(request.runs / last, ignored);
+  if (auto cleared = clear_unbegun(request.runs, last); !cleared) return std::move(cleared).error();
   return last;
+}
+
+// Where the process before was killed between its run's end and that of its lease, nobody else needs that one any more: this
+// machine's lock says that the process is gone.
+void release_of_before(const Config& config, const HealRequest& request, const std::string& last) {
+  LeaseKeeper(config, request.target, client_of(last), request.who).held().ok();
 }
 
 }  // namespace
@@ -299,40 +270,56 @@ std::string refusal_json(const Target& target, bool confirm, WallTime at, const 
                        PlanAs::Json);
 }
 
-int run_heal(const Config& config, const HealRequest& request, std::ostream& out, std::ostream& err) {
-  if (!request.confirm) {
-    if (const auto found = open_run(request)) {
-      if (const auto fault = fault_of_api_version(request, *found)) return refuse(request, found->id, out, err, *fault);
-      out << resume_text(*found, request.form);
-      return kExitDone;
-    }
-    const std::string run = new_run_id(RealClock().wall());
-    Session session(config, request, run, out, err);
-    return dry_run(session, request, run, out);
+namespace {
+
+int look_only(const Config& config, const HealRequest& request, std::ostream& out, std::ostream& err) {
+  const auto found = open_run(request.runs, request.target, ClusterLock::last_run(request.runs, request.target));
+  if (!found) return refuse(request, "", out, err, found.error());
+  if (*found) {
+    if (const auto fault = fault_of_api_version(request, **found)) return refuse(request, (*found)->id, out, err, *fault);
+    out << resume_text(**found, request.form);
+    return kExitNotDone;
   }
+  const std::string run = new_run_id(RealClock().wall());
+  Session session(config, request, run, out, err);
+  return dry_run(session, config, request, run, out);
+}
+
+}  // namespace
+
+int run_heal(const Config& config, const HealRequest& request, std::ostream& out, std::ostream& err) {
+  if (!request.confirm) return look_only(config, request, out, err);
   auto lock = ClusterLock::take(request.runs, request.target);
   if (!lock) return refuse(request, "", out, err, lock.error());
-  const auto found = open_run(request);
+  const std::string last = lock->last_run();
+  const auto open = open_run(request.runs, request.target, last);
+  if (!open) return refuse(request, "", out, err, open.error());
+  const std::optional<RunFound>& found = *open;
   if (request.undo && !found) {
     return refuse(request, "", out, err, client_error(ErrorKind::BadInput, "there is no run of this cluster and pool to undo"));
   }
   if (found) {
     if (const auto fault = fault_of_api_version(request, *found)) return refuse(request, found->id, out, err, *fault);
   }
-  const std::string run = found ? found->id : name_of_next_run(*lock, request);
+  const auto named = found ? Result<std::string>(found->id) : name_of_next_run(*lock, request);
+  if (!named) return refuse(request, "", out, err, named.error());
+  const std::string& run = *named;
   if (const auto noted = lock->note_run(run); !noted) return refuse(request, run, out, err, noted.error());
   Session session(config, request, run, out, err);
   const Interruptions interruptions_noted;
   LeaseKeeper lease(config, request.target, client_of(run), request.who);
-  const auto held = lease.held();
+  auto held = lease.held();
+  if (!held && held.error().kind == ErrorKind::BadInput && !last.empty() && last != run) {
+    release_of_before(config, request, last);
+    held = lease.held();
+  }
   if (!held) return session.fail(held.error());
   if (!*held)
     session.tell(
         {Phase::Guards, "lease",
          fmt::format("others wait from now on; what began earlier ({}) comes to its end, or is aborted in the first step",
                      lease.behind())});
-  const World world = session.world(&lease);
-  return found ? resume(session, request, world, *found) : begin(session, request, world, run);
+  return found ? resume(session, request, lease, *found) : begin(session, request, lease, run);
 }
 
 }  // namespace armgate::heal

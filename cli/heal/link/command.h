@@ -17,11 +17,11 @@ struct HealRequest {
   bool names_api_version = false;  // target.api_version was asked for
   bool confirm = false;
   bool undo = false;
+  bool without_kubeconfig = false;  // a run that looked at nodes goes on without
   PlanAs form = PlanAs::Text;
   std::filesystem::path runs;  // the directory
   std::filesystem::path root;  // armgate's certificate
   std::string who;             // for the service's log
-  std::string kubeconfig;      // for kubectl; empty: Kubernetes is not asked
   std::string command;         // that finds the same cluster, pool and runs again, to be added to
   Environment environment;
 };

@@ -41,7 +41,10 @@ LeaseKeeper::~LeaseKeeper() {
 // Requires: the mutex is held.
 Result<bool> LeaseKeeper::renew() {
   auto answer = id_.empty() ? take_lease(config_, wanted_, who_) : renew_lease(config_, id_, who_);
-  if (!answer && answer.error().kind == ErrorKind::Closed) answer = take_lease(config_, wanted_, who_);
+  if (!answer && answer.error().kind == ErrorKind::Closed) {
+    answer = take_lease(config_, wanted_, who_);
+    was_taken_anew_ = was_taken_anew_ || answer.ok();
+  }
   if (!answer) return std::move(answer).error();
   const auto lease = nlohmann::json::parse(*answer, nullptr, false);
   const bool complete = lease.is_object() && lease.contains("lease") && lease["lease"].is_string() && lease.contains("state") &&
@@ -61,6 +64,11 @@ Result<bool> LeaseKeeper::held() {
 std::string LeaseKeeper::behind() const {
   const std::lock_guard lock(mutex_);
   return behind_;
+}
+
+bool LeaseKeeper::was_taken_anew() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(was_taken_anew_, false);
 }
 
 void LeaseKeeper::keep() {

@@ -27,6 +27,8 @@ class LeaseKeeper {
   // BadInput: somebody else has it, or there can be none.
   Result<bool> held();
   std::string behind() const;  // what it waits for
+  // Whether it was lost and taken again since this was asked last.
+  bool was_taken_anew();
 
  private:
   Result<bool> renew();
@@ -40,6 +42,7 @@ class LeaseKeeper {
   bool ending_ = false;
   std::string id_;  // empty: none
   std::string behind_;
+  bool was_taken_anew_ = false;
   Duration ttl_ = std::chrono::seconds(60);
   std::thread thread_;
 };

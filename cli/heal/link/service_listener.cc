@@ -15,7 +15,7 @@ constexpr Duration kTimeout = std::chrono::minutes(6);  // armgate itself waits 
 
 Through service_listener(const Config& config, const std::filesystem::path& root, const std::string& client) {
   const auto [host, port] = split_address(reachable(config.listen.proxy));
-  return {host, port, client + ":x", root, "armgate-heal", kTimeout};
+  return {host, port, client + ":x", root, "armgate-heal", kTimeout, "listen.proxy"};
 }
 
 }  // namespace armgate::heal

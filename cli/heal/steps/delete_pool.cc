@@ -17,7 +17,7 @@ namespace {
 std::optional<std::string> objection(const Known& known) {
   constexpr std::string_view kAnew = "--undo --confirm ends this run, then begin a new one";
   if (!known.stand_in) return fmt::format("the stand-in {} is gone; {}", known.target.stand_in(), kAnew);
-  if (auto why = why_not_ours(*known.stand_in, known)) return why;
+  if (auto why = why_not_ours(*known.stand_in, known.target)) return why;
   if (known.stand_in->state != "Succeeded") {
     return fmt::format("the stand-in {} is {}; {}", known.stand_in->name, known.stand_in->state, kAnew);
   }

@@ -15,7 +15,7 @@ Move remove(const Known& known, Phase phase) {
       return wait(fmt::format("the delete was accepted, pool {} is {}", name, known.stand_in->state));
     return stop(fmt::format("the delete of pool {} failed; delete it by hand, {} is well", name, known.target.pool));
   }
-  if (const auto why = why_not_ours(*known.stand_in, known)) return stop(*why);
+  if (const auto why = why_not_ours(*known.stand_in, known.target)) return stop(*why);
   return send(fmt::format("delete the pool {}", name),
               {arm::Method::Delete, fmt::format("{}?api-version={}", known.target.stand_in_id(), known.target.api_version), "",
                known.stand_in->etag});
@@ -31,13 +31,15 @@ Move remove_stand_in(const Known& known) {
 
 // Back to what it was, as long as the pool itself was not touched.
 Move undo(const Known& known) {
-  if (known.progress.of(Phase::Delete).may_have_run()) {
+  if (known.progress.may_be_deleted()) {
     return stop(
         fmt::format("pool {} was deleted, or is about to be: that cannot be undone; take the run up again", known.target.pool));
   }
-  if (!known.pool) return stop(fmt::format("pool {} is not there, so {} stays", known.target.pool, known.target.stand_in()));
-  if (known.pool->state == "Deleting")
-    return stop(fmt::format("pool {} is Deleting, so {} stays", known.target.pool, known.target.stand_in()));
+  const bool goes = !known.pool || known.pool->state == "Deleting";
+  if (goes && known.stand_in) {
+    return stop(fmt::format("pool {} is {}, so {} stays; the same command without --undo makes it anew", known.target.pool,
+                            known.pool ? known.pool->state : "gone", known.target.stand_in()));
+  }
   return remove(known, Phase::Undo);
 }
 

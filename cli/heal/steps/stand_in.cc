@@ -8,26 +8,28 @@
 
 namespace armgate::heal {
 
-std::optional<std::string> why_not_ours(const Pool& pool, const Known& known) {
+std::optional<std::string> why_not_ours(const Pool& pool, const Target& target) {
   if (pool.purpose != kStandInPurpose) {
     return fmt::format("pool {} is there and has no tag {}={}: it is not this runbook's", pool.name, kPurposeTag,
                        kStandInPurpose);
   }
-  if (!equal_ignoring_case(pool.source, known.target.pool_id())) {
-    return fmt::format("pool {} stands in for {}, not for {}", pool.name, pool.source, known.target.pool_id());
+  if (!equal_ignoring_case(pool.source, target.pool_id())) {
+    return fmt::format("pool {} stands in for {}, not for {}", pool.name, pool.source, target.pool_id());
   }
   return std::nullopt;
 }
 
 bool came_to_nothing(const Pool& pool) { return pool.state == "Failed" || pool.state == "Canceled"; }
 
+std::string cordoned_text(const Progress& progress) {
+  if (!progress.may_be_cordoned()) return {};
+  return fmt::format("; its nodes {} cordoned: kubectl uncordon --selector agentpool={}",
+                     progress.is_done(Phase::Drain) ? "are" : "may be", progress.target.pool);
+}
+
 std::string not_needed_text(const std::string& why, const Progress& progress) {
-  const std::string cordoned =
-      progress.is_done(Phase::Drain)
-          ? fmt::format("; its nodes are cordoned: kubectl uncordon --selector agentpool={}", progress.target.pool)
-          : "";
   return fmt::format("{}; pool {} is there and not needed any more: --undo --confirm takes it away{}", why,
-                     progress.target.stand_in(), cordoned);
+                     progress.target.stand_in(), cordoned_text(progress));
 }
 
 namespace {
@@ -68,7 +70,7 @@ Move add_stand_in(const Known& known) {
   if (!known.lease_held) return wait(std::string(kEarlierWrite));
   const std::string name = known.target.stand_in();
   if (known.stand_in) {
-    if (const auto why = why_not_ours(*known.stand_in, known)) return stop(*why);
+    if (const auto why = why_not_ours(*known.stand_in, known.target)) return stop(*why);
     const std::string& state = known.stand_in->state;
     if (state == "Succeeded") {
       if (known.nodes_not_ready) return wait(*known.nodes_not_ready);

@@ -81,10 +81,13 @@ Move undo(const Known& known);             // remove_stand_in.cc
 std::string mark_of(const Progress& progress);
 
 // Whether the pool is this runbook's stand-in for the target's pool. `why` not, for people.
-std::optional<std::string> why_not_ours(const Pool& pool, const Known& known);
+std::optional<std::string> why_not_ours(const Pool& pool, const Target& target);
 
 // Whether AKS has left the pool in a state of which nothing comes any more.
 bool came_to_nothing(const Pool& pool);
+
+// How to take back what the drain did to the pool's nodes; empty: there was none.
+std::string cordoned_text(const Progress& progress);
 
 // Why a run ends whose pool is well before it was deleted, with a stand-in beside it.
 std::string not_needed_text(const std::string& why, const Progress& progress);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
+
 #include "base/utc.h"
 
 namespace armgate::heal {
@@ -74,7 +77,7 @@ TEST(Guards, ThePoolMustBeUnwellInAKnownWay) {
 
 TEST(Guards, EveryOtherPoolHasNodes) {
   const std::pair<std::optional<int64_t>, Says> cases[] = {
-      {2, Says::Pass}, {0, Says::NothingToDo}, {std::nullopt, Says::NothingToDo}};
+      {2, Says::Pass}, {0, Says::NothingToDo}, {std::nullopt, Says::Refuse}};
   for (const auto& [count, expected] : cases) {
     Seen seen = wedged();
     seen.pools[1].count = count;
@@ -125,6 +128,27 @@ TEST(Guards, WithoutDetectionTheOthersStay) {
   EXPECT_NE(first_objection(log_guards(kGuarded, seen, options)), nullptr);
   seen.cluster.state = "Deleting";
   EXPECT_NE(first_objection(cheap_guards(kGuarded, seen, options)), nullptr);
+}
+
+// What keeps from harm is no detection.
+TEST(Guards, WithoutDetectionOtherPoolsAndUnknownStatesAreStillAskedAbout) {
+  GuardOptions options;
+  options.skip_detection = true;
+  const auto objection = [&](const Seen& seen) {
+    const auto guards = cheap_guards(kGuarded, seen, options);
+    const Guard* const first = first_objection(guards);
+    return first == nullptr ? std::string() : first->name;
+  };
+  for (const char* state : {"", "Deleting", "Creating", "Weird", "failed"}) {
+    Seen seen = wedged();
+    seen.pools[0].state = state;
+    EXPECT_EQ(objection(seen), "pool state") << state;
+  }
+  for (const auto count : {std::optional<int64_t>(0), std::optional<int64_t>()}) {
+    Seen seen = wedged();
+    seen.pools[1].count = count;
+    EXPECT_EQ(objection(seen), "other pools");
+  }
 }
 
 }  // namespace

@@ -1,16 +1,19 @@
 // What a run leaves on disk, and what is read of it again.
 #include "cli/heal/journal.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/utc.h"
 #include "certs/secret_file.h"
+#include "json/tree.h"
 #include "tests/support/temporary_directory.h"
 
 namespace armgate::heal {
@@ -121,20 +124,6 @@ TEST_F(HealJournal, TheApiVersionIsTheRunsOwn) {
       << "of a run of before that was written down";
 }
 
-TEST_F(HealJournal, RunsAreFoundTheOldestFirst) {
-  EXPECT_TRUE(find_runs(directory.path() / "runs").empty());
-  begin("run-2");
-  begin("run-1");
-  std::filesystem::create_directory(directory.path() / "runs" / "no-run");
-  std::filesystem::create_directory(directory.path() / "runs" / "damaged");
-  std::ofstream(lines("damaged")) << "not json\n";
-  const auto runs = find_runs(directory.path() / "runs");
-  ASSERT_EQ(runs.size(), 2u);
-  EXPECT_EQ(runs[0].id, "run-1");
-  EXPECT_FALSE(Journal::resume(directory.path() / "runs", "damaged").ok());
-  EXPECT_FALSE(Journal::begin(directory.path() / "runs", "run-1", kTarget, kAt).ok()) << "a run is never begun twice";
-}
-
 TEST_F(HealJournal, ASnapshotOfAnotherClusterIsRefused) {
   Journal journal = begin();
   Snapshot other = snapshot();
@@ -148,33 +137,53 @@ TEST_F(HealJournal, ASnapshotOfAnotherClusterIsRefused) {
   EXPECT_THAT(journal.snapshot().error().context, HasSubstr("damaged"));
 }
 
-TEST_F(HealJournal, OneProcessAtATimeHasACluster) {
-  {
-    const auto lock = ClusterLock::take(directory.path() / "runs", kTarget);
-    ASSERT_TRUE(lock.ok());
-    Target same = kTarget;
-    same.cluster[1] = 'S';
-    const auto second = ClusterLock::take(directory.path() / "runs", same);
-    ASSERT_FALSE(second.ok());
-    EXPECT_THAT(second.error().context, HasSubstr("another process repairs"));
-    Target other = kTarget;
-    other.cluster += "2";
-    EXPECT_TRUE(ClusterLock::take(directory.path() / "runs", other).ok());
+TEST_F(HealJournal, ASnapshotFromWhichNoPoolCanBeMadeIsRefusedByName) {
+  Journal journal = begin();
+  ASSERT_TRUE(journal.keep(snapshot(), Phase::Guards, kAt).ok());
+  for (const char* name : {"again", "stand_in"}) {
+    for (const char* body : {"{}", R"({"properties":{}})", R"({"properties":[]})"}) {
+      nlohmann::json text = nlohmann::json::parse(to_text(snapshot()));
+      text[name] = nlohmann::json::parse(body);
+      std::ofstream(journal.snapshot_path()) << text;
+      const auto read = journal.snapshot();
+      ASSERT_FALSE(read.ok()) << name << body;
+      EXPECT_THAT(read.error().context, HasSubstr(fmt::format("\"{}\" has no properties", name)));
+    }
   }
-  EXPECT_TRUE(ClusterLock::take(directory.path() / "runs", kTarget).ok());
 }
 
-TEST_F(HealJournal, WhoeverComesNextKnowsTheNameOfTheRunBefore) {
-  const std::filesystem::path runs = directory.path() / "runs";
-  for (const std::string& id : {std::string(), std::string("20260101T000000Z-1a2b"), std::string("short")}) {
-    auto lock = ClusterLock::take(runs, kTarget);
-    ASSERT_TRUE(lock.ok());
-    ASSERT_TRUE(lock->note_run(id).ok());
-    EXPECT_EQ(lock->last_run(), id);
+// What stands behind it was done: cutting it off would have the pool deleted twice, or its delete forgotten.
+TEST_F(HealJournal, ADamagedLineInTheMiddleIsRefusedByNameAndNothingIsCutOff) {
+  for (const char* bad :
+       {"damaged", "{\"event\":\"done\"}", "", "{\"at\":\"2026-01-01T00:00:00Z\",\"event\":\"begin\",\"phase\":\"guards\"}"}) {
+    const std::string id = fmt::format("run-{}", std::string_view(bad).size());
+    {
+      Journal journal = begin(id);
+      ASSERT_TRUE(journal.keep(snapshot(), Phase::Guards, kAt).ok());
+      ASSERT_TRUE(journal.note({Event::Kind::Done, kAt, Phase::Abort}).ok());
+    }
+    std::ofstream(lines(id), std::ios::app) << bad << "\n" << to_line({Event::Kind::Intend, kAt, Phase::Delete, "DELETE x"});
+    const std::string before = *certs::read_file(lines(id));
+    const auto resumed = Journal::resume(directory.path() / "runs", id);
+    ASSERT_FALSE(resumed.ok()) << bad;
+    EXPECT_THAT(resumed.error().context, HasSubstr("line 4 of " + lines(id).string() + " is damaged (\""));
+    EXPECT_THAT(resumed.error().context, HasSubstr("look at the cluster's pools"));
+    EXPECT_EQ(*certs::read_file(lines(id)), before);
+    EXPECT_TRUE(read_journal(directory.path() / "runs" / id).progress.may_be_deleted()) << "what can be read counts";
   }
-  EXPECT_EQ(ClusterLock::take(runs, kTarget)->last_run(), "short");
-  for (const auto& entry : std::filesystem::directory_iterator(runs)) std::ofstream(entry.path()) << "../x";
-  EXPECT_EQ(ClusterLock::take(runs, kTarget)->last_run(), "") << "it becomes the name of a directory";
+}
+
+TEST_F(HealJournal, HowTheRunGetsAtKubernetesIsKept) {
+  const NodeAccess access{"/root/kube config", true, std::chrono::milliseconds(90'500)};
+  {
+    Journal journal = begin();
+    EXPECT_EQ(journal.progress().access, NodeAccess());
+    Event event{Event::Kind::Access, kAt};
+    event.access = access;
+    ASSERT_TRUE(journal.note(event).ok());
+    ASSERT_TRUE(journal.note({Event::Kind::Stopped, kAt, Phase::StandIn, "x"}).ok());
+  }
+  EXPECT_EQ(Journal::resume(directory.path() / "runs", "run-1")->progress().access, access);
 }
 
 }  // namespace

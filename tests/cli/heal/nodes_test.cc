@@ -42,15 +42,18 @@ TEST(Nodes, WhatIsNoListIsAnError) {
 
 // As kubectl 1.32 prints it.
 TEST(Nodes, PodsThatKubectlGaveUpOnAreNamed) {
-  EXPECT_THAT(
-      pods_given_up("evicting pod default/shop-1\n"
-                    "error when evicting pods/\"shop-3\" -n \"default\" (will retry after 5s): Cannot evict pod\n"
-                    "error: unable to drain node \"n\" due to error: [error when evicting pods/\"shop-1\" -n \"default\": "
-                    "global timeout reached: 6s, error when evicting pods/\"a\" -n \"b\": x], continuing command...\n"
-                    "error when evicting pods/\"shop-1\" -n \"default\": global timeout reached: 6s\n"
-                    "error when evicting pods/\"cut"),
-      ElementsAre("default/shop-1", "b/a"));
-  EXPECT_TRUE(pods_given_up("").empty());
+  constexpr std::string_view kPrinted =
+      "evicting pod default/shop-1\n"
+      "error when evicting pods/\"shop-3\" -n \"default\" (will retry after 5s): Cannot evict pod\n"
+      "error when evicting pods/\"shop-4\" -n \"default\" (will retry after 5s): Cannot evict pod\n"
+      "error: unable to drain node \"n\" due to error: [error when evicting pods/\"shop-1\" -n \"default\": "
+      "global timeout reached: 6s, error when evicting pods/\"a\" -n \"b\": x], continuing command...\n"
+      "error when evicting pods/\"shop-1\" -n \"default\": global timeout reached: 6s\n"
+      "pod/shop-4 evicted\n"
+      "error when evicting pods/\"cut";
+  EXPECT_THAT(pods_left(kPrinted, Drain::Ended), ElementsAre("default/shop-1", "b/a"));
+  EXPECT_THAT(pods_left(kPrinted, Drain::CutOff), ElementsAre("default/shop-3", "default/shop-1", "b/a"));
+  EXPECT_TRUE(pods_left("", Drain::CutOff).empty());
 }
 
 TEST(Nodes, WantedIsTheLeastThatThePoolMayHave) {

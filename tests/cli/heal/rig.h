@@ -16,6 +16,7 @@
 #include "cli/heal/journal.h"
 #include "cli/heal/look.h"
 #include "cli/heal/runbook.h"
+#include "cli/heal/runs.h"
 #include "json/tree.h"
 #include "sim/sim_arm.h"
 #include "tests/sim/sim_requests.h"
@@ -154,6 +155,7 @@ class Rig {
   std::vector<Write> sent;                                            // all requests, reads and kubectl's among them
   std::optional<std::pair<size_t, Moment>> kill_at;                   // the number of the request, from 0
   std::function<std::optional<Result<Reply>>(const Write&)> instead;  // an answer of the test's own
+  std::function<std::optional<Result<Reply>>(const Write&)> after;    // the same, in place of an answer that ARM has given
   std::function<void()> on_pause;
   Interrupted interrupted = Interrupted::No;
   bool lease_held = true;
@@ -197,6 +199,9 @@ class Rig {
       writes.emplace_back(fmt::format("{} {}", arm::to_text(write.method), path.substr(kClusterId.size())), answer.head.status);
     }
     if (dies(Moment::AfterSending)) throw Killed();
+    if (after) {
+      if (auto own = after(write)) return *std::move(own);
+    }
     const std::string operation(answer.head.fields.get("Azure-AsyncOperation"));
     Reply reply{answer.head.status, answer.body, {}, operation.empty() ? "" : operation.substr(operation.find('/', 8))};
     if (dies(Moment::AfterTheAnswer)) throw Killed();

@@ -96,6 +96,53 @@ TEST(Runbook, ASnapshotOfAnotherClusterStopsItByName) {
   EXPECT_EQ(rig.taken(), first_of_golden(2)) << "nothing was done with it";
 }
 
+// The step's deadline is the end of it, and that is said before the wait, not after.
+TEST(Runbook, AWaitThatArmAsksForBeyondTheStepsDeadlineIsSaidAtOnce) {
+  Rig rig;
+  rig.wedge();
+  std::optional<TimePoint> asked;
+  rig.instead = [&](const Write& write) -> std::optional<Result<Reply>> {
+    if (write.method != arm::Method::Put) return std::nullopt;
+    asked = rig.world().now();
+    return Reply{429, R"({"error":{"code":"TooManyRequests","message":"later"}})", std::chrono::minutes(90), {}};
+  };
+  rig.on_pause = [&] {
+    if (asked) {
+      EXPECT_TRUE(rig.was_told("ARM asks to wait 90 min, longer than the 20 min that are left"));
+    }
+  };
+  const Ending ending = rig.run();
+  EXPECT_EQ(ending.kind, Ending::Kind::Stopped);
+  EXPECT_EQ(ending.why, "the step took more than 20 min: ARM answers 429 TooManyRequests: later; it asks to wait 90 min");
+  EXPECT_EQ(rig.world().now() - *asked, std::chrono::minutes(20));
+}
+
+// W11. Whatever a step waits for, it ends at its own deadline.
+TEST(Runbook, EachStepEndsAtItsDeadline) {
+  size_t number = 0;
+  for (const Step& step : all_steps()) {
+    if (step.phase == Phase::Check) break;  // it sends nothing
+    Rig rig;
+    rig.wedge();
+    std::optional<TimePoint> began;
+    rig.instead = [&](const Write& write) -> std::optional<Result<Reply>> {
+      if (write.method == arm::Method::Get || rig.taken().size() != number) return std::nullopt;
+      if (!began) began = rig.world().now();
+      return Reply{503, R"({"error":{"code":"ServiceUnavailable","message":"busy"}})", {}, {}};
+    };
+    RunOptions options;
+    options.overall = std::chrono::hours(10);
+    const Ending ending = rig.run(options);
+    EXPECT_EQ(ending.kind, Ending::Kind::Stopped) << kGolden[number];
+    EXPECT_EQ(ending.why, fmt::format("the step took more than {} min: ARM answers 503 ServiceUnavailable: busy",
+                                      minutes_text(step.deadline)));
+    EXPECT_EQ(rig.world().now() - *began, step.deadline) << kGolden[number];
+    EXPECT_EQ(rig.taken(), first_of_golden(number));
+    ++number;
+  }
+  EXPECT_EQ(number, kGolden.size());
+}
+
 TEST(Runbook, AClusterThatIsNotThereIsLeftAlone) {
   Rig rig;
   rig.instead = [](const Write&) { return Reply{404, "{}", {}, {}}; };

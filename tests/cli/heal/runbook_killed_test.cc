@@ -82,6 +82,33 @@ TEST(Runbook, NodesAreDrainedOnceBeforeTheDeleteAndMustBeCordoned) {
   EXPECT_TRUE(rig.was_told("not every pod went: one pod has a budget")) << "which is a warning: it goes with its node";
 }
 
+// Whoever goes back learns of the cordons, although the drain never came to its end.
+TEST(Runbook, ADrainThatWasKilledIsInTheJournalAndTheWayBackNamesItsNodes) {
+  for (const bool is_killed : {true, false}) {
+    Rig rig;
+    rig.wedge();
+    rig.drain = [&](const std::string&) -> Result<std::string> {
+      if (is_killed) throw Killed();
+      rig.interrupted = Interrupted::AtTheStepsEnd;
+      return std::string();
+    };
+    if (is_killed) {
+      EXPECT_THROW(rig.run(), Killed);
+    } else {
+      EXPECT_EQ(rig.run().kind, Ending::Kind::Interrupted);
+    }
+    rig.interrupted = Interrupted::No;
+    EXPECT_TRUE(find_runs(rig.directory.path())[0].progress.may_be_cordoned());
+    const Ending undone = rig.undo();
+    EXPECT_EQ(undone.kind, Ending::Kind::Undone);
+    EXPECT_THAT(undone.why, HasSubstr("; its nodes may be cordoned: kubectl uncordon --selector agentpool=system"));
+  }
+  Rig rig;
+  rig.wedge();
+  ASSERT_EQ(rig.run_until_interrupted_after(2).kind, Ending::Kind::Interrupted);
+  EXPECT_THAT(rig.undo().why, testing::EndsWith("pool system was not touched")) << "nothing was drained";
+}
+
 // W9: killed at each request, at each moment, it is taken up, and each write was taken once. A quarter of the requests each.
 class RunbookKilled : public testing::TestWithParam<size_t> {};
 INSTANTIATE_TEST_SUITE_P(Quarters, RunbookKilled, testing::Range<size_t>(0, 4));

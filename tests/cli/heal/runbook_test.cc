@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
 
 #include "base/utc.h"
 #include "tests/cli/heal/rig.h"
@@ -69,6 +72,79 @@ TEST(Runbook, ACallerWhoIsSureSkipsTheDetectionAndNothingElse) {
   young.wedge({{"started_s", 600}});
   EXPECT_EQ(young.run(options).kind, Ending::Kind::NothingToDo);
   EXPECT_THAT(young.writes, IsEmpty());
+}
+
+// W8: everything else is asked as ever.
+TEST(Runbook, WithoutDetectionAllThatKeepsFromHarmIsAskedAllTheSame) {
+  RunOptions options;
+  options.guards.skip_detection = true;
+  const struct {
+    const char* what;
+    std::function<void(Rig&)> change;  // before it is wedged
+    const char* why;
+  } cases[] = {
+      {"a second system pool",
+       [](Rig& rig) { rig.ask("PUT", kClusterId + "/agentPools/system2", R"({"properties":{"mode":"System","count":1}})"); },
+       "system is not the only system pool (system2 too)"},
+      {"a pool without nodes",
+       [](Rig& rig) { rig.ask("PUT", kClusterId + "/agentPools/empty", R"({"properties":{"mode":"User","count":0}})"); },
+       "pool empty has no nodes"},
+      {"a pool that does not say how many",
+       [](Rig& rig) { rig.ask("PUT", kClusterId + "/agentPools/unsaid", R"({"properties":{"mode":"User"}})"); },
+       "pool unsaid does not say how many nodes it has"},
+      {"a left-over",
+       [](Rig& rig) {
+         rig.ask("PUT", kClusterId + "/agentPools/" + kStandIn, R"({"properties":{"mode":"System","count":1}})");
+       },
+       "is there already, of an earlier run"},
+      {"a setting that cannot be carried over",
+       [](Rig& rig) {
+         json body = json::parse(rig.ask("GET", kPoolId).body);
+         body["properties"]["newSetting"] = 1;
+         rig.ask("PUT", kPoolId, body.dump());
+       },
+       "/properties/newSetting"},
+      {"an unknown state",
+       [](Rig& rig) {
+         rig.instead = [](const Write& write) -> std::optional<Result<Reply>> {
+           if (write.target.find("/agentPools?") == write.target.npos) return std::nullopt;
+           return Reply{200,
+                        R"({"value":[{"name":"system","properties":{"mode":"System","count":3,"provisioningState":"Weird"}}]})",
+                        {},
+                        {}};
+         };
+       },
+       "the state of pool system is Weird, in which nothing may be done"},
+  };
+  for (const auto& c : cases) {
+    Rig rig;
+    c.change(rig);
+    rig.pass(minutes(5));
+    rig.wedge({{"started_s", 0}});
+    const Ending ending = rig.run(options);
+    EXPECT_THAT(ending.why, HasSubstr(c.why)) << c.what;
+    EXPECT_THAT(rig.writes, IsEmpty()) << c.what;
+    EXPECT_THAT(find_runs(rig.directory.path()), IsEmpty()) << c.what;
+  }
+}
+
+// W9: at the moment of the first write the snapshot is read from the disk, from which the pool can be made anew.
+TEST(Runbook, TheSnapshotIsOnTheDiskBeforeTheFirstWrite) {
+  Rig rig;
+  rig.wedge();
+  bool asked = false;
+  rig.instead = [&](const Write& write) -> std::optional<Result<Reply>> {
+    if (write.method == arm::Method::Get || std::exchange(asked, true)) return std::nullopt;
+    const auto runs = find_runs(rig.directory.path());
+    EXPECT_EQ(runs.size(), 1u);
+    const auto snapshot = Journal::resume(rig.directory.path(), runs[0].id)->snapshot();
+    EXPECT_TRUE(snapshot.ok()) << "before " << write.target;
+    EXPECT_EQ(json::parse(snapshot->again)["properties"]["nodeLabels"]["zone"], "one");
+    EXPECT_TRUE(runs[0].progress.of(Phase::Abort).intended) << "what is about to be sent is in the journal";
+    return std::nullopt;
+  };
+  EXPECT_EQ(rig.run().kind, Ending::Kind::Finished);
+  EXPECT_TRUE(asked);
 }
 
 TEST(Runbook, AYoungOperationIsLeftToItsEnd) {

@@ -28,6 +28,9 @@ TEST(ClusterSetup, WithoutAStandbyACommitWaitsInVain) {
   Found local = with_standbys(0);
   local.commits_locally = true;
   EXPECT_FALSE(waits_in_vain(local));
+  Found standby;
+  standby.is_standby = true;
+  EXPECT_TRUE(warnings_of(standby).empty()) << "it is not the one that is written to";
 }
 
 TEST(ClusterSetup, OnlyWhatChangedIsToldAgain) {

@@ -122,6 +122,7 @@ std::vector<std::string> warnings_of(const Found& found) {
   std::vector<std::string> warnings;
   const char* const lost =
       "what it acknowledged is forgotten with it, so that a write may go on an old read and an action may run twice";
+  if (found.is_standby) return warnings;  // of the primary all of this is asked
   if (!found.waits_for_standby) {
     warnings.push_back(fmt::format("the cluster's engine has no synchronous standby (synchronous_standby_names): {}", lost));
   } else if (found.commits_locally) {

@@ -89,6 +89,10 @@ Result<std::vector<Address>> addresses_of(const Options& options, const Options&
   if (!fits(hosts) || !fits(hostaddrs) || !fits(ports)) {
     return gateway_error(ErrorKind::BadInput, fmt::format("cluster.engine names {} hosts and {} ports", count, ports.size()));
   }
+  // What stands before it is the rest of a password, which nobody must see.
+  if (std::any_of(hosts.begin(), hosts.end(), [](const std::string& host) { return host.find('@', 1) != host.npos; })) {
+    return gateway_error(ErrorKind::BadInput, "cluster.engine has an \"@\" in its user or password: write %40 there");
+  }
   const auto at = [](const std::vector<std::string>& list, size_t i) { return list.size() == 1 ? list.front() : list[i]; };
   std::vector<Address> addresses;
   for (size_t i = 0; i < count; ++i) {

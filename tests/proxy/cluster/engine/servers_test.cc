@@ -41,6 +41,9 @@ TEST(Servers, AUrlThatIsNotUnderstoodIsRefusedWithoutItsPassword) {
   const auto unknown = servers_of("postgres://u:secret@a/armgate?sslmod=require", seconds(5));
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().context.find("sslmod"), std::string::npos) << unknown.error().context;
+  const auto unescaped = servers_of("postgres://u:hunter2@secret@a/armgate", seconds(5));
+  ASSERT_FALSE(unescaped);
+  EXPECT_NE(unescaped.error().context.find("%40"), std::string::npos) << unescaped.error().context;
   for (const char* url : {"postgres://u:secret@[::1/armgate", "postgres://u:sec%zzret@a/armgate",
                           "postgres://u:secret@a:1,b:2,c/x", "postgres://u:secret@a,b,c:1,2/x"}) {
     const auto refused = servers_of(url, seconds(5));

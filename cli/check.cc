@@ -15,7 +15,6 @@
 #include "certs/secret_file.h"
 #include "certs/tls_context.h"
 #include "proxy/cluster/engine/seal.h"
-#include "proxy/cluster/engine/servers.h"
 #include "proxy/gateway/cluster/requirements.h"
 #include "proxy/gateway/records.h"
 #include "proxy/net/upstream/address_policy.h"
@@ -221,7 +220,7 @@ rules::FaultList warnings_about_options(const Config& config) {
                      "let only those reach it who should",
                      proxy));
   }
-  if (const auto weak = cluster::weak_transport(config.cluster.engine)) warn("/cluster/engine", *weak);
+  if (const auto weak = weak_way_to_engine(config)) warn("/cluster/engine", *weak);
   return warnings;
 }
 

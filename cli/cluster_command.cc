@@ -10,7 +10,6 @@
 #include "json/tree.h"
 #include "proxy/cluster/engine/pg.h"
 #include "proxy/cluster/engine/seal.h"
-#include "proxy/cluster/engine/servers.h"
 #include "proxy/cluster/engine/setup.h"
 #include "proxy/gateway/cluster/import.h"
 #include "proxy/gateway/cluster/requirements.h"
@@ -130,7 +129,7 @@ int cluster_status(const Asked& asked, const CliContext& context) {
   const auto found = cluster::look_closely_at(reached->engine);
   if (!found) return fail(context, found.error());
   auto warnings = cluster::warnings_of(*found);
-  if (auto weak = cluster::weak_transport(config->cluster.engine)) warnings.push_back(*std::move(weak));
+  if (auto weak = weak_way_to_engine(*config)) warnings.push_back(*std::move(weak));
   context.out << (asked.output == "json" ? to_json(*found, warnings).dump(2) + "\n" : to_text(*found));
   if (asked.output != "json") warn(context, warnings);
   if (const auto fits = cluster::check_joinable(*found, reached->key); !fits) return fail(context, fits.error());

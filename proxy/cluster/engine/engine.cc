@@ -176,10 +176,7 @@ Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
     if (connection_->refusal() == kDeadState) calls_.end(rows.error().context);
     return rows.error();
   }
-  {
-    MutexLock lock(&health_mutex_);
-    ++health_.commits;
-  }
+  health_.change([](Health& health) { ++health.commits; });
   replica_->confirm(asked, now());
   next_beat_ = asked + joined_.lease / 10;
   return apply(*rows);
@@ -221,7 +218,7 @@ Result<void> Engine::connect_again() {
 
 // Until the statement that was not answered in time is, or its process at the engine is gone: with the engine that it was a process of.
 Result<void> Engine::wait_on() {
-  auto answered = connection_->wait_on({});
+  auto answered = connection_->wait_on(kTick);
   if (connection_->is_waiting()) {
     auto opened = PgConnection::open(options_.url, options_.connect_max);
     if (!opened) return std::move(opened).error();
@@ -244,15 +241,14 @@ Result<void> Engine::wait_on() {
 }
 
 void Engine::note(const Found& found) {
-  std::vector<std::string> changes;
-  {
-    MutexLock lock(&health_mutex_);
-    auto warnings = warnings_of(found);
-    changes = changes_of(health_.warnings, warnings);
-    health_.warnings = std::move(warnings);
-    health_.synchronous = found.synchronous;
-    health_.alive = found.alive;
-  }
+  auto warnings = warnings_of(found);
+  const auto changes = health_.change([&](Health& health) {
+    auto told = changes_of(health.warnings, warnings);
+    health.warnings = std::move(warnings);
+    health.synchronous = found.synchronous;
+    health.alive = found.alive;
+    return told;
+  });
   for (const std::string& change : changes) calls_.alert(change);
 }
 
@@ -263,11 +259,6 @@ Result<void> Engine::look_again() {
   if (const auto fits = check_joinable(*found, key_); !fits) calls_.end(fits.error().context);
   note(*found);
   return {};
-}
-
-Health Engine::health() const {
-  MutexLock lock(&health_mutex_);
-  return health_;
 }
 
 Result<void> Engine::delete_old() {
@@ -318,12 +309,10 @@ Result<void> Engine::turn() {
 
 void Engine::fail(const Error& error) {
   const bool is_waiting = connection_ && connection_->is_waiting();
-  bool was_reachable = false;
-  {
-    MutexLock lock(&health_mutex_);
-    was_reachable = std::exchange(health_.is_reachable, false);
-    ++(is_waiting ? health_.late : health_.failed);
-  }
+  const bool was_reachable = health_.change([is_waiting](Health& health) {
+    ++(is_waiting ? health.late : health.failed);
+    return std::exchange(health.is_reachable, false);
+  });
   if (was_reachable) calls_.alert(fmt::format("{}; until it answers again no write is sent", error.context));
   if (!is_waiting) connection_.reset();
   // Not all at the same moment; but who comes first takes for dead whoever is not there a lease later.
@@ -347,11 +336,7 @@ void Engine::run() {
       continue;
     }
     tries_ = 0;
-    bool was_reachable = false;
-    {
-      MutexLock lock(&health_mutex_);
-      was_reachable = std::exchange(health_.is_reachable, true);
-    }
+    const bool was_reachable = health_.change([](Health& health) { return std::exchange(health.is_reachable, true); });
     if (!was_reachable) calls_.alert("the cluster's engine answers again");
     if (!replica_->has_posts()) sleep(kTick);
   }

@@ -21,13 +21,14 @@
 #include <vector>
 
 #include "base/result.h"
-#include "proxy/async/mutex.h"
 #include "proxy/cluster/engine/pg.h"
 #include "proxy/cluster/engine/seal.h"
-#include "proxy/cluster/engine/setup.h"
+#include "proxy/cluster/health.h"
 #include "proxy/cluster/replica.h"
 
 namespace armgate::cluster {
+
+struct Found;
 
 struct EngineOptions {
   std::string url;
@@ -43,17 +44,6 @@ struct Joined {
   Duration lease{};
   HashKey hash_key{};
   Duration known_for{};  // since when nothing is missing in the log
-};
-
-// The engine as last seen.
-struct Health {
-  bool is_reachable = true;
-  std::optional<size_t> synchronous;  // standbys that a commit waits for; nothing: not known
-  size_t alive = 0;                   // replicas
-  std::vector<std::string> warnings;  // what is weaker than it could be
-  uint64_t commits = 0;               // of this replica
-  uint64_t late = 0;                  // statements that were not answered in time, and waited on
-  uint64_t failed = 0;                // connections that broke or were not had
 };
 
 class Engine {
@@ -73,7 +63,7 @@ class Engine {
   // Tells what waits, for a moment, and that this replica ends by itself. Called once.
   void close();
 
-  Health health() const;
+  Health health() const { return health_.get(); }
 
  private:
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
@@ -104,8 +94,7 @@ class Engine {
   Replica* replica_ = nullptr;
   int wake_ = -1;        // an eventfd
   std::string backend_;  // the engine's process at the other end
-  mutable Mutex health_mutex_;
-  Health health_ ABSL_GUARDED_BY(health_mutex_);
+  KeptHealth health_;
   std::atomic<bool> closing_{false};
   TimePoint next_beat_{};
   TimePoint next_delete_{};

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <utility>
 
-#include "proxy/cluster/engine/servers.h"
+#include "proxy/cluster/engine/pg_servers.h"
 #include "proxy/seams/real_clock.h"
 
 namespace armgate::cluster {

@@ -12,11 +12,11 @@
 #include "proxy/async/mutex.h"
 #include "proxy/cluster/cluster_store.h"
 #include "proxy/cluster/engine/engine.h"
-#include "proxy/cluster/engine/servers.h"
 #include "proxy/cluster/replica.h"
 #include "proxy/gateway/cluster/requirements.h"
 #include "proxy/gateway/options.h"
 #include "proxy/observability/log.h"
+#include "proxy/observability/service_state.h"
 #include "proxy/request/cluster/share_tables.h"
 
 namespace armgate {
@@ -69,7 +69,7 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config,
     usleep(kLastAnswers);  // the log, too, is written by a thread of its own
     std::_Exit(kExitApart);
   };
-  if (const auto weak = cluster::weak_transport(config.cluster.engine)) tell("cluster.engine: " + *weak);
+  if (const auto weak = weak_way_to_engine(config)) tell("cluster.engine: " + *weak);
   auto engine = cluster::Engine::join(engine_options(config), std::move(calls));
   if (!engine) return std::move(engine).error();
   std::unique_ptr<ClusterMember> member(new ClusterMember(config.cluster.quiet, clock, history));

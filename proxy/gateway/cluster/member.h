@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "proxy/config/config.h"
-#include "proxy/observability/service_state.h"
 #include "proxy/request/parts.h"
 #include "proxy/seams/real_clock.h"
 #include "proxy/state/memory_store.h"
@@ -17,6 +16,7 @@
 namespace armgate {
 
 class Log;
+struct ClusterView;
 namespace cluster {
 class Engine;
 }  // namespace cluster

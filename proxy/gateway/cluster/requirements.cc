@@ -1,6 +1,6 @@
 #include "proxy/gateway/cluster/requirements.h"
 
-#include "proxy/cluster/engine/servers.h"
+#include "proxy/cluster/engine/pg_servers.h"
 
 namespace armgate {
 
@@ -31,5 +31,7 @@ Result<void> check_cluster_options(const Config& config) {
   if (faults.empty()) return {};
   return gateway_error(ErrorKind::BadInput, faults.front().message);
 }
+
+std::optional<std::string> weak_way_to_engine(const Config& config) { return cluster::weak_transport(config.cluster.engine); }
 
 }  // namespace armgate

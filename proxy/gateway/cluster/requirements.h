@@ -3,6 +3,7 @@
 // Threads   any.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,7 @@ struct ClusterFault {
 std::vector<ClusterFault> cluster_faults(const Config& config);
 // The first of them.
 Result<void> check_cluster_options(const Config& config);
+// Why the way to the engine is not safe (cluster::weak_transport); nothing: it is, or there is none.
+std::optional<std::string> weak_way_to_engine(const Config& config);
 
 }  // namespace armgate

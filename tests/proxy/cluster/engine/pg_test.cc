@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -60,7 +61,7 @@ class Speaker {
     while (recv(client, heard.data(), heard.size(), 0) > 0) {
       const bool is_first = std::exchange(is_first_, false);
       if (!is_first && heard.front() != 'P') continue;
-      if (!is_first) std::this_thread::sleep_for(pause_);
+      if (!is_first) poll(nullptr, 0, static_cast<int>(pause_.count()));
       const std::string ready = message('Z', "I");
       const std::string greeting = message('R', std::string(4, '\0')) + parameter("client_encoding", "UTF8") +
                                    parameter("server_version", "15.0") +

@@ -1,4 +1,4 @@
-// servers.h – the servers that a cluster's URL names, each with what libpq needs to reach it alone.
+// pg_servers.h – the servers that a cluster's URL names, each with what libpq needs to reach it alone.
 //
 // Why: libpq tries them in order within one time, so that a first one that is silent leaves nothing for the others; and when it is
 // driven step by step it keeps no connect_timeout.

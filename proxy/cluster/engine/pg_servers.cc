@@ -1,4 +1,4 @@
-#include "proxy/cluster/engine/servers.h"
+#include "proxy/cluster/engine/pg_servers.h"
 
 #include <fmt/format.h>
 #include <libpq-fe.h>

@@ -1,5 +1,5 @@
 // The servers of a URL: each alone, with its share of the time.
-#include "proxy/cluster/engine/servers.h"
+#include "proxy/cluster/engine/pg_servers.h"
 
 #include <gtest/gtest.h>
 

@@ -14,6 +14,8 @@
 #include "certs/authority_facts.h"
 #include "certs/secret_file.h"
 #include "certs/tls_context.h"
+#include "proxy/cluster/engine/seal.h"
+#include "proxy/gateway/cluster/requirements.h"
 #include "proxy/gateway/records.h"
 #include "proxy/net/upstream/address_policy.h"
 #include "proxy/net/upstream/host_pattern.h"
@@ -155,13 +157,23 @@ void look_at_journal(const Config& config, Findings& findings) {
   findings.obstacle(kPointer, *obstacle);
 }
 
-void look_at_password(const fs::path& file, Findings& findings) {
-  constexpr const char* kPointer = "/upstream/proxy_password_file";
+bool is_secret_of_another(const fs::path& file) {
   struct stat status {};
-  const bool is_of_another =
-      stat_of(file, status) && certs::whose_secret(status, certs::this_process()) == certs::SecretOf::Another;
-  if (is_of_another) return findings.not_looked_at(kPointer, fmt::format("{} is private to another user", file.string()));
-  if (const auto text = certs::read_secret_file(file); !text) findings.fault(kPointer, text.error().context);
+  return stat_of(file, status) && certs::whose_secret(status, certs::this_process()) == certs::SecretOf::Another;
+}
+
+// `load`: as the start reads it.
+template <class Load>
+void look_at_secret(const char* pointer, const fs::path& file, Load load, Findings& findings) {
+  if (is_secret_of_another(file))
+    return findings.not_looked_at(pointer, fmt::format("{} is private to another user", file.string()));
+  if (const auto secret = load(file); !secret) findings.fault(pointer, secret.error().context);
+}
+
+void look_at_cluster(const Config& config, Findings& findings) {
+  for (auto& [pointer, message] : cluster_faults(config)) findings.fault(std::move(pointer), std::move(message));
+  if (config.cluster.engine.empty() || config.cluster.key_file.empty()) return;
+  look_at_secret("/cluster/key_file", config.cluster.key_file, cluster::ClusterKey::load, findings);
 }
 
 }  // namespace
@@ -175,10 +187,12 @@ FileFindings look_at_files(const Config& config, WallTime now) {
   };
   check_trusted(config.upstream.ca_file, "/upstream/ca_file");
   check_trusted(config.upstream.proxy_ca_file, "/upstream/proxy_ca_file");
-  if (!config.upstream.proxy_password_file.empty()) look_at_password(config.upstream.proxy_password_file, findings);
+  if (const auto& file = config.upstream.proxy_password_file; !file.empty())
+    look_at_secret("/upstream/proxy_password_file", file, certs::read_secret_file, findings);
   for (const auto& [name, host] : config.hosts) check_trusted(host.ca_file, "/hosts/" + name + "/ca_file");
   look_at_authority(config, now, findings);
   if (!config.journal.file.empty()) look_at_journal(config, findings);
+  look_at_cluster(config, findings);
   if (!config.log.file.empty()) {
     if (const auto obstacle = log_obstacle(config.log.file)) findings.obstacle("/log/file", *obstacle);
   }
@@ -206,6 +220,7 @@ rules::FaultList warnings_about_options(const Config& config) {
                      "let only those reach it who should",
                      proxy));
   }
+  if (const auto weak = weak_way_to_engine(config)) warn("/cluster/engine", *weak);
   return warnings;
 }
 

@@ -12,6 +12,7 @@
 #include "proxy/cluster/engine/seal.h"
 #include "proxy/cluster/engine/setup.h"
 #include "proxy/gateway/cluster/import.h"
+#include "proxy/gateway/cluster/requirements.h"
 
 namespace armgate::commands {
 namespace {
@@ -45,7 +46,7 @@ void warn(const CliContext& context, const std::vector<std::string>& warnings) {
 ordered_json to_json(const cluster::Found& found, const std::vector<std::string>& warnings) {
   ordered_json json = {{"version", found.version ? ordered_json(*found.version) : ordered_json(nullptr)},
                        {"standby", found.is_standby},
-                       {"synchronous_standbys", found.synchronous},
+                       {"synchronous_standbys", found.synchronous ? ordered_json(*found.synchronous) : ordered_json(nullptr)},
                        {"lease_seconds", std::chrono::duration<double>(found.lease).count()},
                        {"log_rows", found.rows},
                        {"log_bytes", found.bytes},
@@ -62,9 +63,10 @@ ordered_json to_json(const cluster::Found& found, const std::vector<std::string>
 }
 
 std::string to_text(const cluster::Found& found) {
+  if (!found.version) return {};
   std::string text = fmt::format("tables of version {}, lease {} s, {} rows in the log ({} bytes), {} synchronous standby(s)\n",
-                                 found.version.value_or(0), std::chrono::duration<double>(found.lease).count(), found.rows,
-                                 found.bytes, found.synchronous);
+                                 *found.version, std::chrono::duration<double>(found.lease).count(), found.rows, found.bytes,
+                                 found.synchronous ? std::to_string(*found.synchronous) : "unknown");
   for (const auto& member : found.members) {
     text += fmt::format("{:>6}  {:<7} {}  armgate {}, joined {} s ago\n", member.id, member.state, member.name, member.program,
                         member.seconds);
@@ -124,12 +126,14 @@ int cluster_status(const Asked& asked, const CliContext& context) {
   if (!config) return kExitBadInput;
   auto reached = reach(*config, cluster::PgConnection::For::Anything);
   if (!reached) return fail(context, reached.error());
-  const auto found = cluster::look_at(reached->engine);
+  const auto found = cluster::look_closely_at(reached->engine);
   if (!found) return fail(context, found.error());
-  const auto warnings = cluster::warnings_of(*found);
+  auto warnings = cluster::warnings_of(*found);
+  if (auto weak = weak_way_to_engine(*config)) warnings.push_back(*std::move(weak));
   context.out << (asked.output == "json" ? to_json(*found, warnings).dump(2) + "\n" : to_text(*found));
   if (asked.output != "json") warn(context, warnings);
   if (const auto fits = cluster::check_joinable(*found, reached->key); !fits) return fail(context, fits.error());
+  if (const auto fits = check_cluster_options(*config); !fits) return fail(context, fits.error());
   return kExitDone;
 }
 

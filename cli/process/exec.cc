@@ -37,6 +37,7 @@ Config private_config(Config config, const ExecRequest& request) {
   config.listen.admin.clear();
   config.clients.try_emplace(request.name, ClientOptions{request.actor});
   if (config.threads == 0) config.threads = kThreads;
+  config.drain_delay = {};  // no balancer leads here
   config.drain_max = std::min(config.drain_max, kDrainMax);
   config.journal.file.clear();  // the service's own, and nobody comes after this gateway
   config.log.file = request.log_file.empty() ? "/dev/null" : request.log_file;

@@ -94,13 +94,21 @@ ShownStatus status_in(const json& page) {
                                text_in(failure, "result"), error_in(failure)});
   }
   for (const json& sick : page.value("sick", json::array())) status.sick.push_back(sick_in(sick));
+  if (const json cluster = page.value("cluster", json()); cluster.is_object()) {
+    status.cluster = {cluster.value("ready", true), cluster.value("engine_up", true), cluster.value("lease_ms", int64_t{0}),
+                      cluster.value("replicas_alive", size_t{0})};
+    for (const json& warning : cluster.value("warnings", json::array()))
+      status.cluster->warnings.push_back(printable(warning.get<std::string>()));
+  }
   for (const json& write : page.at("writes")) status.writes.push_back(write_in(write));
   return status;
 }
 
 ShownUnlock unlock_in(const json& answer) {
-  ShownUnlock unlock{
-      .released = {}, .on_its_way = answer.at("on_its_way").get<bool>(), .others_told = answer.value("others_told", false)};
+  ShownUnlock unlock{.released = {},
+                     .on_its_way = answer.at("on_its_way").get<bool>(),
+                     .others_told = answer.value("others_told", false),
+                     .lease_of = printable(answer.value("lease_of", ""))};
   for (const json& write : answer.at("released"))
     unlock.released.push_back({text_in(write, "what"), text_in(write, "client"), number_in<int64_t>(write, "held_ms")});
   return unlock;

@@ -99,6 +99,14 @@ struct ShownStatus {
   std::vector<ShownSick> sick;         // by age
   std::vector<ShownWrite> writes;      // the oldest first
   size_t left_out = 0;
+  struct Cluster {
+    bool ready = true;
+    bool engine_up = true;
+    int64_t lease_ms = 0;
+    size_t alive = 0;  // replicas
+    std::vector<std::string> warnings{};
+  };
+  std::optional<Cluster> cluster{};  // nothing: it is alone
 };
 
 // A write and, in the order of their turns, those that wait for it or for somebody who does.
@@ -117,6 +125,7 @@ struct ShownUnlock {
   std::vector<ShownRelease> released;
   bool on_its_way = false;   // a write that cannot be released has the resource still
   bool others_told = false;  // another replica has it, and was asked to
+  std::string lease_of;      // whose lease it is that the other ends
 };
 
 // Unreachable if it is no such page: then something else answers there.

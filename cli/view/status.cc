@@ -50,6 +50,15 @@ std::string line_of(const ShownBudgets& budgets) {
   return text;
 }
 
+std::string text_of(const ShownStatus::Cluster& cluster) {
+  std::string text =
+      fmt::format("one of {} replicas that live, lease good for {}\n", cluster.alive, age_text(cluster.lease_ms));
+  if (!cluster.engine_up) text += "the cluster's engine does not answer, so nothing can be recorded\n";
+  if (!cluster.ready) text += "it is not ready: what is protected is answered 503 (cluster-unavailable)\n";
+  for (const std::string& warning : cluster.warnings) text += "warning: " + warning + "\n";
+  return text;
+}
+
 }  // namespace
 
 std::string status_text(const ShownStatus& status) {
@@ -57,6 +66,7 @@ std::string status_text(const ShownStatus& status) {
                                  status.rules, status.config.empty() ? "the built-in defaults" : status.config);
   text += fmt::format("up {}, {} connection{}{}\n", age_text(status.up_ms), status.connections,
                       status.connections == 1 ? "" : "s", status.draining ? "; it ends and takes no new ones" : "");
+  if (status.cluster) text += text_of(*status.cluster);
   if (!status.journal_writable) text += "the journal cannot be written, so no write is sent (503 journal-unavailable)\n";
   text += status.summary.empty() ? fmt::format("{} requests to ARM, all passed on as they were\n", status.requests)
                                  : status.summary + "\n";
@@ -128,7 +138,10 @@ std::string unlocked_text(const ShownUnlock& unlock) {
   if (unlock.on_its_way) {
     text += "another write is on its way to ARM and still has it: it ends with ARM's answer, or when that does not come\n";
   }
-  if (unlock.others_told) {
+  if (!unlock.lease_of.empty()) {
+    text += fmt::format("the lease of {} was given by another replica, which was told to end it (armgate status)\n",
+                        unlock.lease_of);
+  } else if (unlock.others_told) {
     text += "another replica has it, and was told: it lets go of what ARM has answered (armgate status)\n";
   }
   return text;

@@ -112,6 +112,7 @@ Task<std::optional<uint64_t>> Replica::flush(const Executor& executor, TimePoint
   std::shared_ptr<Pending> pending;
   {
     MutexLock lock(&mutex_);
+    if (given_up_.load()) co_return std::nullopt;
     if (logged_ == posted_) co_return tables_->clock.next_moment().order;
     pending = std::make_shared<Pending>(executor, posted_);
     pending_.push_back(pending);
@@ -122,6 +123,18 @@ Task<std::optional<uint64_t>> Replica::flush(const Executor& executor, TimePoint
   MutexLock lock(&mutex_);
   pending_.remove(pending);
   co_return std::nullopt;
+}
+
+void Replica::give_up() {
+  sends_until_.store(TimePoint::min(), std::memory_order_relaxed);
+  apart_from_.store(TimePoint::min(), std::memory_order_relaxed);
+  std::list<std::shared_ptr<Pending>> waiting;
+  {
+    MutexLock lock(&mutex_);
+    given_up_.store(true);
+    waiting = pending_;
+  }
+  for (const auto& pending : waiting) pending->waiter.signal(kTooLate);
 }
 
 void Replica::wake_flushed(uint64_t row) {

@@ -143,6 +143,8 @@ class Replica final : public Teller {
   // The others take it for dead by now, or nobody can tell anybody anything.
   bool is_apart() const { return tables_->clock.now() >= apart_from(); }
   TimePoint apart_from() const { return apart_from_.load(std::memory_order_relaxed); }
+  // This process ends, as the others took it for dead: nothing is sent or shown any more, and nobody waits for the log.
+  void give_up();
   // The log took something that was sent at `asked`, and said so at `answered`.
   void confirm(TimePoint asked, TimePoint answered);
 
@@ -259,6 +261,7 @@ class Replica final : public Teller {
   std::atomic<uint64_t> next_claim_{1};
   std::atomic<uint64_t> oldest_needed_{0};
   std::atomic<size_t> claims_count_{0};
+  std::atomic<bool> given_up_{false};
 
   mutable Mutex mutex_;
   std::deque<Event> queue_ ABSL_GUARDED_BY(mutex_);

@@ -55,6 +55,10 @@ void Replica::on(ReplicaId author, Settled event, uint64_t, Moment) {
     intents_.erase(intent);
     return;
   }
+  const auto kept = claims_.find(intent->second.claim);
+  const bool in_doubt = event.outcome.kind == OutcomeKind::InDoubt;
+  if (author != options_.id && kept != claims_.end())
+    kept->second.place.set_phase_here(in_doubt ? WritePhase::Doubt : WritePhase::Runs);
   if (author != options_.id)
     follow_elsewhere(intent->second, event.outcome);
   else if (!event.outcome.owned.is_zero())

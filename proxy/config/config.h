@@ -54,6 +54,7 @@ struct Config {
   rules::Mode unruled = rules::Mode::Protect;     // the most that a rule for any type ("*") may do
   rules::Merging merge = rules::Merging::On;      // the most that a rule or a client's entry may allow
   int threads = 0;                                // 0: one per processor
+  Duration drain_delay{};                         // new connections are still taken for so long after /readyz has fallen
   Duration drain_max = std::chrono::seconds(25);  // below the half minute after which Kubernetes kills
 
   struct Listen {

@@ -79,6 +79,8 @@ void add_service(SettingTable& table, Config& config) {
            "what is done with a full write if others have changed something else since its client read the resource: \"on\": both "
            "changes stay; \"maps\": only in tags and the like; \"off\": it is refused (412)"},
           {"/threads", WholeNumber{&config.threads, 0, 256}, "event loops; 0: one per processor"},
+          {"/drain_delay", TimeSpan{&config.drain_delay, seconds(0), minutes(5)},
+           "how long a stop still takes new connections after /readyz has said that it ends, until balancers have seen that"},
           {"/drain_max", TimeSpan{&config.drain_max, seconds(0), hours(24)},
            "how long a stop waits for writes that are under way"},
           {"/listen/proxy", Text{&config.listen.proxy, check_listen},

@@ -48,7 +48,8 @@ ServiceState GatewayCommon::state() const {
           .connection_events = connection_events.counts(),
           .journal_writable = store->writable(),
           .unfinished = store->unfinished_count(),
-          .locks = shared.locks.counts()};
+          .locks = shared.locks.counts(),
+          .cluster = cluster ? std::optional(cluster->view()) : std::nullopt};
 }
 
 }  // namespace armgate

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "certs/authority.h"
+#include "proxy/cluster/replica.h"
 #include "proxy/gateway/cluster/member.h"
 #include "proxy/gateway/common.h"
 #include "proxy/gateway/event_loop.h"
@@ -58,6 +59,7 @@ Gateway::Gateway(std::unique_ptr<GatewayCommon> common)
 
 Gateway::~Gateway() {
   if (runner_.joinable()) runner_.join();
+  if (common_->cluster) common_->cluster->on_lapse({});
 }
 
 Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
@@ -81,6 +83,12 @@ Result<std::unique_ptr<Gateway>> Gateway::open(Config config) {
   gateway->common_->shared.begin(gateway->common_->clock);
   if (former) gateway->take_up(*former);
   auto* const cluster = gateway->common_->cluster.get();
+  if (cluster) {
+    cluster->on_lapse([all = gateway.get()] {
+      all->common_->replica()->give_up();
+      for (auto& loop : all->loops_) loop->stop_waiting();
+    });
+  }
   if (auto started = cluster ? cluster->start(gateway->loops_.front()->parts()) : Result<void>(); !started)
     return std::move(started).error();
   return gateway;
@@ -165,19 +173,26 @@ void Gateway::drain(Duration limit) {
   boost::asio::post(io(), [this, limit] {
     if (common_->draining.exchange(true)) return;
     common_->log_line(LogLevel::Info, "draining");
-    const TimePoint last_call = common_->clock.now() + limit - std::min<Duration>(kLastCallMax, limit / 5);
-    last_call_ = common_->clock.call_at(io().get_executor(), last_call, [this] {
-      for (auto& loop : loops_) loop->stop_waiting();
-    });
-    limit_ = common_->clock.call_at(io().get_executor(), common_->clock.now() + limit, [this] { cut("drain-limit"); });
-    for (auto& loop : loops_) {
-      loop->drain([this] {
-        boost::asio::post(io(), [this] {
-          if (++drained_ == loops_.size()) stop("drained");
-        });
-      });
-    }
+    const Duration delay = common_->config.drain_delay;
+    if (delay == Duration::zero()) return close_doors(limit);
+    delay_ = common_->clock.call_at(io().get_executor(), common_->clock.now() + delay, [this, limit] { close_doors(limit); });
   });
+}
+
+// Whoever is under way ends.
+void Gateway::close_doors(Duration limit) {
+  const TimePoint last_call = common_->clock.now() + limit - std::min<Duration>(kLastCallMax, limit / 5);
+  last_call_ = common_->clock.call_at(io().get_executor(), last_call, [this] {
+    for (auto& loop : loops_) loop->stop_waiting();
+  });
+  limit_ = common_->clock.call_at(io().get_executor(), common_->clock.now() + limit, [this] { cut("drain-limit"); });
+  for (auto& loop : loops_) {
+    loop->drain([this] {
+      boost::asio::post(io(), [this] {
+        if (++drained_ == loops_.size()) stop("drained");
+      });
+    });
+  }
 }
 
 void Gateway::cut(std::string_view why) {
@@ -194,6 +209,7 @@ void Gateway::cut(std::string_view why) {
 void Gateway::stop(std::string_view why) {
   if (std::exchange(stopped_, true)) return;
   common_->log_line(LogLevel::Info, "stopped", {{"why", why}});
+  delay_.reset();
   last_call_.reset();
   limit_.reset();
   next_sample_.reset();

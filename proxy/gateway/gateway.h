@@ -59,6 +59,7 @@ class Gateway {
   [[noreturn]] void leave(int exit_code);
 
  private:
+  void close_doors(Duration limit);
   explicit Gateway(std::unique_ptr<GatewayCommon> common);
   void take_up(const PreviousProcess& former);
   void stop(std::string_view why);
@@ -74,6 +75,7 @@ class Gateway {
   ListenerPorts ports_;
   std::thread runner_;
   // The rest belongs to the first loop's thread.
+  std::unique_ptr<TimerHandle> delay_;
   std::unique_ptr<TimerHandle> last_call_;
   std::unique_ptr<TimerHandle> limit_;
   std::unique_ptr<TimerHandle> next_sample_;

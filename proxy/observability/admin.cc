@@ -88,6 +88,19 @@ std::string_view to_text(WritePhase phase) {
   return "unknown";
 }
 
+ordered_json cluster_of(const ClusterView& cluster, bool is_ready) {
+  return {{"replica", cluster.replica},
+          {"ready", is_ready},
+          {"engine_up", cluster.engine_up},
+          {"lease_ms", whole_milliseconds(cluster.lease_left)},
+          {"replicas_alive", cluster.alive},
+          {"synchronous_standbys", cluster.synchronous ? ordered_json(*cluster.synchronous) : ordered_json(nullptr)},
+          {"log_position", cluster.log_position},
+          {"log_waiting", cluster.log_waiting},
+          {"commits", {{"done", cluster.commits}, {"late", cluster.late}, {"failed", cluster.failed}}},
+          {"warnings", cluster.warnings}};
+}
+
 constexpr std::string_view kHistory = "/history";
 constexpr size_t kHistoryMax = 100'000;  // writes at once
 constexpr size_t kFailuresShown = 10;
@@ -167,7 +180,7 @@ arm::Response Admin::answer(const arm::Request& whole, const std::string& peer) 
   if (path == "/healthz") return admin_text(200, "OK", "ok");
   if (path == "/readyz") {
     const ServiceState state = sources_.state();
-    if (state.draining || state.apart) return admin_text(503, "Service Unavailable", state.draining ? "draining" : "apart");
+    if (!state.is_ready()) return admin_text(503, "Service Unavailable", state.draining ? "draining" : "apart");
     return admin_text(200, "OK", "ready");
   }
   if (path == "/metrics") return admin_page(200, "OK", "text/plain; version=0.0.4; charset=utf-8", sources_.metrics());
@@ -208,10 +221,11 @@ arm::Response Admin::unlock(const arm::RequestHead& request, const std::string& 
   for (const auto& write : unlocked.released) {
     released.push_back({{"what", write.what}, {"client", write.client}, {"held_ms", whole_milliseconds(write.held)}});
   }
-  const ordered_json answer = {{"resource", resource->id},
-                               {"released", std::move(released)},
-                               {"on_its_way", unlocked.on_its_way},
-                               {"others_told", unlocked.others_told}};
+  ordered_json answer = {{"resource", resource->id},
+                         {"released", std::move(released)},
+                         {"on_its_way", unlocked.on_its_way},
+                         {"others_told", unlocked.others_told}};
+  if (!unlocked.lease_of.empty()) answer["lease_of"] = unlocked.lease_of;
   return admin_json(200, "OK", answer);
 }
 
@@ -234,26 +248,27 @@ arm::Response Admin::status_page() const {
     if (entry.ahead > 0) write.update({{"ahead", entry.ahead}, {"behind", entry.behind}});
     writes.push_back(std::move(write));
   }
-  const ordered_json status = {{"version", ARMGATE_VERSION},
-                               {"mode", rules::to_text(state.mode)},
-                               {"started", utc_text(state.started)},
-                               {"up_ms", whole_milliseconds(state.up)},
-                               {"draining", state.draining},
-                               {"config", state.config},
-                               {"rules", state.rules},
-                               {"connections", state.connections},
-                               {"waiting", state.locks.waiting},
-                               {"unfinished", state.unfinished},
-                               {"journal_writable", state.journal_writable},
-                               {"requests", tally.requests},
-                               {"counts", counts_of(tally)},
-                               {"summary", summary(tally)},
-                               {"budgets", budgets_of(sources_.budgets())},
-                               {"results", results_of(sources_.results.counts())},
-                               {"failures", failures_of(sources_.results.last())},
-                               {"sick", sick_of(sources_.results.sick(now, sources_.is_at_work))},
-                               {"writes", std::move(writes)},
-                               {"writes_left_out", entries.others}};
+  ordered_json status = {{"version", ARMGATE_VERSION},
+                         {"mode", rules::to_text(state.mode)},
+                         {"started", utc_text(state.started)},
+                         {"up_ms", whole_milliseconds(state.up)},
+                         {"draining", state.draining},
+                         {"config", state.config},
+                         {"rules", state.rules},
+                         {"connections", state.connections},
+                         {"waiting", state.locks.waiting},
+                         {"unfinished", state.unfinished},
+                         {"journal_writable", state.journal_writable},
+                         {"requests", tally.requests},
+                         {"counts", counts_of(tally)},
+                         {"summary", summary(tally)},
+                         {"budgets", budgets_of(sources_.budgets())},
+                         {"results", results_of(sources_.results.counts())},
+                         {"failures", failures_of(sources_.results.last())},
+                         {"sick", sick_of(sources_.results.sick(now, sources_.is_at_work))},
+                         {"writes", std::move(writes)},
+                         {"writes_left_out", entries.others}};
+  if (state.cluster) status["cluster"] = cluster_of(*state.cluster, state.is_ready());
   return admin_json(200, "OK", status);
 }
 

@@ -63,7 +63,8 @@ void add_state(Families& families, const ServiceState& state) {
                  {{"version", ARMGATE_VERSION}, {"mode", std::string(rules::to_text(state.mode))}});
   families.gauge("armgate_start_time_seconds", "When the service was started, since 1970.",
                  std::chrono::duration<double>(state.started.time_since_epoch()).count());
-  families.gauge("armgate_ready", "1 while new requests are taken, 0 while the service ends.", state.draining ? 0 : 1);
+  families.gauge("armgate_ready", "1 while new requests are taken, 0 while the service ends or nothing can be recorded.",
+                 state.is_ready() ? 1 : 0);
   families.gauge("armgate_rules", "Rules as they were read at the start or at the last reload.",
                  static_cast<double>(state.rules));
   families.gauge("armgate_connections", "Connections of clients, tunnels among them.", static_cast<double>(state.connections));
@@ -82,6 +83,30 @@ void add_state(Families& families, const ServiceState& state) {
   for (const auto& [event, count] : state.connection_events) {
     families.count({{"event", std::string(event)}}, static_cast<double>(count));
   }
+}
+
+void add_cluster(Families& families, const ClusterView& cluster) {
+  families.gauge("armgate_cluster_engine_up", "1, or 0 while the cluster's engine does not answer this replica.",
+                 cluster.engine_up ? 1 : 0);
+  families.gauge("armgate_cluster_lease_seconds", "How long the others wait for this replica's next word; 0: it is over.",
+                 seconds_of(cluster.lease_left));
+  families.gauge("armgate_cluster_replicas_alive", "Replicas that live, at the last look.", static_cast<double>(cluster.alive));
+  families.begin(MetricType::Gauge, "armgate_cluster_synchronous_standbys",
+                 "Standbys that a commit waits for, at the last look; none is told if the engine does not say (pg_monitor).");
+  if (cluster.synchronous) families.set({}, static_cast<double>(*cluster.synchronous));
+  families.gauge("armgate_cluster_warnings", "What armgate cluster status warns of.",
+                 static_cast<double>(cluster.warnings.size()));
+  families.begin(
+      MetricType::Counter, "armgate_cluster_commits_total",
+      "What this replica told the log: done; late, not answered in time; failed, the connection broke or was not had.");
+  for (const auto& [how, count] :
+       {std::pair<const char*, uint64_t>{"done", cluster.commits}, {"late", cluster.late}, {"failed", cluster.failed}}) {
+    families.count({{"commit", how}}, static_cast<double>(count));
+  }
+  families.gauge("armgate_cluster_log_position", "The newest row of the cluster's log that this replica knows.",
+                 static_cast<double>(cluster.log_position));
+  families.gauge("armgate_cluster_log_waiting", "Events of this replica that wait for the log.",
+                 static_cast<double>(cluster.log_waiting));
 }
 
 void add_upstream(Families& families, const UpstreamCounts& upstream) {
@@ -232,6 +257,7 @@ std::string metrics_text(const ServiceState& state, const RequestMetrics::Counts
                          const std::vector<OperationResults::Count>& results, const BudgetReport& budgets) {
   Families families;
   add_state(families, state);
+  if (state.cluster) add_cluster(families, *state.cluster);
   families.begin(
       MetricType::Counter, "armgate_requests_total",
       "Requests to ARM that have ended, by method and status; status \"none\": their client went without an answer.");

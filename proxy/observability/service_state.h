@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,21 @@
 #include "rules/rule.h"
 
 namespace armgate {
+
+// This process as one of a cluster.
+struct ClusterView {
+  uint64_t replica = 0;  // its number
+  bool engine_up = true;
+  Duration lease_left{};              // for so long the others wait for its next word; zero: it is over
+  size_t alive = 0;                   // replicas
+  std::optional<size_t> synchronous;  // standbys that a commit waits for; nothing: not known
+  std::vector<std::string> warnings;  // what is weaker than it could be
+  uint64_t commits = 0;
+  uint64_t late = 0;          // statements that the engine did not answer in time, and that waited on
+  uint64_t failed = 0;        // connections to it that broke, or were not had
+  uint64_t log_position = 0;  // the newest row of the log that is known here
+  size_t log_waiting = 0;     // events that wait to be told
+};
 
 struct ServiceState {
   rules::Mode mode = rules::Mode::Protect;
@@ -28,6 +44,9 @@ struct ServiceState {
   bool journal_writable = true;
   size_t unfinished = 0;  // writes that were sent to ARM and whose outcome is not known yet
   LockTable::Counts locks;
+  std::optional<ClusterView> cluster{};  // nothing: it is alone
+
+  bool is_ready() const { return !draining && !apart; }
 };
 
 }  // namespace armgate

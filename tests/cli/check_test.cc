@@ -39,6 +39,46 @@ TEST(CheckOfFiles, EveryFileOfTrustedCertificatesIsRead) {
   EXPECT_THAT(faults[1].message, HasSubstr("text.pem"));
 }
 
+TEST(CheckOfTheCluster, WhatTheStartWouldRefuseWithoutAskingItsEngineIsAFault) {
+  TemporaryDirectory directory;
+  Config config;
+  const auto pointers = [&] {
+    std::vector<std::string> all;
+    for (const auto& fault : look_at_files(config, kNow).faults) all.push_back(fault.pointer);
+    return all;
+  };
+  config.cluster.engine = "postgres://u@127.0.0.1/x?sslmod=require";
+  config.journal.file = (directory.path() / "journal.db").string();
+  EXPECT_THAT(pointers(),
+              testing::IsSupersetOf({"/journal/file", "/cluster/experimental", "/cluster/key_file", "/cluster/engine"}));
+
+  config.journal.file.clear();
+  config.cluster.engine = "postgres://u@127.0.0.1/x?sslmode=require";
+  config.cluster.experimental = true;
+  const auto key = directory.write("cluster.key", std::string(48, 'k'));
+  config.cluster.key_file = key.string();
+  std::filesystem::permissions(key, std::filesystem::perms(0644));
+  EXPECT_THAT(pointers(), testing::ElementsAre("/cluster/key_file")) << "others may read it";
+  std::filesystem::permissions(key, std::filesystem::perms(0600));
+  EXPECT_THAT(pointers(), IsEmpty());
+  config.cluster.key_file = (directory.path() / "gone").string();
+  EXPECT_THAT(pointers(), testing::ElementsAre("/cluster/key_file"));
+}
+
+TEST(CheckOfTheCluster, AWayToItsEngineThatIsNotSafeIsAWarning) {
+  Config config;
+  const auto warns = [&] {
+    const auto warnings = warnings_about_options(config);
+    return std::any_of(warnings.begin(), warnings.end(),
+                       [](const auto& warning) { return warning.pointer == "/cluster/engine"; });
+  };
+  EXPECT_FALSE(warns());
+  config.cluster.engine = "postgres://u@db/x?sslmode=require";
+  EXPECT_TRUE(warns());
+  config.cluster.engine = "postgres://u@db/x?sslmode=verify-full";
+  EXPECT_FALSE(warns());
+}
+
 TEST(CheckOfFiles, ALogFileThatCouldNotBeMadeIsAFaultAndOneThatCouldIsNotMade) {
   TemporaryDirectory directory;
   Config config;

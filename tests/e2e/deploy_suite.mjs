@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { startSim } from "./cluster_race.mjs";
 import { curl, sending } from "./curl.mjs";
+import { Cluster, Postgres } from "./engines.mjs";
 import { freePort, run } from "./harness.mjs";
 import { checkManifest, documentsOf } from "./manifests.mjs";
 import { samples } from "./samples.mjs";
@@ -58,6 +60,8 @@ function asked(expr) {
       .flatMap(([, label, isPattern, text]) => (isPattern ? text.split("|") : [text]).map((value) => [label, value])),
   }));
 }
+
+const isOfCluster = ({ expr }) => expr.includes("armgate_cluster_");
 
 export const tests = {
   "every manifest is one of its kind, and a mistake in one would be found": async (world) => {
@@ -122,10 +126,12 @@ export const tests = {
     const documents = documentsOf(await must("kubectl", "kustomize", copy));
     for (const document of documents.filter(({ kind }) => kind !== "Secret")) checkManifest(document);
     assert.deepEqual(documents.filter(({ kind }) => kind === "PersistentVolumeClaim"), []);
-    const { replicas, strategy, template: { spec: { containers: [container], volumes }, metadata } } = named(documents, "Deployment").spec;
+    const { replicas, strategy, template: { spec: { containers: [container], volumes, terminationGracePeriodSeconds }, metadata } } = named(documents, "Deployment").spec;
     assert.deepEqual([replicas > 1, strategy.type, strategy.rollingUpdate.maxUnavailable], [true, "RollingUpdate", 0]);
     assert.deepEqual(named(documents, "PodDisruptionBudget").spec.selector.matchLabels, metadata.labels);
     const settings = JSON.parse(named(documents, "ConfigMap").data["armgate.json"].replace(/^\s*\/\/.*$/gm, ""));
+    assert.ok(terminationGracePeriodSeconds > seconds(settings.drain_delay) + seconds(settings.drain_max) + 5);
+    assert.ok(container.readinessProbe.periodSeconds * container.readinessProbe.failureThreshold < seconds(settings.drain_delay));
     const places = Object.fromEntries(container.volumeMounts.map(({ name, mountPath }) => [name, mountPath]));
     assert.deepEqual(Object.keys(places).sort(), volumes.map(({ name }) => name).sort());
     const [{ secret }] = volumes.filter(({ name }) => name === "cluster");
@@ -136,7 +142,7 @@ export const tests = {
     const file = world.file("replicas.json");
     writeFileSync(file, named(documents, "ConfigMap").data["armgate.json"]);
     const checked = await armgate(world, "check", "--config", file, "--output", "json");
-    assert.deepEqual(JSON.parse(checked.stdout).faults.filter(({ pointer }) => !pointer.startsWith("/ca/")), []);
+    assert.deepEqual(JSON.parse(checked.stdout).faults.filter(({ pointer }) => !pointer.startsWith("/ca/") && pointer !== "/cluster/key_file"), []);
   },
 
   "the sidecar's pod shares its authority with armgate alone, and its tool finds armgate": () => {
@@ -166,7 +172,7 @@ export const tests = {
     const text = await metrics();
     const told = Object.keys(samples(text));
     let count = 0;
-    for (const { of, expr } of expressions()) {
+    for (const { of, expr } of expressions().filter((one) => !isOfCluster(one))) {
       for (const { name, labels } of asked(expr)) {
         ++count;
         assert.ok(told.some((sample) => sample.split("{")[0] === name), `${of}: nobody tells ${name}`);
@@ -183,6 +189,17 @@ export const tests = {
     const recorded = expressions().map(({ expr }, number) => `      - {record: "x:${number}", expr: ${JSON.stringify(expr)}}\n`).join("");
     writeFileSync(world.file("recorded.yaml"), `groups:\n  - name: all\n    rules:\n${recorded}`);
     await must("promtool", "check", "rules", world.file("recorded.yaml"));
+  },
+
+  "what they ask of a cluster a replica tells, and promtool takes it": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { count: 1, admin: true });
+    const { text } = await cluster.askAdmin(0, "GET", "/metrics");
+    const names = expressions().filter(isOfCluster).flatMap(({ expr }) => asked(expr)).map(({ name }) => name);
+    assert.ok(names.length >= 4);
+    for (const name of names) assert.ok(Object.keys(samples(text)).some((sample) => sample.split("{")[0] === name), `nobody tells ${name}`);
+    const checked = await run("promtool", ["check", "metrics"], { input: text });
+    assert.equal(checked.code, 0, checked.stdout + checked.stderr);
   },
 
   "each alert is raised when its time has come, and none while all is well": async (world) => {

@@ -94,6 +94,17 @@ export class Postgres {
     await this.process.exit;
   }
 
+  // It takes connections, and says nothing.
+  freeze() {
+    process.kill(this.process.child.pid, "SIGSTOP");
+    for (const child of childrenOf(this.process.child.pid)) process.kill(child, "SIGSTOP");
+  }
+
+  thaw() {
+    for (const child of childrenOf(this.process.child.pid)) process.kill(child, "SIGCONT");
+    this.process.child.kill("SIGCONT");
+  }
+
   promote() { return this.sql("select pg_promote()"); }
 }
 

@@ -22,6 +22,8 @@ const SUITES = [
   "races_behind",
   "races_odd",
   "cluster",
+  "cluster_engine",
+  "cluster_rolling",
   "cluster_import",
   "cluster_shared",
   ...PARTS.map((part) => `requirements_${part}`),

@@ -18,8 +18,10 @@ namespace armgate::cluster {
 namespace {
 
 constexpr Duration kStatementMax = std::chrono::seconds(5);
+constexpr Duration kFirstReadMax = std::chrono::minutes(1);
 constexpr Duration kTick = std::chrono::milliseconds(100);
 constexpr Duration kDeleteEvery = std::chrono::minutes(1);
+constexpr Duration kLookEvery = std::chrono::seconds(10);
 constexpr Duration kTryAgainMax = std::chrono::seconds(5);
 constexpr int64_t kRowsAtOnce = 500;
 
@@ -62,6 +64,8 @@ Result<std::unique_ptr<Engine>> Engine::join(EngineOptions options, Calls calls)
   auto found = look_at(*connection);
   if (!found) return std::move(found).error();
   if (auto fits = check_joinable(*found, *key); !fits) return std::move(fits).error();
+  // To try all the same would leave one more process of the engine waiting at every start.
+  if (waits_in_vain(*found)) return gateway_error(ErrorKind::Internal, kNoStandby);
   const auto hash_key = hash_key_of(*found, *key);
   if (!hash_key) return hash_key.error();
   std::unique_ptr<Engine> engine(new Engine(std::move(options), std::move(calls), *key, *std::move(connection)));
@@ -69,8 +73,8 @@ Result<std::unique_ptr<Engine>> Engine::join(EngineOptions options, Calls calls)
       "insert into armgate.replica(name, program, alive_until) select $1, $2, clock_timestamp() + lease from armgate.meta returning id",
       {pg_text(engine->options_.name), pg_text(ARMGATE_VERSION)}, kStatementMax);
   if (!registered) return std::move(registered).error();
-  engine->joined_ = {static_cast<ReplicaId>(registered->number(0, 0)), found->lease, *hash_key, found->known_for,
-                     warnings_of(*found)};
+  engine->joined_ = {static_cast<ReplicaId>(registered->number(0, 0)), found->lease, *hash_key, found->known_for};
+  engine->note(*found);
   return engine;
 }
 
@@ -110,18 +114,18 @@ Result<void> Engine::apply(const PgRows& rows) {
   return {};
 }
 
-Result<bool> Engine::read_some() {
-  const auto rows = connection_->run(kReadRows, {pg_number(static_cast<int64_t>(replica_->applied())), pg_number(kRowsAtOnce)},
-                                     std::chrono::minutes(1));
+Result<bool> Engine::read_some(Duration silence) {
+  const auto rows =
+      connection_->run(kReadRows, {pg_number(static_cast<int64_t>(replica_->applied())), pg_number(kRowsAtOnce)}, silence);
   if (!rows) return rows.error();
   if (auto applied = apply(*rows); !applied) return std::move(applied).error();
   return rows->size() == static_cast<size_t>(kRowsAtOnce);
 }
 
 // A long log takes longer than a lease.
-Result<void> Engine::read_all() {
+Result<void> Engine::read_all(Duration silence) {
   while (true) {
-    const auto more = read_some();
+    const auto more = read_some(silence);
     if (!more) return more.error();
     if (!*more) return {};
     const auto kept = connection_->run(
@@ -141,12 +145,13 @@ Result<void> Engine::learn_time() {
 
 Result<void> Engine::start(Replica& replica) {
   replica_ = &replica;
+  if (auto begun = begin_session(); !begun) return begun;
   if (auto told = learn_time(); !told) return told;
   const auto first = connection_->run("select coalesce(min(number) - 1, (select number from armgate.head)) from armgate.log",
                                       {}, kStatementMax);
   if (!first) return first.error();
   replica.begin_at(static_cast<uint64_t>(first->number(0, 0)));
-  if (auto read = read_all(); !read) return read;
+  if (auto read = read_all(kFirstReadMax); !read) return read;
   const auto listening = connection_->run("listen armgate", {}, kStatementMax);
   if (!listening) return listening.error();
   if (auto told = append(std::nullopt); !told) return told;
@@ -171,15 +176,26 @@ Result<void> Engine::append(const std::optional<Replica::Batch>& batch) {
     if (connection_->refusal() == kDeadState) calls_.end(rows.error().context);
     return rows.error();
   }
+  health_.change([](Health& health) { ++health.commits; });
   replica_->confirm(asked, now());
   next_beat_ = asked + joined_.lease / 10;
   return apply(*rows);
 }
 
-Result<void> Engine::connect_again() {
-  auto connection = PgConnection::open(options_.url, options_.connect_max);
-  if (!connection) return std::move(connection).error();
-  connection_ = *std::move(connection);
+// Learns what its process there is called, and has that end while it waits for others if nobody is here any more.
+Result<void> Engine::begin_session() {
+  const auto told = connection_->run(
+      "select pid || ' since ' || backend_start, set_config('client_connection_check_interval', '5s', false) "
+      "from pg_stat_activity where pid = pg_backend_pid()",
+      {}, kStatementMax);
+  if (!told) return told.error();
+  backend_ = told->size() == 0 ? "" : told->text(0, 0);
+  return {};
+}
+
+Result<void> Engine::take(PgConnection connection) {
+  connection_ = std::move(connection);
+  if (auto begun = begin_session(); !begun) return begun;
   const auto last = connection_->run("select count(*) from armgate.head where number >= $1",
                                      {pg_number(static_cast<int64_t>(replica_->applied()))}, kStatementMax);
   if (!last) return last.error();
@@ -187,9 +203,61 @@ Result<void> Engine::connect_again() {
     calls_.end(
         "the cluster's engine has lost rows of the log that it had acknowledged: it has no synchronous standby, or not the one that was promoted");
   }
+  if (auto looked = look_again(); !looked) return looked;
   replica_->positions().begin_anew();
   if (const auto listening = connection_->run("listen armgate", {}, kStatementMax); !listening) return listening.error();
   next_beat_ = TimePoint{};
+  return {};
+}
+
+Result<void> Engine::connect_again() {
+  auto connection = PgConnection::open(options_.url, options_.connect_max);
+  if (!connection) return std::move(connection).error();
+  return take(*std::move(connection));
+}
+
+// Until the statement that was not answered in time is, or its process at the engine is gone: with the engine that it was a process of.
+Result<void> Engine::wait_on() {
+  auto answered = connection_->wait_on(kTick);
+  if (connection_->is_waiting()) {
+    auto opened = PgConnection::open(options_.url, options_.connect_max);
+    if (!opened) return std::move(opened).error();
+    std::optional<PgConnection> other = *std::move(opened);
+    const auto same = other->run(
+        "select case when wait_event = 'SyncRep' then 'for its synchronous standby' else 'for another replica''s' end "
+        "from pg_stat_activity where pid || ' since ' || backend_start = $1 and state <> 'idle'",
+        {pg_text(backend_)}, kStatementMax);
+    if (!same) return same.error();
+    if (same->size() == 0) return take(*std::move(other));
+    other.reset();
+    answered = connection_->wait_on(kStatementMax);
+    if (connection_->is_waiting())
+      return gateway_error(ErrorKind::TimedOut, fmt::format("the cluster's engine has a commit wait {}", same->text(0, 0)));
+  }
+  // What it said does not matter: the same batch goes again, and does nothing if it stands in the log.
+  if (!answered && answered.error().kind != ErrorKind::BadInput) return std::move(answered).error();
+  next_beat_ = TimePoint{};
+  return {};
+}
+
+void Engine::note(const Found& found) {
+  auto warnings = warnings_of(found);
+  const auto changes = health_.change([&](Health& health) {
+    auto told = changes_of(health.warnings, warnings);
+    health.warnings = std::move(warnings);
+    health.synchronous = found.synchronous;
+    health.alive = found.alive;
+    return told;
+  });
+  for (const std::string& change : changes) calls_.alert(change);
+}
+
+Result<void> Engine::look_again() {
+  next_look_ = now() + kLookEvery;
+  const auto found = look_at(*connection_);
+  if (!found) return found.error();
+  if (const auto fits = check_joinable(*found, key_); !fits) calls_.end(fits.error().context);
+  note(*found);
   return {};
 }
 
@@ -200,13 +268,28 @@ Result<void> Engine::delete_old() {
       "update armgate.meta set known_from = greatest(known_from, (select max(at) from gone)) where exists (select from gone)",
       {pg_number(static_cast<int64_t>(replica_->oldest_needed())), pg_number(keep)}, kStatementMax);
   if (!done) return done.error();
+  const auto forgotten = connection_->run(
+      "delete from armgate.replica where (dead or clean) and alive_until < clock_timestamp() - make_interval(secs => $1)",
+      {pg_number(keep)}, kStatementMax);
+  if (!forgotten) return forgotten.error();
   return {};
+}
+
+Result<void> Engine::now_and_then() {
+  if (now() >= next_look_) {
+    if (auto looked = look_again(); !looked) return looked;
+  }
+  if (now() < next_delete_) return {};
+  next_delete_ = now() + kDeleteEvery;
+  return delete_old();
 }
 
 // One round: tell, or hear.
 Result<void> Engine::turn() {
   if (!connection_) {
     if (auto connected = connect_again(); !connected) return connected;
+  } else if (connection_->is_waiting()) {
+    if (auto answered = wait_on(); !answered) return answered;
   }
   replica_->look_at_askers();
   if (now() >= next_beat_) {
@@ -219,16 +302,19 @@ Result<void> Engine::turn() {
   } else if (has_news) {
     // What is visible was committed. But nothing of it is taken after a broken connection before the engine has taken something of
     // ours: an old primary shows what no standby has.
-    if (auto read = read_all(); !read) return read;
+    if (auto read = read_all(kStatementMax); !read) return read;
   }
-  if (now() < next_delete_) return {};
-  next_delete_ = now() + kDeleteEvery;
-  return delete_old();
+  return now_and_then();
 }
 
 void Engine::fail(const Error& error) {
-  if (reachable_.exchange(false)) calls_.alert(fmt::format("{}; until it answers again no write is sent", error.context));
-  connection_.reset();
+  const bool is_waiting = connection_ && connection_->is_waiting();
+  const bool was_reachable = health_.change([is_waiting](Health& health) {
+    ++(is_waiting ? health.late : health.failed);
+    return std::exchange(health.is_reachable, false);
+  });
+  if (was_reachable) calls_.alert(fmt::format("{}; until it answers again no write is sent", error.context));
+  if (!is_waiting) connection_.reset();
   // Not all at the same moment; but who comes first takes for dead whoever is not there a lease later.
   const Duration most = std::min<Duration>(kTryAgainMax, joined_.lease / 4);
   const Duration pause = std::min<Duration>(most, kTick * (int64_t{1} << std::min(tries_++, 6)));
@@ -250,7 +336,8 @@ void Engine::run() {
       continue;
     }
     tries_ = 0;
-    if (!reachable_.exchange(true)) calls_.alert("the cluster's engine answers again");
+    const bool was_reachable = health_.change([](Health& health) { return std::exchange(health.is_reachable, true); });
+    if (!was_reachable) calls_.alert("the cluster's engine answers again");
     if (!replica_->has_posts()) sleep(kTick);
   }
 }
@@ -261,6 +348,7 @@ void Engine::close() {
   [[maybe_unused]] const auto written = write(wake_, &one, sizeof one);
   thread_.join();
   if (!connection_) return;
+  if (connection_->is_waiting() && !connection_->wait_on(kStatementMax)) return;
   while (const auto batch = replica_->next_batch()) {
     if (!append(batch)) return;
   }

@@ -2,6 +2,9 @@
 //
 // One thread with one connection appends all waiting events in one commit, as the journal's writer does. Others' rows come when the engine notifies, else within a second.
 //
+// A commit that waits for the standby may wait for long. Its connection is kept as long as the engine says that it waits: each one given
+// up would leave a process of the engine waiting. Another one that can be written to takes its place at once, as at a failover.
+//
 // Invariant  a replica that the others took for dead ends at once (`end`): what it goes on to do is done without its locks.
 // Threads   open and close: the owner's. Everything else is the engine's own thread.
 #pragma once
@@ -19,9 +22,12 @@
 #include "base/result.h"
 #include "proxy/cluster/engine/pg.h"
 #include "proxy/cluster/engine/seal.h"
+#include "proxy/cluster/health.h"
 #include "proxy/cluster/replica.h"
 
 namespace armgate::cluster {
+
+struct Found;
 
 struct EngineOptions {
   std::string url;
@@ -36,8 +42,7 @@ struct Joined {
   ReplicaId id = 0;
   Duration lease{};
   HashKey hash_key{};
-  Duration known_for{};               // since when nothing is missing in the log
-  std::vector<std::string> warnings;  // what is weaker than it could be
+  Duration known_for{};  // since when nothing is missing in the log
 };
 
 class Engine {
@@ -57,19 +62,25 @@ class Engine {
   // Tells what waits, for a moment, and that this replica ends by itself. Called once.
   void close();
 
-  bool reachable() const { return reachable_.load(std::memory_order_relaxed); }
+  Health health() const { return health_.get(); }
 
  private:
   Engine(EngineOptions options, Calls calls, ClusterKey key, PgConnection connection);
   Result<std::vector<Row>> rows_of(const PgRows& rows) const;
   Result<void> apply(const PgRows& rows);
-  Result<bool> read_some();  // false: there is nothing more
-  Result<void> read_all();
+  Result<bool> read_some(Duration silence);  // false: there is nothing more
+  Result<void> read_all(Duration silence);
   Result<void> append(const std::optional<Replica::Batch>& batch);
   Result<void> learn_time();
   Result<void> connect_again();
+  Result<void> wait_on();
+  Result<void> take(PgConnection connection);
+  Result<void> begin_session();
+  Result<void> look_again();
+  void note(const Found& found);
   Result<void> turn();
   Result<void> delete_old();
+  Result<void> now_and_then();
   void fail(const Error& error);
   void sleep(Duration most);
   void run();
@@ -80,11 +91,13 @@ class Engine {
   Joined joined_;
   std::optional<PgConnection> connection_;
   Replica* replica_ = nullptr;
-  int wake_ = -1;  // an eventfd
-  std::atomic<bool> reachable_{true};
+  int wake_ = -1;        // an eventfd
+  std::string backend_;  // the engine's process at the other end
+  KeptHealth health_;
   std::atomic<bool> closing_{false};
   TimePoint next_beat_{};
   TimePoint next_delete_{};
+  TimePoint next_look_{};
   int tries_ = 0;
   std::thread thread_;
 };

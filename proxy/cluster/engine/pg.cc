@@ -1,6 +1,7 @@
 #include "proxy/cluster/engine/pg.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <libpq-fe.h>
 #include <poll.h>
 
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <utility>
 
+#include "proxy/cluster/engine/pg_servers.h"
 #include "proxy/seams/real_clock.h"
 
 namespace armgate::cluster {
@@ -42,10 +44,15 @@ bool wait_for(int socket, short events, TimePoint until) {
 
 struct PgConnection::State {
   explicit State(PGconn* connection_) : connection(connection_) {}
-  ~State() { PQfinish(connection); }
+  ~State() {
+    PQclear(last);
+    PQfinish(connection);
+  }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   PGconn* connection;
+  bool is_waiting = false;       // for the answer to a statement
+  pg_result* last = nullptr;     // of that answer so far
   bool without_standby = false;  // a commit was told as done although no standby has it
 };
 
@@ -72,6 +79,11 @@ std::string PgRows::bytes(size_t row, int column) const {
 }
 
 void PgRows::clear(pg_result* result) { PQclear(result); }
+bool PgRows::is_done() const {
+  const auto status = PQresultStatus(result_.get());
+  return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+std::string PgRows::fault(int field) const { return said(PQresultErrorField(result_.get(), field)); }
 
 PgConnection::PgConnection(pg_conn* connection) : state_(std::make_shared<State>(connection)) {
   const auto notice = [](void* state, const char* text) {
@@ -81,53 +93,97 @@ PgConnection::PgConnection(pg_conn* connection) : state_(std::make_shared<State>
   PQsetNoticeProcessor(connection, notice, state_.get());
 }
 
-Result<PgConnection> PgConnection::open(const std::string& url, Duration within, For what) {
-  const char* const names[] = {"dbname",           "fallback_application_name", "keepalives_idle",
-                               "tcp_user_timeout", "target_session_attrs",      nullptr};
-  const char* const values[] = {url.c_str(), "armgate", "5", "10000", what == For::Writing ? "read-write" : "any", nullptr};
-  PgConnection opened(PQconnectStartParams(names, values, 1));
+Result<PgConnection> PgConnection::connect(const Server& server) {
+  std::vector<const char*> names;
+  std::vector<const char*> values;
+  for (const auto& [name, value] : server.options) {
+    names.push_back(name.c_str());
+    values.push_back(value.c_str());
+  }
+  // Later ones count; whether it takes writes is asked here.
+  for (const auto& [name, value] : {std::pair{"fallback_application_name", "armgate"}, std::pair{"keepalives_idle", "5"},
+                                    std::pair{"tcp_user_timeout", "10000"}, std::pair{"target_session_attrs", "any"}}) {
+    names.push_back(name);
+    values.push_back(value);
+  }
+  names.push_back(nullptr);
+  values.push_back(nullptr);
+  PgConnection opened(PQconnectStartParams(names.data(), values.data(), 0));
   PGconn* const connection = opened.state_->connection;
-  const auto until = time_now() + within;
+  const auto until = time_now() + server.within;
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   while (PQstatus(connection) != CONNECTION_BAD && next != PGRES_POLLING_OK && next != PGRES_POLLING_FAILED) {
     const short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
     if (!wait_for(PQsocket(connection), events, until)) {
-      return gateway_error(ErrorKind::TimedOut, fmt::format("the cluster's engine did not answer within {} s",
-                                                            std::chrono::duration_cast<std::chrono::seconds>(within).count()));
+      return gateway_error(ErrorKind::TimedOut, fmt::format("{} did not answer within {:.3g} s", server.name,
+                                                            std::chrono::duration<double>(server.within).count()));
     }
     next = PQconnectPoll(connection);
   }
-  if (PQstatus(connection) != CONNECTION_OK) {
-    return gateway_error(ErrorKind::Internal, fmt::format("the cluster's engine: {}", said(PQerrorMessage(connection))));
-  }
+  if (PQstatus(connection) != CONNECTION_OK) return gateway_error(ErrorKind::Internal, said(PQerrorMessage(connection)));
   PQsetnonblocking(connection, 1);
   return opened;
 }
 
+Result<bool> PgConnection::takes_writes(Duration within) {
+  const char* const told = PQparameterStatus(state_->connection, "in_hot_standby");
+  if (told != nullptr && std::string_view(told) == "on") return false;
+  const auto shown = run("show transaction_read_only", {}, within);
+  if (!shown) return shown.error();
+  return shown->text(0, 0) == "off";
+}
+
+Result<PgConnection> PgConnection::open(const std::string& url, Duration within, For what) {
+  const auto servers = servers_of(url, within);
+  if (!servers) return servers.error();
+  std::optional<PgConnection> standby;
+  std::vector<std::string> faults;
+  size_t standbys = 0;
+  for (const Server& server : *servers) {
+    auto opened = connect(server);
+    if (!opened) {
+      faults.push_back(opened.error().context);
+      continue;
+    }
+    const auto writes = opened->takes_writes(server.within);
+    if (writes && *writes) return opened;
+    if (writes) {
+      ++standbys;
+      standby = *std::move(opened);
+    }
+    faults.push_back(writes ? fmt::format("{} is a standby", server.name) : writes.error().context);
+  }
+  if (standby && what == For::Anything) return *std::move(standby);
+  if (standbys == servers->size()) return gateway_error(ErrorKind::BadInput, kIsStandby);
+  return gateway_error(ErrorKind::TimedOut, fmt::format("the cluster's engine: {}", fmt::join(faults, "; ")));
+}
+
+bool PgConnection::is_waiting() const { return state_->connection != nullptr && state_->is_waiting; }
+
 Result<PgRows> PgConnection::finish(Duration within) {
   PGconn* const connection = state_->connection;
-  const auto until = time_now() + within;
+  pg_result*& last = state_->last;
+  state_->is_waiting = true;
+  auto until = time_now() + within;
+  const auto late = [] { return gateway_error(ErrorKind::TimedOut, "the cluster's engine: no answer in time"); };
   const auto broken = [&]() -> Error {
-    std::string why = said(PQerrorMessage(connection));
-    if (why.empty()) why = "no answer in time";
+    const std::string why = said(PQerrorMessage(connection));
     PQfinish(std::exchange(state_->connection, nullptr));
-    return gateway_error(ErrorKind::TimedOut, fmt::format("the cluster's engine: {}", why));
+    return gateway_error(ErrorKind::TimedOut, fmt::format("the cluster's engine: {}", why.empty() ? "connection broken" : why));
   };
   while (true) {
     const int flushed = PQflush(connection);
     if (flushed < 0) return broken();
     if (flushed == 0) break;
-    if (!wait_for(PQsocket(connection), POLLIN | POLLOUT, until)) return broken();
+    if (!wait_for(PQsocket(connection), POLLIN | POLLOUT, until)) return late();
     if (PQconsumeInput(connection) != 1) return broken();
   }
   // Not before the last of it, null, is the transaction committed.
-  pg_result* last = nullptr;
   while (true) {
     while (PQisBusy(connection) == 1) {
-      if (!wait_for(PQsocket(connection), POLLIN, until) || PQconsumeInput(connection) != 1) {
-        PQclear(last);
-        return broken();
-      }
+      if (!wait_for(PQsocket(connection), POLLIN, until)) return late();
+      if (PQconsumeInput(connection) != 1) return broken();
+      until = time_now() + within;
     }
     pg_result* const next = PQgetResult(connection);
     if (next == nullptr) break;
@@ -139,17 +195,15 @@ Result<PgRows> PgConnection::finish(Duration within) {
     PQclear(last);
     last = next;
   }
-  const PgRows rows(last);
-  const auto status = PQresultStatus(last);
+  state_->is_waiting = false;
+  const PgRows rows(std::exchange(last, nullptr));
   if (std::exchange(state_->without_standby, false)) {
     return gateway_error(ErrorKind::TimedOut, "the cluster's engine gave up waiting for its standby");
   }
-  if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) return rows;
+  if (rows.is_done()) return rows;
   if (PQstatus(connection) != CONNECTION_OK) return broken();
-  const char* const state = PQresultErrorField(last, PG_DIAG_SQLSTATE);
-  refusal_ = state == nullptr ? "" : state;
-  return gateway_error(ErrorKind::BadInput,
-                       fmt::format("the cluster's engine: {}", said(PQresultErrorField(last, PG_DIAG_MESSAGE_PRIMARY))));
+  refusal_ = rows.fault(PG_DIAG_SQLSTATE);
+  return gateway_error(ErrorKind::BadInput, fmt::format("the cluster's engine: {}", rows.fault(PG_DIAG_MESSAGE_PRIMARY)));
 }
 
 Result<PgRows> PgConnection::run(const std::string& statement, const std::vector<PgValue>& values, Duration within) {

@@ -1,7 +1,8 @@
 // pg.h – PostgreSQL's client library behind types of our own: one connection, one statement at a time, each with a deadline.
 //
-// Invariant  a statement that is not answered in time ends the connection, and is not cancelled: a commit that waits for the standby
-//            would then be done without it (PostgreSQL 15, "canceling wait for synchronous replication").
+// Invariant  a statement that is not answered in time is not cancelled: a commit that waits for the standby would then be done
+//            without it (PostgreSQL 15, "canceling wait for synchronous replication"). Its connection waits on, for the engine's process
+//            at the other end would, whoever has hung up.
 // Threads   one at a time.
 #pragma once
 
@@ -20,6 +21,10 @@ struct pg_result;
 
 namespace armgate::cluster {
 
+struct Server;
+
+inline constexpr const char* kIsStandby = "the cluster's engine is a standby: name the primary, or both (postgres://a,b/...)";
+
 // Rows of an answer; values come as texts, bytea in hexadecimal digits.
 class PgRows {
  public:
@@ -28,6 +33,8 @@ class PgRows {
   std::string_view text(size_t row, int column) const;  // empty for null
   int64_t number(size_t row, int column) const;
   std::string bytes(size_t row, int column) const;  // of bytea
+  bool is_done() const;
+  std::string fault(int field) const;  // of libpq's fields; empty: there is none
 
  private:
   static void clear(pg_result* result);
@@ -46,12 +53,20 @@ inline PgValue pg_null() { return {{}, false, true}; }
 
 class PgConnection {
  public:
-  enum class For { Writing, Anything };  // Anything: also a standby
+  enum class For { Writing, Anything };  // Anything: also a standby, if nobody else answers
+  // To the first of the URL's servers that does for that, each tried for its share of `within` or as long as connect_timeout says.
+  // BadInput: the URL cannot be read, or all of them are standbys.
   static Result<PgConnection> open(const std::string& url, Duration within, For what = For::Writing);
 
-  // In a transaction of its own, which is committed when this returns; with parameters $1, $2...
-  // TimedOut or Internal: the connection is of no use any more, and nobody knows whether it was done. BadInput: the engine refused it.
+  // In a transaction of its own, which is committed when this returns; with parameters $1, $2... `within`: for so long the engine may be
+  // silent.
+  // TimedOut or Internal: nobody knows whether it was done, and the connection is of no use any more unless is_waiting(). BadInput: the
+  // engine refused it.
   Result<PgRows> run(const std::string& statement, const std::vector<PgValue>& values, Duration within);
+  // The last statement was not answered in time, and may still be: until then nothing else can be asked.
+  bool is_waiting() const;
+  // Goes on waiting, as run().
+  Result<PgRows> wait_on(Duration within) { return finish(within); }
   // Several statements, for making tables.
   Result<void> run_script(const std::string& statements, Duration within);
 
@@ -65,6 +80,8 @@ class PgConnection {
  private:
   struct State;
   explicit PgConnection(pg_conn* connection);
+  static Result<PgConnection> connect(const Server& server);
+  Result<bool> takes_writes(Duration within);
   Result<PgRows> finish(Duration within);
   std::shared_ptr<State> state_;
   std::string refusal_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 
@@ -29,12 +30,21 @@ Result<void> read_tables(PgConnection& connection, Found& found) {
   found.lease = std::chrono::milliseconds(meta->number(0, 2));
   found.known_for = std::chrono::milliseconds(meta->number(0, 3));
   if (found.version != kSchemaVersion) return {};
-  const auto hash_key = connection.run("select coalesce(hash_key, '') from armgate.meta", {}, kWithin);
-  if (!hash_key) return hash_key.error();
-  found.hash_key = hash_key->bytes(0, 0);
+  const auto more = connection.run(
+      "select coalesce(hash_key, ''), (select count(*) from armgate.replica where not dead and not clean and alive_until >= "
+      "clock_timestamp()) from armgate.meta",
+      {}, kWithin);
+  if (!more) return more.error();
+  found.hash_key = more->bytes(0, 0);
+  found.alive = static_cast<size_t>(more->number(0, 1));
+  return {};
+}
+
+Result<void> count_all(PgConnection& connection, Found& found) {
   const auto members = connection.run(
       "select id, name, program, case when clean then 'left' when dead then 'dead' when alive_until < clock_timestamp() then 'silent' "
-      "else 'alive' end, extract(epoch from clock_timestamp() - began)::bigint from armgate.replica order by id desc limit 100",
+      "else 'alive' end, extract(epoch from clock_timestamp() - began)::bigint from armgate.replica "
+      "order by clean or dead, alive_until < clock_timestamp(), id desc limit 100",
       {}, kWithin);
   if (!members) return members.error();
   for (size_t i = 0; i < members->size(); ++i) {
@@ -55,7 +65,8 @@ Result<Found> look_at(PgConnection& connection) {
   Found found;
   const auto engine = connection.run(
       "select pg_is_in_recovery(), current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), "
-      "(select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum')), to_regclass('armgate.meta') is not null",
+      "(select count(*) filter (where sync_state in ('sync', 'quorum')) from pg_stat_replication), "
+      "(select count(*) filter (where sync_state is null) from pg_stat_replication), to_regclass('armgate.meta') is not null",
       {}, kWithin);
   if (!engine) return engine.error();
   found.is_standby = engine->text(0, 0) == "t";
@@ -63,13 +74,22 @@ Result<Found> look_at(PgConnection& connection) {
   found.commits_locally = commit == "off" || commit == "local";
   found.waits_for_standby = !engine->text(0, 2).empty();
   found.synchronous = static_cast<size_t>(engine->number(0, 3));
-  if (engine->text(0, 4) != "t") return found;
+  // What others' connections are is shown to pg_monitor alone; that there is none, to everybody.
+  if (*found.synchronous == 0 && engine->number(0, 4) > 0) found.synchronous = std::nullopt;
+  if (engine->text(0, 5) != "t") return found;
   if (auto read = read_tables(connection, found); !read) return std::move(read).error();
   return found;
 }
 
+Result<Found> look_closely_at(PgConnection& connection) {
+  auto found = look_at(connection);
+  if (!found || found->version != kSchemaVersion) return found;
+  if (auto counted = count_all(connection, *found); !counted) return std::move(counted).error();
+  return found;
+}
+
 Result<void> check_joinable(const Found& found, const ClusterKey& key) {
-  if (found.is_standby) return bad("the cluster's engine is a standby: name the primary, or both (postgres://a,b/...)");
+  if (found.is_standby) return bad(kIsStandby);
   if (!found.version) return bad("the cluster's engine has no tables of armgate: run armgate cluster init");
   if (*found.version < kSchemaVersion) {
     return bad(fmt::format("the cluster's tables are of version {}, this armgate's of {}: run armgate cluster upgrade",
@@ -102,20 +122,41 @@ std::vector<std::string> warnings_of(const Found& found) {
   std::vector<std::string> warnings;
   const char* const lost =
       "what it acknowledged is forgotten with it, so that a write may go on an old read and an action may run twice";
+  if (found.is_standby) return warnings;  // of the primary all of this is asked
   if (!found.waits_for_standby) {
     warnings.push_back(fmt::format("the cluster's engine has no synchronous standby (synchronous_standby_names): {}", lost));
   } else if (found.commits_locally) {
     warnings.push_back(fmt::format("the cluster's engine does not wait for its standby (synchronous_commit): {}", lost));
-  } else if (found.synchronous == 0) {
-    warnings.push_back("no synchronous standby is connected to the cluster's engine: nothing can be recorded until one is");
+  } else if (!found.synchronous) {
+    warnings.push_back(
+        "whether a synchronous standby is connected to the cluster's engine cannot be told without pg_monitor: grant it to armgate's "
+        "role (grant pg_monitor to ...)");
+  } else if (*found.synchronous == 0) {
+    warnings.push_back(kNoStandby);
   }
   return warnings;
+}
+
+bool waits_in_vain(const Found& found) { return found.waits_for_standby && !found.commits_locally && found.synchronous == 0; }
+
+std::vector<std::string> changes_of(const std::vector<std::string>& before, const std::vector<std::string>& after) {
+  const auto has = [](const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  std::vector<std::string> changes;
+  for (const std::string& warning : after) {
+    if (!has(before, warning)) changes.push_back(warning);
+  }
+  for (const std::string& warning : before) {
+    if (!has(after, warning)) changes.push_back("no longer so: " + warning);
+  }
+  return changes;
 }
 
 Result<void> make_tables(PgConnection& connection, const ClusterKey& key, Duration lease) {
   const auto found = look_at(connection);
   if (!found) return found.error();
-  if (found->is_standby) return bad("the cluster's engine is a standby: name the primary");
+  if (found->is_standby) return bad(kIsStandby);
   if (found->version) return bad(fmt::format("the cluster's tables are there already, of version {}", *found->version));
   std::string script = "begin;";
   for (const char* step : kSchemaSteps) script += step;

@@ -17,8 +17,9 @@ namespace armgate::cluster {
 // What there is.
 struct Found {
   bool is_standby = false;
-  bool commits_locally = false;    // synchronous_commit is off or local
-  size_t synchronous = 0;          // standbys that a commit waits for
+  bool commits_locally = false;  // synchronous_commit is off or local
+  // Standbys that a commit waits for; nothing: this user is not told.
+  std::optional<size_t> synchronous = 0;
   bool waits_for_standby = false;  // synchronous_standby_names is not empty
   std::optional<int> version;      // of the tables; nothing: there are none
   std::string fingerprint;
@@ -32,12 +33,16 @@ struct Found {
     std::string state;    // "alive", "silent", "left", "dead"
     int64_t seconds = 0;  // since it joined
   };
-  std::vector<Member> members;  // the newest first
+  size_t alive = 0;
+  // Of look_closely_at() alone:
+  std::vector<Member> members;  // who lives first, then the newest; 100 at most
   int64_t rows = 0;
   int64_t bytes = 0;
 };
 
 Result<Found> look_at(PgConnection& connection);
+// Goes through the whole log.
+Result<Found> look_closely_at(PgConnection& connection);
 
 // Whether a replica with that key can join. BadInput, with what to do.
 Result<void> check_joinable(const Found& found, const ClusterKey& key);
@@ -46,6 +51,12 @@ Result<HashKey> hash_key_of(const Found& found, const ClusterKey& key);
 std::string seal_hash_key(HashKey hash_key, const ClusterKey& key);
 // What is weaker than it could be, for people.
 std::vector<std::string> warnings_of(const Found& found);
+inline constexpr const char* kNoStandby =
+    "no synchronous standby is connected to the cluster's engine: nothing can be recorded until one is";
+// So that a commit would wait, and its process at the engine with it.
+bool waits_in_vain(const Found& found);
+// What to tell people when these warnings follow those.
+std::vector<std::string> changes_of(const std::vector<std::string>& before, const std::vector<std::string>& after);
 
 // Makes the tables; `lease`: how long a replica lives without a word. BadInput: there are some.
 Result<void> make_tables(PgConnection& connection, const ClusterKey& key, Duration lease);

@@ -9,11 +9,14 @@
 #include <limits>
 #include <utility>
 
+#include "proxy/async/mutex.h"
 #include "proxy/cluster/cluster_store.h"
 #include "proxy/cluster/engine/engine.h"
 #include "proxy/cluster/replica.h"
+#include "proxy/gateway/cluster/requirements.h"
 #include "proxy/gateway/options.h"
 #include "proxy/observability/log.h"
+#include "proxy/observability/service_state.h"
 #include "proxy/request/cluster/share_tables.h"
 
 namespace armgate {
@@ -21,6 +24,8 @@ namespace {
 
 constexpr int kExitApart = 75;  // EX_TEMPFAIL (sysexits.h): whoever watches over it is to start it again
 constexpr Duration kKeepLonger = std::chrono::hours(1);  // than what is kept of the rows
+
+constexpr useconds_t kLastAnswers = 300'000;  // who only waits is told to come again
 
 std::string machine_name() {
   std::array<char, 256> name{};
@@ -39,39 +44,39 @@ cluster::EngineOptions engine_options(const Config& config) {
 
 }  // namespace
 
+// Whom to tell; nobody before there is somebody to be told.
+struct ClusterMember::Lapse {
+  void tell() {
+    MutexLock lock(&mutex);
+    if (told) told();
+  }
+  Mutex mutex;
+  std::function<void()> told ABSL_GUARDED_BY(mutex);
+};
+
 Result<std::unique_ptr<ClusterMember>> ClusterMember::join(const Config& config, Log& log, RealClock& clock,
                                                            MemoryStore::Options history) {
-  if (!config.journal.file.empty()) {
-    return gateway_error(ErrorKind::BadInput,
-                         "journal.file and cluster.engine exclude each other: the cluster records what a journal would");
-  }
-  if (!config.cluster.experimental) {
-    return gateway_error(
-        ErrorKind::BadInput,
-        "cluster.engine is experimental: docs/cluster.md says what is not proven and what is missing; to try it all "
-        "the same say cluster.experimental: \"on\"");
-  }
-  if (config.cluster.key_file.empty()) {
-    return gateway_error(ErrorKind::BadInput,
-                         "cluster.engine needs cluster.key_file, with 32 random bytes or more that all replicas have");
-  }
+  if (auto fits = check_cluster_options(config); !fits) return std::move(fits).error();
   const auto tell = [&log, &clock](const std::string& text) {
     log.event(LogLevel::Error, clock.wall(), "attention", {{"text", text}});
   };
   cluster::Engine::Calls calls;
   calls.alert = tell;
-  calls.end = [tell](const std::string& why) {
+  const auto lapse = std::make_shared<Lapse>();
+  calls.end = [tell, lapse](const std::string& why) {
     tell(fmt::format("armgate ends, to be started again: {}", why));
-    usleep(100'000);  // the log is written by a thread of its own
+    lapse->tell();
+    usleep(kLastAnswers);  // the log, too, is written by a thread of its own
     std::_Exit(kExitApart);
   };
+  if (const auto weak = weak_way_to_engine(config)) tell("cluster.engine: " + *weak);
   auto engine = cluster::Engine::join(engine_options(config), std::move(calls));
   if (!engine) return std::move(engine).error();
-  for (const std::string& warning : (*engine)->joined().warnings) tell(warning);
   std::unique_ptr<ClusterMember> member(new ClusterMember(config.cluster.quiet, clock, history));
   member->replica_ = std::make_unique<cluster::Replica>(
       cluster::Replica::Options{.id = (*engine)->joined().id, .lease = (*engine)->joined().lease});
   member->engine_ = *std::move(engine);
+  member->lapse_ = lapse;
   return member;
 }
 
@@ -81,7 +86,27 @@ ClusterMember::~ClusterMember() = default;
 
 HashKey ClusterMember::hash_key() const { return engine_->joined().hash_key; }
 bool ClusterMember::is_apart() const { return replica_->is_apart(); }
+ClusterView ClusterMember::view() const {
+  cluster::Health health = engine_->health();
+  const auto left = std::max<Duration>(replica_->apart_from() - clock_.now(), Duration::zero());
+  return {.replica = replica_->id(),
+          .engine_up = health.is_reachable,
+          .lease_left = left,
+          .alive = health.alive,
+          .synchronous = health.synchronous,
+          .warnings = std::move(health.warnings),
+          .commits = health.commits,
+          .late = health.late,
+          .failed = health.failed,
+          .log_position = replica_->applied(),
+          .log_waiting = replica_->counts().waiting};
+}
+
 void ClusterMember::leave() { engine_->close(); }
+void ClusterMember::on_lapse(std::function<void()> told) {
+  MutexLock lock(&lapse_->mutex);
+  lapse_->told = std::move(told);
+}
 void ClusterMember::end() {
   engine_.reset();
   replica_->let_go();

@@ -3,6 +3,7 @@
 // Threads   the owner's, before the event loops run and after they ended; the rest is the engine's own.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "base/hash.h"
@@ -15,6 +16,7 @@
 namespace armgate {
 
 class Log;
+struct ClusterView;
 namespace cluster {
 class Engine;
 }  // namespace cluster
@@ -30,6 +32,7 @@ class ClusterMember {
   HashKey hash_key() const;
   cluster::Replica& replica() { return *replica_; }
   bool is_apart() const;
+  ClusterView view() const;
 
   std::unique_ptr<Store> store(const Config& config);
   // What people may ask about the writes of all replicas.
@@ -42,14 +45,18 @@ class ClusterMember {
   void leave();
   // Before the tables die.
   void end();
+  // Called, on any thread, a moment before the process ends because the others took it for dead.
+  void on_lapse(std::function<void()> told);
 
  private:
+  struct Lapse;
   ClusterMember(Duration quiet, RealClock& clock, MemoryStore::Options history);
   const Duration quiet_;
   RealClock& clock_;
   MemoryStore history_;
   std::unique_ptr<cluster::Replica> replica_;
   std::unique_ptr<cluster::Engine> engine_;
+  std::shared_ptr<Lapse> lapse_;
 };
 
 // What the tables are to be like; `member` may be null.

@@ -245,6 +245,7 @@ Task<void> adopt(Parts& parts, cluster::AdoptedWrite undelivered, Duration quiet
   if (leased->because == LeasedBecause::InDoubt) {
     leased->interval = kDoubtInterval;
     if (undelivered.is_heir) note_may_have_changed(parts, *leased, {{}, nullptr, false}, now);
+    undelivered.lease.set_phase(WritePhase::Doubt);
     co_await parts.clock.sleep_for(quiet);
   }
   if (undelivered.lease.is_over()) co_return;

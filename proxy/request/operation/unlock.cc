@@ -9,8 +9,15 @@ namespace armgate {
 
 Unlocked unlock(const Parts& parts, const Hash128& key, std::string_view who) {
   const bool is_elsewhere = parts.cluster != nullptr && parts.shared.locks.is_kept_elsewhere(key);
+  std::string lease_of;
+  if (is_elsewhere) {
+    for (const auto& run : parts.shared.locks.runs_on(key)) {
+      if (run.is_elsewhere) lease_of = run.info.client_label;
+    }
+  }
   Unlocked unlocked = unlock_here(parts, key, who);
   if (!is_elsewhere) return unlocked;
+  unlocked.lease_of = std::move(lease_of);
   // Whether ARM has answered it is not known here.
   parts.cluster->post(cluster::UnlockAsked{key, std::string(who)});
   unlocked.on_its_way = false;

@@ -168,6 +168,7 @@ class QueuePosition {
   void give_back_here(const std::vector<Hash128>& some);
   void end_here();  // all that it has left
   void let_own_in_here(Own which);
+  void set_phase_here(WritePhase phase);  // of what its owner, elsewhere, has sent
 
  private:
   friend class LockTable;

@@ -151,6 +151,8 @@ void WriteLease::set_phase(WritePhase phase) {
   if (claim_ != nullptr) claim_->phase.store(phase, std::memory_order_relaxed);
 }
 
+void QueuePosition::set_phase_here(WritePhase phase) { claim_->phase.store(phase, std::memory_order_relaxed); }
+
 void WriteLease::note_seen(TimePoint when) {
   if (claim_ != nullptr) claim_->seen.store(when, std::memory_order_relaxed);
 }

@@ -99,6 +99,16 @@ TEST_F(ClusterWrites, WhereAnOperationsEndCanBeReadIsKnownUntilItHasEnded) {
   EXPECT_EQ(found(other, "/1"), TrackedBy::Nothing);
 }
 
+TEST_F(ClusterWrites, WhatAnotherSentIsShownAsItGoes) {
+  const auto shown = [&] { return other.locks.entries(9).oldest.at(0).phase; };
+  EXPECT_EQ(shown(), WritePhase::Runs);
+  send();
+  WriteOutcome lost;
+  lost.kind = OutcomeKind::InDoubt;
+  settle(std::move(lost));
+  EXPECT_EQ(shown(), WritePhase::Doubt);
+}
+
 TEST_F(ClusterWrites, AnOwnUrlStandsForTheNewestSending) {
   EXPECT_TRUE(known(other).is_led_elsewhere);
   EXPECT_EQ(known(other).tracking.status_url, "https://arm/1");

@@ -37,7 +37,7 @@ Config good(std::string_view text) {
 TEST(Config, OptionsReachTheirPlaces) {
   const Config config = good(R"({
     "$schema": "x",
-    "mode": "off", "threads": 3, "drain_max": "0s",
+    "mode": "off", "threads": 3, "drain_delay": "4s", "drain_max": "0s",
     "listen": {"proxy": "[::1]:0", "tls": "127.0.0.1:8443", "admin": "127.0.0.1:9478"},
     "intercept": ["ARM.example.com", "*.arm.example.com"],
     "hosts": {"Arm.Example.com": {"address": "10.0.0.4:443", "ca_file": "ca.pem"}, "b.arm.example.com": {}},
@@ -48,6 +48,7 @@ TEST(Config, OptionsReachTheirPlaces) {
     "log": {"level": "warning"}})");
   EXPECT_EQ(config.mode, rules::Mode::Off);
   EXPECT_EQ(config.threads, 3);
+  EXPECT_EQ(config.drain_delay, seconds(4));
   EXPECT_EQ(config.drain_max, seconds(0));
   EXPECT_EQ(config.listen.proxy, "[::1]:0");
   EXPECT_EQ(config.listen.tls, "127.0.0.1:8443");

@@ -183,6 +183,10 @@ TEST_F(AdminTest, WhatIsUnlockedIsToldAndWhoAskedIsPassedOn) {
   EXPECT_EQ(told(answer), "released after 1 min 15 s: PUT /subscriptions/s, of one\n");
   unlocked_.on_its_way = true;
   EXPECT_THAT(told(unlock("/subscriptions/s")), HasSubstr("another write is on its way"));
+  unlocked_.others_told = true;
+  EXPECT_THAT(told(unlock("/subscriptions/s")), HasSubstr("another replica has it, and was told"));
+  unlocked_.lease_of = "repair";
+  EXPECT_THAT(told(unlock("/subscriptions/s")), HasSubstr("the lease of repair was given by another replica"));
 }
 
 TEST_F(AdminTest, WhatCannotBeUnlockedIsSaidWhy) {
@@ -322,6 +326,21 @@ TEST_F(AdminTest, AJournalThatCannotBeWrittenIsSaid) {
   EXPECT_THAT(status_text(*read_status(get("/status").body)), Not(HasSubstr("journal")));
   state_.journal_writable = false;
   EXPECT_THAT(status_text(*read_status(get("/status").body)), HasSubstr("the journal cannot be written, so no write is sent"));
+}
+
+TEST_F(AdminTest, AClusterInTroubleIsSaid) {
+  EXPECT_FALSE(status().contains("cluster"));
+  state_.cluster = ClusterView{};
+  state_.cluster->alive = 2;
+  state_.cluster->lease_left = std::chrono::milliseconds(7300);
+  EXPECT_THAT(status_text(*read_status(get("/status").body)), HasSubstr("one of 2 replicas that live, lease good for 7.3 s\n"));
+  EXPECT_EQ(status().at("cluster").at("ready"), true);
+  state_.apart = true;
+  state_.cluster->engine_up = false;
+  state_.cluster->warnings = {"no standby"};
+  const std::string text = status_text(*read_status(get("/status").body));
+  for (const char* part : {"the cluster's engine does not answer", "it is not ready", "warning: no standby\n"})
+    EXPECT_THAT(text, HasSubstr(part));
 }
 
 TEST_F(AdminTest, TheStatusForPeopleSaysTheSame) {

@@ -50,12 +50,34 @@ struct Counted {
   Counters counters;
   BudgetReport budgets;
   std::vector<OperationResults::Count> results{{"a/b", arm::Progress::Failed, "Bad", 2}};
+  Counted() {
+    state.cluster = ClusterView{};
+    state.cluster->synchronous = 1;
+  }
   std::string text() const {
     RequestMetrics::Counts all;
     for (const auto& loop : loops) all += loop.counts();
     return metrics_text(state, all, upstream, tally, counters, results, budgets);
   }
 };
+
+TEST(Metrics, TellOfTheClusterIfThereIsOne) {
+  Counted counted;
+  counted.state.cluster->engine_up = false;
+  counted.state.cluster->lease_left = milliseconds(2500);
+  counted.state.cluster->warnings = {"a", "b"};
+  counted.state.cluster->late = 3;
+  counted.state.apart = true;
+  for (const char* line : {"\narmgate_cluster_engine_up 0\n", "\narmgate_cluster_lease_seconds 2.5\n",
+                           "\narmgate_cluster_synchronous_standbys 1\n", "\narmgate_cluster_warnings 2\n",
+                           "\narmgate_cluster_commits_total{commit=\"late\"} 3\n", "\narmgate_ready 0\n"}) {
+    EXPECT_THAT(counted.text(), HasSubstr(line));
+  }
+  counted.state.cluster->synchronous = std::nullopt;
+  EXPECT_THAT(counted.text(), Not(HasSubstr("\narmgate_cluster_synchronous_standbys "))) << "not known is not none";
+  counted.state.cluster = std::nullopt;
+  EXPECT_THAT(counted.text(), Not(HasSubstr("armgate_cluster")));
+}
 
 TEST(Metrics, TellHowOperationsEndedByTypeResultAndCode) {
   EXPECT_NE(Counted().text().find("armgate_operation_results_total{type=\"a/b\",result=\"Failed\",code=\"Bad\"} 2"),

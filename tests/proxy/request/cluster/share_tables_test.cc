@@ -28,6 +28,17 @@ TEST_F(SharedTables, AnUnlockAtOneLetsGoOfWhatTheOtherHas) {
   EXPECT_EQ(gates[0]->shared().op_leases.size(), 0u);
 }
 
+TEST_F(SharedTables, AnUnlockOfALeaseThatAnotherGaveSaysWhose) {
+  RunLeases& leases = gates[0]->shared().run_leases;
+  const std::string id = "/subscriptions/s/resourcegroups/r";
+  ASSERT_TRUE(leases.take({id}, Hash128{7, 7}, "repair", "a repair", clock.now()));
+  pass(seconds(2));
+  const auto key = gates[1]->shared().locks.key_of(id);
+  const Unlocked unlocked = unlock(gates[1]->parts(), key, "ops");
+  EXPECT_TRUE(unlocked.others_told);
+  EXPECT_EQ(unlocked.lease_of, "repair");
+}
+
 TEST_F(SharedTables, WhatAJournalToldIsKnownSinceThen) {
   const WallTime since = gates[1]->shared().recorded_from - seconds(60);
   EXPECT_EQ(gates[1]->shared().former, 0u);

@@ -1,0 +1,203 @@
+// What the engine of a cluster does, and what is said of it: a primary that is silent, a standby that is lost, a role that may see little.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { startSim } from "./cluster_race.mjs";
+import { Cluster, Postgres } from "./engines.mjs";
+import { run, sleep } from "./harness.mjs";
+import { PATH, waitFor } from "./scale_set.mjs";
+
+const BACKENDS = "select count(*) from pg_stat_activity where application_name = 'armgate'";
+
+async function startWithStandby(world, options = {}) {
+  const [sim, primary] = await Promise.all([startSim(world, ["--operation-ms", "0"]), Postgres.make(world)]);
+  const standby = await primary.makeStandby();
+  const url = `postgres://armgate@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres?sslmode=disable`;
+  return { sim, primary, standby, cluster: await Cluster.start(world, sim, url, options) };
+}
+
+// A way to a server that can be cut.
+class Way {
+  static async to(world, port) {
+    const way = Object.assign(new Way(), { open: new Set(), isCut: false });
+    const server = net.createServer((client) => {
+      if (way.isCut) return client.destroy();
+      const far = net.connect(port, "127.0.0.1");
+      for (const end of [client, far]) {
+        way.open.add(end);
+        end.on("error", () => {});
+        end.on("close", () => { client.destroy(); far.destroy(); });
+      }
+      return client.pipe(far).pipe(client);
+    });
+    await new Promise((resolve) => { server.listen(0, "127.0.0.1", resolve); });
+    world.servers.push({ closeAllConnections() {}, close: () => server.close() });
+    way.port = server.address().port;
+    return way;
+  }
+
+  cut() {
+    this.isCut = true;
+    for (const end of this.open) end.destroy();
+  }
+}
+
+const patchAt = (cluster, number, user) => cluster.ask(number, user, "PATCH", PATH, { body: { tags: { [user]: "1" } }, seconds: 30 });
+
+const readsAt = (cluster, number) => cluster.ask(number, "reader", "GET", PATH, { seconds: 15 }).then(({ status }) => status).catch(({ message }) => message);
+const saidBy = (cluster, number, text) => waitFor(`replica ${number} to say ${text}`, async () => cluster.replicas[number].process.log.includes(text));
+
+export const tests = {
+  "a standby that is promoted while the old primary is silent is found": async (world) => {
+    const { primary, standby, cluster } = await startWithStandby(world);
+    assert.equal(await readsAt(cluster, 0), 200);
+    primary.freeze();
+    await sleep(500);
+    await standby.promote();
+    const begun = Date.now();
+    while (!(await Promise.all([0, 1, 2].map((number) => readsAt(cluster, number)))).every((status) => status === 200)) {
+      assert.ok(Date.now() - begun < 25_000, "no replica has found the new primary");
+      await sleep(500);
+    }
+    const status = await cluster.command("status");
+    assert.equal(status.code, 0, status.stderr.toString());
+    // Nobody stands by the new one: the promise is weaker, and all say so.
+    for (const number of [0, 1, 2]) await saidBy(cluster, number, "no synchronous standby (synchronous_standby_names)");
+    for (const { process } of cluster.replicas) assert.equal(process.exited, null, "a replica ended");
+    primary.thaw();
+  },
+
+  "a lost standby costs each replica one connection, and its return ends the wait": async (world) => {
+    const { primary, standby, cluster } = await startWithStandby(world);
+    assert.equal(await readsAt(cluster, 0), 200);
+    await standby.kill();
+    let most = 0;
+    for (const begun = Date.now(); Date.now() - begun < 25_000; await sleep(400)) most = Math.max(most, Number(await primary.sql(BACKENDS)));
+    // One that waits, and one that asks whether it does.
+    assert.ok(most <= 6, `${most} connections`);
+    assert.match(cluster.replicas.map(({ process }) => process.log).join(""), /no answer in time; until it answers again no write is sent/);
+    await assert.rejects(cluster.startReplica(0), "a replica starts though nothing can be recorded");
+    assert.match(cluster.world.children.at(-1).log, /no synchronous standby is connected/);
+    await standby.start();
+    await waitFor("reads at all", async () => (await Promise.all([0, 1, 2].map((number) => readsAt(cluster, number)))).every((status) => status === 200));
+    assert.equal(Number(await primary.sql(BACKENDS)), 3);
+  },
+
+  "that the guarantee is gone, and that it is back, is said while all run": async (world) => {
+    const { primary, cluster } = await startWithStandby(world);
+    const says = "has no synchronous standby (synchronous_standby_names)";
+    assert.ok(!cluster.replicas[0].process.log.includes(says));
+    await primary.sql("alter system set synchronous_standby_names = ''");
+    await primary.sql("select pg_reload_conf()");
+    for (const number of [0, 1, 2]) await saidBy(cluster, number, says);
+    await primary.sql("alter system set synchronous_standby_names = '*'");
+    await primary.sql("select pg_reload_conf()");
+    await saidBy(cluster, 0, "no longer so: the cluster's engine has no synchronous standby");
+  },
+
+  "a cluster in trouble is seen by whoever watches": async (world) => {
+    const { primary, cluster } = await startWithStandby(world, { count: 2, admin: true });
+    const text = (await cluster.askAdmin(0, "GET", "/metrics")).text;
+    assert.match(text, /^armgate_cluster_synchronous_standbys 1$/m);
+    const good = (await cluster.askAdmin(1, "GET", "/status")).json.cluster;
+    assert.deepEqual([good.ready, good.engine_up, good.synchronous_standbys, good.warnings], [true, true, 1, []]);
+    assert.match(await cluster.tell(0, "status"), /one of 2 replicas that live, lease good for /);
+    await primary.kill();
+    await waitFor("/readyz to fall", async () => (await cluster.askAdmin(0, "GET", "/readyz")).status === 503);
+    assert.match((await cluster.askAdmin(0, "GET", "/readyz")).text, /apart/);
+    const away = (await cluster.askAdmin(0, "GET", "/metrics")).text;
+    for (const line of ["armgate_ready 0", "armgate_cluster_engine_up 0", "armgate_cluster_lease_seconds 0"]) assert.ok(away.includes(`\n${line}\n`), line);
+    assert.match(await cluster.tell(0, "status"), /engine does not answer[^]*it is not ready/);
+  },
+
+  "a write that comes to a replica whose lease is over is told to come again at once": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const way = await Way.to(world, postgres.port);
+    const cluster = await Cluster.start(world, sim, postgres.url.replace(`:${postgres.port}/`, `:${way.port}/`), { count: 1, admin: true });
+    assert.equal((await patchAt(cluster, 0, "before")).status, 200);
+    way.cut();
+    const early = patchAt(cluster, 0, "early");
+    await waitFor("/readyz to fall", async () => (await cluster.askAdmin(0, "GET", "/readyz")).status === 503);
+    const begun = Date.now();
+    const late = await patchAt(cluster, 0, "late");
+    assert.deepEqual([late.status, late.headers["x-armgate-reason"]], [503, "cluster-unavailable"], late.body);
+    assert.ok(Number(late.headers["retry-after"]) >= 1);
+    assert.equal((await early).status, 503);
+    assert.ok(Date.now() - begun < 3000, "they waited beyond the lease");
+  },
+
+  "what waits at a replica that the others took for dead is told to come again before that ends": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world, ["--operation-ms", "60000", "--exclusivity", "accept"]), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url);
+    assert.equal((await patchAt(cluster, 1, "first")).status, 200);
+    const waiting = patchAt(cluster, 0, "waiting");
+    waiting.catch(() => {});
+    await sleep(1000);
+    const { process } = cluster.replicas[0];
+    process.child.kill("SIGSTOP");
+    await sleep(4000);
+    process.child.kill("SIGCONT");
+    assert.deepEqual(await process.exit, { code: 75, signal: null });
+    const told = await waiting;
+    assert.equal(told.status, 503, told.body);
+    assert.ok(Number(told.headers["retry-after"]) >= 1);
+  },
+
+  "an ordinary role is not told of standbys, and hears no false alarm": async (world) => {
+    const { primary, cluster } = await startWithStandby(world, { count: 1 });
+    await primary.sql("create role app login");
+    await primary.sql("create database gate owner app");
+    const url = `postgres://app@127.0.0.1:${primary.port}/gate?sslmode=disable`;
+    const other = await Cluster.configure(world, { port: cluster.replicas[0].port }, url, { count: 1, init: false }).catch((error) => error);
+    assert.ok(other instanceof Cluster, String(other));
+    const made = await other.command("init");
+    assert.equal(made.code, 0, made.stderr.toString());
+    assert.match(made.stderr.toString(), /cannot be told without pg_monitor/);
+    assert.doesNotMatch(made.stderr.toString(), /no synchronous standby is connected/);
+    assert.equal(JSON.parse((await other.command("status", "--output", "json")).stdout).synchronous_standbys, null);
+    await primary.sql("grant pg_monitor to app");
+    assert.doesNotMatch((await other.command("status")).stderr.toString(), /pg_monitor|standby/);
+  },
+
+  "armgate check and cluster status say what armgate run would refuse": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.configure(world, sim, postgres.url, { count: 1, init: false });
+    const [{ configFile }] = cluster.replicas;
+    const good = JSON.parse(readFileSync(configFile));
+    const check = () => run(path.join(world.bin, "armgate"), ["check", "--config", configFile], { env: { HOME: world.directory } });
+    const before = await cluster.command("status");
+    assert.notEqual(before.code, 0);
+    assert.match(before.stderr.toString(), /no tables of armgate: run armgate cluster init/);
+    assert.equal(before.stdout.toString(), "");
+    assert.equal((await cluster.command("init")).code, 0);
+    assert.equal((await cluster.command("status")).code, 0);
+    const { code, stdout, stderr } = await check();
+    assert.equal(code, 0, `${stdout}${stderr}`);
+    for (const [spoil, said] of [[(c) => { delete c.cluster.experimental; }, /cluster.engine is experimental/],
+                                 [(c) => { c.journal = { file: world.file("j.db") }; }, /journal.file and cluster.engine exclude each other/]]) {
+      const text = structuredClone(good);
+      spoil(text);
+      writeFileSync(configFile, JSON.stringify(text));
+      for (const done of [await check(), await cluster.command("status")]) {
+        assert.equal(done.code, 1);
+        assert.match(`${done.stdout}${done.stderr}`, said);
+      }
+    }
+  },
+
+  "armgate cluster status shows who lives first, and who is long gone is forgotten": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
+    const cluster = await Cluster.start(world, sim, postgres.url, { count: 1, lease: 10 });
+    const bury = (ago) => postgres.sql(`insert into armgate.replica(name, program, alive_until, dead) select 'gone', 'x', now() - interval '${ago}', true from generate_series(1, 110)`);
+    await bury("1 hour");
+    await bury("2 days");
+    const { replicas } = JSON.parse((await cluster.command("status", "--output", "json")).stdout);
+    assert.equal(replicas.length, 100);
+    assert.deepEqual([replicas[0].name, replicas[0].state], ["replica-0", "alive"]);
+    cluster.replicas[0].process.child.kill("SIGTERM");
+    await cluster.replicas[0].process.exit;
+    await cluster.startReplica(0);
+    await waitFor("those of two days ago to be forgotten", async () => (await postgres.sql("select count(*) from armgate.replica where name = 'gone'")).trim() === "110");
+  },
+};

@@ -1,0 +1,100 @@
+// A cluster behind a balancer of connections that asks /readyz, as a Service in Kubernetes does: what its clients see of a rolling restart.
+import assert from "node:assert/strict";
+import net from "node:net";
+import { makeScaleSet, startSim } from "./cluster_race.mjs";
+import { Cluster, drawn, Postgres } from "./engines.mjs";
+import { sleep } from "./harness.mjs";
+import { PATH, SCALE_SET } from "./scale_set.mjs";
+
+const LOOKS_EVERY_MS = 1000;
+
+// Leads each connection to one of those that were ready when it last looked. A replica that takes none is no reason to try another.
+class Balancer {
+  static async start(world, cluster) {
+    const balancer = new Balancer();
+    Object.assign(balancer, { cluster, ready: cluster.replicas.map(() => true), next: 0, refused: 0, led: cluster.replicas.map(() => 0), stopped: false });
+    const server = net.createServer((client) => balancer.lead(client));
+    await new Promise((resolve) => { server.listen(0, "127.0.0.1", resolve); });
+    world.servers.push({ closeAllConnections() {}, close: () => server.close() });
+    balancer.port = server.address().port;
+    balancer.looking = balancer.look();
+    return balancer;
+  }
+
+  async look() {
+    while (!this.stopped) {
+      const asked = this.cluster.replicas.map((_, number) => this.cluster.askAdmin(number, "GET", "/readyz").then(({ status }) => status === 200, () => false));
+      this.ready = await Promise.all(asked);
+      await sleep(LOOKS_EVERY_MS);
+    }
+  }
+
+  async stop() {
+    this.stopped = true;
+    await this.looking;
+  }
+
+  lead(client) {
+    const ready = this.ready.flatMap((is, number) => (is ? [number] : []));
+    client.on("error", () => {});
+    if (ready.length === 0) return client.destroy();
+    const number = ready[this.next++ % ready.length];
+    this.led[number] += 1;
+    const replica = net.connect(this.cluster.replicas[number].port, "127.0.0.1");
+    replica.on("error", ({ code }) => {
+      if (code === "ECONNREFUSED") this.refused += 1;
+      client.destroy();
+    });
+    client.on("close", () => replica.destroy());
+    replica.on("close", () => client.destroy());
+    return client.pipe(replica).pipe(client);
+  }
+}
+
+const CLIENTS = [0, 1, 2, 3, 4, 5];
+const pathOf = (number) => PATH.replace("/web?", `/web-${number}?`);
+
+// Each client has a resource of its own, and each request a connection of its own. What is not answered, or not well, is kept.
+async function work(behind, client, isOver, seen) {
+  const draw = drawn(client + 1);
+  for (let number = 0; !isOver(); ++number) {
+    const what = draw(3) === 0 ? ["PATCH", { body: { tags: { base: "1", [`c${client}`]: String(number) } } }] : ["GET", {}];
+    const answer = await behind.ask(behind.replicas.length - 1, `client-${client}`, what[0], pathOf(client), { ...what[1], seconds: 30 })
+      .catch((error) => ({ status: 0, body: String(error) }));
+    seen.requests += 1;
+    if (answer.status !== 200) seen.bad.push(`${what[0]} ${answer.status} ${answer.body}`);
+    await sleep(draw(40));
+  }
+}
+
+export const tests = {
+  "clients see nothing of a rolling restart of three replicas behind a balancer": async (world) => {
+    const [sim, postgres] = await Promise.all([startSim(world, ["--operation-ms", "200", "--latency-ms", "20", "20"]), Postgres.make(world)]);
+    for (const number of CLIENTS) await makeScaleSet(sim, SCALE_SET.replace(/web$/, `web-${number}`));
+    const cluster = await Cluster.start(world, sim, postgres.url, { admin: true, lease: 10, config: { drain_delay: "2s", log: { level: "info" } } });
+    const balancer = await Balancer.start(world, cluster);
+    const behind = Object.assign(new Cluster(), { world, replicas: [...cluster.replicas, { port: balancer.port, caFile: cluster.replicas[0].caFile }] });
+    const seen = { requests: 0, bad: [] };
+    let over = false;
+    const working = Promise.all(CLIENTS.map((client) => work(behind, client, () => over, seen)));
+    await sleep(1000);
+    for (const number of [0, 1, 2]) {
+      const { process } = cluster.replicas[number];
+      const begun = Date.now();
+      process.child.kill("SIGTERM");
+      assert.deepEqual(await process.exit, { code: 0, signal: null });
+      assert.ok(Date.now() - begun >= 2000, "it did not wait for the balancer");
+      await cluster.startReplica(number);
+      await sleep(1500);
+    }
+    over = true;
+    await working;
+    await balancer.stop();
+    console.log(`        ${seen.requests} requests, ${seen.bad.length} not well, ${balancer.refused} connections refused; led ${balancer.led.join(", ")}`);
+    assert.deepEqual(seen.bad, []);
+    assert.equal(balancer.refused, 0);
+    assert.ok(seen.requests > 100 && balancer.led.every((count) => count > 10));
+    const report = await sim.report();
+    for (const harm of ["lost_updates", "vanished", "applied_twice"]) assert.equal(report[harm], 0, `${harm}: ${report.findings.join("\n")}`);
+  },
+};

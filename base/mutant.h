@@ -47,13 +47,13 @@ enum class Mutant {
   SickForEver,                  // a success does not make a resource well
   BreakerStopsDeletes,          // a DELETE of a sick resource is refused too
   RefusalsMakeSick,             // what ARM refused before it took it counts as a failed operation
-  PartialEffectIgnored,  // a write goes again after its operation failed, whatever is there
-  FirstOperationTold,    // a client whose operation was sent twice is told how the first one ended
-  OwnLeaseGivenUp,       // others come in between the two
-  OwnQuestionsFirst,     // armgate goes on asking for itself although ARM has answered 429
-  RefusalsShared,        // of those who share a budget, only who was told 429 waits
-  LongestWaiterFirst,    // whoever came first goes first, however often its client went already
-  LowForEver,            // what was used up once is used up
+  PartialEffectIgnored,         // a write goes again after its operation failed, whatever is there
+  FirstOperationTold,           // a client whose operation was sent twice is told how the first one ended
+  OwnLeaseGivenUp,              // others come in between the two
+  OwnQuestionsFirst,            // armgate goes on asking for itself although ARM has answered 429
+  RefusalsShared,               // of those who share a budget, only who was told 429 waits
+  LongestWaiterFirst,           // whoever came first goes first, however often its client went already
+  LowForEver,                   // what was used up once is used up
   // Of several processes that serve as one.
   LedElsewhereIgnored,  // through another replica than its own a client is told the failure of what is sent again
   DeadHoldNothing,      // what a dead one had sent holds no keys

@@ -1,7 +1,6 @@
 // What the engine of a cluster does, and what is said of it: a primary that is silent, a standby that is lost, a role that may see little.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
-import net from "node:net";
 import path from "node:path";
 import { startSim } from "./cluster_race.mjs";
 import { Cluster, Postgres } from "./engines.mjs";
@@ -15,32 +14,6 @@ async function startWithStandby(world, options = {}) {
   const standby = await primary.makeStandby();
   const url = `postgres://armgate@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres?sslmode=disable`;
   return { sim, primary, standby, cluster: await Cluster.start(world, sim, url, options) };
-}
-
-// A way to a server that can be cut.
-class Way {
-  static async to(world, port) {
-    const way = Object.assign(new Way(), { open: new Set(), isCut: false });
-    const server = net.createServer((client) => {
-      if (way.isCut) return client.destroy();
-      const far = net.connect(port, "127.0.0.1");
-      for (const end of [client, far]) {
-        way.open.add(end);
-        end.on("error", () => {});
-        end.on("close", () => { client.destroy(); far.destroy(); });
-      }
-      return client.pipe(far).pipe(client);
-    });
-    await new Promise((resolve) => { server.listen(0, "127.0.0.1", resolve); });
-    world.servers.push({ closeAllConnections() {}, close: () => server.close() });
-    way.port = server.address().port;
-    return way;
-  }
-
-  cut() {
-    this.isCut = true;
-    for (const end of this.open) end.destroy();
-  }
 }
 
 const patchAt = (cluster, number, user) => cluster.ask(number, user, "PATCH", PATH, { body: { tags: { [user]: "1" } }, seconds: 30 });
@@ -109,22 +82,6 @@ export const tests = {
     const away = (await cluster.askAdmin(0, "GET", "/metrics")).text;
     for (const line of ["armgate_ready 0", "armgate_cluster_engine_up 0", "armgate_cluster_lease_seconds 0"]) assert.ok(away.includes(`\n${line}\n`), line);
     assert.match(await cluster.tell(0, "status"), /engine does not answer[^]*it is not ready/);
-  },
-
-  "a write that comes to a replica whose lease is over is told to come again at once": async (world) => {
-    const [sim, postgres] = await Promise.all([startSim(world), Postgres.make(world)]);
-    const way = await Way.to(world, postgres.port);
-    const cluster = await Cluster.start(world, sim, postgres.url.replace(`:${postgres.port}/`, `:${way.port}/`), { count: 1, admin: true });
-    assert.equal((await patchAt(cluster, 0, "before")).status, 200);
-    way.cut();
-    const early = patchAt(cluster, 0, "early");
-    await waitFor("/readyz to fall", async () => (await cluster.askAdmin(0, "GET", "/readyz")).status === 503);
-    const begun = Date.now();
-    const late = await patchAt(cluster, 0, "late");
-    assert.deepEqual([late.status, late.headers["x-armgate-reason"]], [503, "cluster-unavailable"], late.body);
-    assert.ok(Number(late.headers["retry-after"]) >= 1);
-    assert.equal((await early).status, 503);
-    assert.ok(Date.now() - begun < 3000, "they waited beyond the lease");
   },
 
   "what waits at a replica that the others took for dead is told to come again before that ends": async (world) => {

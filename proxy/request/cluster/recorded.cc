@@ -1,6 +1,5 @@
 #include "proxy/request/cluster/recorded.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/mutant.h"
@@ -23,24 +22,10 @@ Task<bool> until_recorded(Parts& parts, Executor executor) {
   co_return false;
 }
 
-namespace {
-
-// As Replica::flush, while the client waits; and not beyond the lease, from whose end on nobody knows when the engine is back.
-Task<std::optional<uint64_t>> flush_for(const Write& write) {
-  auto& cluster = *write.parts.cluster;
-  const TimePoint patience = write.client_wait.until();
-  while (!cluster.is_apart()) {
-    const auto recorded = co_await cluster.flush(write.exchange.executor, std::min(patience, cluster.apart_from()));
-    if (recorded || write.parts.clock.now() >= patience) co_return recorded;
-  }
-  co_return std::nullopt;
-}
-
-}  // namespace
-
 Task<std::optional<Outcome>> meet_before_repeating(const Write& write) {
-  write.parts.cluster->mark();
-  const auto recorded = co_await flush_for(write);
+  auto& cluster = *write.parts.cluster;
+  cluster.mark();
+  const auto recorded = co_await cluster.flush(write.exchange.executor, write.client_wait.until());
   if (!recorded) co_return unrecorded(write);
   co_return std::nullopt;
 }
@@ -49,7 +34,8 @@ Task<std::optional<Outcome>> meet_the_others(Write& write) {
   auto& parts = write.parts;
   const Moment& arrived = write.exchange.arrived;
   std::optional<uint64_t> recorded = parts.clock.next_moment().order;
-  if (!is_mutant(Mutant::OthersNotMet)) recorded = co_await flush_for(write);
+  if (!is_mutant(Mutant::OthersNotMet))
+    recorded = co_await parts.cluster->flush(write.exchange.executor, write.client_wait.until());
   if (!recorded) co_return unrecorded(write);
   policy::WriteFacts& facts = write.facts;
   const bool is_first = facts.arrived.order == arrived.order;
@@ -64,7 +50,6 @@ Task<std::optional<Outcome>> meet_the_others(Write& write) {
 Task<std::variant<QueuePosition, Outcome>> claim_in_cluster(const Write& write, const std::vector<rules::LockKey>& keys,
                                                             ClaimInfo info) {
   auto& parts = write.parts;
-  if (parts.cluster->is_apart()) co_return unrecorded(write);
   auto place = co_await parts.cluster->claim(keys, std::move(info), &write.client_wait.waiter(), ClientWait::kGranted,
                                              write.exchange.executor, write.client_wait.until());
   if (!place) co_return unrecorded(write);

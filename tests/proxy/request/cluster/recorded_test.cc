@@ -65,17 +65,6 @@ TEST_F(Recorded, NothingIsSentThatCannotBeRecorded) {
       << "no longer than its client waits";
 }
 
-TEST_F(Recorded, AWriteThatComesWhenTheLeaseIsOverIsToldAtOnce) {
-  log.away(seconds(100));
-  pass(log.faults().lease + seconds(1));
-  const TimePoint before = clock.now();
-  const arm::Response answer = ask(0, "one", put(kNetwork), kBody);
-  EXPECT_EQ(answer.head.status, 503);
-  EXPECT_EQ(answer.head.fields.get("x-armgate-reason"), "cluster-unavailable");
-  EXPECT_LE(clock.now() - before, milliseconds(100));
-  EXPECT_TRUE(upstream.seen.empty());
-}
-
 TEST_F(Recorded, WhoWaitsForTheLogOfAProcessThatGivesUpIsTold) {
   log.away(seconds(100));
   const auto asked = start(0, "one", put(kNetwork), kBody);

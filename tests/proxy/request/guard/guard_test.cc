@@ -142,7 +142,7 @@ TEST(Compared, ABaseWhoseBodyWasNotKeptIsKnownByItsEtag) {
   const std::string moved = R"("two")";
   for (const bool same : {true, false}) {
     StageRig rig;
-    rig.arm(get(kGroup), 200, {{"ETag", etag}}, std::string(2u << 20, ' '));  // too long to keep
+    rig.arm(get(kGroup), 200, {{"ETag", etag}}, std::string(5u << 20, ' '));  // too long to keep
     rig.arm(get(kGroup), 200, {{"ETag", same ? etag : moved}}, kPlain);
     if (same) rig.arm(put(kGroup), 200, {}, kMade);
     rig.ask("one", get(kGroup));

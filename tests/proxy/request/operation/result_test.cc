@@ -182,6 +182,7 @@ TEST(ResourceState, OutlivesAReleaseToo) {
     rig.arm(kPatch, 200, {{"Azure-AsyncOperation", kOperation}}, R"({"properties":{"provisioningState":"Updating"}})");
     rig.ask("one", kPatch, R"({"a":1})");
     EXPECT_EQ(unlock(rig.parts(), key, "operator").released.size(), 1u);
+    rig.pass(std::chrono::seconds(1));
   }
   StageRig rig(journal);
   rig.pass(std::chrono::hours(2));

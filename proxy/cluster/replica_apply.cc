@@ -317,7 +317,11 @@ void Replica::bury(ReplicaId dead, ReplicaId heir, Moment moment) {
     const auto [newest, is_first] = sent.emplace(intent.claim, id);
     if (!is_first) over.push_back(std::exchange(newest->second, id));
     tables_->remote_operations.remove(id);
-    if (const auto owned = tables_->owned.find(intent.write.owned)) owned->lead_elsewhere(false);
+    const auto owned = tables_->owned.find(intent.write.owned);
+    if (!owned) continue;
+    owned->lead_elsewhere(false);
+    // It may have sent the write once more, and nobody has heard what ARM said to that.
+    if (!intent.write.outcome) owned->doubt(id);
   }
   for (const IntentId id : over) end_intent({id, intents_.at(id).write.begun, EndSeen::No, {}});
   std::vector<ClaimId> left;

@@ -54,7 +54,7 @@ const std::vector<MutantCase>& mutants() {
       {Mutant::LedElsewhereIgnored, "led-elsewhere-ignored", "late-failures", {"replicas"}, 60},
       {Mutant::DeadHoldNothing, "dead-hold-nothing", "readers", {"dying-replicas"}, 100},
       {Mutant::ReadNotAwaited, "read-not-awaited", "quick-counters", {"slow-engine"}, 60},
-      {Mutant::AnswerNotAwaited, "answer-not-awaited", "restarts", {"dying-replicas"}, 60},
+      {Mutant::AnswerNotAwaited, "answer-not-awaited", "once-restarts", {"slow-engine"}, 60},
       {Mutant::IntentUnfenced, "intent-unfenced", "readers", {"dying-replicas"}, 30},
       {Mutant::OthersNotMet, "others-not-met", "quick-counters", {"slow-engine"}, 60},
       {Mutant::RetryWithoutWriting, "retry-without-writing", "once-restarts", {"engine-fails-over"}, 100},

@@ -154,6 +154,20 @@ TEST_F(OwnedElsewhere, OfADeadProcessTheFailureIsTold) {
   EXPECT_EQ(sent(), before);
 }
 
+// It had sent the write once more, and died before anybody heard what ARM said to that.
+TEST_F(OwnedElsewhere, OfADeadProcessThatHasSentItAgainNothingIsKnown) {
+  const std::string own = write_and_fail();
+  arm(kGet, 200, {}, kBack);
+  arm(kPut, 200, {{"Azure-AsyncOperation", url(2)}}, kRunning, seconds(30));
+  pass(seconds(4));
+  ASSERT_EQ(sent(), 2u);
+  gates[0]->cut();
+  pass(minutes(2));
+  const size_t before = upstream.seen.size();
+  EXPECT_TRUE(runs(poll_elsewhere(own))) << "until somebody knows what became of that";
+  EXPECT_EQ(upstream.seen.size(), before) << "what the first one failed with is not its end";
+}
+
 TEST_F(OwnedElsewhere, WhileTheEngineIsAwayNobodyIsToldThatItIsUnknown) {
   const std::string own = write();
   const std::string unknown = own.substr(0, own.rfind('/') + 1) + "0123456789abcdef0123456789abcdef?api-version=2024-07-01";

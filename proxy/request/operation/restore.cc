@@ -305,7 +305,7 @@ Restored restore(Parts& parts, const PreviousProcess& former, const KeepOpen& ke
     for (const auto& key : keys) ++wanted[key.id];
     all.push_back({*std::move(leased), write->begun, std::move(keys)});
   }
-  std::stable_sort(recent.begin(), recent.end(), [](const auto& a, const auto& b) { return a.first->ended < b.first->ended; });
+  // A resource's operations end in the order in which they began; the wall clock, by which their ends are known, may have been set.
   for (const auto& [write, leased] : recent) remember_result(parts, leased, *write);
   absl::flat_hash_map<std::string_view, WallTime> last_end;
   for (const auto& [write, leased] : recent) {

@@ -131,7 +131,6 @@ const Operation* Operations::running_on(std::string_view lock_key) const {
   return found == by_lock_.end() ? nullptr : &all_.at(found->second.front());
 }
 
-
 std::string Operations::state_word(const Entity& entity, const ChildKind* child_kind, std::string_view child) const {
   const auto found = by_entity_.find(entity.key);
   if (found == by_entity_.end()) return {};

@@ -66,17 +66,22 @@ std::optional<std::string> SickChecker::refused(const std::string& resource, arm
     const auto& ends = found->second;
     const bool is_next_before = last + 1 < ends.size() && ends[last + 1].seen <= arrived;
     if (is_next_before) continue;
-    const TimePoint at = std::max(ends[last].seen, arrived);
+    // It may have become sick long before: it stays so while its writes are refused, and for a while after each probe.
     size_t counting = 0;
-    for (size_t i = last + 1; i > 0 && ends[i - 1].how != End::How::Succeeded; --i) {
-      const bool counts = ends[i - 1].how == End::How::Failed && ends[i - 1].seen > at - options_.window;
-      counting += counts ? 1 : 0;
+    for (size_t newest = last + 1; newest > 0 && ends[newest - 1].how != End::How::Succeeded; --newest) {
+      size_t within = 0;
+      for (size_t i = newest; i > 0 && ends[i - 1].how != End::How::Succeeded; --i) {
+        const bool counts = ends[i - 1].how == End::How::Failed && ends[i - 1].seen > ends[newest - 1].seen - options_.window;
+        within += counts ? 1 : 0;
+      }
+      counting = std::max(counting, within);
     }
     most = std::max(most, counting);
   }
   if (most >= options_.failures) return std::nullopt;
-  return fmt::format("a write was kept from a resource of which {} operations had failed since its last success, not {}", most,
-                     options_.failures);
+  return fmt::format(
+      "a write was kept from a resource of which {} operations had failed within a window since its last success, not {}", most,
+      options_.failures);
 }
 
 }  // namespace armgate::world

@@ -1,7 +1,7 @@
 // checkers_sick.h – what a rule's breaker promises (docs/monitoring.md, "Sick resources"), judged by messages alone.
 //
-//   - A write is kept from a resource only if as many operations of it as the world says were seen to fail since the last success, and
-//     within the window. What ARM refused before it took it is none of them, and an operation is one however often it is polled.
+//   - A write is kept from a resource only if as many operations of it as the world says were seen to fail within one window, and none to
+//     succeed since. What ARM refused before it took it is none of them, and an operation is one however often it is polled.
 //   - A DELETE is never kept away.
 //   - Once as many have failed, what ARM takes of the writes that have failed is one in each `probe_every`, counted from the last
 //     failure: another write may repair it, and what armgate knew before a crash is not known here.

@@ -37,6 +37,11 @@ struct flock whole_file() {
   return lock;
 }
 
+// Below 0: there is none.
+int open_to_read(const fs::path& directory, const Target& target) {
+  return ::open(file_of(directory, target).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+}
+
 std::string id_in(int file) {
   std::string id(kRunIdMax + 1, '\0');
   const ssize_t count = ::pread(file, id.data(), id.size(), 0);
@@ -68,7 +73,7 @@ ClusterLock::~ClusterLock() {
 }
 
 std::optional<std::string> ClusterLock::holder(const fs::path& directory, const Target& target) {
-  const int opened = ::open(file_of(directory, target).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  const int opened = open_to_read(directory, target);
   if (opened < 0) return std::nullopt;
   struct flock other = whole_file();
   const bool is_held = ::fcntl(opened, F_OFD_GETLK, &other) == 0 && other.l_type != F_UNLCK;
@@ -78,7 +83,7 @@ std::optional<std::string> ClusterLock::holder(const fs::path& directory, const 
 }
 
 std::string ClusterLock::last_run(const fs::path& directory, const Target& target) {
-  const int opened = ::open(file_of(directory, target).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  const int opened = open_to_read(directory, target);
   if (opened < 0) return {};
   std::string run = id_in(opened);
   ::close(opened);

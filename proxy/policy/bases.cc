@@ -157,9 +157,24 @@ bool any_other(const std::vector<Seen>& live, const BaseState& newest, const Wri
 
 void add_states(std::vector<BaseState>& states, std::vector<BaseState> more) {
   for (BaseState& state : more) {
-    const auto same = [&](const BaseState& s) { return s.entry == state.entry && s.api_version == state.api_version; };
+    const auto same = [&](const BaseState& s) { return is_same_state(s, state); };
     if (std::none_of(states.begin(), states.end(), same)) states.push_back(std::move(state));
   }
+}
+
+Bases states_for(const History& history, const Reader* reader, const HistoryLimits& limits, const WriteFacts& write);
+
+// It may go on from the object that it sent last, which has the ETag of before; or be another actor, to whom the ETag belongs.
+Bases behind_own_writes(Bases by_etag, const History& history, const Reader& reader, const HistoryLimits& limits,
+                        WriteFacts write) {
+  write.body_etag = {};
+  Bases later = states_for(history, &reader, limits, write);
+  if (later.possible.empty()) return by_etag;
+  if (effective_actors(reader, write) == Actors::Single) return later;
+  add_states(later.possible, std::move(by_etag.possible));
+  later.if_stale.clear();
+  later.rule = BaseRule::AnyShown;
+  return later;
 }
 
 // Without what was merged.
@@ -167,17 +182,8 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
   if (!write.body_etag.empty()) {
     Bases bases = by_etag_in_body(history, limits, write);
     const uint64_t since = bases.possible.front().entry;
-    if (reader == nullptr || since == 0 || !only_own_since(history, *reader, write, since)) return bases;
-    // It may go on from the object that it sent last, which has the ETag of before; or be another actor, to whom the ETag belongs.
-    WriteFacts as_sent = write;
-    as_sent.body_etag = {};
-    Bases later = states_for(history, reader, limits, as_sent);
-    if (later.possible.empty()) return bases;
-    if (effective_actors(*reader, write) == Actors::Single) return later;
-    add_states(later.possible, std::move(bases.possible));
-    later.if_stale.clear();
-    later.rule = BaseRule::AnyShown;
-    return later;
+    const bool is_behind = reader != nullptr && since != 0 && only_own_since(history, *reader, write, since);
+    return is_behind ? behind_own_writes(std::move(bases), history, *reader, limits, write) : bases;
   }
   if (reader == nullptr) return without_states(history, reader, limits, write);
   auto seen = shown_before(history, *reader, limits, write);

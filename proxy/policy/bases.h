@@ -84,7 +84,8 @@ struct MergedBase {
 
 struct Bases {
   BaseRule rule = BaseRule::Unconditional;
-  // Newest first, and then what was merged. `possible`: unless the write looks stale. `if_stale`: if it does; empty where that makes no difference.
+  // Newest first, and then what was merged. `possible`: unless the write looks stale. `if_stale`: if it does; empty where that makes no
+  // difference.
   std::vector<BaseState> possible;
   std::vector<BaseState> if_stale;
   std::vector<MergedBase> merged;  // not among them yet: add_merged()

@@ -89,11 +89,13 @@ BaseState state_of(const Seen& seen, const WriteFacts& write, uint64_t born) {
   return state;
 }
 
+bool is_same_state(const BaseState& a, const BaseState& b) { return a.entry == b.entry && a.api_version == b.api_version; }
+
 std::vector<BaseState> states_of(const std::vector<Seen>& seen, const WriteFacts& write, uint64_t born) {
   std::vector<BaseState> states;
   for (auto it = seen.rbegin(); it != seen.rend(); ++it) {
     BaseState state = state_of(*it, write, born);
-    const auto same = [&](const BaseState& s) { return s.entry == state.entry && s.api_version == state.api_version; };
+    const auto same = [&](const BaseState& s) { return is_same_state(s, state); };
     if (std::none_of(states.begin(), states.end(), same)) states.push_back(std::move(state));
   }
   std::stable_sort(states.begin(), states.end(), [](const BaseState& a, const BaseState& b) { return a.entry > b.entry; });

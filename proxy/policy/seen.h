@@ -41,6 +41,9 @@ uint64_t born_at(const History& history, const WriteFacts& write);
 // How many actors the client is taken for when the write comes.
 Actors effective_actors(const Reader& reader, const WriteFacts& write);
 
+// Of the same entry, at the same api-version.
+bool is_same_state(const BaseState& a, const BaseState& b);
+
 // Each state once, the newest first.
 std::vector<BaseState> states_of(const std::vector<Seen>& seen, const WriteFacts& write, uint64_t born);
 

@@ -16,6 +16,15 @@ const processesWith = (file) => readdirSync("/proc").filter((name) => /^\d+$/.te
   }
 }).filter((line) => line.includes(file));
 
+// A run that drains nodes whose pods do not go.
+async function startDraining(world) {
+  const rig = await beginWedged(world);
+  await rig.kubernetes({ workloads: [{ name: "shop", pool: "system", replicas: 2, min_available: 2 }] });
+  const started = startHeal(world, rig, "--confirm", "--drain", ...rig.withNodes);
+  await waitFor("an eviction", async () => (await rig.sim.control("GET", "kubernetes")).refused > 0);
+  return { rig, started };
+}
+
 export const tests = {
   // kubectl is the real one. A wedged pool's nodes are not ready.
   "with a kubeconfig it waits for ready nodes, and drains before the delete": async (world) => {
@@ -146,10 +155,7 @@ export const tests = {
   },
 
   "a drain ends with the run, however that ends, and the way back names the cordoned nodes": async (world) => {
-    const rig = await beginWedged(world);
-    await rig.kubernetes({ workloads: [{ name: "shop", pool: "system", replicas: 2, min_available: 2 }] });
-    const started = startHeal(world, rig, "--confirm", "--drain", ...rig.withNodes);
-    await waitFor("an eviction", async () => (await rig.sim.control("GET", "kubernetes")).refused > 0);
+    const { rig, started } = await startDraining(world);
     started.child.kill("SIGKILL");
     await started.exit;
     await waitFor("kubectl's end", async () => processesWith(rig.withNodes[1]).length === 0);
@@ -159,10 +165,7 @@ export const tests = {
   },
 
   "Ctrl-C while it drains deletes nothing": async (world) => {
-    const rig = await beginWedged(world);
-    await rig.kubernetes({ workloads: [{ name: "shop", pool: "system", replicas: 2, min_available: 2 }] });
-    const started = startHeal(world, rig, "--confirm", "--drain", ...rig.withNodes);
-    await waitFor("an eviction", async () => (await rig.sim.control("GET", "kubernetes")).refused > 0);
+    const { rig, started } = await startDraining(world);
     started.child.kill("SIGINT");
     const [code] = await started.exit;
     assert.deepEqual([code, /armgate: interrupted/.test(started.log)], [1, true], started.log);

@@ -104,6 +104,23 @@ Result<std::vector<Address>> addresses_of(const Options& options, const Options&
 
 Options defaults_of_library() { return given_in(OptionList(PQconndefaults(), &PQconninfoFree)); }
 
+struct Named {
+  Options options;
+  Options defaults;
+  std::vector<Address> addresses;
+
+  std::string value(const char* name) const { return value_of(options, defaults, name); }
+};
+
+Result<Named> read_url(const std::string& url) {
+  auto options = options_of(url);
+  if (!options) return std::move(options).error();
+  Options defaults = defaults_of_library();
+  auto addresses = addresses_of(*options, defaults);
+  if (!addresses) return std::move(addresses).error();
+  return Named{*std::move(options), std::move(defaults), *std::move(addresses)};
+}
+
 Duration share_of(const std::string& timeout, Duration within, size_t servers) {
   int seconds = 0;
   std::from_chars(timeout.data(), timeout.data() + timeout.size(), seconds);
@@ -114,15 +131,12 @@ Duration share_of(const std::string& timeout, Duration within, size_t servers) {
 }  // namespace
 
 Result<std::vector<Server>> servers_of(const std::string& url, Duration within) {
-  const auto options = options_of(url);
-  if (!options) return options.error();
-  const Options defaults = defaults_of_library();
-  const auto addresses = addresses_of(*options, defaults);
-  if (!addresses) return addresses.error();
-  const Duration share = share_of(value_of(*options, defaults, "connect_timeout"), within, addresses->size());
+  const auto named = read_url(url);
+  if (!named) return named.error();
+  const Duration share = share_of(named->value("connect_timeout"), within, named->addresses.size());
   std::vector<Server> servers;
-  for (const Address& address : *addresses) {
-    Options one = *options;
+  for (const Address& address : named->addresses) {
+    Options one = named->options;
     one["host"] = address.host;
     one["hostaddr"] = address.hostaddr;
     one["port"] = address.port;
@@ -138,14 +152,11 @@ Result<std::vector<Server>> servers_of(const std::string& url, Duration within) 
 
 std::optional<std::string> weak_transport(const std::string& url) {
   if (url.empty()) return std::nullopt;
-  const auto options = options_of(url);
-  if (!options) return std::nullopt;
-  const Options defaults = defaults_of_library();
-  const auto addresses = addresses_of(*options, defaults);
-  if (!addresses) return std::nullopt;
-  const std::string mode = value_of(*options, defaults, "sslmode");
+  const auto named = read_url(url);
+  if (!named) return std::nullopt;
+  const std::string mode = named->value("sslmode");
   if (mode == "verify-full") return std::nullopt;
-  for (const Address& address : *addresses) {
+  for (const Address& address : named->addresses) {
     if (address.is_of_this_machine()) continue;
     return fmt::format(
         "the way to {} is not safe with sslmode={}: whoever is between may answer in the engine's place; say "

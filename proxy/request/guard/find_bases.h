@@ -5,7 +5,8 @@
 
 namespace armgate {
 
-// For a write that replaces something, or may go again behind an operation URL of armgate's own: fills in write.facts and write.bases, from what its client was shown before its first sending.
+// For a write that replaces something, or may go again behind an operation URL of armgate's own: fills in write.facts and write.bases,
+// from what its client was shown before its first sending. Again when its client's own earlier writes have come to something else meanwhile.
 void find_bases(Write& write);
 
 // Whether the client sends again what was refused to it, reads nothing, and nothing was written since: asked anew after each wait.

@@ -96,14 +96,6 @@ Task<Step<Decision>> decide_unconditional(const Write& write) {
   co_return Decision{{}, was_ours(write, *std::move(now))};
 }
 
-// Its own client has deleted it while it waited, and so makes it anew.
-bool was_deleted_by_its_client(const Write& write) {
-  const bool is_put = write.plan.operation == arm::OperationKind::Put;
-  return is_put && write.facts.actors != policy::Actors::Many && write.ask([&](const policy::History& history) {
-    return history.deleted() > write.facts.arrived.order && history.deleted_by() == write.client.key;
-  });
-}
-
 // By reading what is there and comparing, where no ETag can tell. Suspends.
 Task<Step<Decision>> decide_by_comparing(const Write& write) {
   const std::string chosen = std::exchange(write.report().guard, write.report().guard + ", verified");
@@ -121,7 +113,6 @@ Task<Step<Decision>> decide_by_comparing(const Write& write) {
   policy::Verdict verdict = reconcile(write, *now);
   // What is gone cannot be changed: ARM says so.
   verdict.sends |= now->absent() && write.plan.operation == arm::OperationKind::Patch;
-  verdict.sends |= now->absent() && was_deleted_by_its_client(write);
   if (!verdict.sends) {
     const bool creates = write.rule() == policy::BaseRule::Create;
     const std::string_view why =

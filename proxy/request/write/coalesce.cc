@@ -54,7 +54,6 @@ SendingLedger::Since written_since(const Write& write, uint64_t sending, uint64_
 
 // Whether its client was shown since that order that the resource is in a final state, or the state cannot be told.
 bool was_shown_at_rest(const Write& write, uint64_t order) {
-  const policy::SharedBody none;
   policy::SharedBody body;
   bool was_shown = false;
   write.ask([&](const policy::History& history) {
@@ -65,7 +64,7 @@ bool was_shown_at_rest(const Write& write, uint64_t order) {
       const policy::Entry* entry = history.find(o.entry);
       const policy::Rendering* rendering = entry == nullptr ? nullptr : entry->rendered_at(o.api_version);
       was_shown = true;
-      body = rendering == nullptr ? none : rendering->body;
+      body = rendering == nullptr ? nullptr : rendering->body;
     }
   });
   if (!was_shown) return false;

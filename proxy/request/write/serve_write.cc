@@ -24,12 +24,16 @@
 namespace armgate {
 namespace {
 
-// An earlier write of its client's has failed while it waited, so that what that was answered with is no base.
-bool has_failed_meanwhile(const Write& write) {
+// What an earlier write of its client's came to while this one waited changes what this one may be built from: it has failed, so that its
+// answer is no base, or it has deleted the resource.
+bool own_write_ended_otherwise(const Write& write) {
+  const uint64_t arrived = write.facts.arrived.order;
   return write.replaces && write.ask([&](const policy::History& history) {
-    return std::ranges::any_of(history.entries(), [&](const policy::Entry& e) {
-      return e.failed && e.writer == write.client.key && e.ended > write.facts.arrived.order;
-    });
+    const auto has_failed = [&](const policy::Entry& e) {
+      return e.failed && e.writer == write.client.key && e.ended > arrived;
+    };
+    const bool is_deleted = history.deleted() > arrived && history.deleted_by() == write.client.key;
+    return is_deleted || std::ranges::any_of(history.entries(), has_failed);
   });
 }
 
@@ -42,7 +46,7 @@ Task<Outcome> run_steps(Write& write) {
   }
   auto locked = co_await lock(write);
   if (!locked) co_return std::move(locked).ended();
-  if (has_failed_meanwhile(write)) find_bases(write);
+  if (own_write_ended_otherwise(write)) find_bases(write);
   // What ran before it may have made the resource sick, or well; in a cluster others tell it to who waits.
   if (may_be_kept_away(write)) {
     auto refused = co_await refuse_if_sick(write);

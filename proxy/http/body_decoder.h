@@ -39,7 +39,6 @@ class BodyDecoder {
   Result<void> end_of_input();
 
   bool done() const { return state_ == State::Done; }
-  uint64_t content_bytes() const { return content_bytes_; }  // handed out so far
 
  private:
   enum class State {

@@ -9,9 +9,9 @@
 namespace armgate::http {
 namespace {
 
-void append_number(std::string& out, uint64_t number, int base) {
+void append_number(std::string& out, uint64_t number) {
   char digits[20];
-  const std::to_chars_result end = std::to_chars(digits, digits + sizeof digits, number, base);
+  const std::to_chars_result end = std::to_chars(digits, digits + sizeof digits, number);
   out.append(digits, end.ptr);
 }
 
@@ -26,7 +26,7 @@ void append_field(std::string& out, const arm::Field& field) {
 
 void append_content_length(std::string& out, std::string_view name, uint64_t bytes) {
   out.append(name).append(": ");
-  append_number(out, bytes, 10);
+  append_number(out, bytes);
   out.append("\r\n");
 }
 
@@ -114,7 +114,7 @@ Result<ComposedResponse> compose_response(std::string& out, const arm::ResponseH
 
   out.reserve(out.size() + head.reason.size() + bytes_of(head.fields) + 128);
   out.append("HTTP/1.1 ");
-  append_number(out, static_cast<uint64_t>(head.status), 10);
+  append_number(out, static_cast<uint64_t>(head.status));
   out.append(" ").append(head.reason).append("\r\n");
   for (const arm::Field& field : head.fields) {
     if (is_of_connection(field.name)) continue;
@@ -130,12 +130,6 @@ Result<ComposedResponse> compose_response(std::string& out, const arm::ResponseH
   }
   out.append("\r\n");
   return composed;
-}
-
-void append_chunk(std::string& out, std::string_view piece) {
-  if (piece.empty()) return;
-  append_number(out, piece.size(), 16);
-  out.append("\r\n").append(piece).append("\r\n");
 }
 
 void append_last_chunk(std::string& out) { out.append("0\r\n\r\n"); }

@@ -42,9 +42,6 @@ struct ComposedResponse {
 Result<ComposedResponse> compose_response(std::string& out, const arm::ResponseHead& head, BodyLength length,
                                           Connection connection, int client_minor_version);
 
-// Appends one chunk with its size line; nothing for an empty piece, which would end the message.
-void append_chunk(std::string& out, std::string_view piece);
-
 // Appends the last chunk and the empty trailer section.
 void append_last_chunk(std::string& out);
 

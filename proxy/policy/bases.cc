@@ -241,13 +241,6 @@ Bases states_for(const History& history, const Reader* reader, const HistoryLimi
   return bases;
 }
 
-// Whether something was written that the client may not know of, or was accepted since the write came.
-bool was_written_beside(const History& history, const WriteFacts& write) {
-  const auto own = [&](const Entry& e) { return e.writer == write.client && write.actors != Actors::Many; };
-  const auto none = [](const Entry&) { return false; };
-  return history.ended_since(write.arrived.order, none) || history.is_known_written_since(history.deleted(), own);
-}
-
 // The same bytes came again after something else was shown. Either it is the old request, sent again by one that did not look, or it
 // was made anew (a file, which is always the same) on what was shown meanwhile. One actor looks before it makes anything anew.
 void add_shown_since(Bases& bases, const History& history, const Reader& reader, const HistoryLimits& limits,
@@ -258,7 +251,7 @@ void add_shown_since(Bases& bases, const History& history, const Reader& reader,
   // and no write is known that it could undo, it would go as it is: it is safer with what was shown since.
   const bool instead = effective_actors(reader, again) == Actors::Single;
   const bool may_be_a_file = bases.possible.empty() && !instead;
-  if (may_be_a_file && (bases.rule != BaseRule::Forgotten || was_written_beside(history, write))) return;
+  if (may_be_a_file && (bases.rule != BaseRule::Forgotten || is_refused_if_forgotten(history, write))) return;
   Bases later = states_for(history, &reader, limits, again);
   // What carries the id of a call is that call, unless the same command has read again.
   const bool is_old_call = !write.request_id.empty() && later.rule != BaseRule::RequestId;
@@ -275,6 +268,18 @@ void add_shown_since(Bases& bases, const History& history, const Reader& reader,
 }
 
 }  // namespace
+
+bool was_overtaken(const History& history, const WriteFacts& write) {
+  return history.ended_since(write.arrived.order, [&](const Entry& e) { return e.request_hash == write.request_hash; });
+}
+
+bool is_refused_if_forgotten(const History& history, const WriteFacts& write) {
+  const auto undoes_nothing = [&](const Entry& e) {
+    const bool own = e.writer == write.client && write.actors != Actors::Many;
+    return own || e.request_hash == write.request_hash;
+  };
+  return was_overtaken(history, write) || history.is_known_written_since(history.deleted(), undoes_nothing);
+}
 
 uint64_t Bases::known_since() const {
   uint64_t oldest = arrived;

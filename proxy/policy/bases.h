@@ -60,6 +60,7 @@ struct BaseState {
 struct WriteFacts {
   Hash128 client{};
   Actors actors = Actors::Unknown;
+  Hash128 request_hash{};
   Moment arrived;  // the first byte of its first sending: what was shown later is not what that was built from
   // Order: what was shown after `arrived` and before this may have been in hand too; 0: nothing of that kind. Several processes
   // know of each other's deliveries a moment late.
@@ -100,6 +101,12 @@ struct Bases {
   // True if exactly one state is possible.
   bool is_certain() const { return possible.size() == 1 && if_stale.empty(); }
 };
+
+// Whether another request was carried out while this one was on its way.
+bool was_overtaken(const History& history, const WriteFacts& write);
+
+// Whether a guarded write of BaseRule::Forgotten may undo something: another request was carried out, perhaps unseen by its client.
+bool is_refused_if_forgotten(const History& history, const WriteFacts& write);
 
 // Never for a write with a precondition of the client's own.
 Bases possible_bases(const History& history, const HistoryLimits& limits, const WriteFacts& write);

@@ -53,13 +53,13 @@ Right right_of(const History& history, const HistoryLimits& limits, const WriteF
   return right;
 }
 
-bool insists(const History& history, const WriteFacts& write, const Hash128& bytes) {
+bool insists(const History& history, const WriteFacts& write) {
   const Reader* reader = history.reader(write.client);
   if (reader == nullptr) return false;
   const bool has_read = std::any_of(reader->shown.begin(), reader->shown.end(), [&](const Observation& o) {
     return o.as != ShownAs::OwnAnswer && o.first_shown.order < write.arrived.order;
   });
-  const auto same = [&](const Refusal& r) { return r.request_hash == bytes && was_told(r, write); };
+  const auto same = [&](const Refusal& r) { return r.request_hash == write.request_hash && was_told(r, write); };
   const auto last = std::find_if(reader->refusals.rbegin(), reader->refusals.rend(), same);
   if (has_read || last == reader->refusals.rend()) return false;
   return !history.written_since(last->told, [](const Entry&) { return false; });

@@ -1,6 +1,7 @@
 #include "proxy/request/answer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,15 +19,6 @@ void set_text(arm::ResponseHead& head, std::string_view name, std::string_view t
   std::replace_if(
       printable.begin(), printable.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   head.fields.set(name, printable);
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const auto& part : parts) {
-    if (!text.empty()) text += ", ";
-    text += part;
-  }
-  return text;
 }
 
 }  // namespace
@@ -114,7 +106,7 @@ void explain(arm::ResponseHead& head, const Report& report) {
   head.fields.set("x-armgate-waited-ms", std::to_string(whole_milliseconds(report.waited)));
   head.fields.set("x-armgate-attempts", std::to_string(report.attempts));
   if (report.locks.size() == 1) set_text(head, "x-armgate-locks", report.locks.front());
-  if (report.locks.size() > 1) set_text(head, "x-armgate-locks", joined(report.locks));
+  if (report.locks.size() > 1) set_text(head, "x-armgate-locks", fmt::format("{}", fmt::join(report.locks, ", ")));
   if (!report.guard.empty()) set_text(head, "x-armgate-guard", report.guard);
   if (report.merged.count > 0) head.fields.set("x-armgate-merged", std::to_string(report.merged.count));
   if (!report.repeatability.empty()) head.fields.set("Repeatability-Result", report.repeatability);

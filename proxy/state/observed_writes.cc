@@ -33,10 +33,7 @@ ObservedWrites::Begun ObservedWrites::begin(Write write, const std::vector<rules
     before.push_back(id);
     begun.before.push_back(other.write);
   }
-  if (unfinished_.size() >= options_.writes_max || waiting_.size() >= options_.writes_max) {
-    ++overflown_;
-    return begun;
-  }
+  if (unfinished_.size() >= options_.writes_max || waiting_.size() >= options_.writes_max) return begun;
   begun.id = next_id_++;
   write.id = begun.id;
   for (const uint64_t id : before) unfinished_.at(id).waited_for_by.push_back(begun.id);
@@ -97,11 +94,6 @@ std::vector<ObservedWrites::Wait> ObservedWrites::end(uint64_t id, End how) {
 size_t ObservedWrites::size() const {
   MutexLock lock(&mutex_);
   return unfinished_.size() + waiting_.size();
-}
-
-uint64_t ObservedWrites::overflown() const {
-  MutexLock lock(&mutex_);
-  return overflown_;
 }
 
 }  // namespace armgate

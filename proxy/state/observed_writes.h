@@ -2,7 +2,7 @@
 //
 // Invariants  a write counts from begin() to end(); nothing here makes anybody wait.
 // Threads     any; one short mutex.
-// Limits      Options::writes_max unfinished writes; more are not followed, and counted as overflown().
+// Limits      Options::writes_max unfinished writes; more are not followed.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -60,7 +60,6 @@ class ObservedWrites {
   std::vector<Wait> end(uint64_t id, End how);
 
   size_t size() const;
-  uint64_t overflown() const;
 
  private:
   struct Unfinished {
@@ -84,7 +83,6 @@ class ObservedWrites {
   absl::flat_hash_map<std::string, std::vector<uint64_t>> by_key_ ABSL_GUARDED_BY(mutex_);  // in order of arrival
   absl::flat_hash_map<uint64_t, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);                  // also after their own end
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
-  uint64_t overflown_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace armgate

@@ -14,19 +14,21 @@ namespace {
 
 class TextBody final : public BodySource {
  public:
-  TextBody(std::string text, std::optional<size_t> breaks_at) : text_(std::move(text)), breaks_at_(breaks_at) {}
+  // Breaks off where `text` ends, or is whole then.
+  TextBody(std::string text, size_t piece_bytes, bool breaks)
+      : text_(std::move(text)), rest_(text_), piece_bytes_(piece_bytes), breaks_(breaks) {}
   Task<Result<std::string_view>> read() override {
-    const bool first = !std::exchange(given_, true);
-    const std::string_view piece =
-        first ? std::string_view(text_).substr(0, breaks_at_.value_or(text_.size())) : std::string_view();
-    if (piece.empty() && breaks_at_) co_return upstream_error(ErrorKind::Reset, Sent::Answered, "the script says so");
+    const std::string_view piece = rest_.substr(0, piece_bytes_);
+    rest_.remove_prefix(piece.size());
+    if (piece.empty() && breaks_) co_return upstream_error(ErrorKind::Reset, Sent::Answered, "the script says so");
     co_return piece;
   }
 
  private:
   const std::string text_;
-  const std::optional<size_t> breaks_at_;
-  bool given_ = false;
+  std::string_view rest_;
+  const size_t piece_bytes_;
+  const bool breaks_;
 };
 
 }  // namespace
@@ -71,7 +73,9 @@ Task<Result<UpstreamAnswer>> ScriptedUpstream::send(const arm::Request& request,
   answer.head.fields = std::move(step.fields);
   const bool has_content = step.status != 204 && step.status != 304 && request.head.method != arm::Method::Head;
   if (has_content) answer.length = {BodyLength::Kind::Known, step.body.size()};
-  answer.body = std::make_unique<TextBody>(has_content ? std::move(step.body) : std::string(), step.breaks_at);
+  std::string body = has_content ? std::move(step.body) : std::string();
+  if (step.breaks_at) body.resize(std::min(body.size(), *step.breaks_at));
+  answer.body = std::make_unique<TextBody>(std::move(body), step.piece_bytes, step.breaks_at.has_value());
   co_return std::move(answer);
 }
 

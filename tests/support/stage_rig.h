@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -29,6 +30,7 @@ struct Step {
   std::optional<Error> failure;     // instead of an answer
   std::optional<size_t> breaks_at;  // so much of the body arrives, then the connection breaks
   Duration takes{};                 // before it answers
+  size_t piece_bytes = SIZE_MAX;    // how much of the body arrives at a time
 };
 
 class ScriptedUpstream final : public Upstream {

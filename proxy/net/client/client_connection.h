@@ -43,7 +43,6 @@ class ClientConnection final : public ClientLink {
   bool closing() const override { return closing_; }
   void watch(Waiter* waiter, uint32_t bits) override { input_.watch(waiter, bits); }
 
-  bool head_written() const { return state_ != State::Nothing; }
   bool complete() const { return state_ == State::Complete; }
 
   // After a complete answer: whether something of the next request was here before the answer's end was written. Its

@@ -66,7 +66,7 @@ void find_bases(Write& write) {
 }
 
 bool insists(const Write& write) {
-  return write.ask([&](const policy::History& history) { return policy::insists(history, write.facts, write.request_hash); });
+  return write.ask([&](const policy::History& history) { return policy::insists(history, write.facts); });
 }
 
 WriteUnderWay::WriteUnderWay(const Write& write) : write_(write) {

@@ -49,13 +49,7 @@ std::string_view conflict_of(const Write& write) {
     note_insisted(write);
     return {};
   }
-  const auto same_request = [&](const policy::Entry& e) { return e.request_hash == write.request_hash; };
-  const auto own_or_same_request = [&](const policy::Entry& e) {
-    const bool own = e.writer == write.client.key && write.client.declared.actors != policy::Actors::Many;
-    return own || e.request_hash == write.request_hash;
-  };
-  const bool overtaken =
-      write.ask([&](const policy::History& history) { return history.ended_since(write.facts.arrived.order, same_request); });
+  const bool overtaken = write.ask([&](const policy::History& history) { return policy::was_overtaken(history, write.facts); });
   const bool is_forgotten = write.rule() == policy::BaseRule::Forgotten;
   if (overtaken && is_forgotten) {
     return "Another write to this resource finished while this one was on its way. Whether this one knows of it cannot be told: what "
@@ -66,10 +60,11 @@ std::string_view conflict_of(const Write& write) {
            "client was not shown any state of the resource.";
   }
   if (!is_forgotten || !write.plan.guarded) return {};
-  const bool may_undo = write.ask(
-      [&](const policy::History& history) { return history.is_known_written_since(history.deleted(), own_or_same_request); });
+  const bool may_undo =
+      write.ask([&](const policy::History& history) { return policy::is_refused_if_forgotten(history, write.facts); });
   if (!may_undo) return {};
-  return "What this client read some time ago is not remembered, and somebody else has written to this resource since.";
+  return "What this client may have read before armgate was started, or long ago, is not remembered, and somebody else has written "
+         "to this resource since.";
 }
 
 // What was decided: the write goes with this, or an earlier sending of these bytes turned out to have taken effect.

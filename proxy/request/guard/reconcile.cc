@@ -19,6 +19,9 @@
 namespace armgate {
 namespace {
 
+constexpr std::string_view kNotKept =
+    " What its client was shown was not kept, so that changes of other members cannot be told from it: is it longer than "
+    "history.body_keep_max?";
 constexpr Duration kComeAgainMax = std::chrono::seconds(60);  // asked for more, azcore gives up (docs/arm.md, "Clients")
 
 policy::SharedBody kept(const SeenState& seen) { return seen.exists() ? policy::kept_body(seen.body) : nullptr; }
@@ -94,6 +97,11 @@ Task<void> read_other_versions(const Write& write, SeenState& there) {
     const bool is_same = other && other->exists() && other->etag == there.etag && !lags(write, *other, asked);
     if (is_same) there.elsewhere.push_back({std::move(other->api_version), std::move(other->body)});
   }
+}
+
+// Whether a state that the write may be built from is known by its ETag alone.
+bool cannot_be_compared(const Write& write) {
+  return std::ranges::any_of(write.bases.possible, [](const policy::BaseState& b) { return !b.absent && !b.gone && !b.body; });
 }
 
 // When the client should come again: once ARM lets the resource be read, as far as it says so.
@@ -225,7 +233,10 @@ void note_insisted(const Write& write) {
 
 Outcome refused(const Write& write, std::string_view why, std::string_view reason, const policy::Verdict& verdict,
                 const SeenState* found) {
-  if (!verdict.conflict) return refused_by_arm(write, make_stale("ArmgateStaleWrite", why, verdict.pointers), reason, found);
+  if (!verdict.conflict) {
+    const std::string text = fmt::format("{}{}", why, cannot_be_compared(write) ? kNotKept : "");
+    return refused_by_arm(write, make_stale("ArmgateStaleWrite", text, verdict.pointers), reason, found);
+  }
   // Some SDKs show the message alone, and none of the details.
   const std::string_view place =
       verdict.pointers.empty() ? std::string_view("the same") : std::string_view(verdict.pointers.front());

@@ -133,6 +133,8 @@ struct Passing {
 
   // What it shows must be known to other processes before the client can use it.
   bool is_to_be_told() const { return parts.cluster != nullptr && is_guarded_read(plan); }
+  // It may tell how an operation stands.
+  bool is_learnt_from() const { return !polls.empty() && capture.has_all(); }
 
   // Called when the whole answer is known and before its end is written.
   void complete(const arm::ResponseHead& head) {
@@ -176,10 +178,12 @@ Task<bool> is_told(const Passing& passing) {
 }
 
 // Copies the answer to the client, its head not before there is a piece of its body: until then a break can still be told. The
-// last piece of a body of known length is written only after the answer was remembered, however slowly its client takes it.
+// last piece of a body of known length is written only after the answer was remembered, however slowly its client takes it. What
+// a poll is told others wait for: it is read to its end first.
 Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnswer& answer) {
   Passed passed;
   uint64_t seen = 0;
+  std::string held;
   while (true) {
     auto piece = co_await answer.body->read();
     if (!piece) {
@@ -189,6 +193,10 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
     seen += piece->size();
     passing.capture.add(*piece);
     const bool has_all = piece->empty() || (answer.length.kind == BodyLength::Kind::Known && seen == answer.length.bytes);
+    if (!has_all && passing.is_learnt_from()) {
+      held.append(*piece);
+      continue;
+    }
     if (has_all && !passing.completed) {
       passing.complete(answer.head);
       if (passing.is_to_be_told()) {
@@ -201,9 +209,14 @@ Task<Passed> pass_answer(Passing& passing, ClientLink& client_link, UpstreamAnsw
       const auto written = co_await client_link.write_head(answer.head, answer.length);
       if (!written) co_return passed;
     }
-    if (piece->empty()) break;
-    const auto written = co_await client_link.write_body(*piece);
-    if (!written) co_return passed;
+    const bool is_last = piece->empty();
+    const std::string_view bytes = held.empty() ? *piece : std::string_view(held.append(*piece));
+    if (!bytes.empty()) {
+      const auto written = co_await client_link.write_body(bytes);
+      if (!written) co_return passed;
+      held.clear();
+    }
+    if (is_last) break;
   }
   const auto finished = co_await client_link.finish();
   passed.delivered = finished.ok();

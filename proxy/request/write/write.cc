@@ -18,6 +18,7 @@ Write make_write(Parts& parts, Exchange& exchange, const KeyedPlan& plan, const 
   write.replaces = plan.operation == arm::OperationKind::Put || plan.guarded;
   write.facts.client = client.key;
   write.facts.actors = client.declared.actors;
+  write.facts.request_hash = write.request_hash;
   write.facts.arrived = exchange.arrived;
   return write;
 }

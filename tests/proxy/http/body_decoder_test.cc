@@ -172,7 +172,6 @@ TEST(BodyDecoder, DecodesTheSameWhereverTheBytesAreCut) {
       EXPECT_TRUE(decoder.end_of_input().ok());
       EXPECT_EQ(content, good.content) << ::testing::PrintToString(good.bytes) << " cut at " << cut;
       EXPECT_EQ(consumed, good.bytes.size() - good.left_over);
-      EXPECT_EQ(decoder.content_bytes(), good.content.size());
     }
   }
 }

@@ -191,19 +191,5 @@ TEST(ComposeResponse, RefusesWhatWouldBreakTheMessageApart) {
   }
 }
 
-TEST(ComposeResponse, ChunksAreReadBackAsTheyWereWritten) {
-  std::string out;
-  ASSERT_TRUE(compose_response(out, {202, "Accepted", {{"Location", "/x"}}}, kUnknown, Connection::Keep, 1).ok());
-  const std::string large(70000, 'x');
-  for (const std::string_view piece : {std::string_view("hello"), std::string_view(""), std::string_view(large)})
-    append_chunk(out, piece);
-  append_last_chunk(out);
-  const auto read = testing::read_response(out);
-  ASSERT_TRUE(read.ok()) << read.error().context;
-  EXPECT_EQ(read->body, "hello" + large);
-  EXPECT_EQ(read->consumed, out.size());
-  EXPECT_EQ(read->parsed.head.fields.get("location"), "/x");
-}
-
 }  // namespace
 }  // namespace armgate::http

@@ -82,6 +82,9 @@ TEST(BasesOfKinds, WhoReadsAfterItsWriteWasPutOffBuildsOnThat) {
   told.show('A', "2");
   told.facts.repeated = told.tick();
   EXPECT_EQ(told.bases_text('A'), "forgotten") << "the read may be a namesake's, and B's write is not to be undone";
+  told.facts.request_hash = Told::hash("write of 2");
+  EXPECT_EQ(told.bases_text('A'), "newest 2 | 2 1") << "equal bytes are not refused, and may count: not without a base";
+  told.facts.request_hash = {};
   told.facts.known_from = {};
   told.show_absent('A');
   told.facts.repeated = told.tick();

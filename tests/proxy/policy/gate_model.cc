@@ -152,7 +152,7 @@ void GateModel::find_bases(Write& write) {
   write.facts.known_from = known_from_;
   write.facts.former = former_;
   write.bases = possible_bases(history_, limits_, write.facts);
-  write.insists = insists(history_, write.facts, write.request_hash);
+  write.insists = insists(history_, write.facts);
   narrow_down(write.bases, {write.json, kApiVersion}, facts());
   if (Sending* sending = sending_of(write)) sending->had_base |= !write.bases.possible.empty();
 }
@@ -167,6 +167,7 @@ uint64_t GateModel::arrive(char client, const Content& wanted, std::string id) {
   write.id = std::move(id);
   write.facts.client = key_of(client);
   write.facts.actors = options_.actors;
+  write.facts.request_hash = write.request_hash;
   write.facts.arrived = next();
   confirm(client, write.request_hash, write.id);
   match(write);

@@ -168,7 +168,8 @@ TEST(BasesInsisting, TheSameBytesAfterADelivered412AreMeant) {
   told.write('B', "1");
   const uint64_t refused = told.refuse('A', "file");
   const auto insisting = [&](const char* bytes) {
-    return insists(told.history, told.write_of('A', Actors::Unknown), Told::hash(bytes));
+    told.facts.request_hash = Told::hash(bytes);
+    return insists(told.history, told.write_of('A', Actors::Unknown));
   };
   EXPECT_TRUE(insisting("file"));
   EXPECT_FALSE(insisting("other"));
@@ -184,7 +185,8 @@ TEST(BasesInsisting, TheSameBytesAfterADelivered412AreMeant) {
 TEST(BasesInsisting, ALost412IsNone) {
   Told told;
   told.lose('A', told.refuse('A', "file"));
-  EXPECT_FALSE(insists(told.history, told.write_of('A', Actors::Unknown), Told::hash("file")));
+  told.facts.request_hash = Told::hash("file");
+  EXPECT_FALSE(insists(told.history, told.write_of('A', Actors::Unknown)));
 }
 
 // ---- reads that are of no use ---------------------------------------------------------------------------------------------------

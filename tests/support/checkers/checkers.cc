@@ -250,7 +250,9 @@ void Checkers::check_unaltered(const Record& record, const SimLink& link) {
 
 void Checkers::acknowledged(const std::string& write_id) {
   const bool spans = std::any_of(records_.begin(), records_.end(), [&](const auto& entry) {
-    return entry.second.write_id == write_id && entry.second.base_read && *entry.second.base_read <= life_began_;
+    const Record& record = entry.second;
+    if (record.write_id != write_id || !record.base_read) return false;
+    return *record.base_read <= life_began_ || given_back_unseen(record);
   });
   acknowledged_ids_.emplace(write_id, spans);
 }

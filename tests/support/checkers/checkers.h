@@ -218,6 +218,7 @@ class Checkers final : public UpstreamWatch {
   // checkers_harm.cc
   void harmed(const Record& record, std::string_view if_match, std::string what);
   bool spans_lives(const Record& record, std::string_view if_match) const;
+  bool given_back_unseen(const Record& record) const;
   TimePoint began_to_look(const Record& record) const;
   bool taken_over_lives(const Record& record) const;
   bool insists(const Record& record, std::string_view if_match) const;

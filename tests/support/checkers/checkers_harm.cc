@@ -45,8 +45,31 @@ bool Checkers::spans_lives(const Record& record, std::string_view if_match) cons
   if (record.life < life_) return true;
   if (!record.base_read) return false;
   if (*record.base_read <= life_began_) return true;  // a read in the new life takes time
+  if (!if_match.empty()) return false;
   const auto landed = from_earlier_lives_.find(record.entity);
-  return if_match.empty() && landed != from_earlier_lives_.end() && landed->second >= began_to_look(record);
+  const bool has_landed = landed != from_earlier_lives_.end() && landed->second >= began_to_look(record);
+  return has_landed || given_back_unseen(record);
+}
+
+// Whether an operation of which armgate knows nothing failed after the client had begun to look, and took back what it had changed:
+// without a journal, of a write that an earlier life had sent, or that was built from what only an earlier life had shown.
+bool Checkers::given_back_unseen(const Record& record) const {
+  if (promised_.journal) return false;
+  const auto is_built_before = [&](const std::string& client) {
+    return std::ranges::any_of(records_, [&](const auto& entry) {
+      const Record& other = entry.second;
+      const bool is_theirs = other.is_write && other.sent_by == client && other.entity == record.entity;
+      return is_theirs && other.took_effect && other.base_read && *other.base_read <= life_began_;
+    });
+  };
+  const TimePoint looked = began_to_look(record);
+  const sim::States states = arm_.states_of(record.target);
+  for (size_t i = 1; i < states.size(); ++i) {
+    if (!states[i].by.empty() || states[i].since < looked) continue;
+    const sim::State& taken_back = states[i - 1];
+    if (taken_back.since <= life_began_ || is_built_before(taken_back.by)) return true;
+  }
+  return false;
 }
 
 // Whether an actor of the same name that had looked in an earlier life wrote after this one had begun to look: nobody can tell the

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/proxy/request/operation/failing_operations.h"
 #include "tests/support/stage_rig.h"
 
 namespace armgate::world::relay_test {
@@ -48,6 +49,35 @@ TEST(Relay, AnAnswerIsPassedOnAsItIs) {
   EXPECT_EQ(answer.body, "not even JSON");
   EXPECT_EQ(answer.head.fields.get("X-Whatever"), "a b");
   EXPECT_FALSE(answer.head.fields.has("x-armgate-attempts"));
+}
+
+// Others wait for the end of an operation: a client that takes its answers slowly must not keep them.
+TEST(Relay, WhatAPollTellsCountsBeforeASlowClientHasTakenIt) {
+  using std::chrono::seconds;
+  StageRig rig;
+  rig.arm(get(kScaleSet), 200, {}, failing_operations::kBefore);
+  rig.ask("one", get(kScaleSet));
+  rig.arm(put(kScaleSet), 201, {{"Azure-AsyncOperation", failing_operations::url(1)}}, failing_operations::kRunning);
+  rig.ask("one", put(kScaleSet), failing_operations::kWanted);
+  ASSERT_EQ(rig.shared().op_leases.size(), 1u);
+
+  const std::string told = R"({"status":"Succeeded","name":"in pieces"})";
+  rig.arm_lives([&](const arm::Request&) {
+    Step step;
+    step.expected = failing_operations::poll(1);
+    step.body = told;
+    step.piece_bytes = 10;
+    step.takes = seconds(1);
+    return step;
+  });
+  const auto poll = rig.start("one", failing_operations::poll(1));
+  poll->link->read_slowly(seconds(20));
+  rig.pass(seconds(2));
+  EXPECT_EQ(rig.shared().op_leases.size(), 0u);
+  EXPECT_FALSE(poll->done);
+  rig.run_until([&] { return poll->done; });
+  EXPECT_EQ(poll->link->answer().body, told);
+  EXPECT_TRUE(poll->link->body_fits());
 }
 
 }  // namespace

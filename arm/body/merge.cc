@@ -83,6 +83,28 @@ Where where(const DifferenceTable& table, const DifferenceTable::Row& row, const
   return found;
 }
 
+// Whether the row stands in an object that this side has taken away as a whole. Not of a map, whose members are each for itself;
+// elements of arrays are compared as such.
+bool is_in_removed(const DifferenceTable& table, size_t row, const BodyFacts& facts, simdjson::dom::element base,
+                   simdjson::dom::element side) {
+  std::vector<const std::string*> way;
+  for (uint32_t step = table.steps[table.rows[row].step].above; step != 0; step = table.steps[step].above)
+    way.push_back(&table.steps[step].token);
+  BodyPlace place = facts.top();
+  for (auto token = way.rbegin(); token != way.rend(); ++token) {
+    place = place.member(**token);
+    simdjson::dom::element below;
+    const auto had = simdjson::dom::object(base).at_key_case_insensitive(**token).get(below);
+    if (had != simdjson::SUCCESS || !is_object(below) || place.is_free_form()) return false;
+    base = below;
+    const auto has = simdjson::dom::object(side).at_key_case_insensitive(**token).get(below);
+    if (has != simdjson::SUCCESS || below.is_null()) return !place.is_map();
+    if (!is_object(below)) return false;
+    side = below;
+  }
+  return false;
+}
+
 class Merging {
  public:
   Merging(const MergeBodies& bodies, const BodyFacts& facts, MergeScope scope)
@@ -125,7 +147,7 @@ class Merging {
     const std::array<size_t, 3> columns{column(kBase), column(kWanted), column(kThere)};
     all_rows(table_, columns, 0, table_.rows.size(), [&](size_t row) {
       const Decision decision = decide(table_, row, columns[kBase], columns[kWanted], columns[kThere]);
-      if (decision.in_conflict) add_place(in_conflict, difference_, row);
+      if (decision.in_conflict || is_put_into_removed(row, decision)) add_place(in_conflict, difference_, row);
       if (decision.both_added) add_place(both_added, difference_, row);
       if (decision.keeps) add_place(result_.kept, difference_, row);
       if (decision.takes) {
@@ -145,6 +167,13 @@ class Merging {
     if (in_conflict.count == 0 && obstacle == MergeObstacle::None) return true;
     early = in_conflict.count > 0 ? conflict(std::move(in_conflict)) : impossible(obstacle, std::move(in_the_way));
     return false;
+  }
+
+  // One side puts something into an object that the other takes away.
+  bool is_put_into_removed(size_t row, const Decision& decision) const {
+    const auto is_in = [&](size_t body) { return is_in_removed(table_, row, facts_, root(kBase), root(body)); };
+    if (decision.keeps) return is_present(table_.value(row, column(kThere))) && is_in(kWanted);
+    return decision.takes && is_present(table_.value(row, column(kWanted))) && is_in(kThere);
   }
 
   MergeObstacle obstacle_in(size_t row, const Decision& decision) const {

@@ -54,14 +54,24 @@ std::string value_at(dom::element element, BodyPlace place, const std::string& p
   return counts_as_absent(element, place) ? std::string() : lower_text(canonical_value(element, place));
 }
 
+// Empty: it has none.
+std::string_view name_of(const dom::element& element) {
+  dom::object object;
+  std::string_view name;
+  if (element.get(object) || object.at_key_case_insensitive("name").get(name)) return {};
+  return name;
+}
+
 // The way to an array or an element; it becomes a text only where something is found.
 struct TwinPath {
   const TwinPath* above = nullptr;
   std::string_view name = {};        // of a member
   std::optional<size_t> index = {};  // of an element
+  std::string_view key = {};         // its name, if it has one
 
   std::string pointer() const {
     if (above == nullptr) return {};
+    if (!key.empty()) return above->pointer() + "/[name=" + pointer_token(key) + "]";
     return above->pointer() + "/" + (index ? std::to_string(*index) : pointer_token(name));
   }
   // The same for all elements of an array: what an element stands at is another place in each body.
@@ -88,15 +98,15 @@ class TwinSearch {
  private:
   void look_at_array(const dom::array& array, const BodyPlace& place, const TwinPath& way) {
     const auto unique = unique_members(way.name, place.array());
-    std::map<std::string, size_t> seen;  // who has it first
+    std::map<std::string, TwinPath> seen;  // who has it first
     size_t count = 0;
     for (const dom::element element : array) {
-      const TwinPath here{.above = &way, .index = count++};
+      const TwinPath here{.above = &way, .index = count++, .key = name_of(element)};
       look_at(element, place.element(), here);
       const auto shared = unique.empty() ? std::string() : values_at(element, place.element(), unique);
       if (shared.empty()) continue;
-      const auto [first, is_new] = seen.emplace(shared, *here.index);
-      if (!is_new) found_({.above = &way, .index = first->second}, here, shared);
+      const auto [first, is_new] = seen.emplace(shared, here);
+      if (!is_new) found_(first->second, here, shared);
     }
   }
 

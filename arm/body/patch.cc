@@ -66,8 +66,9 @@ class Members {
 
 enum class Kind { Object, Container, Leaf };
 
+// Null takes a map away as a whole, with what others have put into it.
 Kind kind_of(const Element& value, const BodyPlace& place) {
-  if (is_array(value) || (is_object(value) && place.is_map())) return Kind::Container;
+  if (is_array(value) || (place.is_map() && (is_object(value) || value.is_null()))) return Kind::Container;
   return is_object(value) ? Kind::Object : Kind::Leaf;
 }
 

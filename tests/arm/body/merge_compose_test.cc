@@ -34,7 +34,7 @@ TEST(MergeCompose, Members) {
       {"it is set to null", R"({"identity":{"type":"S"},"b":1})", R"({"identity":null,"b":1})",
        R"({"identity":{"type":"S","etag":"2"},"b":2})", R"({"identity":null,"b":2})"},
       {"others put something there", R"({"identity":{"type":"S"},"b":1})", R"({"b":1})",
-       R"({"identity":{"type":"S","more":1},"b":1})", R"({"identity":{"more":1},"b":1})"},
+       R"({"identity":{"type":"S","more":1},"b":1})", "412 at /identity/more"},
       {"it is emptied", R"({"identity":{"type":"S"},"b":1})", R"({"identity":{},"b":1})", R"({"identity":{"type":"S"},"b":2})",
        R"({"identity":{},"b":2})"},
       {"both add one leaf", R"({"b":1})", R"({"a":1,"b":1})", R"({"a":1,"b":1})", "412 at /a"},

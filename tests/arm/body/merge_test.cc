@@ -40,6 +40,21 @@ TEST(Merge, Maps) {
   });
 }
 
+TEST(Merge, ObjectsThatOneSideTakesAway) {
+  constexpr std::string_view kBoth = R"({"x":1,"p":{"on":true,"grace":"30"}})";
+  expect_stories({
+      {"and the other puts something into", kBoth, R"({"x":1})", R"({"x":1,"p":{"on":true,"grace":"30","act":"r"}})",
+       "412 at /p/act"},
+      {"by null", kBoth, R"({"x":1,"p":null})", R"({"x":1,"p":{"on":true,"grace":"30","act":"r"}})", "412 at /p/act"},
+      {"the other way round", kBoth, R"({"x":1,"p":{"on":true,"grace":"30","act":"r"}})", R"({"x":1})", "412 at /p/act"},
+      {"beside a change elsewhere", kBoth, R"({"x":1})", R"({"x":2,"p":{"on":true,"grace":"30"}})", R"({"x":2})"},
+      {"of which one member stays", kBoth, R"({"x":1,"p":{"on":true}})", R"({"x":1,"p":{"on":true,"grace":"30","act":"r"}})",
+       R"({"x":1,"p":{"on":true,"act":"r"}})"},
+      {"a map", R"({"x":1,"tags":{"a":"1"}})", R"({"x":1,"tags":{}})", R"({"x":1,"tags":{"a":"1","b":"2"}})",
+       R"({"x":1,"tags":{"b":"2"}})"},
+  });
+}
+
 TEST(Merge, ElementsWithAKey) {
   constexpr std::string_view kA = R"({"r":[{"name":"a","v":1}]})";
   constexpr std::string_view kAB = R"({"r":[{"name":"a","v":1},{"name":"b","v":1}]})";
@@ -178,10 +193,9 @@ TEST(Merge, WhatIsSaidOfIt) {
             Merge::Kind::Conflict);
 }
 
-// A container without members that one side removes and another fills is no place of its own: nothing is handed out that loses one.
-TEST(Merge, AResultThatIsNotWhatItShouldBeIsNone) {
-  expect_stories({{"removed here, filled there", R"({"a":{},"x":1})", R"({"x":1})", R"({"a":{"v":1},"x":1})",
-                   "412, not merged: contradiction"}});
+// An object without members that one side takes away and another fills.
+TEST(Merge, WhatIsPutIntoAnEmptyObjectThatTheOtherSideTakesAway) {
+  expect_stories({{"removed here, filled there", R"({"a":{},"x":1})", R"({"x":1})", R"({"a":{"v":1},"x":1})", "412 at /a/v"}});
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ TEST(Patch, MayBeACopyOfMapsOfArraysOrOfValuesBesideAChange) {
            Row{R"({"sku":{"capacity":1}})", false},                          // sets it again
            Row{R"({"sku":{"name":"S","capacity":2}})", true},                // repeats one beside another
            Row{R"({"tags":{"a":"1"}})", true},
+           Row{R"({"tags":null})", true},
            Row{R"({"properties":{"nics":[]}})", true},
            Row{R"({"sku":{"capacity":2},"properties":{"provisioningState":"Succeeded"}})", false},  // that is the service's
            Row{R"({"sku":{"capacity":2},"plan":null})", true},  // repeats that there is none
